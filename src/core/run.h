@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run: THE state machine of `cronlatch run`. Events in, actions out: no I/O, no clock, no threads, no randomness but its
+// seed. Every (phase, event) pair has an answer (run.cc is that table). proc/drive.h feeds it and carries its actions out.
+//
+// What it promises (docs/guarantees.md): the command is started only after Granted (or, by on-store-down=run, declared
+// ungated); TERM and KILL reach the whole tree in time for everything to be reaped before the lease could end; the lock is
+// never released while a descendant lives; there is exactly one Finish.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/lease.h"
+#include "core/log.h"
+#include "core/outcome.h"
+#include "core/store.h"
+#include "core/supervisor.h"
+
+namespace cronlatch {
+
+enum class OnBusy { skip, wait, fail };
+enum class OnLost { kill, term, warn };
+enum class OnStoreDown { fail, wait, run };
+enum class Leftovers { end, wait, leave };
+
+struct RunSpec {
+  std::string lock;
+  std::string owner;  // 32 hex digits from the kernel's random source
+  Identity who;
+  Timings timings;
+  OnBusy on_busy = OnBusy::skip;
+  OnLost on_lost = OnLost::kill;
+  OnStoreDown on_store_down = OnStoreDown::fail;
+  Leftovers leftovers = Leftovers::end;
+  Millis connect_timeout{5'000};  // and the bound on the first decision
+  Millis wait_timeout{0};         // zero: no limit
+  Millis min_hold{0};
+  Millis max_run{0};   // zero: no limit
+  Millis warn_after{0};  // zero: off
+  Millis kill_after{10'000};
+  Millis once_ttl{};
+  unsigned slots = 1;
+  bool has_skip_command = false;
+  std::uint64_t seed = 0;      // of the jitter
+  Micros wall_minus_boot{};    // to print deadlines as wall times, nothing else
+};
+
+// ---- events ----
+struct Begin {};
+struct Tick {};
+using Event = std::variant<Begin, Tick, Granted, Busy, Kept, NotOurs, Freed, Stale, Down, ChildStarted, CannotStart,
+                           ChildExited, TreeEmpty, SignalArrived>;
+
+// ---- actions ----
+struct Ask {
+  Request request;
+};
+enum class Program { command, skip_command };
+struct Launch {
+  Program program = Program::command;
+  Fence fence = 0;  // zero: ungated, or the skip command
+};
+struct Deliver {
+  int signo = 0;
+  Target target = Target::group;
+};
+struct Finish {};
+using Action = std::variant<Ask, Launch, Deliver, LogLine, Finish>;
+
+enum class Phase {
+  idle,        // before Begin
+  acquiring,   // a question is with the store
+  pausing,     // busy: sleeping until it may be worth asking again
+  retrying,    // the store is down: sleeping until the next try
+  cancelling,  // a signal came while a question was with the store: waiting for the answer, to give the lock back
+  starting,    // granted (or ungated): the command is being executed
+  running,     // the command lives
+  lingering,   // the command has exited, descendants live
+  releasing,   // nothing lives: giving the lock back
+  skipping,    // the skip command lives
+  finished,
+};
+
+class Run {
+ public:
+  explicit Run(RunSpec spec);
+  // What to do now. `now` never goes back.
+  std::vector<Action> on(const Event& event, TimePoint now);
+  // When to send Tick at the latest; none: only an event can move it on.
+  std::optional<TimePoint> wake_at() const;
+  // Set once the Finish action has been returned.
+  const std::optional<Outcome>& outcome() const { return outcome_; }
+  Phase phase() const { return phase_; }
+
+ private:
+  enum class Verb { acquire, renew, release };
+  // Why the command is being stopped, and when TERM turns into KILL.
+  struct Stop {
+    Kind kind = Kind::ran;
+    Reason reason = Reason::none;
+    std::optional<TimePoint> kill_at;
+    bool killed = false;
+  };
+
+  // one per event: what it means in each phase (run.cc)
+  void begin();
+  void tick();
+  void handle(const Begin&);
+  void handle(const Tick&);
+  void handle(const Granted&);
+  void handle(const Busy&);
+  void handle(const Kept&);
+  void handle(const NotOurs&);
+  void handle(const Freed&);
+  void handle(const Stale&);
+  void handle(const Down&);
+  void handle(const ChildStarted&);
+  void handle(const CannotStart&);
+  void handle(const ChildExited&);
+  void handle(const TreeEmpty&);
+  void handle(const SignalArrived&);
+
+  // before the start (run_acquire.cc)
+  void ask_acquire();
+  void open_window();
+  void granted(const Granted&);
+  void busy(const Busy&);
+  void ask_again(const Stale&);
+  void store_trouble(const Down&);
+  void store_gave_up(const Down&);
+  void start_ungated(const Error&);
+  void cancel(int signo);
+  void cancelled_with(bool maybe_granted);
+  std::optional<TimePoint> wait_ends() const;
+
+  // while anything lives (run_hold.cc)
+  void hold_tick();
+  void ask_renew();
+  void kept(const Kept&);
+  void renew_failed(const Error&);
+  void lease_lost(LostBecause);
+  void lease_timeline();
+  void run_limits();
+  void stop(Kind, Reason, std::optional<TimePoint> kill_at, int signo);
+  void enforce_kill();
+
+  // the end (run_end.cc)
+  void child_exited(const ChildExited&);
+  void end_leftovers();
+  void let_go(Verdict, Kind, Reason);
+  void ask_release();
+  void release_failed(const Error&);
+  void finish(Kind, Reason);
+  Verdict verdict_of_exit() const;
+
+  void say(Level, std::string event, std::string message, std::vector<std::pair<std::string, std::string>> fields = {},
+           std::string hint = {});
+  void send(Request, Verb);
+  Millis jittered(Millis base, double spread);
+  std::string wall(TimePoint) const;
+
+  RunSpec spec_;
+  Phase phase_ = Phase::idle;
+  TimePoint now_{};
+  std::vector<Action> out_;
+  std::optional<Outcome> outcome_;
+  std::uint64_t random_;
+
+  // asking
+  std::optional<Verb> in_flight_;
+  std::uint32_t attempt_ = 1;
+  bool maybe_granted_ = false;  // an Acquire was sent and its result is not known
+  bool was_busy_ = false;       // we have been told busy at least once: later grants are waits
+  TimePoint began_{};
+  TimePoint window_ends_{};     // until then the store may be tried in one go
+  Millis backoff_{};
+  std::optional<TimePoint> resume_at_;  // pausing, retrying
+  Busy last_busy_{};
+  std::optional<Error> last_error_;
+
+  // holding
+  bool leased_ = false;
+  std::optional<Lease> lease_;
+  Fence fence_ = 0;
+  TimePoint granted_at_{};
+  std::optional<TimePoint> renew_at_;
+  bool expiring_ = false;  // TERM was sent because of the lease
+  bool lease_gone_ = false;
+  int renew_failures_ = 0;
+
+  // the command
+  bool ungated_ = false;
+  TimePoint started_at_{};
+  bool overlong_ = false;
+  std::optional<Stop> stop_;
+  std::optional<TimePoint> kill_again_at_;
+  bool leftovers_told_ = false;
+  std::optional<int> child_code_;
+
+  // releasing
+  Verdict verdict_ = Verdict::given_back;
+  Kind final_kind_ = Kind::ran;
+  Reason final_reason_ = Reason::none;
+  TimePoint release_ends_{};
+  std::optional<TimePoint> release_at_;
+  Millis held_{};
+  int cancel_signo_ = 0;
+  std::optional<Error> final_error_;
+};
+
+}  // namespace cronlatch

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Supervisor: the command and everything it starts, seen from Run. The POSIX one is proc/posix_supervisor.h, tests have
+// a fake. It reports facts and carries out orders; it decides nothing. One thread; nothing blocks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/result.h"
+#include "core/store.h"
+#include "core/time.h"
+
+namespace cronlatch {
+
+struct Command {
+  std::string path;               // of the executable, resolved
+  std::vector<std::string> argv;  // argv[0] as the user wrote it
+  std::vector<std::string> env;   // NAME=value
+};
+
+enum class Target {
+  group,  // the command's own process group: where a terminal's signals would go
+  tree,   // every living descendant, whatever group or session it moved to
+};
+
+struct ChildStarted {
+  bool operator==(const ChildStarted&) const = default;
+};
+struct CannotStart {
+  Error error;  // exec_missing (127) or exec_denied (126), or system
+  bool operator==(const CannotStart&) const = default;
+};
+struct ChildExited {
+  int code = 0;             // 0 to 255; 128+n when signal n ended it
+  bool tree_empty = false;  // no descendant is left
+  bool operator==(const ChildExited&) const = default;
+};
+struct TreeEmpty {  // after a ChildExited with tree_empty false: the last descendant has been reaped
+  bool operator==(const TreeEmpty&) const = default;
+};
+struct SignalArrived {
+  int signo = 0;
+  bool operator==(const SignalArrived&) const = default;
+};
+using ProcEvent = std::variant<ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived>;
+
+class Supervisor {
+ public:
+  virtual ~Supervisor() = default;
+  // `heirloom`: a descriptor that the command inherits (Store::heirloom), or -1. The answer is ChildStarted or CannotStart.
+  virtual void start(const Command& command, int heirloom) = 0;
+  // Sends a signal; a target that is gone already is not an error.
+  virtual void signal(int signo, Target target) = 0;
+  virtual void watch(PollSet& set) const = 0;
+  // The next fact, or nothing; call until nothing. Reaps strangers on the way.
+  virtual std::optional<ProcEvent> next() = 0;
+};
+
+}  // namespace cronlatch
