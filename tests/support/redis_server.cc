@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts, pauses and ends redis-server processes by their pid; the blocking client is hiredis' own.
+#include "support/redis_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <hiredis/hiredis.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "support/certificates.h"
+
+namespace cronlatch::testing {
+namespace {
+
+constexpr int kPortTries = 5;
+constexpr auto kStartDeadline = std::chrono::seconds(10);
+constexpr auto kPollGap = std::chrono::milliseconds(2);
+
+std::string make_dir() {
+  std::string pattern =
+      (std::filesystem::temp_directory_path() / "cronlatch-redis-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) std::abort();
+  return pattern;
+}
+
+pid_t spawn(std::vector<std::string> args) {
+  std::vector<char*> argv;
+  for (std::string& arg : args) argv.push_back(arg.data());
+  argv.push_back(nullptr);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  // The parent may have died between fork and prctl; then nobody would end this server.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int null = open("/dev/null", O_RDWR);
+  dup2(null, 0);
+  dup2(null, 1);
+  dup2(null, 2);
+  // A connection of the test that the server inherited would never show its end.
+  close_range(3, ~0U, 0);
+  execvp(argv[0], argv.data());
+  _exit(127);
+}
+
+RedisAnswer convert(const redisReply& reply) {
+  using Type = RedisAnswer::Type;
+  RedisAnswer answer;
+  const auto text = [&] { return std::string(reply.str, reply.len); };
+  switch (reply.type) {
+    case REDIS_REPLY_STATUS:
+      return {Type::status, text()};
+    case REDIS_REPLY_ERROR:
+      return {Type::error, text()};
+    case REDIS_REPLY_STRING:
+      return {Type::text, text()};
+    case REDIS_REPLY_INTEGER:
+      return {Type::integer, std::to_string(reply.integer), reply.integer};
+    case REDIS_REPLY_NIL:
+      return {Type::nil};
+    case REDIS_REPLY_ARRAY:
+      answer.type = Type::array;
+      for (size_t i = 0; i < reply.elements; ++i)
+        answer.elements.push_back(convert(*reply.element[i]));
+      return answer;
+    default:
+      return answer;
+  }
+}
+
+}  // namespace
+
+int free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    std::abort();
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+RedisServer::RedisServer(std::vector<std::string> extra_args)
+    : dir_(make_dir()), extra_args_(std::move(extra_args)) {}
+
+std::unique_ptr<RedisServer> RedisServer::start(std::vector<std::string> extra_args) {
+  std::unique_ptr<RedisServer> server(new RedisServer(std::move(extra_args)));
+  for (int i = 0; i < kPortTries; ++i) {
+    server->port_ = free_port();
+    if (server->launch()) return server;
+  }
+  std::fprintf(stderr, "redis-server does not start:\n%s\n", server->log().c_str());
+  std::abort();
+}
+
+std::unique_ptr<RedisServer> RedisServer::start_tls(const Certificates& certificates,
+                                                    std::vector<std::string> extra_args) {
+  std::vector<std::string> args = {
+      "--tls-cert-file",    certificates.good().cert, "--tls-key-file",     certificates.good().key,
+      "--tls-ca-cert-file", certificates.ca(),        "--tls-auth-clients", "no"};
+  args.insert(args.end(), extra_args.begin(), extra_args.end());
+  std::unique_ptr<RedisServer> server(new RedisServer(std::move(args)));
+  for (int i = 0; i < kPortTries; ++i) {
+    server->port_ = free_port();
+    server->tls_port_ = free_port();
+    if (server->launch()) return server;
+  }
+  std::fprintf(stderr, "redis-server does not start with TLS:\n%s\n", server->log().c_str());
+  std::abort();
+}
+
+RedisServer::~RedisServer() {
+  end(SIGKILL);
+  std::error_code ignored;
+  std::filesystem::remove_all(dir_, ignored);
+}
+
+bool RedisServer::launch() {
+  std::vector<std::string> args = {
+      "redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1",   "-::1",
+      "--dir",        dir_,     "--logfile",           "log",    "--daemonize", "no",
+      "--save",       "",       "--appendonly",        "no"};
+  if (tls_port_ != 0) {
+    args.push_back("--tls-port");
+    args.push_back(std::to_string(tls_port_));
+  }
+  args.insert(args.end(), extra_args_.begin(), extra_args_.end());
+  pid_ = spawn(std::move(args));
+  const auto give_up = std::chrono::steady_clock::now() + kStartDeadline;
+  while (std::chrono::steady_clock::now() < give_up) {
+    if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
+      pid_ = 0;  // most likely somebody took the port
+      return false;
+    }
+    if (answers()) return true;
+    std::this_thread::sleep_for(kPollGap);
+  }
+  end(SIGKILL);
+  return false;
+}
+
+// Any answer will do: a server that wants a password, or is still loading, is ready for the test
+// that asked for it.
+bool RedisServer::answers() const {
+  return redis_command(port_, {"PING"}).type != RedisAnswer::Type::none;
+}
+
+void RedisServer::end(int signo) {
+  if (pid_ == 0) return;
+  kill(pid_, signo);
+  kill(pid_, SIGCONT);
+  waitpid(pid_, nullptr, 0);
+  pid_ = 0;
+}
+
+void RedisServer::stop() { end(SIGTERM); }
+void RedisServer::kill_now() { end(SIGKILL); }
+
+void RedisServer::pause() {
+  kill(pid_, SIGSTOP);
+  waitpid(pid_, nullptr, WUNTRACED);
+}
+
+void RedisServer::resume() { kill(pid_, SIGCONT); }
+
+void RedisServer::restart() {
+  end(SIGKILL);
+  if (launch()) return;
+  std::fprintf(stderr, "redis-server does not start again:\n%s\n", log().c_str());
+  std::abort();
+}
+
+std::string RedisServer::log() const {
+  std::ifstream file(dir_ + "/log");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+RedisClient::RedisClient(int port, std::string host) : host_(std::move(host)), port_(port) {}
+
+RedisClient::~RedisClient() {
+  if (context_ != nullptr) redisFree(context_);
+}
+
+RedisAnswer RedisClient::operator()(const std::vector<std::string>& args) {
+  if (context_ != nullptr && context_->err != 0) {
+    redisFree(context_);
+    context_ = nullptr;
+  }
+  const timeval limit{10, 0};
+  if (context_ == nullptr) context_ = redisConnectWithTimeout(host_.c_str(), port_, limit);
+  if (context_ == nullptr || context_->err != 0) return {};
+  redisSetTimeout(context_, limit);
+  std::vector<const char*> argv;
+  std::vector<size_t> lengths;
+  for (const std::string& arg : args) {
+    argv.push_back(arg.data());
+    lengths.push_back(arg.size());
+  }
+  auto* reply = static_cast<redisReply*>(
+      redisCommandArgv(context_, static_cast<int>(argv.size()), argv.data(), lengths.data()));
+  if (reply == nullptr) return {};
+  RedisAnswer answer = convert(*reply);
+  freeReplyObject(reply);
+  return answer;
+}
+
+RedisAnswer redis_command(int port, const std::vector<std::string>& args) {
+  return RedisClient(port)(args);
+}
+
+}  // namespace cronlatch::testing

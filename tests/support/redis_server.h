@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// RedisServer: a real redis-server for one test, on free ports of 127.0.0.1 and [::1], in a
+// directory of its own. It dies with the test. RedisClient: a small blocking client to look at and
+// to prepare what the server keeps.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct redisContext;
+
+namespace cronlatch::testing {
+
+class Certificates;
+
+class RedisServer {
+ public:
+  // Starts and waits until it answers; aborts the test program with the server's log when it does
+  // not within 10 s. Nothing is saved to disk unless `extra_args` say so.
+  static std::unique_ptr<RedisServer> start(std::vector<std::string> extra_args = {});
+  // The same with a TLS port beside the plain one: the good certificate, no client certificate
+  // asked for. Later arguments win, so that `extra_args` may name another --tls-cert-file or
+  // --tls-auth-clients yes.
+  static std::unique_ptr<RedisServer> start_tls(const Certificates& certificates,
+                                                std::vector<std::string> extra_args = {});
+  ~RedisServer();
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+
+  int port() const { return port_; }
+  int tls_port() const { return tls_port_; }  // 0 without TLS
+  pid_t pid() const { return pid_; }          // 0 when it does not run
+  const std::string& dir() const { return dir_; }
+  std::string log() const;
+
+  void stop();      // TERM, reaped
+  void kill_now();  // KILL, reaped
+  void pause();     // STOP; returns when it has stopped
+  void resume();    // CONT
+  void restart();   // after stop or kill_now: same ports, same directory, same arguments
+
+ private:
+  explicit RedisServer(std::vector<std::string> extra_args);
+  bool launch();
+  bool answers() const;
+  void end(int signo);
+
+  std::string dir_;
+  std::vector<std::string> extra_args_;
+  int port_ = 0;
+  int tls_port_ = 0;
+  pid_t pid_ = 0;
+};
+
+struct RedisAnswer {
+  enum class Type { none, status, error, text, integer, array, nil };
+  Type type = Type::none;  // none: no connection
+  std::string text{};      // of status, error, text; an integer as decimal
+  std::int64_t integer = 0;
+  std::vector<RedisAnswer> elements{};
+  bool is_error() const { return type == Type::error || type == Type::none; }
+};
+
+// Blocking, plain TCP; reconnects when the connection is gone.
+class RedisClient {
+ public:
+  explicit RedisClient(int port, std::string host = "127.0.0.1");
+  ~RedisClient();
+  RedisClient(const RedisClient&) = delete;
+  RedisClient& operator=(const RedisClient&) = delete;
+  RedisAnswer operator()(const std::vector<std::string>& args);
+
+ private:
+  std::string host_;
+  int port_;
+  redisContext* context_ = nullptr;
+};
+
+// One command on a connection of its own.
+RedisAnswer redis_command(int port, const std::vector<std::string>& args);
+
+// A port of 127.0.0.1 that nobody listened on a moment ago.
+int free_port();
+
+}  // namespace cronlatch::testing
