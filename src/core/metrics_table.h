@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// THE metric table: one row per metric that a lock's ledger or a run gives. The text format
+// (core/metrics_text.h) and the reference page are rendered from it. It knows where a value comes
+// from, never how it is written.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace cronlatch {
+
+enum class MetricType { counter, gauge, histogram };
+std::string_view name_of(MetricType type);
+
+enum class Exporter {
+  ledger,  // read from the store: `cronlatch metrics`, the operator, and the metrics file
+  run,  // kept by the wrapper in its metrics file: what a store that cannot be reached cannot count
+};
+
+// One series of a counter: the value of the metric's own label ("" when it has none) and the
+// ledger's counter it shows.
+struct CounterSeries {
+  std::string_view label_value;
+  std::string_view counter;  // of kCounterNames (core/ledger.h)
+};
+
+// What a gauge says about one job's use of a lock. Times are the store's.
+enum class Gauge { held, open, acquired_at, expires_at, last_success, last_skip };
+
+// The ledger keeps `<counter>_ms` (the sum) and `<counter>_<i>` (the i-th bucket, not cumulative).
+struct HistogramSource {
+  std::string_view counter;
+  std::span<const std::int64_t> bounds_ms;
+};
+
+// std::monostate: not in the ledger.
+using MetricSource =
+    std::variant<std::monostate, std::span<const CounterSeries>, Gauge, HistogramSource>;
+
+struct Metric {
+  std::string_view name;
+  MetricType type;
+  std::string_view label;  // beside namespace, cronjob and lock, which every one has; "" for none
+  std::string_view help;   // one sentence
+  Exporter exporter;
+  MetricSource source;
+};
+
+inline constexpr std::string_view kRunErrors = "cronlatch_run_errors_total";
+
+std::span<const Metric> metric_table();
+
+}  // namespace cronlatch

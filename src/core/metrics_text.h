@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Prometheus text format 0.0.4: what `cronlatch metrics`, the metrics file and the exporter
+// write. Pure; the rows come from core/metrics_table.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ledger.h"
+
+namespace cronlatch {
+
+// The labels that every series of ours carries.
+struct SeriesLabels {
+  std::string job;  // "namespace/name" becomes both labels; a name alone becomes cronjob
+  std::string lock;
+};
+
+// `namespace="a",cronjob="b",lock="a/b"`, values escaped. Different labels never give the same
+// text.
+std::string render(const SeriesLabels& labels);
+
+// Every metric of the ledger for every job of every lock; HELP and TYPE once per metric.
+std::string ledger_metrics(const std::vector<LockView>& views);
+
+// Rendered labels (with the reason) -> count.
+using RunErrors = std::map<std::string, std::int64_t>;
+
+// The family cronlatch_run_errors_total; "" when there is nothing to say.
+std::string run_error_metrics(const RunErrors& errors);
+
+// What a metrics file holds, as far as we wrote it: read back before it is replaced.
+struct MetricsFile {
+  RunErrors errors;
+  std::string ledger;  // every other line, unchanged
+};
+MetricsFile parse_metrics_file(std::string_view text);
+
+}  // namespace cronlatch
