@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What every command of ./dev shares: where things are, how they are built, how progress is told. Sourced, never run.
+
+ROOT=${ROOT:-$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)}
+JOBS=${JOBS:-$(nproc)}
+SIZE_LIMIT=6500000  # bytes of the stripped program
+BINARY=$ROOT/build/release/cronlatch
+
+# shellcheck source=scripts/packages.sh
+source "$ROOT/scripts/packages.sh"
+
+say() { printf '\n== %s\n' "$*" >&2; }
+
+configure() {
+  local preset=$1
+  if ! cmake --list-presets 2>/dev/null | grep -q "\"$preset\""; then
+    echo "./dev: there is no preset '$preset'; CMakePresets.json has:" >&2
+    cmake --list-presets >&2
+    exit 64
+  fi
+  # A folder whose first configuration failed half-way has a cache but nothing to build with.
+  if [ ! -f "build/$preset/build.ninja" ] || [ CMakePresets.json -nt "build/$preset/build.ninja" ]; then
+    cmake --preset "$preset" >&2
+  fi
+}
+
+check_size() {
+  local size
+  size=$(stat -c %s "$BINARY")
+  echo "build/release/cronlatch: $size bytes (at most $SIZE_LIMIT)" >&2
+  if [ "$size" -gt "$SIZE_LIMIT" ]; then
+    echo "./dev: build/release/cronlatch is too big" >&2
+    return 1
+  fi
+}
+
+build_preset() {
+  local preset=$1
+  say "build $preset"
+  configure "$preset"
+  # The static C library warns about functions that we never call through it (see docs/decisions); only real trouble
+  # makes the linker fail.
+  cmake --build "build/$preset" --parallel "$JOBS" >&2
+  [ "$preset" != release ] || check_size
+}
+
+# For commands whose own output is what counts: says something only when the build fails, or takes long.
+build_quietly() {
+  local preset=$1 log
+  log=$(mktemp)
+  [ -x "$BINARY" ] || echo "building build/release/cronlatch, a minute or two ..." >&2
+  if ! build_preset "$preset" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    exit 1
+  fi
+  rm -f "$log"
+}
+
+# wait_until SECONDS COMMAND...: asks every 20 ms until COMMAND succeeds; fails when the time is over.
+wait_until() {
+  local seconds=$1 until_ns
+  shift
+  until_ns=$(($(date +%s%N) + seconds * 1000000000))
+  until "$@"; do
+    [ "$(date +%s%N)" -lt "$until_ns" ] || return 1
+    sleep 0.02
+  done
+}

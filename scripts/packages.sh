@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# The one list of packages (Debian 12) and how they get here. Sourced by scripts/common.sh.
+
+PACKAGES=(
+  g++ cmake ninja-build                                              # build
+  libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev            # link
+  libgtest-dev libgmock-dev redis-server openssl strace              # test
+  clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
+  util-linux iproute2 procps                           # look at programs and at what they do
+)
+
+missing_packages() {
+  local name
+  for name in "${PACKAGES[@]}"; do
+    case $(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null) in
+      installed) ;;
+      *) printf '%s\n' "$name" ;;
+    esac
+  done
+}
+
+# Package scripts may start nothing while this runs: a service on Redis' own port would only be in somebody's way.
+without_services() {
+  local policy=/usr/sbin/policy-rc.d as_root=("$@") status=0
+  if [ -e "$policy" ]; then
+    "${as_root[@]}"
+    return
+  fi
+  "${SUDO[@]}" sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod +x $policy"
+  "${as_root[@]}" || status=$?
+  "${SUDO[@]}" rm -f "$policy"
+  return $status
+}
+
+# Installs what is missing; returns at once when nothing is.
+require_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages)
+  [ ${#missing[@]} -gt 0 ] || return 0
+  SUDO=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "./dev: these packages are missing, and installing them needs root or sudo:" >&2
+      echo "  apt-get install --no-install-recommends ${missing[*]}" >&2
+      exit 69
+    fi
+    SUDO=(sudo)
+  fi
+  say "installing ${#missing[@]} packages: ${missing[*]}"
+  "${SUDO[@]}" apt-get update -q >&2
+  without_services "${SUDO[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
+}
