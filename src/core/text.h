@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text: the few pieces of writing and reading that the tables, the log and the outcome share. Pure;
+// knows no option.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/time.h"
+
+namespace cronlatch {
+
+// "2026-11-21T02:00:00Z"; years before 0 or after 9999 are shown as the nearest that can be.
+std::string rfc3339(WallTime t);
+
+// Bytes of the UTF-8 character that `text` begins with (1 to 4), or 0 when it does not begin with
+// one.
+std::size_t utf8_length(std::string_view text);
+
+// `text` as the inside of a JSON string, always valid JSON: bytes that are no UTF-8 become U+FFFD.
+std::string json_escaped(std::string_view text);
+std::string json_quoted(std::string_view text);
+// json_escaped, but at most `room` bytes long: what does not fit ends in "...".
+std::string json_shortened(std::string_view text, std::size_t room);
+
+// `text` on one line for a terminal: control characters and stray bytes become \n, \t, \xNN; a long
+// text is cut at `most` bytes.
+std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
+// printable() in double quotes, cut at 80 bytes: how a message shows what the user gave.
+std::string quoted(std::string_view text);
+
+// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// A JSON array of strings, as in ["sh", "-c", "true"]. The error's message does not name where the
+// text came from.
+Result<std::vector<std::string>> parse_json_strings(std::string_view text);
+std::string show_json_strings(const std::vector<std::string>& strings);
+
+}  // namespace cronlatch
