@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// ./dev bench: what the gate costs, in one interleaved session. Round-robin in rotating order, so
+// that a noisy moment of the machine hits every subject alike; medians are compared as ratios to
+// the spawn+wait floor. Servers, certificates and programs are given by scripts/bench.sh as
+// name=value arguments.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "relay.h"
+#include "subject.h"
+
+namespace {
+
+using bench::Relay;
+using bench::Subject;
+using bench::Traffic;
+using Settings = std::map<std::string, std::string>;
+
+constexpr long kSizeLimit = 6'500'000;
+constexpr double kRssLimitKib = 6 * 1024;
+
+Settings read_settings(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos) settings[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return settings;
+}
+
+Subject gated(const std::string& name, const Settings& s, std::vector<std::string> env) {
+  return {name, {s.at("binary"), "run", "--lock", "bench", "--"}, std::move(env)};
+}
+
+Subject over_tls(const std::string& name, const Settings& s, const std::string& port,
+                 const std::string& certificates) {
+  return gated(name, s,
+               {"CRONLATCH_STORE=rediss://127.0.0.1:" + port,
+                "CRONLATCH_TLS_CA=" + certificates + "/ca.pem"});
+}
+
+Subject over_plaintext(const std::string& name, const Settings& s, const std::string& port) {
+  return gated(name, s, {"CRONLATCH_STORE=redis://127.0.0.1:" + port});
+}
+
+std::vector<Subject> subjects(const Settings& s) {
+  std::vector<Subject> all = {
+      {"bare /bin/true", {}, {}},
+      {"spawn+wait floor", {s.at("floor")}, {}},
+      gated("file store", s, {"CRONLATCH_STORE=file://" + s.at("state")}),
+      over_plaintext("Redis, plaintext", s, s.at("redis")),
+      over_tls("Redis, TLS P-256", s, s.at("redis-p256"), s.at("p256")),
+      over_tls("Redis, TLS RSA-2048", s, s.at("redis-rsa"), s.at("rsa")),
+  };
+  if (access("/usr/bin/flock", X_OK) == 0)
+    all.push_back({"flock(1)", {"/usr/bin/flock", s.at("state") + "/flock.lock"}, {}});
+  return all;
+}
+
+struct Measured {
+  std::vector<double> ms;
+  std::optional<long> rss_kib;
+};
+using Session = std::map<std::string, Measured>;
+
+// Nothing when a subject fails: a benchmark of errors is worth nothing.
+std::optional<Session> interleave(const std::vector<Subject>& all, int runs) {
+  const std::vector<std::string> command = {"/bin/true"};
+  Session session;
+  for (int round = -3; round < runs; ++round) {  // three rounds to warm up
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Subject& subject = all[(i + static_cast<std::size_t>(round + 3)) % all.size()];
+      const std::optional<double> ms = bench::run_once(subject, command);
+      if (!ms) {
+        std::fprintf(stderr, "bench: '%s' failed\n", subject.name.c_str());
+        return {};
+      }
+      if (round >= 0) session[subject.name].ms.push_back(*ms);
+    }
+    if (round % 20 == 0) std::fprintf(stderr, "bench: round %d of %d\n", round, runs);
+  }
+  for (const Subject& subject : all)
+    if (!subject.gate.empty())
+      session[subject.name].rss_kib = bench::resident_while_running(subject);
+  return session;
+}
+
+void print_session(const std::vector<Subject>& all, const Session& session) {
+  const double floor = bench::quantile(session.at("spawn+wait floor").ms, 0.5);
+  std::printf("| gate of `/bin/true` | median ms | p95 ms | x floor | peak RSS KiB |\n");
+  std::printf("|---|---:|---:|---:|---:|\n");
+  for (const Subject& subject : all) {
+    const Measured& m = session.at(subject.name);
+    const double median = bench::quantile(m.ms, 0.5);
+    const std::string rss = m.rss_kib ? std::to_string(*m.rss_kib) : "-";
+    std::printf("| %s | %.3f | %.3f | %.2f | %s |\n", subject.name.c_str(), median,
+                bench::quantile(m.ms, 0.95), median / floor, rss.c_str());
+  }
+}
+
+// One run of the gate through a counting relay in front of the server at `port`.
+std::optional<Traffic> on_the_wire(const Settings& s, bool tls) {
+  const std::string port = s.at(tls ? "redis-p256" : "redis");
+  Relay relay(std::stoi(port));
+  const std::string relayed = std::to_string(relay.port());
+  const Subject subject =
+      tls ? over_tls("tls", s, relayed, s.at("p256")) : over_plaintext("plain", s, relayed);
+  if (!bench::run_once(subject, {"/bin/true"})) return {};
+  return relay.stop();
+}
+
+void print_wire(const char* name, const Traffic& seen) {
+  std::string words;
+  for (const std::string& word : seen.commands) words += (words.empty() ? "" : ", ") + word;
+  const std::string count =
+      seen.commands.empty() ? "as above" : std::to_string(seen.commands.size());
+  std::printf("| %s | %d | %d | %s | %s |\n", name, seen.connections, seen.round_trips,
+              count.c_str(), words.empty() ? "encrypted" : words.c_str());
+}
+
+struct Bar {
+  std::string name;
+  double value;
+  double limit;
+};
+
+std::vector<Bar> bars(const Settings& s, const Session& session, const Traffic& plain,
+                      const Traffic& tls) {
+  const double floor = bench::quantile(session.at("spawn+wait floor").ms, 0.5);
+  const auto ratio = [&](const char* name) {
+    return bench::quantile(session.at(name).ms, 0.5) / floor;
+  };
+  long rss = 0;
+  for (const char* name :
+       {"file store", "Redis, plaintext", "Redis, TLS P-256", "Redis, TLS RSA-2048"})
+    rss = std::max(rss, session.at(name).rss_kib.value_or(1 << 30));
+  struct stat binary {};
+  const bool there = stat(s.at("binary").c_str(), &binary) == 0;
+  return {{"TLS P-256, x floor", ratio("Redis, TLS P-256"), 8},
+          {"plaintext, x floor", ratio("Redis, plaintext"), 1.6},
+          {"file store, x floor", ratio("file store"), 1.3},
+          {"round trips of a short run over TLS", static_cast<double>(tls.round_trips), 5},
+          {"Redis commands of a short run", static_cast<double>(plain.commands.size()), 4},
+          {"peak RSS, KiB", static_cast<double>(rss), kRssLimitKib},
+          {"binary, bytes", static_cast<double>(there ? binary.st_size : 1L << 40),
+           static_cast<double>(kSizeLimit)}};
+}
+
+bool print_bars(const std::vector<Bar>& all) {
+  bool held = true;
+  std::printf("\n| bar | measured | at most | |\n|---|---:|---:|---|\n");
+  for (const Bar& bar : all) {
+    const bool ok = bar.value <= bar.limit;
+    held = held && ok;
+    std::printf("| %s | %.*f | %.*f | %s |\n", bar.name.c_str(), bar.value < 1000 ? 2 : 0,
+                bar.value, bar.limit < 1000 ? 1 : 0, bar.limit, ok ? "pass" : "FAIL");
+  }
+  return held;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Settings settings = read_settings(argc, argv);
+  const std::vector<Subject> all = subjects(settings);
+  const std::optional<Session> session = interleave(all, std::stoi(settings.at("runs")));
+  const std::optional<Traffic> plain = on_the_wire(settings, false);
+  const std::optional<Traffic> tls = on_the_wire(settings, true);
+  if (!session || !plain || !tls || plain->connections == 0 || tls->connections == 0) return 1;
+  print_session(all, *session);
+  std::printf("\n| one short run | connections | round trips with SYN | Redis commands | |\n");
+  std::printf("|---|---:|---:|---:|---|\n");
+  print_wire("Redis, plaintext", *plain);
+  print_wire("Redis, TLS P-256", *tls);
+  return print_bars(bars(settings, *session, *plain, *tls)) ? 0 : 1;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting, timing and weighing a subject. See subject.h.
+#include "subject.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+
+namespace bench {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+struct Pipe {
+  int read = -1;
+  int write = -1;
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+      read = ends[0];
+      write = ends[1];
+    }
+  }
+  ~Pipe() {
+    close_read();
+    close_write();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  void close_read() {
+    if (read >= 0) close(read);
+    read = -1;
+  }
+  void close_write() {
+    if (write >= 0) close(write);
+    write = -1;
+  }
+};
+
+// The process id, or -1. `in` and `out` become its stdin and stdout; -1: /dev/null.
+pid_t start(const Subject& subject, const std::vector<std::string>& command, int in, int out) {
+  std::vector<std::string> words = subject.gate;
+  words.insert(words.end(), command.begin(), command.end());
+  std::vector<std::string> env = subject.env;
+  env.emplace_back("PATH=/usr/bin:/bin");
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  if (in >= 0)
+    posix_spawn_file_actions_adddup2(&files, in, 0);
+  else
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  if (out >= 0)
+    posix_spawn_file_actions_adddup2(&files, out, 1);
+  else
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+  pid_t pid = -1;
+  if (posix_spawnp(&pid, words[0].c_str(), &files, nullptr, pointers(words).data(),
+                   pointers(env).data()) != 0)
+    pid = -1;
+  posix_spawn_file_actions_destroy(&files);
+  return pid;
+}
+
+bool succeeded(pid_t pid) {
+  int status = 0;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+std::optional<long> high_water_mark(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0) return std::stol(line.substr(6));
+  return {};
+}
+
+}  // namespace
+
+std::optional<double> run_once(const Subject& subject, const std::vector<std::string>& command) {
+  const auto before = std::chrono::steady_clock::now();
+  const pid_t pid = start(subject, command, -1, -1);
+  if (pid < 0 || !succeeded(pid)) return {};
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - before;
+  return took.count();
+}
+
+std::optional<long> resident_while_running(const Subject& subject) {
+  Pipe to_command;
+  Pipe from_command;
+  // `cat` gives our byte back: then it runs. It ends when its stdin is closed.
+  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write);
+  if (pid < 0) return {};
+  to_command.close_read();
+  from_command.close_write();
+  char byte = '!';
+  const bool runs =
+      write(to_command.write, &byte, 1) == 1 && read(from_command.read, &byte, 1) == 1;
+  const std::optional<long> kib = high_water_mark(pid);
+  to_command.close_write();
+  return succeeded(pid) && runs ? kib : std::nullopt;
+}
+
+double quantile(std::vector<double> values, double p) {
+  std::sort(values.begin(), values.end());
+  const auto last = static_cast<double>(values.size() - 1);
+  return values[static_cast<std::size_t>(std::lround(p * last))];
+}
+
+}  // namespace bench

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev bench [RUNS]: builds the harness (bench/), starts its own Redis servers, and compares. The tables on stdout can
+# be pasted into docs/benchmarks.md; the exit code is 1 when a bar is missed.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/redis.sh
+source "$ROOT/scripts/redis.sh"
+
+RUNS=${1:-120}
+case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [RUNS]" >&2 && exit 64 ;; esac
+OUT=$ROOT/build/bench
+STAGE=$(mktemp -d)
+trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
+
+say "build the harness"
+mkdir -p "$OUT"
+g++ -std=c++20 -Os -Wall -Wextra -Werror -static -s -o "$OUT/floor" bench/floor.cc
+g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/compare" bench/compare.cc \
+  bench/relay.cc bench/subject.cc
+
+say "start three Redis servers"
+tls_server() {  # tls_server NAME KEY-KIND
+  make_certificates "$STAGE/$1" "$2"
+  start_redis "$STAGE/$1/redis" --tls-cert-file "$STAGE/$1/server.pem" --tls-key-file "$STAGE/$1/server.key" \
+    --tls-ca-cert-file "$STAGE/$1/ca.pem" --tls-auth-clients no
+}
+start_redis "$STAGE/plain"
+plain_port=$REDIS_PORT
+tls_server p256 p256
+p256_port=$REDIS_PORT
+tls_server rsa rsa2048
+rsa_port=$REDIS_PORT
+mkdir "$STAGE/state"
+
+say "compare, $RUNS interleaved runs of each"
+"$OUT/compare" runs="$RUNS" binary="$BINARY" floor="$OUT/floor" state="$STAGE/state" redis="$plain_port" \
+  redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa"
