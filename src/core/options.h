@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE option table. One row per option; the flag, the environment variable, the YAML key, the annotation, --help, the
-// reference page and the chart's schema are derived from the row's key and rendered from the row. Nobody writes a default twice.
+// THE option table. One row per option; the flag, the environment variable, the YAML key, the
+// annotation, --help, the reference page and the chart's schema are derived from the row's key and
+// rendered from the row. Nobody writes a default twice.
 #pragma once
 
 #include <optional>
@@ -59,26 +60,39 @@ struct Options {
   bool isolated = false;
 };
 
-using Field = std::variant<std::string Options::*, Millis Options::*, std::optional<Millis> Options::*, bool Options::*,
-                           int Options::*, std::vector<std::string> Options::*, OnBusy Options::*, OnLost Options::*,
-                           OnStoreDown Options::*, Leftovers Options::*, LogFormat Options::*, Level Options::*>;
+using Field =
+    std::variant<std::string Options::*, Millis Options::*, std::optional<Millis> Options::*,
+                 bool Options::*, int Options::*, std::vector<std::string> Options::*,
+                 OnBusy Options::*, OnLost Options::*, OnStoreDown Options::*, Leftovers Options::*,
+                 LogFormat Options::*, Level Options::*>;
 
 enum class Scope {
-  run,        // describes this one run: its environment variable is removed from the command's environment
-  store,      // describes the store: stays, so that a nested `cronlatch run` uses the same one
-  reporting,  // how we speak: stays
-  flag_only,  // neither environment nor file: --config (which has both CRONLATCH_CONFIG and no YAML key), --isolated
+  // This one run: its variable is removed from the command's environment.
+  run,
+  // How a run behaves: stays, for what a nested `cronlatch run` does not say itself.
+  policy,
+  // The store: stays, so that a nested `cronlatch run` uses the same one.
+  store,
+  // How we speak: stays.
+  reporting,
+  // Never in a file: --config (which has CRONLATCH_CONFIG beside the flag) and --isolated.
+  flag_only,
 };
 
 struct Option {
-  std::string_view key;       // "on-busy": --on-busy, CRONLATCH_ON_BUSY, on-busy:, cronlatch.dev/on-busy
+  // "on-busy" gives --on-busy, CRONLATCH_ON_BUSY, on-busy: and cronlatch.dev/on-busy.
+  std::string_view key;
   Field field;
-  std::string_view fallback;  // the default as text, parsed like any other value; "" where `fallback_note` says more
-  std::string_view fallback_note;  // for people, where the default is not a constant
-  std::string_view limits;    // for people: "5s to 1h", "skip, wait, fail"
+  // The default as text, parsed like any other value; "" where `fallback_note` says more.
+  std::string_view fallback;
+  std::string_view fallback_note;
+  // "5s to 1h", "skip, wait, fail": shown to people, and enforced where it is a range.
+  std::string_view limits;
   Scope scope;
-  bool annotatable;           // may be an annotation of a CronJob
-  std::string_view help;      // one line
+  bool annotatable;       // may be an annotation of a CronJob
+  std::string_view help;  // one line
+  // What a range cannot say about a text.
+  Status (*check)(std::string_view text) = nullptr;
 };
 
 std::span<const Option> option_table();
@@ -86,24 +100,38 @@ const Option* find_option(std::string_view key);
 // The key that is nearest to `wrong` (edit distance), or "" when none is near.
 std::string_view nearest_option(std::string_view wrong);
 
-std::string flag_of(const Option& option);         // --on-busy
-std::string variable_of(const Option& option);     // CRONLATCH_ON_BUSY; "" when it has none
-std::string annotation_of(const Option& option);   // cronlatch.dev/on-busy; "" when it has none
+std::string flag_of(const Option& option);        // --on-busy
+std::string variable_of(const Option& option);    // CRONLATCH_ON_BUSY; "" when it has none
+std::string annotation_of(const Option& option);  // cronlatch.dev/on-busy; "" when it has none
 
 // Every default of the table applied.
 Options default_options();
-// Parses `text` into the option's field. The error's message names the key, what is wrong, and what is allowed.
+// Parses `text` into the option's field. The error's message names the key, what is wrong, and what
+// is allowed.
 Status set_option(Options& options, const Option& option, std::string_view text);
+// The same, but the message does not name the key: for a caller who says where the text came from.
+// An empty text is refused.
+Status apply_text(Options& options, const Option& option, std::string_view text);
 // The value as text that set_option would take back; "" where it is not set.
 std::string show_option(const Options& options, const Option& option);
 
-// What only a look at several options together can tell (lock name, timings, certificate without key, ...).
-// Called by config::load after everything has been set.
+// What only a look at several options together can tell (lock name, timings, certificate without
+// key, ...). Called by config::load after everything has been set.
 Status validate(const Options& options);
 
 // ---- the parsers, for other tables ----
-Result<Millis> parse_duration(std::string_view text);  // "30s", "5m", "1h30m", "1500ms", "0"; a number without a unit is refused
-std::string show_duration(Millis d);                   // the shortest text that parses back
-Status check_lock_name(std::string_view name);         // 1 to 200 of letters, digits, . _ - /
+// "30s", "5m", "1h30m", "1500ms", "0"; a number without a unit is refused.
+Result<Millis> parse_duration(std::string_view text);
+// A short text that parses back: "2m", "90s", "1d1s".
+std::string show_duration(Millis d);
+// 1 to 200 of letters, digits, . _ - /
+Status check_lock_name(std::string_view name);
+// No password, no blanks; whether it can be opened the store says.
+Status check_store_url(std::string_view url);
+Status check_key_prefix(std::string_view prefix);
+
+// What a store's URL tells without opening it; an empty one is the file store of this user.
+enum class Transport { local, plain, tls, other };
+Transport transport_of(std::string_view store_url);
 
 }  // namespace cronlatch
