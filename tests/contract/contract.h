@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the contract suite needs: worlds (one store each, empty, as several programs see it) and a
+// small synchronous driver that asks, waits with ppoll and steps, exactly as a run does. Knows no
+// backend.
+#pragma once
+
+#include <poll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ledger.h"
+#include "core/store.h"
+
+namespace cronlatch::testing {
+
+inline TimePoint boot_now() {
+  timespec ts{};
+  clock_gettime(CLOCK_BOOTTIME, &ts);
+  return TimePoint(Micros(ts.tv_sec * 1'000'000LL + ts.tv_nsec / 1000));
+}
+
+// One store. Every open() is another program that uses it.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual std::unique_ptr<Backend> open() = 0;
+  virtual bool leased() const { return true; }
+  virtual bool shared() const { return true; }
+  // Lets that much time pass by the store's clock.
+  virtual void pass(Millis time) = 0;
+};
+
+struct WorldKind {
+  std::string name;
+  std::function<std::unique_ptr<World>()> make;
+};
+
+// One round of the loop every program runs: wait for what the store waits for, at most until
+// `limit`.
+inline std::optional<Reply> wait_and_step(Store& store, TimePoint limit) {
+  PollSet set;
+  store.watch(set);
+  set.wake_by(limit);
+  std::vector<pollfd> fds;
+  for (const PollSet::Watched& w : set.fds) fds.push_back({w.fd, w.events, 0});
+  const Micros left = std::max(*set.deadline - boot_now(), Micros(0));
+  const timespec timeout{left.count() / 1'000'000, left.count() % 1'000'000 * 1000};
+  ppoll(fds.data(), fds.size(), &timeout, nullptr);
+  for (std::size_t i = 0; i < fds.size(); ++i) set.fds[i].ready = fds[i].revents;
+  return store.step(set, boot_now());
+}
+
+// The reply, or nothing when there was none within `patience`.
+inline std::optional<Reply> ask(Store& store, const Request& request,
+                                Millis patience = Millis(5'000)) {
+  const TimePoint start = boot_now();
+  store.ask(request, start);
+  std::optional<Reply> reply = store.step(PollSet{}, start);
+  while (!reply && boot_now() < start + patience) reply = wait_and_step(store, start + patience);
+  return reply;
+}
+
+// A program with a claim on one lock: builds requests that differ from each other only in what a
+// test is about.
+class Program {
+ public:
+  Program(World& world, std::string lock, std::string owner, std::string job = "shop/report")
+      : backend_(world.open()), lock_(std::move(lock)), claim_{std::move(owner), 1} {
+    who_ = {"host-of-" + claim_.owner, std::move(job), "", ""};
+  }
+
+  Acquire acquire() const {
+    Acquire question;
+    question.lock = lock_;
+    question.claim = claim_;
+    question.who = who_;
+    question.ttl = Millis(60'000);
+    question.once_ttl = Millis(3'600'000);
+    question.give_up = boot_now() + Millis(4'000);
+    return question;
+  }
+  Renew renew(Fence fence) const {
+    Renew question;
+    question.lock = lock_;
+    question.claim = claim_;
+    question.who = who_;
+    question.fence = fence;
+    question.ttl = Millis(60'000);
+    question.give_up = boot_now() + Millis(4'000);
+    return question;
+  }
+  Release release(Fence fence, Verdict verdict = Verdict::succeeded) const {
+    Release question;
+    question.lock = lock_;
+    question.claim = claim_;
+    question.who = who_;
+    question.fence = fence;
+    question.verdict = verdict;
+    question.held = Millis(1'500);
+    question.once_ttl = Millis(3'600'000);
+    question.give_up = boot_now() + Millis(4'000);
+    return question;
+  }
+  std::optional<Reply> operator()(const Request& request) { return ask(*backend_, request); }
+
+  LockView show() { return show(lock_); }
+  LockView show(const std::string& lock) {
+    Result<LockView> view = backend_->show(lock, boot_now() + Millis(4'000));
+    return view ? *view : LockView{};
+  }
+  // Counters of all jobs of the lock.
+  std::int64_t count(std::string_view name) {
+    std::int64_t sum = 0;
+    for (const auto& [job, counters] : show().jobs) sum += counters.get(name);
+    return sum;
+  }
+
+  Backend& backend() { return *backend_; }
+  Identity& who() { return who_; }
+  Claim& claim() { return claim_; }
+  const std::string& lock() const { return lock_; }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+  std::string lock_;
+  Claim claim_;
+  Identity who_;
+};
+
+// acquired = released + stolen + revoked + open; "" when it holds.
+inline std::string breach_of_law(const LockView& view, bool open) {
+  std::int64_t acquired = 0, closed = 0;
+  for (const auto& [job, counters] : view.jobs) {
+    acquired += counters.get("acquired");
+    closed += counters.get("released") + counters.get("stolen") + counters.get("revoked");
+  }
+  if (acquired == closed + (open ? 1 : 0)) return "";
+  return "acquired " + std::to_string(acquired) + ", closed " + std::to_string(closed) +
+         (open ? ", one open" : ", none open");
+}
+
+}  // namespace cronlatch::testing
