@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table and its look-up. A script that fails changes nothing (its checks come before its first
+// write), so that every error answer means "not executed"; only silence leaves that open.
+#include "store/redis/errors.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cronlatch {
+namespace {
+
+using Kind = RedisErrorClass;
+constexpr std::size_t kMaxQuoted = 200;
+
+// clang-format off
+constexpr std::array<RedisErrorRow, 21> kTable = {{
+    // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
+    {Kind::noscript, "NOSCRIPT", Code::unreachable, true, false, true, false,
+     "the server has lost a script", "nothing to do: the script is sent again"},
+    {Kind::readonly, "READONLY", Code::unreachable, true, true, true, false,
+     "the server is a read-only replica", "let store name the master, for example a service that selects it"},
+    {Kind::moved, "MOVED", Code::config, false, true, true, false,
+     "the server is a node of a Redis Cluster", "store redis:// needs one standalone server; Redis Cluster is not supported by this version"},
+    {Kind::ask, "ASK", Code::config, false, true, true, false,
+     "the server is a node of a Redis Cluster", "store redis:// needs one standalone server; Redis Cluster is not supported by this version"},
+    {Kind::tryagain, "TRYAGAIN", Code::unreachable, true, false, true, false,
+     "the server is moving keys to another node", "try again later"},
+    {Kind::clusterdown, "CLUSTERDOWN", Code::unreachable, true, true, true, false,
+     "the cluster of the server is down", "look at CLUSTER INFO on the server"},
+    {Kind::loading, "LOADING", Code::unreachable, true, false, true, false,
+     "the server is still loading its data", "try again when it has started"},
+    {Kind::busy, "BUSY", Code::unreachable, true, false, true, false,
+     "the server is busy running somebody's script", "SCRIPT KILL on the server ends that script"},
+    {Kind::oom, "OOM", Code::unreachable, true, false, true, false,
+     "the server is out of memory", "raise its maxmemory; maxmemory-policy should be noeviction"},
+    {Kind::misconf, "MISCONF", Code::unreachable, true, false, true, false,
+     "the server cannot save its data and refuses to write", "look at its log: the disk may be full"},
+    {Kind::noreplicas, "NOREPLICAS", Code::unreachable, true, false, true, false,
+     "the server has too few good replicas to accept writes", "see min-replicas-to-write on the server"},
+    {Kind::masterdown, "MASTERDOWN", Code::unreachable, true, true, true, false,
+     "the server is a replica that has lost its master", "let store name the master"},
+    {Kind::noauth, "NOAUTH", Code::auth, false, true, true, false,
+     "the server asks for a password", "set password-file, credentials-dir or CRONLATCH_PASSWORD"},
+    {Kind::wrongpass, "WRONGPASS", Code::auth, false, true, true, false,
+     "the server refused the user name or the password", "check redis-username and password-file"},
+    {Kind::noperm, "NOPERM", Code::acl, false, true, true, true,
+     "the server's access rules forbid this", "the user needs the commands and keys that docs/operations.md lists"},
+    {Kind::wrongtype, "WRONGTYPE", Code::config, false, false, true, false,
+     "a key of this lock belongs to something else", "choose another key-prefix, or delete the foreign key"},
+    {Kind::eof, "", Code::unreachable, true, true, false, false,
+     "the server closed the connection", "look at the server's log"},
+    {Kind::timeout, "", Code::unreachable, true, true, false, false,
+     "the server did not answer in time", "is it overloaded or stopped? op-timeout and connect-timeout say how long we wait"},
+    {Kind::poisoned, "CRONLATCH_POISONED", Code::config, false, false, true, true,
+     "the record of this lock was written by something else or is damaged", "choose another key-prefix, or delete the lock's keys when nothing runs under it"},
+    {Kind::max_clients, "ERR max number of clients", Code::unreachable, true, true, true, false,
+     "the server has too many clients", "raise its maxclients"},
+    {Kind::unknown, "", Code::unreachable, true, true, false, true,
+     "the server answered with an error", "look at the server's log"},
+}};
+// clang-format on
+
+// Servers before 7.0 wrap what a command inside a script said: "ERR Error running script (...): ...
+// -OOM command not ...".
+std::string_view unwrap(std::string_view text) {
+  if (!text.starts_with("ERR Error running script")) return text;
+  for (const RedisErrorRow& row : kTable) {
+    if (row.word.empty()) continue;
+    for (const std::string_view before : {": -", ": "}) {
+      const std::string needle = std::string(before) + std::string(row.word) + " ";
+      const std::size_t at = text.find(needle);
+      if (at != std::string_view::npos) return text.substr(at + before.size());
+    }
+  }
+  return text;
+}
+
+bool starts_with_word(std::string_view text, std::string_view word) {
+  return !word.empty() && text.starts_with(word) &&
+         (text.size() == word.size() || text[word.size()] == ' ');
+}
+
+}  // namespace
+
+std::span<const RedisErrorRow> redis_error_table() { return kTable; }
+
+const RedisErrorRow& redis_error_row(RedisErrorClass kind) {
+  return *std::find_if(kTable.begin(), kTable.end(),
+                       [kind](const RedisErrorRow& row) { return row.kind == kind; });
+}
+
+const RedisErrorRow& classify_redis_error(std::string_view text) {
+  const std::string_view inner = unwrap(text);
+  for (const RedisErrorRow& row : kTable)
+    if (starts_with_word(inner, row.word)) return row;
+  if (text.find("ACL failure in script") != std::string_view::npos ||
+      text.find("The user executing the script can't") != std::string_view::npos)
+    return redis_error_row(Kind::noperm);
+  return redis_error_row(Kind::unknown);
+}
+
+std::string quotable(std::string_view text) {
+  std::string line(text.substr(0, kMaxQuoted));
+  for (char& c : line)
+    if (c < ' ' || c > '~') c = '?';
+  if (text.size() > kMaxQuoted) line += "...";
+  return line;
+}
+
+Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_view text) {
+  std::string message = "redis at " + std::string(where) + ": " + std::string(row.meaning);
+  if (row.quote && !text.empty()) message += ": " + quotable(text);
+  return {row.code, std::move(message), std::string(row.hint)};
+}
+
+}  // namespace cronlatch
