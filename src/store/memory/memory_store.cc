@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory store: the rules, a map, and no network in between.
+#include "store/memory/memory_store.h"
+
+#include <utility>
+#include <variant>
+
+namespace cronlatch {
+
+Reply MemoryServer::execute(const Request& request, ServerTime not_after) {
+  if (auto refused = rules::refuse_slots(request)) return *refused;
+  return std::visit(
+      [&](const auto& verb) -> Reply {
+        return rules::decide(records_[verb.lock], verb, now(), not_after);
+      },
+      request);
+}
+
+Revoked MemoryServer::revoke(const std::string& lock) {
+  return rules::revoke(records_[lock], now());
+}
+
+rules::Record MemoryServer::record(const std::string& lock) const {
+  const auto at = records_.find(lock);
+  return at == records_.end() ? rules::Record{} : at->second;
+}
+
+LockView MemoryServer::show(const std::string& lock) const {
+  return rules::view(lock, record(lock), now());
+}
+
+std::vector<LockView> MemoryServer::list() const {
+  std::vector<LockView> known;
+  for (const auto& [lock, record] : records_)
+    if (record.seat != rules::Seat::none) known.push_back(rules::view(lock, record, now()));
+  return known;
+}
+
+void MemoryStore::ask(const Request& request, TimePoint now) {
+  const TimePoint give_up = std::visit([](const auto& verb) { return verb.give_up; }, request);
+  asked_ = Asked{request, now, server_.now() + (give_up - now)};
+}
+
+void MemoryStore::watch(PollSet& set) const {
+  if (asked_) set.wake_by(asked_->at);
+}
+
+std::optional<Reply> MemoryStore::step(const PollSet&, TimePoint) {
+  if (!asked_) return std::nullopt;
+  const Asked asked = *std::exchange(asked_, std::nullopt);
+  Reply reply = server_.execute(asked.request, asked.not_after);
+  if (auto* granted = std::get_if<Granted>(&reply)) granted->asked = asked.at;
+  if (auto* kept = std::get_if<Kept>(&reply)) kept->asked = asked.at;
+  return reply;
+}
+
+Result<std::vector<LockView>> MemoryStore::list(TimePoint) { return server_.list(); }
+
+Result<LockView> MemoryStore::show(const std::string& lock, TimePoint) {
+  return server_.show(lock);
+}
+
+Result<Revoked> MemoryStore::revoke(const std::string& lock, TimePoint) {
+  return server_.revoke(lock);
+}
+
+}  // namespace cronlatch

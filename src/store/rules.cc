@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock's share of the rules, revocation, and the reading of a record.
+#include "store/rules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/rules_parts.h"
+
+namespace cronlatch::rules {
+
+bool alive(const Record& record, ServerTime now, Tenure tenure) {
+  switch (tenure) {
+    case Tenure::lease:
+      return now < record.expires;
+    case Tenure::vacant:
+      return false;
+    case Tenure::occupied:
+      return true;
+  }
+  return false;
+}
+
+ServerTime clamped_expiry(const Record& record, ServerTime now, Tenure tenure) {
+  const bool granted = record.seat == Seat::held || record.seat == Seat::revoked;
+  const bool timed = record.seat == Seat::cooling || (granted && tenure == Tenure::lease);
+  return timed ? std::min(record.expires, now + record.ttl) : record.expires;
+}
+
+void clamp(Record& record, ServerTime now, Tenure tenure) {
+  record.expires = clamped_expiry(record, now, tenure);
+}
+
+Revoked revoke(Record& record, ServerTime now) {
+  Revoked told{false, record.who.holder, record.fence, Micros{0}};
+  if (record.seat != Seat::held && record.seat != Seat::revoked && record.seat != Seat::cooling)
+    return told;
+  clamp(record, now, Tenure::lease);
+  told.remaining = std::max(record.expires - now, Micros{0});
+  if (record.seat == Seat::cooling || !alive(record, now, Tenure::lease)) return told;
+  told.was_held = true;
+  if (record.seat == Seat::held) {
+    record.seat = Seat::revoked;
+    count(record, record.who.job, "revoked");
+  }
+  return told;
+}
+
+namespace {
+
+LockState state_of(const Record& record, ServerTime now, Tenure tenure) {
+  switch (record.seat) {
+    case Seat::none:
+    case Seat::free:
+      return LockState::free;
+    case Seat::held:
+      return alive(record, now, tenure) ? LockState::held : LockState::expired;
+    case Seat::revoked:
+      return alive(record, now, tenure) ? LockState::revoked : LockState::free;
+    case Seat::cooling:
+      return now < record.expires ? LockState::cooling : LockState::free;
+  }
+  return LockState::free;
+}
+
+}  // namespace
+
+LockView view(std::string lock, const Record& record, ServerTime now, Tenure tenure) {
+  LockView shown;
+  shown.lock = std::move(lock);
+  shown.state = state_of(record, now, tenure);
+  shown.who = record.who;
+  shown.fence = record.fence;
+  shown.attempt = record.seat == Seat::none ? 0 : record.claim.attempt;
+  shown.now = now;
+  shown.acquired = record.acquired;
+  shown.expires = clamped_expiry(record, now, tenure);
+  shown.ttl = std::chrono::duration_cast<Millis>(record.ttl);
+  shown.jobs = record.jobs;
+  return shown;
+}
+
+std::optional<Down> refuse_slots(const Request& request) {
+  const auto* acquire = std::get_if<Acquire>(&request);
+  if (acquire == nullptr || acquire->slots == 1) return std::nullopt;
+  return Down{{Code::config,
+               "slots is " + std::to_string(acquire->slots) +
+                   ", but this version knows locks with one holder only",
+               "leave slots at 1"},
+              false,
+              true};
+}
+
+}  // namespace cronlatch::rules

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Acquire: who is granted the lock, who is told busy, and what either counts (AQ1 to AQ5, K1 to K6,
+// L0, C2).
+#include <algorithm>
+
+#include "store/rules_parts.h"
+
+namespace cronlatch::rules {
+
+namespace {
+
+constexpr std::int64_t kDayUs = 86'400'000'000;
+
+bool is_holder(const Record& record, const Claim& claim) {
+  return record.seat == Seat::held && record.claim == claim;
+}
+
+// Without a lease the record of a holder that asks again is its own proof: it cannot have expired.
+bool holds_still(const Record& record, const Claim& claim, ServerTime now, Tenure tenure) {
+  return is_holder(record, claim) && (tenure != Tenure::lease || alive(record, now, tenure));
+}
+
+// AQ4: this attempt was answered for good: released, lost, or followed by a later one.
+bool is_closed(const Record& record, const Claim& claim, ServerTime now, Tenure tenure) {
+  if (answered(record, claim, Answer::released, now) ||
+      answered(record, claim, Answer::closed, now))
+    return true;
+  if (record.seat == Seat::none || record.claim.owner != claim.owner) return false;
+  if (claim.attempt < record.claim.attempt) return true;
+  return claim.attempt == record.claim.attempt && !holds_still(record, claim, now, tenure);
+}
+
+std::optional<BusyBecause> counted_busy(const Record& record, const Claim& claim, ServerTime now) {
+  if (answered(record, claim, Answer::busy_held, now)) return BusyBecause::held;
+  if (answered(record, claim, Answer::busy_cooling, now)) return BusyBecause::cooling;
+  if (answered(record, claim, Answer::busy_done, now)) return BusyBecause::done;
+  return std::nullopt;
+}
+
+Busy busy_answer(const Record& record, BusyBecause because, ServerTime now) {
+  Busy busy;
+  busy.because = because;
+  if (because == BusyBecause::done || record.seat == Seat::none || record.seat == Seat::free)
+    return busy;
+  busy.holder = record.who.holder;
+  busy.job = record.who.job;
+  busy.fence = record.fence;
+  busy.held_for = std::max(now - record.acquired, Micros{0});
+  // Without a lease only a min-hold has an end.
+  busy.remaining = std::max(record.expires - now, Micros{0});
+  return busy;
+}
+
+void count_skip(Record& record, const std::string& job, std::string_view reason, ServerTime now) {
+  count(record, job, reason);
+  count(record, job, "runs_skipped");
+  stamp(record, job, "last_skip", now);
+}
+
+// K3: done blocks everyone, however they would have liked to be refused.
+Busy refuse_done(Record& record, const Acquire& request, ServerTime now) {
+  count_skip(record, request.who.job, "skipped_done", now);
+  remember(record, request.claim, Answer::busy_done, now, request.ttl);
+  return busy_answer(record, BusyBecause::done, now);
+}
+
+bool grantable(const Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
+  if (tenure == Tenure::occupied) return false;
+  switch (record.seat) {
+    case Seat::none:
+    case Seat::free:
+      return true;
+    case Seat::held:
+    case Seat::revoked:
+      return !alive(record, now, tenure);
+    case Seat::cooling:
+      return now >= record.expires ||
+             (!request.who.group.empty() && request.who.group == record.who.group);  // L0
+  }
+  return false;
+}
+
+Granted grant(Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
+  const bool stole = record.seat == Seat::held;
+  if (stole) count(record, record.who.job, "stolen");  // AQ3: for the job that lost it
+  if (stole || record.seat == Seat::revoked)
+    remember(record, record.claim, Answer::closed, now, record.ttl);
+  const Fence predecessor = record.fence;
+  const Fence fence = std::max(predecessor + 1, static_cast<Fence>(now.us));  // AQ2
+  seat(record, {request.claim, request.who, fence, now, request.ttl}, now, tenure);
+  record.stole = stole ? predecessor : 0;
+  count(record, request.who.job, "acquired");
+  if (request.waited > Millis{0}) count_wait(record, request.who.job, request.waited);
+  return Granted{fence, {}, tenure == Tenure::lease, stole};
+}
+
+Busy refuse(Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
+  const bool cooling = record.seat == Seat::cooling && tenure != Tenure::occupied;
+  Busy busy = busy_answer(record, cooling ? BusyBecause::cooling : BusyBecause::held, now);
+  busy.group_granted = group_was_granted(record, request.who.group, now);
+  switch (request.if_busy) {
+    case IfBusy::wait:
+      return busy;
+    case IfBusy::skip:
+      if (busy.group_granted) return busy;  // L5: it will wait instead
+      count_skip(record, request.who.job, "skipped_held", now);
+      break;
+    case IfBusy::fail:
+      if (busy.group_granted) return busy;
+      count(record, request.who.job, "runs_busy");
+      break;
+    case IfBusy::timed_out:
+      count(record, request.who.job, "wait_timeouts");
+      count(record, request.who.job, "runs_busy");
+      break;
+  }
+  remember(record, request.claim, cooling ? Answer::busy_cooling : Answer::busy_held, now,
+           request.ttl);
+  return busy;
+}
+
+}  // namespace
+
+void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
+  if (record.seat == Seat::none) record.born = now;
+  record.seat = Seat::held;
+  record.claim = grant.claim;
+  record.who = grant.who;
+  record.fence = grant.fence;
+  record.stole = 0;
+  record.acquired = grant.acquired;
+  record.ttl = tenure == Tenure::lease ? grant.ttl : Micros{0};
+  record.expires = tenure == Tenure::lease ? now + grant.ttl : ServerTime{};
+  record.day = now.us / kDayUs;
+  remember_group(record, grant.who.group, now);
+}
+
+Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
+             Tenure tenure) {
+  if (now > not_after) return Stale{false};
+  if (is_closed(record, request.claim, now, tenure)) return Stale{true};
+  clamp(record, now, tenure);
+  if (const auto because = counted_busy(record, request.claim, now))
+    return busy_answer(record, *because, now);
+  if (is_done(record, request.who, request.once_ttl, now)) return refuse_done(record, request, now);
+  if (is_holder(record, request.claim)) {
+    // Asked again after an unknown result: the same fence, nothing is counted (AQ4).
+    if (tenure == Tenure::lease) {
+      record.expires = now + request.ttl;
+      record.ttl = request.ttl;
+    }
+    return Granted{record.fence, {}, tenure == Tenure::lease, record.stole != 0};
+  }
+  if (grantable(record, request, now, tenure)) return grant(record, request, now, tenure);
+  return refuse(record, request, now, tenure);
+}
+
+}  // namespace cronlatch::rules

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts that the rules of several verbs share; nobody but rules*.cc includes it.
+#pragma once
+
+#include "store/rules.h"
+
+namespace cronlatch::rules {
+
+// ---- time (rules.cc) ----
+// A granted lock whose holder may still believe in it.
+bool alive(const Record& record, ServerTime now, Tenure tenure);
+// L7: after a backward step of the clock nothing waits longer than it was meant to.
+ServerTime clamped_expiry(const Record& record, ServerTime now, Tenure tenure);
+void clamp(Record& record, ServerTime now, Tenure tenure);
+
+// ---- remembered answers (rules_counters.cc) ----
+bool answered(const Record& record, const Claim& claim, Answer answer, ServerTime now);
+void remember(Record& record, const Claim& claim, Answer answer, ServerTime now, Micros ttl);
+
+// ---- counters (rules_counters.cc) ----
+void count(Record& record, const std::string& job, std::string_view name, std::int64_t by = 1);
+void stamp(Record& record, const std::string& job, std::string_view name, ServerTime now);
+void count_wait(Record& record, const std::string& job, Millis waited);
+void count_hold(Record& record, const std::string& job, Millis held);
+// acquired - released - stolen - revoked: 1 when the job has an open grant.
+std::int64_t open_grants(const Record& record, const std::string& job);
+
+// ---- groups and run identities (rules_counters.cc) ----
+bool group_was_granted(const Record& record, const std::string& group, ServerTime now);
+void remember_group(Record& record, const std::string& group, ServerTime now);
+bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now);
+void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now);
+
+// ---- shared decisions ----
+// Makes the request's run the holder (rules_acquire.cc); counts nothing.
+struct Grant {
+  const Claim& claim;
+  const Identity& who;
+  Fence fence;
+  ServerTime acquired;
+  Micros ttl;
+};
+void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure);
+// Why a caller that is not the holder lost the lock (rules_renew.cc).
+LostBecause why_not_ours(const Record& record, Fence fence);
+
+}  // namespace cronlatch::rules

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Release: the holder lets go and says how the run ended; each is counted once (R1 to R4, L0, C1,
+// C2).
+#include <algorithm>
+
+#include "store/rules_parts.h"
+
+namespace cronlatch::rules {
+
+namespace {
+
+void count_verdict(Record& record, const std::string& job, Verdict verdict, ServerTime now) {
+  switch (verdict) {
+    case Verdict::succeeded:
+      count(record, job, "runs_succeeded");
+      stamp(record, job, "last_success", now);
+      return;
+    case Verdict::failed:
+      return count(record, job, "runs_failed");
+    case Verdict::timed_out:
+      return count(record, job, "runs_timed_out");
+    case Verdict::lost:
+      count(record, job, "lost");
+      return count(record, job, "runs_lost");
+    case Verdict::cannot_start:
+      return count(record, job, "runs_cannot_start");
+    case Verdict::given_back:
+      return;
+    case Verdict::ungated:
+      return count(record, job, "ungated");
+  }
+}
+
+// L0: what is left of the min-hold, never more than all of it.
+Micros rest_of_min_hold(const Record& record, const Release& request, ServerTime now) {
+  if (record.seat != Seat::held || request.verdict == Verdict::given_back) return Micros{0};
+  const Micros all = request.min_hold;
+  return std::clamp(record.acquired + all - now, Micros{0}, std::max(all, Micros{0}));
+}
+
+void close(Record& record, const Release& request, ServerTime now) {
+  const std::string job = record.who.job;  // the one the grant was counted for
+  remember(record, record.claim, Answer::released, now, record.ttl);
+  const Micros rest = rest_of_min_hold(record, request, now);
+  if (record.seat == Seat::held)
+    count(record, job, "released");  // a revoked grant is closed already
+  count_verdict(record, job, request.verdict, now);
+  if (request.verdict != Verdict::given_back && request.verdict != Verdict::ungated)
+    count_hold(record, job, request.held);
+  if (request.overlong) count(record, job, "long");
+  if (request.verdict == Verdict::succeeded)
+    mark_done(record, request.who, request.once_ttl, now);  // R4
+  record.seat = rest > Micros{0} ? Seat::cooling : Seat::free;
+  record.expires = rest > Micros{0} ? now + rest : ServerTime{};
+  if (rest > Micros{0}) record.ttl = rest;  // so that the clamp cannot cut it
+}
+
+// The record is another's (or nobody's): only what this run alone can tell is counted, and once.
+void count_outside(Record& record, const Release& request, ServerTime now) {
+  const auto once = [&](Answer answer) {
+    if (answered(record, request.claim, answer, now)) return;
+    count_verdict(record, request.who.job, request.verdict, now);
+    remember(record, request.claim, answer, now, record.ttl);
+  };
+  if (request.verdict == Verdict::lost) once(Answer::lost_counted);
+  if (request.verdict == Verdict::ungated) once(Answer::ungated_counted);
+  // An acquire of this attempt that is still on its way must not be granted to nobody.
+  remember(record, request.claim, Answer::closed, now, record.ttl);
+}
+
+}  // namespace
+
+Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after) {
+  if (now > not_after) return Stale{false};
+  const bool ours = record.seat != Seat::none && record.claim == request.claim;
+  if (ours && (record.seat == Seat::held || record.seat == Seat::revoked)) {
+    close(record, request, now);
+    return Freed{};
+  }
+  if (ours || answered(record, request.claim, Answer::released, now)) return Freed{};  // R3
+  count_outside(record, request, now);
+  return NotOurs{why_not_ours(record, request.fence)};
+}
+
+}  // namespace cronlatch::rules
