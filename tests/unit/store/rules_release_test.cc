@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Release by the rules: R1 to R4, K5, K6, C1, C2.
+#include "rules_test_lock.h"
+
+namespace cronlatch::testing {
+namespace {
+
+TEST(RulesRelease, R1IsRefusedToEverybodyButTheHolder) {
+  Lock lock;
+  lock.acquire("a");
+  EXPECT_EQ(got<NotOurs>(lock.release("b")).because, LostBecause::taken);
+  EXPECT_EQ(got<NotOurs>(lock.release("a", Verdict::succeeded, 2)).because, LostBecause::taken);
+
+  EXPECT_EQ(lock.record.seat, rules::Seat::held);
+  EXPECT_EQ(lock.counted("a", "released"), 0);
+  EXPECT_EQ(lock.counted("b", "runs_succeeded"), 0);
+}
+
+TEST(RulesRelease, R2KeepsTheFenceAsTheFloor) {
+  Lock lock;
+  const auto granted = got<Granted>(lock.acquire("a"));
+  lock.release("a");
+
+  EXPECT_EQ(lock.record.fence, granted.fence);
+  EXPECT_EQ(lock.record.seat, rules::Seat::free);
+}
+
+TEST(RulesRelease, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
+  Lock lock;
+  lock.acquire("a");
+  got<Freed>(lock.release("a"));
+  got<Freed>(lock.release("a"));
+  lock.acquire("b");
+  got<Freed>(lock.release("a"));
+
+  EXPECT_EQ(lock.counted("a", "released"), 1);
+  EXPECT_EQ(lock.counted("a", "runs_succeeded"), 1);
+  EXPECT_EQ(lock.record.seat, rules::Seat::held);
+}
+
+TEST(RulesRelease, R4MarksTheRunAsDoneOnlyWhenItSucceeded) {
+  for (const Verdict verdict :
+       {Verdict::succeeded, Verdict::failed, Verdict::timed_out, Verdict::lost,
+        Verdict::cannot_start, Verdict::given_back, Verdict::ungated}) {
+    Lock lock;
+    lock.acquire("a");
+    auto end = lock.end("a", verdict);
+    end.who.once = "tick";
+    lock.release(end);
+
+    EXPECT_EQ(lock.record.once.contains("ns/a"), verdict == Verdict::succeeded);
+  }
+}
+
+TEST(RulesRelease, CountsEachVerdictUnderItsName) {
+  for (const auto& [verdict, name] : {std::pair{Verdict::succeeded, "runs_succeeded"},
+                                      {Verdict::failed, "runs_failed"},
+                                      {Verdict::timed_out, "runs_timed_out"},
+                                      {Verdict::lost, "runs_lost"},
+                                      {Verdict::lost, "lost"},
+                                      {Verdict::cannot_start, "runs_cannot_start"},
+                                      {Verdict::ungated, "ungated"}}) {
+    Lock lock;
+    lock.acquire("a");
+    lock.release("a", verdict);
+
+    EXPECT_EQ(lock.counted("a", name), 1) << name;
+    EXPECT_EQ(lock.counted("a", "released"), 1) << name;
+  }
+}
+
+TEST(RulesRelease, CountsNoRunForAGrantThatWasGivenBackAndKeepsNoMinHold) {
+  Lock lock;
+  lock.acquire("a");
+  auto end = lock.end("a", Verdict::given_back);
+  end.min_hold = 60s;
+  lock.release(end);
+
+  EXPECT_EQ(lock.record.jobs.at("ns/a").values,
+            (std::map<std::string, std::int64_t, std::less<>>{{"acquired", 1}, {"released", 1}}));
+  got<Granted>(lock.acquire("b"));
+}
+
+TEST(RulesRelease, CountsTheHoldAndTheOverlongRun) {
+  Lock lock;
+  lock.acquire("a");
+  auto end = lock.end("a", Verdict::succeeded);
+  end.held = 6s;
+  end.overlong = true;
+  lock.release(end);
+
+  EXPECT_EQ(lock.counted("a", "hold_2"), 1);
+  EXPECT_EQ(lock.counted("a", "hold_ms"), 6'000);
+  EXPECT_EQ(lock.counted("a", "long"), 1);
+  EXPECT_EQ(lock.counted("a", "last_success"), lock.now.us);
+}
+
+TEST(RulesRelease, ClosesAnExpiredLeaseThatNobodyTook) {
+  Lock lock;
+  lock.acquire("a");
+  lock.pass(std::chrono::hours(1));
+
+  got<Freed>(lock.release("a"));
+  EXPECT_EQ(lock.counted("a", "released"), 1);
+}
+
+TEST(RulesRelease, CountsALostRunOnceAfterItWasTakenOver) {
+  Lock lock;
+  lock.acquire("a");
+  lock.pass(30s);
+  lock.acquire("b");
+  got<NotOurs>(lock.release("a", Verdict::lost));
+  got<NotOurs>(lock.release("a", Verdict::lost));
+
+  EXPECT_EQ(lock.counted("a", "lost"), 1);
+  EXPECT_EQ(lock.counted("a", "runs_lost"), 1);
+  EXPECT_EQ(lock.counted("a", "released"), 0);
+}
+
+TEST(RulesRelease, CountsAnUngatedRunOnceWhoeverHolds) {
+  Lock lock;
+  lock.acquire("b");
+  got<NotOurs>(lock.release("a", Verdict::ungated));
+  got<NotOurs>(lock.release("a", Verdict::ungated));
+
+  EXPECT_EQ(lock.record.jobs.at("ns/a").values,
+            (std::map<std::string, std::int64_t, std::less<>>{{"ungated", 1}}));
+}
+
+TEST(RulesRelease, G5ChangesNothingAfterItsTime) {
+  Lock lock;
+  lock.acquire("a");
+  const rules::Record before = lock.record;
+  const auto reply =
+      rules::decide(lock.record, lock.end("a", Verdict::succeeded), lock.now, lock.now - 1us);
+
+  EXPECT_FALSE(got<Stale>(reply).closed);
+  EXPECT_EQ(lock.record, before);
+}
+
+TEST(RulesRelease, K6KeepsTheNewestRunsOfEachJob) {
+  Lock lock;
+  for (std::uint32_t i = 1; i <= 130; ++i) {
+    lock.acquire("a", i);
+    auto end = lock.end("a", Verdict::succeeded, i);
+    end.who.once = "tick-" + std::to_string(i);
+    lock.release(end);
+    lock.pass(1s);
+  }
+
+  const auto& done = lock.record.once.at("ns/a");
+  EXPECT_EQ(done.size(), 128u);
+  EXPECT_FALSE(done.contains("tick-2"));
+  EXPECT_TRUE(done.contains("tick-3"));
+}
+
+TEST(RulesRelease, K6ForgetsARunAfterOnceTtl) {
+  Lock lock;
+  auto ask = lock.ask("a");
+  ask.who.once = "tick";
+  lock.acquire(ask);
+  auto end = lock.end("a", Verdict::succeeded);
+  end.who.once = "tick";
+  lock.release(end);
+  auto next = lock.ask("a", 2);
+  next.who.once = "tick";
+  lock.pass(std::chrono::hours(24) - 1us);
+  Lock late = lock;
+  late.pass(1us);
+
+  EXPECT_EQ(got<Busy>(lock.acquire(next)).because, BusyBecause::done);
+  got<Granted>(late.acquire(next));
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
