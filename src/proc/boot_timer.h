@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// BootTimer: a descriptor that becomes readable at a TimePoint, also when the host was suspended in
+// between. (The timeout of ppoll counts CLOCK_MONOTONIC, which stands still in suspend.)
+#pragma once
+
+#include <optional>
+
+#include "core/time.h"
+#include "proc/fd.h"
+
+namespace cronlatch {
+
+class BootTimer {
+ public:
+  BootTimer();
+  int fd() const { return fd_.get(); }  // -1 where the kernel has no such timer
+  void set(std::optional<TimePoint> when);
+
+ private:
+  Fd fd_;
+  std::optional<TimePoint> set_for_;
+};
+
+}  // namespace cronlatch

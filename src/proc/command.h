@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the executable of a command, as execvp would, but before anything is forked: the child then
+// has one call to make and a missing command is named while there is still somebody to explain it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "core/supervisor.h"
+
+namespace cronlatch {
+
+// PATH is taken from `env` (NAME=value), the environment the command will have. Code::exec_missing
+// (127) when there is no such file, Code::exec_denied (126) when there is one that cannot be
+// executed.
+Result<Command> resolve_command(std::vector<std::string> argv, std::vector<std::string> env);
+
+}  // namespace cronlatch

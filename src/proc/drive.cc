@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop. Precedence of what is true at the same time, first to last:
+//   1. a deadline that has passed (after a long stall the lease is judged before anything is
+//   believed or continued)
+//   2. the start, the end of the command, the end of its tree    3. signals    4. replies of the
+//   store
+// 2 and 3 come in this order from the supervisor; a signal before a reply keeps a cancelled run
+// from being started.
+#include "proc/drive.h"
+
+#include <poll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <utility>
+
+#include "proc/boot_timer.h"
+
+namespace cronlatch {
+namespace {
+
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+template <class... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
+template <class Variant>
+Event to_event(Variant fact) {
+  return std::visit([](auto& f) { return Event(std::move(f)); }, fact);
+}
+
+// Never early: the clock's microseconds were rounded down.
+timespec until(TimePoint deadline, TimePoint now) {
+  const Micros left = std::max(deadline - now, Micros(0));
+  return {static_cast<time_t>(left.count() / 1'000'000),
+          static_cast<long>(left.count() % 1'000'000) * 1'000};
+}
+
+class Driver {
+ public:
+  Driver(Run& run, Store& store, Supervisor& supervisor, const Clock& clock, const Log& log,
+         const Programs& programs)
+      : run_(run),
+        store_(store),
+        supervisor_(supervisor),
+        clock_(clock),
+        log_(log),
+        programs_(programs) {}
+
+  Outcome go() {
+    feed(Begin{});
+    settle();
+    while (!run_.outcome()) {
+      PollSet set;
+      supervisor_.watch(set);
+      store_.watch(set);
+      if (const auto at = run_.wake_at()) set.wake_by(*at);
+      wait(set);
+      tick_if_due();
+      settle();
+      if (run_.outcome()) break;
+      take_reply(set);
+      settle();
+    }
+    return *run_.outcome();
+  }
+
+ private:
+  void wait(PollSet& set) {
+    timer_.set(set.deadline);
+    std::vector<pollfd> fds;
+    fds.reserve(set.fds.size() + 1);
+    for (const PollSet::Watched& w : set.fds) fds.push_back({w.fd, w.events, 0});
+    fds.push_back({timer_.fd(), POLLIN, 0});
+    timespec left{};
+    if (set.deadline) left = until(*set.deadline, clock_.now());
+    const int ready = ::ppoll(fds.data(), fds.size(), set.deadline ? &left : nullptr, nullptr);
+    if (ready <= 0) return;
+    for (std::size_t i = 0; i < set.fds.size(); ++i) set.fds[i].ready = fds[i].revents;
+  }
+
+  // Everything that is known already, until nothing is.
+  void settle() {
+    while (!run_.outcome()) {
+      if (std::optional<ProcEvent> fact = supervisor_.next()) {
+        feed(to_event(std::move(*fact)));
+      } else if (!inbox_.empty()) {
+        const Event event = std::move(inbox_.front());
+        inbox_.pop_front();
+        feed(event);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void tick_if_due() {
+    const TimePoint now = clock_.now();
+    if (const auto at = run_.wake_at(); at && *at <= now) carry_out(run_.on(Tick{}, now));
+  }
+
+  void feed(const Event& event) {
+    tick_if_due();
+    if (!run_.outcome()) carry_out(run_.on(event, clock_.now()));
+  }
+
+  void carry_out(const std::vector<Action>& actions) {
+    for (const Action& action : actions)
+      std::visit(Overloaded{
+                     [this](const Ask& ask) { this->ask(ask.request); },
+                     [this](const Launch& launch) { this->launch(launch); },
+                     [this](const Deliver& d) { supervisor_.signal(d.signo, d.target); },
+                     [this](const LogLine& line) { log_(line); },
+                     [](const Finish&) {},
+                 },
+                 action);
+  }
+
+  // The reply may be there at once; Run hears it after the actions that follow the question.
+  void ask(const Request& request) {
+    store_.ask(request, clock_.now());
+    take_reply({});
+  }
+
+  void take_reply(const PollSet& set) {
+    if (std::optional<Reply> reply = store_.step(set, clock_.now()))
+      inbox_.push_back(to_event(std::move(*reply)));
+  }
+
+  void launch(const Launch& launch) {
+    switch (launch.program) {
+      case Program::command:
+        start(programs_.command,
+              programs_.additions ? programs_.additions(launch.fence) : std::vector<std::string>{});
+        return;
+      case Program::skip_command:
+        start(programs_.skip_command, {});
+        return;
+    }
+  }
+
+  void start(const Result<Command>& program, const std::vector<std::string>& additions) {
+    if (!program) {
+      inbox_.push_back(CannotStart{program.error()});
+      return;
+    }
+    Command command = *program;
+    command.env.insert(command.env.end(), additions.begin(), additions.end());
+    supervisor_.start(command, store_.heirloom());
+  }
+
+  Run& run_;
+  Store& store_;
+  Supervisor& supervisor_;
+  const Clock& clock_;
+  const Log& log_;
+  const Programs& programs_;
+  BootTimer timer_;
+  std::deque<Event> inbox_;
+};
+
+}  // namespace
+
+Outcome drive(Run& run, Store& store, Supervisor& supervisor, const Clock& clock, const Log& log,
+              const Programs& programs) {
+  return Driver(run, store, supervisor, clock, log, programs).go();
+}
+
+}  // namespace cronlatch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// drive: the only loop of the wrapper and its only blocking call. Feeds Run with what the store,
+// the supervisor and the clock report and carries out what Run answers; decides nothing itself.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/log.h"
+#include "core/outcome.h"
+#include "core/result.h"
+#include "core/run.h"
+#include "core/store.h"
+#include "core/supervisor.h"
+#include "core/time.h"
+
+namespace cronlatch {
+
+// What Run may launch. An Error in place of a command (resolve_command) is reported to Run when it
+// asks for it.
+struct Programs {
+  Result<Command> command;
+  Result<Command> skip_command;  // never looked at when RunSpec::has_skip_command is false
+  // NAME=value entries added to the command's environment for this fence (zero: ungated); may be
+  // empty.
+  std::function<std::vector<std::string>(Fence)> additions;
+};
+
+// Runs from Begin to Finish and returns Run's outcome.
+Outcome drive(Run& run, Store& store, Supervisor& supervisor, const Clock& clock, const Log& log,
+              const Programs& programs);
+
+}  // namespace cronlatch

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signal mask, by raw system calls: the C library keeps 32 and 33 to itself and would silently
+// leave them out of every set, so a process that is sent one of them would die instead of passing
+// it on.
+#include "proc/signal_gate.h"
+
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace cronlatch {
+namespace {
+
+constexpr std::size_t kMaskBytes = sizeof(std::uint64_t);
+constexpr int kLastSignal = 64;
+
+std::uint64_t ignored_signals() {
+  std::uint64_t ignored = 0;
+  for (int signo = 1; signo <= kLastSignal; ++signo) {
+    // The kernel's struct starts with the handler; the room behind it is more than any
+    // architecture's.
+    std::array<std::uintptr_t, 16> action{};
+    if (::syscall(SYS_rt_sigaction, signo, nullptr, action.data(), kMaskBytes) != 0) continue;
+    if (action[0] == reinterpret_cast<std::uintptr_t>(SIG_IGN))
+      ignored |= std::uint64_t{1} << (signo - 1);
+  }
+  return ignored;
+}
+
+}  // namespace
+
+Result<SignalGate> SignalGate::open() {
+  const std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t original = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &original, kMaskBytes);
+  const std::uint64_t ignored = ignored_signals();
+  // An inherited SIG_IGN would make the kernel reap our children behind our back (waitpid(2)).
+  std::signal(SIGCHLD, SIG_DFL);
+  const long fd = ::syscall(SYS_signalfd4, -1, &all, kMaskBytes, SFD_NONBLOCK | SFD_CLOEXEC);
+  if (fd < 0)
+    return Error{
+        Code::system, std::string("signals cannot be read: signalfd: ") + std::strerror(errno),
+        "the limit of open files may be reached (ulimit -n), or a seccomp profile forbids it"};
+  return SignalGate(Fd(static_cast<int>(fd)), original, ignored);
+}
+
+std::optional<int> SignalGate::next() {
+  for (;;) {
+    signalfd_siginfo got{};
+    const ssize_t n = ::read(fd_.get(), &got, sizeof got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n != static_cast<ssize_t>(sizeof got)) return std::nullopt;
+    const bool raised_by_us = got.ssi_pid == static_cast<std::uint32_t>(::getpid());
+    if (got.ssi_signo == SIGPIPE && raised_by_us) continue;
+    return static_cast<int>(got.ssi_signo);
+  }
+}
+
+void SignalGate::restore_in_child() const {
+  if (was_ignored(SIGCHLD)) std::signal(SIGCHLD, SIG_IGN);
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &original_mask_, nullptr, kMaskBytes);
+}
+
+}  // namespace cronlatch
