@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The released program in a root that has nothing but itself, a command, resolv.conf and a CA file; then in an image
+# whose configuration asks it to load other people's code. In a network namespace of its own, so that port 53 is free.
+set -uo pipefail
+# shellcheck source=tests/binary/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+HERE=$ROOT/tests/binary
+
+if [ "${1:-}" != inside ]; then
+  if [ "$(id -u)" -ne 0 ] || ! unshare --net true 2>/dev/null; then
+    skip "runs in an empty root" "needs root and network namespaces; run ./dev test as root"
+    finish
+  fi
+  exec unshare --net bash "$0" inside
+fi
+
+STAGE=$(mktemp -d)
+HELPERS=()
+# shellcheck disable=SC2329
+cleanup() {
+  local pid
+  for pid in "${HELPERS[@]}"; do kill "$pid" 2>/dev/null; done
+  stop_all_redis
+  rm -rf -- "$STAGE"
+}
+trap cleanup EXIT
+
+compile() { g++ -std=c++20 -Os -static -s -o "$STAGE/$1" "$HERE/$1.cc" "${@:2}" >"$STAGE/$1.out" 2>&1; }
+nameserver() {  # nameserver ADDRESS NAME
+  "$STAGE/dns_responder" "$1" "$2" 127.0.0.1 >"$STAGE/dns-$1.log" 2>&1 &
+  HELPERS+=($!)
+  wait_until 5 grep -q ready "$STAGE/dns-$1.log"
+}
+make_root() {
+  local root=$1
+  mkdir -p "$root/etc"
+  cp "$BINARY" "$root/cronlatch"
+  cp "$STAGE/answer" "$STAGE/naive_client" "$root/"
+  cp "$STAGE/tls/ca.pem" "$root/ca.pem"
+  printf '%s\n' 'search test.svc.cluster.local svc.cluster.local cluster.local' "nameserver 127.0.0.54" \
+    "nameserver 127.0.0.53" 'options ndots:5' >"$root/etc/resolv.conf"
+}
+# What a careless image has: modules of its own C library for names, and OpenSSL told to load a provider.
+furnish() {
+  local root=$1 lib=/usr/lib/x86_64-linux-gnu
+  mkdir -p "$root$lib/ossl-modules" "$root/usr/lib/ssl" "$root/usr/lib64"
+  ln -s usr/lib "$root/lib"
+  ln -s usr/lib64 "$root/lib64"
+  cp -L $lib/libc.so.6 $lib/libresolv.so.2 $lib/libcrypto.so.3 $lib/libnss_*.so.* "$root$lib/"
+  cp -L $lib/ossl-modules/*.so "$root$lib/ossl-modules/"
+  cp -L /lib64/ld-linux-x86-64.so.2 "$root/usr/lib64/"
+  echo 'hosts: hesiod mymachines resolve [!UNAVAIL=return] files dns myhostname' >"$root/etc/nsswitch.conf"
+  printf '%s\n' 'openssl_conf = init' '[init]' 'providers = all' '[all]' 'default = on' 'legacy = on' '[on]' \
+    'activate = 1' >"$root/usr/lib/ssl/openssl.cnf"
+}
+
+# gate ROOT HOST CODE: runs /answer under the lock; its output is in $STAGE/out.
+gate() {
+  local code=0
+  timeout 20 env -i CRONLATCH_STORE="rediss://$2:$REDIS_PORT" CRONLATCH_TLS_CA="${CA:-/ca.pem}" \
+    /usr/sbin/chroot "$1" /cronlatch run --lock proof -- /answer "$3" >"$STAGE/out" 2>&1 || code=$?
+  cat "$STAGE/out"
+  echo "exit code $code"
+  return "$code"
+}
+gate_ends_with() {  # ROOT HOST WANTED-CODE [ARGUMENT]
+  gate "$1" "$2" "${4:-$3}"
+  [ $? -eq "$3" ]
+}
+ran() { grep -q '^CRONLATCH_FENCE=[1-9]' "$STAGE/out"; }
+did_not_run() { ! grep '^CRONLATCH_' "$STAGE/out"; }
+within() {  # MILLISECONDS COMMAND...
+  local begin limit=$1
+  shift
+  begin=$(date +%s%N)
+  "$@" || return 1
+  local took=$((($(date +%s%N) - begin) / 1000000))
+  echo "took $took ms, at most $limit"
+  [ "$took" -le "$limit" ]
+}
+# opened ROOT COMMAND...: the files it tries to open, from its own exec on.
+opened() {
+  local root=$1
+  shift
+  env -i CRONLATCH_STORE="rediss://redis:$REDIS_PORT" CRONLATCH_TLS_CA=/ca.pem \
+    strace -f -qq -e trace=%file -o "$STAGE/trace" /usr/sbin/chroot "$root" "$@" >/dev/null 2>&1
+  sed -n "\\:execve(\"$1\":,\$p" "$STAGE/trace" | grep -oE '"/[^"]+"' | sort -u
+}
+loads_no_code() { opened "$@" | grep -v "^\"$2\"" >"$STAGE/files" && cat "$STAGE/files" &&
+  ! grep -E '\.so|openssl\.cnf|libnss|ossl-modules|engines' "$STAGE/files"; }
+
+ip link set lo up
+if ! { compile answer && compile dns_responder && compile naive_client -l:libssl.a -l:libcrypto.a; }; then
+  fail "the helpers compile"
+  cat "$STAGE"/*.out
+  finish
+fi
+make_certificates "$STAGE/tls"
+make_certificates "$STAGE/other"
+start_redis "$STAGE/redis" --tls-cert-file "$STAGE/tls/server.pem" --tls-key-file "$STAGE/tls/server.key" \
+  --tls-ca-cert-file "$STAGE/tls/ca.pem" --tls-auth-clients no
+nameserver 127.0.0.53 redis.test.svc.cluster.local || fail "one nameserver answers"
+nameserver 127.0.0.54 - || fail "one nameserver is silent"
+make_root "$STAGE/empty"
+make_root "$STAGE/furnished"
+furnish "$STAGE/furnished"
+cp "$STAGE/other/ca.pem" "$STAGE/empty/other.pem"
+make_root "$STAGE/deaf"
+sed -i '/127.0.0.53/d' "$STAGE/deaf/etc/resolv.conf"
+
+check "resolves a short name through search domains, past a dead nameserver, and passes the exit code on" \
+  within 6000 gate_ends_with "$STAGE/empty" redis 7
+check "the command has run, with its fencing token" ran
+check "resolves the dotted name under ndots:5" \
+  within 6000 gate_ends_with "$STAGE/empty" redis.test.svc.cluster.local 8
+check "resolves the name with a trailing dot" \
+  within 6000 gate_ends_with "$STAGE/empty" redis.test.svc.cluster.local. 9
+check "passes a success on" gate_ends_with "$STAGE/empty" redis 0
+check "an unknown name is 69, in time" within 7000 gate_ends_with "$STAGE/empty" nobody 69 0
+check "nothing was started for an unknown name" did_not_run
+check "nameservers that are all silent are 69, in time" within 8000 gate_ends_with "$STAGE/deaf" redis 69 0
+check "nothing was started without a nameserver" did_not_run
+CA=/other.pem check "a server of another CA is refused with 77" gate_ends_with "$STAGE/empty" redis 77 0
+check "nothing was started for a server of another CA" did_not_run
+
+check "loads no code in the empty root" loads_no_code "$STAGE/empty" /cronlatch run --lock proof -- /answer 0
+check "an image with NSS modules and OpenSSL providers changes nothing" \
+  within 6000 gate_ends_with "$STAGE/furnished" redis 7
+check "loads no code of that image" loads_no_code "$STAGE/furnished" /cronlatch run --lock proof -- /answer 0
+refuses "control: an ordinary static program is led to load code there" \
+  loads_no_code "$STAGE/furnished" /naive_client
+check "control: it was led to NSS modules" grep -q 'libnss_.*\.so' "$STAGE/files"
+check "control: it was led to OpenSSL's providers" grep -q 'legacy\.so' "$STAGE/files"
+finish
