@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of a lease: how long it may be believed in, when a command must be told to stop, when it must be dead.
-// docs/guarantees.md gives the derivation; the symbols in brackets are used there. All times are CLOCK_BOOTTIME.
+// The arithmetic of a lease: how long it may be believed in, when a command must be told to stop,
+// when it must be dead. docs/guarantees.md gives the derivation; the symbols in brackets are used
+// there. All times are CLOCK_BOOTTIME.
 #pragma once
 
 #include <optional>
@@ -18,9 +19,10 @@ struct Timings {
   Millis renew_every{};  // [P] renew period; each is drawn within +-10 %
   Millis op_timeout{};   // [O] one call to the store
   Millis retry_gap{};    // [R] between failed renewals
-  Millis margin{};       // [eps] clock rate error 1 % of T, store's wall step 0.5 s, 0.2 s for scheduling
-  Millis reap{};         // [kappa] from SIGKILL until everything is reaped
-  Millis grace{};        // [G] from TERM to KILL when the lease runs out; at most kill-after
+  Millis
+      margin{};    // [eps] clock rate error 1 % of T, store's wall step 0.5 s, 0.2 s for scheduling
+  Millis reap{};   // [kappa] from SIGKILL until everything is reaped
+  Millis grace{};  // [G] from TERM to KILL when the lease runs out; at most kill-after
 
   // How long the store may be away, in the worst moment, before a running command is told to stop.
   Millis outage_tolerance() const;
@@ -35,13 +37,16 @@ struct TimingWishes {
   Millis kill_after{};
 };
 
-// The timings, or Code::config naming the inequality that does not hold and the smallest ttl for which it would.
+// The timings, or Code::config naming the inequality that does not hold and the smallest ttl for
+// which it would.
 Result<Timings> plan_timings(const TimingWishes& wishes);
 
 // A confirmed lease: valid from `asked`, the moment before its request was sent.
 struct Lease {
   TimePoint asked{};
-  TimePoint dead_at(const Timings& t) const { return asked + t.ttl - t.margin; }  // [D] everything must be reaped
+  TimePoint dead_at(const Timings& t) const {
+    return asked + t.ttl - t.margin;
+  }  // [D] everything must be reaped
   TimePoint kill_at(const Timings& t) const { return dead_at(t) - t.reap; }
   TimePoint term_at(const Timings& t) const { return kill_at(t) - t.grace; }
 };

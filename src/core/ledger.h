@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ledger: what a store knows, for people and for metrics (ls, show, metrics, explain, release --force, the exporter).
-// Implemented by each store beside Store. Calls block up to `give_up` (they are not for the run's loop); reading writes nothing.
+// Ledger: what a store knows, for people and for metrics (ls, show, metrics, explain, release
+// --force, the exporter). Implemented by each store beside Store. Calls block up to `give_up` (they
+// are not for the run's loop); reading writes nothing.
 #pragma once
 
 #include <array>
@@ -15,10 +16,13 @@
 
 namespace cronlatch {
 
-// Upper bounds in milliseconds of the two histograms; the last bucket is +Inf. Whole numbers: stores keep the index.
+// Upper bounds in milliseconds of the two histograms; the last bucket is +Inf. Whole numbers:
+// stores keep the index.
 inline constexpr std::array<std::int64_t, 13> kHoldBucketsMs = {
-    1'000, 5'000, 15'000, 30'000, 60'000, 300'000, 900'000, 1'800'000, 3'600'000, 7'200'000, 21'600'000, 43'200'000, 86'400'000};
-inline constexpr std::array<std::int64_t, 8> kWaitBucketsMs = {100, 1'000, 5'000, 15'000, 60'000, 300'000, 900'000, 3'600'000};
+    1'000,     5'000,     15'000,    30'000,     60'000,     300'000,   900'000,
+    1'800'000, 3'600'000, 7'200'000, 21'600'000, 43'200'000, 86'400'000};
+inline constexpr std::array<std::int64_t, 8> kWaitBucketsMs = {100,    1'000,   5'000,   15'000,
+                                                               60'000, 300'000, 900'000, 3'600'000};
 
 // Index of the bucket that `ms` falls in (size() means +Inf).
 template <std::size_t N>
@@ -28,7 +32,8 @@ constexpr std::size_t bucket_of(const std::array<std::int64_t, N>& bounds, std::
   return i;
 }
 
-// One job's counters of one lock. The law, at every moment: acquired = released + stolen + revoked + open.
+// One job's counters of one lock. The law, at every moment: acquired = released + stolen + revoked
+// + open.
 struct Counters {
   // name of the field in the store -> value. Names are those of kCounterNames; absent means zero.
   std::map<std::string, std::int64_t, std::less<>> values;
@@ -39,12 +44,15 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
-// Every counter a store keeps, in the order they are shown. `hold_ms`, `wait_ms` are sums; `hold_<i>`, `wait_<i>` are
-// the buckets above; `last_success`, `last_skip` are server times in microseconds.
+// Every counter a store keeps, in the order they are shown. `hold_ms`, `wait_ms` are sums;
+// `hold_<i>`, `wait_<i>` are the buckets above; `last_success`, `last_skip` are server times in
+// microseconds.
 inline constexpr std::array<std::string_view, 20> kCounterNames = {
-    "acquired",      "released",       "stolen",       "revoked",     "lost",           "skipped_held", "skipped_done",
-    "wait_timeouts", "ungated",        "restored",     "long",        "runs_succeeded", "runs_failed",  "runs_skipped",
-    "runs_busy",     "runs_timed_out", "runs_lost",    "runs_cannot_start", "last_success", "last_skip"};
+    "acquired",    "released",          "stolen",       "revoked",
+    "lost",        "skipped_held",      "skipped_done", "wait_timeouts",
+    "ungated",     "restored",          "long",         "runs_succeeded",
+    "runs_failed", "runs_skipped",      "runs_busy",    "runs_timed_out",
+    "runs_lost",   "runs_cannot_start", "last_success", "last_skip"};
 
 enum class LockState {
   free,     // nobody; may have been held before
@@ -57,30 +65,31 @@ enum class LockState {
 struct LockView {
   std::string lock;
   LockState state = LockState::free;
-  Identity who;            // of the last grant
+  Identity who;  // of the last grant
   Fence fence = 0;
   std::uint32_t attempt = 0;
-  ServerTime now{};        // the store's clock when it was read
-  ServerTime acquired{};   // of the last grant
-  ServerTime expires{};    // zero when the store has no lease
+  ServerTime now{};       // the store's clock when it was read
+  ServerTime acquired{};  // of the last grant
+  ServerTime expires{};   // zero when the store has no lease
   Millis ttl{};
-  long pid = 0;            // file store: the process that holds the kernel lock, if known
+  long pid = 0;  // file store: the process that holds the kernel lock, if known
   std::map<std::string, Counters> jobs;  // by job; "" for runs without one
   bool open() const { return state == LockState::held || state == LockState::expired; }
 };
 
 struct Revoked {
-  bool was_held = false;   // false: nobody held it
+  bool was_held = false;  // false: nobody held it
   std::string holder;
   Fence fence = 0;
-  Micros remaining{};      // at most this long until it can be granted again
+  Micros remaining{};  // at most this long until it can be granted again
 };
 
 class Ledger {
  public:
   virtual ~Ledger() = default;
-  virtual Result<std::vector<LockView>> list(TimePoint give_up) = 0;          // sorted by name
-  virtual Result<LockView> show(const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters
+  virtual Result<std::vector<LockView>> list(TimePoint give_up) = 0;  // sorted by name
+  virtual Result<LockView> show(
+      const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters
   virtual Result<Revoked> revoke(const std::string& lock, TimePoint give_up) = 0;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log: one line per fact, with a stable event name and fields. Rendering is pure; where lines go is a sink given by main.
+// Log: one line per fact, with a stable event name and fields. Rendering is pure; where lines go is
+// a sink given by main.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,12 @@
 
 namespace cronlatch {
 
-enum class Level { error, warn, info, debug };  // error: needs a person; warn: degraded; info: once per step of a run
+enum class Level {
+  error,
+  warn,
+  info,
+  debug
+};  // error: needs a person; warn: degraded; info: once per step of a run
 enum class LogFormat { text, json, logfmt };
 
 struct LogLine {
@@ -20,11 +26,12 @@ struct LogLine {
   std::string event;    // stable snake_case name, part of what people grep for
   std::string message;  // for people: lower case, no full stop
   std::vector<std::pair<std::string, std::string>> fields{};
-  std::string hint{};   // how to fix it, if there is something to fix
+  std::string hint{};  // how to fix it, if there is something to fix
 };
 
-// text:   cronlatch: message (hint)           json, logfmt: time, level, event, message, fields, hint. No newline at the end;
-// control characters and newlines in values are escaped, so that one fact is always one line.
+// text:   cronlatch: message (hint)           json, logfmt: time, level, event, message, fields,
+// hint. No newline at the end; control characters and newlines in values are escaped, so that one
+// fact is always one line.
 std::string render(const LogLine& line, LogFormat format, WallTime now);
 
 class Log {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcome: how a run ended. The one contract between the wrapper, its exit code, the outcome file, the termination
-// message, metrics and documentation: the tables below are what all of them are rendered from.
+// Outcome: how a run ended. The one contract between the wrapper, its exit code, the outcome file,
+// the termination message, metrics and documentation: the tables below are what all of them are
+// rendered from.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,36 @@
 
 namespace cronlatch {
 
-enum class Kind { ran, skipped, busy, lost, store_down, refused, timed_out, interrupted, cannot_start, usage };
+enum class Kind {
+  ran,
+  skipped,
+  busy,
+  lost,
+  store_down,
+  refused,
+  timed_out,
+  interrupted,
+  cannot_start,
+  usage
+};
 
 enum class Reason {
-  none, held, done, gone, wait_timeout, expired, taken, revoked, unreachable, auth, tls, acl, config, exec, max_run, signal,
+  none,
+  held,
+  done,
+  gone,
+  wait_timeout,
+  expired,
+  taken,
+  revoked,
+  unreachable,
+  auth,
+  tls,
+  acl,
+  config,
+  exec,
+  max_run,
+  signal,
   ungated
 };
 
@@ -28,9 +55,10 @@ std::string_view name_of(Reason reason);
 struct Outcome {
   Kind kind = Kind::usage;
   Reason reason = Reason::none;
-  std::optional<int> child_code;  // 0 to 255, 128+n for a signal: when the command (or nothing else) decided
-  int signo = 0;                  // interrupted: which signal
-  std::optional<Error> error;     // why, where there is more to say
+  std::optional<int>
+      child_code;  // 0 to 255, 128+n for a signal: when the command (or nothing else) decided
+  int signo = 0;   // interrupted: which signal
+  std::optional<Error> error;  // why, where there is more to say
   std::string lock;
   std::string holder;  // ran: ours; skipped, busy: who holds the lock
   Fence fence = 0;     // ran: ours; skipped, busy: the holder's
@@ -45,8 +73,8 @@ int exit_code(const Outcome& outcome, int exit_skipped);
 // The exit code for an error met before or outside a run (usage 64, config 78, ...).
 int exit_code(const Error& error);
 
-// One JSON object of at most 1,024 bytes, no newline: the outcome file's line, the termination message.
-// The holder is shortened first, then the lock, when it would be longer.
+// One JSON object of at most 1,024 bytes, no newline: the outcome file's line, the termination
+// message. The holder is shortened first, then the lock, when it would be longer.
 std::string to_json(const Outcome& outcome, int exit_skipped);
 
 // ---- the tables that documentation is rendered from ----

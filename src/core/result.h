@@ -11,16 +11,16 @@ namespace cronlatch {
 
 // What kind of trouble it is; the exit table (core/outcome.h) maps each to one code.
 enum class Code {
-  usage,        // the command line, an environment variable or a key is wrong
-  config,       // a file, a name or a combination of timings cannot be used
-  unreachable,  // the store did not answer, or cannot serve now; trying again may help
-  auth,         // the store refused user or password
-  acl,          // the store knows us but forbids a command or a key
-  tls,          // the certificate, the name or the handshake was refused
-  exec_denied,  // the command exists but cannot be executed
-  exec_missing, // the command is not found
-  system,       // the operating system refused
-  bug,          // cannot happen; a defect of cronlatch
+  usage,         // the command line, an environment variable or a key is wrong
+  config,        // a file, a name or a combination of timings cannot be used
+  unreachable,   // the store did not answer, or cannot serve now; trying again may help
+  auth,          // the store refused user or password
+  acl,           // the store knows us but forbids a command or a key
+  tls,           // the certificate, the name or the handshake was refused
+  exec_denied,   // the command exists but cannot be executed
+  exec_missing,  // the command is not found
+  system,        // the operating system refused
+  bug,           // cannot happen; a defect of cronlatch
 };
 
 // `message` says what is wrong and where (lower case, no full stop); `hint` says how to fix it.
@@ -34,8 +34,8 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::move(value)) {}          // NOLINT: implicit on purpose
-  Result(Error error) : held_(std::move(error)) {}      // NOLINT: implicit on purpose
+  Result(T value) : held_(std::move(value)) {}      // NOLINT: implicit on purpose
+  Result(Error error) : held_(std::move(error)) {}  // NOLINT: implicit on purpose
   bool ok() const { return held_.index() == 0; }
   explicit operator bool() const { return ok(); }
   T& value() & { return std::get<0>(held_); }

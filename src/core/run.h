@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run: THE state machine of `cronlatch run`. Events in, actions out: no I/O, no clock, no threads, no randomness but its
-// seed. Every (phase, event) pair has an answer (run.cc is that table). proc/drive.h feeds it and carries its actions out.
+// Run: THE state machine of `cronlatch run`. Events in, actions out: no I/O, no clock, no threads,
+// no randomness but its seed. Every (phase, event) pair has an answer (run.cc is that table).
+// proc/drive.h feeds it and carries its actions out.
 //
-// What it promises (docs/guarantees.md): the command is started only after Granted (or, by on-store-down=run, declared
-// ungated); TERM and KILL reach the whole tree in time for everything to be reaped before the lease could end; the lock is
-// never released while a descendant lives; there is exactly one Finish.
+// What it promises (docs/guarantees.md): the command is started only after Granted (or, by
+// on-store-down=run, declared ungated); TERM and KILL reach the whole tree in time for everything
+// to be reaped before the lease could end; the lock is never released while a descendant lives;
+// there is exactly one Finish.
 #pragma once
 
 #include <cstdint>
@@ -38,21 +40,21 @@ struct RunSpec {
   Millis connect_timeout{5'000};  // and the bound on the first decision
   Millis wait_timeout{0};         // zero: no limit
   Millis min_hold{0};
-  Millis max_run{0};   // zero: no limit
+  Millis max_run{0};     // zero: no limit
   Millis warn_after{0};  // zero: off
   Millis kill_after{10'000};
   Millis once_ttl{};
   unsigned slots = 1;
   bool has_skip_command = false;
-  std::uint64_t seed = 0;      // of the jitter
-  Micros wall_minus_boot{};    // to print deadlines as wall times, nothing else
+  std::uint64_t seed = 0;    // of the jitter
+  Micros wall_minus_boot{};  // to print deadlines as wall times, nothing else
 };
 
 // ---- events ----
 struct Begin {};
 struct Tick {};
-using Event = std::variant<Begin, Tick, Granted, Busy, Kept, NotOurs, Freed, Stale, Down, ChildStarted, CannotStart,
-                           ChildExited, TreeEmpty, SignalArrived>;
+using Event = std::variant<Begin, Tick, Granted, Busy, Kept, NotOurs, Freed, Stale, Down,
+                           ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived>;
 
 // ---- actions ----
 struct Ask {
@@ -75,7 +77,8 @@ enum class Phase {
   acquiring,   // a question is with the store
   pausing,     // busy: sleeping until it may be worth asking again
   retrying,    // the store is down: sleeping until the next try
-  cancelling,  // a signal came while a question was with the store: waiting for the answer, to give the lock back
+  cancelling,  // a signal came while a question was with the store: waiting for the answer, to give
+               // the lock back
   starting,    // granted (or ungated): the command is being executed
   running,     // the command lives
   lingering,   // the command has exited, descendants live
@@ -105,61 +108,78 @@ class Run {
     bool killed = false;
   };
 
-  // one per event: what it means in each phase (run.cc)
-  void begin();
-  void tick();
-  void handle(const Begin&);
-  void handle(const Tick&);
-  void handle(const Granted&);
-  void handle(const Busy&);
-  void handle(const Kept&);
-  void handle(const NotOurs&);
-  void handle(const Freed&);
-  void handle(const Stale&);
-  void handle(const Down&);
-  void handle(const ChildStarted&);
-  void handle(const CannotStart&);
-  void handle(const ChildExited&);
-  void handle(const TreeEmpty&);
-  void handle(const SignalArrived&);
+  // The table (run_table.cc): what is done with an event in a phase; nullptr: a stray, which
+  // changes nothing.
+  using Answer = void (Run::*)(const Event&);
+  static Answer answer_to(Phase phase, const Event& event);
+
+  // the answers that are more than a call (run.cc)
+  void ask(const Event&);
+  void resume(const Event&);
+  void take_grant(const Event&);
+  void take_busy(const Event&);
+  void take_stale(const Event&);
+  void take_trouble(const Event&);
+  void undo_grant(const Event&);
+  void undo_nothing(const Event&);
+  void undo_maybe(const Event&);
+  void take_kept(const Event&);
+  void take_lost(const Event&);
+  void take_late(const Event&);
+  void take_down(const Event&);
+  void take_started(const Event&);
+  void take_cannot_start(const Event&);
+  void take_exit(const Event&);
+  void take_empty(const Event&);
+  void take_released(const Event&);
+  void take_unreleased(const Event&);
+  void end_skip(const Event&);
+  void cancel(const Event&);
+  void forward(const Event&);
 
   // before the start (run_acquire.cc)
   void ask_acquire();
-  void open_window();
+  IfBusy how_to_count_busy() const;
   void granted(const Granted&);
   void busy(const Busy&);
+  void pause(const Busy&);
+  void skip(Kind, Reason);
   void ask_again(const Stale&);
   void store_trouble(const Down&);
-  void store_gave_up(const Down&);
-  void start_ungated(const Error&);
-  void cancel(int signo);
-  void cancelled_with(bool maybe_granted);
+  void store_gave_up();
+  void start_ungated();
+  void signal_before_start(int signo);
+  void give_back_or_finish(Kind, Reason);
+  bool waits() const;
   std::optional<TimePoint> wait_ends() const;
 
   // while anything lives (run_hold.cc)
-  void hold_tick();
-  void ask_renew();
+  void watch_over();
+  void lease_timeline();
+  void run_limits();
+  void enforce_kill();
+  void renew_when_due();
   void kept(const Kept&);
   void renew_failed(const Error&);
   void lease_lost(LostBecause);
-  void lease_timeline();
-  void run_limits();
-  void stop(Kind, Reason, std::optional<TimePoint> kill_at, int signo);
-  void enforce_kill();
+  void stop(Kind, Reason, std::optional<TimePoint> kill_at);
+  void kill_tree();
+  bool anything_lives() const;
 
   // the end (run_end.cc)
   void child_exited(const ChildExited&);
-  void end_leftovers();
-  void let_go(Verdict, Kind, Reason);
+  void cannot_start(const Error&);
+  void everything_ended();
+  void let_go(Verdict, Kind, Reason, Millis patience);
   void ask_release();
   void release_failed(const Error&);
   void finish(Kind, Reason);
-  Verdict verdict_of_exit() const;
 
-  void say(Level, std::string event, std::string message, std::vector<std::pair<std::string, std::string>> fields = {},
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  void say(Level, std::string event, std::string message, Fields fields = {},
            std::string hint = {});
   void send(Request, Verb);
-  Millis jittered(Millis base, double spread);
+  double random_unit();  // [0, 1)
   std::string wall(TimePoint) const;
 
   RunSpec spec_;
@@ -173,10 +193,10 @@ class Run {
   std::optional<Verb> in_flight_;
   std::uint32_t attempt_ = 1;
   bool maybe_granted_ = false;  // an Acquire was sent and its result is not known
-  bool was_busy_ = false;       // we have been told busy at least once: later grants are waits
+  IfBusy asked_if_busy_ = IfBusy::skip;
   TimePoint began_{};
-  TimePoint window_ends_{};     // until then the store may be tried in one go
-  Millis backoff_{};
+  TimePoint window_ends_{};             // until then the store may be tried in one go
+  Millis backoff_{};                    // between windows, with on-store-down=wait
   std::optional<TimePoint> resume_at_;  // pausing, retrying
   Busy last_busy_{};
   std::optional<Error> last_error_;
@@ -189,6 +209,7 @@ class Run {
   std::optional<TimePoint> renew_at_;
   bool expiring_ = false;  // TERM was sent because of the lease
   bool lease_gone_ = false;
+  Reason gone_because_ = Reason::none;
   int renew_failures_ = 0;
 
   // the command
@@ -197,7 +218,8 @@ class Run {
   bool overlong_ = false;
   std::optional<Stop> stop_;
   std::optional<TimePoint> kill_again_at_;
-  bool leftovers_told_ = false;
+  TimePoint killed_at_{};
+  bool stuck_told_ = false;
   std::optional<int> child_code_;
 
   // releasing
@@ -207,8 +229,8 @@ class Run {
   TimePoint release_ends_{};
   std::optional<TimePoint> release_at_;
   Millis held_{};
+  Millis waited_{};
   int cancel_signo_ = 0;
-  std::optional<Error> final_error_;
 };
 
 }  // namespace cronlatch

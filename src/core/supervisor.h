@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor: the command and everything it starts, seen from Run. The POSIX one is proc/posix_supervisor.h, tests have
-// a fake. It reports facts and carries out orders; it decides nothing. One thread; nothing blocks.
+// Supervisor: the command and everything it starts, seen from Run. The POSIX one is
+// proc/posix_supervisor.h, tests have a fake. It reports facts and carries out orders; it decides
+// nothing. One thread; nothing blocks.
 #pragma once
 
 #include <optional>
@@ -37,7 +38,8 @@ struct ChildExited {
   bool tree_empty = false;  // no descendant is left
   bool operator==(const ChildExited&) const = default;
 };
-struct TreeEmpty {  // after a ChildExited with tree_empty false: the last descendant has been reaped
+struct TreeEmpty {  // after a ChildExited with tree_empty false: the last descendant has been
+                    // reaped
   bool operator==(const TreeEmpty&) const = default;
 };
 struct SignalArrived {
@@ -49,7 +51,8 @@ using ProcEvent = std::variant<ChildStarted, CannotStart, ChildExited, TreeEmpty
 class Supervisor {
  public:
   virtual ~Supervisor() = default;
-  // `heirloom`: a descriptor that the command inherits (Store::heirloom), or -1. The answer is ChildStarted or CannotStart.
+  // `heirloom`: a descriptor that the command inherits (Store::heirloom), or -1. The answer is
+  // ChildStarted or CannotStart.
   virtual void start(const Command& command, int heirloom) = 0;
   // Sends a signal; a target that is gone already is not an error.
   virtual void signal(int signo, Target target) = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three times of cronlatch, as three types that cannot be mixed:
-//   TimePoint   this host's CLOCK_BOOTTIME: every deadline and every lease. It counts suspend and never jumps.
-//   ServerTime  the store's clock, microseconds since 1970: every decision of a store. Never compared with ours.
-//   WallTime    this host's calendar: for people's eyes only.
+//   TimePoint   this host's CLOCK_BOOTTIME: every deadline and every lease. It counts suspend and
+//   never jumps. ServerTime  the store's clock, microseconds since 1970: every decision of a store.
+//   Never compared with ours. WallTime    this host's calendar: for people's eyes only.
 #pragma once
 
 #include <chrono>

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/lease.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace cronlatch {
+namespace {
+
+// docs/guarantees.md: margin = 1 % of the lease for clock rates, 0.5 s for a forward step of the
+// store's clock, 0.2 s for us.
+constexpr Millis kWallStep{500};
+constexpr Millis kScheduling{200};
+constexpr Millis kReap{1'000};
+constexpr Millis kLeastGrace{200};
+constexpr Millis kLongestRenew{10'000};
+constexpr Millis kLongestOp{3'000};
+
+Millis room_for_grace(const Timings& t) {
+  return t.ttl - t.renew_every * 11 / 10 - t.op_timeout - t.retry_gap - t.reap - t.margin;
+}
+
+Timings timings_for(Millis ttl, const TimingWishes& wishes) {
+  Timings t;
+  t.ttl = ttl;
+  t.renew_every = wishes.renew_every.value_or(std::min(ttl / 3, kLongestRenew));
+  t.op_timeout = wishes.op_timeout.value_or(std::min(ttl / 10, kLongestOp));
+  t.retry_gap = std::clamp(ttl / 30, Millis(200), Millis(1'000));
+  t.margin = ttl / 100 + kWallStep + kScheduling;
+  t.reap = kReap;
+  t.grace = std::min({wishes.kill_after, ttl / 3, room_for_grace(t)});
+  return t;
+}
+
+// The smallest lease in whole seconds for which the wishes hold, or zero.
+Millis smallest_ttl(const TimingWishes& wishes) {
+  for (Millis ttl = kMinTtl; ttl <= kMaxTtl; ttl += Millis(1'000))
+    if (room_for_grace(timings_for(ttl, wishes)) >= kLeastGrace) return ttl;
+  return Millis(0);
+}
+
+std::string seconds(Millis d) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1fs", static_cast<double>(d.count()) / 1000.0);
+  return text;
+}
+
+}  // namespace
+
+Millis Timings::outage_tolerance() const {
+  return std::max(Millis(0), ttl - margin - reap - grace - renew_every * 11 / 10);
+}
+
+Result<Timings> plan_timings(const TimingWishes& wishes) {
+  const Timings t = timings_for(wishes.ttl, wishes);
+  if (room_for_grace(t) >= kLeastGrace) return t;
+  const Millis enough = smallest_ttl(wishes);
+  std::string hint = "lower renew-every or op-timeout";
+  if (enough.count() > 0)
+    hint =
+        "the smallest ttl for these is " + std::to_string(enough.count() / 1000) + "s; or " + hint;
+  return Error{Code::config,
+               "ttl " + seconds(t.ttl) + " is too short: ttl - 1.1 renew-every (" +
+                   seconds(t.renew_every) + ") - op-timeout (" + seconds(t.op_timeout) +
+                   ") - retry gap (" + seconds(t.retry_gap) + ") - time to reap (" +
+                   seconds(t.reap) + ") - margin (" + seconds(t.margin) +
+                   ") must leave at least 0.2s to stop the command",
+               hint};
+}
+
+}  // namespace cronlatch

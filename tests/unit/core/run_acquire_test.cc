@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run before the command starts.
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "support/run_driver.h"
+
+namespace cronlatch::testing {
+namespace {
+
+Busy held_by(const std::string& holder, Millis remaining = Millis(60'000)) {
+  return Busy{.because = BusyBecause::held,
+              .holder = holder,
+              .job = "",
+              .fence = 5,
+              .held_for = Seconds(3),
+              .remaining = remaining};
+}
+Down down(bool unsent = false) {
+  return Down{{Code::unreachable, "connection refused"}, true, unsent};
+}
+
+TEST(Run, StartsTheCommandOnlyWhenGranted) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{});
+  ASSERT_NE(d.asked<Acquire>(), nullptr);
+  EXPECT_FALSE(d.launched());
+  d.granted(Millis(20));
+  EXPECT_TRUE(d.launched());
+  EXPECT_EQ(d.actions<Launch>()[0].fence, 7u);
+}
+
+TEST(Run, SkipsABusyLockAndSaysWhoHoldsItSinceAndUntil) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.wall_minus_boot = Micros(1'763'690'000'000'000) - at(Millis(0)).time_since_epoch();
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(0), held_by("web-1"));
+  EXPECT_TRUE(d.finished());
+  EXPECT_EQ(d.outcome().kind, Kind::skipped);
+  EXPECT_EQ(d.outcome().reason, Reason::held);
+  EXPECT_EQ(d.outcome().holder, "web-1");
+  const LogLine line = d.actions<LogLine>().at(0);
+  EXPECT_NE(line.message.find("held by web-1 since 2025-11-21T01:53:17Z"), std::string::npos)
+      << line.message;
+  EXPECT_NE(line.message.find("lease until 2025-11-21T01:54:20Z"), std::string::npos)
+      << line.message;
+}
+
+TEST(Run, FailsOnABusyLockWhenTold) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_busy = OnBusy::fail;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{});
+  EXPECT_EQ(d.asked<Acquire>()->if_busy, IfBusy::fail);
+  d.on(Millis(0), held_by("web-1"));
+  EXPECT_EQ(d.outcome().kind, Kind::busy);
+}
+
+TEST(Run, WaitsAndAsksAgainUntilWaitTimeout) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_busy = OnBusy::wait;
+  spec.wait_timeout = Millis(5'000);
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(0), held_by("web-1"));
+  EXPECT_EQ(d.run.phase(), Phase::pausing);
+  while (d.run.phase() == Phase::pausing) {
+    const Millis wake = std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0)));
+    ASSERT_LE(wake, Millis(5'001));
+    d.on(wake, Tick{});
+    const bool last = d.asked<Acquire>()->if_busy == IfBusy::timed_out;
+    EXPECT_EQ(last, wake >= Millis(5'000));
+    d.on(wake, held_by("web-1"));
+  }
+  EXPECT_EQ(d.outcome().kind, Kind::busy);
+  EXPECT_EQ(d.outcome().reason, Reason::wait_timeout);
+}
+
+TEST(Run, WaitsNoLongerThanTheRemainingLease) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_busy = OnBusy::wait;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(0), held_by("web-1", Millis(700)));
+  EXPECT_GE(*d.run.wake_at(), at(Millis(700)));
+  EXPECT_LE(*d.run.wake_at(), at(Millis(800)));
+}
+
+TEST(Run, L5WaitsInsteadOfSkippingForAGroupThatWasGrantedBefore) {
+  RunDriver d(spec_with(Millis(30'000)));
+  Busy b = held_by("other");
+  b.group_granted = true;
+  d.on(Millis(0), Begin{}).on(Millis(0), b);
+  EXPECT_EQ(d.run.phase(), Phase::pausing);
+  Millis wake{};
+  while (d.run.phase() == Phase::pausing) {
+    wake = std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0)));
+    d.on(wake, Tick{}).on(wake, b);
+  }
+  EXPECT_EQ(wake, Millis(60'000));
+  EXPECT_EQ(d.outcome().kind, Kind::busy);
+  EXPECT_EQ(exit_code(d.outcome(), 0), 75);
+}
+
+TEST(Run, SkipsADoneIdentityEvenWhenItMayWait) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_busy = OnBusy::wait;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(0), Busy{.because = BusyBecause::done});
+  EXPECT_EQ(d.outcome().kind, Kind::skipped);
+  EXPECT_EQ(d.outcome().reason, Reason::done);
+}
+
+TEST(Run, RunsTheSkipCommandAndReportsButDoesNotReturnItsCode) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.has_skip_command = true;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(0), held_by("web-1"));
+  ASSERT_TRUE(d.launched());
+  EXPECT_EQ(d.actions<Launch>()[0].program, Program::skip_command);
+  d.on(Millis(5), ChildStarted{}).on(Millis(9), ChildExited{3, true});
+  EXPECT_TRUE(d.finished());
+  EXPECT_EQ(d.outcome().kind, Kind::skipped);
+  EXPECT_FALSE(d.outcome().child_code.has_value());
+}
+
+TEST(Run, S4AsksAgainWithTheSameAttemptAfterAnUnknownResult) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{});
+  const Claim first = d.asked<Acquire>()->claim;
+  d.on(Millis(10), down());
+  EXPECT_FALSE(d.launched());
+  d.tick_until(Millis(1'300));
+  ASSERT_NE(d.asked<Acquire>(), nullptr);
+  EXPECT_EQ(d.asked<Acquire>()->claim, first);
+}
+
+TEST(Run, L1GivesUpOnADeadStoreWithinFiveSecondsAndGivesBackWhatItMayHave) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{});
+  Millis now{0};
+  while (d.asked<Release>() == nullptr) {
+    d.on(now, down());
+    if (d.run.phase() == Phase::retrying) {
+      now = std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0)));
+      d.on(now, Tick{});
+    }
+    ASSERT_LE(now, Millis(5'000));
+  }
+  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::given_back);
+  while (!d.finished()) {
+    ASSERT_LE(now, Millis(6'100));
+    if (d.run.phase() == Phase::releasing && d.run.wake_at()) {
+      now = std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0)));
+      d.on(now, Tick{});
+    } else {
+      d.on(now, down());
+    }
+  }
+  EXPECT_EQ(d.outcome().kind, Kind::store_down);
+  EXPECT_EQ(exit_code(d.outcome(), 0), 69);
+}
+
+TEST(Run, HasNothingToGiveBackWhenNothingWasSent) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.connect_timeout = Millis(100);
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(90), down(true));
+  EXPECT_TRUE(d.finished());
+  EXPECT_EQ(d.outcome().kind, Kind::store_down);
+}
+
+TEST(Run, DoesNotTryAgainWhatOnlyAPersonCanMend) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{}).on(Millis(5), Down{{Code::auth, "wrong password"}, false, true});
+  EXPECT_EQ(d.outcome().kind, Kind::refused);
+  EXPECT_EQ(d.outcome().reason, Reason::auth);
+  EXPECT_EQ(exit_code(d.outcome(), 0), 77);
+}
+
+TEST(Run, WaitsForTheStoreWhenToldAndStopsAtWaitTimeout) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_store_down = OnStoreDown::wait;
+  spec.wait_timeout = Millis(60'000);
+  spec.connect_timeout = Millis(1'000);
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{});
+  Millis now{0};
+  int asked = 0;
+  while (!d.finished()) {
+    d.on(now, down(true));
+    if (d.finished()) break;
+    now = std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0)));
+    d.on(now, Tick{});
+    ++asked;
+    ASSERT_LE(now, Millis(62'000));
+  }
+  EXPECT_GT(asked, 5);
+  EXPECT_LT(asked, 40);
+  EXPECT_GE(now, Millis(60'000));
+  EXPECT_EQ(d.outcome().kind, Kind::store_down);
+}
+
+TEST(Run, RunsUngatedOnlyWhenToldAndSaysSo) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_store_down = OnStoreDown::run;
+  spec.connect_timeout = Millis(100);
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(90), down(true));
+  EXPECT_TRUE(d.launched());
+  EXPECT_TRUE(d.said("ungated"));
+  d.on(Millis(95), ChildStarted{}).on(Millis(200), ChildExited{4, true});
+  ASSERT_NE(d.asked<Release>(), nullptr);
+  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::ungated);
+  d.on(Millis(210), NotOurs{});
+  EXPECT_EQ(d.outcome().reason, Reason::ungated);
+  EXPECT_EQ(exit_code(d.outcome(), 0), 4);
+}
+
+TEST(Run, DoesNotStartOnAGrantThatIsTooOldAndAsksAgain) {
+  RunSpec spec = spec_with(Millis(5'000));
+  spec.connect_timeout = Millis(20'000);
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(4'000), Granted{.fence = 7, .asked = at(Millis(0))});
+  EXPECT_FALSE(d.launched());
+  ASSERT_NE(d.asked<Acquire>(), nullptr);
+  d.on(Millis(4'010), Granted{.fence = 7, .asked = at(Millis(4'000))});
+  EXPECT_TRUE(d.launched());
+}
+
+TEST(Run, TakesANewAttemptNumberWhenTheOldOneIsClosed) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{}).on(Millis(1), Stale{.closed = true});
+  EXPECT_EQ(d.asked<Acquire>()->claim.attempt, 2u);
+}
+
+TEST(Run, KeepsItsAttemptNumberWhenTheQuestionWasOnlyLate) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{}).on(Millis(1), Stale{.closed = false}).tick_until(Millis(1'300));
+  EXPECT_EQ(d.asked<Acquire>()->claim.attempt, 1u);
+}
+
+class CancelSignals : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Run, CancelSignals, ::testing::Values(SIGTERM, SIGINT, SIGHUP, SIGQUIT));
+
+TEST_P(CancelSignals, GiveBackAPendingGrantAndNeverStart) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{}).on(Millis(1), SignalArrived{GetParam()});
+  EXPECT_FALSE(d.finished());
+  d.granted(Millis(3));
+  EXPECT_FALSE(d.launched());
+  ASSERT_NE(d.asked<Release>(), nullptr);
+  EXPECT_EQ(d.asked<Release>()->fence, 7u);
+  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::given_back);
+  d.on(Millis(4), Freed{});
+  EXPECT_EQ(d.outcome().kind, Kind::interrupted);
+  EXPECT_EQ(exit_code(d.outcome(), 0), 128 + GetParam());
+}
+
+TEST_P(CancelSignals, EndAWaitAtOnce) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_busy = OnBusy::wait;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(1), held_by("x")).on(Millis(2), SignalArrived{GetParam()});
+  EXPECT_TRUE(d.finished());
+  EXPECT_EQ(exit_code(d.outcome(), 0), 128 + GetParam());
+}
+
+TEST(Run, IgnoresOtherSignalsBeforeTheStart) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{})
+      .on(Millis(1), SignalArrived{SIGUSR1})
+      .on(Millis(1), SignalArrived{SIGWINCH});
+  EXPECT_EQ(d.run.phase(), Phase::acquiring);
+  d.granted(Millis(3));
+  EXPECT_TRUE(d.launched());
+}
+
+TEST(Run, LeavesAtOnceOnASecondCancel) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{})
+      .on(Millis(1), SignalArrived{SIGINT})
+      .on(Millis(2), SignalArrived{SIGINT});
+  EXPECT_TRUE(d.finished());
+  EXPECT_EQ(d.outcome().kind, Kind::interrupted);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
