@@ -25,6 +25,7 @@ try() {
 gate() {
   local name=$1 codes=$2
   shift 2
+  # shellcheck disable=SC2016
   try "$name" "$codes" run --lock canary --outcome-file "$SEEN/$name.outcome" --metrics-file "$SEEN/$name.prom" \
     "$@" -- sh -c 'tr "\0" "\n" </proc/self/environ; tr "\0" " " </proc/self/cmdline; tr "\0" " " </proc/$PPID/cmdline'
 }

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev lint [quick]: the quick checks, the include arrows, and (not quick) clang-tidy over every source file.
+set -uo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+
+status=0
+bash scripts/lint_quick.sh || status=1
+bash tests/binary/arrows_test.sh || status=1
+if [ "${1:-}" != quick ]; then
+  say "clang-tidy (.clang-tidy has the list), $JOBS at a time"
+  configure asan
+  # The generated files must be there to be included.
+  cmake --build build/asan --parallel "$JOBS" --target core store proc config cli >&2 || status=1
+  find src -name '*.cc' -print0 | xargs -0 -n 4 -P "$JOBS" clang-tidy --quiet -p build/asan || status=1
+fi
+exit $status
