@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command's environment.
+#include "config/child_environment.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "config/environment.h"
+#include "core/text.h"
+
+namespace cronlatch {
+namespace {
+
+// The rendered variables of Scope::run.
+std::vector<std::string> run_variables() {
+  std::vector<std::string> names;
+  for (const Option& option : option_table())
+    if (option.scope == Scope::run) names.push_back(variable_of(option));
+  return names;
+}
+
+// once-per of a schedule is `<job>@<scheduled time, seconds since 1970>`.
+std::optional<WallTime> scheduled_time(const std::string& once_per) {
+  constexpr std::int64_t kLatest = 253'402'300'799;  // 9999-12-31T23:59:59Z
+  const std::size_t at = once_per.rfind('@');
+  if (at == std::string::npos || at + 1 == once_per.size()) return std::nullopt;
+  std::int64_t seconds = 0;
+  const char* const end = once_per.data() + once_per.size();
+  const auto [stop, error] = std::from_chars(once_per.data() + at + 1, end, seconds);
+  if (error != std::errc() || stop != end || seconds < 0 || seconds > kLatest) return std::nullopt;
+  return WallTime{seconds * 1'000'000};
+}
+
+}  // namespace
+
+std::vector<std::string> scrubbed_environment(std::span<const std::string> environment) {
+  const std::vector<std::string> of_run = run_variables();
+  std::vector<std::string> kept;
+  for (const std::string& entry : environment) {
+    const std::string_view name = variable_name(entry);
+    const bool ours = std::find(kNoOptionVariables.begin(), kNoOptionVariables.end(), name) !=
+                      kNoOptionVariables.end();
+    if (!ours && std::find(of_run.begin(), of_run.end(), name) == of_run.end())
+      kept.push_back(entry);
+  }
+  return kept;
+}
+
+std::vector<std::string> child_environment(std::span<const std::string> environment,
+                                           const Options& options, const GrantFacts& grant) {
+  std::vector<std::string> out = scrubbed_environment(environment);
+  const auto add = [&](std::string_view name, const std::string& value) {
+    out.push_back(std::string(name) + "=" + value);
+  };
+  add(kLockNameVariable, options.lock);
+  add(kLockHolderVariable, options.holder);
+  if (grant.fence != 0) add(kFenceVariable, std::to_string(grant.fence));
+  if (grant.fence != 0 && grant.leased) add(kLeaseVariable, std::to_string(options.ttl.count()));
+  if (const std::optional<WallTime> at = scheduled_time(options.once_per))
+    add(kScheduledTimeVariable, rfc3339(*at));
+  return out;
+}
+
+Status refuse_nested(std::span<const std::string> environment, const std::string& lock) {
+  const std::optional<std::string> outer = variable(environment, kLockNameVariable);
+  if (!outer || *outer != lock) return Done{};
+  return Error{Code::config,
+               "lock " + quoted(lock) +
+                   " is held by the run that this one is inside of (CRONLATCH_LOCK_NAME)",
+               "give the inner run a lock of its own, or leave it out"};
+}
+
+}  // namespace cronlatch

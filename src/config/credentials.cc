@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets are read here, once, and leave as Secret.
+#include "config/credentials.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/text.h"
+
+namespace cronlatch {
+namespace {
+
+// The content without the newline that editors and `echo` leave at the end.
+Result<std::string> read_line(const std::string& key, const std::string& path, const Files& files) {
+  FileText file = files.read(path);
+  if (file.error != 0)
+    return Error{Code::config,
+                 key + ": cannot read " + quoted(path) + ": " + std::strerror(file.error),
+                 "check the path, its owner and its mode"};
+  if (file.text.ends_with('\n')) file.text.pop_back();
+  if (file.text.ends_with('\r')) file.text.pop_back();
+  if (file.text.empty())
+    return Error{Code::config, key + ": " + quoted(path) + " is empty",
+                 "write one line into it, or leave it out"};
+  return file.text;
+}
+
+LogLine ignored(const std::string& path) {
+  return {Level::warn,
+          "password_ignored",
+          "CRONLATCH_PASSWORD is ignored: password-file goes before it",
+          {{"password-file", path}},
+          "unset one of the two"};
+}
+
+class Finder {
+ public:
+  Finder(Options& options, const Files& files) : options_(options), files_(files) {}
+
+  Result<Credentials> find(const std::optional<std::string>& variable) {
+    if (Status name = username(); !name) return name.error();
+    if (Status word = password(variable); !word) return word.error();
+    if (transport_of(options_.store) != Transport::plain) {
+      adopt("tls-ca", options_.tls_ca, "ca.crt");
+      adopt("tls-cert", options_.tls_cert, "tls.crt");
+      adopt("tls-key", options_.tls_key, "tls.key");
+    }
+    return std::move(found_);
+  }
+
+ private:
+  std::string in_dir(const std::string& name) const {
+    if (options_.credentials_dir.empty()) return "";
+    const std::string path = options_.credentials_dir + "/" + name;
+    return files_.exists(path) ? path : "";
+  }
+
+  Status username() {
+    const std::string path = options_.redis_username.empty() ? in_dir("username") : "";
+    if (path.empty()) return Done{};
+    const Result<std::string> name = read_line("credentials-dir", path, files_);
+    if (!name) return name.error();
+    found_.origins.emplace_back("redis-username", path);
+    return set_option(options_, *find_option("redis-username"), *name);
+  }
+
+  Status password(const std::optional<std::string>& variable) {
+    const bool given = variable.has_value() && !variable->empty();
+    if (!options_.password_file.empty()) {
+      if (given) found_.warnings.push_back(ignored(options_.password_file));
+      return read_password("password-file", options_.password_file);
+    }
+    if (given) {
+      found_.password = Secret(*variable);
+      found_.password_origin = "environment CRONLATCH_PASSWORD";
+      return Done{};
+    }
+    const std::string path = in_dir("password");
+    return path.empty() ? Status(Done{}) : read_password("credentials-dir", path);
+  }
+
+  Status read_password(const std::string& key, const std::string& path) {
+    Result<std::string> text = read_line(key, path, files_);
+    if (!text) return text.error();
+    found_.password = Secret(std::move(text).value());
+    found_.password_origin = path;
+    return Done{};
+  }
+
+  void adopt(const std::string& key, std::string& member, const std::string& name) {
+    const std::string path = member.empty() ? in_dir(name) : "";
+    if (path.empty()) return;
+    member = path;
+    found_.origins.emplace_back(key, path);
+  }
+
+  Options& options_;
+  const Files& files_;
+  Credentials found_;
+};
+
+}  // namespace
+
+Result<Credentials> find_credentials(Options& options,
+                                     const std::optional<std::string>& password_variable,
+                                     const Files& files) {
+  if (transport_of(options.store) == Transport::local) return Credentials{};
+  return Finder(options, files).find(password_variable);
+}
+
+}  // namespace cronlatch

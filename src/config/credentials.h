@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who we are to the store: user, password and certificates, from options, from CRONLATCH_PASSWORD
+// and from a directory.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/files.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/result.h"
+#include "core/secret.h"
+
+namespace cronlatch {
+
+struct Credentials {
+  Secret password;
+  std::string password_origin;  // "" when there is none
+  // Key of an option that was set from the directory, and the path.
+  std::vector<std::pair<std::string, std::string>> origins;
+  std::vector<LogLine> warnings;
+};
+
+// Fills what credentials-dir gives into options that are not set, and finds the password:
+// password-file goes before the variable, the variable before the directory. Code::config with path
+// and reason for a file that cannot be read.
+Result<Credentials> find_credentials(Options& options,
+                                     const std::optional<std::string>& password_variable,
+                                     const Files& files);
+
+}  // namespace cronlatch

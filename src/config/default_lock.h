@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values that options have when nobody gives them and no constant would do: they follow from
+// the command and the host.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "config/files.h"
+#include "core/options.h"
+
+namespace cronlatch {
+
+// Facts of the machine, read once by main.
+struct Host {
+  unsigned uid = 0;
+  long pid = 0;
+  std::string name;
+};
+
+// `_cmd/` and 16 hex digits of the SHA-256 of the arguments joined by NUL: the same command is the
+// same lock.
+std::string default_lock(std::span<const std::string> command);
+// host:pid:boot-id; host:pid where the kernel tells no boot id.
+std::string default_holder(const Host& host, const Files& files);
+// By uid and never by the environment: cron and a login shell must meet.
+std::string default_store(const Host& host);
+
+// Puts the three above where an option is empty. Without a command (ls, config) the lock stays
+// empty.
+void fill_in(Options& options, std::span<const std::string> command, const Host& host,
+             const Files& files);
+
+}  // namespace cronlatch

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line behind the subcommand: flags of the option table, flags of one subcommand, and
+// what follows them.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/setting.h"
+#include "core/result.h"
+
+namespace cronlatch {
+
+// What a subcommand takes besides options.
+enum class Rest {
+  nothing,           // config, ls, metrics
+  command,           // run: `-- COMMAND [ARG...]`, required
+  optional_command,  // explain
+  name,              // show, release: one word
+};
+
+// A flag that one subcommand has and that is no option: "-o" (takes a value), "--force" (does not).
+struct ExtraFlag {
+  std::string_view name;
+  bool takes_value = false;
+};
+
+struct Flags {
+  std::vector<Setting> settings;
+  std::map<std::string, std::string, std::less<>> extras;  // name -> value; "" for one without
+  std::vector<std::string> rest;
+};
+
+// `--key value`, `--key=value`, `--key` for a switch; `--` ends the options. Code::usage for
+// anything else, and for a flag that is given twice.
+Result<Flags> parse_flags(std::span<const std::string> args, Rest rest,
+                          std::span<const ExtraFlag> extras);
+
+}  // namespace cronlatch

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// From YAML to settings. Values stay text: `ttl: 2m` and `ttl: "2m"` are the same, and the table's
+// parser judges both.
+#include "config/yaml.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+#include "core/text.h"
+
+namespace cronlatch {
+namespace {
+
+std::string place(const std::string& path, const YAML::Mark& mark) {
+  return mark.is_null() ? path : path + ":" + std::to_string(mark.line + 1);
+}
+
+Error malformed(const std::string& where, const std::string& what, const std::string& hint) {
+  return {Code::config, where + ": " + what, hint};
+}
+
+// A row's name in a file; --config and --isolated have none.
+std::string key_in_file(const Option& option) {
+  return option.scope == Scope::flag_only ? "" : std::string(option.key);
+}
+
+Result<std::string> value_text(const std::string& where, const Option& option,
+                               const YAML::Node& value) {
+  const std::string key(option.key);
+  if (value.IsScalar()) return value.Scalar();
+  if (value.IsMap())
+    return malformed(where, key + " holds a map",
+                     "write every option on a line of its own: key: value");
+  if (!value.IsSequence())
+    return malformed(where, key + " has no value", "give it a value or leave the line out");
+  if (!std::holds_alternative<std::vector<std::string> Options::*>(option.field))
+    return malformed(where, key + " holds a list", "write one value: " + key + ": value");
+  std::vector<std::string> strings;
+  for (const YAML::Node& one : value) {
+    if (!one.IsScalar())
+      return malformed(where, key + " must be a list of plain strings",
+                       R"(write ["sh", "-c", "true"])");
+    strings.push_back(one.Scalar());
+  }
+  return show_json_strings(strings);
+}
+
+Result<Setting> setting_of(const std::string& path, const YAML::Node& key,
+                           const YAML::Node& value) {
+  const std::string where = place(path, key.Mark());
+  if (!key.IsScalar())
+    return malformed(where, "a key must be a plain word", "write every option as key: value");
+  const Option* const option = find_option(key.Scalar());
+  if (option == nullptr)
+    return unknown_key(where + ": unknown key " + quoted(key.Scalar()), key.Scalar(), key_in_file);
+  if (key_in_file(*option).empty())
+    return Error{Code::usage, where + ": " + std::string(option->key) + " cannot be set in a file",
+                 "give it as flag " + flag_of(*option)};
+  const Result<std::string> text = value_text(where, *option, value);
+  if (!text) return text.error();
+  return Setting{option, *text, where, where + ": " + std::string(option->key)};
+}
+
+Result<std::vector<Setting>> settings_of(const std::string& path,
+                                         const std::vector<YAML::Node>& documents) {
+  std::vector<Setting> settings;
+  if (documents.empty() || documents.front().IsNull()) return settings;
+  if (documents.size() > 1)
+    return malformed(place(path, documents[1].Mark()), "the file holds more than one document",
+                     "leave --- out");
+  if (!documents.front().IsMap())
+    return malformed(place(path, documents.front().Mark()), "the file is not a map of options",
+                     "write lines like ttl: 2m");
+  for (const auto& entry : documents.front()) {
+    Result<Setting> setting = setting_of(path, entry.first, entry.second);
+    if (!setting) return setting.error();
+    const auto first = std::find_if(settings.begin(), settings.end(),
+                                    [&](const Setting& s) { return s.option == setting->option; });
+    if (first != settings.end())
+      return malformed(setting->where, "the key stands at " + first->origin + " too",
+                       "leave one of the two out");
+    settings.push_back(std::move(setting).value());
+  }
+  return settings;
+}
+
+}  // namespace
+
+Result<std::vector<Setting>> yaml_settings(const std::string& path, const std::string& text) {
+  try {
+    return settings_of(path, YAML::LoadAll(text));
+  } catch (const YAML::Exception& e) {
+    return malformed(place(path, e.mark), "no valid YAML: " + printable(e.msg, 200),
+                     "write lines like ttl: 2m");
+  } catch (const std::exception& e) {
+    return malformed(path, "cannot be parsed: " + printable(e.what(), 200),
+                     "write lines like ttl: 2m");
+  }
+}
+
+}  // namespace cronlatch

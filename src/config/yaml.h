@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration file: a flat YAML map of option keys. The only user of yaml-cpp; its exceptions
+// end here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/setting.h"
+#include "core/result.h"
+
+namespace cronlatch {
+
+// Code::config for text that is no flat map (nested maps, sequences where none belong, a key twice,
+// two documents); Code::usage for an unknown key. Every message begins with "path:line".
+Result<std::vector<Setting>> yaml_settings(const std::string& path, const std::string& text);
+
+}  // namespace cronlatch
