@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cronlatch {
+namespace cronlatch::redis {
 namespace {
 
 using Kind = RedisErrorClass;
@@ -113,4 +113,4 @@ Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_
   return {row.code, std::move(message), std::string(row.hint)};
 }
 
-}  // namespace cronlatch
+}  // namespace cronlatch::redis

@@ -9,7 +9,7 @@
 
 #include "core/result.h"
 
-namespace cronlatch {
+namespace cronlatch::redis {
 
 enum class RedisErrorClass {
   noscript,
@@ -58,4 +58,4 @@ std::string quotable(std::string_view text);
 // The error to report: `where` is host:port; `text` what the server said, if anything.
 Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_view text = {});
 
-}  // namespace cronlatch
+}  // namespace cronlatch::redis

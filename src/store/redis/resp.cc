@@ -5,7 +5,7 @@
 
 #include <hiredis/read.h>
 
-namespace cronlatch {
+namespace cronlatch::redis {
 namespace {
 
 // Where the value of this task goes: the root is ours to make, every other one is a slot of its
@@ -97,4 +97,4 @@ std::optional<Resp> RespReader::next() {
   return std::move(*reply);
 }
 
-}  // namespace cronlatch
+}  // namespace cronlatch::redis

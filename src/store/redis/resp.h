@@ -14,7 +14,7 @@
 
 struct redisReader;
 
-namespace cronlatch {
+namespace cronlatch::redis {
 
 struct Resp {
   enum class Type { nil, status, error, text, integer, array };
@@ -52,4 +52,4 @@ class RespReader {
   std::string broken_;
 };
 
-}  // namespace cronlatch
+}  // namespace cronlatch::redis

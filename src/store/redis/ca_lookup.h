@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CA certificates of one PEM file, given to OpenSSL one by one when a chain asks for them:
+// parsing a system's whole bundle costs twenty times as much as the rest of a handshake.
+#pragma once
+
+#include <openssl/x509_vfy.h>
+
+#include <memory>
+#include <string>
+
+#include "core/result.h"
+
+namespace cronlatch::redis {
+
+class CaLookup {
+ public:
+  // Reads the file; Code::config when it cannot be read or holds no certificate.
+  static Result<std::unique_ptr<CaLookup>> from_file(const std::string& path);
+  // The system's bundle, where the distributions keep it; Code::config when there is none.
+  static Result<std::unique_ptr<CaLookup>> from_system();
+  ~CaLookup();
+  CaLookup(const CaLookup&) = delete;
+  CaLookup& operator=(const CaLookup&) = delete;
+
+  // Makes `store` ask us. The store must not outlive this object.
+  void attach(X509_STORE* store);
+
+ private:
+  explicit CaLookup(std::string pem);
+  static int by_subject(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
+                        X509_OBJECT* found);
+  X509* add_matching(X509_STORE* store, const X509_NAME* name);
+
+  std::string pem_;
+  std::unique_ptr<X509_LOOKUP_METHOD, void (*)(X509_LOOKUP_METHOD*)> method_;
+};
+
+}  // namespace cronlatch::redis

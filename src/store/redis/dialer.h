@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dialer: a TCP connection to the first of several addresses that accepts, in the manner of RFC
+// 8305: the next one is tried when the one before it failed or has been silent for a quarter of a
+// second. Nothing blocks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "core/store.h"
+#include "core/time.h"
+#include "store/redis/socket.h"
+
+namespace cronlatch::redis {
+
+inline constexpr Millis kDialStagger{250};
+
+struct Dialed {
+  Socket socket;
+  Address address;
+};
+
+// The order to try: families alternate, addresses that failed lately come last, the longest ago
+// first among them.
+std::vector<Address> dial_order(std::vector<Address> addresses, const std::vector<Address>& failed);
+
+class Dialer {
+ public:
+  // The first attempt starts at once.
+  Dialer(std::vector<Address> addresses, TimePoint now);
+  void watch(PollSet& set) const;
+  // The connection, or Code::unreachable with the last reason when every address has refused.
+  std::optional<Result<Dialed>> step(const PollSet& set, TimePoint now);
+  // Addresses that have been tried without success, in order.
+  const std::vector<Address>& failed() const { return failed_; }
+  // Those still unanswered, for who gives up waiting.
+  std::vector<Address> pending() const;
+
+ private:
+  struct Attempt {
+    Socket socket;
+    Address address;
+  };
+  void start_next(TimePoint now);
+  void note_failure(const Address& address, int error_number);
+
+  std::vector<Address> waiting_;  // in reverse: the next one is at the back
+  std::vector<Attempt> attempts_;
+  std::vector<Address> failed_;
+  std::optional<TimePoint> next_at_;
+  std::string last_error_;
+};
+
+}  // namespace cronlatch::redis

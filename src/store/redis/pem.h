@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The certificates of a PEM text as DER, without parsing them: a walk over its blocks, and base64.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cronlatch::redis {
+
+// Calls itself along the text: each next() gives one certificate's DER. Damaged blocks are skipped.
+class PemCertificates {
+ public:
+  explicit PemCertificates(std::string_view text) : rest_(text) {}
+  std::optional<std::string> next();
+
+ private:
+  std::string_view rest_;
+};
+
+// nullopt when a character is neither base64 nor white space.
+std::optional<std::string> decode_base64(std::string_view text);
+
+}  // namespace cronlatch::redis

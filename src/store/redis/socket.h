@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Socket: one descriptor, closed once. Address: where a socket can be connected to.
+#pragma once
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cronlatch::redis {
+
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int fd) : fd_(fd) {}
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  static std::optional<Address> from_literal(const std::string& ip, std::uint16_t port);
+  static Address from_sockaddr(const sockaddr& address, socklen_t size, std::uint16_t port);
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  int family() const { return storage.ss_family; }
+  std::string text() const;  // 10.0.0.1:6379, [fd00::1]:6379
+  bool operator==(const Address& other) const { return text() == other.text(); }
+};
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenSSL between two memory buffers. Errors are read from OpenSSL's queue right where they arise.
+#include "store/redis/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "store/redis/tls_words.h"
+
+namespace cronlatch::redis {
+namespace {
+
+// Must precede every other call: a configuration file of the container could make OpenSSL load
+// foreign modules.
+void start_openssl() {
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, nullptr);
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_SSL_STRINGS, nullptr);
+}
+
+// Instead of OpenSSL's own, which would ask a terminal and block.
+int no_passphrase(char*, int, int, void*) { return 0; }
+
+Error own_certificate(const std::string& what, const std::string& hint) {
+  return {Code::config, what, hint};
+}
+
+}  // namespace
+
+void SslFreed::operator()(SSL* ssl) const { SSL_free(ssl); }
+void SslFreed::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+
+Status TlsContext::prepare() {
+  if (context_ != nullptr) return Done{};
+  Status loaded = load();
+  // A file that is missing now may have been put there before the next connection.
+  if (!loaded) context_.reset();
+  return loaded;
+}
+
+Status TlsContext::load() {
+  start_openssl();
+  context_.reset(SSL_CTX_new(TLS_client_method()));
+  if (context_ == nullptr) return Error{Code::bug, "cannot set up TLS"};
+  SSL_CTX* context = context_.get();
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+  SSL_CTX_set_verify(context, settings_.skip_verify ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
+  if (!settings_.skip_verify) {
+    Result<std::unique_ptr<CaLookup>> cas =
+        settings_.ca.empty() ? CaLookup::from_system() : CaLookup::from_file(settings_.ca);
+    if (!cas) return cas.error();
+    cas_ = std::move(cas).value();
+    cas_->attach(SSL_CTX_get_cert_store(context));
+  }
+  return settings_.cert.empty() ? Status(Done{}) : load_own_certificate();
+}
+
+Status TlsContext::load_own_certificate() {
+  ERR_clear_error();
+  SSL_CTX* context = context_.get();
+  if (SSL_CTX_use_certificate_chain_file(context, settings_.cert.c_str()) != 1)
+    return own_certificate("tls-cert: cannot use " + settings_.cert,
+                           "it must be a readable PEM file that starts with our certificate");
+  if (SSL_CTX_use_PrivateKey_file(context, settings_.key.c_str(), SSL_FILETYPE_PEM) != 1)
+    return own_certificate("tls-key: cannot use " + settings_.key,
+                           "it must be a readable PEM file with the key of tls-cert, unencrypted");
+  if (SSL_CTX_check_private_key(context) != 1)
+    return own_certificate("tls-key: " + settings_.key + " is not the key of " + settings_.cert,
+                           "tls-cert and tls-key must belong together");
+  return Done{};
+}
+
+Result<std::unique_ptr<TlsStream>> TlsContext::open() {
+  if (Status ready = prepare(); !ready) return ready.error();
+  std::unique_ptr<SSL, SslFreed> ssl(SSL_new(context_.get()));
+  X509_VERIFY_PARAM* wanted = SSL_get0_param(ssl.get());
+  // An address is proved by an address in the certificate, and is never sent as SNI (RFC 6066,
+  // section 3).
+  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, settings_.name.c_str()) != 1) {
+    SSL_set_hostflags(ssl.get(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (SSL_set1_host(ssl.get(), settings_.name.c_str()) != 1 ||
+        SSL_set_tlsext_host_name(ssl.get(), settings_.name.c_str()) != 1)
+      return Error{Code::config, "tls-server-name cannot be used", "it must be a host name"};
+  }
+  return std::make_unique<TlsStream>(std::move(ssl), settings_);
+}
+
+TlsStream::TlsStream(std::unique_ptr<SSL, SslFreed> ssl, const TlsSettings& settings)
+    : ssl_(std::move(ssl)), settings_(settings) {
+  BIO* from_wire = BIO_new(BIO_s_mem());
+  BIO* to_wire = BIO_new(BIO_s_mem());
+  // Empty means "nothing yet", not "the end".
+  BIO_set_mem_eof_return(from_wire, -1);
+  BIO_set_mem_eof_return(to_wire, -1);
+  SSL_set_bio(ssl_.get(), from_wire, to_wire);
+  SSL_set_connect_state(ssl_.get());
+}
+
+void TlsStream::receive(std::string_view wire) {
+  BIO_write(SSL_get_rbio(ssl_.get()), wire.data(), static_cast<int>(wire.size()));
+}
+
+std::string TlsStream::outgoing() {
+  BIO* to_wire = SSL_get_wbio(ssl_.get());
+  std::string wire(BIO_ctrl_pending(to_wire), '\0');
+  if (!wire.empty()) BIO_read(to_wire, wire.data(), static_cast<int>(wire.size()));
+  return wire;
+}
+
+bool TlsStream::handshake() {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl_.get());
+  if (result == 1) return true;
+  note_result(result);
+  return false;
+}
+
+void TlsStream::write(std::string_view plain) {
+  ERR_clear_error();
+  const int result = SSL_write(ssl_.get(), plain.data(), static_cast<int>(plain.size()));
+  if (result <= 0) note_result(result);
+}
+
+std::string TlsStream::read() {
+  std::string plain;
+  char block[16'384];
+  while (true) {
+    ERR_clear_error();
+    const int got = SSL_read(ssl_.get(), block, sizeof block);
+    if (got > 0) {
+      plain.append(block, static_cast<std::size_t>(got));
+      continue;
+    }
+    note_result(got);
+    return plain;
+  }
+}
+
+void TlsStream::note_result(int result) {
+  const int error = SSL_get_error(ssl_.get(), result);
+  if (error == SSL_ERROR_ZERO_RETURN) ended_ = true;
+  if (error == SSL_ERROR_SSL && !failure_) failure_ = describe(ERR_peek_error());
+}
+
+Error TlsStream::describe(unsigned long code) const {
+  const int reason = ERR_GET_REASON(code);
+  if (reason != SSL_R_CERTIFICATE_VERIFY_FAILED)
+    return handshake_refused(reason, settings_.where, !settings_.cert.empty());
+  return certificate_refused(SSL_get_verify_result(ssl_.get()), settings_.where, settings_.name,
+                             SSL_get0_peer_certificate(ssl_.get()));
+}
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS over bytes in memory: no socket is touched here, so that one place (Link) does all sending
+// and receiving. The context is made on first use, because making it costs more than a plain run;
+// no openssl.cnf is read, no module loaded.
+#pragma once
+
+#include <openssl/ossl_typ.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "store/redis/ca_lookup.h"
+
+namespace cronlatch::redis {
+
+struct TlsSettings {
+  std::string where;  // host:port, for messages
+  std::string name;   // the name or IP address the server must prove; sent as SNI when it is a name
+  std::string ca;     // PEM file; "" = the system's CAs
+  std::string cert;   // PEM files for our side; both or none
+  std::string key;
+  bool skip_verify = false;
+};
+
+struct SslFreed {
+  void operator()(SSL* ssl) const;
+  void operator()(SSL_CTX* context) const;
+};
+
+// One connection's TLS.
+class TlsStream {
+ public:
+  TlsStream(std::unique_ptr<SSL, SslFreed> ssl, const TlsSettings& settings);
+
+  void receive(std::string_view wire);  // what came from the socket
+  std::string outgoing();               // what has to go to the socket
+  // Moves the handshake on; true when it is finished.
+  bool handshake();
+  void write(std::string_view plain);    // only after the handshake
+  std::string read();                    // all plain bytes there are
+  bool ended() const { return ended_; }  // the peer said goodbye
+  // Code::tls, final: a certificate, a name or the protocol itself was refused by us or by the
+  // server.
+  const std::optional<Error>& failure() const { return failure_; }
+
+ private:
+  void note_result(int result);
+  Error describe(unsigned long code) const;
+
+  std::unique_ptr<SSL, SslFreed> ssl_;
+  const TlsSettings& settings_;
+  bool ended_ = false;
+  std::optional<Error> failure_;
+};
+
+// Shared by the connections of one store; must outlive its streams.
+class TlsContext {
+ public:
+  explicit TlsContext(TlsSettings settings) : settings_(std::move(settings)) {}
+  // Does the slow part of the first open() now, while the network is slow anyway. Its result is
+  // kept.
+  Status prepare();
+  Result<std::unique_ptr<TlsStream>> open();
+
+ private:
+  Status load();
+  Status load_own_certificate();
+
+  TlsSettings settings_;
+  std::unique_ptr<CaLookup> cas_;  // outlives the context, which asks it
+  std::unique_ptr<SSL_CTX, SslFreed> context_;
+};
+
+}  // namespace cronlatch::redis
