@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of a connection. Sends with MSG_NOSIGNAL: a SIGPIPE would be the command's business,
+// not ours.
+#include "store/redis/link.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cronlatch::redis {
+namespace {
+
+constexpr std::size_t kBlock = 16'384;
+constexpr int kMaxBlocks = 8;  // per step, so that a flood cannot keep us from our deadlines
+constexpr std::size_t kMaxRemembered = 16;
+
+void remember(std::vector<Address>& failed, const Address& address) {
+  failed.push_back(address);
+  if (failed.size() > kMaxRemembered) failed.erase(failed.begin());
+}
+
+}  // namespace
+
+Link::Link(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
+           TimePoint now)
+    : discovery_(discovery), failed_(failed), tls_(tls), where_(std::move(where)) {
+  discovery_.begin(now);
+}
+
+void Link::watch(PollSet& set) const {
+  switch (stage_) {
+    case Stage::finding:
+      return discovery_.watch(set);
+    case Stage::dialing:
+      return dialer_->watch(set);
+    case Stage::shaking:
+    case Stage::open:
+      return set.add(socket_.get(), static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT));
+    case Stage::failed:
+      return;
+  }
+}
+
+void Link::step(const PollSet& set, TimePoint now) {
+  switch (stage_) {
+    case Stage::finding:
+      return find(set, now);
+    case Stage::dialing:
+      return dial(set, now);
+    case Stage::shaking:
+    case Stage::open:
+      if ((set.ready(socket_.get()) & (POLLIN | POLLERR | POLLHUP)) != 0) receive();
+      return;
+    case Stage::failed:
+      return;
+  }
+}
+
+void Link::find(const PollSet& set, TimePoint now) {
+  auto found = discovery_.step(set, now);
+  if (!found) return;
+  if (!*found) return fail(found->error(), true);
+  dialer_.emplace(dial_order(std::move(*found).value(), failed_), now);
+  stage_ = Stage::dialing;
+  if (tls_ == nullptr) return;
+  // The slowest part of TLS is made while the SYN is on its way.
+  if (Status ready = tls_->prepare(); !ready) fail(ready.error(), false);
+}
+
+void Link::dial(const PollSet& set, TimePoint now) {
+  auto dialed = dialer_->step(set, now);
+  if (!dialed) return;
+  for (const Address& address : dialer_->failed()) remember(failed_, address);
+  if (*dialed)
+    connected(std::move(*dialed).value());
+  else
+    fail(dialed->error(), true);
+}
+
+void Link::connected(Dialed dialed) {
+  socket_ = std::move(dialed.socket);
+  peer_ = dialed.address;
+  dialer_.reset();
+  if (tls_ == nullptr) {
+    stage_ = Stage::open;
+    return;
+  }
+  auto stream = tls_->open();
+  if (!stream) return fail(stream.error(), false);
+  stream_ = std::move(stream).value();
+  stage_ = Stage::shaking;
+  stream_->handshake();
+}
+
+void Link::receive() {
+  char block[kBlock];
+  for (int i = 0; i < kMaxBlocks; ++i) {
+    const ssize_t got = recv(socket_.get(), block, sizeof block, 0);
+    if (got > 0) {
+      take({block, static_cast<std::size_t>(got)});
+      if (stage_ == Stage::failed || static_cast<std::size_t>(got) < sizeof block) return;
+      continue;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    return fail_closed(got == 0 ? "" : std::strerror(errno));
+  }
+}
+
+void Link::take(std::string_view wire) {
+  if (stream_ == nullptr) {
+    in_ += wire;
+    heard_ = true;
+    return;
+  }
+  stream_->receive(wire);
+  if (stage_ == Stage::shaking && stream_->handshake()) stage_ = Stage::open;
+  if (stage_ == Stage::open) {
+    const std::string plain = stream_->read();
+    heard_ = heard_ || !plain.empty();
+    in_ += plain;
+  }
+  if (stream_->failure()) return fail_tls(*stream_->failure());
+  if (stream_->ended()) fail_closed("");
+}
+
+void Link::write(std::string_view plain) {
+  if (stage_ != Stage::open) return;
+  if (stream_ == nullptr)
+    out_ += plain;
+  else
+    stream_->write(plain);
+}
+
+void Link::flush() {
+  if (stream_ != nullptr) out_ += stream_->outgoing();
+  if (!socket_) return;
+  while (!out_.empty()) {
+    const ssize_t sent = send(socket_.get(), out_.data(), out_.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      out_.erase(0, static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || stage_ == Stage::failed) return;
+    const int error_number = errno;
+    out_.clear();
+    // What the server said before it hung up (a TLS alert, an error answer) tells more than the
+    // reset.
+    receive();
+    if (!failure_) fail_closed(std::strerror(error_number));
+    return;
+  }
+}
+
+std::string Link::read() { return std::exchange(in_, {}); }
+
+void Link::fail(Error error, bool transient) {
+  if (failure_) return;
+  stage_ = Stage::failed;
+  failure_ = Failure{std::move(error), transient};
+}
+
+void Link::fail_closed(std::string_view how) {
+  blame_peer();
+  const RedisErrorRow& row = redis_error_row(RedisErrorClass::eof);
+  Error error = redis_error(row, where_);
+  if (!how.empty()) error.message += " (" + quotable(how) + ")";
+  if (stage_ == Stage::shaking) {
+    error.message += " during the TLS handshake";
+    error.hint = "does this port speak TLS? plain TCP is redis://";
+  } else if (stream_ == nullptr && !heard_) {
+    error.hint = "look at the server's log; a port that speaks TLS needs rediss://";
+  }
+  fail(std::move(error), true);
+}
+
+// Once the server has spoken to us, a broken record is a broken line and not a refusal.
+void Link::fail_tls(Error error) {
+  flush();  // our alert tells the server's administrator why
+  if (heard_) return fail_closed("damaged TLS record");
+  blame_peer();
+  fail(std::move(error), false);
+}
+
+void Link::blame_peer() {
+  if (peer_) remember(failed_, *peer_);
+  if (!dialer_) return;
+  for (const Address& address : dialer_->failed()) remember(failed_, address);
+  for (const Address& address : dialer_->pending()) remember(failed_, address);
+}
+
+std::string_view Link::doing() const {
+  switch (stage_) {
+    case Stage::finding:
+      return "looking up its name";
+    case Stage::dialing:
+      return "connecting";
+    case Stage::shaking:
+      return "the TLS handshake";
+    case Stage::open:
+    case Stage::failed:
+      return "waiting for an answer";
+  }
+  return "";
+}
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Store face: ask, watch, step. Turns answers and failures of the session into replies.
+#include "store/redis/redis_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/redis/boot_clock.h"
+#include "store/redis/script_codec.h"
+
+namespace cronlatch::redis {
+namespace {
+
+TimePoint give_up_of(const Request& request) {
+  return std::visit([](const auto& verb) { return verb.give_up; }, request);
+}
+
+const std::string& lock_of(const Request& request) {
+  return std::visit([](const auto& verb) -> const std::string& { return verb.lock; }, request);
+}
+
+std::vector<std::string> texts_of(const Resp& answer) {
+  std::vector<std::string> texts;
+  for (const Resp& element : answer.elements) texts.push_back(element.text);
+  return texts;
+}
+
+// The lease is dated from before the question.
+void date(Reply& reply, TimePoint asked) {
+  if (auto* granted = std::get_if<Granted>(&reply)) granted->asked = asked;
+  if (auto* kept = std::get_if<Kept>(&reply)) kept->asked = asked;
+}
+
+}  // namespace
+
+RedisStore::RedisStore(RedisConfig config)
+    : config_(std::move(config)),
+      discovery_(std::make_unique<Resolver>(config_.host, config_.port, config_.resolver)) {
+  if (config_.tls) tls_.emplace(*config_.tls);
+}
+
+RedisStore::~RedisStore() = default;
+
+void RedisStore::ask(const Request& request, TimePoint) {
+  pending_ = Pending{request, give_up_of(request)};
+}
+
+void RedisStore::watch(PollSet& set) const {
+  if (session_ != nullptr) session_->watch(set);
+  if (pending_) set.wake_by(pending_->give_up);
+}
+
+void RedisStore::connect(TimePoint now) {
+  session_ = std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr,
+                                       config_.greeting, now);
+}
+
+std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
+  if (pending_ && session_ == nullptr && now < pending_->give_up) connect(now);
+  if (session_ != nullptr) {
+    session_->step(set, now);
+    if (pending_ && !pending_->asked && session_->is_ready() && now < pending_->give_up)
+      send_request(now);
+    if (pending_ && pending_->asked)
+      if (const auto answer = session_->take()) return answered(*answer, now);
+    if (session_->failure()) {
+      const Failure failure = *session_->failure();
+      session_.reset();
+      if (pending_) return down(failure.error, failure.transient);
+    }
+  }
+  if (pending_ && now >= pending_->give_up) return timed_out();
+  return std::nullopt;
+}
+
+void RedisStore::send_request(TimePoint now) {
+  const ServerTime not_after = session_->server_time(pending_->give_up);
+  pending_->asked = now;
+  session_->send(encode(pending_->request, config_.key_prefix, not_after), Session::Wants::answer);
+  session_->flush();
+}
+
+Reply RedisStore::answered(const Resp& answer, TimePoint now) {
+  if (answer.type == Resp::Type::error) return refused(answer);
+  Decoded decoded = decode(pending_->request, texts_of(answer));
+  if (decoded.now.us != 0) session_->note_server_time(decoded.now, std::max(now, boot_now()));
+  if (decoded.index) enter_in_index(decoded.now);
+  date(decoded.reply, *pending_->asked);
+  pending_.reset();
+  return std::move(decoded.reply);
+}
+
+// Its answer does not matter: a lock that is missing in the index is only missing in ls.
+void RedisStore::enter_in_index(ServerTime server_now) {
+  session_->send(encode_index(lock_of(pending_->request), config_.key_prefix, server_now),
+                 Session::Wants::nothing);
+  session_->flush();
+}
+
+Reply RedisStore::refused(const Resp& answer) {
+  const RedisErrorRow& row = classify_redis_error(answer.text);
+  Error error = redis_error(row, config_.greeting.where, session_->redact(answer.text));
+  if (row.drop) {
+    session_->blame_peer();
+    session_.reset();
+  }
+  pending_.reset();
+  return Down{std::move(error), row.transient, row.unexecuted};
+}
+
+Reply RedisStore::down(Error error, bool transient) {
+  const bool unsent = !pending_->asked;
+  pending_.reset();
+  return Down{std::move(error), transient, unsent};
+}
+
+// The answer may still come; nobody must take it for the answer to a later question.
+Reply RedisStore::timed_out() {
+  Error error = late_error();
+  if (session_ != nullptr) session_->blame_peer();
+  session_.reset();
+  return down(std::move(error), true);
+}
+
+Error RedisStore::late_error() const {
+  const RedisErrorRow& row = redis_error_row(RedisErrorClass::timeout);
+  Error error = redis_error(row, config_.greeting.where);
+  if (session_ != nullptr) error.message += " (" + std::string(session_->doing()) + ")";
+  return error;
+}
+
+}  // namespace cronlatch::redis

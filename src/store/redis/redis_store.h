@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// RedisStore: the backend of redis:// and rediss://. One connection, one request in flight; each
+// request has a deadline, and a connection on which one was missed is never used again. Contracts:
+// core/store.h, core/ledger.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ledger.h"
+#include "store/redis/resolver.h"
+#include "store/redis/session.h"
+#include "store/redis/tls.h"
+
+namespace cronlatch::redis {
+
+struct RedisConfig {
+  std::string host;
+  std::uint16_t port = 6379;
+  Greeting greeting;
+  std::optional<TlsSettings> tls;  // none: plain TCP
+  std::string key_prefix;
+  ResolverSettings resolver;
+};
+
+class RedisStore : public Backend {
+ public:
+  explicit RedisStore(RedisConfig config);
+  ~RedisStore() override;
+
+  void ask(const Request& request, TimePoint now) override;
+  void watch(PollSet& set) const override;
+  std::optional<Reply> step(const PollSet& set, TimePoint now) override;
+
+  // Not while a request is in flight.
+  Result<std::vector<LockView>> list(TimePoint give_up) override;
+  Result<LockView> show(const std::string& lock, TimePoint give_up) override;
+  Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
+
+ private:
+  struct Pending {
+    Request request;
+    TimePoint give_up{};
+    std::optional<TimePoint> asked{};  // when it was sent
+  };
+  void connect(TimePoint now);
+  void send_request(TimePoint now);
+  Reply answered(const Resp& answer, TimePoint now);
+  Reply refused(const Resp& answer);
+  Reply down(Error error, bool transient);
+  Reply timed_out();
+  void enter_in_index(ServerTime server_now);
+  Error late_error() const;
+
+  using Answers = std::vector<Resp>;
+  using Commands = std::vector<std::vector<std::string>>;
+  // Waits, blocking, until the session is ready.
+  Status open(TimePoint give_up);
+  // Sends all, then waits for all answers; the first that is an error ends it.
+  Result<Answers> converse(const Commands& commands, TimePoint give_up);
+  Status wait(TimePoint give_up);
+  enum class Unknown { keep, drop };  // a lock without any keys
+  Result<std::vector<LockView>> views(const std::vector<std::string>& locks, TimePoint give_up,
+                                      Unknown unknown);
+
+  RedisConfig config_;
+  std::optional<TlsContext> tls_;
+  std::unique_ptr<Discovery> discovery_;
+  std::vector<Address> failed_;  // addresses that were of no use lately, oldest first
+  std::unique_ptr<Session> session_;
+  std::optional<Pending> pending_;
+};
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The introduction and the order of answers.
+#include "store/redis/session.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "store/redis/boot_clock.h"
+
+namespace cronlatch::redis {
+namespace {
+
+constexpr const char* kVersionHint = "cronlatch needs Redis 6.2 or newer, or Valkey";
+constexpr char kTlsAlert = 0x15;
+
+Error wrong_server(const std::string& where, const std::string& what, const std::string& hint) {
+  return {Code::config, "redis at " + where + ": " + what, hint};
+}
+
+// The value of `key` in an answer of HELLO: a flat list of keys and values.
+std::string field_of(const Resp& hello, std::string_view key) {
+  for (std::size_t i = 0; i + 1 < hello.elements.size(); i += 2)
+    if (hello.elements[i].text == key) return hello.elements[i + 1].text;
+  return {};
+}
+
+// Versions that are not two numbers are somebody else's way of counting: accepted.
+bool is_too_old(const std::string& version) {
+  int major = 0;
+  int minor = 0;
+  const char* end = version.data() + version.size();
+  const auto [dot, bad_major] = std::from_chars(version.data(), end, major);
+  if (bad_major != std::errc() || dot == end || *dot != '.') return false;
+  if (std::from_chars(dot + 1, end, minor).ec != std::errc()) return false;
+  return major < 6 || (major == 6 && minor < 2);
+}
+
+bool read_number(const std::string& text, std::int64_t& number) {
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && at == end;
+}
+
+}  // namespace
+
+std::optional<ServerTime> parse_time(const Resp& reply) {
+  constexpr std::int64_t kFarFuture = 1LL << 33;  // in seconds; far from any overflow
+  std::int64_t seconds = 0;
+  std::int64_t micros = 0;
+  if (reply.elements.size() != 2 || !read_number(reply.elements[0].text, seconds) ||
+      !read_number(reply.elements[1].text, micros))
+    return std::nullopt;
+  if (seconds < 0 || seconds > kFarFuture || micros < 0 || micros > 999'999) return std::nullopt;
+  return ServerTime{seconds * 1'000'000 + micros};
+}
+
+Session::Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
+                 const Greeting& greeting, TimePoint now)
+    : greeting_(greeting), link_(discovery, failed, tls, greeting.where, now) {}
+
+void Session::step(const PollSet& set, TimePoint now) {
+  link_.step(set, now);
+  if (link_.is_open() && !greeted_) greet();
+  const std::string bytes = link_.read();
+  if (first_byte_ == 0 && !bytes.empty()) first_byte_ = bytes.front();
+  reader_.feed(bytes);
+  while (!failure_) {
+    std::optional<Resp> reply = reader_.next();
+    if (!reply) break;
+    handle(std::move(*reply), now);
+  }
+  flush();
+  if (!reader_.broken().empty()) fail_unreadable();
+}
+
+void Session::greet() {
+  greeted_ = true;
+  std::vector<std::string> hello = {"HELLO", "2"};
+  if (!greeting_.user.empty() || !greeting_.password.empty()) {
+    hello.push_back("AUTH");
+    hello.push_back(greeting_.user.empty() ? "default" : greeting_.user);
+    hello.push_back(greeting_.password.reveal());
+  }
+  link_.write(encode_command(hello));
+  awaited_.push_back(Awaited::hello);
+  if (greeting_.db != 0) {
+    link_.write(encode_command({"SELECT", std::to_string(greeting_.db)}));
+    awaited_.push_back(Awaited::select);
+  }
+  link_.write(encode_command({"TIME"}));
+  awaited_.push_back(Awaited::time);
+}
+
+void Session::send(const std::vector<std::string>& argv, Wants wants) {
+  link_.write(encode_command(argv));
+  awaited_.push_back(wants == Wants::answer ? Awaited::answer : Awaited::nothing);
+}
+
+void Session::flush() {
+  link_.flush();
+  if (!failure_ && link_.failure() && answers_.empty()) failure_ = link_.failure();
+}
+
+std::optional<Resp> Session::take() {
+  if (answers_.empty()) return std::nullopt;
+  Resp answer = std::move(answers_.front());
+  answers_.pop_front();
+  return answer;
+}
+
+void Session::handle(Resp reply, TimePoint now) {
+  if (awaited_.empty()) {
+    // Servers speak unasked when they turn a client away.
+    if (reply.type == Resp::Type::error) return refused(reply);
+    return fail_unreadable();
+  }
+  const Awaited awaited = awaited_.front();
+  awaited_.pop_front();
+  switch (awaited) {
+    case Awaited::hello:
+      return hello(reply);
+    case Awaited::select:
+      return select(reply);
+    case Awaited::time:
+      return time(reply, now);
+    case Awaited::answer:
+      answers_.push_back(std::move(reply));
+      return;
+    case Awaited::nothing:
+      return;
+  }
+}
+
+void Session::hello(const Resp& reply) {
+  if (reply.type == Resp::Type::error) {
+    // Its text would repeat our arguments, the password among them.
+    if (reply.text.starts_with("ERR unknown command"))
+      return fail(wrong_server(greeting_.where, "the server does not know HELLO", kVersionHint),
+                  false);
+    return refused(reply);
+  }
+  if (is_too_old(field_of(reply, "version")))
+    return fail(wrong_server(greeting_.where,
+                             "the server's version is " + quotable(field_of(reply, "version")),
+                             kVersionHint),
+                false);
+  if (field_of(reply, "mode") == "sentinel")
+    return fail(wrong_server(greeting_.where, "the server is a Sentinel",
+                             "let store name the Redis server that it watches"),
+                false);
+}
+
+void Session::select(const Resp& reply) {
+  if (reply.type != Resp::Type::error) return;
+  if (reply.text.starts_with("ERR"))
+    return fail(
+        wrong_server(greeting_.where, "the server has no database " + std::to_string(greeting_.db),
+                     "a server has 16 unless it is told otherwise, a Cluster only 0"),
+        false);
+  refused(reply);
+}
+
+void Session::time(const Resp& reply, TimePoint now) {
+  if (reply.type == Resp::Type::error) return refused(reply);
+  const auto server = parse_time(reply);
+  if (!server) return fail_unreadable();
+  note_server_time(*server, std::max(now, boot_now()));
+  ready_ = true;
+}
+
+void Session::refused(const Resp& reply) {
+  const RedisErrorRow& row = classify_redis_error(reply.text);
+  if (row.drop) blame_peer();
+  fail(redis_error(row, greeting_.where, redact(reply.text)), row.transient);
+}
+
+void Session::fail_unreadable() {
+  blame_peer();
+  if (first_byte_ == kTlsAlert)
+    return fail({Code::tls, "redis at " + greeting_.where + ": this port speaks TLS",
+                 "write rediss:// in store, or name the server's plain port"},
+                false);
+  const std::string why =
+      reader_.broken().empty() ? "an answer that nobody asked for" : reader_.broken();
+  fail({Code::unreachable, "redis at " + greeting_.where + ": " + why,
+        "is it a Redis server that listens there?"},
+       true);
+}
+
+void Session::fail(Error error, bool transient) {
+  if (!failure_) failure_ = Failure{std::move(error), transient};
+}
+
+ServerTime Session::server_time(TimePoint t) const { return server_ + (t - server_read_at_); }
+
+void Session::note_server_time(ServerTime server, TimePoint read_at) {
+  server_ = server;
+  server_read_at_ = read_at;
+}
+
+std::string_view Session::doing() const {
+  return link_.is_open() && !ready_ ? "the server's greeting" : link_.doing();
+}
+
+std::string Session::redact(std::string text) const {
+  const std::string& secret = greeting_.password.reveal();
+  if (secret.empty()) return text;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + 3))
+    text.replace(at, secret.size(), "***");
+  return text;
+}
+
+}  // namespace cronlatch::redis

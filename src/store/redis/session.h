@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: a Link on which we have introduced ourselves. HELLO, SELECT and TIME travel in one
+// write, right behind the TLS handshake. Answers are matched to commands in order, so that an
+// answer can only be that of this connection's question.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/secret.h"
+#include "core/store.h"
+#include "core/time.h"
+#include "store/redis/link.h"
+#include "store/redis/resp.h"
+
+namespace cronlatch::redis {
+
+struct Greeting {
+  std::string where;  // host:port
+  std::string user;
+  Secret password;
+  int db = 0;
+};
+
+// The answer of TIME; nothing when it is none.
+std::optional<ServerTime> parse_time(const Resp& reply);
+
+class Session {
+ public:
+  Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
+          const Greeting& greeting, TimePoint now);
+
+  void watch(PollSet& set) const { link_.watch(set); }
+  void step(const PollSet& set, TimePoint now);
+
+  // The server has accepted us and told its time.
+  bool is_ready() const { return ready_ && !failure_; }
+  enum class Wants { answer, nothing };
+  // Only when ready. Handed to the kernel by flush().
+  void send(const std::vector<std::string>& argv, Wants wants);
+  void flush();
+  // The next answer to a command that wants one.
+  std::optional<Resp> take();
+  const std::optional<Failure>& failure() const { return failure_; }
+
+  // The server's clock at `t`, or a little less, never more: what it reads then cannot be before
+  // this.
+  ServerTime server_time(TimePoint t) const;
+  // An answer that was read at `read_at` or before said that it is `server` there.
+  void note_server_time(ServerTime server, TimePoint read_at);
+
+  void blame_peer() { link_.blame_peer(); }
+  std::string_view doing() const;
+  // No word of the server's may show the password, which some servers repeat.
+  std::string redact(std::string text) const;
+
+ private:
+  enum class Awaited { hello, select, time, answer, nothing };
+  void greet();
+  void handle(Resp reply, TimePoint now);
+  void hello(const Resp& reply);
+  void select(const Resp& reply);
+  void time(const Resp& reply, TimePoint now);
+  void refused(const Resp& reply);
+  void fail(Error error, bool transient);
+  void fail_unreadable();
+
+  const Greeting& greeting_;
+  Link link_;
+  RespReader reader_;
+  std::deque<Awaited> awaited_;
+  std::deque<Resp> answers_;
+  bool greeted_ = false;
+  bool ready_ = false;
+  char first_byte_ = 0;
+  std::optional<Failure> failure_;
+  ServerTime server_{};
+  TimePoint server_read_at_{};
+};
+
+}  // namespace cronlatch::redis
