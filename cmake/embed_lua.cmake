@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes OUT: one `const std::string_view k<Name>Lua` per script, common.lua in front of each, without comments.
+cmake_policy(VERSION 3.25)
 file(WRITE ${OUT} "// Written by cmake/embed_lua.cmake from the scripts; not edited.\n#include \"store/redis/scripts.h\"\n\nnamespace cronlatch::scripts {\n")
 set(common "")
 foreach(script ${SCRIPTS})

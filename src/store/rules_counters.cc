@@ -75,7 +75,7 @@ bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerT
 }
 
 void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
-  if (who.once.empty()) return;
+  if (who.once.empty() || once_ttl <= Micros{0}) return;
   auto& finished = record.once[who.job];
   purge(finished, (now - once_ttl).us);
   finished[who.once] = now.us;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to EVAL. The order of arguments is the one at the top of each script.
+#include "store/redis/script_codec.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "store/redis/scripts.h"
+
+namespace cronlatch::redis {
+
+namespace {
+
+// 31 years: sums with the server's time stay below 2^53, where the scripts' numbers are exact.
+constexpr Micros kLongest{1'000'000'000'000'000};
+
+std::string text(Micros d) { return std::to_string(std::clamp(d, Micros{0}, kLongest).count()); }
+std::string text_ms(Millis d) {
+  return std::to_string(std::clamp<Micros>(d, Micros{0}, kLongest).count() / 1000);
+}
+std::string text(ServerTime t) {
+  return std::to_string(std::clamp<std::int64_t>(t.us, 0, (std::int64_t{1} << 53) - 1));
+}
+std::string text(bool yes) { return yes ? "1" : "0"; }
+
+std::string_view name_of(IfBusy wish) {
+  switch (wish) {
+    case IfBusy::wait:
+      return "wait";
+    case IfBusy::skip:
+      return "skip";
+    case IfBusy::fail:
+      return "fail";
+    case IfBusy::timed_out:
+      return "timed_out";
+  }
+  return "wait";
+}
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::succeeded:
+      return "succeeded";
+    case Verdict::failed:
+      return "failed";
+    case Verdict::timed_out:
+      return "timed_out";
+    case Verdict::lost:
+      return "lost";
+    case Verdict::cannot_start:
+      return "cannot_start";
+    case Verdict::given_back:
+      return "given_back";
+    case Verdict::ungated:
+      return "ungated";
+  }
+  return "given_back";
+}
+
+std::vector<std::string> eval(std::string_view script, std::vector<std::string> keys,
+                              std::vector<std::string> arguments) {
+  std::vector<std::string> command{"EVAL", std::string(script), std::to_string(keys.size())};
+  std::move(keys.begin(), keys.end(), std::back_inserter(command));
+  std::move(arguments.begin(), arguments.end(), std::back_inserter(command));
+  return command;
+}
+
+std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
+                                 const std::string& job) {
+  const std::string record = record_key(prefix, lock);
+  return {record, stats_key(prefix, lock), record + ":groups",
+          record + (job.empty() ? ":once" : ":once:" + job), record + ":seen"};
+}
+
+std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
+  return {text(not_after),
+          a.claim.owner,
+          std::to_string(a.claim.attempt),
+          text(a.ttl),
+          a.who.holder,
+          a.who.job,
+          a.who.group,
+          a.who.once,
+          text(a.once_ttl),
+          std::string(name_of(a.if_busy)),
+          text_ms(a.waited),
+          std::to_string(bucket_of(kWaitBucketsMs, a.waited.count()))};
+}
+
+std::vector<std::string> arguments_of(const Renew& r, ServerTime not_after) {
+  return {text(not_after),
+          r.claim.owner,
+          std::to_string(r.claim.attempt),
+          std::to_string(r.fence),
+          text(r.ttl),
+          r.who.holder,
+          r.who.job,
+          r.who.group,
+          r.who.once};
+}
+
+std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
+  return {text(not_after),
+          r.claim.owner,
+          std::to_string(r.claim.attempt),
+          std::to_string(r.fence),
+          std::string(name_of(r.verdict)),
+          text(r.overlong),
+          text_ms(r.held),
+          std::to_string(bucket_of(kHoldBucketsMs, r.held.count())),
+          text(r.min_hold),
+          text(r.once_ttl),
+          r.who.job,
+          r.who.once};
+}
+
+std::string_view script_of(const Acquire&) { return scripts::acquire; }
+std::string_view script_of(const Renew&) { return scripts::renew; }
+std::string_view script_of(const Release&) { return scripts::release; }
+
+}  // namespace
+
+std::string record_key(std::string_view prefix, std::string_view lock) {
+  return std::string(prefix) + "{" + std::string(lock) + "}";
+}
+
+std::string stats_key(std::string_view prefix, std::string_view lock) {
+  return record_key(prefix, lock) + ":stats";
+}
+
+std::string index_key(std::string_view prefix) { return std::string(prefix) + "index"; }
+
+std::vector<std::string> encode(const Request& request, std::string_view prefix,
+                                ServerTime not_after) {
+  return std::visit(
+      [&](const auto& verb) {
+        return eval(script_of(verb), keys_of(prefix, verb.lock, verb.who.job),
+                    arguments_of(verb, not_after));
+      },
+      request);
+}
+
+std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
+                                       ServerTime not_after) {
+  return eval(scripts::revoke, {record_key(prefix, lock), stats_key(prefix, lock)},
+              {text(not_after)});
+}
+
+std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,
+                                      ServerTime now) {
+  return {"ZADD", index_key(prefix), text(now), lock};
+}
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to the arguments of EVAL and back: names of keys, order of arguments, the fixed reply
+// schema of the scripts. Knows nothing of connections, and takes what a server sends for untrusted
+// text.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ledger.h"
+#include "core/result.h"
+#include "core/store.h"
+#include "core/time.h"
+
+namespace cronlatch::redis {
+
+// ---- keys (docs/contract.md, section 5) ----
+std::string record_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}
+std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
+std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
+
+// The whole command, beginning with EVAL. The text is always sent: a short run is four commands
+// whatever the server's script cache holds. `not_after` is the request's give_up by the server's
+// clock.
+std::vector<std::string> encode(const Request& request, std::string_view prefix,
+                                ServerTime not_after);
+std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
+                                       ServerTime not_after);
+// Best effort, after a reply with `index`: ZADD <prefix>index <now, us> <lock>.
+std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,
+                                      ServerTime now);
+
+struct Decoded {
+  Reply reply;         // `asked` is left for the store to fill in
+  ServerTime now{};    // the server's clock; zero when the reply was malformed
+  bool index = false;  // the lock should be entered in the index
+};
+// The answer to `request`; one that its script cannot give becomes Down.
+Decoded decode(const Request& request, const std::vector<std::string>& reply);
+Result<Revoked> decode_revoke(const std::vector<std::string>& reply);
+
+// What HGETALL of the record and of the stats say; both empty for an unknown lock. Code::config
+// when they are not ours.
+using Fields = std::map<std::string, std::string>;
+Result<LockView> decode_view(std::string lock, const Fields& record, const Fields& stats,
+                             ServerTime now);
+
+}  // namespace cronlatch::redis

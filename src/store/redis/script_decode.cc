@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replies of the scripts, and hashes as HGETALL gives them, to values. Every field is checked: the
+// far end may be no Redis, or hold keys that are not ours.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "store/redis/script_codec.h"
+
+namespace cronlatch::redis {
+
+namespace {
+
+constexpr std::int64_t kMax = (std::int64_t{1} << 53) - 1;
+
+std::optional<std::int64_t> whole(std::string_view s) {
+  std::int64_t n = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
+  if (error != std::errc{} || end != s.data() + s.size() || n < 0 || n > kMax) return std::nullopt;
+  return n;
+}
+
+// Reads a reply from left to right; one wrong field spoils it all.
+class Fieldwise {
+ public:
+  explicit Fieldwise(const std::vector<std::string>& fields) : fields_(fields) {}
+  std::string text() {
+    return at_ < fields_.size() ? fields_[at_++] : (fine_ = false, std::string{});
+  }
+  std::int64_t number() {
+    const auto n = whole(text());
+    if (!n) fine_ = false;
+    return n.value_or(0);
+  }
+  Fence fence() { return static_cast<Fence>(number()); }
+  bool flag() {
+    const std::string s = text();
+    if (s != "0" && s != "1") fine_ = false;
+    return s == "1";
+  }
+  template <class E>
+  E one_of(std::initializer_list<std::pair<std::string_view, E>> names) {
+    const std::string s = text();
+    for (const auto& [name, value] : names)
+      if (s == name) return value;
+    fine_ = false;
+    return E{};
+  }
+  // True when every field was well formed and none is left over.
+  bool complete() const { return fine_ && at_ == fields_.size(); }
+
+ private:
+  const std::vector<std::string>& fields_;
+  std::size_t at_ = 0;
+  bool fine_ = true;
+};
+
+Error malformed() {
+  return {Code::unreachable, "the store's answer is not one of our scripts'",
+          "check that the store is a Redis 6.2 or newer and nothing rewrites its answers"};
+}
+
+Busy busy(Fieldwise& f) {
+  Busy b;
+  b.because = f.one_of<BusyBecause>({{"held", BusyBecause::held},
+                                     {"cooling", BusyBecause::cooling},
+                                     {"done", BusyBecause::done}});
+  b.holder = f.text();
+  b.job = f.text();
+  b.fence = f.fence();
+  b.held_for = Micros(f.number());
+  b.remaining = Micros(f.number());
+  b.group_granted = f.flag();
+  return b;
+}
+
+LostBecause because(Fieldwise& f) {
+  return f.one_of<LostBecause>({{"expired", LostBecause::expired},
+                                {"taken", LostBecause::taken},
+                                {"revoked", LostBecause::revoked},
+                                {"gone", LostBecause::gone}});
+}
+
+// Nothing for a verdict that the verb's script does not give.
+template <class Verb>
+std::optional<Reply> answer(const std::string& verdict, Fieldwise& f) {
+  if (verdict == "stale") return Stale{f.flag()};
+  if constexpr (std::is_same_v<Verb, Acquire>) {
+    if (verdict == "busy") return busy(f);
+    if (verdict != "granted") return std::nullopt;
+    Granted granted;
+    granted.fence = f.fence();
+    granted.stole = f.flag();
+    if (granted.fence == 0) return std::nullopt;
+    return granted;
+  } else {
+    if (verdict == "not_ours") return NotOurs{because(f)};
+    if constexpr (std::is_same_v<Verb, Renew>) {
+      if (verdict == "kept") return Kept{{}, f.flag()};
+    } else {
+      if (verdict == "freed") return Freed{};
+    }
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Decoded decode(const Request& request, const std::vector<std::string>& reply) {
+  Fieldwise f(reply);
+  const std::string verdict = f.text();
+  const ServerTime now{f.number()};
+  const bool index = f.flag();
+  const auto told =
+      std::visit([&]<class Verb>(const Verb&) { return answer<Verb>(verdict, f); }, request);
+  if (!told || !f.complete()) return {Down{malformed(), true, false}, {}, false};
+  return {*told, now, index};
+}
+
+Result<Revoked> decode_revoke(const std::vector<std::string>& reply) {
+  if (reply.size() == 4 && reply[0] == "stale")
+    return Error{Code::unreachable, "the request reached the store too late; nothing was changed",
+                 "try again"};
+  Fieldwise f(reply);
+  const std::string verdict = f.text();
+  f.number();
+  f.flag();
+  Revoked told;
+  told.was_held = f.flag();
+  told.holder = f.text();
+  told.fence = f.fence();
+  told.remaining = Micros(f.number());
+  if (verdict != "revoked" || !f.complete()) return malformed();
+  return told;
+}
+
+}  // namespace cronlatch::redis
