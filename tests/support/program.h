@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Program: a real process under test, with pipes or a terminal, read and waited for with deadlines.
+// The talking child (talking_child/main.cc) is the command most of them run.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cronlatch::testing {
+
+using namespace std::chrono_literals;
+
+// Long enough for a busy machine; nothing waits for it when all is well.
+inline constexpr std::chrono::milliseconds kPatience = 20s;
+
+// Polls until `condition` holds; false when `limit` passed without it.
+bool eventually(const std::function<bool()>& condition,
+                std::chrono::milliseconds limit = kPatience);
+
+std::string talking_child();  // path of the program
+
+// A directory of its own for each test, removed with everything in it.
+class ScratchDir {
+ public:
+  ScratchDir();
+  ~ScratchDir();
+  ScratchDir(const ScratchDir&) = delete;
+  ScratchDir& operator=(const ScratchDir&) = delete;
+  std::string path(const std::string& name = "") const;
+
+ private:
+  std::string path_;
+};
+
+std::string read_file(const std::string& path);  // "" when it cannot be read
+bool exists(const std::string& path);
+bool is_alive(pid_t pid);  // exists and is not a zombie
+std::int64_t boottime_us();
+
+enum class Stdio { pipes, all_closed, terminal };
+
+struct ProgramSpec {
+  std::vector<std::string> argv;                          // argv[0] is the path
+  std::vector<std::string> env = {"PATH=/usr/bin:/bin"};  // the whole environment
+  Stdio stdio = Stdio::pipes;  // terminal: a session of its own with a new pty
+  std::vector<int> ignored{};  // signals it is started with ignored
+  std::vector<int> blocked{};
+  std::vector<int> closed{};     // descriptors of 0, 1, 2 it is started without
+  std::vector<int> inherited{};  // further descriptors it keeps, under the same number
+  std::string name{};            // argv[0] when it differs from the path
+};
+
+class Program {
+ public:
+  explicit Program(const ProgramSpec& spec);
+  ~Program();  // ends it and its session, whatever became of it
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void signal(int signo) const;
+  void type(const std::string& text) const;  // to its standard input or its terminal
+  void close_input();
+
+  const std::string& out() const { return out_; }  // what has been read so far
+  const std::string& err() const { return err_; }
+  // Reads on until standard output (or the terminal) holds `text`.
+  bool says(const std::string& text, std::chrono::milliseconds limit = kPatience);
+  bool complains(const std::string& text,
+                 std::chrono::milliseconds limit = kPatience);  // standard error
+  // Reads on until `condition` holds.
+  bool until(const std::function<bool()>& condition, std::chrono::milliseconds limit = kPatience);
+  // The value behind `key` in what it has said: word_after("pid=") of "pid=12 x" is "12"; the last
+  // one counts.
+  std::string word_after(const std::string& key) const;
+  // The same as a process that can be signalled; waits for it, and aborts the tests rather than
+  // return 0 or -1, which kill() would take for everybody.
+  pid_t pid_after(const std::string& key);
+  // Its exit code, 128+n for a signal; reads to the end of its output. Nothing when it lives on.
+  std::optional<int> exit_code(std::chrono::milliseconds limit = kPatience);
+  bool stopped(std::chrono::milliseconds limit = kPatience) const;  // by a signal (state T)
+
+ private:
+  void pump(std::chrono::milliseconds wait);
+
+  pid_t pid_ = 0;
+  int in_ = -1, out_fd_ = -1, err_fd_ = -1;
+  std::string out_, err_;
+  std::optional<int> code_;
+};
+
+}  // namespace cronlatch::testing
