@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// FileBackend: the class behind open_file_store, in two halves: requests (file_store.cc) and
+// looking (file_ledger.cc).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ledger.h"
+#include "store/file/file_store.h"
+#include "store/file/holders.h"
+#include "store/file/kernel_lock.h"
+#include "store/file/record_file.h"
+
+namespace cronlatch::file {
+
+class FileBackend final : public Backend {
+ public:
+  FileBackend(std::string directory, WallClock clock)
+      : directory_(std::move(directory)), clock_(std::move(clock)) {}
+
+  void ask(const Request& request, TimePoint now) override;
+  void watch(PollSet& set) const override;
+  std::optional<Reply> step(const PollSet& set, TimePoint now) override;
+  int heirloom() const override { return held_.empty() ? -1 : held_.back().kernel_lock.fd(); }
+  bool shared() const override { return false; }
+
+  Result<std::vector<LockView>> list(TimePoint give_up) override;
+  Result<LockView> show(const std::string& lock, TimePoint give_up) override;
+  Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
+
+ private:
+  struct Pending {
+    Request request;
+    TimePoint asked{};
+    TimePoint try_at{};
+    int tries = 0;
+  };
+  struct Held {
+    std::string lock;
+    std::string base;
+    Claim claim;
+    KernelLock kernel_lock;
+  };
+  // One go at a request: everything that is open while the mutex is held.
+  struct Turn {
+    Fd directory;
+    Place place;
+    KernelLock mutex;
+    Stored before;
+    Stored stored;
+    ServerTime now{};
+    ServerTime not_after{};
+  };
+
+  std::optional<Reply> attempt(TimePoint now);
+  Result<std::optional<Turn>> begin_turn(const std::string& lock);
+  Reply settle(Turn& turn, const Acquire& request);
+  Reply settle(Turn& turn, const Renew& request);
+  Reply settle(Turn& turn, const Release& request);
+  static Status keep(const Turn& turn);
+  Held* find(const std::string& lock, const Claim& claim);
+  void let_go(const Held* held);
+  void touch_held(TimePoint now);
+
+  LockView look(const Place& place, const Stored& stored, const Holders& holders) const;
+
+  std::string directory_;
+  WallClock clock_;
+  std::optional<Pending> pending_;
+  std::vector<Held> held_;
+  TimePoint touch_at_{};  // when anything is held
+};
+
+}  // namespace cronlatch::file

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The format of a record: a version, the facts in a fixed order, lists in the order of their keys,
+// "end".
+#include "store/file/record_codec.h"
+
+#include <array>
+#include <charconv>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace cronlatch::file {
+namespace {
+
+using rules::Record;
+using rules::Seat;
+
+constexpr std::string_view kVersion = "1";
+constexpr std::array<std::pair<Seat, std::string_view>, 5> kSeats = {{{Seat::none, "none"},
+                                                                      {Seat::free, "free"},
+                                                                      {Seat::held, "held"},
+                                                                      {Seat::revoked, "revoked"},
+                                                                      {Seat::cooling, "cooling"}}};
+constexpr std::string_view kNothing =
+    "-";  // an empty text; a text that is "-" has its dash escaped
+constexpr std::string_view kHex = "0123456789abcdef";
+
+// The facts in their order; called for writing and for reading, so that the two cannot differ.
+template <class StoredT, class Visit>
+void each_fact(StoredT& stored, Visit&& visit) {
+  auto& r = stored.record;
+  visit("seat", r.seat);
+  visit("owner", r.claim.owner);
+  visit("attempt", r.claim.attempt);
+  visit("holder", r.who.holder);
+  visit("job", r.who.job);
+  visit("group", r.who.group);
+  visit("once", r.who.once);
+  visit("fence", r.fence);
+  visit("stole", r.stole);
+  visit("acquired", r.acquired.us);
+  visit("expires", r.expires.us);
+  visit("ttl", r.ttl);
+  visit("born", r.born.us);
+  visit("day", r.day);
+  visit("pid", stored.pid);
+  visit("pid-namespace", stored.pid_namespace);
+}
+
+class Writer {
+ public:
+  template <class... Values>
+  void line(std::string_view key, const Values&... values) {
+    text_ += key;
+    ((text_ += ' ', put(values)), ...);
+    text_ += '\n';
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void put(const std::string& value) {
+    if (value.empty()) text_ += kNothing;
+    for (const char c : value) {
+      const auto byte = static_cast<unsigned char>(c);
+      const bool plain = byte > ' ' && byte != '%' && byte != 0x7f && value != kNothing;
+      if (plain)
+        text_ += c;
+      else
+        text_ += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  template <class Number>
+  requires std::is_integral_v<Number>
+  void put(Number value) {
+    char digits[24];
+    text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  }
+  void put(Micros value) { put(value.count()); }
+  void put(Seat value) {
+    for (const auto& [seat, name] : kSeats)
+      if (seat == value) text_ += name;
+  }
+
+  std::string text_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) { next(); }
+
+  // The current line is `key` with as many values: stored, and on to the next one.
+  template <class... Values>
+  bool line(std::string_view key, Values&... values) {
+    if (!is(key) || words_.size() != 1 + sizeof...(values)) return false;
+    std::size_t at = 0;
+    if (!(get(words_[++at], values) && ...)) return false;
+    next();
+    return true;
+  }
+  bool is(std::string_view key) const { return !words_.empty() && words_[0] == key; }
+  bool at_end() const { return words_.empty() && rest_.empty(); }
+  int number() const { return number_; }
+
+ private:
+  void next() {
+    words_.clear();
+    ++number_;
+    const std::size_t length = rest_.find('\n');
+    if (length == rest_.npos) return;  // a line without its end was cut off: no line
+    std::string_view line = rest_.substr(0, length);
+    rest_.remove_prefix(length + 1);
+    for (;;) {
+      const std::size_t space = line.find(' ');
+      words_.push_back(line.substr(0, space));
+      if (space == line.npos) return;
+      line.remove_prefix(space + 1);
+    }
+  }
+  static bool get(std::string_view word, std::string& value) {
+    value.clear();
+    if (word.empty()) return false;
+    if (word == kNothing) return true;
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      if (word[i] != '%') {
+        value += word[i];
+        continue;
+      }
+      unsigned byte = 0;
+      if (i + 2 >= word.size()) return false;
+      const auto [end, error] = std::from_chars(&word[i + 1], &word[i + 1] + 2, byte, 16);
+      if (error != std::errc{} || end != &word[i + 1] + 2) return false;
+      value += static_cast<char>(byte);
+      i += 2;
+    }
+    return true;
+  }
+  template <class Number>
+  requires std::is_integral_v<Number>
+  static bool get(std::string_view word, Number& value) {
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc{} && end == word.data() + word.size();
+  }
+  static bool get(std::string_view word, Micros& value) {
+    Micros::rep count = 0;
+    if (!get(word, count)) return false;
+    value = Micros(count);
+    return true;
+  }
+  static bool get(std::string_view word, Seat& value) {
+    for (const auto& [seat, name] : kSeats)
+      if (name == word) {
+        value = seat;
+        return true;
+      }
+    return false;
+  }
+
+  std::string_view rest_;
+  std::vector<std::string_view> words_;
+  int number_ = 0;
+};
+
+bool read_lists(Reader& reader, Record& record) {
+  std::string first, second;
+  std::int64_t value = 0;
+  while (reader.is("counter")) {
+    if (!reader.line("counter", first, second, value)) return false;
+    record.jobs[first].values[second] = value;
+  }
+  while (reader.is("granted")) {
+    if (!reader.line("granted", first, value)) return false;
+    record.groups[first] = value;
+  }
+  while (reader.is("finished")) {
+    if (!reader.line("finished", first, second, value)) return false;
+    record.once[first][second] = value;
+  }
+  while (reader.is("answered")) {
+    if (!reader.line("answered", first, value)) return false;
+    record.seen[first] = value;
+  }
+  return true;
+}
+
+bool read(Reader& reader, const std::string& lock, Stored& stored) {
+  std::string of;
+  if (!reader.line("lock", of) || of != lock) return false;
+  bool good = true;
+  each_fact(stored,
+            [&](std::string_view key, auto& value) { good = good && reader.line(key, value); });
+  return good && read_lists(reader, stored.record) && reader.line("end") && reader.at_end();
+}
+
+}  // namespace
+
+std::string encode(const std::string& lock, const Stored& stored) {
+  Writer out;
+  out.line("cronlatch-lock", std::string(kVersion));
+  out.line("lock", lock);
+  each_fact(stored, [&](std::string_view key, const auto& value) { out.line(key, value); });
+  for (const auto& [job, counters] : stored.record.jobs)
+    for (const auto& [name, value] : counters.values) out.line("counter", job, name, value);
+  for (const auto& [group, when] : stored.record.groups) out.line("granted", group, when);
+  for (const auto& [job, finished] : stored.record.once)
+    for (const auto& [once, when] : finished) out.line("finished", job, once, when);
+  for (const auto& [answer, until] : stored.record.seen) out.line("answered", answer, until);
+  out.line("end");
+  return out.take();
+}
+
+Result<Stored> decode(const std::string& lock, std::string_view text) {
+  Stored stored;
+  if (text.empty()) return stored;
+  Reader reader(text);
+  std::string version;
+  if (!reader.line("cronlatch-lock", version))
+    return Error{Code::config, "this is no record of a lock"};
+  if (version != kVersion)
+    return Error{Code::config, "it has the format of another version (" + version + ")"};
+  if (!read(reader, lock, stored))
+    return Error{Code::config, "line " + std::to_string(reader.number()) + " cannot be understood"};
+  return stored;
+}
+
+}  // namespace cronlatch::file

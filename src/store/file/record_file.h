@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of a lock on disk: replaced as a whole, so that readers need no lock; writers hold the
+// lock's mutex.
+#pragma once
+
+#include <string>
+
+#include "core/result.h"
+#include "store/file/record_codec.h"
+
+namespace cronlatch::file {
+
+// Where the files of one lock are; the directory's descriptor is borrowed.
+struct Place {
+  int directory = -1;
+  std::string path;  // of the directory, for messages
+  std::string lock;
+  std::string base;  // file_base(lock)
+  std::string shown(std::string_view suffix) const;
+};
+
+// No file, and an empty one, is a lock that was never granted. Code::config names the file that
+// cannot be understood: it is left as it is.
+Result<Stored> read_record(const Place& place);
+// A draft is written and renamed; not synced: what a power cut takes away, the clock makes good
+// (fences are times).
+Status write_record(const Place& place, const Stored& stored);
+
+}  // namespace cronlatch::file

@@ -1,0 +1,798 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract every store keeps (core/store.h, core/ledger.h), fact by fact, on each of them. What
+// only a store with a lease can show is skipped by name on the file store; what only the file store
+// can show is in file_store_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "contract/contract.h"
+#include "store/file/file_store.h"
+#include "store/memory/memory_store.h"
+#include "unit/store/file_support.h"
+
+namespace cronlatch::testing {
+namespace {
+
+// ---- the worlds ----
+
+class MemoryWorld : public World {
+ public:
+  std::unique_ptr<Backend> open() override { return std::make_unique<MemoryStore>(server_); }
+  void pass(Millis time) override { now_ = now_ + time; }
+
+ private:
+  ServerTime now_{1'800'000'000'000'000};
+  MemoryServer server_{[this] { return now_; }};
+};
+
+class FileWorld : public World {
+ public:
+  std::unique_ptr<Backend> open() override {
+    return std::move(open_file_store(dir_ / "locks", [this] { return now_; })).value();
+  }
+  bool leased() const override { return false; }
+  bool shared() const override { return false; }
+  void pass(Millis time) override { now_ = now_ + time; }
+
+ private:
+  TempDir dir_;
+  ServerTime now_{1'800'000'000'000'000};
+};
+
+template <class T>
+WorldKind kind(const char* name) {
+  return {name, [] { return std::make_unique<T>(); }};
+}
+
+// ---- the suite ----
+
+class StoreContract : public ::testing::TestWithParam<WorldKind> {
+ protected:
+  Program program(const std::string& owner, const std::string& job = "shop/report") {
+    return Program(*world_, "shop/report", owner, job);
+  }
+  void expect_law(Program& program, bool open) {
+    EXPECT_EQ(breach_of_law(program.show(), open), "");
+  }
+
+  std::unique_ptr<World> world_ = GetParam().make();
+};
+
+#define ONLY_LEASED() \
+  if (!world_->leased()) GTEST_SKIP() << "a store without leases has nothing to show here"
+
+Granted granted(const std::optional<Reply>& reply) {
+  if (reply && std::holds_alternative<Granted>(*reply)) return std::get<Granted>(*reply);
+  ADD_FAILURE() << "not granted, reply " << (reply ? static_cast<int>(reply->index()) : -1);
+  return {};
+}
+Busy busy(const std::optional<Reply>& reply) {
+  if (reply && std::holds_alternative<Busy>(*reply)) return std::get<Busy>(*reply);
+  ADD_FAILURE() << "not busy, reply " << (reply ? static_cast<int>(reply->index()) : -1);
+  return {};
+}
+bool freed(const std::optional<Reply>& reply) { return reply == Reply(Freed{}); }
+bool not_ours(const std::optional<Reply>& reply, LostBecause because) {
+  return reply == Reply(NotOurs{because});
+}
+bool closed(const std::optional<Reply>& reply) { return reply == Reply(Stale{true}); }
+// Late: stale, or certainly not executed, or no answer at all.
+bool refused_as_late(const std::optional<Reply>& reply) {
+  if (!reply || *reply == Reply(Stale{false})) return true;
+  const auto* down = std::get_if<Down>(&*reply);
+  return down != nullptr && down->unsent;
+}
+// What a view says apart from when it was read.
+LockView timeless(LockView view) {
+  view.now = {};
+  return view;
+}
+void expect_same(const LockView& before, const LockView& after) {
+  const LockView a = timeless(before), b = timeless(after);
+  EXPECT_EQ(a.state, b.state);
+  EXPECT_EQ(a.who, b.who);
+  EXPECT_EQ(a.fence, b.fence);
+  EXPECT_EQ(a.attempt, b.attempt);
+  EXPECT_EQ(a.acquired, b.acquired);
+  EXPECT_EQ(a.expires, b.expires);
+  EXPECT_EQ(a.jobs, b.jobs);
+}
+
+// ---- acquire ----
+
+TEST_P(StoreContract, GrantsAFreeLock) {
+  auto one = program("1");
+  const TimePoint before = boot_now();
+  const Granted got = granted(one(one.acquire()));
+  EXPECT_GT(got.fence, 0u);
+  EXPECT_EQ(got.leased, world_->leased());
+  EXPECT_FALSE(got.stole);
+  EXPECT_GE(got.asked, before);
+  EXPECT_LE(got.asked, boot_now());
+  expect_law(one, true);
+}
+
+TEST_P(StoreContract, ShowsWhoWasGranted) {
+  auto one = program("1");
+  one.who().group = "job-uid";
+  one.who().once = "tick-1";
+  const Granted got = granted(one(one.acquire()));
+
+  const LockView view = one.show();
+  EXPECT_EQ(view.lock, one.lock());
+  EXPECT_EQ(view.state, LockState::held);
+  EXPECT_TRUE(view.open());
+  EXPECT_EQ(view.who, one.who());
+  EXPECT_EQ(view.fence, got.fence);
+  EXPECT_EQ(view.attempt, 1u);
+  EXPECT_LE(view.acquired, view.now);
+  if (world_->leased()) {
+    EXPECT_EQ(view.ttl, Millis(60'000));
+    EXPECT_EQ(view.expires - view.acquired, Micros(60'000'000));
+  } else {
+    EXPECT_EQ(view.expires, ServerTime{});
+    EXPECT_EQ(view.pid, getpid());
+  }
+}
+
+TEST_P(StoreContract, BusyNamesTheHolderSinceAndUntil) {
+  auto one = program("1"), two = program("2", "shop/other");
+  const Granted got = granted(one(one.acquire()));
+  world_->pass(Millis(30));
+
+  const Busy told = busy(two(two.acquire()));
+  EXPECT_EQ(told.because, BusyBecause::held);
+  EXPECT_EQ(told.holder, one.who().holder);
+  EXPECT_EQ(told.job, "shop/report");
+  EXPECT_EQ(told.fence, got.fence);
+  EXPECT_GE(told.held_for, Millis(30));
+  EXPECT_LT(told.held_for, Millis(30'000));
+  EXPECT_FALSE(told.group_granted);
+  if (world_->leased()) {
+    EXPECT_GT(told.remaining, Millis(30'000));
+    EXPECT_LE(told.remaining, Millis(60'000));
+  } else {
+    EXPECT_EQ(told.remaining, Micros(0));
+  }
+}
+
+TEST_P(StoreContract, SameClaimAskedAgainGetsTheSameFence) {
+  auto one = program("1");
+  const Granted first = granted(one(one.acquire()));
+  const Granted again = granted(one(one.acquire()));
+  EXPECT_EQ(again.fence, first.fence);
+  EXPECT_FALSE(again.stole);
+  EXPECT_EQ(one.count("acquired"), 1);
+}
+
+TEST_P(StoreContract, FenceRisesWithEveryGrant) {
+  auto one = program("1");
+  Fence last = 0;
+  for (int round = 0; round < 5; ++round) {
+    const Fence fence = granted(one(one.acquire())).fence;
+    EXPECT_GT(fence, last);
+    last = fence;
+    EXPECT_TRUE(freed(one(one.release(fence))));
+    ++one.claim().attempt;
+    expect_law(one, false);
+  }
+}
+
+TEST_P(StoreContract, AReleasedAttemptIsNeverGrantedAgain) {
+  auto one = program("1");
+  const Fence fence = granted(one(one.acquire())).fence;
+  one(one.release(fence));
+  EXPECT_TRUE(closed(one(one.acquire())));
+  ++one.claim().attempt;
+  granted(one(one.acquire()));
+}
+
+TEST_P(StoreContract, AnEarlierAttemptThanTheGrantedOneIsClosed) {
+  auto one = program("1");
+  one.claim().attempt = 2;
+  granted(one(one.acquire()));
+  one.claim().attempt = 1;
+  EXPECT_TRUE(closed(one(one.acquire())));
+  EXPECT_EQ(one.show().attempt, 2u);
+}
+
+TEST_P(StoreContract, AnAttemptGivenBackBeforeItArrivedIsNotGranted) {
+  auto one = program("1"), two = program("2");
+  granted(two(two.acquire()));
+  one(one.release(0, Verdict::given_back));
+  two(two.release(0));
+  EXPECT_TRUE(closed(one(one.acquire())));
+}
+
+TEST_P(StoreContract, RefusesMoreThanOneSlot) {
+  auto one = program("1");
+  Acquire question = one.acquire();
+  question.slots = 2;
+  const auto reply = one(question);
+  ASSERT_TRUE(reply && std::holds_alternative<Down>(*reply));
+  EXPECT_EQ(std::get<Down>(*reply).error.code, Code::config);
+  EXPECT_FALSE(std::get<Down>(*reply).transient);
+}
+
+TEST_P(StoreContract, LocksDoNotTouchEachOther) {
+  Program one(*world_, "shop/a", "1"), two(*world_, "shop/b", "2"), three(*world_, "shop/a.b", "3");
+  granted(one(one.acquire()));
+  granted(two(two.acquire()));
+  granted(three(three.acquire()));
+  EXPECT_EQ(one.show().who, one.who());
+  EXPECT_EQ(two.show().who, two.who());
+}
+
+TEST_P(StoreContract, TakesTheLongestName) {
+  Program one(*world_, std::string(100, '/') + std::string(99, '.') + "z", "1"),
+      two(*world_, one.lock(), "2");
+  granted(one(one.acquire()));
+  busy(two(two.acquire()));
+  EXPECT_EQ(one.show().lock, one.lock());
+}
+
+// ---- release ----
+
+TEST_P(StoreContract, ReleaseFreesTheLockForOthers) {
+  auto one = program("1"), two = program("2");
+  const Granted first = granted(one(one.acquire()));
+  EXPECT_TRUE(freed(one(one.release(first.fence))));
+  EXPECT_EQ(one.show().state, LockState::free);
+  const Granted second = granted(two(two.acquire()));
+  EXPECT_FALSE(second.stole);
+  EXPECT_GT(second.fence, first.fence);
+}
+
+TEST_P(StoreContract, ReleaseIsIdempotent) {
+  auto one = program("1"), two = program("2");
+  const Fence fence = granted(one(one.acquire())).fence;
+  EXPECT_TRUE(freed(one(one.release(fence))));
+  EXPECT_TRUE(freed(one(one.release(fence))));
+  granted(two(two.acquire()));
+  EXPECT_TRUE(freed(one(one.release(fence))));
+  EXPECT_EQ(one.count("released"), 1);
+  EXPECT_EQ(one.count("runs_succeeded"), 1);
+  EXPECT_EQ(two.show().state, LockState::held);
+}
+
+TEST_P(StoreContract, ReleaseByAnotherChangesNothing) {
+  auto one = program("1"), two = program("2");
+  const Fence fence = granted(one(one.acquire())).fence;
+  const LockView before = one.show();
+  EXPECT_TRUE(not_ours(two(two.release(fence)), LostBecause::taken));
+  expect_same(before, one.show());
+}
+
+TEST_P(StoreContract, ReleaseOfAnotherAttemptChangesNothing) {
+  auto one = program("1");
+  one.claim().attempt = 2;
+  const Fence fence = granted(one(one.acquire())).fence;
+  one.claim().attempt = 1;
+  EXPECT_TRUE(not_ours(one(one.release(fence)), LostBecause::taken));
+  EXPECT_EQ(one.show().state, LockState::held);
+}
+
+// ---- renew ----
+
+TEST_P(StoreContract, RenewByTheHolderIsKept) {
+  auto one = program("1");
+  const Granted got = granted(one(one.acquire()));
+  const LockView before = one.show();
+  world_->pass(Millis(20));
+  const TimePoint asked = boot_now();
+  const auto reply = one(one.renew(got.fence));
+  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
+  EXPECT_GE(std::get<Kept>(*reply).asked, asked);
+  EXPECT_FALSE(std::get<Kept>(*reply).restored);
+  const LockView after = one.show();
+  EXPECT_EQ(after.fence, got.fence);
+  EXPECT_EQ(after.acquired, before.acquired);
+  EXPECT_TRUE(!world_->leased() || after.expires - before.expires >= Millis(20));
+}
+
+TEST_P(StoreContract, RenewByAnotherChangesNothing) {
+  auto one = program("1"), two = program("2");
+  const Fence fence = granted(one(one.acquire())).fence;
+  const LockView before = one.show();
+  EXPECT_TRUE(not_ours(two(two.renew(fence)), LostBecause::taken));
+  expect_same(before, one.show());
+}
+
+TEST_P(StoreContract, RenewAfterReleaseIsNotOurs) {
+  auto one = program("1");
+  const Fence fence = granted(one(one.acquire())).fence;
+  one(one.release(fence));
+  const auto reply = one(one.renew(fence));
+  ASSERT_TRUE(reply && std::holds_alternative<NotOurs>(*reply));
+  EXPECT_EQ(one.show().state, LockState::free);
+}
+
+TEST_P(StoreContract, RenewNeverShortensALease) {
+  ONLY_LEASED();
+  auto one = program("1");
+  const Fence fence = granted(one(one.acquire())).fence;
+  const LockView before = one.show();
+  Renew shorter = one.renew(fence);
+  shorter.ttl = Millis(5'000);
+  one(shorter);
+  EXPECT_EQ(one.show().expires, before.expires);
+}
+
+TEST_P(StoreContract, RenewRestoresARecordTheStoreLost) {
+  ONLY_LEASED();
+  auto one = program("1"), two = program("2");
+  const Fence fence = 1'700'000'000'000'000;
+  const auto reply = one(one.renew(fence));
+  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
+  EXPECT_TRUE(std::get<Kept>(*reply).restored);
+  EXPECT_EQ(one.show().fence, fence);
+  EXPECT_EQ(one.count("restored"), 1);
+  expect_law(one, true);
+  EXPECT_EQ(busy(two(two.acquire())).fence, fence);
+}
+
+TEST_P(StoreContract, RenewOfALostRecordIsGoneWithoutALease) {
+  if (world_->leased()) GTEST_SKIP() << "a store with leases restores it";
+  auto one = program("1");
+  EXPECT_TRUE(not_ours(one(one.renew(1'700'000'000'000'000)), LostBecause::gone));
+  EXPECT_EQ(one.show().state, LockState::free);
+}
+
+// ---- leases ----
+
+TEST_P(StoreContract, AnExpiredLeaseIsTakenOverAndCountedOnce) {
+  ONLY_LEASED();
+  auto one = program("1", "shop/one"), two = program("2", "shop/two");
+  Acquire question = one.acquire();
+  question.ttl = Millis(150);
+  const Granted first = granted(one(question));
+  world_->pass(Millis(200));
+  EXPECT_EQ(one.show().state, LockState::expired);
+
+  const Granted second = granted(two(two.acquire()));
+  EXPECT_TRUE(second.stole);
+  EXPECT_GT(second.fence, first.fence);
+  EXPECT_TRUE(granted(two(two.acquire())).stole) << "the same question has the same answer";
+  EXPECT_EQ(two.show().jobs["shop/one"].get("stolen"), 1);
+  EXPECT_EQ(two.show().jobs["shop/two"].get("stolen"), 0);
+  expect_law(two, true);
+  EXPECT_TRUE(closed(one(one.acquire())));
+  EXPECT_TRUE(not_ours(one(one.renew(first.fence)), LostBecause::taken));
+}
+
+TEST_P(StoreContract, AnExpiredLeaseIsNeverRevived) {
+  ONLY_LEASED();
+  auto one = program("1");
+  Acquire question = one.acquire();
+  question.ttl = Millis(150);
+  const Fence fence = granted(one(question)).fence;
+  world_->pass(Millis(200));
+  EXPECT_TRUE(not_ours(one(one.renew(fence)), LostBecause::expired));
+  EXPECT_TRUE(freed(one(one.release(fence, Verdict::lost)))) << "nobody took it over";
+  EXPECT_EQ(one.count("stolen"), 0);
+  expect_law(one, false);
+}
+
+TEST_P(StoreContract, RenewalsKeepALeaseBeyondItsFirstEnd) {
+  ONLY_LEASED();
+  auto one = program("1"), two = program("2");
+  Acquire question = one.acquire();
+  question.ttl = Millis(400);
+  const Fence fence = granted(one(question)).fence;
+  for (int i = 0; i < 3; ++i) {
+    world_->pass(Millis(200));
+    Renew renewal = one.renew(fence);
+    renewal.ttl = Millis(400);
+    ASSERT_TRUE(std::holds_alternative<Kept>(one(renewal).value()));
+  }
+  busy(two(two.acquire()));
+}
+
+// ---- late requests ----
+
+TEST_P(StoreContract, ALateAcquireChangesNothing) {
+  auto one = program("1");
+  Acquire late = one.acquire();
+  late.give_up = boot_now() - Millis(1'000);
+  EXPECT_TRUE(refused_as_late(ask(one.backend(), late, Millis(1'000))));
+  EXPECT_EQ(one.show().state, LockState::free);
+  EXPECT_TRUE(one.show().jobs.empty());
+}
+
+TEST_P(StoreContract, ALateRenewOrReleaseChangesNothing) {
+  auto one = program("1");
+  const Fence fence = granted(one(one.acquire())).fence;
+  const LockView before = one.show();
+  Renew renewal = one.renew(fence);
+  renewal.give_up = boot_now() - Millis(1'000);
+  EXPECT_TRUE(refused_as_late(ask(one.backend(), renewal, Millis(1'000))));
+  Release release = one.release(fence);
+  release.give_up = boot_now() - Millis(1'000);
+  EXPECT_TRUE(refused_as_late(ask(one.backend(), release, Millis(1'000))));
+  expect_same(before, one.show());
+}
+
+// ---- min-hold ----
+
+TEST_P(StoreContract, MinHoldKeepsAReleasedLockClosed) {
+  auto one = program("1"), two = program("2");
+  const Fence fence = granted(one(one.acquire())).fence;
+  Release release = one.release(fence);
+  release.min_hold = Millis(400);
+  EXPECT_TRUE(freed(one(release)));
+  expect_law(one, false);
+
+  Acquire wait = two.acquire();
+  wait.if_busy = IfBusy::wait;
+  const Busy told = busy(two(wait));
+  EXPECT_EQ(told.because, BusyBecause::cooling);
+  EXPECT_GT(told.remaining, Micros(0));
+  EXPECT_LE(told.remaining, Millis(400));
+  EXPECT_EQ(two.show().state, LockState::cooling);
+  world_->pass(Millis(450));
+  EXPECT_EQ(two.show().state, LockState::free);
+  EXPECT_FALSE(granted(two(two.acquire())).stole);
+}
+
+TEST_P(StoreContract, MinHoldIsIgnoredByTheSameGroup) {
+  auto one = program("1"), two = program("2"), three = program("3");
+  one.who().group = two.who().group = "job-uid";
+  Release release = one.release(granted(one(one.acquire())).fence, Verdict::failed);
+  release.min_hold = Millis(60'000);
+  one(release);
+  EXPECT_EQ(busy(three(three.acquire())).because, BusyBecause::cooling);
+  granted(two(two.acquire()));
+}
+
+TEST_P(StoreContract, MinHoldIsOverWhenItHasPassedBeforeTheRelease) {
+  auto one = program("1"), two = program("2");
+  Release release = one.release(granted(one(one.acquire())).fence);
+  world_->pass(Millis(150));
+  release.min_hold = Millis(100);
+  one(release);
+  granted(two(two.acquire()));
+}
+
+TEST_P(StoreContract, MinHoldDoesNotApplyToAGrantGivenBack) {
+  auto one = program("1"), two = program("2");
+  Release release = one.release(granted(one(one.acquire())).fence, Verdict::given_back);
+  release.min_hold = Millis(60'000);
+  one(release);
+  granted(two(two.acquire()));
+}
+
+// ---- run identities ----
+
+TEST_P(StoreContract, AFinishedIdentityIsDoneForEveryRunOfItsJob) {
+  auto one = program("1"), two = program("2"), other = program("3", "shop/other");
+  one.who().once = two.who().once = other.who().once = "tick-1";
+  one(one.release(granted(one(one.acquire())).fence));
+
+  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(two.show().jobs["shop/report"].get("skipped_done"), 1);
+  granted(other(other.acquire()));
+}
+
+TEST_P(StoreContract, ADoneIdentityIsDoneAlsoWhileTheLockIsHeld) {
+  auto one = program("1"), two = program("2"), holder = program("3");
+  one.who().once = two.who().once = "tick-1";
+  one(one.release(granted(one(one.acquire())).fence));
+  granted(holder(holder.acquire()));
+  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::done);
+}
+
+TEST_P(StoreContract, OnlySuccessFinishesAnIdentity) {
+  auto one = program("1");
+  one.who().once = "tick-1";
+  for (const Verdict verdict : {Verdict::failed, Verdict::timed_out, Verdict::lost,
+                                Verdict::cannot_start, Verdict::given_back}) {
+    one(one.release(granted(one(one.acquire())).fence, verdict));
+    ++one.claim().attempt;
+  }
+  granted(one(one.acquire()));
+}
+
+TEST_P(StoreContract, AFinishedIdentityIsForgottenAfterItsTime) {
+  auto one = program("1"), two = program("2");
+  one.who().once = two.who().once = "tick-1";
+  Release release = one.release(granted(one(one.acquire())).fence);
+  release.once_ttl = Millis(200);
+  one(release);
+  world_->pass(Millis(250));
+  Acquire question = two.acquire();
+  question.once_ttl = Millis(200);
+  granted(two(question));
+}
+
+// ---- attempt groups ----
+
+TEST_P(StoreContract, AGroupGrantedBeforeIsToldAndNotCountedAsSkipped) {
+  auto one = program("1"), holder = program("2"), retry = program("3"), stranger = program("4");
+  one.who().group = retry.who().group = "job-uid";
+  stranger.who().group = "other-uid";
+  one(one.release(granted(one(one.acquire())).fence, Verdict::failed));
+  granted(holder(holder.acquire()));
+
+  EXPECT_TRUE(busy(retry(retry.acquire())).group_granted);
+  EXPECT_EQ(retry.count("skipped_held"), 0);
+  EXPECT_FALSE(busy(stranger(stranger.acquire())).group_granted);
+  EXPECT_EQ(retry.count("skipped_held"), 1);
+}
+
+// ---- counters ----
+
+TEST_P(StoreContract, BusyIsCountedAsItWasAskedFor) {
+  auto holder = program("1");
+  granted(holder(holder.acquire()));
+  const std::map<IfBusy, std::map<std::string, std::int64_t>> table = {
+      {IfBusy::wait, {}},
+      {IfBusy::skip, {{"skipped_held", 1}, {"runs_skipped", 1}}},
+      {IfBusy::fail, {{"runs_busy", 1}}},
+      {IfBusy::timed_out, {{"wait_timeouts", 1}, {"runs_busy", 1}}}};
+  for (const auto& [if_busy, expected] : table) {
+    const std::string job = "shop/job-" + std::to_string(static_cast<int>(if_busy));
+    auto asker = program("asker-" + std::to_string(static_cast<int>(if_busy)), job);
+    Acquire question = asker.acquire();
+    question.if_busy = if_busy;
+    busy(asker(question));
+    busy(asker(question));  // the same question is counted once
+    auto counters = asker.show().jobs[job].values;
+    EXPECT_EQ(counters.erase("last_skip"), if_busy == IfBusy::skip ? 1u : 0u);
+    std::erase_if(counters, [](const auto& counter) { return counter.second == 0; });
+    EXPECT_THAT(counters, ::testing::ElementsAreArray(expected)) << job;
+  }
+}
+
+TEST_P(StoreContract, EveryVerdictIsCounted) {
+  const std::map<Verdict, std::map<std::string, std::int64_t>> table = {
+      {Verdict::succeeded, {{"runs_succeeded", 1}}},
+      {Verdict::failed, {{"runs_failed", 1}}},
+      {Verdict::timed_out, {{"runs_timed_out", 1}}},
+      {Verdict::lost, {{"lost", 1}, {"runs_lost", 1}}},
+      {Verdict::cannot_start, {{"runs_cannot_start", 1}}},
+      {Verdict::given_back, {}},
+  };
+  for (const auto& [verdict, extra] : table) {
+    const std::string name = std::to_string(static_cast<int>(verdict));
+    auto one = program("owner-" + name, "shop/job-" + name);
+    EXPECT_TRUE(freed(one(one.release(granted(one(one.acquire())).fence, verdict))));
+    std::map<std::string, std::int64_t> expected = extra;
+    expected["acquired"] = expected["released"] = 1;
+    if (verdict != Verdict::given_back) {
+      expected["hold_1"] = 1;
+      expected["hold_ms"] = 1'500;
+    }
+    auto counters = one.show().jobs["shop/job-" + name].values;
+    EXPECT_EQ(counters.erase("last_success"), verdict == Verdict::succeeded ? 1u : 0u);
+    std::erase_if(counters, [](const auto& counter) { return counter.second == 0; });
+    EXPECT_THAT(counters, ::testing::ElementsAreArray(expected)) << name;
+    expect_law(one, false);
+  }
+}
+
+TEST_P(StoreContract, AnOverlongRunIsCounted) {
+  auto one = program("1");
+  Release release = one.release(granted(one(one.acquire())).fence);
+  release.overlong = true;
+  one(release);
+  EXPECT_EQ(one.count("long"), 1);
+}
+
+TEST_P(StoreContract, AWaitIsCountedWithItsGrant) {
+  auto one = program("1");
+  Acquire question = one.acquire();
+  question.if_busy = IfBusy::wait;
+  question.waited = Millis(2'000);
+  granted(one(question));
+  EXPECT_EQ(one.count("wait_ms"), 2'000);
+  EXPECT_EQ(one.count("wait_2"), 1);
+}
+
+TEST_P(StoreContract, ALossIsCountedOnceThoughTheRecordIsAnothers) {
+  auto one = program("1", "shop/one"), two = program("2", "shop/two");
+  granted(two(two.acquire()));
+  one(one.release(5, Verdict::lost));
+  one(one.release(5, Verdict::lost));
+  EXPECT_EQ(two.show().jobs["shop/one"].get("lost"), 1);
+  EXPECT_EQ(two.show().jobs["shop/one"].get("runs_lost"), 1);
+  EXPECT_EQ(two.show().who, two.who());
+  expect_law(two, true);
+}
+
+TEST_P(StoreContract, AnUngatedRunIsCountedWhoeverHolds) {
+  auto one = program("1", "shop/one"), two = program("2", "shop/two");
+  granted(two(two.acquire()));
+  one(one.release(0, Verdict::ungated));
+  EXPECT_EQ(two.show().jobs["shop/one"].get("ungated"), 1);
+  EXPECT_EQ(two.show().state, LockState::held);
+}
+
+// ---- ledger ----
+
+TEST_P(StoreContract, AnUnknownLockIsFreeAndLookingWritesNothing) {
+  auto one = program("1");
+  const LockView view = one.show("never/seen");
+  EXPECT_EQ(view.lock, "never/seen");
+  EXPECT_EQ(view.state, LockState::free);
+  EXPECT_EQ(view.fence, 0u);
+  EXPECT_TRUE(view.jobs.empty());
+  const auto listed = one.backend().list(boot_now() + Millis(4'000));
+  ASSERT_TRUE(listed.ok());
+  EXPECT_TRUE(listed->empty());
+}
+
+TEST_P(StoreContract, ListsLocksByName) {
+  std::vector<std::unique_ptr<Program>> programs;
+  for (const char* lock : {"b/2", "a", "b/10", "c", "a-b", "a/b"}) {
+    programs.push_back(std::make_unique<Program>(*world_, lock, lock));
+    granted((*programs.back())(programs.back()->acquire()));
+  }
+  const auto listed = programs[0]->backend().list(boot_now() + Millis(4'000));
+  ASSERT_TRUE(listed.ok());
+  std::vector<std::string> names;
+  for (const LockView& view : *listed) {
+    names.push_back(view.lock);
+    EXPECT_EQ(view.state, LockState::held) << view.lock;
+    EXPECT_EQ(view.who.holder, "host-of-" + view.lock);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("a", "a-b", "a/b", "b/10", "b/2", "c"));
+}
+
+TEST_P(StoreContract, RevokedIsLearntAtTheNextRenewalAndNothingOverlaps) {
+  ONLY_LEASED();
+  auto one = program("1"), two = program("2");
+  const Fence fence = granted(one(one.acquire())).fence;
+
+  const auto revoked = two.backend().revoke(one.lock(), boot_now() + Millis(4'000));
+  ASSERT_TRUE(revoked.ok());
+  EXPECT_TRUE(revoked->was_held);
+  EXPECT_EQ(revoked->holder, one.who().holder);
+  EXPECT_EQ(revoked->fence, fence);
+  EXPECT_GT(revoked->remaining, Millis(30'000));
+  EXPECT_EQ(one.show().state, LockState::revoked);
+  expect_law(one, false);
+
+  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::held);
+  EXPECT_TRUE(not_ours(one(one.renew(fence)), LostBecause::revoked));
+  EXPECT_TRUE(freed(one(one.release(fence, Verdict::lost))));
+  EXPECT_EQ(one.count("revoked"), 1);
+  EXPECT_EQ(one.count("released"), 0);
+  ++two.claim().attempt;
+  EXPECT_FALSE(granted(two(two.acquire())).stole);
+  expect_law(two, true);
+}
+
+TEST_P(StoreContract, RevokedTwiceIsCountedOnce) {
+  ONLY_LEASED();
+  auto one = program("1");
+  granted(one(one.acquire()));
+  EXPECT_TRUE(one.backend().revoke(one.lock(), boot_now() + Millis(4'000))->was_held);
+  EXPECT_TRUE(one.backend().revoke(one.lock(), boot_now() + Millis(4'000))->was_held);
+  EXPECT_EQ(one.count("revoked"), 1);
+}
+
+TEST_P(StoreContract, ARevokedLeaseThatRanOutIsNotStolen) {
+  ONLY_LEASED();
+  auto one = program("1"), two = program("2");
+  Acquire question = one.acquire();
+  question.ttl = Millis(300);
+  granted(one(question));
+  ASSERT_TRUE(one.backend().revoke(one.lock(), boot_now() + Millis(4'000))->was_held);
+  world_->pass(Millis(350));
+  EXPECT_FALSE(granted(two(two.acquire())).stole);
+  EXPECT_EQ(two.count("stolen"), 0);
+  expect_law(two, true);
+}
+
+TEST_P(StoreContract, RevokingAHeldLockIsRefusedWithoutALease) {
+  if (world_->leased()) GTEST_SKIP() << "a store with leases can revoke";
+  auto one = program("1");
+  granted(one(one.acquire()));
+  const LockView before = one.show();
+  const auto revoked = one.backend().revoke(one.lock(), boot_now() + Millis(4'000));
+  ASSERT_FALSE(revoked.ok());
+  EXPECT_NE(revoked.error().message.find(std::to_string(getpid())), std::string::npos);
+  EXPECT_NE(revoked.error().hint.find("kill " + std::to_string(getpid())), std::string::npos);
+  expect_same(before, one.show());
+}
+
+TEST_P(StoreContract, RevokingAFreeLockDoesNothing) {
+  auto one = program("1");
+  const auto unknown = one.backend().revoke("never/seen", boot_now() + Millis(4'000));
+  ASSERT_TRUE(unknown.ok());
+  EXPECT_FALSE(unknown->was_held);
+  one(one.release(granted(one(one.acquire())).fence));
+  const auto released = one.backend().revoke(one.lock(), boot_now() + Millis(4'000));
+  ASSERT_TRUE(released.ok());
+  EXPECT_FALSE(released->was_held);
+  EXPECT_EQ(one.count("revoked"), 0);
+}
+
+// ---- what a program hands on ----
+
+TEST_P(StoreContract, SaysWhetherHostsMeetInIt) {
+  EXPECT_EQ(world_->open()->shared(), world_->shared());
+}
+
+TEST_P(StoreContract, HasAnHeirloomOnlyWhenTheKernelHoldsTheLock) {
+  auto one = program("1");
+  EXPECT_EQ(one.backend().heirloom(), -1);
+  const Fence fence = granted(one(one.acquire())).fence;
+  EXPECT_EQ(one.backend().heirloom() >= 0, !world_->leased());
+  one(one.release(fence));
+  EXPECT_EQ(one.backend().heirloom(), -1);
+}
+
+// ---- everything together ----
+
+// Fifty random steps of four programs, against the three things that are always so: one holder,
+// rising fences, the law.
+TEST_P(StoreContract, HoldsOverRandomSteps) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  std::vector<Program> programs;
+  for (int i = 0; i < 4; ++i)
+    programs.push_back(program("owner-" + std::to_string(i), "shop/job-" + std::to_string(i % 2)));
+  constexpr std::size_t kNobody = 99;
+  std::size_t holder = kNobody;
+  Fence last = 0;
+
+  for (int i = 0; i < 50 && !HasFailure(); ++i) {
+    const std::size_t who = random() % programs.size();
+    Program& one = programs[who];
+    switch (random() % 4) {
+      case 0:
+      case 1: {
+        Acquire question = one.acquire();
+        question.if_busy = static_cast<IfBusy>(random() % 4);
+        const std::optional<Reply> reply = one(question);
+        ASSERT_TRUE(reply);
+        if (const auto* got = std::get_if<Granted>(&*reply)) {
+          EXPECT_TRUE(holder == who ? got->fence == last : got->fence > last);
+          EXPECT_TRUE(holder == who || holder == kNobody) << "two holders";
+          holder = who;
+          last = got->fence;
+        } else if (const auto* told = std::get_if<Busy>(&*reply)) {
+          EXPECT_NE(holder, who);
+          EXPECT_NE(holder, kNobody);
+          EXPECT_TRUE(told->fence == 0 || told->fence == last);
+          ++one.claim().attempt;
+        } else {
+          EXPECT_TRUE(closed(reply));
+          ++one.claim().attempt;
+        }
+        break;
+      }
+      case 2: {
+        const std::optional<Reply> reply = one(one.renew(last));
+        ASSERT_TRUE(reply);
+        EXPECT_EQ(std::holds_alternative<Kept>(*reply), holder == who);
+        break;
+      }
+      case 3: {
+        const std::optional<Reply> reply =
+            one(one.release(last, static_cast<Verdict>(random() % 6)));
+        ASSERT_TRUE(reply);
+        if (holder == who) {
+          EXPECT_TRUE(freed(reply));
+          holder = kNobody;
+          ++one.claim().attempt;
+        }
+        break;
+      }
+    }
+    expect_law(one, holder != kNobody);
+    EXPECT_EQ(one.show().open(), holder != kNobody);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
+                         ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File")),
+                         [](const auto& world) { return world.param.name; });
+
+}  // namespace
+}  // namespace cronlatch::testing
