@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random calls against a real server and against the rules: every reply and everything that is kept
+// must be the same, and the law acquired = released + stolen + revoked + open must hold after every
+// call. A failure names its seed; CRONLATCH_SEED replays it, CRONLATCH_STEPS makes the run longer.
+#include <chrono>
+#include <cstdlib>
+#include <random>
+
+#include "script_bench.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using rules::Record;
+using rules::Seat;
+
+std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  std::uint64_t below(std::uint64_t n) { return engine_() % n; }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+  template <class T>
+  T of(std::initializer_list<T> choices) {
+    return *(choices.begin() + below(choices.size()));
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// What the run met; a run that never saw an answer has tested nothing about it.
+using Met = std::map<std::string, int>;
+
+class Walk {
+ public:
+  Walk(ScriptBench& bench, Dice& dice, Met& met, Micros unit)
+      : bench_(bench), dice_(dice), met_(met), unit_(unit) {}
+
+  void step() {
+    move_time();
+    lose_data();
+    const auto verb = dice_.below(20);
+    if (verb < 10) return compare(acquire());
+    if (verb < 14) return compare(renew());
+    if (verb < 19) return compare(release());
+    compare_revoke();
+  }
+  bool whole = true;  // the law is kept: no part of the record was lost by itself
+
+  virtual ~Walk() = default;
+
+ protected:
+  virtual void move_time() {
+    const Micros to_end = model_.expires - bench_.now;
+    switch (dice_.below(12)) {
+      case 0:
+        bench_.pass(unit_ * static_cast<int>(dice_.below(60)));
+        break;
+      case 1:
+        bench_.pass(1us);
+        break;
+      case 2:
+        if (to_end > 0us) bench_.pass(to_end);
+        break;
+      case 3:
+        if (to_end > 1us) bench_.pass(to_end - 1us);
+        break;
+      case 4:
+        bench_.pass(to_end > 0us ? to_end + 1us : 0us);
+        break;
+      case 5:
+        if (dice_.one_in(8)) bench_.pass(10min);
+        break;
+      case 6:
+        if (dice_.one_in(40)) bench_.pass(std::chrono::hours(24));
+        break;
+      case 7:
+        if (dice_.one_in(20)) bench_.pass(-unit_ * static_cast<int>(dice_.below(4000)));
+        break;
+      default:
+        bench_.pass(unit_ * static_cast<int>(dice_.below(8)));
+        break;
+    }
+  }
+
+ private:
+  void lose_data() {
+    if (!dice_.one_in(200)) return;
+    std::vector<std::string> gone{"DEL", bench_.key()};
+    if (dice_.one_in(2)) {
+      for (const char* suffix : {":stats", ":groups", ":seen", ":once", ":once:ns/j"})
+        gone.push_back(bench_.key(suffix));
+      model_ = {};
+      met_["lost all"]++;
+    } else {
+      Record left;
+      left.jobs = model_.jobs;
+      left.groups = model_.groups;
+      left.once = model_.once;
+      left.seen = model_.seen;
+      model_ = left;
+      whole = false;
+      met_["lost the record"]++;
+    }
+    bench_.client(gone);
+  }
+
+  Claim claim() {
+    if (model_.seat != Seat::none && dice_.one_in(2)) return model_.claim;
+    return {dice_.of({"a", "b", "c", "d"}),
+            static_cast<std::uint32_t>(1 + dice_.below(3 + calls_ / 40))};
+  }
+  Identity who() {
+    return {"pod", dice_.of({"", "ns/j"}), dice_.of({"", "", "g1", "g2"}),
+            dice_.of({"", "", "t1", "t2", "t3"})};
+  }
+  Millis length(Micros d) { return std::chrono::ceil<Millis>(d); }
+  Millis ttl() { return length(unit_ * dice_.of({5, 30, 600})); }
+  Fence fence() { return dice_.one_in(4) ? dice_.below(2) * 1'700'000'000'000'000 : model_.fence; }
+
+  Acquire acquire() {
+    Acquire a;
+    a.lock = bench_.lock;
+    a.claim = claim();
+    a.who = who();
+    a.ttl = ttl();
+    a.once_ttl = length(unit_ * dice_.of({0, 40, 4000}));
+    a.if_busy = dice_.of({IfBusy::wait, IfBusy::skip, IfBusy::fail, IfBusy::timed_out});
+    a.waited = Millis(dice_.one_in(2) ? 0 : dice_.below(4'000'000));
+    return a;
+  }
+  Renew renew() {
+    Renew r;
+    r.lock = bench_.lock;
+    r.claim = claim();
+    r.who = who();
+    r.fence = fence();
+    r.ttl = ttl();
+    return r;
+  }
+  Release release() {
+    Release r;
+    r.lock = bench_.lock;
+    r.claim = claim();
+    r.who = who();
+    r.fence = fence();
+    r.verdict =
+        dice_.of({Verdict::succeeded, Verdict::succeeded, Verdict::failed, Verdict::timed_out,
+                  Verdict::lost, Verdict::cannot_start, Verdict::given_back, Verdict::ungated});
+    r.overlong = dice_.one_in(3);
+    r.held = Millis(dice_.below(90'000'000));
+    r.min_hold = dice_.one_in(2) ? 0ms : length(unit_ * dice_.of({20, 100}));
+    r.once_ttl = length(unit_ * dice_.of({0, 40, 4000}));
+    return r;
+  }
+
+  template <class Verb>
+  void compare(const Verb& verb) {
+    const Micros spare = dice_.one_in(10) ? dice_.of<Micros>({-1us, 0us, -1s}) : 1min;
+    const ServerTime not_after = bench_.now + spare;
+    const redis::Decoded said = bench_.ask(verb, not_after);
+    const std::int64_t day_before = model_.day;
+    const Reply expected = rules::decide(model_, verb, said.now, not_after);
+    EXPECT_EQ(said.reply, expected) << "lua " << name(said.reply) << ", rules " << name(expected);
+    EXPECT_EQ(said.index, model_.day != day_before);
+    met_[name(expected)]++;
+    check();
+  }
+
+  void compare_revoke() {
+    const Revoked said = bench_.revoke();
+    const Revoked expected = rules::revoke(model_, bench_.now);
+    EXPECT_EQ(said.was_held, expected.was_held);
+    EXPECT_EQ(said.holder, expected.holder);
+    EXPECT_EQ(said.fence, expected.fence);
+    EXPECT_EQ(said.remaining, expected.remaining);
+    met_[expected.was_held ? "revoked" : "revoked nothing"]++;
+    check();
+  }
+
+  void check() {
+    ++calls_;
+    const Record& kept = bench_.last_record();
+    if (whole) check_law(kept);
+    if (kept == model_) return;
+    EXPECT_EQ(kept.seat, model_.seat);
+    EXPECT_EQ(kept.claim, model_.claim);
+    EXPECT_EQ(kept.who, model_.who);
+    EXPECT_EQ(kept.expires.us, model_.expires.us);
+    EXPECT_EQ(kept.ttl, model_.ttl);
+    for (const auto& [job, counters] : model_.jobs)
+      for (const auto& [counter, value] : counters.values) {
+        const auto at = kept.jobs.find(job);
+        EXPECT_EQ(at == kept.jobs.end() ? -1 : at->second.get(counter), value)
+            << counter << '|' << job;
+      }
+    EXPECT_EQ(kept.seen, model_.seen);
+    EXPECT_EQ(kept.groups, model_.groups);
+    EXPECT_EQ(kept.once, model_.once);
+    EXPECT_TRUE(kept == model_);
+  }
+
+  // C1 is checked on what the server keeps, not on the rules' word for it.
+  static void check_law(const Record& kept) {
+    std::int64_t open = 0;
+    for (const auto& [job, c] : kept.jobs)
+      open += c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked");
+    EXPECT_EQ(open, kept.seat == Seat::held ? 1 : 0);
+  }
+
+  static std::string name(const Reply& reply) {
+    static const std::vector<std::string> names{"granted", "busy",  "kept", "not ours",
+                                                "freed",   "stale", "down"};
+    std::string said = names[reply.index()];
+    if (const auto* busy = std::get_if<Busy>(&reply))
+      said += " " + std::to_string(static_cast<int>(busy->because)) +
+              (busy->group_granted ? " group" : "");
+    if (const auto* lost = std::get_if<NotOurs>(&reply))
+      said += " " + std::to_string(static_cast<int>(lost->because));
+    if (const auto* stale = std::get_if<Stale>(&reply)) said += stale->closed ? " closed" : " late";
+    if (const auto* granted = std::get_if<Granted>(&reply)) said += granted->stole ? " stole" : "";
+    if (const auto* kept = std::get_if<Kept>(&reply)) said += kept->restored ? " restored" : "";
+    if (const auto* down = std::get_if<Down>(&reply)) said += ": " + down->error.message;
+    return said;
+  }
+
+ protected:
+  ScriptBench& bench_;
+  Dice& dice_;
+  Met& met_;
+  Micros unit_;
+  Record model_;
+  std::uint64_t calls_ = 0;
+};
+
+// A new lock every so often: the first calls on a lock are special.
+constexpr std::uint64_t kCallsPerLock = 250;
+
+TEST(Property, ScriptsSayWhatTheRulesSayInVirtualTime) {
+  const std::uint64_t seed = from_environment("CRONLATCH_SEED", std::random_device{}());
+  const std::uint64_t steps = from_environment("CRONLATCH_STEPS", 100'000);
+  std::printf("seed %llu, %llu steps\n", static_cast<unsigned long long>(seed),
+              static_cast<unsigned long long>(steps));
+  Dice dice(seed);
+  Met met;
+  ScriptBench bench;
+  for (std::uint64_t done = 0; done < steps && !::testing::Test::HasFailure();) {
+    bench.lock = "ns/walk-" + std::to_string(done);
+    bench.now = {1'763'690'000'000'000};
+    Walk walk(bench, dice, met, 1s);
+    for (std::uint64_t i = 0; i < kCallsPerLock && done < steps && !::testing::Test::HasFailure();
+         ++i, ++done)
+      walk.step();
+  }
+
+  for (const char* answer :
+       {"granted", "granted stole", "busy 0", "busy 0 group", "busy 1", "busy 2", "kept",
+        "kept restored", "not ours 0", "not ours 1", "not ours 2", "not ours 3", "freed",
+        "stale closed", "stale late", "revoked", "revoked nothing"})
+    EXPECT_GT(met[answer], 0) << answer << " never happened";
+  EXPECT_FALSE(::testing::Test::HasFailure()) << "replay with CRONLATCH_SEED=" << seed;
+  for (const auto& [answer, times] : met) std::printf("  %7d %s\n", times, answer.c_str());
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScriptBench: the scripts on a real server, asked through the codec as the Redis store asks them.
+// Time is virtual (the line of common.lua that reads the clock is replaced) unless the test wants
+// the server's own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/redis/script_codec.h"
+#include "store/rules.h"
+#include "support/redis_server.h"
+
+namespace cronlatch::testing {
+
+using namespace std::chrono_literals;
+
+enum class TimeOf { test, server };
+
+class ScriptBench {
+ public:
+  explicit ScriptBench(std::vector<std::string> server_args = {}, TimeOf time = TimeOf::test);
+
+  ServerTime now{1'763'690'000'000'000};
+  Millis ttl{30'000};
+  std::string lock = "ns/name";
+  std::string prefix = "p:";
+
+  void pass(Micros d) { now = now + d; }
+  // Sends what the codec made, changed for the test; its answer.
+  RedisAnswer raw(std::vector<std::string> command);
+  redis::Decoded ask(const Request& request, ServerTime not_after);
+  redis::Decoded ask(const Request& request) { return ask(request, now + 3s); }
+  Revoked revoke();
+
+  Acquire acquisition(const std::string& owner, std::uint32_t attempt = 1) const;
+  Renew renewal(const std::string& owner, std::uint32_t attempt = 1);
+  Release end(const std::string& owner, Verdict verdict = Verdict::succeeded,
+              std::uint32_t attempt = 1);
+  Reply acquire(const std::string& owner, std::uint32_t attempt = 1) {
+    return ask(acquisition(owner, attempt)).reply;
+  }
+  Reply renew(const std::string& owner, std::uint32_t attempt = 1) {
+    return ask(renewal(owner, attempt)).reply;
+  }
+  Reply release(const std::string& owner, Verdict verdict = Verdict::succeeded,
+                std::uint32_t attempt = 1) {
+    return ask(end(owner, verdict, attempt)).reply;
+  }
+
+  // Everything the server keeps about the lock; fields that are not ours are a failure.
+  rules::Record record();
+  // The same as the last call left it, read in one go with its answer.
+  const rules::Record& last_record() const { return last_record_; }
+  std::int64_t counted(const std::string& owner, std::string_view name);
+  std::string key(const std::string& suffix = "") const {
+    return redis::record_key(prefix, lock) + suffix;
+  }
+
+  std::unique_ptr<RedisServer> server;
+  RedisClient client;
+
+ private:
+  TimeOf time_;
+  rules::Record last_record_;
+  std::map<std::string, std::string>
+      scripts_;  // as the codec sends them -> with the test's changes
+};
+
+// The reply as T; a failure and an empty T when it is another.
+template <class T>
+T got(const Reply& reply) {
+  const T* held = std::get_if<T>(&reply);
+  const Down* down = std::get_if<Down>(&reply);
+  EXPECT_NE(held, nullptr) << "the reply is alternative " << reply.index()
+                           << (down ? ": " + down->error.message : "");
+  return held != nullptr ? *held : T{};
+}
+
+}  // namespace cronlatch::testing
