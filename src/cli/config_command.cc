@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch config`: every option with its value and where it came from. The password is named,
+// never shown.
+#include "cli/session.h"
+#include "config/environment.h"
+
+namespace cronlatch {
+namespace {
+
+std::string as_table(const Loaded& loaded) {
+  std::vector<Row> rows = {{"OPTION", "VALUE", "ORIGIN"}};
+  for (const Option& option : option_table())
+    rows.push_back(
+        {std::string(option.key), show_option(loaded.options, option), loaded.origin(option.key)});
+  if (!loaded.password.empty())
+    rows.push_back({"password", loaded.password.shown(), loaded.password_origin});
+  return render_table(rows);
+}
+
+std::string as_json(const Loaded& loaded) {
+  std::vector<std::string> objects;
+  const auto add = [&](std::string_view key, const std::string& value, const std::string& origin) {
+    objects.push_back(
+        JsonObject().text("option", key).text_or_null("value", value).text("origin", origin).str());
+  };
+  for (const Option& option : option_table())
+    add(option.key, show_option(loaded.options, option), loaded.origin(option.key));
+  if (!loaded.password.empty()) add("password", loaded.password.shown(), loaded.password_origin);
+  return json_array(objects) + '\n';
+}
+
+}  // namespace
+
+Result<Printed> config_command(const Invocation& invocation) {
+  const Result<Loaded> loaded = load_options(invocation, Rest::nothing, kOutputFlag);
+  if (!loaded) return loaded.error();
+  show_warnings(*loaded);
+  const Result<Format> format = output_format(*loaded);
+  if (!format) return format.error();
+  return Printed{*format == Format::table ? as_table(*loaded) : as_json(*loaded)};
+}
+
+}  // namespace cronlatch

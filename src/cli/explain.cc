@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch explain`: what `run` would do if it started now. Takes nothing, writes nothing, starts
+// nothing.
+#include <unistd.h>
+
+#include "cli/forecast.h"
+#include "cli/lock_text.h"
+#include "cli/run_spec.h"
+#include "cli/session.h"
+#include "config/child_environment.h"
+#include "core/outcome.h"
+#include "core/text.h"
+#include "proc/command.h"
+
+namespace cronlatch {
+namespace {
+
+// All that is known, before it is rendered.
+struct Explanation {
+  const Loaded& loaded;
+  bool shared;
+  Timings timings;
+  std::optional<LockView> view;  // absent where the store did not answer
+  Forecast forecast;
+  std::string command;  // resolved; "" without one
+};
+
+std::vector<Row> lease_rows(const Explanation& e) {
+  if (!e.shared)
+    return {{"lease", "none: the kernel holds the lock while the command's processes live"}};
+  return {
+      {"lease", show_duration(e.timings.ttl) + ", renewed every " +
+                    show_duration(e.timings.renew_every) +
+                    ", one call to the store takes at most " + show_duration(e.timings.op_timeout)},
+      {"store outage", "a running command survives " + show_duration(e.timings.outage_tolerance()) +
+                           " without the store, then gets TERM and " +
+                           show_duration(e.timings.grace) + " later KILL"}};
+}
+
+std::string as_table(const Explanation& e) {
+  const Options& options = e.loaded.options;
+  std::vector<Row> rows = {
+      {"decision", std::string(name_of(e.forecast.decision)) + ": " + e.forecast.sentence},
+      {"lock", options.lock + " (" + e.loaded.origin("lock") + ")"},
+      {"store", options.store + (e.shared ? "" : ", this host only") + " (" +
+                    e.loaded.origin("store") + ")"}};
+  if (e.view)
+    for (Row& row : grant_rows(*e.view)) rows.push_back(std::move(row));
+  if (!options.once_per.empty())
+    rows.push_back(
+        {"once-per", options.once_per + ": skipped if done already, which only run can tell"});
+  for (Row& row : lease_rows(e)) rows.push_back(std::move(row));
+  if (!e.command.empty()) rows.push_back({"command", e.command});
+  return render_table(rows);
+}
+
+std::string as_json(const Explanation& e) {
+  const Options& options = e.loaded.options;
+  JsonObject json;
+  json.text("decision", name_of(e.forecast.decision)).text("because", e.forecast.sentence);
+  json.number("exit_code", e.forecast.exit_code);
+  json.text("lock", options.lock).text("store", options.store);
+  json.json("shared", e.shared ? "true" : "false");
+  json.json("state", e.view ? lock_json(*e.view) : "null");
+  if (e.shared) {
+    json.number("ttl_ms", e.timings.ttl.count());
+    json.number("renew_every_ms", e.timings.renew_every.count());
+    json.number("op_timeout_ms", e.timings.op_timeout.count());
+    json.number("grace_ms", e.timings.grace.count());
+    json.number("outage_tolerance_ms", e.timings.outage_tolerance().count());
+  }
+  json.text_or_null("command", e.command);
+  return json.str() + '\n';
+}
+
+// Where `run` would stop before it asks the store.
+Result<std::string> find_command(const Loaded& loaded, const Invocation& invocation) {
+  if (loaded.rest.empty()) return std::string();
+  const Result<Command> command =
+      resolve_command(loaded.rest, scrubbed_environment(invocation.environment));
+  if (!command) return command.error();
+  return command->path;
+}
+
+}  // namespace
+
+Result<Printed> explain_command(const Invocation& invocation) {
+  const Result<Session> session = open_session(invocation, Rest::optional_command, kOutputFlag);
+  if (!session) return session.error();
+  const Options& options = session->loaded.options;
+  if (options.lock.empty())
+    return Error{Code::usage, "neither a lock nor a command is given",
+                 "write cronlatch explain --lock NAME, or -- COMMAND"};
+  const Result<Timings> timings = plan_timings(timing_wishes(options));
+  if (!timings) return timings.error();
+  const Result<std::string> command = find_command(session->loaded, invocation);
+  if (!command) return command.error();
+  const Result<LockView> seen = session->store->show(options.lock, session->give_up);
+  const Explanation explanation{session->loaded,
+                                session->store->shared(),
+                                *timings,
+                                seen ? std::optional(*seen) : std::nullopt,
+                                seen ? forecast(*seen, options) : forecast(seen.error(), options),
+                                *command};
+  return Printed{session->format == Format::table ? as_table(explanation) : as_json(explanation)};
+}
+
+}  // namespace cronlatch

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch help`: the overview, a page for each subcommand, and the topics, all rendered from the
+// tables they describe.
+#include "cli/help.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cli/table.h"
+#include "config/environment.h"
+#include "core/options.h"
+#include "core/outcome.h"
+#include "core/text.h"
+
+namespace cronlatch {
+namespace {
+
+constexpr std::size_t kColumns = 79;
+
+// The tables mark code as documentation does; a terminal has no use for that.
+std::string plain(std::string_view text) {
+  std::string out(text);
+  std::erase(out, '`');
+  return out;
+}
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::size_t column = kColumns;  // full: the first word begins a line
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (column + 1 + word.size() > kColumns) {
+      if (!out.empty()) out += '\n';
+      out.append(indent, ' ');
+      column = indent;
+    } else {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + '\n';
+}
+
+std::string default_of(const Option& option) {
+  return plain(option.fallback_note.empty() ? option.fallback : option.fallback_note);
+}
+
+std::string options_page() {
+  std::string page =
+      "The key gives every name: on-busy is --on-busy, CRONLATCH_ON_BUSY, and on-busy: in\n"
+      "YAML. Order: flag, environment, file, default. Durations carry a unit: 30s, 1h30m.\n";
+  for (const Option& option : option_table()) {
+    page += "\n  " + flag_of(option) + "  (" + plain(option.limits) + ")\n";
+    page += wrapped(plain(option.help), 6);
+    page += wrapped("default: " + default_of(option), 6);
+  }
+  return page;
+}
+
+// A word, and a text beside it.
+struct Entry {
+  std::string_view word, text;
+};
+
+std::string entries(const std::vector<Entry>& rows) {
+  std::size_t indent = 0;
+  for (const Entry& row : rows) indent = std::max(indent, row.word.size() + 4);
+  std::string page;
+  for (const Entry& row : rows) {
+    std::string text = wrapped(plain(row.text), indent);
+    text.replace(2, row.word.size(), row.word);
+    page += text;
+  }
+  return page;
+}
+
+std::string exit_codes_page() {
+  std::vector<Entry> rows;
+  for (const ExitRow& row : exit_table()) rows.push_back({row.code, row.meaning});
+  return "Exit codes of run:\n\n" + entries(rows);
+}
+
+std::string outcomes_page() {
+  std::vector<Entry> kinds;
+  std::vector<Entry> reasons;
+  for (const KindRow& row : kind_table()) kinds.push_back({row.name, row.meaning});
+  for (const ReasonRow& row : reason_table())
+    if (!row.name.empty()) reasons.push_back({row.name, row.meaning});
+  return "The outcome file holds one line of JSON, which is also the last log line of\n"
+         "log-format json. Its outcome is one of:\n\n" +
+         entries(kinds) + "\nand its reason, where there is one:\n\n" + entries(reasons);
+}
+
+constexpr std::array kGiven = {
+    Entry{kLockNameVariable, "the lock it runs under"},
+    Entry{kFenceVariable,
+          "the grant's number, decimal and higher than every earlier one's, for resources that "
+          "refuse lower ones; not there without a lock"},
+    Entry{kLockHolderVariable, "who holds the lock, as `ls` shows it"},
+    Entry{kLeaseVariable, "the length of the lease in milliseconds; not there without one"},
+    Entry{kScheduledTimeVariable, "when the run was due, where `once-per` says so"}};
+
+std::string environment_page() {
+  std::string page = "The command finds in its environment:\n\n" +
+                     entries({kGiven.begin(), kGiven.end()}) +
+                     "\nThese variables are options; a * marks those that are removed from the\n"
+                     "command's environment, because they describe one run:\n\n";
+  for (const Option& option : option_table())
+    if (const std::string variable = variable_of(option); !variable.empty())
+      page += "  " + variable + (option.scope == Scope::run ? " *" : "") + '\n';
+  return page + "  " + std::string(kPasswordVariable) +
+         " *\n\nWhat they mean: cronlatch help options\n";
+}
+
+struct Topic {
+  std::string_view name;
+  std::string (*page)();
+};
+constexpr std::array kTopics = {
+    Topic{"options", options_page}, Topic{"exit-codes", exit_codes_page},
+    Topic{"outcomes", outcomes_page}, Topic{"environment", environment_page}};
+
+std::string usage_of(const Subcommand& subcommand) {
+  std::string usage = "cronlatch " + std::string(subcommand.name);
+  if (!subcommand.usage.empty()) usage += ' ' + std::string(subcommand.usage);
+  return usage;
+}
+
+// What a first run needs; the rest is one topic away.
+constexpr std::array<std::string_view, 8> kMostUsed = {
+    "lock", "store", "ttl", "on-busy", "wait-timeout", "max-run", "on-store-down", "config"};
+
+std::string most_used_options() {
+  std::vector<Row> rows;
+  for (const std::string_view key : kMostUsed) {
+    const Option& option = *find_option(key);
+    rows.push_back({"  " + flag_of(option), plain(option.limits)});
+  }
+  return "The options that are needed most; all of them: cronlatch help options\n" +
+         render_table(rows);
+}
+
+}  // namespace
+
+std::string help_page() {
+  std::string page =
+      "  cronlatch run --lock reports/nightly -- /usr/local/bin/report\n\n"
+      "runs the command while it holds the lock. Where somebody else holds it, on this\n"
+      "host or on any that shares the store, the run is skipped.\n\n";
+  std::vector<Row> rows;
+  for (const Subcommand& subcommand : subcommand_table())
+    rows.push_back({"  " + usage_of(subcommand).substr(10), std::string(subcommand.help)});
+  page += "cronlatch SUBCOMMAND:\n" + render_table(rows);
+  page += "\nOne of them:  cronlatch SUBCOMMAND --help\n";
+  page += "More:         cronlatch help options | exit-codes | outcomes | environment\n";
+  return page;
+}
+
+std::string help_page(const Subcommand& subcommand) {
+  std::string page = "  " + std::string(subcommand.example) + "\n\nusage: " + usage_of(subcommand) +
+                     '\n' + std::string(subcommand.help) + '\n';
+  if (!subcommand.details.empty()) page += '\n' + std::string(subcommand.details);
+  if (subcommand.usage.find("[options]") != std::string_view::npos)
+    page += '\n' + most_used_options();
+  return page;
+}
+
+Result<Printed> help_command(const Invocation& invocation) {
+  if (invocation.arguments.empty()) return Printed{help_page()};
+  const std::string& wanted = invocation.arguments.front();
+  for (const Topic& topic : kTopics)
+    if (topic.name == wanted) return Printed{topic.page()};
+  if (const Subcommand* subcommand = find_subcommand(wanted))
+    return Printed{help_page(*subcommand)};
+  return Error{Code::usage, "no help on " + quoted(wanted),
+               "topics: options, exit-codes, outcomes, environment, and every subcommand"};
+}
+
+}  // namespace cronlatch

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch install DIR`: the init container's step. The program appears under its name complete
+// and executable, or not at all: another container may be looking at the same volume.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/stdio.h"
+#include "cli/subcommand.h"
+#include "core/text.h"
+#include "proc/fd.h"
+
+namespace cronlatch {
+namespace {
+
+constexpr char kSelf[] = "/proc/self/exe";
+constexpr mode_t kMode = 0555;
+
+Error trouble(const std::string& what, const std::string& path, int number) {
+  Error error{Code::config, "cannot " + what + ' ' + quoted(path) + ": " + std::strerror(number)};
+  if (number == ENOENT || number == ENOTDIR) error.hint = "the directory must exist";
+  if (number == EROFS) error.hint = "mount the volume writable in the init container";
+  return error;
+}
+
+using Buffer = std::array<char, 65536>;
+
+// Bytes read, or -1 with errno.
+ssize_t read_some(int fd, Buffer& buffer) {
+  ssize_t got;
+  do {
+    got = read(fd, buffer.data(), buffer.size());
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+// 0 or an errno.
+int copy_contents(int from, int to) {
+  Buffer buffer;
+  while (true) {
+    const ssize_t got = read_some(from, buffer);
+    if (got <= 0) return got < 0 ? errno : 0;
+    if (const int failed = write_all(to, {buffer.data(), static_cast<std::size_t>(got)}))
+      return failed;
+  }
+}
+
+bool same_contents(int a, int b) {
+  Buffer one;
+  Buffer two;
+  off_t at = 0;
+  while (true) {
+    const ssize_t got = pread(a, one.data(), one.size(), at);
+    if (got < 0 || pread(b, two.data(), two.size(), at) != got) return false;
+    if (got == 0) return true;
+    if (!std::equal(one.begin(), one.begin() + got, two.begin())) return false;
+    at += got;
+  }
+}
+
+// Everything that can go wrong before the name is taken.
+Status fill(const std::string& path, int from, int to) {
+  if (const int failed = copy_contents(from, to)) return trouble("write", path, failed);
+  if (fchmod(to, kMode) != 0) return trouble("change the mode of", path, errno);
+  // A volume that loses what was written says so here or nowhere.
+  if (fsync(to) != 0 && errno != EINVAL) return trouble("write", path, errno);
+  if (!same_contents(from, to)) return trouble("verify", path, EIO);
+  return Done{};
+}
+
+Status install_into(const std::string& directory) {
+  const Fd self(open(kSelf, O_RDONLY | O_CLOEXEC));
+  if (self.get() < 0) return trouble("read", kSelf, errno);
+  const std::string target = directory + "/cronlatch";
+  std::string unfinished = directory + "/.cronlatch.XXXXXX";
+  Fd copy(mkostemp(unfinished.data(), O_CLOEXEC));
+  if (copy.get() < 0) return trouble("write into", directory, errno);
+  Status filled = fill(unfinished, self.get(), copy.get());
+  copy.reset();  // a file that is open for writing cannot be executed
+  if (filled && access(unfinished.c_str(), X_OK) != 0)
+    filled = Error{Code::config, "programs cannot be executed from " + quoted(directory),
+                   "the volume is mounted noexec"};
+  if (filled && rename(unfinished.c_str(), target.c_str()) != 0)
+    filled = trouble("create", target, errno);
+  if (!filled) unlink(unfinished.c_str());
+  return filled;
+}
+
+}  // namespace
+
+Result<Printed> install_command(const Invocation& invocation) {
+  if (invocation.arguments.size() != 1 || invocation.arguments.front().starts_with("-"))
+    return Error{Code::usage, "install takes one directory", "cronlatch install /cronlatch"};
+  const std::string& directory = invocation.arguments.front();
+  if (const Status installed = install_into(directory); !installed) return installed.error();
+  return Printed{"installed " + printable(directory) + "/cronlatch (" CRONLATCH_VERSION ")\n"};
+}
+
+}  // namespace cronlatch

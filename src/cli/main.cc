@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's table of contents: own descriptors first, then the subcommand, then its text, then
+// the exit code.
+#include <csignal>
+#include <string>
+
+#include "cli/help.h"
+#include "cli/session.h"
+#include "cli/stdio.h"
+#include "cli/subcommand.h"
+#include "core/outcome.h"
+#include "proc/clock.h"
+#include "proc/startup.h"
+
+namespace cronlatch {
+namespace {
+
+int fail(const Error& error) {
+  write_stderr(describe(error));
+  return exit_code(error);
+}
+
+Result<Printed> dispatch(const Subcommand& subcommand, const Invocation& invocation) {
+  if (wants_help(invocation.arguments)) return Printed{help_page(subcommand)};
+  // `run` blocks signals instead, before it opens anything, and its command gets back what we were
+  // started with.
+  if (subcommand.function != run_command) std::signal(SIGPIPE, SIG_IGN);
+  return subcommand.function(invocation);
+}
+
+int program(int argc, char** argv, char** environment) {
+  const KernelClock clock;
+  Invocation invocation{{}, {}, clock};
+  for (int i = 2; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
+  for (char** entry = environment; *entry != nullptr; ++entry)
+    invocation.environment.emplace_back(*entry);
+  if (argc < 2) {
+    write_stderr(help_page());
+    return exit_code(Error{Code::usage, ""});
+  }
+  const Subcommand* subcommand = find_subcommand(argv[1]);
+  if (subcommand == nullptr) return fail(unknown_subcommand(argv[1]));
+  const Result<Printed> printed = dispatch(*subcommand, invocation);
+  if (!printed) return fail(printed.error());
+  if (printed->text.empty()) return printed->exit_code;
+  if (const Status written = write_stdout(printed->text); !written) return fail(written.error());
+  return printed->exit_code;
+}
+
+}  // namespace
+}  // namespace cronlatch
+
+int main(int argc, char** argv) {
+  cronlatch::reserve_standard_fds();
+  return cronlatch::program(argc, argv, environ);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch metrics`.
+#include "core/metrics_text.h"
+
+#include "cli/session.h"
+
+namespace cronlatch {
+
+Result<Printed> metrics_command(const Invocation& invocation) {
+  const Result<Session> session = open_session(invocation, Rest::nothing);
+  if (!session) return session.error();
+  const Result<std::vector<LockView>> views = session->store->list(session->give_up);
+  if (!views) return views.error();
+  return Printed{ledger_metrics(*views)};
+}
+
+}  // namespace cronlatch

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/metrics_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/stdio.h"
+#include "core/text.h"
+#include "proc/fd.h"
+
+namespace cronlatch {
+namespace {
+
+constexpr mode_t kMode = 0644;
+constexpr std::size_t kLargest = 4U << 20;  // beyond that it is not ours
+
+Error trouble(const std::string& what, const std::string& path, int number) {
+  return Error{Code::system, "cannot " + what + " the metrics file " + quoted(path) + ": " +
+                                 std::strerror(number)};
+}
+
+}  // namespace
+
+Reason run_error_of(const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Kind::store_down:
+    case Kind::refused:
+      return outcome.reason;
+    case Kind::usage:
+      return Reason::config;
+    case Kind::cannot_start:  // fence 0: found out before the store was asked
+      return outcome.fence == 0 ? Reason::exec : Reason::none;
+    case Kind::ran:
+    case Kind::lost:
+    case Kind::timed_out:
+      return outcome.reason == Reason::ungated ? Reason::ungated : Reason::none;
+    case Kind::skipped:
+    case Kind::busy:
+    case Kind::interrupted:
+      return Reason::none;
+  }
+  return Reason::none;
+}
+
+std::string next_metrics_file(std::string_view old, const std::optional<LockView>& view,
+                              const SeriesLabels& labels, Reason run_error) {
+  MetricsFile file = parse_metrics_file(old);
+  if (view) file.ledger = ledger_metrics({*view});
+  if (run_error != Reason::none)
+    ++file.errors[render(labels) + ",reason=\"" + std::string(name_of(run_error)) + '"'];
+  return file.ledger + run_error_metrics(file.errors);
+}
+
+Result<std::string> read_metrics_file(const std::string& path) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0 && errno == ENOENT) return std::string();
+  if (fd.get() < 0) return trouble("read", path, errno);
+  std::string text;
+  std::array<char, 16384> buffer;
+  while (text.size() < kLargest) {
+    const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0) return trouble("read", path, errno);
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return trouble("read", path, EFBIG);
+}
+
+Status replace_metrics_file(const std::string& path, std::string_view text) {
+  // node_exporter reads *.prom: the name must not end like that until the text is whole.
+  std::string unfinished = path + ".XXXXXX";
+  const Fd fd(mkostemp(unfinished.data(), O_CLOEXEC));
+  if (fd.get() < 0) return trouble("write", path, errno);
+  int failed = write_all(fd.get(), text);
+  if (failed == 0 && fchmod(fd.get(), kMode) != 0) failed = errno;
+  if (failed == 0 && rename(unfinished.c_str(), path.c_str()) != 0) failed = errno;
+  if (failed == 0) return Done{};
+  unlink(unfinished.c_str());
+  return trouble("write", path, failed);
+}
+
+}  // namespace cronlatch

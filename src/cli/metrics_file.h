@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics file of node_exporter's textfile collector: the ledger of the run's lock, and what no
+// store can count.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/ledger.h"
+#include "core/metrics_text.h"
+#include "core/outcome.h"
+#include "core/result.h"
+
+namespace cronlatch {
+
+// Why this outcome counts as a run error; none for outcomes that the store has counted.
+Reason run_error_of(const Outcome& outcome);
+
+// What the file says next: errors are carried over from `old` and counted on; without a `view` the
+// old ledger stays.
+std::string next_metrics_file(std::string_view old, const std::optional<LockView>& view,
+                              const SeriesLabels& labels, Reason run_error);
+
+// The whole file, "" when there is none.
+Result<std::string> read_metrics_file(const std::string& path);
+// Readers see the old file or the new one. Mode 0644: the collector is another user.
+Status replace_metrics_file(const std::string& path, std::string_view text);
+
+}  // namespace cronlatch

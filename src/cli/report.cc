@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/metrics_file.h"
+#include "cli/stdio.h"
+#include "config/environment.h"
+#include "core/text.h"
+#include "proc/fd.h"
+
+namespace cronlatch {
+namespace {
+
+// The command has ended, somebody waits for our exit code: figures are not worth more than this.
+constexpr Millis kLedgerPatience{1'000};
+constexpr mode_t kOutcomeMode = 0644;
+
+// In place: the termination log of a container is a bind-mounted file, which cannot be replaced.
+Status write_outcome_file(const std::string& path, std::string_view json) {
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                   kOutcomeMode));
+  const int failed = fd.open() ? write_all(fd.get(), std::string(json) + '\n') : errno;
+  if (failed == 0) return Done{};
+  return Error{Code::system,
+               "cannot write the outcome file " + quoted(path) + ": " + std::strerror(failed)};
+}
+
+LogLine warning(const std::string& event, const Error& error) {
+  return {Level::warn, event, error.message, {}, error.hint};
+}
+
+Status update_metrics_file(const Outcome& outcome, const Options& options, Ledger* ledger,
+                           const Clock& clock) {
+  const Result<std::string> old = read_metrics_file(options.metrics_file);
+  if (!old) return old.error();
+  std::optional<LockView> view;
+  if (ledger != nullptr)
+    if (Result<LockView> seen = ledger->show(options.lock, clock.now() + kLedgerPatience); seen)
+      view = std::move(seen).value();
+  return replace_metrics_file(
+      options.metrics_file,
+      next_metrics_file(*old, view, {options.job, options.lock}, run_error_of(outcome)));
+}
+
+// The value of --outcome-file or its variable, without the checks that have failed.
+std::string outcome_file_of(const Invocation& invocation) {
+  const Option& option = *find_option("outcome-file");
+  const std::string flag = flag_of(option);
+  bool isolated = false;
+  for (std::size_t i = 0; i < invocation.arguments.size(); ++i) {
+    const std::string& argument = invocation.arguments[i];
+    if (argument == "--") break;
+    if (argument.starts_with(flag + '=')) return argument.substr(flag.size() + 1);
+    if (argument == flag && i + 1 < invocation.arguments.size()) return invocation.arguments[i + 1];
+    isolated = isolated || argument == "--isolated" || argument == "--isolated=true";
+  }
+  if (isolated) return "";
+  return variable(invocation.environment, variable_of(option)).value_or("");
+}
+
+}  // namespace
+
+int report(const Outcome& outcome, const Options& options, Ledger* ledger, const Log& log,
+           const Clock& clock) {
+  if (!options.metrics_file.empty())
+    if (const Status updated = update_metrics_file(outcome, options, ledger, clock); !updated)
+      log(warning("metrics_file", updated.error()));
+  const std::string json = to_json(outcome, options.exit_skipped);
+  if (!options.outcome_file.empty())
+    if (const Status written = write_outcome_file(options.outcome_file, json); !written)
+      log(warning("outcome_file", written.error()));
+  if (log.format() == LogFormat::json) log.raw(json);
+  return exit_code(outcome, options.exit_skipped);
+}
+
+void report_unloadable(const Error& error, const Invocation& invocation) {
+  const std::string path = outcome_file_of(invocation);
+  if (path.empty()) return;
+  const Outcome outcome = outcome_of(error, default_options(), invocation.clock.wall());
+  if (const Status written = write_outcome_file(path, to_json(outcome, 0)); !written)
+    write_stderr(describe(written.error()));
+}
+
+Outcome outcome_of(const Error& error, const Options& options, WallTime started) {
+  Outcome outcome;
+  outcome.error = error;
+  outcome.lock = options.lock;
+  outcome.holder = options.holder;
+  outcome.started = started;
+  switch (error.code) {
+    case Code::usage:
+    case Code::system:
+    case Code::bug:
+      outcome.kind = Kind::usage;
+      outcome.reason = Reason::config;
+      break;
+    case Code::config:
+      outcome.kind = Kind::refused;
+      outcome.reason = Reason::config;
+      break;
+    case Code::exec_denied:
+    case Code::exec_missing:
+      outcome.kind = Kind::cannot_start;
+      outcome.reason = Reason::exec;
+      break;
+    case Code::unreachable:
+      outcome.kind = Kind::store_down;
+      outcome.reason = Reason::unreachable;
+      break;
+    case Code::auth:
+      outcome.kind = Kind::refused;
+      outcome.reason = Reason::auth;
+      break;
+    case Code::acl:
+      outcome.kind = Kind::refused;
+      outcome.reason = Reason::acl;
+      break;
+    case Code::tls:
+      outcome.kind = Kind::refused;
+      outcome.reason = Reason::tls;
+      break;
+  }
+  return outcome;
+}
+
+LogLine line_of(const Outcome& outcome) {
+  LogLine line{Level::error, std::string(name_of(outcome.kind)), "", {}, ""};
+  if (outcome.error) {
+    line.message = outcome.error->message;
+    line.hint = outcome.error->hint;
+  }
+  return line;
+}
+
+}  // namespace cronlatch

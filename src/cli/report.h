@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is left behind when a run has ended: the metrics file, the outcome file and, with log-format
+// json, the outcome as the last log line. A failure here is a warning and never changes the exit
+// code.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/subcommand.h"
+#include "core/ledger.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/outcome.h"
+
+namespace cronlatch {
+
+// `ledger` is null where no store could be opened. Returns the exit code.
+int report(const Outcome& outcome, const Options& options, Ledger* ledger, const Log& log,
+           const Clock& clock);
+
+// The options could not be loaded. Whoever started us may still look for the outcome file: it is
+// found as far as possible.
+void report_unloadable(const Error& error, const Invocation& invocation);
+
+// How an error met before the store was asked ends the run; and the line that says so.
+Outcome outcome_of(const Error& error, const Options& options, WallTime started);
+LogLine line_of(const Outcome& outcome);
+
+}  // namespace cronlatch

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch run`: signals first, then options, the command, the store; then Run decides and drive
+// carries out; then the report. A command that cannot be found is refused before the store hears of
+// it.
+#include "core/run.h"
+
+#include "cli/report.h"
+#include "cli/run_spec.h"
+#include "cli/session.h"
+#include "cli/stdio.h"
+#include "config/child_environment.h"
+#include "proc/command.h"
+#include "proc/drive.h"
+#include "proc/posix_supervisor.h"
+#include "proc/signal_gate.h"
+#include "proc/startup.h"
+
+namespace cronlatch {
+namespace {
+
+// The facts of a grant alone; the rest of the command's environment is known before.
+std::vector<std::string> grant_variables(const Options& options, Fence fence, bool leased) {
+  return child_environment({}, options, {fence, leased});
+}
+
+Result<Programs> find_programs(const Loaded& loaded, const Invocation& invocation) {
+  const std::vector<std::string> environment = scrubbed_environment(invocation.environment);
+  Result<Command> command = resolve_command(loaded.rest, environment);
+  if (!command) return command.error();
+  Result<Command> skip = Command{};
+  if (!loaded.options.skip_command.empty()) {
+    skip = resolve_command(loaded.options.skip_command, environment);
+    if (!skip)
+      return Error{skip.error().code, "skip-command: " + skip.error().message, skip.error().hint};
+  }
+  return Programs{std::move(command), std::move(skip), {}};
+}
+
+// Everything that may be wrong before the store is asked.
+struct Prepared {
+  Programs programs;
+  RunSpec spec;
+  std::unique_ptr<Backend> store;
+};
+
+Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation) {
+  if (const Status nested = refuse_nested(invocation.environment, loaded.options.lock); !nested)
+    return nested.error();
+  Result<Programs> programs = find_programs(loaded, invocation);
+  if (!programs) return programs.error();
+  const Result<RunFacts> facts = read_run_facts(invocation.clock);
+  if (!facts) return facts.error();
+  Result<RunSpec> spec = make_run_spec(loaded.options, *facts);
+  if (!spec) return spec.error();
+  Result<std::unique_ptr<Backend>> store = open_store(store_spec(loaded, facts->seed));
+  if (!store) return store.error();
+  return Prepared{std::move(programs).value(), std::move(spec).value(), std::move(store).value()};
+}
+
+Outcome gate(Prepared& prepared, const Options& options, SignalGate& signals, const Clock& clock,
+             const Log& log) {
+  const bool leased = prepared.store->shared();
+  if (leased)
+    for (const LogLine& line : lease_warnings(options, prepared.spec.timings)) log(line);
+  prepared.programs.additions = [&](Fence fence) {
+    return grant_variables(options, fence, leased);
+  };
+  PosixSupervisor supervisor(signals);
+  Run run(prepared.spec);
+  return drive(run, *prepared.store, supervisor, clock, log, prepared.programs);
+}
+
+}  // namespace
+
+Result<Printed> run_command(const Invocation& invocation) {
+  Result<SignalGate> signals = SignalGate::open();
+  if (!signals) return signals.error();
+  harden_process();
+  const Clock& clock = invocation.clock;
+  const WallTime started = clock.wall();
+  const Result<Loaded> loaded = load_options(invocation, Rest::command);
+  if (!loaded) {
+    report_unloadable(loaded.error(), invocation);
+    return loaded.error();
+  }
+  const Options& options = loaded->options;
+  const Log log(options.log_format, options.log_level, clock, write_stderr);
+  for (const LogLine& line : loaded->warnings) log(line);
+  Result<Prepared> prepared = prepare(*loaded, invocation);
+  if (!prepared) {
+    const Outcome outcome = outcome_of(prepared.error(), options, started);
+    log(line_of(outcome));
+    return Printed{"", report(outcome, options, nullptr, log, clock)};
+  }
+  const Outcome outcome = gate(*prepared, options, *signals, clock, log);
+  return Printed{"", report(outcome, options, prepared->store.get(), log, clock)};
+}
+
+}  // namespace cronlatch

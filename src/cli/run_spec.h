@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what the user decided to what Run is told. Pure; what only this process knows comes as a
+// parameter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/log.h"
+#include "core/options.h"
+#include "core/result.h"
+#include "core/run.h"
+
+namespace cronlatch {
+
+struct RunFacts {
+  std::string owner;         // 32 hex digits from the kernel's random source
+  std::uint64_t seed = 0;    // of the jitter
+  Micros wall_minus_boot{};  // to print deadlines as wall times
+};
+Result<RunFacts> read_run_facts(const Clock& clock);
+
+TimingWishes timing_wishes(const Options& options);
+
+// `options` are validated, lock and holder are filled in.
+Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts);
+
+// Said at the start: the lease leaves the command less time to stop than was asked for.
+std::vector<LogLine> lease_warnings(const Options& options, const Timings& timings);
+
+}  // namespace cronlatch

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "cli/run_spec.h"
+#include "cli/stdio.h"
+
+namespace cronlatch {
+namespace {
+
+Host this_host() {
+  Host host;
+  host.uid = geteuid();
+  host.pid = getpid();
+  utsname names;
+  if (uname(&names) == 0) host.name = names.nodename;
+  return host;
+}
+
+// `--lock` takes the next argument, whatever that looks like; `--lock=x` and switches do not.
+bool takes_next(const std::string& argument) {
+  if (!argument.starts_with("--")) return false;
+  const Option* option = find_option(std::string_view(argument).substr(2));
+  return option != nullptr && !std::holds_alternative<bool Options::*>(option->field);
+}
+
+// Validated options always have timings.
+Millis op_timeout(const Options& options) {
+  const Result<Timings> timings = plan_timings(timing_wishes(options));
+  return timings ? timings->op_timeout : StoreSpec{}.op_timeout;
+}
+
+}  // namespace
+
+bool wants_help(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (arguments[i] == "--help" || arguments[i] == "-h") return true;
+    if (takes_next(arguments[i])) ++i;
+  }
+  return false;
+}
+
+Result<Loaded> load_options(const Invocation& invocation, Rest rest,
+                            std::span<const ExtraFlag> extras) {
+  const LoadInput input{.args = invocation.arguments,
+                        .environment = invocation.environment,
+                        .rest = rest,
+                        .extras = extras};
+  return load(input, Disk(), this_host());
+}
+
+Result<Format> output_format(const Loaded& loaded) {
+  const auto given = loaded.extras.find(kOutputFlag[0].name);
+  return given == loaded.extras.end() ? Format::table : parse_format(given->second);
+}
+
+StoreSpec store_spec(const Loaded& loaded, std::uint64_t seed) {
+  const Options& options = loaded.options;
+  StoreSpec spec;
+  spec.url = options.store;
+  spec.username = options.redis_username;
+  spec.password = loaded.password;
+  spec.tls_ca = options.tls_ca;
+  spec.tls_cert = options.tls_cert;
+  spec.tls_key = options.tls_key;
+  spec.tls_server_name = options.tls_server_name;
+  spec.tls_skip_verify = options.tls_skip_verify;
+  spec.connect_timeout = options.connect_timeout;
+  spec.op_timeout = op_timeout(options);
+  spec.key_prefix = options.key_prefix;
+  spec.seed = seed;
+  return spec;
+}
+
+void show_warnings(const Loaded& loaded) {
+  for (const LogLine& line : loaded.warnings)
+    write_stderr(render(line, LogFormat::text, WallTime{}) + '\n');
+}
+
+Result<Session> open_session(const Invocation& invocation, Rest rest,
+                             std::span<const ExtraFlag> extras) {
+  Result<Loaded> loaded = load_options(invocation, rest, extras);
+  if (!loaded) return loaded.error();
+  show_warnings(*loaded);
+  const Result<Format> format = output_format(*loaded);
+  if (!format) return format.error();
+  const TimePoint now = invocation.clock.now();
+  const StoreSpec spec =
+      store_spec(*loaded, static_cast<std::uint64_t>(now.time_since_epoch().count()));
+  Result<std::unique_ptr<Backend>> store = open_store(spec);
+  if (!store) return store.error();
+  return Session{std::move(loaded).value(), *format, std::move(store).value(),
+                 now + spec.connect_timeout + spec.op_timeout};
+}
+
+}  // namespace cronlatch

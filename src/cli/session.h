@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What most subcommands begin with: options from this process's surroundings, and the store that
+// they name.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/subcommand.h"
+#include "cli/table.h"
+#include "config/load.h"
+#include "core/ledger.h"
+#include "core/result.h"
+#include "store/open.h"
+
+namespace cronlatch {
+
+inline constexpr std::array kOutputFlag = {ExtraFlag{"-o", true}};
+
+// --help or -h where an option could stand.
+bool wants_help(const std::vector<std::string>& arguments);
+
+Result<Loaded> load_options(const Invocation& invocation, Rest rest,
+                            std::span<const ExtraFlag> extras = {});
+
+StoreSpec store_spec(const Loaded& loaded, std::uint64_t seed);
+
+// The warnings of loading, on standard error.
+void show_warnings(const Loaded& loaded);
+
+// The value of -o: a table where it is not given.
+Result<Format> output_format(const Loaded& loaded);
+
+// A subcommand that asks the ledger. Nothing has been contacted yet; warnings have been shown.
+struct Session {
+  Loaded loaded;
+  Format format = Format::table;
+  std::unique_ptr<Backend> store;
+  TimePoint give_up{};
+};
+Result<Session> open_session(const Invocation& invocation, Rest rest,
+                             std::span<const ExtraFlag> extras = {});
+
+}  // namespace cronlatch

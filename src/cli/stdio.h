@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing to the two standard streams without buffers in between: what is written is written, what
+// is not is known.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace cronlatch {
+
+// All of `text`, or Code::system with the reason (a closed pipe, a full disk).
+Status write_stdout(std::string_view text);
+
+// Best effort: there is nobody left to tell.
+void write_stderr(std::string_view text);
+
+// Writes everything to `fd`, waiting where it would block; the errno of the failure, or 0.
+int write_all(int fd, std::string_view text);
+
+// "cronlatch: message (hint)" with a newline, as the log renders it.
+std::string describe(const Error& error);
+
+}  // namespace cronlatch

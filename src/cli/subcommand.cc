@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows, in the order people meet them.
+#include "cli/subcommand.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/text.h"
+
+namespace cronlatch {
+namespace {
+
+// clang-format off
+constexpr std::string_view kOutputFlag =
+    "  -o table|json   for people (the default), or for programs\n";
+constexpr std::string_view kLocksOutput =
+    "  -o table|json   for people (the default), or for programs: objects with lock,\n"
+    "                  state (free, held, expired, cooling, revoked), holder, job,\n"
+    "                  fence, attempt, since, expires, ttl_ms, pid, counters, jobs\n";
+constexpr std::array kSubcommands = {
+    Subcommand{"run", "[options] -- COMMAND [ARG...]", "run a command while holding a lock",
+               "cronlatch run --lock reports/nightly -- /usr/local/bin/report",
+               "The exit code is the command's own, 0 when the run was skipped, and one of\n"
+               "`cronlatch help exit-codes` otherwise. Nothing is written to standard output.\n",
+               run_command},
+    Subcommand{"explain", "[options] -- COMMAND [ARG...]", "what run would do now; takes nothing",
+               "cronlatch explain --lock reports/nightly -- /usr/local/bin/report", kOutputFlag,
+               explain_command},
+    Subcommand{"ls", "[options]", "the locks that the store knows",
+               "cronlatch ls --store rediss://redis.example", kLocksOutput, ls_command},
+    Subcommand{"show", "LOCK [options]", "one lock, every field and counter",
+               "cronlatch show reports/nightly", kLocksOutput, show_command},
+    Subcommand{"release", "LOCK --force [options]", "revoke a lease; its holder stops",
+               "cronlatch release reports/nightly --force",
+               "  --force     do it; without it only says what would be done\n"
+               "  --no-wait   do not wait until the holder has let go or its lease has passed\n"
+               "A file store has no lease to revoke: end the process that `show` names.\n",
+               release_command},
+    Subcommand{"metrics", "[options]", "the store's ledger as Prometheus text",
+               "cronlatch metrics", "", metrics_command},
+    Subcommand{"config", "[options]", "every option, its value and its origin",
+               "cronlatch config --config ./cronlatch.yaml", kOutputFlag, config_command},
+    Subcommand{"install", "DIR", "copy this program into DIR", "cronlatch install /cronlatch",
+               "DIR must exist. The copy is DIR/cronlatch, mode 0555; it appears whole or not\n"
+               "at all.\n",
+               install_command},
+    Subcommand{"version", "", "print the version", "cronlatch version", "", version_command},
+    Subcommand{"help", "[TOPIC]", "this page, a subcommand or a topic", "cronlatch help exit-codes",
+               "Topics: options, exit-codes, outcomes, environment, and every subcommand.\n",
+               help_command},
+};
+// clang-format on
+
+constexpr std::size_t kNearEnough = 2;  // typing errors, not other words
+
+}  // namespace
+
+std::span<const Subcommand> subcommand_table() { return kSubcommands; }
+
+const Subcommand* find_subcommand(std::string_view name) {
+  if (name == "--help" || name == "-h") name = "help";
+  if (name == "--version" || name == "-V") name = "version";
+  const auto at = std::ranges::find(kSubcommands, name, &Subcommand::name);
+  return at == kSubcommands.end() ? nullptr : &*at;
+}
+
+Error unknown_subcommand(std::string_view name) {
+  const auto distance = [&](const Subcommand& s) { return edit_distance(name, s.name); };
+  const auto nearest = std::ranges::min_element(kSubcommands, {}, distance);
+  std::string hint = "see: cronlatch help";
+  if (distance(*nearest) <= kNearEnough && distance(*nearest) < name.size())
+    hint = "did you mean " + std::string(nearest->name) + "? see: cronlatch help";
+  else if (!name.empty() && (name.front() == '-' || name.find('/') != name.npos))
+    hint = "to run a command: cronlatch run [options] -- COMMAND";
+  return Error{Code::usage, "unknown subcommand " + quoted(name), hint};
+}
+
+}  // namespace cronlatch

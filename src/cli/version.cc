@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch version`.
+#include "cli/subcommand.h"
+#include "core/text.h"
+
+namespace cronlatch {
+
+Result<Printed> version_command(const Invocation& invocation) {
+  if (!invocation.arguments.empty())
+    return Error{Code::usage, "unexpected argument " + quoted(invocation.arguments.front()),
+                 "version takes none"};
+  return Printed{"cronlatch " CRONLATCH_VERSION "\n"};
+}
+
+}  // namespace cronlatch
