@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records on disk: read back exactly, replaced as a whole, and never guessed at when damaged.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "file_support.h"
+#include "store/file/fd.h"
+#include "store/file/names.h"
+#include "store/file/record_file.h"
+
+namespace cronlatch::file {
+namespace {
+
+using testing::TempDir;
+
+// Every field set, texts that could break a line among them.
+Stored everything() {
+  Stored stored;
+  rules::Record& r = stored.record;
+  r.seat = rules::Seat::cooling;
+  r.claim = {"0123456789abcdef0123456789abcdef", 7};
+  r.who = {"host with space:12\n%41", "shop/report", "-", ""};
+  r.fence = 1'800'000'000'123'456;
+  r.stole = 1'700'000'000'000'000;
+  r.acquired = {1};
+  r.expires = {-2};
+  r.ttl = Micros(3);
+  r.born = {4};
+  r.day = 5;
+  r.jobs["shop/report"].values = {{"acquired", 3}, {"last_skip", 1'800'000'000'000'000}};
+  r.jobs[""].values = {{"ungated", 1}};
+  r.groups = {{"uid-1", 10}, {"\xc3\xa4 b", 11}};
+  r.once["shop/report"] = {{"tick 1", 12}, {"tick-2", 13}};
+  r.once[""] = {{"x", 14}};
+  r.seen = {{"owner:1:r", 15}};
+  stored.pid = 4711;
+  stored.pid_namespace = 4'026'531'836;
+  return stored;
+}
+
+class FileRecord : public ::testing::Test {
+ protected:
+  Place place(const std::string& lock = "a/b") const {
+    return {dir_.get(), temp_.path(), lock, *file_base(lock)};
+  }
+  std::string path() const { return temp_ / "a+b.rec"; }
+
+  TempDir temp_;
+  Fd dir_{open(temp_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+};
+
+TEST_F(FileRecord, IsReadBackExactly) {
+  for (const rules::Seat seat : {rules::Seat::none, rules::Seat::free, rules::Seat::held,
+                                 rules::Seat::revoked, rules::Seat::cooling}) {
+    Stored stored = everything();
+    stored.record.seat = seat;
+    ASSERT_TRUE(write_record(place(), stored).ok());
+    const auto read = read_record(place());
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, stored);
+  }
+}
+
+TEST_F(FileRecord, IsTextForPeople) {
+  const std::string text = encode("a/b", everything());
+  EXPECT_EQ(text.substr(0, text.find("fence")),
+            "cronlatch-lock 1\nlock a/b\nseat cooling\nowner "
+            "0123456789abcdef0123456789abcdef\nattempt 7\n"
+            "holder host%20with%20space:12%0a%2541\njob shop/report\ngroup %2d\nonce -\n");
+}
+
+TEST_F(FileRecord, IsForUsAlone) {
+  ASSERT_TRUE(write_record(place(), everything()).ok());
+  struct stat st {};
+  ASSERT_EQ(stat(path().c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0600u);
+}
+
+TEST_F(FileRecord, ThatIsMissingOrEmptyWasNeverGranted) {
+  EXPECT_EQ(*read_record(place()), Stored{});
+  testing::write_file(path(), "");
+  EXPECT_EQ(*read_record(place()), Stored{});
+}
+
+TEST_F(FileRecord, IsReplacedAlsoAfterAnInterruptedWrite) {
+  testing::write_file(temp_ / "a+b.new", std::string(100'000, 'x'));
+  ASSERT_TRUE(write_record(place(), everything()).ok());
+  EXPECT_EQ(*read_record(place()), everything());
+  EXPECT_FALSE(std::filesystem::exists(temp_ / "a+b.new"));
+}
+
+TEST_F(FileRecord, CutOffAnywhereIsDamagedAndLeftAsItIs) {
+  const std::string text = encode("a/b", everything());
+  for (std::size_t length = 1; length < text.size(); ++length) {
+    testing::write_file(path(), text.substr(0, length));
+    const auto read = read_record(place());
+    ASSERT_FALSE(read.ok()) << length;
+    EXPECT_EQ(read.error().code, Code::config);
+    EXPECT_NE(read.error().message.find(path()), std::string::npos);
+    EXPECT_EQ(testing::content_of(path()).size(), length);
+  }
+}
+
+TEST_F(FileRecord, WithAnythingChangedIsDamagedOrDifferentButNeverTheSame) {
+  const std::string text = encode("a/b", everything());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed[at] = changed[at] == '\0' ? 'x' : static_cast<char>(changed[at] ^ 0x10);
+    const auto read = decode("a/b", changed);
+    EXPECT_FALSE(read.ok() && *read == everything()) << "byte " << at;
+  }
+}
+
+TEST_F(FileRecord, OfNonsenseIsDamaged) {
+  for (const std::string& text :
+       {std::string("\n"), std::string("hello\n"), std::string(64, '\0'),
+        std::string("cronlatch-lock 1\n"), std::string("cronlatch-lock\n"),
+        encode("a/b", everything()) + "more\n", encode("a/c", everything())})
+    EXPECT_FALSE(decode("a/b", text).ok()) << text.substr(0, 30);
+}
+
+TEST_F(FileRecord, OfAnotherVersionSaysSo) {
+  const auto read = decode("a/b", "cronlatch-lock 2\nwhatever\n");
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().message.find("another version (2)"), std::string::npos);
+}
+
+TEST_F(FileRecord, ThatIsALinkOrADirectoryIsNotFollowed) {
+  std::filesystem::create_symlink("/etc/passwd", path());
+  EXPECT_FALSE(read_record(place()).ok());
+  std::filesystem::remove(path());
+  std::filesystem::create_directory(path());
+  EXPECT_FALSE(read_record(place()).ok());
+  EXPECT_FALSE(write_record(place(), everything()).ok());
+}
+
+}  // namespace
+}  // namespace cronlatch::file
