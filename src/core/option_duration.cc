@@ -15,8 +15,8 @@ struct Unit {
 };
 constexpr std::array<Unit, 5> kUnits = {
     {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
-constexpr std::size_t kMostDigits = 12;  // a product with a day's milliseconds cannot overflow...
-constexpr std::int64_t kLongest = 36'500 * kUnits[0].millis;  // ...and a century is enough
+constexpr std::size_t kMostDigits = 15;  // more would not fit; kLongest then bounds the value
+constexpr std::int64_t kLongest = 36'500 * kUnits[0].millis;
 
 Error not_a_duration(std::string_view text) {
   return {Code::usage, quoted(text) + " is not a duration",
