@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kBlock = 16'384;
 constexpr int kMaxBlocks = 8;  // per step, so that a flood cannot keep us from our deadlines
 constexpr std::size_t kMaxRemembered = 16;
+constexpr const char* kPlainPortHint =
+    "does this port speak TLS? plain TCP is redis://, not rediss://";
 
 void remember(std::vector<Address>& failed, const Address& address) {
   failed.push_back(address);
@@ -169,7 +171,7 @@ void Link::fail_closed(std::string_view how) {
   if (!how.empty()) error.message += " (" + quotable(how) + ")";
   if (stage_ == Stage::shaking) {
     error.message += " during the TLS handshake";
-    error.hint = "does this port speak TLS? plain TCP is redis://";
+    error.hint = kPlainPortHint;
   } else if (stream_ == nullptr && !heard_) {
     error.hint = "look at the server's log; a port that speaks TLS needs rediss://";
   }
@@ -189,6 +191,14 @@ void Link::blame_peer() {
   if (!dialer_) return;
   for (const Address& address : dialer_->failed()) remember(failed_, address);
   for (const Address& address : dialer_->pending()) remember(failed_, address);
+}
+
+Error Link::late() const {
+  Error error = redis_error(redis_error_row(RedisErrorClass::timeout), where_);
+  error.message += " (" + std::string(doing()) + ")";
+  // A plain Redis takes our first message for an unfinished command and waits for its end.
+  if (stage_ == Stage::shaking) error.hint = kPlainPortHint;
+  return error;
 }
 
 std::string_view Link::doing() const {

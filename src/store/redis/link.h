@@ -44,8 +44,8 @@ class Link {
 
   // The server we talk to is of no use: another address comes first next time.
   void blame_peer();
-  // What a timeout now would have interrupted: "looking up its name", "connecting", ...
-  std::string_view doing() const;
+  // The error for a caller that waits no longer; says what it was waiting for.
+  Error late() const;
 
  private:
   enum class Stage { finding, dialing, shaking, open, failed };
@@ -55,6 +55,7 @@ class Link {
   void receive();
   void take(std::string_view wire);
   void fail(Error error, bool transient);
+  std::string_view doing() const;
   void fail_closed(std::string_view how);
   void fail_tls(Error error);
 

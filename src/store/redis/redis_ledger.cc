@@ -56,7 +56,7 @@ Status RedisStore::wait(TimePoint give_up) {
     return error;
   }
   if (now < give_up) return Done{};
-  Error error = late_error();
+  Error error = session_->late();
   session_->blame_peer();
   session_.reset();
   return error;

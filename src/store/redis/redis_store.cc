@@ -116,17 +116,12 @@ Reply RedisStore::down(Error error, bool transient) {
 
 // The answer may still come; nobody must take it for the answer to a later question.
 Reply RedisStore::timed_out() {
-  Error error = late_error();
+  Error error = session_ != nullptr ? session_->late()
+                                    : redis_error(redis_error_row(RedisErrorClass::timeout),
+                                                  config_.greeting.where);
   if (session_ != nullptr) session_->blame_peer();
   session_.reset();
   return down(std::move(error), true);
-}
-
-Error RedisStore::late_error() const {
-  const RedisErrorRow& row = redis_error_row(RedisErrorClass::timeout);
-  Error error = redis_error(row, config_.greeting.where);
-  if (session_ != nullptr) error.message += " (" + std::string(session_->doing()) + ")";
-  return error;
 }
 
 }  // namespace cronlatch::redis

@@ -52,7 +52,6 @@ class RedisStore : public Backend {
   Reply down(Error error, bool transient);
   Reply timed_out();
   void enter_in_index(ServerTime server_now);
-  Error late_error() const;
 
   using Answers = std::vector<Resp>;
   using Commands = std::vector<std::vector<std::string>>;

@@ -198,10 +198,6 @@ void Session::note_server_time(ServerTime server, TimePoint read_at) {
   server_read_at_ = read_at;
 }
 
-std::string_view Session::doing() const {
-  return link_.is_open() && !ready_ ? "the server's greeting" : link_.doing();
-}
-
 std::string Session::redact(std::string text) const {
   const std::string& secret = greeting_.password.reveal();
   if (secret.empty()) return text;

@@ -52,7 +52,7 @@ class Session {
   void note_server_time(ServerTime server, TimePoint read_at);
 
   void blame_peer() { link_.blame_peer(); }
-  std::string_view doing() const;
+  Error late() const { return link_.late(); }
   // No word of the server's may show the password, which some servers repeat.
   std::string redact(std::string text) const;
 

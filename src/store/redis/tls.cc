@@ -149,8 +149,11 @@ Error TlsStream::describe(unsigned long code) const {
   const int reason = ERR_GET_REASON(code);
   if (reason != SSL_R_CERTIFICATE_VERIFY_FAILED)
     return handshake_refused(reason, settings_.where, !settings_.cert.empty());
+  // A refused certificate is not the peer's certificate yet, but the first of the chain it sent.
+  STACK_OF(X509)* chain = SSL_get_peer_cert_chain(ssl_.get());
+  X509* cert = chain == nullptr || sk_X509_num(chain) == 0 ? nullptr : sk_X509_value(chain, 0);
   return certificate_refused(SSL_get_verify_result(ssl_.get()), settings_.where, settings_.name,
-                             SSL_get0_peer_certificate(ssl_.get()));
+                             cert);
 }
 
 }  // namespace cronlatch::redis
