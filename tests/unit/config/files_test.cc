@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/files.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+namespace cronlatch {
+namespace {
+
+class DiskTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "cronlatch-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    dir_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(dir_ + "/" + name, std::ios::binary) << text;
+    return dir_ + "/" + name;
+  }
+  std::string dir_;
+  const Disk disk_;
+};
+
+TEST_F(DiskTest, ReadsAWholeFile) {
+  const std::string text = std::string(10'000, 'x') + '\0' + "end";
+  const FileText file = disk_.read(write("a", text));
+  EXPECT_EQ(file.error, 0);
+  EXPECT_EQ(file.text, text);
+}
+
+TEST_F(DiskTest, ReportsWhyItCannotRead) {
+  EXPECT_EQ(disk_.read(dir_ + "/none").error, ENOENT);
+  EXPECT_EQ(disk_.read(write("file", "x") + "/below").error, ENOTDIR);
+  EXPECT_EQ(disk_.read(dir_).error, EISDIR);
+}
+
+TEST_F(DiskTest, RefusesWhatIsTooLongToBeConfiguration) {
+  EXPECT_EQ(disk_.read(write("big", std::string((1U << 20U) + 1, 'x'))).error, EFBIG);
+}
+
+TEST_F(DiskTest, DoesNotWaitForAWriter) {
+  const std::string path = dir_ + "/fifo";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(disk_.read(path).text, "");
+}
+
+TEST_F(DiskTest, KnowsWhatExists) {
+  EXPECT_TRUE(disk_.exists(write("a", "")));
+  EXPECT_TRUE(disk_.exists(dir_));
+  EXPECT_FALSE(disk_.exists(dir_ + "/none"));
+  EXPECT_FALSE(disk_.exists(dir_ + "/a/below"));
+}
+
+}  // namespace
+}  // namespace cronlatch
