@@ -63,8 +63,11 @@ class ScriptBench {
 
   std::unique_ptr<RedisServer> server;
   RedisClient client;
+  RedisClient witness;  // always the default user, whoever `client` is
 
  private:
+  Fence kept_fence();
+
   TimeOf time_;
   rules::Record last_record_;
   std::map<std::string, std::string>

@@ -194,10 +194,19 @@ local function commit()
   for _, command in ipairs(plan) do redis.call(unpack(command)) end
 end
 
--- Runs a verb; an error becomes the reply, whatever this server's version makes of error().
+-- Runs a verb. An error becomes the reply, its code in front: before 7.0 the place in the script comes first, and before
+-- 7.2 a refusal inside a script has no code of its own.
 local function run(verb)
   local fine, result = pcall(verb)
   if fine then return result end
-  if type(result) == 'table' then return {err = result.err} end
-  return redis.error_reply(tostring(result))
+  local said = type(result) == 'table' and result.err or tostring(result)
+  said = string.gsub(said, '^@[^:]*: %d+: ', '')
+  said = string.gsub(said, '^%-', '')
+  said = string.gsub(said, '%s+$', '')
+  if string.find(said, 'user executing the script', 1, true) then
+    said = 'NOPERM ' .. string.gsub(said, '^ERR ', '')
+  elseif not string.find(said, '^[%u_]+ ') then
+    said = 'ERR cronlatch: ' .. said
+  end
+  return {err = said}
 end
