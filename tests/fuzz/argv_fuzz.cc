@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command line and environment of `run`. Oracles: what is loaded is valid and has a command; what
+// is shown of it can be loaded again with the same result; the password appears in no message; a
+// command never finds it in its environment. Input: parts ended by newlines; one that begins with
+// CRONLATCH_ is a variable, every other one an argument.
+#include <cerrno>
+
+#include "config/child_environment.h"
+#include "config/load.h"
+#include "fuzz/oracle.h"
+
+namespace {
+
+using namespace cronlatch;
+
+constexpr std::string_view kPassword = "c4n4ry-Pa55";
+
+// No file but one: the password's.
+class OneFile final : public Files {
+ public:
+  FileText read(const std::string& path) const override {
+    if (path == "password") return {std::string(kPassword) + "\n", 0};
+    return {"", ENOENT};
+  }
+  bool exists(const std::string& path) const override { return path == "password"; }
+};
+
+struct Words {
+  std::vector<std::string> args;
+  std::vector<std::string> environment{"CRONLATCH_PASSWORD=" + std::string(kPassword), "PATH=/bin"};
+};
+
+Words words_of(std::string_view text) {
+  Words words;
+  for (std::string& word : fuzz::split(text, '\n')) {
+    // argv and environ hold no NUL.
+    if (const std::size_t end = word.find('\0'); end != std::string::npos) word.resize(end);
+    const bool is_variable = word.starts_with("CRONLATCH_") && word.find('=') != std::string::npos;
+    (is_variable ? words.environment : words.args).push_back(std::move(word));
+  }
+  return words;
+}
+
+void check_error(const Error& error) {
+  fuzz::must(error.code == Code::usage || error.code == Code::config,
+             "bad input is usage or configuration");
+  fuzz::must(!error.message.empty() && fuzz::is_one_line(error.message), "an error is one line");
+  fuzz::must(!fuzz::contains(error.message + error.hint, kPassword), "no message has the password");
+}
+
+void check_loaded(const Loaded& loaded, const std::vector<std::string>& environment) {
+  fuzz::must(!loaded.rest.empty(), "run has a command");
+  fuzz::must(validate(loaded.options).ok(), "what was loaded is valid");
+  fuzz::must(check_lock_name(loaded.options.lock).ok(), "the lock has a name");
+  Options again = default_options();
+  for (const Option& option : option_table()) {
+    const std::string shown = show_option(loaded.options, option);
+    fuzz::must(!fuzz::contains(shown, kPassword), "no option shows the password");
+    if (shown.empty()) continue;
+    fuzz::must(set_option(again, option, shown).ok(), "what is shown is accepted");
+    fuzz::must(show_option(again, option) == shown, "and means the same");
+  }
+  for (const std::string& entry : child_environment(environment, loaded.options, {1, true}))
+    fuzz::must(!entry.starts_with("CRONLATCH_PASSWORD="), "the command does not find the password");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const Words words = words_of(fuzz::text_of(bytes, size));
+  // A user who types the password as an argument has shown it himself.
+  for (const std::string& arg : words.args)
+    if (fuzz::contains(arg, kPassword)) return 0;
+  for (std::size_t i = 2; i < words.environment.size(); ++i)
+    if (fuzz::contains(words.environment[i], kPassword)) return 0;
+  const LoadInput input{words.args, words.environment, Rest::command};
+  const Result<Loaded> loaded = load(input, OneFile{}, Host{1000, 42, "host"});
+  if (loaded)
+    check_loaded(*loaded, words.environment);
+  else
+    check_error(loaded.error());
+  return 0;
+}

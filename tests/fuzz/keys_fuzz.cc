@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lock names to keys and to files. Oracles: two names never share a key or a file; all keys of one
+// lock carry its tag and live in one Cluster slot (computed here, from the Cluster specification);
+// a file's name gives the lock's back. Input: key-prefix, newline, a lock name, newline, another
+// one.
+#include <algorithm>
+#include <set>
+
+#include "core/options.h"
+#include "fuzz/oracle.h"
+#include "store/file/names.h"
+#include "store/redis/script_codec.h"
+
+namespace {
+
+using namespace cronlatch;
+
+// CRC16 (XMODEM) modulo 16384, of what stands between the first '{' and the next '}'.
+unsigned slot_of(std::string_view key) {
+  const std::size_t open = key.find('{');
+  if (open != std::string_view::npos) {
+    const std::size_t close = key.find('}', open + 1);
+    if (close != std::string_view::npos && close > open + 1)
+      key = key.substr(open + 1, close - open - 1);
+  }
+  unsigned crc = 0;
+  for (const char c : key) {
+    crc ^= static_cast<unsigned>(static_cast<unsigned char>(c)) << 8;
+    for (int bit = 0; bit < 8; ++bit) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+    crc &= 0xFFFF;
+  }
+  return crc % 16384;
+}
+
+// EVAL <script> <number of keys> <key>...
+void collect_keys(const std::vector<std::string>& command, std::set<std::string>& keys) {
+  const std::size_t count = std::stoul(command.at(2));
+  fuzz::must(count >= 1 && command.size() >= 3 + count, "a script names its keys");
+  for (std::size_t i = 0; i < count; ++i) keys.insert(command[3 + i]);
+}
+
+std::set<std::string> keys_of(const std::string& prefix, const std::string& lock) {
+  std::set<std::string> keys;
+  Acquire acquire;
+  acquire.lock = lock;
+  Renew renew;
+  renew.lock = lock;
+  Release release;
+  release.lock = lock;
+  for (const Request& request : {Request{acquire}, Request{renew}, Request{release}})
+    collect_keys(redis::encode(request, prefix, ServerTime{1}), keys);
+  collect_keys(redis::encode_revoke(lock, prefix, ServerTime{1}), keys);
+  keys.insert(redis::record_key(prefix, lock));
+  keys.insert(redis::stats_key(prefix, lock));
+  return keys;
+}
+
+bool disjoint(const std::set<std::string>& a, const std::set<std::string>& b) {
+  return std::none_of(a.begin(), a.end(), [&](const std::string& key) { return b.contains(key); });
+}
+
+void check_keys(const std::string& prefix, const std::string& lock, const std::string& other) {
+  const std::set<std::string> keys = keys_of(prefix, lock);
+  const unsigned slot = slot_of(lock);
+  for (const std::string& key : keys) {
+    fuzz::must(key.starts_with(prefix + "{" + lock + "}"), "a key begins with prefix and tag");
+    fuzz::must(slot_of(key) == slot, "all keys of a lock live in its slot");
+    fuzz::must(key != redis::index_key(prefix), "no lock's key is the index");
+  }
+  if (lock != other)
+    fuzz::must(disjoint(keys, keys_of(prefix, other)), "two names never share a key");
+}
+
+void check_files(const std::string& lock, const std::string& other) {
+  const Result<std::string> base = file::file_base(lock);
+  if (!base) {
+    fuzz::must(!check_lock_name(lock).ok(), "every lock name has a file name");
+    return;
+  }
+  fuzz::must(!base->empty() && base->front() != '.', "no file is hidden, none is . or ..");
+  fuzz::must(!fuzz::contains(*base, "/") && !fuzz::contains(*base, std::string_view("\0", 1)),
+             "a file name is one name");
+  const std::string record = file::with_suffix(*base, file::kRecordSuffix);
+  if (check_lock_name(lock).ok())
+    fuzz::must(file::lock_of_record(record) == lock, "a file's name gives the lock's back");
+  if (const Result<std::string> second = file::file_base(other); second && lock != other)
+    fuzz::must(*base != *second, "two names never share a file");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::vector<std::string> parts = fuzz::split(fuzz::text_of(bytes, size), '\n');
+  if (parts.size() != 3) return 0;
+  check_files(parts[1], parts[2]);
+  Options options = default_options();
+  if (!set_option(options, *find_option("key-prefix"), parts[0]).ok()) return 0;
+  if (!check_lock_name(parts[1]).ok() || !check_lock_name(parts[2]).ok()) return 0;
+  check_keys(options.key_prefix, parts[1], parts[2]);
+  return 0;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// URLs of stores. Oracles: a URL that is understood is understood alike when it is written again; a
+// password is refused wherever it stands and never repeated; messages are one line.
+#include "core/result.h"
+#include "fuzz/oracle.h"
+#include "store/url.h"
+
+namespace {
+
+using namespace cronlatch;
+
+constexpr std::string_view kPassword = "c4n4ry-Pa55";
+
+std::string written(const StoreUrl& url) {
+  if (url.kind == StoreUrl::Kind::file) return "file://" + url.directory;
+  std::string text = url.tls ? "rediss://" : "redis://";
+  if (!url.user.empty()) text += url.user + "@";
+  return text + url.where() + "/" + std::to_string(url.db);
+}
+
+void understood_alike(std::string_view text) {
+  const Result<StoreUrl> url = parse_store_url(text);
+  if (!url) {
+    fuzz::must(fuzz::is_one_line(url.error().message), "an error is one line");
+    fuzz::must(!url.error().hint.empty(), "an error says how to fix it");
+    return;
+  }
+  const Result<StoreUrl> again = parse_store_url(written(*url));
+  fuzz::must(again.ok(), "what was understood can be written again");
+  fuzz::must(*again == *url, "and means the same");
+  if (url->kind == StoreUrl::Kind::redis)
+    fuzz::must(url->port != 0 && !url->host.empty(), "a server has an address");
+}
+
+void keeps_the_password(const std::string& text) {
+  const Result<StoreUrl> url = parse_store_url(text);
+  if (url) {
+    // Understood as something else than a password: then it must not have looked like one.
+    fuzz::must(url->kind == StoreUrl::Kind::file, "a password in the URL of a server is refused");
+    return;
+  }
+  fuzz::must(!fuzz::contains(url.error().message + url.error().hint, kPassword),
+             "a password is never repeated");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text = fuzz::text_of(bytes, size);
+  understood_alike(text);
+  // scheme://user + :password@ + rest, cut where the input says.
+  const std::size_t scheme = text.find("://");
+  if (scheme == std::string_view::npos) return 0;
+  const std::size_t cut = scheme + 3 + (text.size() - scheme - 3) / 2;
+  std::string with_password(text.substr(0, cut));
+  with_password += ":" + std::string(kPassword) + "@" + std::string(text.substr(cut));
+  keeps_the_password(with_password);
+  return 0;
+}
