@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error matrix: every class of trouble a Redis server can make, for every verb, with its stated
+// outcome. A scripted peer says what a real server cannot be made to say; redis_trouble_test.cc has
+// what it can.
+#include "contract/redis_support.h"
+#include "support/redis_peer.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+enum class After { keeps, drops };  // the connection
+
+struct Trouble {
+  const char* name;
+  std::string answer;  // to EVAL
+  Code code;
+  bool transient;
+  bool unexecuted;
+  After after;
+};
+
+std::vector<Trouble> troubles() {
+  const auto error = [](const std::string& text) { return "-" + text + "\r\n"; };
+  using enum After;
+  const Code down = Code::unreachable;
+  return {
+      {"NOSCRIPT", error("NOSCRIPT No matching script."), down, true, true, keeps},
+      {"READONLY", error("READONLY You can't write against a read only replica."), down, true, true,
+       drops},
+      {"MOVED", error("MOVED 3999 127.0.0.1:6381"), Code::config, false, true, drops},
+      {"ASK", error("ASK 3999 127.0.0.1:6381"), Code::config, false, true, drops},
+      {"TRYAGAIN", error("TRYAGAIN Multiple keys request during rehashing of slot"), down, true,
+       true, keeps},
+      {"CLUSTERDOWN", error("CLUSTERDOWN The cluster is down"), down, true, true, drops},
+      {"LOADING", error("LOADING Redis is loading the dataset in memory"), down, true, true, keeps},
+      {"BUSY", error("BUSY Redis is busy running a script."), down, true, true, keeps},
+      {"OOM", error("OOM command not allowed when used memory > 'maxmemory'."), down, true, true,
+       keeps},
+      {"MISCONF", error("MISCONF Redis is configured to save RDB snapshots"), down, true, true,
+       keeps},
+      {"NOREPLICAS", error("NOREPLICAS Not enough good replicas to write."), down, true, true,
+       keeps},
+      {"MASTERDOWN", error("MASTERDOWN Link with MASTER is down"), down, true, true, drops},
+      {"NOAUTH", error("NOAUTH Authentication required."), Code::auth, false, true, drops},
+      {"WRONGPASS", error("WRONGPASS invalid username-password pair"), Code::auth, false, true,
+       drops},
+      {"NOPERM", error("NOPERM this user has no permissions to run the 'eval' command"), Code::acl,
+       false, true, drops},
+      {"WRONGTYPE", error("WRONGTYPE Operation against a key holding the wrong kind of value"),
+       Code::config, false, true, keeps},
+      {"EOF", RedisPeer::kHangUp, down, true, false, drops},
+      {"timeout", RedisPeer::kSilence, down, true, false, drops},
+      {"POISONED", error("CRONLATCH_POISONED cronlatch:{a} fence"), Code::config, false, true,
+       keeps},
+      {"unknown", error("ERR no idea"), down, true, false, drops},
+      {"wrapped",
+       error("ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed"),
+       down, true, true, keeps},
+  };
+}
+
+class RedisErrors : public ::testing::TestWithParam<Trouble> {
+ protected:
+  RedisPeer peer_{RedisPeer::to_eval(GetParam().answer)};
+  RedisProgram run_{spec_of(peer_.url())};
+
+  static constexpr Millis kPatience{500};
+  void expect_stated(Request request) {
+    const Trouble& stated = GetParam();
+    for (int round = 1; round <= 2; ++round) {
+      std::visit([](auto& verb) { verb.give_up = boot_now() + kPatience; }, request);
+      const auto reply = run_(request);
+      ASSERT_NE(down_in(reply), nullptr) << said(reply);
+      EXPECT_EQ(down_in(reply)->error.code, stated.code) << said(reply);
+      EXPECT_EQ(down_in(reply)->transient, stated.transient) << said(reply);
+      EXPECT_EQ(down_in(reply)->unsent, stated.unexecuted) << said(reply);
+      EXPECT_NE(down_in(reply)->error.hint, "");
+      EXPECT_THAT(down_in(reply)->error.message, HasSubstr(std::to_string(peer_.port())));
+    }
+    EXPECT_EQ(peer_.connections(), stated.after == After::drops ? 2 : 1);
+  }
+};
+
+TEST_P(RedisErrors, HaveTheirStatedOutcomeForAcquire) { expect_stated(run_.program.acquire()); }
+TEST_P(RedisErrors, HaveTheirStatedOutcomeForRenew) { expect_stated(run_.program.renew(7)); }
+TEST_P(RedisErrors, HaveTheirStatedOutcomeForRelease) { expect_stated(run_.program.release(7)); }
+TEST_P(RedisErrors, HaveTheirStatedOutcomeForRevoke) {
+  const auto revoked = run_.program.backend().revoke("shop/report", boot_now() + kPatience);
+  ASSERT_FALSE(revoked.ok());
+  EXPECT_EQ(revoked.error().code, GetParam().code) << revoked.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Classes, RedisErrors, ::testing::ValuesIn(troubles()),
+                         [](const auto& trouble) { return std::string(trouble.param.name); });
+
+// ---- what goes wrong before the first request ----
+
+// A peer that answers `command` with `answer`, everything else as usual.
+RedisPeer::Script instead(const std::string& command, const std::string& answer) {
+  return [=](const RedisPeer::Command& asked) {
+    return asked[0] == command ? answer : RedisPeer::usual(asked);
+  };
+}
+
+Down down_from(RedisPeer& peer, StoreSpec spec, Millis patience = Millis(2'000)) {
+  spec.url = peer.url();
+  RedisProgram run(spec);
+  const auto reply = run(run.hasty_acquire(patience));
+  if (down_in(reply) == nullptr) {
+    ADD_FAILURE() << said(reply);
+    return {};
+  }
+  return *down_in(reply);
+}
+
+TEST(RedisGreeting, NeverShowsThePasswordThatAnOldServerRepeats) {
+  StoreSpec spec;
+  spec.password = Secret("hunter2-canary");
+  RedisPeer peer(instead("HELLO",
+                         "-ERR unknown command `HELLO`, with args beginning with: `2`, `AUTH`, "
+                         "`default`, `hunter2-canary`, \r\n"));
+  const Down down = down_from(peer, spec);
+  EXPECT_EQ(down.error.code, Code::config);
+  EXPECT_THAT(down.error.hint, HasSubstr("6.2"));
+  EXPECT_THAT(down.error.message + down.error.hint, Not(HasSubstr("hunter2")));
+}
+
+TEST(RedisGreeting, NeverShowsThePasswordInAnyOtherError) {
+  StoreSpec spec;
+  spec.password = Secret("hunter2-canary");
+  RedisPeer peer(instead("HELLO", "-ERR strange hunter2-canary and hunter2-canary\r\n"));
+  const Down down = down_from(peer, spec);
+  EXPECT_THAT(down.error.message, HasSubstr("strange *** and ***"));
+}
+
+TEST(RedisGreeting, RefusesAServerThatIsTooOld) {
+  RedisPeer peer(instead("HELLO", "*2\r\n$7\r\nversion\r\n$5\r\n6.0.9\r\n"));
+  const Down down = down_from(peer, {});
+  EXPECT_EQ(down.error.code, Code::config);
+  EXPECT_FALSE(down.transient);
+}
+
+TEST(RedisGreeting, RefusesASentinel) {
+  RedisPeer peer(instead("HELLO", "*2\r\n$4\r\nmode\r\n$8\r\nsentinel\r\n"));
+  EXPECT_EQ(down_from(peer, {}).error.code, Code::config);
+}
+
+TEST(RedisGreeting, TakesAServerThatIsFullForATransientTrouble) {
+  RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
+                 "-ERR max number of clients reached\r\n");
+  const Down down = down_from(peer, {});
+  EXPECT_TRUE(down.transient);
+  EXPECT_TRUE(down.unsent);
+  EXPECT_THAT(down.error.message, HasSubstr("too many clients"));
+}
+
+TEST(RedisGreeting, TellsWhoIsNoRedisServer) {
+  RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
+                 "220 mail.example.com ESMTP\r\n");
+  const Down down = down_from(peer, {});
+  EXPECT_EQ(down.error.code, Code::unreachable);
+  EXPECT_THAT(down.error.message, HasSubstr("not the Redis protocol"));
+}
+
+TEST(RedisGreeting, TellsAPlainPortThatAnswersFromTls) {
+  RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
+                 "-ERR Protocol error: unbalanced quotes in request\r\n");
+  StoreSpec spec = spec_of("rediss://127.0.0.1:" + std::to_string(peer.port()));
+  spec.tls_skip_verify = true;
+  RedisProgram run(spec);
+  const auto reply = run(run.hasty_acquire(Millis(2'000)));
+  ASSERT_NE(down_in(reply), nullptr) << said(reply);
+  EXPECT_EQ(down_in(reply)->error.code, Code::tls) << said(reply);
+  EXPECT_THAT(down_in(reply)->error.message, HasSubstr("does not speak TLS"));
+}
+
+// ---- answers without manners ----
+
+TEST(RedisAnswers, ArriveWholeWhenTheyTrickle) {
+  const std::string granted =
+      "*5\r\n$7\r\ngranted\r\n$16\r\n1800000000000000\r\n$1\r\n0\r\n$16\r\n1800000000000000\r\n$"
+      "1\r\n0\r\n";
+  RedisPeer peer(RedisPeer::to_eval(granted), RedisPeer::Pace::byte_by_byte);
+  RedisProgram run(spec_of(peer.url()));
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  EXPECT_EQ(granted_in(reply)->fence, 1'800'000'000'000'000u);
+}
+
+TEST(RedisAnswers, AreRefusedWhenTheyAreTooLarge) {
+  for (const std::string& answer :
+       {std::string("*100001\r\n"), std::string("*2000000000\r\n"),
+        "$2000000\r\n" + std::string(2'000'000, 'x') + "\r\n", std::string("*50000\r\n*50001\r\n"),
+        std::string("*-2\r\n*1\r\n")}) {
+    RedisPeer peer(RedisPeer::to_eval(answer));
+    const Down down = down_from(peer, {});
+    EXPECT_EQ(down.error.code, Code::unreachable) << down.error.message;
+    EXPECT_FALSE(down.unsent);
+  }
+}
+
+TEST(RedisAnswers, OfTheWrongShapeAreNoGrant) {
+  for (const std::string answer : {"+OK\r\n", ":1\r\n", "$-1\r\n", "*0\r\n",
+                                   "*1\r\n$7\r\ngranted\r\n", "*1\r\n*1\r\n*1\r\n+x\r\n"}) {
+    RedisPeer peer(RedisPeer::to_eval(answer));
+    RedisProgram run(spec_of(peer.url()));
+    const auto reply = run(run.hasty_acquire());
+    EXPECT_NE(down_in(reply), nullptr) << answer << said(reply);
+  }
+}
+
+TEST(RedisAnswers, ThatNobodyAskedForEndTheConnection) {
+  RedisPeer peer([](const RedisPeer::Command& command) {
+    return RedisPeer::usual(command) + (command[0] == "TIME" ? "+surprise\r\n" : "");
+  });
+  const Down down = down_from(peer, {});
+  EXPECT_THAT(down.error.message, HasSubstr("nobody asked for"));
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
