@@ -25,6 +25,7 @@ class ScriptBench {
  public:
   explicit ScriptBench(std::vector<std::string> server_args = {}, TimeOf time = TimeOf::test);
 
+  // Virtual: what the scripts are told. The server's own: what it said last.
   ServerTime now{1'763'690'000'000'000};
   Millis ttl{30'000};
   std::string lock = "ns/name";
@@ -56,6 +57,7 @@ class ScriptBench {
   rules::Record record();
   // The same as the last call left it, read in one go with its answer.
   const rules::Record& last_record() const { return last_record_; }
+  bool read_sets = true;  // false: last_record() has no groups, run identities and answers
   std::int64_t counted(const std::string& owner, std::string_view name);
   std::string key(const std::string& suffix = "") const {
     return redis::record_key(prefix, lock) + suffix;

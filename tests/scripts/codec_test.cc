@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codec without a server: names of keys, what is sent, and that nothing a far end says is taken
+// on trust.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "store/redis/script_codec.h"
+#include "store/redis/scripts.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using redis::Fields;
+
+constexpr ServerTime kNow{1'763'690'000'123'456};
+
+Acquire acquire() {
+  Acquire a;
+  a.lock = "ns/name";
+  a.claim = {"0f", 3};
+  a.who = {"pod", "ns/job", "uid", "tick"};
+  a.ttl = 30s;
+  a.once_ttl = 24h;
+  a.if_busy = IfBusy::timed_out;
+  a.waited = 4s;
+  return a;
+}
+
+std::vector<std::string> after_script(const std::vector<std::string>& command) {
+  return {command.begin() + 2, command.end()};
+}
+
+TEST(ScriptCodec, SendsTheTextEveryKeyAndEveryArgument) {
+  const auto command = redis::encode(acquire(), "p:", kNow);
+
+  EXPECT_EQ(command[0], "EVAL");
+  EXPECT_EQ(command[1], scripts::acquire);
+  EXPECT_EQ(after_script(command),
+            (std::vector<std::string>{"5", "p:{ns/name}", "p:{ns/name}:stats", "p:{ns/name}:groups",
+                                      "p:{ns/name}:once:ns/job", "p:{ns/name}:seen",
+                                      "1763690000123456", "0f", "3", "30000000", "pod", "ns/job",
+                                      "uid", "tick", "86400000000", "timed_out", "4000", "2"}));
+}
+
+TEST(ScriptCodec, KeepsEveryKeyOfALockInOneSlot) {
+  Release release;
+  release.lock = "ns/name";
+  const auto command = redis::encode(release, "p:", kNow);
+
+  EXPECT_EQ(command[6], "p:{ns/name}:once");
+  for (std::size_t i = 3; i < 8; ++i)
+    EXPECT_TRUE(command[i].starts_with("p:{ns/name}")) << command[i];
+}
+
+TEST(ScriptCodec, SendsNoNumberThatAScriptCouldNotHold) {
+  auto longest = acquire();
+  longest.once_ttl = Millis::max() / 1000;
+  longest.waited = -5ms;
+  const auto command =
+      redis::encode(longest, "p:", ServerTime{std::numeric_limits<std::int64_t>::max()});
+
+  EXPECT_EQ(command[8], "9007199254740991");
+  EXPECT_EQ(command[16], "1000000000000000");
+  EXPECT_EQ(command[18], "0");
+}
+
+TEST(ScriptCodec, ReadsEveryVerdict) {
+  const auto told = [](const Request& verb, std::vector<std::string> reply) {
+    return redis::decode(verb, reply);
+  };
+
+  EXPECT_EQ(told(acquire(), {"granted", "7", "1", "1763690000123456", "1"}).reply,
+            Reply(Granted{1'763'690'000'123'456, {}, true, true}));
+  EXPECT_EQ(told(acquire(), {"granted", "7", "1", "5", "0"}).now, ServerTime{7});
+  EXPECT_TRUE(told(acquire(), {"granted", "7", "1", "5", "0"}).index);
+  EXPECT_EQ(told(acquire(), {"busy", "7", "0", "cooling", "pod", "job", "5", "9", "8", "1"}).reply,
+            Reply(Busy{BusyBecause::cooling, "pod", "job", 5, 9us, 8us, true}));
+  EXPECT_EQ(told(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Kept{{}, true}));
+  EXPECT_EQ(told(Renew{}, {"not_ours", "7", "0", "revoked"}).reply,
+            Reply(NotOurs{LostBecause::revoked}));
+  EXPECT_EQ(told(Release{}, {"freed", "7", "0"}).reply, Reply(Freed{}));
+  EXPECT_EQ(told(Release{}, {"stale", "7", "0", "1"}).reply, Reply(Stale{true}));
+}
+
+TEST(ScriptCodec, TakesAMalformedAnswerForNoAnswer) {
+  const std::vector<std::pair<Request, std::vector<std::string>>> wrong = {
+      {acquire(), {}},
+      {acquire(), {"granted"}},
+      {acquire(), {"granted", "7", "0", "5"}},
+      {acquire(), {"granted", "7", "0", "0", "0"}},
+      {acquire(), {"granted", "7", "0", "5", "0", "0"}},
+      {acquire(), {"granted", "7", "0", "-5", "0"}},
+      {acquire(), {"granted", "7", "0", "9007199254740992", "0"}},
+      {acquire(), {"granted", "7", "0", "1.76369e+15", "0"}},
+      {acquire(), {"granted", "", "0", "5", "0"}},
+      {acquire(), {"granted", "7", "yes", "5", "0"}},
+      {acquire(), {"kept", "7", "0", "0"}},
+      {acquire(), {"freed", "7", "0"}},
+      {acquire(), {"busy", "7", "0", "asleep", "", "", "0", "0", "0", "0"}},
+      {Renew{}, {"granted", "7", "0", "5", "0"}},
+      {Renew{}, {"not_ours", "7", "0", "bored"}},
+      {Release{}, {"kept", "7", "0", "0"}},
+  };
+  for (const auto& [request, reply] : wrong) {
+    const auto decoded = redis::decode(request, reply);
+    ASSERT_TRUE(std::holds_alternative<Down>(decoded.reply));
+    EXPECT_FALSE(std::get<Down>(decoded.reply).unsent);
+    EXPECT_EQ(decoded.now, ServerTime{});
+    EXPECT_FALSE(decoded.index);
+  }
+}
+
+TEST(ScriptCodec, ReadsARevocationAndRefusesAnyOtherAnswer) {
+  const auto told = redis::decode_revoke({"revoked", "7", "0", "1", "pod", "5", "9"});
+  ASSERT_TRUE(told.ok());
+  EXPECT_TRUE(told->was_held);
+  EXPECT_EQ(told->holder, "pod");
+  EXPECT_EQ(told->fence, 5u);
+  EXPECT_EQ(told->remaining, 9us);
+
+  EXPECT_FALSE(redis::decode_revoke({}).ok());
+  EXPECT_FALSE(redis::decode_revoke({"stale", "7", "0", "0"}).ok());
+  EXPECT_FALSE(redis::decode_revoke({"revoked", "7", "0", "1", "pod", "5"}).ok());
+}
+
+Fields record() {
+  return {{"state", "held"},
+          {"owner", "0f"},
+          {"attempt", "2"},
+          {"holder", "pod"},
+          {"job", "ns/job"},
+          {"group", ""},
+          {"once", "tick"},
+          {"fence", "1763690000000000"},
+          {"stole", "0"},
+          {"acquired", "1763690000000000"},
+          {"expires", "1763690030000000"},
+          {"ttl", "30000000"},
+          {"born", "1"},
+          {"day", "20413"},
+          {"slots", "1"}};
+}
+
+TEST(ScriptCodec, ShowsALockAsItsHashesSay) {
+  const auto view = redis::decode_view(
+      "ns/name", record(), {{"acquired|ns/job", "3"}, {"released|ns/job", "2"}, {"ungated|", "1"}},
+      kNow);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->lock, "ns/name");
+  EXPECT_EQ(view->state, LockState::held);
+  EXPECT_EQ(view->who, (Identity{"pod", "ns/job", "", "tick"}));
+  EXPECT_EQ(view->fence, 1'763'690'000'000'000u);
+  EXPECT_EQ(view->attempt, 2u);
+  EXPECT_EQ(view->now, kNow);
+  EXPECT_EQ(view->expires.us, 1'763'690'030'000'000);
+  EXPECT_EQ(view->ttl, 30s);
+  EXPECT_EQ(view->jobs.at("ns/job").get("acquired"), 3);
+  EXPECT_EQ(view->jobs.at("").get("ungated"), 1);
+}
+
+TEST(ScriptCodec, ShowsAnUnknownLockAsFreeAndRefusesAForeignOne) {
+  const auto unknown = redis::decode_view("ns/name", {}, {}, kNow);
+  ASSERT_TRUE(unknown.ok());
+  EXPECT_EQ(unknown->state, LockState::free);
+  EXPECT_TRUE(unknown->jobs.empty());
+
+  auto foreign = record();
+  foreign["fence"] = "abc";
+  EXPECT_EQ(redis::decode_view("ns/name", foreign, {}, kNow).error().code, Code::config);
+  EXPECT_FALSE(redis::decode_view("ns/name", {{"state", "held"}}, {}, kNow).ok());
+  EXPECT_FALSE(redis::decode_view("ns/name", record(), {{"acquired", "3"}}, kNow).ok());
+  EXPECT_FALSE(redis::decode_view("ns/name", record(), {{"acquired|", "-3"}}, kNow).ok());
+}
+
+TEST(ScriptCodec, EntersALockInTheIndexWithItsTime) {
+  EXPECT_EQ(redis::encode_index("ns/name", "p:", kNow),
+            (std::vector<std::string>{"ZADD", "p:index", "1763690000123456", "ns/name"}));
+}
+
+TEST(Scripts, HoldNoCommentsAndTheSharedPart) {
+  for (const std::string_view script :
+       {scripts::acquire, scripts::renew, scripts::release, scripts::revoke}) {
+    EXPECT_EQ(script.find("--"), std::string_view::npos);
+    EXPECT_NE(script.find("local function read_clock()"), std::string_view::npos);
+    EXPECT_NE(script.find("\nreturn run("), std::string_view::npos);
+  }
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
