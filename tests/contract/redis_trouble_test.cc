@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real server in trouble: paused, killed, full, read-only, busy, closed to us. And how few
+// commands a run costs.
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "contract/redis_support.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// command -> calls, those of clients and those inside scripts together.
+std::map<std::string, int> calls(const RedisServer& server) {
+  std::map<std::string, int> counted;
+  std::istringstream lines(redis_command(server.port(), {"INFO", "commandstats"}).text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("cmdstat_")) continue;
+    const std::size_t colon = line.find(':');
+    counted[line.substr(8, colon - 8)] = std::atoi(line.c_str() + colon + sizeof(":calls=") - 1);
+  }
+  return counted;
+}
+
+void wait_until(const std::function<bool()>& condition) {
+  const TimePoint limit = boot_now() + Millis(10'000);
+  while (!condition()) {
+    ASSERT_LT(boot_now(), limit);
+    std::this_thread::sleep_for(Millis(2));
+  }
+}
+
+Down down_of(const std::optional<Reply>& reply) {
+  if (down_in(reply) != nullptr) return *down_in(reply);
+  ADD_FAILURE() << said(reply);
+  return {};
+}
+
+struct Stated {
+  Code code;
+  bool transient;
+  std::string words;
+};
+void expect_down(const std::optional<Reply>& reply, const Stated& stated) {
+  const Down down = down_of(reply);
+  EXPECT_EQ(down.error.code, stated.code) << down.error.message;
+  EXPECT_EQ(down.transient, stated.transient) << down.error.message;
+  EXPECT_THAT(down.error.message, HasSubstr(stated.words));
+}
+
+TEST(RedisCost, IsFourCommandsForAShortRun) {
+  // given: a lock that the index knows
+  const auto server = RedisServer::start();
+  RedisProgram before(spec_of(plain_url(*server)), "bb22");
+  const auto first = before(before.program.acquire());
+  ASSERT_NE(granted_in(first), nullptr);
+  before(before.program.release(granted_in(first)->fence));
+  redis_command(server->port(), {"CONFIG", "RESETSTAT"});
+  // when
+  RedisProgram run(spec_of(plain_url(*server)));
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  run(run.program.release(granted_in(reply)->fence));
+  // then: one more TIME inside each of the two scripts
+  auto counted = calls(*server);
+  EXPECT_EQ(counted["hello"], 1);
+  EXPECT_EQ(counted["time"], 1 + 2);
+  EXPECT_EQ(counted["eval"], 2);
+  EXPECT_EQ(counted["select"] + counted["ping"] + counted["evalsha"] + counted["script|load"], 0);
+}
+
+TEST(RedisIndex, HoldsALockAfterItsFirstGrant) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  const auto listed = run.program.backend().list(boot_now() + Millis(2'000));
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().lock, "shop/report");
+  EXPECT_EQ(listed->front().state, LockState::held);
+}
+
+TEST(RedisIndex, MayBeForbidden) {
+  const auto server = RedisServer::start();
+  redis_command(server->port(),
+                {"ACL", "SETUSER", "jobs", "on", "nopass", "~cronlatch:{*", "+@all"});
+  StoreSpec spec = spec_of(plain_url(*server));
+  spec.username = "jobs";
+  RedisProgram run(spec);
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  EXPECT_EQ(run(run.program.release(granted_in(reply)->fence)), Reply(Freed{}));
+  const auto listed = run.program.backend().list(boot_now() + Millis(2'000));
+  ASSERT_FALSE(listed.ok());
+  EXPECT_EQ(listed.error().code, Code::acl);
+}
+
+TEST(RedisLedger, ListsHundredsOfLocksInOrder) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  for (int i = 0; i < 450; ++i) {
+    Acquire request = run.program.acquire();
+    request.lock = "many/" + std::to_string(1000 + i);
+    ASSERT_NE(granted_in(run(request)), nullptr);
+  }
+  const auto listed = run.program.backend().list(boot_now() + Millis(4'000));
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  ASSERT_EQ(listed->size(), 450u);
+  EXPECT_EQ(listed->front().lock, "many/1000");
+  EXPECT_EQ(listed->back().lock, "many/1449");
+}
+
+TEST(RedisLedger, RevokesALease) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  const auto revoked = run.program.backend().revoke("shop/report", boot_now() + Millis(2'000));
+  ASSERT_TRUE(revoked.ok()) << revoked.error().message;
+  EXPECT_TRUE(revoked->was_held);
+  EXPECT_EQ(run(run.program.renew(granted_in(reply)->fence)), Reply(NotOurs{LostBecause::revoked}));
+}
+
+TEST(RedisLedger, GivesUpInTimeOnAPausedServer) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  server->pause();
+  const TimePoint start = boot_now();
+  const auto shown = run.program.backend().show("shop/report", start + Millis(200));
+  EXPECT_FALSE(shown.ok());
+  EXPECT_GE(boot_now(), start + Millis(200));
+  EXPECT_LT(boot_now(), start + Millis(2'000));
+  server->resume();
+}
+
+TEST(RedisTime, NeverGrantsToWhoHasGivenUp) {
+  // given: an open connection to a server that stops
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  const auto warm = run(run.program.release(0));
+  ASSERT_EQ(down_in(warm), nullptr) << said(warm);
+  redis_command(server->port(), {"CONFIG", "RESETSTAT"});
+  server->pause();
+  // when: the request is sent, given up, and reaches the server afterwards
+  const auto reply = run(run.hasty_acquire());
+  EXPECT_FALSE(down_of(reply).unsent);
+  server->resume();
+  wait_until([&] { return calls(*server)["eval"] == 1; });
+  // then
+  EXPECT_EQ(run.program.show().state, LockState::free);
+  EXPECT_EQ(run.program.show().fence, 0u);
+}
+
+TEST(RedisTime, IsUnsentWhenTheServerNeverGreeted) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  server->pause();
+  const auto reply = run(run.hasty_acquire());
+  expect_down(reply, {Code::unreachable, true, "did not answer in time"});
+  EXPECT_TRUE(down_of(reply).unsent);
+  server->resume();
+  const auto again = run(run.program.acquire());
+  EXPECT_NE(granted_in(again), nullptr) << said(again);
+}
+
+TEST(RedisTime, DatesALeaseFromBeforeTheQuestion) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  const TimePoint before = boot_now();
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  const auto kept = run(run.program.renew(granted_in(reply)->fence));
+  ASSERT_TRUE(std::holds_alternative<Kept>(*kept)) << said(kept);
+  EXPECT_GE(granted_in(reply)->asked, before);
+  EXPECT_GT(std::get<Kept>(*kept).asked, granted_in(reply)->asked);
+  EXPECT_LE(std::get<Kept>(*kept).asked, boot_now());
+}
+
+TEST(RedisOutage, IsNoticedWhenTheServerIsKilledAndOverWhenItIsBack) {
+  const auto server = RedisServer::start({"--appendonly", "yes", "--appendfsync", "always"});
+  RedisProgram run(spec_of(plain_url(*server)));
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  server->kill_now();
+  const auto lost = run(run.program.renew(granted_in(reply)->fence));
+  EXPECT_TRUE(down_of(lost).transient) << said(lost);
+  server->restart();
+  std::optional<Reply> kept;
+  wait_until([&] {  // it answers LOADING first
+    kept = run(run.program.renew(granted_in(reply)->fence));
+    return down_in(kept) == nullptr;
+  });
+  EXPECT_TRUE(std::holds_alternative<Kept>(*kept)) << said(kept);
+}
+
+TEST(RedisOutage, OfAnIdleConnectionIsHealedBeforeTheNextQuestion) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  redis_command(server->port(), {"CLIENT", "KILL", "TYPE", "normal"});
+  // a run's loop turns while nothing is asked, until the store watches nothing any more
+  wait_until([&] {
+    wait_and_step(run.program.backend(), boot_now() + Millis(1'000));
+    PollSet watched;
+    run.program.backend().watch(watched);
+    return watched.fds.empty();
+  });
+  const auto kept = run(run.program.renew(granted_in(reply)->fence));
+  EXPECT_TRUE(std::holds_alternative<Kept>(*kept)) << said(kept);
+}
+
+TEST(RedisRefusal, NamesAMissingPassword) {
+  const auto server = RedisServer::start({"--requirepass", "open-sesame"});
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::auth, false, "asks for a password"});
+}
+
+TEST(RedisRefusal, NamesAWrongPassword) {
+  const auto server = RedisServer::start({"--requirepass", "open-sesame"});
+  StoreSpec spec = spec_of(plain_url(*server));
+  spec.password = Secret("wrong-canary");
+  RedisProgram run(spec);
+  const auto reply = run(run.program.acquire());
+  expect_down(reply, {Code::auth, false, "refused the user name or the password"});
+  EXPECT_THAT(said(reply), Not(HasSubstr("canary")));
+}
+
+TEST(RedisRefusal, NamesTheCommandThatAUserMayNotUse) {
+  const auto server = RedisServer::start();
+  redis_command(server->port(), {"ACL", "SETUSER", "jobs", "on", "nopass", "~*", "+@all", "-eval"});
+  redis_command(server->port(),
+                {"ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@all", "-hset"});
+  StoreSpec spec = spec_of(plain_url(*server));
+  spec.username = "jobs";
+  RedisProgram run(spec);
+  expect_down(run(run.program.acquire()), {Code::acl, false, "eval"});
+  spec.username = "reader";
+  RedisProgram other(spec);
+  expect_down(other(other.program.acquire()), {Code::acl, false, "forbid"});
+  EXPECT_EQ(redis_command(server->port(), {"DBSIZE"}).integer, 0);
+}
+
+TEST(RedisRefusal, NamesAFullServer) {
+  const auto server = RedisServer::start({"--maxmemory", "1", "--maxmemory-policy", "noeviction"});
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "out of memory"});
+}
+
+TEST(RedisRefusal, NamesAReplica) {
+  const auto server =
+      RedisServer::start({"--replicaof", "127.0.0.1 " + std::to_string(free_port())});
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "read-only replica"});
+}
+
+TEST(RedisRefusal, NamesAReplicaThatHasLostItsMaster) {
+  const auto server = RedisServer::start({"--replicaof", "127.0.0.1 " + std::to_string(free_port()),
+                                          "--replica-serve-stale-data", "no"});
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "lost its master"});
+}
+
+TEST(RedisRefusal, NamesMissingReplicas) {
+  const auto server = RedisServer::start({"--min-replicas-to-write", "1"});
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "too few good replicas"});
+}
+
+TEST(RedisRefusal, NamesAForeignKey) {
+  const auto server = RedisServer::start();
+  redis_command(server->port(), {"SET", "cronlatch:{shop/report}", "somebody else's"});
+  RedisProgram run(spec_of(plain_url(*server)));
+  const Down down = down_of(run(run.program.acquire()));
+  EXPECT_EQ(down.error.code, Code::config) << down.error.message;
+  EXPECT_FALSE(down.transient);
+  EXPECT_FALSE(run.program.backend().show("shop/report", boot_now() + Millis(2'000)).ok());
+}
+
+TEST(RedisRefusal, NamesAServerThatCannotSave) {
+  const auto server = RedisServer::start({"--save", "3600 1"});
+  std::filesystem::remove_all(server->dir());
+  RedisClient client(server->port());
+  client({"SET", "a", "b"});
+  client({"BGSAVE"});
+  wait_until([&] {
+    return client({"INFO", "persistence"}).text.find("rdb_last_bgsave_status:err") !=
+           std::string::npos;
+  });
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "cannot save"});
+}
+
+TEST(RedisRefusal, NamesAServerThatIsBusy) {
+  const auto server = RedisServer::start({"--busy-reply-threshold", "10"});
+  std::thread script([port = server->port()] {
+    redis_command(port, {"EVAL", "while true do end", "0"});
+  });
+  wait_until([&] { return redis_command(server->port(), {"PING"}).text.starts_with("BUSY"); });
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "busy running"});
+  redis_command(server->port(), {"SCRIPT", "KILL"});
+  script.join();
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
