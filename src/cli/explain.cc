@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch explain`: what `run` would do if it started now. Takes nothing, writes nothing, starts
 // nothing.
-#include <unistd.h>
+#include <optional>
 
 #include "cli/forecast.h"
 #include "cli/lock_text.h"
+#include "cli/programs.h"
 #include "cli/run_spec.h"
 #include "cli/session.h"
-#include "config/child_environment.h"
 #include "core/outcome.h"
 #include "core/text.h"
-#include "proc/command.h"
 
 namespace cronlatch {
 namespace {
@@ -29,12 +28,13 @@ std::vector<Row> lease_rows(const Explanation& e) {
   if (!e.shared)
     return {{"lease", "none: the kernel holds the lock while the command's processes live"}};
   return {
-      {"lease", show_duration(e.timings.ttl) + ", renewed every " +
-                    show_duration(e.timings.renew_every) +
-                    ", one call to the store takes at most " + show_duration(e.timings.op_timeout)},
-      {"store outage", "a running command survives " + show_duration(e.timings.outage_tolerance()) +
+      {"lease",
+       show_duration(e.timings.ttl) + ", renewed every " + rough_duration(e.timings.renew_every) +
+           ", one call to the store takes at most " + rough_duration(e.timings.op_timeout)},
+      {"store outage", "a running command survives " +
+                           rough_duration(e.timings.outage_tolerance()) +
                            " without the store, then gets TERM and " +
-                           show_duration(e.timings.grace) + " later KILL"}};
+                           rough_duration(e.timings.grace) + " later KILL"}};
 }
 
 std::string as_table(const Explanation& e) {
@@ -73,13 +73,12 @@ std::string as_json(const Explanation& e) {
   return json.str() + '\n';
 }
 
-// Where `run` would stop before it asks the store.
-Result<std::string> find_command(const Loaded& loaded, const Invocation& invocation) {
-  if (loaded.rest.empty()) return std::string();
-  const Result<Command> command =
-      resolve_command(loaded.rest, scrubbed_environment(invocation.environment));
-  if (!command) return command.error();
-  return command->path;
+// In the order of `run`: what it refuses before the store is asked, the store's trouble, the lock's
+// state.
+Forecast foresee(const Result<Programs>& programs, const Result<LockView>& seen,
+                 const Options& options) {
+  if (!programs) return forecast(programs.error(), options);
+  return seen ? forecast(*seen, options) : forecast(seen.error(), options);
 }
 
 }  // namespace
@@ -93,15 +92,14 @@ Result<Printed> explain_command(const Invocation& invocation) {
                  "write cronlatch explain --lock NAME, or -- COMMAND"};
   const Result<Timings> timings = plan_timings(timing_wishes(options));
   if (!timings) return timings.error();
-  const Result<std::string> command = find_command(session->loaded, invocation);
-  if (!command) return command.error();
+  const Result<Programs> programs = find_programs(session->loaded, invocation.environment);
   const Result<LockView> seen = session->store->show(options.lock, session->give_up);
   const Explanation explanation{session->loaded,
                                 session->store->shared(),
                                 *timings,
                                 seen ? std::optional(*seen) : std::nullopt,
-                                seen ? forecast(*seen, options) : forecast(seen.error(), options),
-                                *command};
+                                foresee(programs, seen, options),
+                                programs ? programs->command->path : ""};
   return Printed{session->format == Format::table ? as_table(explanation) : as_json(explanation)};
 }
 

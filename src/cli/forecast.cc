@@ -16,6 +16,7 @@ enum class Door { open, shut };
 struct Obstacle {
   Door door;
   std::string because;
+  bool retry = false;  // our attempt group was granted last: a skip would pass for success
 };
 
 std::string until(const LockView& view) {
@@ -35,11 +36,12 @@ Obstacle obstacle(const LockView& view, const Options& options) {
       if (same_group) return {Door::open, "min-hold does not bind a retry of the same group"};
       return {Door::shut, "released, but closed by min-hold" + until(view)};
     case LockState::held:
-      return {Door::shut, "held by " + holder + until(view)};
+      return {Door::shut, "held by " + holder + until(view), same_group};
     case LockState::revoked:
       if (view.expires.us != 0 && view.expires <= view.now)
         return {Door::open, "the revoked lease of " + holder + " has passed"};
-      return {Door::shut, "revoked, but " + holder + " has not let go yet" + until(view)};
+      return {Door::shut, "revoked, but " + holder + " has not let go yet" + until(view),
+              same_group};
   }
   return {Door::shut, ""};
 }
@@ -83,6 +85,10 @@ Forecast forecast(const LockView& view, const Options& options) {
   const Obstacle found = obstacle(view, options);
   if (found.door == Door::open)
     return {Decision::start, 0, "take the lock and start the command: " + found.because};
+  if (found.retry && options.on_busy != OnBusy::wait)
+    return {Decision::wait, 0,
+            "wait, at most " + show_duration(2 * options.ttl) + ", then " + exits(busy_code()) +
+                ", because the attempt group has run before: " + found.because};
   switch (options.on_busy) {
     case OnBusy::skip:
       return {Decision::skip, options.exit_skipped,
@@ -99,7 +105,8 @@ Forecast forecast(const LockView& view, const Options& options) {
 
 Forecast forecast(const Error& trouble, const Options& options) {
   const int code = exit_code(trouble);
-  const std::string because = ": " + trouble.message;
+  const std::string because =
+      ": " + trouble.message + (trouble.hint.empty() ? "" : " (" + trouble.hint + ')');
   const Forecast refusal{Decision::refuse, code, exits(code) + because};
   // Only a store that may come back is worth waiting for, or running without.
   if (trouble.code != Code::unreachable) return refusal;

@@ -129,18 +129,22 @@ std::string usage_of(const Subcommand& subcommand) {
   return usage;
 }
 
-// What a first run needs; the rest is one topic away.
-constexpr std::array<std::string_view, 8> kMostUsed = {
-    "lock", "store", "ttl", "on-busy", "wait-timeout", "max-run", "on-store-down", "config"};
+// What is needed first; the rest is one topic away.
+constexpr std::array<std::string_view, 7> kForRuns = {
+    "lock", "store", "ttl", "on-busy", "wait-timeout", "max-run", "on-store-down"};
+constexpr std::array<std::string_view, 3> kForLooking = {"store", "credentials-dir", "config"};
 
-std::string most_used_options() {
-  std::vector<Row> rows;
-  for (const std::string_view key : kMostUsed) {
-    const Option& option = *find_option(key);
-    rows.push_back({"  " + flag_of(option), plain(option.limits)});
-  }
-  return "The options that are needed most; all of them: cronlatch help options\n" +
-         render_table(rows);
+std::string first_options(std::span<const std::string_view> keys) {
+  std::vector<std::string> flags;  // entries() only looks at them
+  std::vector<Entry> rows;
+  for (const std::string_view key : keys) flags.push_back(flag_of(*find_option(key)));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    rows.push_back({flags[i], find_option(keys[i])->help});
+  return entries(rows) + "All options: cronlatch help options\n";
+}
+
+bool takes(const Subcommand& subcommand, std::string_view what) {
+  return subcommand.usage.find(what) != std::string_view::npos;
 }
 
 }  // namespace
@@ -163,8 +167,9 @@ std::string help_page(const Subcommand& subcommand) {
   std::string page = "  " + std::string(subcommand.example) + "\n\nusage: " + usage_of(subcommand) +
                      '\n' + std::string(subcommand.help) + '\n';
   if (!subcommand.details.empty()) page += '\n' + std::string(subcommand.details);
-  if (subcommand.usage.find("[options]") != std::string_view::npos)
-    page += '\n' + most_used_options();
+  if (takes(subcommand, "[options]"))
+    page += '\n' +
+            (takes(subcommand, "COMMAND") ? first_options(kForRuns) : first_options(kForLooking));
   return page;
 }
 

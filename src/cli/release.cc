@@ -44,7 +44,7 @@ bool is_over(const LockView& view, Fence revoked) {
 }
 
 std::string seconds_between(TimePoint from, TimePoint to) {
-  return show_duration(std::chrono::duration_cast<Millis>(to - from));
+  return rough_duration(std::chrono::duration_cast<Millis>(to - from));
 }
 
 struct Wait {

@@ -4,12 +4,12 @@
 // it.
 #include "core/run.h"
 
+#include "cli/programs.h"
 #include "cli/report.h"
 #include "cli/run_spec.h"
 #include "cli/session.h"
 #include "cli/stdio.h"
 #include "config/child_environment.h"
-#include "proc/command.h"
 #include "proc/drive.h"
 #include "proc/posix_supervisor.h"
 #include "proc/signal_gate.h"
@@ -23,19 +23,6 @@ std::vector<std::string> grant_variables(const Options& options, Fence fence, bo
   return child_environment({}, options, {fence, leased});
 }
 
-Result<Programs> find_programs(const Loaded& loaded, const Invocation& invocation) {
-  const std::vector<std::string> environment = scrubbed_environment(invocation.environment);
-  Result<Command> command = resolve_command(loaded.rest, environment);
-  if (!command) return command.error();
-  Result<Command> skip = Command{};
-  if (!loaded.options.skip_command.empty()) {
-    skip = resolve_command(loaded.options.skip_command, environment);
-    if (!skip)
-      return Error{skip.error().code, "skip-command: " + skip.error().message, skip.error().hint};
-  }
-  return Programs{std::move(command), std::move(skip), {}};
-}
-
 // Everything that may be wrong before the store is asked.
 struct Prepared {
   Programs programs;
@@ -44,9 +31,7 @@ struct Prepared {
 };
 
 Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation) {
-  if (const Status nested = refuse_nested(invocation.environment, loaded.options.lock); !nested)
-    return nested.error();
-  Result<Programs> programs = find_programs(loaded, invocation);
+  Result<Programs> programs = find_programs(loaded, invocation.environment);
   if (!programs) return programs.error();
   const Result<RunFacts> facts = read_run_facts(invocation.clock);
   if (!facts) return facts.error();

@@ -21,7 +21,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"run", "[options] -- COMMAND [ARG...]", "run a command while holding a lock",
                "cronlatch run --lock reports/nightly -- /usr/local/bin/report",
                "The exit code is the command's own, 0 when the run was skipped, and one of\n"
-               "`cronlatch help exit-codes` otherwise. Nothing is written to standard output.\n",
+               "`cronlatch help exit-codes` otherwise. It never writes to standard output.\n",
                run_command},
     Subcommand{"explain", "[options] -- COMMAND [ARG...]", "what run would do now; takes nothing",
                "cronlatch explain --lock reports/nightly -- /usr/local/bin/report", kOutputFlag,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/options.h"
 #include "core/text.h"
 
 namespace cronlatch {
@@ -63,8 +64,16 @@ JsonObject& JsonObject::json(std::string_view key, std::string_view value) {
 
 std::string json_array(const std::vector<std::string>& items) {
   std::string out = "[";
-  for (const std::string& item : items) out += (out.size() > 1 ? ",\n " : "") + item;
+  for (const std::string& item : items) out += (out.size() > 1 ? "," : "") + item;
   return out + ']';
+}
+
+std::string rough_duration(Millis d) {
+  constexpr Millis kTenth{100};
+  const Millis rounded = (d + kTenth / 2) / kTenth * kTenth;
+  const auto tenths = rounded.count() / kTenth.count() % 10;
+  if (tenths == 0) return show_duration(rounded);
+  return std::to_string(rounded.count() / 1'000) + '.' + std::to_string(tenths) + 's';
 }
 
 }  // namespace cronlatch

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "core/time.h"
 
 namespace cronlatch {
 
@@ -34,5 +35,8 @@ class JsonObject {
 };
 
 std::string json_array(const std::vector<std::string>& items);  // of JSON values
+
+// For people: seconds with at most one decimal, "96.1s"; show_duration where that is whole.
+std::string rough_duration(Millis d);
 
 }  // namespace cronlatch
