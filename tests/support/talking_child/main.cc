@@ -68,6 +68,14 @@ void pause_for(long ms) {
   }
 }
 
+// Out of the way of 0 to 2, which may be closed and are to be looked at.
+void go_to(const std::string& file) {
+  constexpr int kHigh = 100;
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  g_state->out = ::fcntl(fd, F_DUPFD_CLOEXEC, kHigh);
+  ::close(fd);
+}
+
 void ids() {
   const int tty = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
   const char* foreground = tty < 0 ? "none" : ::tcgetpgrp(tty) == ::getpgrp() ? "yes" : "no";
@@ -189,7 +197,7 @@ void carry_out(const Words& words) {
     const std::string& verb = words[at];
     const auto next = [&words, &at] { return ++at < words.size() ? words[at] : std::string(); };
     if (verb == "to") {
-      g_state->out = ::open(next().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+      go_to(next());
     } else if (verb == "say") {
       say(next());
     } else if (verb == "ids") {

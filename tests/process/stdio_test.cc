@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command finds: its descriptors, its environment; and a standard output that belongs to
+// it alone.
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "gated.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Surroundings : public Gated {};
+
+TEST_F(Surroundings, DescriptorsThatWereClosedAreClosedForTheCommandAndNothingBreaks) {
+  for (const std::vector<int>& closed : std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1, 2}}) {
+    // Given
+    ProgramSpec spec = run({"--log-level", "debug"}, {"to", file(), "fds", "exit", "7"});
+    spec.closed = closed;
+    // When
+    Program program(spec);
+    const auto code = program.exit_code();
+    // Then
+    EXPECT_EQ(code, 7);
+    for (int fd = 0; fd < 3; ++fd) {
+      const bool is_closed = std::find(closed.begin(), closed.end(), fd) != closed.end();
+      EXPECT_THAT(read_file(file()),
+                  HasSubstr("fd " + std::to_string(fd) + (is_closed ? " closed\n" : " open\n")));
+    }
+    ::unlink(file().c_str());
+  }
+}
+
+TEST_F(Surroundings, OtherDescriptorsAreInheritedAndOursAreNot) {
+  // Given
+  const int extra = ::fcntl(0, F_DUPFD_CLOEXEC, 200);
+  ProgramSpec spec = run({}, {"fds"});
+  spec.inherited = {extra};
+  // When
+  Program program(spec);
+  ASSERT_EQ(program.exit_code(), 0);
+  // Then
+  EXPECT_THAT(program.out(), HasSubstr("fd " + std::to_string(extra) + " open\n"));
+  const std::size_t heirloom = 1;  // the lock's own, on purpose
+  Program bare({.argv = {talking_child(), "fds"}, .inherited = {extra}});
+  ASSERT_EQ(bare.exit_code(), 0);
+  EXPECT_EQ(count(program.out(), " open\n"), count(bare.out(), " open\n") + heirloom)
+      << program.out();
+  ::close(extra);
+}
+
+TEST_F(Surroundings, StandardOutputBelongsToTheCommand) {
+  // Given
+  Program holder(run({"--log-level", "debug"}, {"say", "mine", "await", go()}));
+  ASSERT_TRUE(holder.says("mine"));
+  // When
+  Program skipped(run({"--log-level", "debug"}, {"say", "never"}));
+  const auto code = skipped.exit_code();
+  touch(go());
+  // Then
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(skipped.out(), "");
+  EXPECT_THAT(skipped.err(), HasSubstr("skipped"));
+  EXPECT_EQ(holder.exit_code(), 0);
+  EXPECT_EQ(holder.out(), "mine\n");
+}
+
+TEST_F(Surroundings, StandardInputBelongsToTheCommand) {
+  // Given
+  Program program(run({}, {"read", "read"}));
+  // When
+  program.type("hello\n");
+  program.close_input();
+  // Then
+  EXPECT_EQ(program.exit_code(), 0);
+  EXPECT_EQ(program.out(), "read hello\neof\n");
+}
+
+TEST_F(Surroundings, EnvironmentTellsTheGrantAndNeitherThisRunsOptionsNorThePassword) {
+  // Given
+  ProgramSpec spec{
+      .argv = {binary(), "run", "--", talking_child(), "env", "CRONLATCH_", "env", "KEPT"},
+      .env = {"PATH=/usr/bin:/bin", "KEPT=1", "CRONLATCH_STORE=" + store, "CRONLATCH_LOCK=job",
+              "CRONLATCH_HOLDER=me", "CRONLATCH_PASSWORD=secret", "CRONLATCH_MAX_RUN=1h"}};
+  // When
+  Program program(spec);
+  ASSERT_EQ(program.exit_code(), 0) << program.err();
+  // Then
+  const std::string& env = program.out();
+  EXPECT_THAT(env, HasSubstr("env CRONLATCH_LOCK_NAME=job\n"));
+  EXPECT_THAT(env, HasSubstr("env CRONLATCH_LOCK_HOLDER=me\n"));
+  EXPECT_GT(std::strtoull(program.word_after("CRONLATCH_FENCE=").c_str(), nullptr, 10), 0u);
+  EXPECT_THAT(env, HasSubstr("env CRONLATCH_STORE=" + store + "\n"));
+  EXPECT_THAT(env, HasSubstr("env KEPT=1\n"));
+  for (const char* gone :
+       {"CRONLATCH_LOCK=", "CRONLATCH_HOLDER=", "CRONLATCH_MAX_RUN=", "PASSWORD", "secret"})
+    EXPECT_THAT(env, Not(HasSubstr(gone)));
+}
+
+TEST_F(Surroundings, NestedRunOfTheSameLockIsRefusedAndOneOfAnotherLockRuns) {
+  // Given
+  const std::string inner = binary() + " run --store " + store + " --lock ";
+  const auto outer = [&](const std::string& script) {
+    return ProgramSpec{.argv = {binary(), "run", "--lock", "job", "--store", store, "--", "/bin/sh",
+                                "-c", script}};
+  };
+  // When
+  Program same(outer(inner + "job -- " + talking_child() + " say inner"));
+  const auto same_lock = same.exit_code();
+  Program other(outer(inner + "other -- " + talking_child() + " say inner"));
+  const auto other_lock = other.exit_code();
+  // Then
+  EXPECT_EQ(same_lock, 78) << same.err();
+  EXPECT_EQ(same.out(), "");
+  EXPECT_EQ(other_lock, 0) << other.err();
+  EXPECT_EQ(other.out(), "inner\n");
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// On a terminal, below a real shell: ^C, ^Z, fg and bg do what they do without us.
+#include "gated.h"
+
+namespace cronlatch::testing {
+namespace {
+
+constexpr char kInterrupt[] = "\x03";
+constexpr char kSuspend[] = "\x1a";
+
+class Terminals : public Gated {
+ protected:
+  void SetUp() override {
+    if (!exists("/bin/bash")) GTEST_SKIP() << "NOT TESTED: no /bin/bash with job control here";
+    shell = std::make_unique<Program>(
+        ProgramSpec{.argv = {"/bin/bash", "--norc", "--noprofile", "--noediting", "-i"},
+                    .env = {"PATH=/usr/bin:/bin", "PS1=> ", "HISTFILE=/dev/null", "TERM=dumb"},
+                    .stdio = Stdio::terminal});
+    // The terminal repeats what is typed; nothing below may be taken for what was answered.
+    shell->type("stty -echo\n");
+    shell->type("echo set-$((1+1))\n");
+    ASSERT_TRUE(shell->says("set-2"));
+  }
+  void TearDown() override {
+    if (shell) shell->type("\nexit\n");
+  }
+  std::string line(const Words& words) const {
+    std::string text;
+    for (const std::string& word : run_words({}, words)) text += "'" + word + "' ";
+    return text;
+  }
+  // The nth time that the terminal shows `text`.
+  bool shows(const std::string& text, std::size_t times = 1) {
+    return shell->until([&] { return count(shell->out(), text) >= times; });
+  }
+  bool exit_code_is(int code) {
+    shell->type("echo code=$?.\n");
+    return shell->says("code=" + std::to_string(code) + ".");
+  }
+  std::unique_ptr<Program> shell;
+};
+
+TEST_F(Terminals, GiveTheForegroundToTheCommandAndControlCReachesIt) {
+  // Given
+  shell->type(line({"on", "2", "[", "say", "got-interrupt", "exit", "5", "]", "ids", "forever"}) +
+              "\n");
+  ASSERT_TRUE(shows("foreground=yes")) << shell->out();
+  // When
+  shell->type(kInterrupt);
+  // Then
+  EXPECT_TRUE(shows("got-interrupt"));
+  EXPECT_TRUE(exit_code_is(5)) << shell->out();
+}
+
+TEST_F(Terminals, StopTheJobWithControlZAndContinueItWithFg) {
+  // Given
+  shell->type(
+      line({"on", "18", "[", "ids", "]", "on", "2", "[", "exit", "5", "]", "ids", "forever"}) +
+      "\n");
+  ASSERT_TRUE(shows("foreground=yes")) << shell->out();
+  // When
+  shell->type(kSuspend);
+  ASSERT_TRUE(shows("Stopped")) << shell->out();
+  shell->type("fg\n");
+  // Then
+  ASSERT_TRUE(shows("foreground=yes", 2)) << shell->out();
+  shell->type(kInterrupt);
+  EXPECT_TRUE(exit_code_is(5)) << shell->out();
+}
+
+TEST_F(Terminals, ContinueAStoppedJobInTheBackgroundWithBg) {
+  // Given
+  shell->type(
+      line({"on", "18", "[", "ids", "]", "on", "10", "[", "exit", "6", "]", "ids", "forever"}) +
+      "\n");
+  ASSERT_TRUE(shows("foreground=yes")) << shell->out();
+  shell->type(kSuspend);
+  ASSERT_TRUE(shows("Stopped")) << shell->out();
+  // When
+  shell->type("bg\n");
+  // Then
+  ASSERT_TRUE(shows("foreground=no")) << shell->out();
+  shell->type("kill -USR1 %1; wait %1\n");
+  EXPECT_TRUE(exit_code_is(6)) << shell->out();
+}
+
+TEST_F(Terminals, AreHandedOverWhenABackgroundJobThatWantsThemIsBroughtToTheFront) {
+  // Given
+  shell->type(line({"ids", "read", "exit", "8"}) + "&\n");
+  ASSERT_TRUE(shows("foreground=no")) << shell->out();
+  // When
+  shell->type("sleep 0.3; fg\n");
+  shell->type("hello\n");
+  // Then
+  ASSERT_TRUE(shows("read hello")) << shell->out();
+  EXPECT_TRUE(exit_code_is(8)) << shell->out();
+}
+
+TEST_F(Terminals, AreGivenBackToTheScriptAroundUsWhenTheCommandEnds) {
+  // Given
+  std::ofstream(dir.path("script")) << line({"ids"}) + "\nread answer\necho got-$answer\n";
+  // When
+  shell->type("sh " + dir.path("script") + "\n");
+  ASSERT_TRUE(shows("foreground=yes")) << shell->out();
+  shell->type("hello\n");
+  // Then
+  EXPECT_TRUE(shows("got-hello")) << shell->out();
+}
+
+TEST_F(Terminals, StopTheScriptAroundUsToo) {
+  // Given
+  std::ofstream(dir.path("script"))
+      << line({"on", "2", "[", "exit", "5", "]", "on", "18", "[", "ids", "]", "ids", "forever"}) +
+             "\nexit $?\n";
+  shell->type("sh " + dir.path("script") + "\n");
+  ASSERT_TRUE(shows("foreground=yes")) << shell->out();
+  // When
+  shell->type(kSuspend);
+  ASSERT_TRUE(shows("Stopped")) << shell->out();
+  shell->type("fg\n");
+  // Then
+  ASSERT_TRUE(shows("foreground=yes", 2)) << shell->out();
+  shell->type(kInterrupt);
+  EXPECT_TRUE(shell->until([&] { return exit_code_is(5); })) << shell->out();
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
