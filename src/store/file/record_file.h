@@ -22,8 +22,9 @@ struct Place {
 // No file, and an empty one, is a lock that was never granted. Code::config names the file that
 // cannot be understood: it is left as it is.
 Result<Stored> read_record(const Place& place);
-// A draft is written and renamed; not synced: what a power cut takes away, the clock makes good
-// (fences are times).
+// A draft is written and put in the record's place in one step; it is not synced: a power cut
+// within the next half minute may take the record away (then it is empty), and fences go on from
+// the clock.
 Status write_record(const Place& place, const Stored& stored);
 
 }  // namespace cronlatch::file

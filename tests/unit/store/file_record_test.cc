@@ -91,16 +91,21 @@ TEST_F(FileRecord, IsReplacedAlsoAfterAnInterruptedWrite) {
   EXPECT_FALSE(std::filesystem::exists(temp_ / "a+b.new"));
 }
 
-TEST_F(FileRecord, CutOffAnywhereIsDamagedAndLeftAsItIs) {
+TEST_F(FileRecord, CutOffAnywhereIsDamaged) {
   const std::string text = encode("a/b", everything());
-  for (std::size_t length = 1; length < text.size(); ++length) {
-    testing::write_file(path(), text.substr(0, length));
-    const auto read = read_record(place());
-    ASSERT_FALSE(read.ok()) << length;
-    EXPECT_EQ(read.error().code, Code::config);
-    EXPECT_NE(read.error().message.find(path()), std::string::npos);
-    EXPECT_EQ(testing::content_of(path()).size(), length);
-  }
+  for (std::size_t length = 1; length < text.size(); ++length)
+    EXPECT_FALSE(decode("a/b", text.substr(0, length)).ok()) << length;
+}
+
+TEST_F(FileRecord, ThatIsDamagedIsNamedAndLeftAsItIs) {
+  const std::string text = encode("a/b", everything()).substr(0, 40);
+  testing::write_file(path(), text);
+  const auto read = read_record(place());
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, Code::config);
+  EXPECT_NE(read.error().message.find(path() + " is damaged: line 3"), std::string::npos)
+      << read.error().message;
+  EXPECT_EQ(testing::content_of(path()), text);
 }
 
 TEST_F(FileRecord, WithAnythingChangedIsDamagedOrDifferentButNeverTheSame) {
