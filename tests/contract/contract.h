@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ struct WorldKind {
   std::string name;
   std::function<std::unique_ptr<World>()> make;
 };
+inline void PrintTo(const WorldKind& kind, std::ostream* out) { *out << kind.name; }
 
 // One round of the loop every program runs: wait for what the store waits for, at most until
 // `limit`.

@@ -7,10 +7,14 @@
 
 #include <map>
 #include <random>
+#include <thread>
 
 #include "contract/contract.h"
 #include "store/file/file_store.h"
 #include "store/memory/memory_store.h"
+#include "store/open.h"
+#include "support/certificates.h"
+#include "support/redis_server.h"
 #include "unit/store/file_support.h"
 
 namespace cronlatch::testing {
@@ -40,6 +44,44 @@ class FileWorld : public World {
  private:
   TempDir dir_;
   ServerTime now_{1'800'000'000'000'000};
+};
+
+// A server of its own for each test; its clock is this host's.
+class ServerWorld : public World {
+ public:
+  std::unique_ptr<Backend> open() override {
+    auto opened = open_store(spec_);
+    if (!opened) ADD_FAILURE() << opened.error().message;
+    return std::move(opened).value();
+  }
+  void pass(Millis time) override { std::this_thread::sleep_for(time); }
+
+ protected:
+  StoreSpec spec_;
+};
+
+class RedisPlainWorld : public ServerWorld {
+ public:
+  RedisPlainWorld() { spec_.url = "redis://127.0.0.1:" + std::to_string(server_->port()); }
+
+ private:
+  std::unique_ptr<RedisServer> server_ = RedisServer::start();
+};
+
+class RedisTlsWorld : public ServerWorld {
+ public:
+  RedisTlsWorld() {
+    spec_.url = "rediss://127.0.0.1:" + std::to_string(server_->tls_port());
+    spec_.tls_ca = certificates().ca();
+  }
+
+ private:
+  // Making them takes longer than any test.
+  static const Certificates& certificates() {
+    static const Certificates made;
+    return made;
+  }
+  std::unique_ptr<RedisServer> server_ = RedisServer::start_tls(certificates());
 };
 
 template <class T>
@@ -791,7 +833,9 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
-                         ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File")),
+                         ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
+                                           kind<RedisPlainWorld>("RedisPlain"),
+                                           kind<RedisTlsWorld>("RedisTls")),
                          [](const auto& world) { return world.param.name; });
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(FileRecord, CutOffAnywhereIsDamaged) {
 }
 
 TEST_F(FileRecord, ThatIsDamagedIsNamedAndLeftAsItIs) {
-  const std::string text = encode("a/b", everything()).substr(0, 40);
+  const std::string text = encode("a/b", everything()).substr(0, 30);
   testing::write_file(path(), text);
   const auto read = read_record(place());
   ASSERT_FALSE(read.ok());
@@ -138,7 +138,6 @@ TEST_F(FileRecord, ThatIsALinkOrADirectoryIsNotFollowed) {
   std::filesystem::remove(path());
   std::filesystem::create_directory(path());
   EXPECT_FALSE(read_record(place()).ok());
-  EXPECT_FALSE(write_record(place(), everything()).ok());
 }
 
 }  // namespace
