@@ -50,8 +50,9 @@ std::string default_of(const Option& option) {
 
 std::string options_page() {
   std::string page =
-      "The key gives every name: on-busy is --on-busy, CRONLATCH_ON_BUSY, and on-busy: in\n"
-      "YAML. Order: flag, environment, file, default. Durations carry a unit: 30s, 1h30m.\n";
+      "The key gives every name: on-busy is --on-busy, CRONLATCH_ON_BUSY, and on-busy:\n"
+      "in YAML. Order: flag, environment, file, default. Durations carry a unit: 30s,\n"
+      "1h30m.\n";
   for (const Option& option : option_table()) {
     page += "\n  " + flag_of(option) + "  (" + plain(option.limits) + ")\n";
     page += wrapped(plain(option.help), 6);

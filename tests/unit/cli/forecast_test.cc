@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What explain says: every state of a lock against every way to treat a busy one.
+#include "cli/forecast.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cronlatch {
+namespace {
+
+using testing::HasSubstr;
+
+LockView lock_in(LockState state) {
+  LockView view;
+  view.lock = "a/b";
+  view.state = state;
+  view.who.holder = "web-1:12:boot";
+  view.now = {1'763'690'000'000'000};
+  view.acquired = view.now - Seconds(60);
+  view.expires = view.now + Seconds(60);
+  return view;
+}
+
+Options busy_is(OnBusy on_busy) {
+  Options options = default_options();
+  options.on_busy = on_busy;
+  return options;
+}
+
+TEST(Forecast, AFreeLockStarts) {
+  for (const OnBusy on_busy : {OnBusy::skip, OnBusy::wait, OnBusy::fail}) {
+    const Forecast f = forecast(lock_in(LockState::free), busy_is(on_busy));
+
+    EXPECT_EQ(f.decision, Decision::start);
+    EXPECT_EQ(f.exit_code, 0);
+  }
+}
+
+TEST(Forecast, AnExpiredLeaseIsTakenOverAndSaysSo) {
+  const Forecast f = forecast(lock_in(LockState::expired), busy_is(OnBusy::fail));
+
+  EXPECT_EQ(f.decision, Decision::start);
+  EXPECT_THAT(f.sentence, HasSubstr("stolen"));
+}
+
+TEST(Forecast, AHeldLockFollowsOnBusy) {
+  for (const LockState state : {LockState::held, LockState::cooling, LockState::revoked}) {
+    const LockView view = lock_in(state);
+
+    EXPECT_EQ(forecast(view, busy_is(OnBusy::skip)).decision, Decision::skip);
+    EXPECT_EQ(forecast(view, busy_is(OnBusy::wait)).decision, Decision::wait);
+    EXPECT_EQ(forecast(view, busy_is(OnBusy::fail)).decision, Decision::fail);
+    EXPECT_EQ(forecast(view, busy_is(OnBusy::fail)).exit_code, 75);
+  }
+}
+
+TEST(Forecast, NamesTheHolderAndTheEndOfItsLease) {
+  const Forecast f = forecast(lock_in(LockState::held), busy_is(OnBusy::skip));
+
+  EXPECT_THAT(f.sentence, HasSubstr("web-1:12:boot"));
+  EXPECT_THAT(f.sentence, HasSubstr("until 2025-11-21T01:54:20Z"));
+}
+
+TEST(Forecast, AHolderCannotWriteControlCharactersToATerminal) {
+  LockView view = lock_in(LockState::held);
+  view.who.holder = "\x1b[2Jevil";
+
+  const Forecast f = forecast(view, busy_is(OnBusy::skip));
+
+  EXPECT_EQ(f.sentence.find('\x1b'), std::string::npos);
+}
+
+TEST(Forecast, ASkipUsesItsExitCodeAndItsCommand) {
+  // given
+  Options options = busy_is(OnBusy::skip);
+  options.exit_skipped = 5;
+  options.skip_command = {"stop-sidecar"};
+
+  // when
+  const Forecast f = forecast(lock_in(LockState::held), options);
+
+  // then
+  EXPECT_EQ(f.exit_code, 5);
+  EXPECT_THAT(f.sentence, HasSubstr("skip command"));
+}
+
+TEST(Forecast, AWaitSaysHowLong) {
+  Options options = busy_is(OnBusy::wait);
+  EXPECT_THAT(forecast(lock_in(LockState::held), options).sentence, HasSubstr("without limit"));
+  options.wait_timeout = Millis(300'000);
+  EXPECT_THAT(forecast(lock_in(LockState::held), options).sentence, HasSubstr("at most 5m"));
+}
+
+TEST(Forecast, ARevokedLeaseThatHasPassedIsFree) {
+  LockView view = lock_in(LockState::revoked);
+  view.expires = view.now - Seconds(1);
+
+  EXPECT_EQ(forecast(view, busy_is(OnBusy::skip)).decision, Decision::start);
+}
+
+TEST(Forecast, MinHoldDoesNotBindTheSameAttemptGroup) {
+  // given
+  LockView view = lock_in(LockState::cooling);
+  view.who.group = "job-uid";
+  Options options = busy_is(OnBusy::skip);
+  options.attempt_group = "job-uid";
+
+  // then
+  EXPECT_EQ(forecast(view, options).decision, Decision::start);
+  options.attempt_group = "another";
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+}
+
+TEST(Forecast, ARetryOfAGroupThatRanBeforeWaitsInsteadOfSkipping) {
+  // given
+  LockView view = lock_in(LockState::held);
+  view.who.group = "job-uid";
+  Options options = busy_is(OnBusy::skip);
+  options.attempt_group = "job-uid";
+
+  // when
+  const Forecast f = forecast(view, options);
+
+  // then
+  EXPECT_EQ(f.decision, Decision::wait);
+  EXPECT_THAT(f.sentence, HasSubstr("at most 4m, then exit 75"));
+}
+
+TEST(Forecast, ARunWithoutAGroupIsNoRetryOfAGrantWithoutOne) {
+  EXPECT_EQ(forecast(lock_in(LockState::held), busy_is(OnBusy::skip)).decision, Decision::skip);
+}
+
+TEST(Forecast, AStoreThatIsDownFollowsOnStoreDown) {
+  // given
+  const Error down{Code::unreachable, "connection refused", "is it running"};
+  Options options = default_options();
+
+  // then
+  EXPECT_EQ(forecast(down, options).decision, Decision::refuse);
+  EXPECT_EQ(forecast(down, options).exit_code, 69);
+  EXPECT_THAT(forecast(down, options).sentence, HasSubstr("connection refused (is it running)"));
+  options.on_store_down = OnStoreDown::wait;
+  EXPECT_EQ(forecast(down, options).decision, Decision::retry);
+  options.on_store_down = OnStoreDown::run;
+  EXPECT_EQ(forecast(down, options).decision, Decision::ungated);
+}
+
+TEST(Forecast, AStoreThatRefusesUsIsNeitherWaitedForNorIgnored) {
+  Options options = default_options();
+  for (const OnStoreDown way : {OnStoreDown::fail, OnStoreDown::wait, OnStoreDown::run}) {
+    options.on_store_down = way;
+    EXPECT_EQ(forecast(Error{Code::auth, "wrong password"}, options).decision, Decision::refuse);
+    EXPECT_EQ(forecast(Error{Code::auth, "wrong password"}, options).exit_code, 77);
+    EXPECT_EQ(forecast(Error{Code::exec_missing, "not found"}, options).exit_code, 127);
+  }
+}
+
+}  // namespace
+}  // namespace cronlatch

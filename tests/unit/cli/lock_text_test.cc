@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables and JSON of the ledger.
+#include "cli/lock_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <string>
+
+namespace cronlatch {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+LockView held_lock() {
+  LockView view;
+  view.lock = "reports/nightly";
+  view.state = LockState::held;
+  view.who = {.holder = "web-1:12:boot", .job = "reports/nightly", .group = "", .once = ""};
+  view.fence = 1'763'690'000'123'456;
+  view.attempt = 2;
+  view.now = {1'763'690'060'000'000};
+  view.acquired = {1'763'690'000'123'456};
+  view.expires = {1'763'690'120'000'000};
+  view.ttl = Millis(120'000);
+  view.jobs["reports/nightly"].values = {{"acquired", 5}, {"skipped_held", 2}, {"skipped_done", 1}};
+  view.jobs["reports/weekly"].values = {
+      {"acquired", 1}, {"stolen", 1}, {"last_success", 1'763'600'000'000'000}};
+  return view;
+}
+
+TEST(Table, PadsColumnsButNotTheLast) {
+  EXPECT_EQ(render_table({{"A", "BB", "C"}, {"aaa", "", "c"}}), "A    BB  C\naaa  -   c\n");
+}
+
+TEST(Table, PadsByCharactersAndShowsNoControlCharacters) {
+  EXPECT_EQ(render_table({{"\xC3\xA9", "x"}, {"ab", "y"}}), "\xC3\xA9   x\nab  y\n");
+  EXPECT_EQ(render_table({{"a\x1b[2Jb"}}).find('\x1b'), std::string::npos);
+}
+
+TEST(Table, RoughDurationsAreForPeople) {
+  EXPECT_EQ(rough_duration(Millis(96'100)), "96.1s");
+  EXPECT_EQ(rough_duration(Millis(3'056)), "3.1s");
+  EXPECT_EQ(rough_duration(Millis(120'000)), "2m");
+  EXPECT_EQ(rough_duration(Millis(1'960)), "2s");
+}
+
+TEST(LockText, LsHasOneRowForEachLock) {
+  // given
+  LockView free;
+  free.lock = "x";
+  free.who.holder = "somebody earlier";
+
+  // when
+  const std::string table = locks_table({held_lock(), free});
+
+  // then
+  EXPECT_EQ(table,
+            "LOCK             STATE  HOLDER         SINCE                 EXPIRES               "
+            "FENCE             ACQUIRED  SKIPPED  STOLEN  LOST\n"
+            "reports/nightly  held   web-1:12:boot  2025-11-21T01:53:20Z  2025-11-21T01:55:20Z  "
+            "1763690000123456  6         3        1       0\n"
+            "x                free   -              -                     -                     "
+            "-                 0         0        0       0\n");
+}
+
+TEST(LockText, LsOfNothingIsTheHeader) {
+  const std::string table = locks_table({});
+
+  EXPECT_THAT(table, HasSubstr("LOCK"));
+  EXPECT_EQ(table.find('\n'), table.size() - 1);
+}
+
+TEST(LockText, ShowTellsEveryCounterOfEveryJob) {
+  const std::string page = lock_page(held_lock());
+
+  EXPECT_THAT(page, HasSubstr("holder   web-1:12:boot\n"));
+  EXPECT_THAT(page, HasSubstr("ttl      2m\n"));
+  EXPECT_THAT(page, HasSubstr("counters of job reports/weekly\n"));
+  for (const std::string_view counter : kCounterNames)
+    EXPECT_THAT(page, HasSubstr("  " + std::string(counter) + ' '));
+}
+
+TEST(LockText, ShowCallsTheHolderOfAFreeLockTheLast) {
+  LockView view = held_lock();
+  view.state = LockState::free;
+
+  const std::string page = lock_page(view);
+
+  EXPECT_THAT(page, HasSubstr("last holder"));
+  EXPECT_THAT(page, Not(HasSubstr("expires")));
+}
+
+// JSON is a subset of YAML.
+TEST(LockText, JsonHasStableKeys) {
+  // when
+  const YAML::Node json = YAML::Load(lock_json(held_lock()));
+
+  // then
+  EXPECT_EQ(json["lock"].as<std::string>(), "reports/nightly");
+  EXPECT_EQ(json["state"].as<std::string>(), "held");
+  EXPECT_EQ(json["holder"].as<std::string>(), "web-1:12:boot");
+  EXPECT_EQ(json["job"].as<std::string>(), "reports/nightly");
+  EXPECT_EQ(json["fence"].as<std::string>(), "1763690000123456");
+  EXPECT_EQ(json["attempt"].as<int>(), 2);
+  EXPECT_EQ(json["since"].as<std::string>(), "2025-11-21T01:53:20Z");
+  EXPECT_EQ(json["expires"].as<std::string>(), "2025-11-21T01:55:20Z");
+  EXPECT_EQ(json["ttl_ms"].as<int>(), 120'000);
+  EXPECT_TRUE(json["pid"].IsNull());
+  EXPECT_EQ(json["counters"]["acquired"].as<int>(), 6);
+  EXPECT_EQ(json["counters"]["skipped_held"].as<int>(), 2);
+  ASSERT_EQ(json["jobs"].size(), 2U);
+  EXPECT_EQ(json["jobs"][1]["job"].as<std::string>(), "reports/weekly");
+  EXPECT_EQ(json["jobs"][1]["counters"]["stolen"].as<int>(), 1);
+  EXPECT_EQ(json["jobs"][1]["counters"]["last_success"].as<std::string>(), "2025-11-20T00:53:20Z");
+  EXPECT_TRUE(json["jobs"][0]["counters"]["last_success"].IsNull());
+}
+
+TEST(LockText, JsonOfAFreeLockHasNoHolder) {
+  LockView view = held_lock();
+  view.state = LockState::free;
+
+  const YAML::Node json = YAML::Load(lock_json(view));
+
+  for (const char* key : {"holder", "job", "since", "expires"}) EXPECT_TRUE(json[key].IsNull());
+  EXPECT_EQ(json["fence"].as<std::string>(), "1763690000123456");
+}
+
+TEST(LockText, JsonSurvivesAHostileHolder) {
+  LockView view = held_lock();
+  view.who.holder = "a\"b\\c\nd\x01\xff";
+
+  const std::string json = lock_json(view);
+
+  EXPECT_THAT(json, HasSubstr(R"("holder":"a\"b\\c\nd\u0001)"));
+}
+
+}  // namespace
+}  // namespace cronlatch

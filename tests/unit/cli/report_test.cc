@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run leaves behind: the outcome file, the last log line, the metrics file.
+#include "cli/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/metrics_file.h"
+#include "cli/run_spec.h"
+#include "unit/cli/fixed_clock.h"
+
+namespace cronlatch {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// A ledger with one lock, or one that does not answer.
+class FakeLedger : public Ledger {
+ public:
+  std::optional<LockView> view;
+  Result<std::vector<LockView>> list(TimePoint) override { return std::vector<LockView>{}; }
+  Result<LockView> show(const std::string&, TimePoint) override {
+    if (view) return *view;
+    return Error{Code::unreachable, "down"};
+  }
+  Result<Revoked> revoke(const std::string&, TimePoint) override { return Revoked{}; }
+};
+
+class Report : public testing::Test {
+ protected:
+  Report() {
+    std::string pattern = testing::TempDir() + "report.XXXXXX";
+    dir_ = mkdtemp(pattern.data());
+    options_ = default_options();
+    options_.lock = "a/b";
+    options_.job = "a/b";
+    ledger_.view = LockView{};
+    ledger_.view->lock = "a/b";
+    ledger_.view->jobs["a/b"].values["acquired"] = 7;
+  }
+  ~Report() override { std::filesystem::remove_all(dir_); }
+
+  int report_of(Kind kind, Reason reason, LogFormat format = LogFormat::text) {
+    Outcome outcome;
+    outcome.kind = kind;
+    outcome.reason = reason;
+    outcome.lock = "a/b";
+    if (kind == Kind::ran) outcome.child_code = 3;
+    const Log log(format, Level::info, clock_,
+                  [this](std::string_view line) { lines_.emplace_back(line); });
+    return report(outcome, options_, &ledger_, log, clock_);
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return (std::stringstream() << file.rdbuf()).str();
+  }
+
+  FixedClock clock_;
+  std::string dir_;
+  Options options_;
+  FakeLedger ledger_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(Report, WritesTheOutcomeIntoTheFileThatIsThere) {
+  // given
+  options_.outcome_file = dir_ + "/log";
+  std::ofstream(options_.outcome_file) << std::string(5'000, 'x');
+  struct stat before {};
+  stat(options_.outcome_file.c_str(), &before);
+
+  // when
+  const int code = report_of(Kind::ran, Reason::none);
+
+  // then
+  struct stat after {};
+  stat(options_.outcome_file.c_str(), &after);
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(after.st_ino, before.st_ino) << "a bind-mounted file cannot be replaced";
+  EXPECT_THAT(text_of(options_.outcome_file), testing::StartsWith(R"({"v":1,"outcome":"ran")"));
+  EXPECT_THAT(text_of(options_.outcome_file), testing::EndsWith("}\n"));
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(Report, AFileThatCannotBeWrittenIsAWarningAndTheExitCodeStays) {
+  options_.outcome_file = dir_ + "/no/such";
+  options_.metrics_file = dir_ + "/no/such.prom";
+
+  const int code = report_of(Kind::ran, Reason::none);
+
+  EXPECT_EQ(code, 3);
+  ASSERT_EQ(lines_.size(), 2U);
+  EXPECT_THAT(lines_[0], HasSubstr("metrics file"));
+  EXPECT_THAT(lines_[1], HasSubstr("outcome file"));
+}
+
+TEST_F(Report, TheOutcomeIsTheLastLineOfJsonLogs) {
+  options_.outcome_file = dir_ + "/no/such";
+
+  (void)report_of(Kind::skipped, Reason::held, LogFormat::json);
+
+  ASSERT_EQ(lines_.size(), 2U);
+  EXPECT_THAT(lines_.back(), HasSubstr(R"("outcome":"skipped")"));
+}
+
+TEST_F(Report, MetricsFileHoldsTheLedgerAndIsReadableByOthers) {
+  options_.metrics_file = dir_ + "/cronlatch.prom";
+
+  (void)report_of(Kind::ran, Reason::none);
+
+  struct stat is {};
+  ASSERT_EQ(stat(options_.metrics_file.c_str(), &is), 0);
+  EXPECT_EQ(is.st_mode & 07777, 0644U);
+  EXPECT_THAT(
+      text_of(options_.metrics_file),
+      HasSubstr(R"(cronlatch_lock_acquired_total{namespace="a",cronjob="b",lock="a/b"} 7)"));
+  EXPECT_THAT(text_of(options_.metrics_file), Not(HasSubstr("run_errors")));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1) << "no leftovers";
+}
+
+TEST_F(Report, RunErrorsAreCountedOnAndTheLastLedgerStaysWhileTheStoreIsAway) {
+  // given
+  options_.metrics_file = dir_ + "/cronlatch.prom";
+  (void)report_of(Kind::ran, Reason::none);
+
+  // when
+  ledger_.view.reset();
+  (void)report_of(Kind::store_down, Reason::unreachable);
+  (void)report_of(Kind::store_down, Reason::unreachable);
+  (void)report_of(Kind::refused, Reason::auth);
+
+  // then
+  const std::string text = text_of(options_.metrics_file);
+  const std::string labels = R"({namespace="a",cronjob="b",lock="a/b",reason=)";
+  EXPECT_THAT(
+      text, HasSubstr(R"(cronlatch_lock_acquired_total{namespace="a",cronjob="b",lock="a/b"} 7)"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_run_errors_total" + labels + "\"unreachable\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_run_errors_total" + labels + "\"auth\"} 1\n"));
+}
+
+TEST(RunError, IsWhatTheStoreHasNotCounted) {
+  Outcome outcome;
+  outcome.kind = Kind::cannot_start;
+  outcome.reason = Reason::exec;
+  EXPECT_EQ(run_error_of(outcome), Reason::exec);
+  outcome.fence = 7;  // granted: the ledger counts it
+  EXPECT_EQ(run_error_of(outcome), Reason::none);
+  outcome.kind = Kind::ran;
+  outcome.reason = Reason::ungated;
+  EXPECT_EQ(run_error_of(outcome), Reason::ungated);
+  for (const Kind kind : {Kind::skipped, Kind::busy, Kind::interrupted}) {
+    outcome.kind = kind;
+    outcome.reason = Reason::held;
+    EXPECT_EQ(run_error_of(outcome), Reason::none);
+  }
+}
+
+TEST(OutcomeOfError, GivesTheExitCodeOfTheError) {
+  for (const Code code : {Code::usage, Code::config, Code::unreachable, Code::auth, Code::acl,
+                          Code::tls, Code::exec_denied, Code::exec_missing, Code::system}) {
+    const Error error{code, "trouble", "a way out"};
+
+    const Outcome outcome = outcome_of(error, default_options(), {});
+
+    EXPECT_EQ(exit_code(outcome, 0), exit_code(error));
+    EXPECT_EQ(line_of(outcome).message, "trouble");
+    EXPECT_EQ(line_of(outcome).hint, "a way out");
+  }
+}
+
+TEST(UnloadableOptions, StillLeaveAnOutcomeWhereSomebodyLooksForIt) {
+  // given
+  std::string pattern = testing::TempDir() + "report.XXXXXX";
+  const std::string dir = mkdtemp(pattern.data());
+  const FixedClock clock;
+  const auto written = [&](std::vector<std::string> arguments) {
+    std::filesystem::remove(dir + "/o");
+    report_unloadable(Error{Code::usage, "bad"},
+                      {std::move(arguments), {"CRONLATCH_OUTCOME_FILE=" + dir + "/o"}, clock});
+    return std::filesystem::exists(dir + "/o");
+  };
+
+  // then
+  EXPECT_TRUE(written({"--no-such-flag"}));
+  EXPECT_TRUE(written({"--isolated", "--outcome-file=" + dir + "/o"}));
+  EXPECT_TRUE(written({"--isolated", "--outcome-file", dir + "/o"}));
+  EXPECT_FALSE(written({"--isolated", "--", "--outcome-file", dir + "/o"}));
+  std::filesystem::remove_all(dir);
+}
+
+TEST(RunSpec, CarriesTheOptionsOver) {
+  // given
+  Options options = default_options();
+  options.lock = "a";
+  options.holder = "h";
+  options.job = "n/j";
+  options.attempt_group = "g";
+  options.once_per = "o";
+  options.skip_command = {"x"};
+  options.max_run = Millis(7);
+
+  // when
+  const Result<RunSpec> spec = make_run_spec(options, {"0123", 42, Micros(9)});
+
+  // then
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec->who, (Identity{"h", "n/j", "g", "o"}));
+  EXPECT_EQ(spec->owner, "0123");
+  EXPECT_EQ(spec->seed, 42U);
+  EXPECT_EQ(spec->wall_minus_boot, Micros(9));
+  EXPECT_EQ(spec->timings.ttl, Millis(120'000));
+  EXPECT_EQ(spec->once_ttl, options.once_ttl);
+  EXPECT_EQ(spec->max_run, Millis(7));
+  EXPECT_TRUE(spec->has_skip_command);
+}
+
+TEST(RunSpec, OwnersAreLongAndNeverTheSame) {
+  const FixedClock clock;
+
+  const Result<RunFacts> one = read_run_facts(clock);
+  const Result<RunFacts> two = read_run_facts(clock);
+
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_EQ(one->owner.size(), 32U);
+  EXPECT_EQ(one->owner.find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_NE(one->owner, two->owner);
+}
+
+TEST(RunSpec, AShortLeaseIsWarnedOf) {
+  Options options = default_options();
+  EXPECT_THAT(lease_warnings(options, *plan_timings(timing_wishes(options))), IsEmpty());
+  options.ttl = Millis(10'000);
+  EXPECT_EQ(lease_warnings(options, *plan_timings(timing_wishes(options))).size(), 1U);
+}
+
+}  // namespace
+}  // namespace cronlatch

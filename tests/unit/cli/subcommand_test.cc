@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding a subcommand, its help flag and its output format.
+#include "cli/subcommand.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "cli/session.h"
+#include "unit/cli/fixed_clock.h"
+
+namespace cronlatch {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Subcommand, EveryNameFindsItsOwnRow) {
+  std::set<std::string_view> names;
+  for (const Subcommand& subcommand : subcommand_table()) {
+    EXPECT_TRUE(names.insert(subcommand.name).second);
+    EXPECT_EQ(find_subcommand(subcommand.name), &subcommand);
+  }
+  EXPECT_EQ(names.size(), 10U);
+}
+
+TEST(Subcommand, HelpAndVersionAnswerToTheirFlags) {
+  for (const char* flag : {"--help", "-h"}) EXPECT_EQ(find_subcommand(flag)->name, "help");
+  for (const char* flag : {"--version", "-V"}) EXPECT_EQ(find_subcommand(flag)->name, "version");
+}
+
+TEST(Subcommand, TypingErrorIsAnsweredWithTheNearestName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"rnu", "run"}, {"runn", "run"}, {"realease", "release"}, {"metric", "metrics"}};
+  for (const auto& [wrong, right] : cases) {
+    const Error error = unknown_subcommand(wrong);
+
+    EXPECT_EQ(error.code, Code::usage);
+    EXPECT_THAT(error.message, HasSubstr(wrong));
+    EXPECT_THAT(error.hint, HasSubstr(std::string("did you mean ") + right + '?'));
+  }
+}
+
+TEST(Subcommand, AnotherWordIsNotTakenForATypingError) {
+  for (const char* wrong : {"", "x", "frobnicate", "sh"})
+    EXPECT_EQ(unknown_subcommand(wrong).hint.find("did you mean"), std::string::npos) << wrong;
+}
+
+TEST(Subcommand, ACommandInPlaceOfASubcommandIsAnsweredWithRun) {
+  for (const char* wrong : {"/usr/bin/backup", "--lock"})
+    EXPECT_THAT(unknown_subcommand(wrong).hint, HasSubstr("cronlatch run")) << wrong;
+}
+
+TEST(Subcommand, HelpFlagIsOursOnlyWhereAnOptionCouldStand) {
+  EXPECT_TRUE(wants_help({"--help"}));
+  EXPECT_TRUE(wants_help({"--lock", "x", "-h", "--", "true"}));
+  EXPECT_FALSE(wants_help({"--", "true", "--help"}));
+  EXPECT_FALSE(wants_help({"--lock", "--help"}));
+  EXPECT_FALSE(wants_help({}));
+}
+
+TEST(Subcommand, OutputFormatIsTableOrJson) {
+  // given
+  Loaded loaded;
+
+  // then
+  EXPECT_EQ(*output_format(loaded), Format::table);
+  loaded.extras["-o"] = "json";
+  EXPECT_EQ(*output_format(loaded), Format::json);
+  loaded.extras["-o"] = "yaml";
+  ASSERT_FALSE(output_format(loaded).ok());
+  EXPECT_EQ(output_format(loaded).error().code, Code::usage);
+  EXPECT_THAT(output_format(loaded).error().hint, HasSubstr("-o json"));
+}
+
+// What each subcommand refuses before it opens anything.
+TEST(Subcommand, WrongArgumentsAreUsageErrorsWithAHint) {
+  struct Case {
+    const char* name;
+    std::vector<std::string> arguments;
+  };
+  // `run` is not here: it blocks the signals of the whole process.
+  const Case cases[] = {{"explain", {}},
+                        {"explain", {"-o", "xml", "--", "true"}},
+                        {"ls", {"more"}},
+                        {"ls", {"-o", "yaml"}},
+                        {"ls", {"--force"}},
+                        {"show", {}},
+                        {"show", {"a", "b"}},
+                        {"release", {"--force"}},
+                        {"release", {"a", "--forec"}},
+                        {"metrics", {"-o", "json"}},
+                        {"config", {"-o", "toml"}},
+                        {"install", {}},
+                        {"install", {"a", "b"}},
+                        {"version", {"x"}},
+                        {"help", {"nothing"}}};
+  const FixedClock clock;
+  for (const Case& c : cases) {
+    const Result<Printed> printed = find_subcommand(c.name)->function({c.arguments, {}, clock});
+
+    ASSERT_FALSE(printed.ok()) << c.name;
+    EXPECT_EQ(printed.error().code, Code::usage) << c.name << ": " << printed.error().message;
+    EXPECT_FALSE(printed.error().hint.empty()) << c.name << ": " << printed.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace cronlatch
