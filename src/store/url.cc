@@ -148,7 +148,8 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
   if (is_planned(scheme))
     return wrong(std::string(scheme) + ":// is not supported by this version");
   if (scheme == "file") return parse_file(rest);
-  if (rest.find("://") != std::string_view::npos)
+  if (const std::size_t comma = rest.find(',');
+      comma != std::string_view::npos && rest.find("://", comma) != std::string_view::npos)
     return wrong("a list of URLs is not supported by this version");
   if (scheme == "redis") return parse_redis(rest, false);
   if (scheme == "rediss") return parse_redis(rest, true);

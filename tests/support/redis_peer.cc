@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 
@@ -61,12 +62,13 @@ RedisPeer::Script RedisPeer::to_eval(std::string answer) {
   };
 }
 
-RedisPeer::RedisPeer(Script script, Pace pace, std::string greeting)
+RedisPeer::RedisPeer(Script script, Pace pace, std::string greeting, At at)
     : script_(std::move(script)), pace_(pace), greeting_(std::move(greeting)) {
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(at.port));
+  inet_pton(AF_INET, at.ip, &address.sin_addr);
   socklen_t size = sizeof address;
   if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
       listen(listener_, 16) != 0 ||

@@ -21,8 +21,13 @@ class RedisPeer {
   static const std::string kHangUp;
 
   enum class Pace { at_once, byte_by_byte };
+  struct At {
+    const char* ip;
+    int port;  // 0: any free one
+  };
   // `greeting` is sent to each client before it has said anything.
-  explicit RedisPeer(Script script, Pace pace = Pace::at_once, std::string greeting = "");
+  explicit RedisPeer(Script script, Pace pace = Pace::at_once, std::string greeting = "",
+                     At at = {"127.0.0.1", 0});
   ~RedisPeer();
   RedisPeer(const RedisPeer&) = delete;
   RedisPeer& operator=(const RedisPeer&) = delete;

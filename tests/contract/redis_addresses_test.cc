@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store's name with several addresses: dead ones, silent ones, and ones that serve the wrong
+// role.
+#include <arpa/inet.h>
+#include <fcntl.h>
+
+#include "contract/redis_support.h"
+#include "store/redis/redis_store.h"
+#include "support/dns_server.h"
+#include "support/redis_peer.h"
+
+namespace cronlatch::testing {
+namespace {
+
+class AddressWorld : public World {
+ public:
+  AddressWorld(int port, const std::string& dns) {
+    config_.host = "redis.test.";
+    config_.port = static_cast<std::uint16_t>(port);
+    config_.greeting.where = "redis.test:" + std::to_string(port);
+    config_.key_prefix = "cronlatch:";
+    config_.resolver.servers = dns;
+  }
+  std::unique_ptr<Backend> open() override { return std::make_unique<redis::RedisStore>(config_); }
+  void pass(Millis) override {}
+
+ private:
+  redis::RedisConfig config_;
+};
+
+// A socket of 127.0.0.2 that takes no connection and refuses none: its queue is full.
+class SilentAddress {
+ public:
+  explicit SilentAddress(int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    inet_pton(AF_INET, "127.0.0.2", &address.sin_addr);
+    const auto* where = reinterpret_cast<sockaddr*>(&address);
+    listener_ = redis::Socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ready_ = bind(listener_.get(), where, sizeof address) == 0 && listen(listener_.get(), 0) == 0;
+    for (redis::Socket& filler : fillers_) {
+      filler = redis::Socket(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      connect(filler.get(), where, sizeof address);
+    }
+  }
+  bool ready() const { return ready_; }
+
+ private:
+  redis::Socket listener_;
+  redis::Socket fillers_[4];
+  bool ready_ = false;
+};
+
+TEST(RedisAddresses, AreTriedInTurnWhenTheFirstRefuses) {
+  const auto server = RedisServer::start();
+  DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2", "127.0.0.1"}}});
+  AddressWorld world(server->port(), dns.address());
+  Program run(world, "shop/report", "aa11");
+  const auto reply = run(run.acquire());
+  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+}
+
+TEST(RedisAddresses, AreTriedInTurnWhenTheFirstIsSilent) {
+  const auto server = RedisServer::start();
+  const SilentAddress silent(server->port());
+  ASSERT_TRUE(silent.ready());
+  DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2", "127.0.0.1"}}});
+  AddressWorld world(server->port(), dns.address());
+  Program run(world, "shop/report", "aa11");
+  const TimePoint start = boot_now();
+  const auto reply = run(run.acquire());
+  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+  EXPECT_LT(boot_now() - start, Millis(1'000));
+}
+
+TEST(RedisAddresses, AreLeftForAnotherWhenTheyServeAReplica) {
+  // given: a server that has become a replica
+  const auto master = RedisServer::start();
+  RedisPeer replica(
+      RedisPeer::to_eval("-READONLY You can't write against a read only replica.\r\n"),
+      RedisPeer::Pace::at_once, "", {"127.0.0.2", master->port()});
+  DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2"}}});
+  AddressWorld world(master->port(), dns.address());
+  Program run(world, "shop/report", "aa11");
+  const auto refused = run(run.acquire());
+  ASSERT_NE(down_in(refused), nullptr) << said(refused);
+  // when: its name gets a second address, behind the first
+  dns.set({{"redis.test", {"127.0.0.2", "127.0.0.1"}}});
+  const auto reply = run(run.acquire());
+  // then
+  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

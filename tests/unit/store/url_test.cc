@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Store URLs: what is understood, what is refused, and that no refusal repeats a password.
+#include "store/url.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cronlatch {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+StoreUrl parsed(std::string_view text) {
+  const auto url = parse_store_url(text);
+  EXPECT_TRUE(url.ok()) << text << ": " << (url ? "" : url.error().message);
+  return url ? *url : StoreUrl{};
+}
+
+std::string refusal(std::string_view text) {
+  const auto url = parse_store_url(text);
+  if (url) return "accepted";
+  EXPECT_EQ(url.error().code, Code::config);
+  EXPECT_NE(url.error().hint, "");
+  return url.error().message;
+}
+
+TEST(StoreUrl, HasDefaultsForPortAndDatabase) {
+  const StoreUrl url = parsed("redis://redis.example.com");
+  EXPECT_EQ(url.host, "redis.example.com");
+  EXPECT_EQ(url.port, 6379);
+  EXPECT_EQ(url.db, 0);
+  EXPECT_EQ(url.user, "");
+  EXPECT_FALSE(url.tls);
+  EXPECT_EQ(parsed("redis://h/").db, 0);
+}
+
+TEST(StoreUrl, IsTakenApart) {
+  const StoreUrl url = parsed("rediss://jobs@redis.data.svc.:6390/15");
+  EXPECT_TRUE(url.tls);
+  EXPECT_EQ(url.user, "jobs");
+  EXPECT_EQ(url.host, "redis.data.svc.");
+  EXPECT_EQ(url.name(), "redis.data.svc");
+  EXPECT_EQ(url.port, 6390);
+  EXPECT_EQ(url.db, 15);
+  EXPECT_EQ(url.where(), "redis.data.svc.:6390");
+}
+
+TEST(StoreUrl, TakesIpv6InBrackets) {
+  const StoreUrl url = parsed("redis://jobs@[fd00::1]:7000/2");
+  EXPECT_EQ(url.host, "fd00::1");
+  EXPECT_EQ(url.where(), "[fd00::1]:7000");
+  EXPECT_EQ(url.port, 7000);
+  EXPECT_EQ(parsed("redis://[::1]").port, 6379);
+}
+
+TEST(StoreUrl, NamesADirectory) {
+  EXPECT_EQ(parsed("file:///run/cronlatch").directory, "/run/cronlatch");
+  EXPECT_THAT(refusal("file://run/cronlatch"), HasSubstr("absolute"));
+}
+
+TEST(StoreUrl, SaysWhichPartIsWrong) {
+  EXPECT_THAT(refusal(""), HasSubstr("empty"));
+  EXPECT_THAT(refusal("redis.example.com"), HasSubstr("no scheme"));
+  EXPECT_THAT(refusal("http://redis"), HasSubstr("scheme"));
+  EXPECT_THAT(refusal("redis://"), HasSubstr("host is missing"));
+  EXPECT_THAT(refusal("redis://:6379"), HasSubstr("host is missing"));
+  EXPECT_THAT(refusal("redis://h:0"), HasSubstr("port"));
+  EXPECT_THAT(refusal("redis://h:65536"), HasSubstr("port"));
+  EXPECT_THAT(refusal("redis://h:63x"), HasSubstr("port"));
+  EXPECT_THAT(refusal("redis://h:"), HasSubstr("port"));
+  EXPECT_THAT(refusal("redis://h/x"), HasSubstr("database"));
+  EXPECT_THAT(refusal("redis://h/-1"), HasSubstr("database"));
+  EXPECT_THAT(refusal("redis://h/1?ssl=true"), HasSubstr("'?'"));
+  EXPECT_THAT(refusal("redis://h?db=1"), HasSubstr("'?'"));
+  EXPECT_THAT(refusal("redis://fd00::1"), HasSubstr("brackets"));
+  EXPECT_THAT(refusal("redis://[fd00::1"), HasSubstr("']'"));
+  EXPECT_THAT(refusal("redis://[10.0.0.1]"), HasSubstr("not an IPv6"));
+  EXPECT_THAT(refusal("redis://[::1]6379"), HasSubstr(":port"));
+  EXPECT_THAT(refusal("redis://a b"), HasSubstr("character"));
+  EXPECT_THAT(refusal("redis://@h"), HasSubstr("user name"));
+}
+
+TEST(StoreUrl, IsRefusedWithAPasswordThatIsNeverRepeated) {
+  for (const std::string_view text : std::initializer_list<std::string_view>{
+           "redis://user:canary@h", "redis://:canary@h:1/2", "rediss://u:ca/nary@h",
+           "redis://u:c@nary@h", "redis://u:canary://x@h"}) {
+    const std::string message = refusal(text);
+    EXPECT_THAT(message, HasSubstr("password")) << text;
+    EXPECT_THAT(message, Not(HasSubstr("nary"))) << text;
+  }
+}
+
+TEST(StoreUrl, SaysWhatALaterVersionWillUnderstand) {
+  for (const std::string_view text : std::initializer_list<std::string_view>{
+           "redis+sentinel://h1,h2/m", "rediss+cluster://h1", "postgres://u@h/db", "redis://h1,h2",
+           "redis://h1,redis://h2"})
+    EXPECT_THAT(refusal(text), HasSubstr("not supported by this version")) << text;
+}
+
+}  // namespace
+}  // namespace cronlatch
