@@ -3,9 +3,12 @@
 // parser judges both.
 #include "config/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <optional>
+#include <sstream>
 
 #include "core/text.h"
 
@@ -62,17 +65,54 @@ Result<Setting> setting_of(const std::string& path, const YAML::Node& key,
   return Setting{option, *text, where, where + ": " + std::string(option->key)};
 }
 
-Result<std::vector<Setting>> settings_of(const std::string& path,
-                                         const std::vector<YAML::Node>& documents) {
+// Only remembers where the first thing of a document stands.
+struct FirstMark final : YAML::EventHandler {
+  YAML::Mark mark = YAML::Mark::null_mark();
+  void see(const YAML::Mark& at) {
+    if (mark.is_null()) mark = at;
+  }
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& at, YAML::anchor_t) override { see(at); }
+  void OnAlias(const YAML::Mark& at, YAML::anchor_t) override { see(at); }
+  void OnScalar(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    see(at);
+  }
+  void OnSequenceStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    see(at);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    see(at);
+  }
+  void OnMapEnd() override {}
+};
+
+// Where a second document stands. YAML::LoadAll is not asked: it never ends for a file that begins
+// with a comma, because a document without a token does not move its parser on.
+std::optional<YAML::Mark> second_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  FirstMark first;
+  FirstMark second;
+  if (!parser.HandleNextDocument(first) || !parser.HandleNextDocument(second)) return {};
+  return second.mark;
+}
+
+Result<std::vector<Setting>> settings_of(const std::string& path, const std::string& text) {
   std::vector<Setting> settings;
-  if (documents.empty() || documents.front().IsNull()) return settings;
-  if (documents.size() > 1)
-    return malformed(place(path, documents[1].Mark()), "the file holds more than one document",
+  const YAML::Node document = YAML::Load(text);
+  if (const std::optional<YAML::Mark> second = second_document(text))
+    return malformed(place(path, *second), "the file holds more than one document",
                      "leave --- out");
-  if (!documents.front().IsMap())
-    return malformed(place(path, documents.front().Mark()), "the file is not a map of options",
+  if (document.IsNull()) return settings;
+  if (!document.IsMap())
+    return malformed(place(path, document.Mark()), "the file is not a map of options",
                      "write lines like ttl: 2m");
-  for (const auto& entry : documents.front()) {
+  for (const auto& entry : document) {
     Result<Setting> setting = setting_of(path, entry.first, entry.second);
     if (!setting) return setting.error();
     const auto first = std::find_if(settings.begin(), settings.end(),
@@ -89,7 +129,7 @@ Result<std::vector<Setting>> settings_of(const std::string& path,
 
 Result<std::vector<Setting>> yaml_settings(const std::string& path, const std::string& text) {
   try {
-    return settings_of(path, YAML::LoadAll(text));
+    return settings_of(path, text);
   } catch (const YAML::Exception& e) {
     return malformed(place(path, e.mark), "no valid YAML: " + printable(e.msg, 200),
                      "write lines like ttl: 2m");
