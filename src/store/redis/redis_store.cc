@@ -7,6 +7,8 @@
 
 #include "store/redis/boot_clock.h"
 #include "store/redis/script_codec.h"
+#include "store/redis/wait.h"
+#include "store/rules.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -43,6 +45,19 @@ RedisStore::~RedisStore() = default;
 
 void RedisStore::ask(const Request& request, TimePoint) {
   pending_ = Pending{request, give_up_of(request)};
+  drop_dead_session();
+}
+
+// The server may have closed the connection while nothing was asked; to find that out with the next
+// request would look like an outage.
+void RedisStore::drop_dead_session() {
+  if (session_ == nullptr) return;
+  PollSet set;
+  session_->watch(set);
+  set.wake_by(boot_now());
+  wait_for_events(set);
+  session_->step(set, boot_now());
+  if (session_->failure()) session_.reset();
 }
 
 void RedisStore::watch(PollSet& set) const {
@@ -56,6 +71,11 @@ void RedisStore::connect(TimePoint now) {
 }
 
 std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
+  if (pending_ && !pending_->asked)
+    if (auto refused = rules::refuse_slots(pending_->request)) {
+      pending_.reset();
+      return *refused;
+    }
   if (pending_ && session_ == nullptr && now < pending_->give_up) connect(now);
   if (session_ != nullptr) {
     session_->step(set, now);
