@@ -9,6 +9,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <chrono>
+
 #include "file_support.h"
 #include "store/file/directory.h"
 #include "store/file/holders.h"
@@ -109,6 +111,38 @@ TEST_F(FileKernelLock, OfAReplacedFileIsNotBelieved) {
   // When a third asks, then it is judged by the file that has the name now
   orphan->unlock();
   EXPECT_FALSE(take());
+}
+
+TEST_F(FileKernelLock, IsNeverAnOrphanThoughHoldersRemoveTheFile) {
+  // Given processes that take the lock and remove its file before they let go, over and over
+  const std::string path = temp_ / "a.lock";
+  const auto remove_again_and_again = [&] {
+    for (;;) {
+      auto lock = take();
+      if (!lock) continue;
+      unlink(path.c_str());
+      lock->unlock();
+    }
+    return 0;
+  };
+  const Child one(remove_again_and_again), two(remove_again_and_again),
+      three(remove_again_and_again);
+
+  // When another takes it for half a second, then always on the file that has the name
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  int takes = 0;
+  while (!HasFailure() && std::chrono::steady_clock::now() < deadline) {
+    auto lock = take();
+    if (!lock) continue;
+    ++takes;
+    struct stat ours {
+    }, named{};
+    EXPECT_EQ(fstat(lock->fd(), &ours), 0);
+    EXPECT_EQ(stat(path.c_str(), &named), 0);
+    EXPECT_EQ(ours.st_ino, named.st_ino);
+    lock->unlock();
+  }
+  EXPECT_GT(takes, 0);
 }
 
 TEST_F(FileKernelLock, IsSeenWithoutBeingTouched) {
