@@ -43,7 +43,10 @@ class Walk {
       : bench_(bench), dice_(dice), met_(met), time_(time), unit_(unit) {}
 
   void step() {
-    if (time_ == TimeOf::test) move_time();
+    if (time_ == TimeOf::test)
+      move_time();
+    else if (dice_.one_in(6))
+      await_expiry();
     lose_data();
     if (lost_ && dice_.one_in(2)) return compare(*lost_);
     const auto verb = dice_.below(20);
@@ -58,6 +61,17 @@ class Walk {
   bool whole = true;  // the law is kept: no part of the record was lost by itself
 
  private:
+  // Lets the server's own clock reach the end of a short lease.
+  void await_expiry() {
+    if (model_.expires - bench_.now > unit_ * 30) return;
+    while (bench_.now < model_.expires) {
+      const RedisAnswer time = bench_.client({"TIME"});
+      ASSERT_EQ(time.elements.size(), 2u);
+      bench_.now.us =
+          std::stoll(time.elements[0].text) * 1'000'000 + std::stoll(time.elements[1].text);
+    }
+  }
+
   void move_time() {
     const Micros to_end = model_.expires - bench_.now;
     switch (dice_.below(12)) {

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the verbs share. The reference is src/store/rules*.cc: every line here says the same as a line there, and the
--- property test in tests/scripts holds both together. Redis 6.2 or newer.
+-- What the verbs share. The reference is src/store/rules*.cc: the scripts say the same, and the
+-- property test in tests/scripts holds both together. Redis 6.2 or newer. A user needs, on the keys
+-- below the prefix: EVAL TIME TYPE HMGET HGET HSET HINCRBY ZSCORE ZCARD ZRANGEBYSCORE ZADD ZREM
+-- ZREMRANGEBYRANK PTTL PEXPIRE PERSIST.
 --
 -- KEYS of every verb but revoke (which has the first two):
 --   1 record  hash: the last grant (fields below)
@@ -9,10 +11,13 @@
 --   4 once    zset: run identity of the caller's job -> when it was finished (us)
 --   5 seen    zset: <owner>:<attempt>:<answer> -> remembered until (us)
 --
--- Order of every verb: read the clock once, validate what is stored, decide, plan the writes, check that we may
--- write all of it, write. Nothing that can fail follows the first write, because Redis does not roll back.
+-- Order of every verb: read the clock once, validate what is stored, decide, plan the writes, check
+-- that we may write all of it, write. Nothing that can fail follows the first write, because Redis
+-- does not roll back. (Before 7.0 a script cannot ask its ACL: there a user who lacks one of the
+-- commands above can tear a record.)
 -- All times and lengths are microseconds, below 2^53, so that Lua's numbers hold them exactly.
--- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index), then the verdict's own.
+-- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index),
+-- then the verdict's own.
 
 if redis.replicate_commands then redis.replicate_commands() end
 
@@ -43,7 +48,7 @@ end
 
 local function argument(i)
   local n = whole(ARGV[i])
-  if not n then error({err = 'ERR cronlatch: argument ' .. i .. ' is not a whole number below 2^53'}) end
+  if not n then error({err = 'ERR cronlatch: argument ' .. i .. ' is no whole number'}) end
   return n
 end
 
@@ -58,12 +63,14 @@ local function check_types()
 end
 
 local TEXTS = {'state', 'owner', 'holder', 'job', 'group', 'once'}
-local NUMBERS = {'attempt', 'fence', 'stole', 'acquired', 'expires', 'ttl', 'born', 'day', 'slots'}
+local NUMBERS = {'attempt', 'fence', 'stole', 'acquired', 'expires', 'ttl', 'born', 'day',
+                 'slots'}
 local STATES = {free = true, held = true, revoked = true, cooling = true}
 
 -- The record, validated; state 'none' when there is no record.
 local function load_record()
-  if redis.call('TYPE', KEYS[1])['ok'] == 'none' then return {state = 'none', fence = 0, ttl = 0} end
+  local absent = {state = 'none', fence = 0, ttl = 0}
+  if redis.call('TYPE', KEYS[1])['ok'] == 'none' then return absent end
   local r = {}
   local values = redis.call('HMGET', KEYS[1], unpack(TEXTS))
   for i, name in ipairs(TEXTS) do
@@ -118,8 +125,8 @@ end
 local plan = {}
 local function put(...) plan[#plan + 1] = {...} end
 
--- State and counters live as long as a grant is open, then 90 days (G7). Neither command is refused when memory is
--- full, so a verb that plans it first survives maxmemory (G2).
+-- State and counters live as long as a grant is open, then 90 days (G7). Neither command is refused
+-- when memory is full, so a verb that plans it first survives maxmemory (G2).
 local function keep(key, r)
   if r.state == 'held' then put('PERSIST', key) else put('PEXPIRE', key, KEEP_MS) end
 end
@@ -168,14 +175,15 @@ local function remember_group(group, now)
   live_at_least(KEYS[3], DAY / 1000)
 end
 
--- Makes the claim the holder; r.state, fence, stole, acquired, expires, ttl are set by the caller. Returns the index flag.
+-- Makes `r`, filled in by the caller, the record; a new one is born now. Returns the index flag.
 local function seat(r, now)
   local today = math.floor(now / DAY)
   local index = today ~= r.day and '1' or '0'
-  put('HSET', KEYS[1], 'state', r.state, 'owner', r.owner, 'attempt', text(r.attempt), 'holder', r.holder,
-      'job', r.job, 'group', r.group, 'once', r.once, 'fence', text(r.fence), 'stole', text(r.stole),
-      'acquired', text(r.acquired), 'expires', text(r.expires), 'ttl', text(r.ttl),
-      'born', text(r.born or now), 'day', text(today), 'slots', '1')
+  put('HSET', KEYS[1], 'state', r.state, 'owner', r.owner, 'attempt', text(r.attempt),
+      'holder', r.holder, 'job', r.job, 'group', r.group, 'once', r.once,
+      'fence', text(r.fence), 'stole', text(r.stole), 'acquired', text(r.acquired),
+      'expires', text(r.expires), 'ttl', text(r.ttl), 'born', text(r.born or now),
+      'day', text(today), 'slots', '1')
   put('PERSIST', KEYS[1])
   remember_group(r.group, now)
   return index
@@ -194,8 +202,8 @@ local function commit()
   for _, command in ipairs(plan) do redis.call(unpack(command)) end
 end
 
--- Runs a verb. An error becomes the reply, its code in front: before 7.0 the place in the script comes first, and before
--- 7.2 a refusal inside a script has no code of its own.
+-- Runs a verb. An error becomes the reply, its code in front: before 7.0 the place in the script
+-- comes first, and before 7.2 a refusal inside a script has no code of its own.
 local function run(verb)
   local fine, result = pcall(verb)
   if fine then return result end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Revoke: ends a live lease in the ledger. Its holder keeps others out until it lets go, or the lease is over.
+-- Revoke: ends a live lease in the ledger. Its holder keeps others out until it lets go, or the
+-- lease is over.
 -- KEYS: record, stats. ARGV: 1 not_after
 -- Replies: revoked now 0 was_held(0|1) holder fence remaining
 --          stale now 0 closed(0)
@@ -23,7 +24,8 @@ local function revoke()
     commit()
   end
   local remaining = r.state == 'free' and 0 or math.max(0, r.expires - now)
-  return {'revoked', text(now), '0', was_held and '1' or '0', r.holder, text(r.fence), text(remaining)}
+  return {'revoked', text(now), '0', was_held and '1' or '0', r.holder, text(r.fence),
+          text(remaining)}
 end
 
 return run(revoke)
