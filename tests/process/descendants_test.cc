@@ -15,16 +15,17 @@ using ::testing::HasSubstr;
 
 class Leftovers : public GatedByRedis {
  protected:
-  // A daemon that tells its pid in the file and does what `words` say; the command then exits 0.
+  // A daemon that does what `words` say and tells its pid in the file; then the command exits 0.
   Words leave(Words words) const {
     words.insert(words.begin(), {"to", file(), "daemon", "["});
-    words.insert(words.end(), {"ids", "forever", "]", "await", file(), "exit", "0"});
+    words.insert(words.end(), {"ids", "touch", dir.path("up"), "forever", "]", "await",
+                               dir.path("up"), "exit", "0"});
     return words;
   }
   pid_t daemon_pid() const {
     EXPECT_TRUE(told("foreground="));
     const std::string text = read_file(file());
-    const int pid = std::atoi(text.c_str() + text.find("pid=") + 4);
+    const int pid = std::atoi(text.c_str() + text.find("ids pid=") + 8);
     return pid > 1 ? pid : ::getpid();
   }
 };
@@ -123,6 +124,48 @@ TEST_F(Leftovers, AreLeftWhenAskedTo) {
   EXPECT_TRUE(is_alive(daemon));
   EXPECT_TRUE(lock_is_free());
   if (daemon != ::getpid()) ::kill(daemon, SIGKILL);
+}
+
+TEST_F(Leftovers, AreEndedByTheFirstProcessOfAContainerWithoutProc) {
+  // Given a PID namespace that sees the /proc of another one
+  Program trial({.argv = {"/usr/bin/unshare", "-p", "-f", "/bin/true"}});
+  if (trial.exit_code() != 0)
+    GTEST_SKIP() << "NOT TESTED: a PID namespace is not permitted here: " << trial.err();
+  ProgramSpec spec = run({}, leave({}));
+  spec.argv.insert(spec.argv.begin(), {"/usr/bin/unshare", "-p", "-f"});
+  // When
+  Program program(spec);
+  // Then
+  EXPECT_EQ(program.exit_code(), 0) << program.err();
+  EXPECT_TRUE(told("foreground="));
+  EXPECT_TRUE(lock_is_free());
+}
+
+TEST_F(Leftovers, OfTheGroupAreEndedWithoutProc) {
+  // Given
+  const std::string hide = "mount -t tmpfs none /proc && exec \"$@\"";
+  Program trial({.argv = {"/usr/bin/unshare", "-m", "/bin/sh", "-c", hide, "sh", "/bin/true"}});
+  if (trial.exit_code() != 0)
+    GTEST_SKIP() << "NOT TESTED: a mount namespace is not permitted here: " << trial.err();
+  ProgramSpec spec = run({}, {"spawn", "[", "forever", "]", "exit", "3"});
+  spec.argv.insert(spec.argv.begin(), {"/usr/bin/unshare", "-m", "/bin/sh", "-c", hide, "sh"});
+  // When
+  Program program(spec);
+  // Then
+  EXPECT_EQ(program.exit_code(), 3) << program.err();
+}
+
+TEST_F(Leftovers, AreNotTheJobsThatAShellHadBeforeItBecameUs) {
+  // Given
+  std::string script = "'" + talking_child() + "' ids forever & exec";
+  for (const std::string& word : run_words({}, {"exit", "3"})) script += " '" + word + "'";
+  // When
+  Program program({.argv = {"/bin/sh", "-c", script}});
+  const pid_t job_before = program.pid_after("ids pid=");
+  // Then
+  EXPECT_EQ(program.exit_code(), 3) << program.err();
+  EXPECT_TRUE(is_alive(job_before));
+  ::kill(job_before, SIGKILL);
 }
 
 TEST_F(Leftovers, S5_ThatNobodyMayKillKeepTheLockHeldAndRenewed) {

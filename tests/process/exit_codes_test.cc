@@ -43,7 +43,7 @@ TEST_F(ExitCodes, Is137WhenTheCommandIsKilledByOthers) {
   Program program(run({}, {"ids", "forever"}));
   ASSERT_TRUE(program.says("ids"));
   // When
-  ::kill(program.pid_after("pid="), SIGKILL);
+  ::kill(program.pid_after("ids pid="), SIGKILL);
   // Then
   EXPECT_EQ(program.exit_code(), 137);
   EXPECT_TRUE(lock_is_free());

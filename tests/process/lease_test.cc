@@ -124,7 +124,7 @@ TEST_F(Lease, L2_OfAKilledWrapperPassesOnAndIsCountedStolen) {
   // Given
   Program program(run({"--ttl", "5s"}, {"ids", "forever"}));
   ASSERT_TRUE(program.says("ids"));
-  const pid_t command = program.pid_after("pid=");
+  const pid_t command = program.pid_after("ids pid=");
   // When
   const std::int64_t killed = boottime_us();
   program.signal(SIGKILL);
@@ -170,7 +170,7 @@ TEST_F(FileLock, L2_OfAKilledWrapperIsFreeAtOnce) {
   // Given
   Program program(run({}, {"ids", "forever"}));
   ASSERT_TRUE(program.says("ids"));
-  const pid_t command = program.pid_after("pid=");
+  const pid_t command = program.pid_after("ids pid=");
   // When
   program.signal(SIGKILL);
   // Then

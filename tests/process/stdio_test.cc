@@ -68,6 +68,20 @@ TEST_F(Surroundings, StandardOutputBelongsToTheCommand) {
   EXPECT_EQ(holder.out(), "mine\n");
 }
 
+TEST_F(Surroundings, NobodyWhoReadsOurStandardErrorIsNoReasonToEnd) {
+  // Given
+  Program program(run({"--log-level", "debug", "--warn-after", "100ms"},
+                      {"say", "up", "await", go(), "exit", "7"}));
+  ASSERT_TRUE(program.says("up"));
+  // When
+  program.stop_listening();
+  const bool ended = program.exit_code(300ms).has_value();
+  touch(go());
+  // Then
+  EXPECT_FALSE(ended);
+  EXPECT_EQ(program.exit_code(), 7);
+}
+
 TEST_F(Surroundings, StandardInputBelongsToTheCommand) {
   // Given
   Program program(run({}, {"read", "read"}));

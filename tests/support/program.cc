@@ -194,6 +194,11 @@ void Program::type(const std::string& text) const {
 
 void Program::close_input() { close_fd(in_); }
 
+void Program::stop_listening() {
+  close_fd(out_fd_);
+  close_fd(err_fd_);
+}
+
 void Program::pump(std::chrono::milliseconds wait) {
   std::array<pollfd, 2> fds{{{out_fd_, POLLIN, 0}, {err_fd_, POLLIN, 0}}};
   if (::poll(fds.data(), fds.size(), static_cast<int>(wait.count())) <= 0) return;

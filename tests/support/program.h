@@ -68,6 +68,7 @@ class Program {
   void signal(int signo) const;
   void type(const std::string& text) const;  // to its standard input or its terminal
   void close_input();
+  void stop_listening();  // closes our ends of its standard output and standard error
 
   const std::string& out() const { return out_; }  // what has been read so far
   const std::string& err() const { return err_; }
