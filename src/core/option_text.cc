@@ -101,7 +101,7 @@ Status parse_value(Millis& out, const Option& option, std::string_view text) {
 
 Status parse_value(std::optional<Millis>& out, const Option& option, std::string_view text) {
   Millis value{};
-  const Status parsed = parse_value(value, option, text);
+  Status parsed = parse_value(value, option, text);
   if (parsed.ok()) out = value;
   return parsed;
 }
@@ -183,7 +183,7 @@ Status apply_text(Options& options, const Option& option, std::string_view text)
 }
 
 Status set_option(Options& options, const Option& option, std::string_view text) {
-  const Status applied = apply_text(options, option, text);
+  Status applied = apply_text(options, option, text);
   if (applied.ok()) return applied;
   Error error = applied.error();
   error.message = std::string(option.key) + ": " + error.message;

@@ -103,9 +103,7 @@ int exit_code(const Error& error) {
     case Code::unreachable:
       return kExitStoreDown;
     case Code::auth:
-      return kExitRefused;
     case Code::acl:
-      return kExitRefused;
     case Code::tls:
       return kExitRefused;
     case Code::exec_denied:
@@ -113,7 +111,6 @@ int exit_code(const Error& error) {
     case Code::exec_missing:
       return kExitMissing;
     case Code::system:
-      return kExitBug;
     case Code::bug:
       return kExitBug;
   }
