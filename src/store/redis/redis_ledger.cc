@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Ledger face of RedisStore: blocking calls for people and for metrics, on the same connection,
 // with a ppoll of their own. Reading writes nothing.
-#include <poll.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "store/redis/boot_clock.h"
 #include "store/redis/redis_store.h"
 #include "store/redis/script_codec.h"
+#include "store/redis/wait.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -25,19 +24,6 @@ Fields fields_of(const Resp& answer) {
   for (std::size_t i = 0; i + 1 < answer.elements.size(); i += 2)
     fields[answer.elements[i].text] = answer.elements[i + 1].text;
   return fields;
-}
-
-void wait_for_events(PollSet& set) {
-  std::vector<pollfd> fds;
-  for (const PollSet::Watched& watched : set.fds) fds.push_back({watched.fd, watched.events, 0});
-  timespec left{};
-  if (set.deadline) {
-    const Micros rest = std::max(Micros{0}, *set.deadline - boot_now());
-    left.tv_sec = static_cast<time_t>(rest.count() / 1'000'000);
-    left.tv_nsec = static_cast<long>(rest.count() % 1'000'000 * 1000);
-  }
-  ppoll(fds.data(), fds.size(), set.deadline ? &left : nullptr, nullptr);
-  for (std::size_t i = 0; i < fds.size(); ++i) set.fds[i].ready = fds[i].revents;
 }
 
 }  // namespace
@@ -63,15 +49,7 @@ Status RedisStore::wait(TimePoint give_up) {
 }
 
 Status RedisStore::open(TimePoint give_up) {
-  if (session_ != nullptr) {
-    // It may have ended while nobody looked.
-    PollSet set;
-    session_->watch(set);
-    set.wake_by(boot_now());
-    wait_for_events(set);
-    session_->step(set, boot_now());
-    if (session_->failure()) session_.reset();
-  }
+  drop_dead_session();
   if (session_ == nullptr) {
     connect(boot_now());
     session_->step(PollSet{}, boot_now());

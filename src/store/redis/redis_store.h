@@ -46,6 +46,7 @@ class RedisStore : public Backend {
     std::optional<TimePoint> asked{};  // when it was sent
   };
   void connect(TimePoint now);
+  void drop_dead_session();
   void send_request(TimePoint now);
   Reply answered(const Resp& answer, TimePoint now);
   Reply refused(const Resp& answer);
