@@ -2,9 +2,12 @@
 #include "cli/stdio.h"
 
 #include <poll.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include "core/log.h"
@@ -34,7 +37,23 @@ Status write_stdout(std::string_view text) {
   return Done{};
 }
 
-void write_stderr(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+void write_now(int fd, std::string_view text) {
+  while (!text.empty()) {
+    iovec piece{const_cast<char*>(text.data()), text.size()};
+    ssize_t written = pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
+    if (written < 0) {
+      // Older kernels know no such write to pipes and terminals; files may answer that they would
+      // have to wait for memory.
+      pollfd ready{fd, POLLOUT, 0};
+      if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+      written = write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    }
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void write_stderr(std::string_view text) { write_now(STDERR_FILENO, text); }
 
 std::string describe(const Error& error) {
   return render(LogLine{Level::error, "error", error.message, {}, error.hint}, LogFormat::text,

@@ -13,8 +13,11 @@ namespace cronlatch {
 // All of `text`, or Code::system with the reason (a closed pipe, a full disk).
 Status write_stdout(std::string_view text);
 
-// Best effort: there is nobody left to tell.
+// Best effort, and never waits: a run whose log nobody reads must still renew its lease.
 void write_stderr(std::string_view text);
+
+// Writes what `fd` takes now and drops the rest.
+void write_now(int fd, std::string_view text);
 
 // Writes everything to `fd`, waiting where it would block; the errno of the failure, or 0.
 int write_all(int fd, std::string_view text);
