@@ -119,6 +119,17 @@ TEST(Acquire, C2AnswersACountedSkipAlikeEvenWhenTheLockIsFreeByThen) {
   got<Granted>(bench.acquire("b", 2));
 }
 
+TEST(Acquire, C2ForgetsACountedSkipAfterTenMinutes) {
+  ScriptBench bench;
+  bench.acquire("a");
+  bench.acquire("b");
+  bench.pass(10min - 1us);
+  got<Busy>(bench.acquire("b"));
+  bench.pass(1us);
+
+  got<Granted>(bench.acquire("b"));
+}
+
 TEST(Acquire, G5ChangesNothingAfterItsTime) {
   ScriptBench bench;
   const auto late = bench.ask(bench.acquisition("a"), bench.now - 1us);
@@ -221,6 +232,17 @@ TEST(Acquire, L0RestOfMinHoldIsNotCutByTheClamp) {
   bench.ask(end);
 
   EXPECT_EQ(got<Busy>(bench.acquire("b")).remaining, 10min);
+}
+
+TEST(Acquire, L0RestIsNeverMoreThanTheMinHoldThoughTheClockWentBack) {
+  ScriptBench bench;
+  bench.acquire("a");
+  bench.pass(-std::chrono::hours(5));
+  auto end = bench.end("a");
+  end.min_hold = 60s;
+  bench.ask(end);
+
+  EXPECT_EQ(got<Busy>(bench.acquire("b")).remaining, 60s);
 }
 
 TEST(Acquire, L5TellsAGroupThatWasGrantedAndDoesNotCountItsSkip) {
