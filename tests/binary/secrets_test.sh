@@ -62,9 +62,11 @@ for format in text json logfmt; do
   export CRONLATCH_PASSWORD=right-$CANARY
   gate "$format-another-CA" 77 --tls-ca "$STAGE/other/ca.pem"
   CRONLATCH_STORE=rediss://cron@127.0.0.1:$unused_port gate "$format-nobody-listens" 69
+  unset CRONLATCH_TLS_CA
   CRONLATCH_STORE=redis://cron@127.0.0.1:$tls_port gate "$format-plaintext-to-a-TLS-port" "69 77"
-  CRONLATCH_STORE=redis://127.0.0.1:$echo_port gate "$format-a-server-that-repeats-what-it-got" "0 69 77"
-  CRONLATCH_STORE=redis://somebody@127.0.0.1:$echo_port gate "$format-the-same-with-a-user" "0 69 77"
+  CRONLATCH_STORE=redis://127.0.0.1:$echo_port gate "$format-a-server-that-repeats-what-it-got" 78
+  CRONLATCH_STORE=redis://somebody@127.0.0.1:$echo_port gate "$format-the-same-with-a-user" 78
+  export CRONLATCH_TLS_CA=$STAGE/tls/ca.pem
   gate "$format-a-certificate-without-its-key" 78 --tls-cert "$STAGE/tls/client.pem"
   unset CRONLATCH_PASSWORD
   gate "$format-a-password-in-the-URL" "64 78" --store "rediss://cron:right-$CANARY@127.0.0.1:$tls_port"
