@@ -298,7 +298,7 @@ void expect_met(Met met, std::initializer_list<const char*> answers) {
 }
 
 TEST(Property, ScriptsSayWhatTheRulesSayInVirtualTime) {
-  const Met met = walk(from_environment("CRONLATCH_STEPS", 30'000), TimeOf::test, 1s);
+  const Met met = walk(from_environment("CRONLATCH_STEPS", 100'000), TimeOf::test, 1s);
 
   expect_met(met, {"granted",       "granted stole",   "busy 0",       "busy 0 group",
                    "busy 1",        "busy 1 group",    "busy 2",       "kept",
