@@ -292,6 +292,21 @@ TEST(RedisRefusal, NamesAServerThatCannotSave) {
   expect_down(run(run.program.acquire()), {Code::unreachable, true, "cannot save"});
 }
 
+TEST(RedisRefusal, NamesAServerThatIsLoading) {
+  // given: a server that takes a tenth of a second for each of its keys when it starts again
+  const auto server = RedisServer::start(
+      {"--key-load-delay", "100000", "--loading-process-events-interval-bytes", "1024"});
+  RedisClient client(server->port());
+  for (int i = 0; i < 100; ++i)
+    client({"SET", "key" + std::to_string(i), std::string(2'000, static_cast<char>('a' + i % 26))});
+  client({"CONFIG", "SET", "rdbcompression", "no"});
+  client({"SAVE"});
+  server->restart();
+  // when, then
+  RedisProgram run(spec_of(plain_url(*server)));
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "still loading"});
+}
+
 TEST(RedisRefusal, NamesAServerThatIsBusy) {
   const auto server = RedisServer::start({"--busy-reply-threshold", "10"});
   std::thread script([port = server->port()] {
