@@ -87,7 +87,8 @@ opened() {
     strace -f -qq -e trace=%file -o "$STAGE/trace" /usr/sbin/chroot "$root" "$@" >/dev/null 2>&1
   sed -n "\\:execve(\"$1\":,\$p" "$STAGE/trace" | grep -oE '"/[^"]+"' | sort -u
 }
-loads_no_code() { opened "$@" | grep -v "^\"$2\"" >"$STAGE/files" && cat "$STAGE/files" &&
+# A program that resolved nothing has not run.
+loads_no_code() { opened "$@" >"$STAGE/files" && cat "$STAGE/files" && grep -q '^"/etc/resolv.conf"' "$STAGE/files" &&
   ! grep -E '\.so|openssl\.cnf|libnss|ossl-modules|engines' "$STAGE/files"; }
 
 ip link set lo up
