@@ -25,6 +25,6 @@ mapfile -t ours < <(printf '%s\n' "${shell[@]}" "${cpp[@]}" && find src -name '*
 all_name_it() { ! grep -L 'SPDX-License-Identifier: Apache-2.0' "${ours[@]}" | grep .; }
 
 verdict "${#shell[@]} shell scripts pass shellcheck" shellcheck "${shell[@]}"
-verdict "${#cpp[@]} C++ files are formatted" clang-format --dry-run --Werror "${cpp[@]}"
+verdict "${#cpp[@]} C++ files are formatted (./dev lint fix does it)" clang-format --dry-run --Werror "${cpp[@]}"
 verdict "${#ours[@]} files name their licence" all_name_it
 exit $STATUS
