@@ -90,9 +90,7 @@ TEST(Yaml, TurnsParseErrorsIntoPlaces) {
 }
 
 // Found by fuzzing: a document without a token is followed by another one, for ever.
-TEST(Yaml, EndsForAFileThatBeginsWithAComma) {
-  EXPECT_EQ(refusal(",ock: {}").code, Code::config);
-}
+TEST(Yaml, EndsForAFileThatBeginsWithAComma) { EXPECT_EQ(refusal(",ock: {}").code, Code::config); }
 
 TEST(Yaml, SurvivesDeepNesting) {
   EXPECT_EQ(refusal(std::string(100'000, '[')).code, Code::config);
