@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text.h"
 #include "store/redis/script_codec.h"
 #include "store/rules.h"
 
@@ -17,7 +18,7 @@ using rules::Seat;
 
 Error poisoned(const std::string& lock, std::string_view field) {
   return {Code::config,
-          "the store's record of " + lock + " is not one of ours: " + std::string(field),
+          "the store's record of " + lock + " is not one of ours: " + printable(field, 80),
           "see what else writes to this store below this key prefix"};
 }
 
