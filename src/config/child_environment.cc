@@ -12,6 +12,8 @@
 namespace cronlatch {
 namespace {
 
+constexpr std::string_view kPrefixOfOurs = "CRONLATCH_";
+
 // The rendered variables of Scope::run.
 std::vector<std::string> run_variables() {
   std::vector<std::string> names;
@@ -37,7 +39,12 @@ std::optional<WallTime> scheduled_time(const std::string& once_per) {
 std::vector<std::string> scrubbed_environment(std::span<const std::string> environment) {
   const std::vector<std::string> of_run = run_variables();
   std::vector<std::string> kept;
+  kept.reserve(environment.size() + kNoOptionVariables.size());
   for (const std::string& entry : environment) {
+    if (!entry.starts_with(kPrefixOfOurs)) {
+      kept.push_back(entry);
+      continue;
+    }
     const std::string_view name = variable_name(entry);
     const bool ours = std::find(kNoOptionVariables.begin(), kNoOptionVariables.end(), name) !=
                       kNoOptionVariables.end();

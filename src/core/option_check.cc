@@ -33,17 +33,6 @@ Status refuse(std::string message, std::string hint) {
   return Error{Code::config, std::move(message), std::move(hint)};
 }
 
-// Values may also have been written into Options without the parsers (the drop-in programs do).
-Status check_rows(const Options& options) {
-  Options scratch;
-  for (const Option& option : option_table()) {
-    const std::string text = show_option(options, option);
-    if (text.empty()) continue;
-    if (Status set = set_option(scratch, option, text); !set) return set;
-  }
-  return Done{};
-}
-
 Status check_tls(const Options& options) {
   if (!options.tls_cert.empty() && options.tls_key.empty())
     return refuse("tls-cert: a certificate without its key", "give tls-key too");
@@ -54,13 +43,12 @@ Status check_tls(const Options& options) {
   const std::string hint = transport == Transport::plain
                                ? "write the store as rediss://... or leave the option out"
                                : "name a rediss:// store or leave the option out";
-  const Options none = default_options();
-  for (const std::string_view key :
-       {"tls-ca", "tls-cert", "tls-key", "tls-server-name", "tls-skip-verify"}) {
-    const Option& option = *find_option(key);
-    if (show_option(options, option) != show_option(none, option))
-      return refuse(std::string(key) + ": the store does not use TLS", hint);
-  }
+  const char* set = !options.tls_ca.empty()            ? "tls-ca"
+                    : !options.tls_cert.empty()        ? "tls-cert"
+                    : !options.tls_server_name.empty() ? "tls-server-name"
+                    : options.tls_skip_verify          ? "tls-skip-verify"
+                                                       : nullptr;
+  if (set != nullptr) return refuse(std::string(set) + ": the store does not use TLS", hint);
   return Done{};
 }
 
@@ -124,7 +112,6 @@ Transport transport_of(std::string_view store_url) {
 }
 
 Status validate(const Options& options) {
-  if (Status rows = check_rows(options); !rows) return rows;
   const Result<Timings> timings =
       plan_timings({options.ttl, options.renew_every, options.op_timeout, options.kill_after});
   if (!timings) return timings.error();

@@ -22,7 +22,8 @@ class SignalGate {
   // The next signal, or nothing. A SIGPIPE that our own write raised is dropped; one that somebody
   // sent is not.
   std::optional<int> next();
-  // We were started with this signal ignored (nohup, `&` of a shell without job control).
+  // We were started with this signal ignored (nohup, `&` of a shell without job control). Known for
+  // SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGCHLD; false for others.
   bool was_ignored(int signo) const { return ((ignored_ >> (signo - 1)) & 1U) != 0; }
   // Between fork and exec only: the signal mask and dispositions we were started with.
   // Async-signal-safe.

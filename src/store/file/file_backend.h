@@ -59,7 +59,7 @@ class FileBackend final : public Backend {
   Reply settle(Turn& turn, const Acquire& request);
   Reply settle(Turn& turn, const Renew& request);
   Reply settle(Turn& turn, const Release& request);
-  static Status keep(const Turn& turn);
+  static Status keep(Turn& turn);
   Held* find(const std::string& lock, const Claim& claim);
   void let_go(const Held* held);
   void touch_held(TimePoint now);

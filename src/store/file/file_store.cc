@@ -51,6 +51,17 @@ TimePoint give_up_of(const Request& request) {
   return std::visit([](const auto& r) { return r.give_up; }, request);
 }
 
+// Answers are remembered for those who did not hear them. Here everybody hears, but for a full disk
+// now and then; a job that runs every second must not drag hundreds of them along.
+constexpr std::size_t kAnswersKept = 8;
+
+void forget_all_but_newest(std::map<std::string, std::int64_t>& seen) {
+  while (seen.size() > kAnswersKept)
+    seen.erase(std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
+      return a.second < b.second;
+    }));
+}
+
 }  // namespace
 
 void FileBackend::ask(const Request& request, TimePoint now) { pending_ = {request, now, now, 0}; }
@@ -185,8 +196,9 @@ Reply FileBackend::settle(Turn& turn, const Release& request) {
   return reply;
 }
 
-Status FileBackend::keep(const Turn& turn) {
+Status FileBackend::keep(Turn& turn) {
   if (turn.stored == turn.before) return Done{};
+  forget_all_but_newest(turn.stored.record.seen);
   return write_record(turn.place, turn.stored);
 }
 

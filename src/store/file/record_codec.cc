@@ -3,6 +3,7 @@
 // "end".
 #include "store/file/record_codec.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <system_error>
@@ -48,6 +49,8 @@ void each_fact(StoredT& stored, Visit&& visit) {
   visit("pid-namespace", stored.pid_namespace);
 }
 
+bool is_plain(char c) { return static_cast<unsigned char>(c) > ' ' && c != '%' && c != 0x7f; }
+
 class Writer {
  public:
   template <class... Values>
@@ -60,15 +63,20 @@ class Writer {
 
  private:
   void put(const std::string& value) {
-    if (value.empty()) text_ += kNothing;
-    for (const char c : value) {
-      const auto byte = static_cast<unsigned char>(c);
-      const bool plain = byte > ' ' && byte != '%' && byte != 0x7f && value != kNothing;
-      if (plain)
-        text_ += c;
-      else
-        text_ += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    if (value.empty()) {
+      text_ += kNothing;
+    } else if (value != kNothing && std::all_of(value.begin(), value.end(), is_plain)) {
+      text_ += value;
+    } else {
+      for (const char c : value) put_escaped_unless_plain(c, value == kNothing);
     }
+  }
+  void put_escaped_unless_plain(char c, bool escape_all) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!escape_all && is_plain(c))
+      text_ += c;
+    else
+      text_ += {'%', kHex[byte >> 4], kHex[byte & 15]};
   }
   template <class Number>
   requires std::is_integral_v<Number>
@@ -121,6 +129,10 @@ class Reader {
     value.clear();
     if (word.empty()) return false;
     if (word == kNothing) return true;
+    if (word.find('%') == word.npos) {
+      value = word;
+      return true;
+    }
     for (std::size_t i = 0; i < word.size(); ++i) {
       if (word[i] != '%') {
         value += word[i];
