@@ -38,10 +38,11 @@ check_size() {
 build_preset() {
   local preset=$1
   say "build $preset"
-  configure "$preset"
+  # Each step says itself what a failure means: within a condition the shell forgets set -e.
+  configure "$preset" || return
   # The static C library warns about functions that we never call through it (see docs/decisions); only real trouble
   # makes the linker fail.
-  cmake --build "build/$preset" --parallel "$JOBS" >&2
+  cmake --build "build/$preset" --parallel "$JOBS" >&2 || return
   [ "$preset" != release ] || check_size
 }
 

@@ -38,7 +38,7 @@ finish() {
 # A build is no test: it is accounted for when it fails, and nothing after it would mean anything.
 build_stage() {
   local start=$SECONDS
-  if ! (set -e; build_preset "$1"); then
+  if ! build_preset "$1"; then
     account "build $1" "$start" 0 1 0
     finish
   fi
