@@ -69,11 +69,14 @@ int report(const Outcome& outcome, const Options& options, Ledger* ledger, const
   if (!options.metrics_file.empty())
     if (const Status updated = update_metrics_file(outcome, options, ledger, clock); !updated)
       log(warning("metrics_file", updated.error()));
-  const std::string json = to_json(outcome, options.exit_skipped);
-  if (!options.outcome_file.empty())
-    if (const Status written = write_outcome_file(options.outcome_file, json); !written)
-      log(warning("outcome_file", written.error()));
-  if (log.format() == LogFormat::json) log.raw(json);
+  const bool logged = log.format() == LogFormat::json;
+  if (!options.outcome_file.empty() || logged) {
+    const std::string json = to_json(outcome, options.exit_skipped);
+    if (!options.outcome_file.empty())
+      if (const Status written = write_outcome_file(options.outcome_file, json); !written)
+        log(warning("outcome_file", written.error()));
+    if (logged) log.raw(json);
+  }
   return exit_code(outcome, options.exit_skipped);
 }
 

@@ -52,7 +52,7 @@ Outcome gate(Prepared& prepared, const Options& options, SignalGate& signals, co
   };
   PosixSupervisor supervisor(signals);
   Run run(prepared.spec);
-  return drive(run, *prepared.store, supervisor, clock, log, prepared.programs);
+  return drive(run, *prepared.store, supervisor, clock, log, std::move(prepared.programs));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ constexpr std::array<KindRow, 10> kKindTable = {{
     {Kind::timed_out, "timed_out", "the command ran longer than `max-run` and was stopped"},
     {Kind::interrupted, "interrupted", "a signal came before the command was started"},
     {Kind::cannot_start, "cannot_start",
-     "the lock was granted, but the command could not be executed"},
+     "the command could not be executed, or was not found; a lock that was granted is released"},
     {Kind::usage, "usage", "the command line, an environment variable or a key is wrong"},
 }};
 

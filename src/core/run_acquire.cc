@@ -147,18 +147,18 @@ void Run::skip(Kind kind, Reason reason) {
     fields.push_back({"once_per", spec_.who.once});
   } else {
     const std::string since = wall(now_ - b.held_for), until = wall(now_ + b.remaining);
-    text += reason == Reason::wait_timeout
-                ? ": waited " + std::to_string(waited_.count()) + " ms, but lock "
-                : ": lock ";
-    text += spec_.lock +
-            (b.because == BusyBecause::cooling ? " was released by " : " is held by ") + b.holder;
-    text += " since " + since + ", fence " + std::to_string(b.fence);
+    const bool cooling = b.because == BusyBecause::cooling;
+    if (reason == Reason::wait_timeout)
+      text += ": waited " + std::to_string(waited_.count()) + " ms, but lock ";
+    else
+      text += ": lock ";
+    text += spec_.lock + (cooling ? " was released by " : " is held by ") + b.holder;
+    text += (cooling ? ", acquired " : " since ") + since + ", fence " + std::to_string(b.fence);
     fields.insert(fields.end(),
                   {{"holder", b.holder}, {"since", since}, {"fence", std::to_string(b.fence)}});
     if (b.remaining.count() > 0) {
-      text += b.because == BusyBecause::cooling
-                  ? ", and stays closed until " + until + " (min-hold)"
-                  : ", lease until " + until;
+      text +=
+          cooling ? ", and stays closed until " + until + " (min-hold)" : ", lease until " + until;
       fields.push_back({"until", until});
     }
   }

@@ -62,7 +62,8 @@ void Run::everything_ended() {
     reason = gone_because_;
     verdict = Verdict::lost;
   }
-  let_go(verdict, kind, reason, kReleasePatience);
+  // With the lease gone there is nothing to free, only to count.
+  let_go(verdict, kind, reason, lease_gone_ ? spec_.timings.op_timeout : kReleasePatience);
 }
 
 void Run::let_go(Verdict verdict, Kind kind, Reason reason, Millis patience) {

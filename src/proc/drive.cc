@@ -43,13 +43,13 @@ timespec until(TimePoint deadline, TimePoint now) {
 class Driver {
  public:
   Driver(Run& run, Store& store, Supervisor& supervisor, const Clock& clock, const Log& log,
-         const Programs& programs)
+         Programs programs)
       : run_(run),
         store_(store),
         supervisor_(supervisor),
         clock_(clock),
         log_(log),
-        programs_(programs) {}
+        programs_(std::move(programs)) {}
 
   Outcome go() {
     feed(Begin{});
@@ -143,12 +143,13 @@ class Driver {
     }
   }
 
-  void start(const Result<Command>& program, const std::vector<std::string>& additions) {
+  // Each program is launched once at most.
+  void start(Result<Command>& program, const std::vector<std::string>& additions) {
     if (!program) {
       inbox_.push_back(CannotStart{program.error()});
       return;
     }
-    Command command = *program;
+    Command command = std::move(program).value();
     command.env.insert(command.env.end(), additions.begin(), additions.end());
     supervisor_.start(command, store_.heirloom());
   }
@@ -158,7 +159,7 @@ class Driver {
   Supervisor& supervisor_;
   const Clock& clock_;
   const Log& log_;
-  const Programs& programs_;
+  Programs programs_;
   BootTimer timer_;
   std::deque<Event> inbox_;
 };
@@ -166,8 +167,8 @@ class Driver {
 }  // namespace
 
 Outcome drive(Run& run, Store& store, Supervisor& supervisor, const Clock& clock, const Log& log,
-              const Programs& programs) {
-  return Driver(run, store, supervisor, clock, log, programs).go();
+              Programs programs) {
+  return Driver(run, store, supervisor, clock, log, std::move(programs)).go();
 }
 
 }  // namespace cronlatch

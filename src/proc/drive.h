@@ -29,6 +29,6 @@ struct Programs {
 
 // Runs from Begin to Finish and returns Run's outcome.
 Outcome drive(Run& run, Store& store, Supervisor& supervisor, const Clock& clock, const Log& log,
-              const Programs& programs);
+              Programs programs);
 
 }  // namespace cronlatch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and reaping. fork and not vfork: a parent that is suspended until exec returns could
-// neither renew nor kill while the executable is read from a hung file system; the copy costs about
-// 0.1 ms at our size.
+// Starting and reaping. vfork: copying our memory for a child that only executes would cost a
+// quarter of a run (docs/decisions/0010).
 #include "proc/posix_supervisor.h"
 
 #include <fcntl.h>
@@ -83,8 +82,9 @@ void PosixSupervisor::start(const Command& command, int heirloom) {
   const Placement placement = terminal_.placement();
   const ChildPlan plan{image,    gate_,         placement, terminal_.fd(),
                        heirloom, writing.get(), ::getpid()};
-  // _Fork runs no pthread_atfork handlers: the child makes no call that would need them.
-  const pid_t pid = ::_Fork();
+  // The child shares our memory and we sleep until it has executed or ended: it makes system calls
+  // and nothing else.
+  const pid_t pid = ::vfork();
   if (pid == 0) become_command(plan);
   if (pid < 0) {
     facts_.push_back(CannotStart{system_error("fork", errno)});

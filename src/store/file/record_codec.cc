@@ -25,6 +25,8 @@ constexpr std::array<std::pair<Seat, std::string_view>, 5> kSeats = {{{Seat::non
                                                                       {Seat::cooling, "cooling"}}};
 constexpr std::string_view kNothing =
     "-";  // an empty text; a text that is "-" has its dash escaped
+constexpr std::size_t kUsualSize = 1024;
+constexpr std::size_t kMostWords = 4;
 constexpr std::string_view kHex = "0123456789abcdef";
 
 // The facts in their order; called for writing and for reading, so that the two cannot differ.
@@ -53,6 +55,7 @@ bool is_plain(char c) { return static_cast<unsigned char>(c) > ' ' && c != '%' &
 
 class Writer {
  public:
+  Writer() { text_.reserve(kUsualSize); }
   template <class... Values>
   void line(std::string_view key, const Values&... values) {
     text_ += key;
@@ -95,7 +98,10 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) { next(); }
+  explicit Reader(std::string_view text) : rest_(text) {
+    words_.reserve(kMostWords);
+    next();
+  }
 
   // The current line is `key` with as many values: stored, and on to the next one.
   template <class... Values>
