@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the state machine: a row per phase, a column per event. A new phase or a new event does not compile until
-// every pair has been answered here; `none` is an answer too: a stray changes nothing.
+// The table of the state machine: a row per phase, a column per event. A new phase or a new event
+// does not compile until every pair has been answered here; `none` is an answer too: a stray
+// changes nothing.
 #include <array>
 
 #include "core/run.h"
@@ -9,9 +10,10 @@ namespace cronlatch {
 
 Run::Answer Run::answer_to(Phase phase, const Event& event) {
   using Row = std::array<Answer, std::variant_size_v<Event>>;
-  const auto row = []<class... A>(A... answers)
-    requires(sizeof...(A) == std::variant_size_v<Event>)
-  { return Row{answers...}; };
+  const auto row =
+      []<class... A>(A... answers) requires(sizeof...(A) == std::variant_size_v<Event>) {
+    return Row{answers...};
+  };
   constexpr Answer none = nullptr;
   using R = Run;
   // clang-format off
@@ -30,17 +32,28 @@ Run::Answer Run::answer_to(Phase phase, const Event& event) {
   // clang-format on
   const auto row_of = [](Phase p) -> const Row& {
     switch (p) {
-      case Phase::idle: return idle;
-      case Phase::acquiring: return acquiring;
-      case Phase::pausing: return pausing;
-      case Phase::retrying: return retrying;
-      case Phase::cancelling: return cancelling;
-      case Phase::starting: return starting;
-      case Phase::running: return running;
-      case Phase::lingering: return lingering;
-      case Phase::releasing: return releasing;
-      case Phase::skipping: return skipping;
-      case Phase::finished: return finished;
+      case Phase::idle:
+        return idle;
+      case Phase::acquiring:
+        return acquiring;
+      case Phase::pausing:
+        return pausing;
+      case Phase::retrying:
+        return retrying;
+      case Phase::cancelling:
+        return cancelling;
+      case Phase::starting:
+        return starting;
+      case Phase::running:
+        return running;
+      case Phase::lingering:
+        return lingering;
+      case Phase::releasing:
+        return releasing;
+      case Phase::skipping:
+        return skipping;
+      case Phase::finished:
+        return finished;
     }
     return finished;
   };

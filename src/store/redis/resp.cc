@@ -92,7 +92,12 @@ std::optional<Resp> RespReader::next() {
     return std::nullopt;
   }
   const std::unique_ptr<Resp> reply(static_cast<Resp*>(object));
-  fed_ = reader_->len - reader_->pos;
+  const std::size_t unread = reader_->len - reader_->pos;
+  if (fed_ - unread > kMaxReplyBytes) {
+    broken_ = "the answer is too large";
+    return std::nullopt;
+  }
+  fed_ = unread;
   elements_ = 0;
   return std::move(*reply);
 }
