@@ -88,16 +88,6 @@ TEST(Validate, AcceptsTheShortestAndTheLongestLease) {
   EXPECT_TRUE(validate(options).ok());
 }
 
-TEST(Validate, ChecksValuesThatNoParserHasSeen) {
-  Options ttl = default_options(), lock = ttl, code = ttl;
-  ttl.ttl = Millis(1'000);
-  lock.lock = "a b";
-  code.exit_skipped = 300;
-  EXPECT_EQ(refusal(ttl).message, "ttl: \"1s\" is out of range");
-  EXPECT_EQ(refusal(lock).message, "lock: lock name \"a b\" has a blank at position 2");
-  EXPECT_EQ(refusal(code).message, "exit-skipped: \"300\" is out of range");
-}
-
 TEST(Validate, RefusesAFileForAnIsolatedRun) {
   Options options = default_options();
   options.isolated = true;
