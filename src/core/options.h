@@ -115,8 +115,8 @@ Status apply_text(Options& options, const Option& option, std::string_view text)
 // The value as text that set_option would take back; "" where it is not set.
 std::string show_option(const Options& options, const Option& option);
 
-// What only a look at several options together can tell (lock name, timings, certificate without
-// key, ...). Called by config::load after everything has been set.
+// What only a look at several options together can tell (timings, a certificate without its key).
+// Called by config::load after everything has been set.
 Status validate(const Options& options);
 
 // ---- the parsers, for other tables ----
