@@ -10,16 +10,10 @@
 #include <span>
 
 #include "core/metrics_table.h"
+#include "core/overloaded.h"
 
 namespace cronlatch {
 namespace {
-
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
-template <class... Fs>
-Overloaded(Fs...) -> Overloaded<Fs...>;
 
 std::string escape(std::string_view value) {
   std::string out;

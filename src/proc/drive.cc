@@ -16,17 +16,11 @@
 #include <deque>
 #include <utility>
 
+#include "core/overloaded.h"
 #include "proc/boot_timer.h"
 
 namespace cronlatch {
 namespace {
-
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
-template <class... Fs>
-Overloaded(Fs...) -> Overloaded<Fs...>;
 
 template <class Variant>
 Event to_event(Variant fact) {
