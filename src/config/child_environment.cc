@@ -14,12 +14,14 @@ namespace {
 
 constexpr std::string_view kPrefixOfOurs = "CRONLATCH_";
 
-// The rendered variables of Scope::run.
-std::vector<std::string> run_variables() {
-  std::vector<std::string> names;
+// A variable of ours that a nested run must not inherit.
+bool is_of_this_run(std::string_view name) {
+  if (std::find(kNoOptionVariables.begin(), kNoOptionVariables.end(), name) !=
+      kNoOptionVariables.end())
+    return true;
   for (const Option& option : option_table())
-    if (option.scope == Scope::run) names.push_back(variable_of(option));
-  return names;
+    if (option.scope == Scope::run && variable_of(option) == name) return true;
+  return false;
 }
 
 // once-per of a schedule is `<job>@<scheduled time, seconds since 1970>`.
@@ -37,20 +39,11 @@ std::optional<WallTime> scheduled_time(const std::string& once_per) {
 }  // namespace
 
 std::vector<std::string> scrubbed_environment(std::span<const std::string> environment) {
-  const std::vector<std::string> of_run = run_variables();
   std::vector<std::string> kept;
   kept.reserve(environment.size() + kNoOptionVariables.size());
-  for (const std::string& entry : environment) {
-    if (!entry.starts_with(kPrefixOfOurs)) {
+  for (const std::string& entry : environment)
+    if (!entry.starts_with(kPrefixOfOurs) || !is_of_this_run(variable_name(entry)))
       kept.push_back(entry);
-      continue;
-    }
-    const std::string_view name = variable_name(entry);
-    const bool ours = std::find(kNoOptionVariables.begin(), kNoOptionVariables.end(), name) !=
-                      kNoOptionVariables.end();
-    if (!ours && std::find(of_run.begin(), of_run.end(), name) == of_run.end())
-      kept.push_back(entry);
-  }
   return kept;
 }
 

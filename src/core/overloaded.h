@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function object out of several lambdas, for std::visit: a missing alternative does not compile.
+// One function object out of several lambdas, for std::visit: a missing alternative does not
+// compile.
 #pragma once
 
 namespace cronlatch {

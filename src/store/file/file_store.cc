@@ -57,9 +57,8 @@ constexpr std::size_t kAnswersKept = 8;
 
 void forget_all_but_newest(std::map<std::string, std::int64_t>& seen) {
   while (seen.size() > kAnswersKept)
-    seen.erase(std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
-      return a.second < b.second;
-    }));
+    seen.erase(std::min_element(seen.begin(), seen.end(),
+                                [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
 }  // namespace
@@ -122,13 +121,15 @@ Result<std::optional<FileBackend::Turn>> FileBackend::begin_turn(const std::stri
       place.directory, with_suffix(place.base, kMutexSuffix), place.shown(kMutexSuffix));
   if (!mutex) return mutex.error();
   if (!*mutex) return std::optional<Turn>{};
-  Result<Stored> stored = read_record(place);
+  Result<std::string> text = read_text(place);
+  if (!text) return text.error();
+  Result<Stored> stored = understand(place, *text);
   if (!stored) return stored.error();
   return std::optional(Turn{std::move(**directory),
                             std::move(place),
                             std::move(**mutex),
-                            *stored,
-                            *stored,
+                            std::move(text).value(),
+                            std::move(stored).value(),
                             clock_(),
                             {}});
 }
@@ -197,9 +198,11 @@ Reply FileBackend::settle(Turn& turn, const Release& request) {
 }
 
 Status FileBackend::keep(Turn& turn) {
-  if (turn.stored == turn.before) return Done{};
   forget_all_but_newest(turn.stored.record.seen);
-  return write_record(turn.place, turn.stored);
+  const bool never_granted = turn.before.empty() && turn.stored == Stored{};
+  const std::string text = encode(turn.place.lock, turn.stored);
+  if (never_granted || text == turn.before) return Done{};
+  return write_text(turn.place, text);
 }
 
 FileBackend::Held* FileBackend::find(const std::string& lock, const Claim& claim) {

@@ -68,14 +68,18 @@ std::string Place::shown(std::string_view suffix) const {
   return path + "/" + with_suffix(base, suffix);
 }
 
-Result<Stored> read_record(const Place& place) {
+Result<std::string> read_text(const Place& place) {
   const std::string name = with_suffix(place.base, kRecordSuffix);
   const Fd fd(openat(place.directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd && errno == ENOENT) return Stored{};
+  if (!fd && errno == ENOENT) return std::string();
   if (!fd) return trouble(errno, "open", place.shown(kRecordSuffix));
   std::string text;
   if (const int error = read_whole(fd.get(), text))
     return trouble(error, "read", place.shown(kRecordSuffix));
+  return text;
+}
+
+Result<Stored> understand(const Place& place, std::string_view text) {
   Result<Stored> stored = decode(place.lock, text);
   if (stored) return stored;
   return Error{
@@ -84,10 +88,16 @@ Result<Stored> read_record(const Place& place) {
       "repair it, or move it away: the lock then starts anew, without counters"};
 }
 
-Status write_record(const Place& place, const Stored& stored) {
+Result<Stored> read_record(const Place& place) {
+  const Result<std::string> text = read_text(place);
+  if (!text) return text.error();
+  return understand(place, *text);
+}
+
+Status write_text(const Place& place, std::string_view text) {
   const std::string draft = with_suffix(place.base, kDraftSuffix);
   const std::string name = with_suffix(place.base, kRecordSuffix);
-  int error = write_draft(place.directory, draft, encode(place.lock, stored));
+  int error = write_draft(place.directory, draft, text);
   if (error == 0) error = replace(place.directory, draft, name);
   if (error == 0) return Done{};
   unlinkat(place.directory, draft.c_str(), 0);

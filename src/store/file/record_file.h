@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/result.h"
 #include "store/file/record_codec.h"
@@ -22,9 +23,13 @@ struct Place {
 // No file, and an empty one, is a lock that was never granted. Code::config names the file that
 // cannot be understood: it is left as it is.
 Result<Stored> read_record(const Place& place);
+// The same in two steps, for who wants to know later whether anything has changed: the text as it
+// stands ("" where there is no file), and what it says.
+Result<std::string> read_text(const Place& place);
+Result<Stored> understand(const Place& place, std::string_view text);
 // A draft is written and put in the record's place in one step; it is not synced: a power cut
 // within the next half minute may take the record away (then it is empty), and fences go on from
 // the clock.
-Status write_record(const Place& place, const Stored& stored);
+Status write_text(const Place& place, std::string_view text);
 
 }  // namespace cronlatch::file

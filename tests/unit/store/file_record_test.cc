@@ -56,7 +56,7 @@ TEST_F(FileRecord, IsReadBackExactly) {
                                  rules::Seat::revoked, rules::Seat::cooling}) {
     Stored stored = everything();
     stored.record.seat = seat;
-    ASSERT_TRUE(write_record(place(), stored).ok());
+    ASSERT_TRUE(write_text(place(), encode(place().lock, stored)).ok());
     const auto read = read_record(place());
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, stored);
@@ -72,7 +72,7 @@ TEST_F(FileRecord, IsTextForPeople) {
 }
 
 TEST_F(FileRecord, IsForUsAlone) {
-  ASSERT_TRUE(write_record(place(), everything()).ok());
+  ASSERT_TRUE(write_text(place(), encode(place().lock, everything())).ok());
   struct stat st {};
   ASSERT_EQ(stat(path().c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 07777, 0600u);
@@ -86,7 +86,7 @@ TEST_F(FileRecord, ThatIsMissingOrEmptyWasNeverGranted) {
 
 TEST_F(FileRecord, IsReplacedAlsoAfterAnInterruptedWrite) {
   testing::write_file(temp_ / "a+b.new", std::string(100'000, 'x'));
-  ASSERT_TRUE(write_record(place(), everything()).ok());
+  ASSERT_TRUE(write_text(place(), encode(place().lock, everything())).ok());
   EXPECT_EQ(*read_record(place()), everything());
   EXPECT_FALSE(std::filesystem::exists(temp_ / "a+b.new"));
 }
