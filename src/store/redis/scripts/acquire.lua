@@ -8,14 +8,6 @@
 --               group_granted(0|1)
 --          stale now 0 closed(0|1)
 
-local function question()
-  return {
-    not_after = argument(1), owner = ARGV[2], attempt = argument(3), ttl = argument(4),
-    holder = ARGV[5], job = ARGV[6], group = ARGV[7], once = ARGV[8], once_ttl = argument(9),
-    if_busy = ARGV[10], waited = argument(11), bucket = ARGV[12],
-  }
-end
-
 -- Plans what must come first: not refused when memory is full, so that nothing after it fails.
 local function touch(r)
   if #plan == 0 then keep(KEYS[1], r) end
@@ -27,7 +19,7 @@ local function busy(r, because, now, group_granted)
     put('HSET', KEYS[1], 'expires', text(r.expires))
   end
   if #plan > 0 then
-    keep(KEYS[2], r)
+    post(r)
     commit()
   end
   local flag = group_granted and '1' or '0'
@@ -42,52 +34,45 @@ local function count_skip(r, q, reason, now)
   touch(r)
   count(q.job, reason)
   count(q.job, 'runs_skipped')
-  stamp(q.job, 'last_skip', now)
-end
-
--- K3: is this run finished already?
-local function is_done(q, now)
-  local finished = q.once ~= '' and score_of(KEYS[4], q.once)
-  return finished and finished > now - q.once_ttl
+  stamp = {'last_skip|' .. q.job, text(now)}
 end
 
 local function grant(r, q, now)
-  local before = {state = r.state, owner = r.owner, attempt = r.attempt, job = r.job, ttl = r.ttl}
   local stole = r.state == 'held'
-  r.stole = stole and r.fence or 0
-  r.fence = math.max(r.fence + 1, now)
-  r.state, r.acquired, r.expires, r.ttl = 'held', now, now + q.ttl, q.ttl
-  r.owner, r.attempt = q.owner, q.attempt
-  r.holder, r.job, r.group, r.once = q.holder, q.job, q.group, q.once
-  local index = seat(r, now)
+  local new = {
+    state = 'held', owner = q.owner, attempt = q.attempt, ttl = q.ttl,
+    holder = q.holder, job = q.job, group = q.group, once = q.once,
+    fence = math.max(r.fence + 1, now), stole = stole and r.fence or 0,
+    acquired = now, expires = now + q.ttl,
+  }
+  local index = seat(r, new, now)
   -- AQ3: for the job that lost it.
-  if stole then count(before.job, 'stolen') end
-  if stole or before.state == 'revoked' then
-    remember(before.owner, before.attempt, 'x', now, before.ttl)
+  if stole then count(r.job, 'stolen') end
+  if stole or r.state == 'revoked' then
+    remember(r.owner .. ':' .. text(r.attempt), 'x', now, r.ttl)
   end
   count(q.job, 'acquired')
   if q.waited > 0 then
     count(q.job, 'wait_' .. q.bucket)
     count(q.job, 'wait_ms', q.waited)
   end
-  keep(KEYS[2], r)
+  post(new)
   commit()
-  return {'granted', text(now), index, text(r.fence), stole and '1' or '0'}
+  return {'granted', text(now), index, text(new.fence), stole and '1' or '0'}
 end
 
 -- AQ4: asked again after an unknown result; the same fence, nothing is counted.
 local function grant_again(r, q, now)
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl))
-  put('PERSIST', KEYS[2])
+  post(r)
   commit()
   return {'granted', text(now), '0', text(r.fence), r.stole ~= 0 and '1' or '0'}
 end
 
 local function refuse(r, q, now)
   local because = r.state == 'cooling' and 'cooling' or 'held'
-  local granted_at = q.group ~= '' and score_of(KEYS[3], q.group)
-  local group_granted = granted_at and granted_at > now - DAY
+  local group_granted = q.group ~= '' and dates(3, q.group) > now - DAY
   -- L5: a group that was granted before will wait instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
     count_skip(r, q, 'skipped_held', now)
@@ -100,40 +85,46 @@ local function refuse(r, q, now)
     count(q.job, 'runs_busy')
   end
   if #plan > 0 then
-    remember(q.owner, q.attempt, because == 'cooling' and 'c' or 'h', now, q.ttl)
+    remember(q.claim, because == 'cooling' and 'c' or 'h', now, q.ttl)
   end
   return busy(r, because, now, group_granted)
 end
 
 local function acquire()
   local now = read_clock()
-  local q = question()
+  local q = {
+    not_after = argument(1), owner = ARGV[2], attempt = argument(3), ttl = argument(4),
+    claim = ARGV[2] .. ':' .. ARGV[3], holder = ARGV[5], job = ARGV[6], group = ARGV[7],
+    once = ARGV[8], once_ttl = argument(9), if_busy = ARGV[10], waited = argument(11),
+    bucket = ARGV[12],
+  }
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
-  check_types()
   local r = load_record()
 
   -- AQ4: an attempt that was released, lost or followed by a later one is over.
   local same = r.owner == q.owner and r.attempt == q.attempt
-  local ours = same and r.state == 'held' and is_alive(r, now)
-  if answered(q.owner, q.attempt, 'r', now) or answered(q.owner, q.attempt, 'x', now)
-      or (r.owner == q.owner and q.attempt < r.attempt) or (same and not ours) then
+  local ours = same and r.state == 'held' and now < r.expires
+  -- Until when each final answer to this claim is remembered (C2, R3).
+  local released, closed, held, cooling, done = dates(5, q.claim .. ':r', q.claim .. ':x',
+      q.claim .. ':h', q.claim .. ':c', q.claim .. ':d')
+  if now < released or now < closed or (r.owner == q.owner and q.attempt < r.attempt)
+      or (same and not ours) then
     return {'stale', text(now), '0', '1'}
   end
   clamp(r, now)
 
   -- C2: what was counted as busy stays busy.
-  for _, counted in ipairs({{'h', 'held'}, {'c', 'cooling'}, {'d', 'done'}}) do
-    if answered(q.owner, q.attempt, counted[1], now) then return busy(r, counted[2], now) end
-  end
+  local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
+  if because then return busy(r, because, now) end
   -- K3: done blocks everyone, however they would have liked to be refused.
-  if is_done(q, now) then
+  if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
     count_skip(r, q, 'skipped_done', now)
-    remember(q.owner, q.attempt, 'd', now, q.ttl)
+    remember(q.claim, 'd', now, q.ttl)
     return busy(r, 'done', now)
   end
   if ours then return grant_again(r, q, now) end
   local own_min_hold = r.state == 'cooling' and q.group ~= '' and q.group == r.group
-  if r.state == 'none' or r.state == 'free' or not is_alive(r, now) or own_min_hold then
+  if r.state == 'none' or r.state == 'free' or now >= r.expires or own_min_hold then
     return grant(r, q, now)
   end
   return refuse(r, q, now)

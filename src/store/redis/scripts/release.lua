@@ -9,33 +9,34 @@
 --          stale now 0 closed(0)
 
 local COUNTED = {
-  succeeded = {'runs_succeeded'}, failed = {'runs_failed'}, timed_out = {'runs_timed_out'},
-  lost = {'lost', 'runs_lost'}, cannot_start = {'runs_cannot_start'},
-  given_back = {}, ungated = {'ungated'},
+  succeeded = 'runs_succeeded', failed = 'runs_failed', timed_out = 'runs_timed_out',
+  lost = 'runs_lost', cannot_start = 'runs_cannot_start', given_back = '', ungated = 'ungated',
 }
 
 local function count_verdict(job, verdict, now)
-  for _, name in ipairs(COUNTED[verdict]) do count(job, name) end
-  if verdict == 'succeeded' then stamp(job, 'last_success', now) end
+  if verdict == 'given_back' then return end
+  count(job, COUNTED[verdict])
+  if verdict == 'lost' then count(job, 'lost') end
+  if verdict == 'succeeded' then stamp = {'last_success|' .. job, text(now)} end
 end
 
 -- K6: the newest 128 of the job, none older than once_ttl.
 local function mark_done(once, once_ttl, now)
   if once == '' or once_ttl == 0 then return end
-  local before = score_of(KEYS[4], once)
-  local size = redis.call('ZCARD', KEYS[4]) - purge(KEYS[4], now - once_ttl)
-  if not before or before <= now - once_ttl then size = size + 1 end
-  put('ZADD', KEYS[4], text(now), once)
+  local before = dates(4, once)
+  local size = read(4, 'ZCARD') - purge(4, now - once_ttl)
+  if before <= math.max(0, now - once_ttl) then size = size + 1 end
+  enter(4, once, now, once_ttl)
   local excess = math.min(size - 128, PURGE)
   if excess > 0 then put('ZREMRANGEBYRANK', KEYS[4], '0', tostring(excess - 1)) end
-  live_at_least(KEYS[4], math.ceil(once_ttl / 1000))
 end
 
 local function report()
   local q = {
     not_after = argument(1), owner = ARGV[2], attempt = argument(3), fence = argument(4),
-    verdict = ARGV[5], overlong = ARGV[6] == '1', held = argument(7), bucket = ARGV[8],
-    min_hold = argument(9), once_ttl = argument(10), job = ARGV[11], once = ARGV[12],
+    claim = ARGV[2] .. ':' .. ARGV[3], verdict = ARGV[5], overlong = ARGV[6] == '1',
+    held = argument(7), bucket = ARGV[8], min_hold = argument(9), once_ttl = argument(10),
+    job = ARGV[11], once = ARGV[12],
   }
   if not COUNTED[q.verdict] then error({err = 'ERR cronlatch: argument 5 is no verdict'}) end
   return q
@@ -50,12 +51,14 @@ end
 local function close(r, q, now)
   local was_held, lease, rest = r.state == 'held', r.ttl, rest_of_min_hold(r, q, now)
   r.state = rest > 0 and 'cooling' or 'free'
-  r.expires = rest > 0 and now + rest or 0
-  -- The rest is recorded as the ttl, so that the clamp cannot cut it.
-  if rest > 0 then r.ttl = rest end
   keep(KEYS[1], r)
-  put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires), 'ttl', text(r.ttl))
-  remember(q.owner, q.attempt, 'r', now, lease)
+  if rest > 0 then
+    -- The rest is recorded as the ttl, so that the clamp cannot cut it.
+    put('HSET', KEYS[1], 'state', r.state, 'expires', text(now + rest), 'ttl', text(rest))
+  else
+    put('HSET', KEYS[1], 'state', r.state, 'expires', '0')
+  end
+  remember(q.claim, 'r', now, lease)
   -- For the job the grant was counted for; a revoked grant is closed in the ledger already.
   if was_held then count(r.job, 'released') end
   count_verdict(r.job, q.verdict, now)
@@ -65,21 +68,21 @@ local function close(r, q, now)
   end
   if q.overlong then count(r.job, 'long') end
   if q.verdict == 'succeeded' then mark_done(q.once, q.once_ttl, now) end
-  keep(KEYS[2], r)
+  post(r)
   commit()
 end
 
 -- The record is another's, or nobody's: only what this run alone can tell is counted, and once.
 local function count_outside(r, q, now)
   keep(KEYS[1], r)
-  local answer = ({lost = 'l', ungated = 'u'})[q.verdict]
-  if answer and not answered(q.owner, q.attempt, answer, now) then
+  local answer = q.verdict == 'lost' and 'l' or q.verdict == 'ungated' and 'u'
+  if answer and now >= dates(5, q.claim .. ':' .. answer) then
     count_verdict(q.job, q.verdict, now)
-    remember(q.owner, q.attempt, answer, now, r.ttl)
+    remember(q.claim, answer, now, r.ttl)
   end
   -- An acquire of this attempt that is still on its way must not be granted to nobody.
-  remember(q.owner, q.attempt, 'x', now, r.ttl)
-  keep(KEYS[2], r)
+  remember(q.claim, 'x', now, r.ttl)
+  post(r)
   commit()
 end
 
@@ -87,7 +90,6 @@ local function release()
   local now = read_clock()
   local q = report()
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
-  check_types()
   local r = load_record()
   local same = r.owner == q.owner and r.attempt == q.attempt
 
@@ -96,7 +98,7 @@ local function release()
     return {'freed', text(now), '0'}
   end
   -- R3: a repetition is a success that changes nothing, even when another holds by now.
-  if same or answered(q.owner, q.attempt, 'r', now) then return {'freed', text(now), '0'} end
+  if same or now < dates(5, q.claim .. ':r') then return {'freed', text(now), '0'} end
   count_outside(r, q, now)
   return {'not_ours', text(now), '0', why_not_ours(r, q.fence)}
 end

@@ -8,19 +8,18 @@
 local function revoke()
   local now = read_clock()
   if now > argument(1) then return {'stale', text(now), '0', '0'} end
-  check_types()
   local r = load_record()
   if r.state == 'none' then return {'revoked', text(now), '0', '0', '', '0', '0'} end
 
   clamp(r, now)
-  local was_held = (r.state == 'held' or r.state == 'revoked') and is_alive(r, now)
+  local was_held = (r.state == 'held' or r.state == 'revoked') and now < r.expires
   local revoking = was_held and r.state == 'held'
   if revoking then r.state = 'revoked' end
   if revoking or r.clamped then
     keep(KEYS[1], r)
     put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires))
     if revoking then count(r.job, 'revoked') end
-    keep(KEYS[2], r)
+    post(r)
     commit()
   end
   local remaining = r.state == 'free' and 0 or math.max(0, r.expires - now)
