@@ -7,7 +7,7 @@ set -uo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # What is exported in a developer's shell must not change a test.
 unset "${!CRONLATCH_@}" "${!REDISCLI_@}"
-export CRONLATCH_BINARY=$BINARY
+export TESTED_BINARY=$BINARY
 
 RESULTS=$ROOT/build/test-results
 PASSED=0

@@ -8,7 +8,7 @@ ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$ROOT/scripts/common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
-BINARY=${CRONLATCH_BINARY:-$BINARY}
+BINARY=${TESTED_BINARY:-$BINARY}
 SUBJECT=$(basename -- "$0" _test.sh)
 FAILED=0
 

@@ -21,17 +21,17 @@ namespace cronlatch::testing {
 
 using Words = std::vector<std::string>;
 
-// CRONLATCH_BINARY, or the release build of this source tree, or the program built beside the
+// TESTED_BINARY, or the release build of this source tree, or the program built beside the
 // tests.
 inline std::string binary() {
-  const char* given = std::getenv("CRONLATCH_BINARY");
+  const char* given = std::getenv("TESTED_BINARY");
   if (given != nullptr) return given;
   const std::string release = std::string(CRONLATCH_SOURCE_DIR) + "/build/release/cronlatch";
   if (exists(release)) return release;
   const std::string beside =
       talking_child().substr(0, talking_child().rfind('/')) + "/../cronlatch";
   if (exists(beside)) return beside;
-  std::fprintf(stderr, "no cronlatch to test: set CRONLATCH_BINARY or build the release preset\n");
+  std::fprintf(stderr, "no cronlatch to test: set TESTED_BINARY or build the release preset\n");
   std::_Exit(1);
 }
 
