@@ -37,7 +37,7 @@ Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation) {
   if (!facts) return facts.error();
   Result<RunSpec> spec = make_run_spec(loaded.options, *facts);
   if (!spec) return spec.error();
-  Result<std::unique_ptr<Backend>> store = open_store(store_spec(loaded, facts->seed));
+  Result<std::unique_ptr<Backend>> store = open_store(store_spec(loaded));
   if (!store) return store.error();
   return Prepared{std::move(programs).value(), std::move(spec).value(), std::move(store).value()};
 }

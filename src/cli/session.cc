@@ -28,8 +28,7 @@ bool takes_next(const std::string& argument) {
 
 // Validated options always have timings.
 Millis op_timeout(const Options& options) {
-  const Result<Timings> timings = plan_timings(timing_wishes(options));
-  return timings ? timings->op_timeout : StoreSpec{}.op_timeout;
+  return plan_timings(timing_wishes(options)).value().op_timeout;
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ Result<Format> output_format(const Loaded& loaded) {
   return given == loaded.extras.end() ? Format::table : parse_format(given->second);
 }
 
-StoreSpec store_spec(const Loaded& loaded, std::uint64_t seed) {
+StoreSpec store_spec(const Loaded& loaded) {
   const Options& options = loaded.options;
   StoreSpec spec;
   spec.url = options.store;
@@ -67,10 +66,7 @@ StoreSpec store_spec(const Loaded& loaded, std::uint64_t seed) {
   spec.tls_key = options.tls_key;
   spec.tls_server_name = options.tls_server_name;
   spec.tls_skip_verify = options.tls_skip_verify;
-  spec.connect_timeout = options.connect_timeout;
-  spec.op_timeout = op_timeout(options);
   spec.key_prefix = options.key_prefix;
-  spec.seed = seed;
   return spec;
 }
 
@@ -86,13 +82,11 @@ Result<Session> open_session(const Invocation& invocation, Rest rest,
   show_warnings(*loaded);
   const Result<Format> format = output_format(*loaded);
   if (!format) return format.error();
-  const TimePoint now = invocation.clock.now();
-  const StoreSpec spec =
-      store_spec(*loaded, static_cast<std::uint64_t>(now.time_since_epoch().count()));
-  Result<std::unique_ptr<Backend>> store = open_store(spec);
+  Result<std::unique_ptr<Backend>> store = open_store(store_spec(*loaded));
   if (!store) return store.error();
-  return Session{std::move(loaded).value(), *format, std::move(store).value(),
-                 now + spec.connect_timeout + spec.op_timeout};
+  const TimePoint give_up =
+      invocation.clock.now() + loaded->options.connect_timeout + op_timeout(loaded->options);
+  return Session{std::move(loaded).value(), *format, std::move(store).value(), give_up};
 }
 
 }  // namespace cronlatch

@@ -26,7 +26,7 @@ bool wants_help(const std::vector<std::string>& arguments);
 Result<Loaded> load_options(const Invocation& invocation, Rest rest,
                             std::span<const ExtraFlag> extras = {});
 
-StoreSpec store_spec(const Loaded& loaded, std::uint64_t seed);
+StoreSpec store_spec(const Loaded& loaded);
 
 // The warnings of loading, on standard error.
 void show_warnings(const Loaded& loaded);

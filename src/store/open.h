@@ -3,14 +3,12 @@
 // does that.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "core/ledger.h"
 #include "core/result.h"
 #include "core/secret.h"
-#include "core/time.h"
 
 namespace cronlatch {
 
@@ -25,10 +23,7 @@ struct StoreSpec {
   std::string tls_key;
   std::string tls_server_name;  // "" = the host of the URL
   bool tls_skip_verify = false;
-  Millis connect_timeout{5'000};  // for the ledger's calls; requests carry their own give_up
-  Millis op_timeout{3'000};
   std::string key_prefix = "cronlatch:";
-  std::uint64_t seed = 0;  // for the order of addresses; not a secret
 };
 
 // Code::config for a URL that cannot be used (which part, and how to write it), for a certificate

@@ -48,7 +48,7 @@ struct Client {
   bool just_granted = false;
 
   // the command: a main process, and perhaps one that outlives it
-  bool main_lives = false, other_lives = false, has_other = false, exit_told = false;
+  bool main_lives = false, other_lives = false, has_other = false;
   bool obeys_term = true;
   int exit_code = 0;
   bool tree_lives() const { return main_lives || other_lives; }

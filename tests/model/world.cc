@@ -244,7 +244,6 @@ class World {
     if (!c.other_lives) checker_.tree_ends(c.spec.lock, c.id);
     if (c.other_lives) ++seen_.leftovers;
     note(&c, "exit", code);
-    c.exit_told = true;
     feed(c, ChildExited{code, !c.other_lives});
   }
   void other_ends(Client& c) {
