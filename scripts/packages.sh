@@ -5,6 +5,7 @@
 PACKAGES=(
   g++ cmake ninja-build                                              # build
   libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev            # link
+  libboost-dev libcpprest-dev nlohmann-json3-dev prometheus-cpp-dev  # link the operator
   libgtest-dev libgmock-dev redis-server openssl strace              # test
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   util-linux iproute2 procps                           # look at programs and at what they do
