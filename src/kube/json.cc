@@ -1,2 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
+// The parser builds the value itself from nlohmann's events: depth and duplicate keys are refused
+// where they stand, before anything deep exists.
 #include "kube/json.h"
+
+#include <iterator>
+#include <vector>
+
+#include "core/text.h"
+
+namespace cronlatch::kube {
+namespace {
+
+// Walks over the text and leaves word of how far it came: nlohmann's events do not say where they
+// are.
+struct Cursor {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  const char* at;
+  const char** seen;
+
+  reference operator*() const { return *at; }
+  Cursor& operator++() {
+    *seen = ++at;
+    return *this;
+  }
+  Cursor operator++(int) {
+    Cursor before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const Cursor& other) const { return at == other.at; }
+  bool operator!=(const Cursor& other) const { return at != other.at; }
+};
+
+class Builder {
+ public:
+  explicit Builder(int deepest) : deepest_(deepest) {}
+
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(Json::number_integer_t value) { return put(value); }
+  bool number_unsigned(Json::number_unsigned_t value) { return put(value); }
+  bool number_float(Json::number_float_t value, const std::string&) { return put(value); }
+  bool string(std::string& value) { return put(std::move(value)); }
+  bool binary(Json::binary_t&) { return false; }
+  bool start_object(std::size_t) { return open(Json::object()); }
+  bool start_array(std::size_t) { return open(Json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    const auto [entry, is_new] =
+        open_.back()->get_ref<Json::object_t&>().try_emplace(std::move(name));
+    slot_ = &entry->second;
+    if (!is_new)
+      trouble_ = "the key " + cronlatch::quoted(entry->first) + " appears twice in one object";
+    return is_new;
+  }
+  bool parse_error(std::size_t, const std::string& token, const nlohmann::detail::exception&) {
+    trouble_ = token.empty() ? "no valid JSON" : "no valid JSON near " + cronlatch::quoted(token);
+    return false;
+  }
+
+  Json& root() { return root_; }
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  // Where the next value belongs.
+  Json* place(Json value) {
+    if (open_.empty()) return &(root_ = std::move(value));
+    if (open_.back()->is_object()) return &(*slot_ = std::move(value));
+    auto& items = open_.back()->get_ref<Json::array_t&>();
+    items.push_back(std::move(value));
+    return &items.back();
+  }
+  bool put(Json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(Json container) {
+    if (static_cast<int>(open_.size()) >= deepest_) {
+      trouble_ = "nested deeper than " + std::to_string(deepest_) + " levels";
+      return false;
+    }
+    // Stays where it is while it is open: only its own array or object grows.
+    open_.push_back(place(std::move(container)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  int deepest_;
+  Json root_;
+  std::vector<Json*> open_;
+  Json* slot_ = nullptr;
+  std::string trouble_;
+};
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, JsonLimits limits) {
+  if (text.size() > limits.bytes)
+    return Error{Code::config, "the JSON is " + std::to_string(text.size()) + " bytes long",
+                 "at most " + std::to_string(limits.bytes) + " bytes are read"};
+  const char* seen = text.data();
+  Builder builder(limits.depth);
+  const Cursor begin{text.data(), &seen};
+  const Cursor end{text.data() + text.size(), &seen};
+  const bool parsed = Json::sax_parse(begin, end, &builder);
+  if (parsed) return std::move(builder.root());
+  const std::string where = " at byte " + std::to_string(seen - text.data());
+  const std::string what = builder.trouble().empty() ? "no valid JSON" : builder.trouble();
+  return Error{Code::config, what + where};
+}
+
+const Json* find(const Json& root, std::initializer_list<std::string_view> path) {
+  const Json* at = &root;
+  for (const std::string_view key : path) {
+    if (!at->is_object()) return nullptr;
+    const auto entry = at->find(key);
+    if (entry == at->end()) return nullptr;
+    at = &*entry;
+  }
+  return at;
+}
+
+std::string string_at(const Json& root, std::initializer_list<std::string_view> path) {
+  const Json* const value = find(root, path);
+  return value != nullptr && value->is_string() ? value->get_ref<const std::string&>() : "";
+}
+
+std::string to_text(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace cronlatch::kube
