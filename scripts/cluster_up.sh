@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Brings a cluster up, from nothing or from what a killed run left behind; leaves a healthy one as it is. Sourced.
+
+healthy() {
+  [ -e "/run/netns/$NETNS" ] && [ -e "$DIR/complete" ] && runs kubelet && runs containerd && api_ready && node_ready
+}
+
+bring_up() {
+  if healthy >/dev/null 2>&1; then
+    step "$NAME is up already"
+    return
+  fi
+  if exists; then
+    step "removing what an earlier run of $NAME left behind"
+    take_down
+  fi
+  mkdir -p "$DIR"/{log,pid}
+  take_slot
+  read_addresses
+  make_pki
+  make_network
+  make_cgroups
+  start_containerd
+  load_image "$IMAGES/pause.tar"
+  start_plane
+  start_node
+  step "images and name server"
+  for image in coredns shell redis; do load_image "$IMAGES/$image.tar"; done
+  apply_manifest coredns.yaml
+  must_become 90 "the name server is ready" kubelet name_server_ready
+  touch "$DIR/complete"
+  step "$NAME is up: its node is ready"
+}
+
+# apply_manifest FILE: with the addresses of this cluster.
+apply_manifest() {
+  local text
+  text=$(<"$MANIFESTS/$1")
+  # shellcheck disable=SC2016  # the manifest's own words
+  text=${text//'${DNS_IP}'/$DNS_IP}
+  kubectl apply --server-side --force-conflicts -f - <<<"$text" >/dev/null
+}
+
+name_server_ready() {
+  [ "$(kubectl -n kube-system get deployment coredns -o 'jsonpath={.status.readyReplicas}')" = 1 ]
+}
