@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# One image: /cronlatch (fully static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from
+# source on Debian 12; nothing of Debian's but those libraries and the CA certificates reaches the last stage.
+# docker build -t cronlatch . | podman build -t cronlatch . | buildah bud --isolation=chroot -t cronlatch .
+ARG BASE=docker.io/library/debian:12-slim
+
+FROM ${BASE} AS tools
+RUN apt-get update -q \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+      g++ cmake ninja-build ca-certificates \
+      libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY CMakeLists.txt CMakePresets.json ./
+COPY cmake cmake
+COPY src src
+
+FROM tools AS wrapper
+RUN cmake --preset release \
+ && cmake --build build/release --target cronlatch \
+ && build/release/cronlatch version
+
+FROM tools AS operator
+RUN apt-get update -q \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+      libboost-dev libcpprest-dev nlohmann-json3-dev prometheus-cpp-dev \
+ && rm -rf /var/lib/apt/lists/*
+RUN cmake --preset operator \
+ && cmake --build build/operator --target cronlatch-operator
+# What the loader would load, at the paths where it looks; its own path is the last field without an arrow.
+RUN mkdir -p /root-of-image/etc/ssl/certs \
+ && ldd build/operator/cronlatch-operator | awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' \
+    | xargs -I{} cp --dereference --parents {} /root-of-image \
+ && cp build/operator/cronlatch-operator /root-of-image/ \
+ && cp /etc/ssl/certs/ca-certificates.crt /root-of-image/etc/ssl/certs/ \
+ && echo 'cronlatch:x:65532:65532::/nonexistent:/nonexistent' >/root-of-image/etc/passwd \
+ && echo 'cronlatch:x:65532:' >/root-of-image/etc/group \
+ && chroot /root-of-image /cronlatch-operator version
+
+FROM scratch
+LABEL org.opencontainers.image.title=cronlatch \
+      org.opencontainers.image.licenses=Apache-2.0 \
+      org.opencontainers.image.description="One run at a time for annotated CronJobs: wrapper and operator"
+COPY --from=operator /root-of-image /
+COPY --from=wrapper /src/build/release/cronlatch /cronlatch
+# Where OpenSSL of this image finds the authorities; a store with a CA of its own brings ca.crt in its Secret.
+ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
+USER 65532:65532
+ENTRYPOINT ["/cronlatch"]

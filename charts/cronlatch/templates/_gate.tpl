@@ -1,0 +1,43 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+The flags of a gate that is written out (jobs/cronjobs.yaml): the same decisions that the hook makes, in the same words. */ -}}
+
+{{- /* Kubelet expands $(NAME) in commands: a text that is none of ours has to survive that. */ -}}
+{{- define "cronlatch.literal" -}}
+{{- replace "$(" "$$(" . -}}
+{{- end -}}
+
+{{- define "cronlatch.lockName" -}}
+{{- $lock := .job.lock | default .name -}}
+{{- if eq (.job.lockScope | default "namespace") "cluster" -}}
+_cluster/{{ $lock }}
+{{- else -}}
+{{ .namespace }}/{{ $lock }}
+{{- end -}}
+{{- end -}}
+
+{{- /* dict: root, name, namespace, job, url */ -}}
+{{- define "cronlatch.gate" -}}
+{{- $flags := dict
+      "store" .url
+      "lock" (include "cronlatch.lockName" .)
+      "job" (printf "%s/%s" .namespace .name)
+      "credentials-dir" "/var/run/secrets/cronlatch"
+      "outcome-file" "/dev/termination-log"
+      "log-format" "json" -}}
+{{- range $key, $value := merge (dict) (.job.options | default dict) .root.Values.defaults -}}
+{{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
+{{- end }}
+- /cronlatch-bin/cronlatch
+- run
+- --isolated
+{{- range $key, $value := $flags }}
+- {{ printf "--%s=%s" $key (include "cronlatch.literal" $value) | toJson }}
+{{- end }}
+- --holder={{ .namespace }}/$(CRONLATCH_POD)
+- --attempt-group=$(CRONLATCH_JOB_UID)
+{{- if .job.oncePerSchedule }}
+# The CronJob controller names a Job after its scheduled minute, in every cluster alike.
+- --once-per={{ .namespace }}/$(CRONLATCH_JOB_NAME)
+{{- end }}
+- --
+{{- end -}}

@@ -1,0 +1,67 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+What can be seen to be dangerous in the values, one line each; NOTES.txt shows them. */ -}}
+
+{{- define "cronlatch.hazards" -}}
+{{- $v := .Values -}}
+{{- $url := $v.store.url -}}
+{{- $host := include "cronlatch.storeHost" . -}}
+{{- $found := list -}}
+{{- if not $url -}}
+{{- $found = append $found "store.url is empty: no run can take a lock. Set it to rediss://HOST:PORT" -}}
+{{- else -}}
+{{- if hasPrefix "redis:" $url -}}
+{{- $found = append $found "store.url is not encrypted: passwords and locks can be read and changed on the way. Use rediss://" -}}
+{{- end -}}
+{{- if and (contains "." $host) (regexMatch "[a-z]" $host) (not (hasSuffix "." $host)) (not (contains "[" $host)) -}}
+{{- $found = append $found (printf "the store's host %q is not fully qualified: each start asks every search domain first. Write %q" $host (printf "%s." $host)) -}}
+{{- end -}}
+{{- if not (contains "." $host) -}}
+{{- if not (contains "[" $host) -}}
+{{- $found = append $found (printf "the store's host %q has no dot: gated pods of other namespaces cannot resolve it. Write SERVICE.NAMESPACE.svc.CLUSTER-DOMAIN." $host) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if eq (toString (index $v.defaults "tls-skip-verify" | default "false")) "true" -}}
+{{- $found = append $found "defaults.tls-skip-verify: anybody on the way can pretend to be the store" -}}
+{{- end -}}
+{{- if $v.operator.enabled -}}
+{{- if lt (int (include "cronlatch.replicas" .)) 2 -}}
+{{- $found = append $found "one replica: while its pod moves, annotated Jobs are refused (others run). Set replicaCount to 2 or more" -}}
+{{- end -}}
+{{- if $v.hostNetwork -}}
+{{- $found = append $found (printf "hostNetwork: ports %d and %d must be free on every node, NetworkPolicies do not apply, and the namespace cannot enforce Pod Security above privileged" (int $v.ports.admission) (int $v.ports.plain)) -}}
+{{- end -}}
+{{- if not $v.policies.enabled -}}
+{{- $found = append $found "policies are off: a Job whose hook was bypassed runs ungated, and nobody is told" -}}
+{{- else if not (has "Deny" $v.policies.validationActions) -}}
+{{- $found = append $found "policies do not deny: what they find runs ungated" -}}
+{{- end -}}
+{{- if not $v.webhook.enabled -}}
+{{- $found = append $found "no webhook: nothing is rewritten, annotated Jobs are refused" -}}
+{{- end -}}
+{{- if $v.webhook.namespaceSelector -}}
+{{- $found = append $found "webhook.namespaceSelector: annotations outside of those namespaces do nothing, without a word" -}}
+{{- end -}}
+{{- if and (eq $v.certificates.mode "existing") (not $v.certificates.caBundle) -}}
+{{- $found = append $found (printf "certificates.caBundle is empty: write it into MutatingWebhookConfiguration %s, or annotated Jobs are refused" (include "cronlatch.fullname" .)) -}}
+{{- end -}}
+{{- if and $v.webhook.enabled (gt (int $v.webhook.timeoutSeconds) 10) -}}
+{{- $found = append $found "webhook.timeoutSeconds above 10: a stuck operator makes the creation of annotated Jobs slow" -}}
+{{- end -}}
+{{- range tuple "serviceMonitor" "podMonitor" -}}
+{{- $m := index $v . -}}
+{{- if and $m.enabled (eq $m.renderMode "skipIfMissing") (not ($.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) -}}
+{{- $found = append $found (printf "%s.enabled, but this cluster has no monitoring.coreos.com/v1: not rendered" .) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $v.copier.source (not $v.copier.namespaces) -}}
+{{- $found = append $found "copier.source without copier.namespaces copies nothing" -}}
+{{- end -}}
+{{- if not $v.uninstall.guard -}}
+{{- $found = append $found (printf "uninstall.guard is off: after an uninstall annotated CronJobs %s" (eq $v.uninstall.policy "closed" | ternary "are refused" "run ungated")) -}}
+{{- end -}}
+{{- end -}}
+{{- range $found }}
+  * {{ . }}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,65 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+Names, labels and the metadata block of every object: nobody writes a label twice. */ -}}
+
+{{- define "cronlatch.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- /* Short enough for every suffix that is put behind it. */ -}}
+{{- define "cronlatch.fullname" -}}
+{{- $name := include "cronlatch.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "cronlatch.serviceAccount" -}}
+{{- .Values.serviceAccount.name | default (printf "%s-operator" (include "cronlatch.fullname" .)) -}}
+{{- end -}}
+
+{{- define "cronlatch.operatorStoreSecret" -}}
+{{- .Values.store.operatorSecretName | default .Values.store.secretName -}}
+{{- end -}}
+
+{{- define "cronlatch.selector" -}}
+app.kubernetes.io/name: {{ include "cronlatch.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: operator
+{{- end -}}
+
+{{- define "cronlatch.labels" -}}
+{{- $root := .root -}}
+app.kubernetes.io/name: {{ include "cronlatch.name" $root }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+app.kubernetes.io/part-of: cronlatch
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- /* dict: root, component; optional suffix (behind the fullname) or name, namespace ("none": cluster-wide),
+labels, annotations */ -}}
+{{- define "cronlatch.metadata" -}}
+{{- $root := .root -}}
+name: {{ .name | default (printf "%s%s" (include "cronlatch.fullname" $root) (.suffix | default "")) }}
+{{- if ne (.namespace | default "") "none" }}
+namespace: {{ .namespace | default $root.Release.Namespace }}
+{{- end }}
+labels:
+  {{- include "cronlatch.labels" . | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) (.annotations | default dict) $root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}

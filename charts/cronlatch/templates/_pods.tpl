@@ -1,0 +1,47 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+What pods of ours share: the image, and a security context that Pod Security's level `restricted` admits. */ -}}
+
+{{- define "cronlatch.image" -}}
+{{- $i := .Values.image -}}
+{{- $tag := $i.tag | default .Chart.AppVersion -}}
+{{- if $i.registry }}{{ $i.registry }}/{{ end }}{{ $i.repository }}
+{{- if $i.digest }}@{{ $i.digest }}{{ else }}:{{ $tag }}{{ end }}
+{{- end -}}
+
+{{- /* The image that gated pods copy the wrapper from. */ -}}
+{{- define "cronlatch.injectedImage" -}}
+{{- .Values.inject.image | default (include "cronlatch.image" .) -}}
+{{- end -}}
+
+{{- define "cronlatch.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "cronlatch.replicas" -}}
+{{- if .Values.ha.enabled }}{{ max 3 (int .Values.replicaCount) }}{{ else }}{{ int .Values.replicaCount }}{{ end -}}
+{{- end -}}
+
+{{- define "cronlatch.spread" -}}
+{{- if .Values.topologySpreadConstraints -}}
+{{- tpl (toYaml .Values.topologySpreadConstraints) . -}}
+{{- else -}}
+{{- $root := . -}}
+{{- range $index, $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" -}}
+{{- $hard := and $root.Values.ha.enabled (eq $key "kubernetes.io/hostname") -}}
+{{- if $index }}{{ printf "\n" }}{{ end -}}
+- topologyKey: {{ $key }}
+  maxSkew: 1
+  whenUnsatisfiable: {{ $hard | ternary "DoNotSchedule" "ScheduleAnyway" }}
+  matchLabelKeys: [pod-template-hash]
+  labelSelector:
+    matchLabels:
+      {{- include "cronlatch.selector" $root | nindent 6 }}
+{{- end -}}
+{{- end -}}
+{{- end -}}

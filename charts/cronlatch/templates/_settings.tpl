@@ -1,0 +1,60 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+The operator's configuration file. Texts are quoted: YAML must not take a name like `on` or `0123` for something else. */ -}}
+
+{{- define "cronlatch.settings" -}}
+{{- $v := .Values -}}
+name: {{ include "cronlatch.fullname" . | quote }}
+namespace: {{ .Release.Namespace | quote }}
+admission-address: {{ printf "[::]:%d" (int $v.ports.admission) | quote }}
+plain-address: {{ printf "[::]:%d" (int $v.ports.plain) | quote }}
+image: {{ include "cronlatch.injectedImage" . | quote }}
+image-pull-policy: {{ $v.inject.pullPolicy | quote }}
+{{- with $v.inject.pullSecrets }}
+image-pull-secrets: {{ toJson . }}
+{{- end }}
+{{- with $v.inject.resources }}
+resources: {{ toJson . }}
+{{- end }}
+{{- with $v.store.url }}
+store: {{ . | quote }}
+{{- end }}
+store-secret: {{ $v.store.secretName | quote }}
+{{- with $v.defaults }}
+defaults:
+  {{- range $key, $value := . }}
+  {{ $key }}: {{ kindIs "slice" $value | ternary (toJson $value) (toString $value) | quote }}
+  {{- end }}
+{{- end }}
+{{- with $v.clusterLockNamespaces }}
+cluster-lock-namespaces: {{ toJson . }}
+{{- end }}
+{{- with $v.imageIndex }}
+image-index: {{ toJson . }}
+{{- end }}
+{{- with $v.select }}
+select:
+  {{- range . }}
+  - namespace: {{ .namespace | quote }}
+    {{- with .name }}
+    name: {{ . | quote }}
+    {{- end }}
+    {{- with .labels }}
+    labels: {{ toJson . }}
+    {{- end }}
+    annotations:
+      {{- range $key, $value := .annotations }}
+      {{ $key | quote }}: {{ $value | toString | quote }}
+      {{- end }}
+  {{- end }}
+{{- end }}
+certificate-mode: {{ eq $v.certificates.mode "own" | ternary "own" "files" }}
+certificate-dir: /etc/cronlatch/tls
+credentials-dir: /etc/cronlatch/store
+patch-cronjobs: {{ $v.patchCronJobs }}
+{{- with $v.copier.source }}
+copy-secret-source: {{ . | quote }}
+copy-secret-namespaces: {{ toJson $v.copier.namespaces }}
+{{- end }}
+log-format: {{ $v.logFormat | quote }}
+log-level: {{ $v.logLevel | quote }}
+{{- end -}}

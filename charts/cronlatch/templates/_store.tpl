@@ -1,0 +1,15 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+What the store's URL tells: scheme://[user@]host[:port][/db]. */ -}}
+
+{{- define "cronlatch.storeAuthority" -}}
+{{- regexReplaceAll "^[a-z+]+://([^@/]*@)?([^/?]*).*$" .Values.store.url "${2}" -}}
+{{- end -}}
+
+{{- define "cronlatch.storePort" -}}
+{{- $a := include "cronlatch.storeAuthority" . -}}
+{{- regexMatch ":[0-9]+$" $a | ternary (regexFind "[0-9]+$" $a) "6379" -}}
+{{- end -}}
+
+{{- define "cronlatch.storeHost" -}}
+{{- regexReplaceAll ":[0-9]+$" (include "cronlatch.storeAuthority" .) "" -}}
+{{- end -}}
