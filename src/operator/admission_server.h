@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operator's two ports answer: admissions over TLS for the API server, health and metrics
+// in plain HTTP for the kubelet and Prometheus. Only functions; http_server.h serves them.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "core/log.h"
+#include "core/time.h"
+#include "operator/http_server.h"
+#include "operator/metrics.h"
+#include "operator/settings.h"
+
+namespace cronlatch::op {
+
+// What must be true before the Service may send admissions here. Settings are read before anything
+// listens, so they are not among it.
+struct Readiness {
+  std::atomic<bool> certificate{false};
+  std::atomic<bool> listening{false};
+  std::atomic<bool> leaving{false};
+  std::string missing() const;  // what is not, for people; "" when ready
+};
+
+// Everything that is passed outlives the handler.
+HttpHandler admission_routes(const Settings& settings, Metrics& metrics, const Clock& clock,
+                             const Log& log);
+HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics);
+
+}  // namespace cronlatch::op

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator as a function: command line in, exit code out. main.cc calls it with what the
+// process has; tests call it with a quicker tempo, which no user can set.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/time.h"
+#include "operator/http_server.h"
+
+namespace cronlatch::op {
+
+struct Tempo {
+  HttpLimits admission;
+  // The kubelet and Prometheus; nobody sends bodies here.
+  HttpLimits plain{.body_bytes = 64 * 1024,
+                   .body_budget = 1024 * 1024,
+                   .connections = 64,
+                   .workers = 1,
+                   .io_threads = 1};
+  Millis look{2'000};    // how often certificate files are read again
+  Millis leave{5'000};   // after SIGTERM: still accepting, until nobody sends us anything new
+  Millis grace{10'000};  // then: for answers under way. Together below the pod's 30 s
+};
+
+using EnvironmentVariable = std::function<std::string(const std::string& name)>;  // "" when unset
+
+// `arguments` without the program's name. Blocks SIGTERM and SIGINT and waits for them; start no
+// thread before.
+int run_operator(const std::vector<std::string>& arguments, const EnvironmentVariable& environment,
+                 const Tempo& tempo);
+
+}  // namespace cronlatch::op
