@@ -26,7 +26,7 @@ _cluster/{{ $lock }}
       "log-format" "json" -}}
 {{- range $key, $value := merge (dict) (.job.options | default dict) .root.Values.defaults -}}
 {{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
-{{- end }}
+{{- end -}}
 - /cronlatch-bin/cronlatch
 - run
 - --isolated

@@ -1,0 +1,38 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+What a person reads after an install: the next step, and what looks dangerous. */ -}}
+
+{{- define "cronlatch.notes" -}}
+{{- $v := .Values -}}
+{{- $fullname := include "cronlatch.fullname" . -}}
+{{- if $v.operator.enabled -}}
+cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespace }}.
+
+1. Give each namespace with gated CronJobs the store's credentials{{ if $v.copier.source }} (copied to: {{ join ", " $v.copier.namespaces }}){{ end }}:
+
+     kubectl -n NAMESPACE create secret generic {{ $v.store.secretName }} \
+       --from-literal=username=... --from-literal=password=... --from-file=ca.crt
+
+2. Gate a CronJob:
+
+     kubectl -n NAMESPACE annotate cronjob NAME cronlatch.dev/lock=true
+
+3. See it work:
+
+     kubectl -n {{ .Release.Namespace }} rollout status deployment/{{ $fullname }}-operator
+{{- if and $v.webhook.enabled $v.helmTest.enabled }}
+     helm -n {{ .Release.Namespace }} test {{ .Release.Name }}
+{{- end }}
+{{- else -}}
+cronlatch {{ .Chart.AppVersion }}: {{ len $v.cronJobs }} gated CronJobs, no operator and no webhook. Annotations do nothing in this cluster.
+
+Each namespace needs the Secret {{ $v.store.secretName }} (username, password, ca.crt, tls.crt, tls.key; each optional).
+{{- end }}
+{{- $hazards := include "cronlatch.hazards" . }}
+{{- if $hazards }}
+
+Look at this:
+{{ $hazards }}
+{{- end }}
+
+All annotations, and what happens when: docs/kubernetes.md
+{{- end -}}

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What renders the chart, and what is rendered from it: the chart's README and manifests/install.yaml. Sourced by
+# scripts/gen_chart.sh, which writes them, and by tests/chart, which compare them.
+
+CHART=$ROOT/charts/cronlatch
+# The oldest API server that is supported: what renders for it renders for every newer one.
+KUBE_VERSION=1.30.0
+
+# Sets HELM: the one in the environment, the one built for the test clusters, or the one on the path.
+find_helm() {
+  local candidate
+  for candidate in "${HELM:-}" "$ROOT/build/cluster/tools/helm" "$(command -v helm || true)"; do
+    if [ -n "$candidate" ] && [ -x "$candidate" ]; then
+      HELM=$candidate
+      return
+    fi
+  done
+  return 1
+}
+
+# chart_template OPTION...: rendered without asking any cluster.
+chart_template() {
+  "$HELM" template cronlatch "$CHART" --namespace cronlatch --kube-version "$KUBE_VERSION" "$@"
+}
+
+render_readme() { bash "$ROOT/scripts/chart_readme.sh"; }
+
+render_install() {
+  cat <<'YAML'
+# SPDX-License-Identifier: Apache-2.0
+# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit: write your store's address into
+# install-values.yaml and render again, or use the chart. Then: kubectl apply --server-side -f manifests/install.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: cronlatch
+  labels:
+    pod-security.kubernetes.io/enforce: restricted
+YAML
+  chart_template --no-hooks --values "$ROOT/manifests/install-values.yaml"
+}

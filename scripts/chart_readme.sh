@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Prints charts/cronlatch/README.md, rendered from values.yaml: a key is explained by the comment right above it, `## `
+# begins a section, and the defaults are read as YAML, so that nobody writes one twice.
+set -euo pipefail
+CHART=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../charts/cronlatch" && pwd)
+
+# One line for each section (`section`, name) and for each explained key (`key`, dotted path, explanation).
+explained_keys() {
+  awk '
+    /^## / {
+      section = substr($0, 4); print "section\t" section "\t"
+      comment = ""; next
+    }
+    /^$/ { comment = ""; next }
+    /^ *# / { sub(/^ *# /, ""); comment = comment (comment == "" ? "" : " ") $0; next }
+    {
+      depth = match($0, /[^ ]/) - 1
+      if (depth % 2 || !match($0, /^ *[A-Za-z0-9.\/-]+:/)) { comment = ""; next }
+      key = substr($0, RSTART + depth, RLENGTH - depth - 1)
+      level = depth / 2
+      keys[level] = key
+      path = keys[0]
+      for (i = 1; i <= level; i++) path = path "." keys[i]
+      if (comment != "" && section != "") print "key\t" path "\t" comment
+      comment = ""
+    }' "$CHART/values.yaml"
+}
+
+version=$(sed -n 's/^version: //p' "$CHART/Chart.yaml")
+cat <<TEXT
+<!-- Rendered from values.yaml by \`./dev gen\`. Do not edit. -->
+# cronlatch, the chart
+
+$(sed -n 's/^description: //p' "$CHART/Chart.yaml"). Version $version, Kubernetes $(sed -nE 's/^kubeVersion: ">=([0-9]+\.[0-9]+).*/\1/p' "$CHART/Chart.yaml") or newer, Helm 3.
+
+    kubectl create namespace cronlatch
+    kubectl -n cronlatch create secret generic cronlatch-store --from-literal=username=cron --from-literal=password=... --from-file=ca.crt
+    helm install cronlatch charts/cronlatch -n cronlatch --set store.url=rediss://redis.shop.svc.cluster.local.:6379
+    helm test cronlatch -n cronlatch
+
+How to annotate, what happens when, certificates, GitOps, upgrade and uninstall: \`docs/kubernetes.md\`. Ready sets of values: \`ci/\`.
+Every object that the chart can render is switched by a value below; a key that is not there is refused.
+TEXT
+explained_keys | jq --raw-input --raw-output --slurp --argjson values "$(yq . "$CHART/values.yaml")" '
+  def default_of($path): $values | getpath($path | split(".")) | tojson;
+  split("\n")[] | select(. != "") | split("\t")
+  | if .[0] == "section" then "\n## \(.[1])\n\n| value | default | meaning |\n| --- | --- | --- |"
+    else "| `\(.[1])` | `\(default_of(.[1]))` | \(.[2]) |" end'

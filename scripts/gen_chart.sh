@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Writes what is rendered from the chart; part of ./dev gen. Without helm only the README, and it says so.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/chart.sh
+source "$ROOT/scripts/chart.sh"
+
+# A rendering that breaks off must not leave half a file.
+write() {
+  local file=$1
+  shift
+  "$@" >"$file.new"
+  mv "$file.new" "$file"
+  echo "$file"
+}
+
+write "$CHART/README.md" render_readme
+if find_helm; then
+  write "$ROOT/manifests/install.yaml" render_install
+else
+  echo "gen: no helm here (./dev cluster builds one), so manifests/install.yaml stays as it is" >&2
+fi
