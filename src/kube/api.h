@@ -22,8 +22,8 @@ enum class PatchType { none, merge, json, apply };
 struct Request {
   Method method = Method::get;
   std::string path;  // "/apis/batch/v1/namespaces/demo/jobs/x"
-  std::vector<std::pair<std::string, std::string>> query;  // not yet escaped
-  Json body;                                               // null: none
+  std::vector<std::pair<std::string, std::string>> query{};  // not yet escaped
+  Json body{};                                               // null: none
   PatchType patch_type = PatchType::none;
   Millis deadline{10'000};  // for the whole exchange, not for each silence in it
 };

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// One mutex, one condition; `resume` is always called without the mutex, because it runs the
+// library's code, which may push again at once.
+#include "kube/exchange.h"
+
+namespace cronlatch::kube {
+namespace {
+
+constexpr std::size_t kHoldBackAt = 1U << 20;
+
+}  // namespace
+
+void Exchange::head(int status) {
+  const std::lock_guard lock(mutex_);
+  status_ = status;
+  changed_.notify_all();
+}
+
+bool Exchange::push(std::string_view bytes, std::function<void()> resume) {
+  const std::lock_guard lock(mutex_);
+  if (abandoned_) return true;
+  bytes_ += bytes;
+  changed_.notify_all();
+  if (bytes_.size() < kHoldBackAt) return true;
+  resume_ = std::move(resume);
+  return false;
+}
+
+void Exchange::finish(std::string error) {
+  const std::lock_guard lock(mutex_);
+  end_ = std::move(error);
+  changed_.notify_all();
+}
+
+Exchange::Wake Exchange::wait(Time deadline, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const bool woken = changed_.wait_until(
+      lock, stop, deadline, [this] { return (status_ != 0 && !bytes_.empty()) || end_; });
+  if (stop.stop_requested()) return Wake::stopped;
+  if (!woken) return Wake::deadline;
+  // A server that drips bytes is never silent, and must not hold us for ever.
+  if (std::chrono::steady_clock::now() >= deadline && !end_) return Wake::deadline;
+  return bytes_.empty() ? Wake::end : Wake::bytes;
+}
+
+std::string Exchange::take() {
+  std::string bytes;
+  std::function<void()> resume;
+  {
+    const std::lock_guard lock(mutex_);
+    bytes.swap(bytes_);
+    resume.swap(resume_);
+  }
+  if (resume) resume();
+  return bytes;
+}
+
+void Exchange::wait_for_end(Time deadline) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline, [this] { return end_.has_value(); });
+}
+
+void Exchange::abandon() {
+  {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
+  static_cast<void>(take());
+}
+
+int Exchange::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+std::string Exchange::error() const {
+  const std::lock_guard lock(mutex_);
+  return end_.value_or("");
+}
+
+}  // namespace cronlatch::kube
