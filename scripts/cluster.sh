@@ -16,6 +16,8 @@ source "$SCRIPTS/cluster_node.sh"
 source "$SCRIPTS/cluster_images.sh"
 # shellcheck source=scripts/cluster_product.sh
 source "$SCRIPTS/cluster_product.sh"
+# shellcheck source=scripts/cluster_product_image.sh
+source "$SCRIPTS/cluster_product_image.sh"
 # shellcheck source=scripts/cluster_down.sh
 source "$SCRIPTS/cluster_down.sh"
 # shellcheck source=scripts/cluster_up.sh
@@ -25,8 +27,10 @@ usage() {
   cat <<'TEXT'
 usage: ./dev cluster COMMAND
 
-  up [NAME] [--store-of OTHER]   start a cluster, build the product from this tree, install it with helm; run it again to
-                                 bring changes in. --store-of: use the Redis of cluster OTHER instead of an own one
+  up [NAME] [--quick] [--store-of OTHER]
+                                 start a cluster, build the product from this tree, install it with helm; run it again to
+                                 bring changes in. --quick: pack the image from build/release and build/operator, not from
+                                 the Dockerfile. --store-of: use the Redis of cluster OTHER instead of an own one
   down [NAME | --all]            stop it and remove what it left
   kubectl [NAME] -- ARGS         kubectl in the cluster, for example: ./dev cluster kubectl -- get pods -A
   helm [NAME] -- ARGS            helm in the cluster
@@ -67,9 +71,10 @@ must_exist() {
 }
 
 up() {
-  local name=$DEFAULT_CLUSTER store_of=''
+  local name=$DEFAULT_CLUSTER store_of='' make_image=make_product_image
   while [ $# -gt 0 ]; do
     case $1 in
+      --quick) make_image=make_quick_image ;;
       --store-of) store_of=${2:?a name must follow --store-of}; shift ;;
       -*) wrong_usage "up knows no option $1" ;;
       *) name=$1 ;;
@@ -82,7 +87,8 @@ up() {
   make_images
   bring_up
   read_addresses
-  [ "${CLUSTER_WITHOUT_PRODUCT:-}" ] || install_product "$store_of"
+  "$make_image"
+  install_product "$store_of"
 }
 
 down() {

@@ -57,6 +57,7 @@ read_addresses() {
   SERVICES=198.19.$((2 * SLOT + 1)).0/24
   API_IP=198.19.$((2 * SLOT + 1)).1
   DNS_IP=198.19.$((2 * SLOT + 1)).10
+  STORE_IP=198.19.$((2 * SLOT + 1)).20
 }
 
 in_cluster() { nsenter --net="/run/netns/$NETNS" "$@"; }

@@ -3,15 +3,15 @@
 # Images without a registry: a tar of one layer made of a folder, in build/cluster/images/<name>.tar, called
 # cronlatch.test/<name>:1, and how a cluster gets them. Sourced.
 
-# pack NAME FOLDER CONFIG-JSON: the same folder gives the same bytes.
+# pack NAME FOLDER CONFIG-JSON [IMAGE]: the same folder gives the same bytes.
 pack() {
-  local name=$1 folder=$2 config=$3 stage layer
+  local name=$1 folder=$2 config=$3 image=${4:-cronlatch.test/$1:1} stage layer
   stage=$(mktemp -d)
   tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$folder" -cf "$stage/layer.tar" .
   layer=$(sha256sum "$stage/layer.tar" | cut -d ' ' -f 1)
   printf '{"architecture":"%s","os":"linux","config":%s,"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
     "$(dpkg --print-architecture)" "$config" "$layer" >"$stage/config.json"
-  printf '[{"Config":"config.json","RepoTags":["cronlatch.test/%s:1"],"Layers":["layer.tar"]}]' "$name" \
+  printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$image" \
     >"$stage/manifest.json"
   mkdir -p "$IMAGES"
   tar -C "$stage" -cf "$IMAGES/$name.tar.new" manifest.json config.json layer.tar

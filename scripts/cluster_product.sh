@@ -1,5 +1,152 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The product in a cluster: its image from the Dockerfile, Redis, the chart, the namespace to try it in. Sourced.
+# The product in a cluster: its image, Redis, the chart, and the namespace `demo` to try it in. Run again, it brings changes
+# in. Sourced.
+# shellcheck disable=SC2153  # NAME and its like come from use_cluster
 
-install_product() { :; }
+STORE_URL=rediss://cron@redis.store.svc.cluster.local.
+
+# install_product [OTHER]: with the Redis of cluster OTHER, else with an own one.
+install_product() {
+  local store_of=${1:-}
+  load_product
+  if [ -n "$store_of" ]; then
+    use_store_of "$store_of"
+  else
+    start_store
+  fi
+  share_store_secret
+  step "namespace demo, the chart"
+  apply_manifest demo.yaml
+  store_secret demo
+  apply_manifest desk.yaml
+  install_chart
+  await_rollout store desk
+  say_what_next
+}
+
+# A pod that runs keeps its image: where it changed, those that use it are started anew.
+load_product() {
+  local digest
+  digest=$(sha256sum <"$IMAGES/product.tar")
+  [ "$(cat "$DIR/product.digest" 2>/dev/null)" != "$digest" ] || return 0
+  step "loading $PRODUCT_IMAGE"
+  load_image "$IMAGES/product.tar"
+  if kubectl -n cronlatch get deployment cronlatch-operator >/dev/null 2>&1; then
+    kubectl -n cronlatch rollout restart deployment cronlatch-operator >/dev/null
+    kubectl -n store rollout restart deployment desk >/dev/null
+  fi
+  echo "$digest" >"$DIR/product.digest"
+}
+
+make_namespace() { kubectl create namespace "$1" --dry-run=client -o yaml | kubectl apply --server-side -f - >/dev/null; }
+
+# secret_of_files NAMESPACE NAME FILE...
+secret_of_files() {
+  local namespace=$1 name=$2
+  shift 2
+  kubectl -n "$namespace" create secret generic "$name" "${@/#/--from-file=}" --dry-run=client -o yaml |
+    kubectl apply --server-side --force-conflicts -f - >/dev/null
+}
+
+# store_secret NAMESPACE: what a gated Job there needs.
+store_secret() {
+  secret_of_files "$1" cronlatch-store "$DIR"/store/{username,password,ca.crt,tls.crt,tls.key}
+}
+
+start_store() {
+  step "Redis, with TLS and a user of its own"
+  make_store_secrets
+  make_namespace store
+  sed "s/\${PASSWORD}/$(<"$DIR/store/password")/" "$MANIFESTS/redis.conf" >"$DIR/store/redis.conf"
+  secret_of_files store redis "$DIR"/store/{redis.conf,ca.crt,server.crt,server.key}
+  apply_manifest redis.yaml
+  await_rollout store redis
+}
+
+# use_store_of OTHER: its Redis answers under the same name here, through a link between the two networks.
+use_store_of() {
+  local other=$1 ours=$NAME
+  step "the Redis of $other, through a link"
+  use_cluster "$other"
+  if [ ! -s "$DIR/store/password" ] || [ ! -e "/run/netns/$NETNS" ]; then
+    stop_here "there is no cluster $other with a store"
+  fi
+  read_addresses
+  local store=$DIR/store netns=$NETNS node=$NODE_IP slot=$SLOT nets="$PODS $SERVICES" address=$STORE_IP
+  use_cluster "$ours"
+  read_addresses
+  mkdir -p "$DIR/store"
+  cp "$store"/{username,password,ca.crt,tls.crt,tls.key} "$DIR/store/"
+  link_networks "$netns" "$node" "$slot" "$nets"
+  make_namespace store
+  STORE_IP=$address
+  apply_manifest redis_elsewhere.yaml
+}
+
+# link_networks NETNS NODE-IP SLOT NETWORKS: a pair of devices between that namespace and ours, and the routes over it.
+link_networks() {
+  local netns=$1 node=$2 slot=$3 nets=$4
+  ip -n "$NETNS" link show "to-$slot" >/dev/null 2>&1 && return
+  ip -n "$NETNS" link add "to-$slot" type veth peer name "to-$SLOT" netns "$netns"
+  routes "$NETNS" "to-$slot" "$NODE_IP" "$node" "$nets"
+  routes "$netns" "to-$SLOT" "$node" "$NODE_IP" "$PODS $SERVICES"
+}
+
+routes() {  # routes NETNS DEVICE OUR-NODE THEIR-NODE THEIR-NETWORKS
+  local network networks
+  read -ra networks <<<"$5"
+  ip -n "$1" link set "$2" up
+  ip -n "$1" route replace "$4/32" dev "$2" src "$3"
+  for network in "${networks[@]}"; do ip -n "$1" route replace "$network" via "$4" dev "$2" onlink; done
+}
+
+share_store_secret() {
+  make_namespace cronlatch
+  store_secret store
+  store_secret cronlatch
+}
+
+# The last word on what the chart gets here; people add theirs with ./dev cluster helm.
+chart_values() {
+  cat <<YAML
+image: {registry: cronlatch.test, repository: cronlatch, tag: dev, pullPolicy: Never}
+inject: {pullPolicy: Never}
+store: {url: "$STORE_URL"}
+YAML
+}
+
+install_chart() {
+  chart_values >"$DIR/values.yaml"
+  helm upgrade --install cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" \
+    --wait --timeout 3m >"$DIR/log/helm.log" 2>&1 || {
+    cat "$DIR/log/helm.log" >&2
+    kubectl -n cronlatch get pods -o wide >&2
+    kubectl -n cronlatch logs deployment/cronlatch-operator --tail=20 >&2 || true
+    stop_here "the chart does not install"
+  }
+}
+
+await_rollout() {  # await_rollout NAMESPACE DEPLOYMENT
+  kubectl -n "$1" rollout status deployment "$2" --timeout=90s >/dev/null || {
+    kubectl -n "$1" describe pods -l "app=$2" | tail -n 20 >&2
+    stop_here "$1/$2 does not become ready"
+  }
+}
+
+say_what_next() {
+  local named=''
+  [ "$NAME" = "$DEFAULT_CLUSTER" ] || named=" $NAME"
+  cat <<TEXT
+
+The cluster $NAME runs, with cronlatch installed. What to try next, in namespace demo (profile restricted):
+
+  ./dev cluster kubectl$named -- apply -f manifests/examples/nightly.yaml
+  ./dev cluster kubectl$named -- -n demo annotate cronjob nightly cronlatch.dev/lock=true
+  ./dev cluster kubectl$named -- -n demo create job one --from=cronjob/nightly
+  ./dev cluster kubectl$named -- -n demo create job two --from=cronjob/nightly
+  ./dev cluster kubectl$named -- -n demo get jobs,pods,events
+  ./dev cluster kubectl$named -- -n store exec deploy/desk -- cronlatch ls
+  ./dev cluster down$named
+TEXT
+}

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # The product's image, cronlatch.test/cronlatch:dev, in build/cluster/images/product.tar: built from the Dockerfile by buildah
-# on a base that debootstrap makes, so that no registry is asked. Sourced.
+# on a base that debootstrap makes, so that no registry is asked; or, quickly, packed from build/release and build/operator.
+# Sourced.
 
 BUILDAH_ROOT=$CLUSTERS/buildah
 BASE_IMAGE=docker.io/library/debian:12-slim
@@ -9,32 +10,52 @@ PRODUCT_IMAGE=cronlatch.test/cronlatch:dev
 
 buildah_here() { buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run" "$@"; }
 
+debian_mirror() {
+  { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true; } |
+    sed -nE 's/^(URIs: *|deb +(\[[^]]*\] +)?)(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' | sed -n 1p
+}
+
 # The base has this machine's package sources, so that its RUN lines reach the mirror that this machine reaches.
 make_base() {
-  local root=$CLUSTERS/base container mirror part
+  local tree=$CLUSTERS/base container mirror part
   if buildah_here inspect --type image "$BASE_IMAGE" >/dev/null 2>&1; then return; fi
   step "a Debian 12 base, by debootstrap (half a minute)"
-  rm -rf --one-file-system -- "$root"
-  mirror=$(sed -nE 's/^(URIs: *|deb +(\[[^]]*\] +)?)(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null | head -n 1)
-  debootstrap --variant=minbase bookworm "$root" "${mirror:-http://deb.debian.org/debian}" >"$CLUSTERS/base.log" 2>&1 ||
+  rm -rf --one-file-system -- "$tree"
+  mirror=$(debian_mirror)
+  debootstrap --variant=minbase bookworm "$tree" "${mirror:-http://deb.debian.org/debian}" >"$CLUSTERS/base.log" 2>&1 ||
     { tail -n 5 "$CLUSTERS/base.log" >&2; stop_here "debootstrap failed (the log: build/cluster/base.log)"; }
   for part in sources.list sources.list.d apt.conf.d trusted.gpg.d keyrings; do
-    rm -rf -- "$root/etc/apt/$part"
-    [ ! -e "/etc/apt/$part" ] || cp -a "/etc/apt/$part" "$root/etc/apt/"
+    rm -rf -- "$tree/etc/apt/$part"
+    [ ! -e "/etc/apt/$part" ] || cp -a "/etc/apt/$part" "$tree/etc/apt/"
   done
-  find "$root/var/cache/apt" "$root/var/lib/apt/lists" -type f -delete
+  find "$tree/var/cache/apt" "$tree/var/lib/apt/lists" -type f -delete
   container=$(buildah_here from scratch)
-  buildah_here copy --quiet "$container" "$root" / >/dev/null
+  buildah_here copy --quiet "$container" "$tree" / >/dev/null
   buildah_here config --cmd bash "$container"
   buildah_here commit --quiet --rm "$container" "$BASE_IMAGE" >/dev/null
-  rm -rf --one-file-system -- "$root"
+  rm -rf --one-file-system -- "$tree"
 }
 
 # What the image depends on, in one word.
 product_fingerprint() {
   (cd "$ROOT" && find Dockerfile CMakeLists.txt CMakePresets.json cmake src -type f -print0 | sort -z |
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
+}
+
+# For those who change the operator all day: what the presets build, packed with its libraries. Minutes become seconds.
+make_quick_image() {
+  local folder
+  step "building the presets release and operator"
+  for preset in release operator; do configure "$preset"; done
+  cmake --build build/release --parallel "$JOBS" --target cronlatch >&2
+  cmake --build build/operator --parallel "$JOBS" --target cronlatch-operator >&2
+  folder=$(new_root)
+  people "$folder"
+  install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
+  install build/release/cronlatch build/operator/cronlatch-operator "$folder/"
+  copy_libraries "$folder" build/operator/cronlatch-operator
+  pack product "$folder" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "$PRODUCT_IMAGE"
+  rm -f "$IMAGES/.product.stamp"
 }
 
 # A layer that did not change is taken from the last build: a change of the operator builds only the operator anew.

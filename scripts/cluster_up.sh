@@ -39,6 +39,8 @@ apply_manifest() {
   text=$(<"$MANIFESTS/$1")
   # shellcheck disable=SC2016  # the manifest's own words
   text=${text//'${DNS_IP}'/$DNS_IP}
+  # shellcheck disable=SC2016
+  text=${text//'${STORE_IP}'/$STORE_IP}
   kubectl apply --server-side --force-conflicts -f - <<<"$text" >/dev/null
 }
 

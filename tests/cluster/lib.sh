@@ -1,0 +1,175 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# How scenarios speak: one line per check (ok, FAIL, skip; what was seen under a FAIL), waiting for conditions with a
+# deadline, and the few things they do with CronJobs and Jobs. A scenario has a namespace of its own, called as its file.
+# Sourced by tests/cluster/scenarios/*.sh; the cluster is up already.
+# shellcheck disable=SC2034  # some of these variables are for the scenarios
+
+ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=scripts/cluster_common.sh
+source "$ROOT/scripts/cluster_common.sh"
+# shellcheck source=scripts/cluster_pki.sh
+source "$ROOT/scripts/cluster_pki.sh"
+# shellcheck source=scripts/cluster_images.sh
+source "$ROOT/scripts/cluster_images.sh"
+# shellcheck source=scripts/cluster_product.sh
+source "$ROOT/scripts/cluster_product.sh"
+
+SUBJECT=$(basename -- "$0" .sh)
+NS=$(tr _ - <<<"$SUBJECT")
+FAILED=0
+PATIENCE=${PATIENCE:-60}  # seconds for what takes a few; only a hang reaches it
+
+use_cluster "${CLUSTER:-test}"
+read_addresses
+
+ok() { printf 'ok    %s: %s\n' "$SUBJECT" "$1"; }
+skip() { printf 'skip  %s: %s (%s)\n' "$SUBJECT" "$1" "$2"; }
+fail() {
+  printf 'FAIL  %s: %s\n' "$SUBJECT" "$1"
+  FAILED=1
+}
+show() { sed 's/^/      | /' | head -n 60; }
+
+# check SENTENCE COMMAND...: the sentence holds when the command succeeds; otherwise its output is shown.
+check() {
+  local sentence=$1 seen
+  shift
+  if seen=$("$@" 2>&1); then ok "$sentence"; else fail "$sentence" && printf '%s\n' "$seen" | show; fi
+}
+
+# refuses SENTENCE COMMAND...: the command must fail.
+refuses() {
+  local sentence=$1 seen
+  shift
+  if seen=$("$@" 2>&1); then fail "$sentence" && printf '%s\n' "$seen" | show; else ok "$sentence"; fi
+}
+
+# becomes [-t SECONDS] SENTENCE COMMAND...: the sentence comes true in time; otherwise what there is now is shown.
+becomes() {
+  local seconds=$PATIENCE sentence
+  if [ "$1" = -t ]; then
+    seconds=$2
+    shift 2
+  fi
+  sentence=$1
+  shift
+  if wait_until "$seconds" "$@" >/dev/null 2>&1; then
+    ok "$sentence"
+  else
+    fail "$sentence (waited $seconds s)"
+    { "$@" || true; k get cronjobs,jobs,pods -o wide; k get events --sort-by=.metadata.creationTimestamp; } 2>&1 | show
+  fi
+}
+
+# What a scenario cannot go on without.
+needs() {
+  becomes "$@"
+  [ $FAILED -eq 0 ] || finish
+}
+
+finish() { exit "$FAILED"; }
+
+k() { kubectl -n "$NS" "$@"; }
+desk() { kubectl -n store exec deploy/desk -- cronlatch "$@"; }
+
+# fresh_namespace [LABEL=VALUE...]: restricted, with the store's Secret; gone when the scenario ends.
+fresh_namespace() {
+  kubectl delete namespace "$NS" --ignore-not-found --wait --timeout=90s >/dev/null
+  kubectl create namespace "$NS" >/dev/null
+  kubectl label namespace "$NS" pod-security.kubernetes.io/enforce=restricted "$@" >/dev/null
+  store_secret "$NS"
+  trap 'kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
+}
+
+# cronjob NAME [key=value...] -- COMMAND...: never due by itself; the keys are annotations cronlatch.dev/<key>. Variables
+# IMAGE, SCHEDULE, BACKOFF change what their names say. The command is one shell script unless RAW is set.
+cronjob() { manifest CronJob "$@" | k apply -f - 2>&1; }
+# job NAME ...: the same for a Job made by hand.
+job() { manifest Job "$@" | k apply -f - 2>&1; }
+
+manifest() {
+  local kind=$1 name=$2 pair annotations='' command
+  shift 2
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    pair=$1
+    annotations="$annotations cronlatch.dev/${pair%%=*}: $(json_text "${pair#*=}"),"
+    shift
+  done
+  shift
+  if [ "${RAW:-}" ]; then command=$*; else command="[sh, -c, $(json_text "$*")]"; fi
+  [ -z "$annotations" ] || annotations="annotations: {${annotations%,}},"
+  local pods="backoffLimit: ${BACKOFF:-0}, template: {spec: {restartPolicy: Never, automountServiceAccountToken: false,
+      securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}},
+      containers: [{name: main, image: '${IMAGE:-cronlatch.test/shell:1}', imagePullPolicy: Never, command: $command,
+        securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}"
+  if [ "$kind" = Job ]; then
+    echo "{apiVersion: batch/v1, kind: Job, metadata: {$annotations name: $name}, spec: {$pods}}"
+  else
+    echo "{apiVersion: batch/v1, kind: CronJob, metadata: {$annotations name: $name},
+      spec: {schedule: '${SCHEDULE:-0 0 1 1 *}', jobTemplate: {spec: {$pods}}}}"
+  fi
+}
+
+# json_text WORDS: as a JSON string.
+json_text() {
+  local text=${1//\\/\\\\}
+  text=${text//\"/\\\"}
+  printf '"%s"' "${text//$'\n'/\\n}"
+}
+
+# start_job CRONJOB JOB: as people do it.
+start_job() { k create job "$2" --from="cronjob/$1"; }
+
+condition() { [ "$(k get job "$1" -o "jsonpath={.status.conditions[?(@.type==\"$2\")].status}")" = True ]; }
+complete() { condition "$1" Complete; }
+failed() { condition "$1" Failed; }
+
+# The newest pod of a Job.
+pod_of() {
+  k get pods -l "batch.kubernetes.io/job-name=$1" --sort-by=.metadata.creationTimestamp \
+    -o 'jsonpath={.items[-1:].metadata.name}'
+}
+# outcome JOB: the termination message of its newest pod's gated container.
+outcome() {
+  k get pod "$(pod_of "$1")" -o 'jsonpath={.status.containerStatuses[0].state.terminated.message}'
+}
+outcome_has() {  # outcome_has JOB TEXT...
+  local seen text
+  seen=$(outcome "$1")
+  shift
+  for text; do
+    [[ $seen == *"$text"* ]] || { echo "no $text in the outcome: $seen" && return 1; }
+  done
+}
+says() { k logs "job/$1" | grep -qF -- "$2"; }  # says JOB TEXT: its command did
+
+# event REASON KIND/NAME TEXT: there is such an Event and its note holds the text.
+event() {
+  kubectl -n "$NS" get events.v1.events.k8s.io -o \
+    'jsonpath={range .items[*]}{.reason} {.regarding.kind}/{.regarding.name} {.note}{"\n"}{end}' |
+    grep "^$1 $2 " | grep -F -- "$3"
+}
+
+# A command that holds the lock until let_go, and says that it began.
+HOLD='echo began; while [ ! -e /tmp/end ]; do sleep 0.1; done; echo ended'
+holds() { says "$1" began; }
+let_go() { k exec "$(pod_of "$1")" -- touch /tmp/end; }
+
+# kill_pod POD: every process of its gated container at once, with SIGKILL, as a node that runs out of memory does. Nobody
+# in the pod gets a chance to say anything.
+kill_pod() {
+  local id procs
+  id=$(k get pod "$1" -o 'jsonpath={.status.containerStatuses[0].containerID}')
+  procs=$(cat "/sys/fs/cgroup/"{pids/,}"$NETNS"/*/*/*"${id#containerd://}"/cgroup.procs \
+    "/sys/fs/cgroup/"{pids/,}"$NETNS"/*/*"${id#containerd://}"/cgroup.procs 2>/dev/null || true)
+  [ -n "$procs" ] || { echo "no processes of $id" && return 1; }
+  # The wrapper is the first: it must not hear of its child's death.
+  # shellcheck disable=SC2086
+  kill -9 $procs
+}
+
+# counter NAME NAMESPACE/CRONJOB: its value in the ledger that the store keeps.
+counter() {
+  desk metrics | sed -nE "s#^cronlatch_$1\{([^}]*,)?namespace=\"${2%/*}\",cronjob=\"${2#*/}\"[^}]*\} ##p" | sed -n 1p
+}

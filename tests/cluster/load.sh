@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# A steady load of admissions: dry runs of an annotated Job, which pass the webhook like any other. Sourced by scenarios.
+
+# start_load CRONJOB
+start_load() {
+  LOAD=$(mktemp -d)
+  k create job probe --from="cronjob/$1" --dry-run=client -o json >"$LOAD/job.json"
+  (
+    while [ ! -e "$LOAD/end" ]; do
+      if k create -f "$LOAD/job.json" --dry-run=server -o 'jsonpath={.spec.template.spec.containers[0].command[0]}{"\n"}' \
+        >>"$LOAD/commands" 2>>"$LOAD/errors"; then echo >>"$LOAD/admitted"; fi
+    done
+  ) &
+  LOAD_PID=$!
+  wait_until 20 [ -s "$LOAD/admitted" ] || fail "the load does not start"
+}
+
+end_load() {
+  touch "$LOAD/end"
+  wait "$LOAD_PID"
+}
+
+none_failed() {
+  echo "$(wc -l <"$LOAD/admitted") admitted; errors:"
+  cat "$LOAD/errors"
+  [ ! -s "$LOAD/errors" ] && [ "$(wc -l <"$LOAD/admitted")" -ge 10 ]
+}
+all_gated() { ! grep -vF /cronlatch-bin/cronlatch "$LOAD/commands"; }

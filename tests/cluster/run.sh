@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev cluster test [SCENARIO...]: runs scenarios on a real cluster called `test`, which is brought up first and, unless it
+# was up before, taken down afterwards. One line per check: ok, FAIL or skip.
+set -uo pipefail
+# shellcheck source=scripts/cluster_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/cluster_common.sh"
+
+SCENARIOS=$ROOT/tests/cluster/scenarios
+RESULTS=$ROOT/build/test-results/cluster
+export CLUSTER=${CLUSTER:-test}
+AT_ONCE=${AT_ONCE:-3}
+# Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
+ALONE=(apiserver_restart rotation outage upgrade two_clusters uninstall)
+
+names() { find "$SCENARIOS" -name '*.sh' -printf '%f\n' | sed 's/\.sh$//' | sort; }
+is_alone() { [[ " ${ALONE[*]} " == *" $1 "* ]]; }
+
+# run NAME: its output comes in one piece, when it is finished.
+run() {
+  local name=$1 log=$RESULTS/$1.log start=$SECONDS status=0
+  timeout --kill-after=10 400 bash "$SCENARIOS/$name.sh" >"$log" 2>&1 || status=$?
+  # A scenario that breaks off has not said all it should have said.
+  if [ $status -ne 0 ] && ! grep -q '^FAIL ' "$log"; then echo "FAIL  $name: ended with $status" >>"$log"; fi
+  if ! grep -qE '^(ok|FAIL|skip) ' "$log"; then echo "FAIL  $name: checked nothing" >>"$log"; fi
+  cat "$log"
+  printf '%4ds  scenario %s took %d s\n' "$SECONDS" "$name" $((SECONDS - start)) >&2
+}
+
+chosen=("$@")
+[ $# -gt 0 ] || mapfile -t chosen < <(names)
+if [ "${1:-}" = list ]; then
+  for name in $(names); do printf '%-20s %s\n' "$name" "$(sed -n '3s/^# //p' "$SCENARIOS/$name.sh")"; done
+  exit
+fi
+for name in "${chosen[@]}"; do
+  if [ ! -f "$SCENARIOS/$name.sh" ]; then
+    echo "./dev cluster test: there is no scenario '$name', there are: $(names | tr '\n' ' ')" >&2
+    exit 64
+  fi
+done
+
+mkdir -p "$RESULTS"
+use_cluster "$CLUSTER"
+was_up=no
+[ ! -e "$DIR/complete" ] || was_up=yes
+if ! bash "$ROOT/scripts/cluster.sh" up "$CLUSTER" >&2; then
+  echo "FAIL  cluster: does not come up"
+  exit 1
+fi
+for name in "${chosen[@]}"; do
+  is_alone "$name" && continue
+  while [ "$(jobs -rp | wc -l)" -ge "$AT_ONCE" ]; do wait -n; done
+  run "$name" &
+done
+wait
+for name in "${ALONE[@]}"; do
+  [[ " ${chosen[*]} " != *" $name "* ]] || run "$name"
+done
+[ $was_up = yes ] || bash "$ROOT/scripts/cluster.sh" down "$CLUSTER"
+for name in "${chosen[@]}"; do
+  if grep -q '^FAIL ' "$RESULTS/$name.log"; then exit 1; fi
+done

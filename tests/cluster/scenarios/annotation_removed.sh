@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# After the annotation is removed the next run is not gated.
+# shellcheck source=tests/cluster/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+fresh_namespace pod-security.kubernetes.io/warn=restricted
+
+cronjob report lock=true ttl=1m -- "echo ran; [ -z \"\$CRONLATCH_FENCE\" ] && echo ungated"
+start_job report before
+becomes "the first run completes" eval 'complete before || failed before'
+check "it was gated" outcome_has before '"outcome":"ran"'
+
+check "the annotations are removed" k annotate cronjob report cronlatch.dev/lock- cronlatch.dev/ttl-
+pruned() { ! k get cronjob report -o 'jsonpath={.spec.jobTemplate.metadata.annotations}' | grep cronlatch; }
+becomes "their mirror is gone, too" pruned
+start_job report after
+becomes "the next run completes" complete after
+check "it was not gated" says after ungated
+finish

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `helm test` passes: the chart's own test runs a real gated Job.
+# shellcheck source=tests/cluster/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+
+helm_test() { helm test cronlatch --namespace cronlatch --timeout 2m --logs; }
+check "helm test cronlatch" helm_test
+finish

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Jobs without our annotation, also those without any, are as if there were no cronlatch.
+# shellcheck source=tests/cluster/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+fresh_namespace pod-security.kubernetes.io/warn=restricted
+
+cronjob bare -- "echo ran"
+cronjob other -- "echo ran"
+k annotate cronjob other example.com/lock=true >/dev/null
+start_job bare one
+job two -- "echo ran"
+job three -- "echo ran"
+job four lock=false -- "echo ran"
+for name in one two three four; do
+  becomes "Job $name completes" complete $name
+  untouched() {
+    [ "$(k get job "$name" -o 'jsonpath={.spec.template.spec.containers[0].command[0]}')" = sh ] &&
+      [ -z "$(k get job "$name" -o 'jsonpath={.spec.template.spec.initContainers}{.spec.template.spec.volumes}')" ]
+  }
+  check "Job $name has its own command, no init container, no volume" untouched
+done
+bare_annotations() { ! k get job two -o 'jsonpath={.metadata.annotations}{.spec.template.metadata.annotations}' | grep cronlatch; }
+check "no annotation of ours is on it" bare_annotations
+no_mirror() { [ -z "$(k get cronjob bare -o 'jsonpath={.spec.jobTemplate.metadata.annotations}')" ]; }
+check "nor on the CronJob's template" no_mirror
+finish

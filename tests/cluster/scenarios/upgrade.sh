@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# helm upgrade rolls the operator while annotated Jobs are made all the time: none is refused, none is ungated.
+# shellcheck source=tests/cluster/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=tests/cluster/load.sh
+source "$ROOT/tests/cluster/load.sh"
+fresh_namespace pod-security.kubernetes.io/warn=restricted
+
+cronjob report lock=true -- "$HOLD"
+start_job report holder >/dev/null
+needs "a run holds the lock" holds holder
+start_load report
+
+upgrade() {
+  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" \
+    --set logLevel="$1" --wait --timeout 3m
+}
+generation() { kubectl -n cronlatch get deployment cronlatch-operator -o 'jsonpath={.status.observedGeneration}'; }
+before=$(generation)
+check "helm upgrade with a changed setting succeeds" upgrade debug
+check "the operator was rolled" [ "$(generation)" -gt "$before" ]
+check "helm upgrade back succeeds" upgrade info
+end_load
+check "no admission failed meanwhile" none_failed
+check "every Job of it was gated" all_gated
+check "the holder still runs" eval '! complete holder && ! failed holder'
+let_go holder >/dev/null
+becomes "and completes" complete holder
+finish
