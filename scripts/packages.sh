@@ -11,9 +11,17 @@ PACKAGES=(
   util-linux iproute2 procps                           # look at programs and at what they do
 )
 
-missing_packages() {
+# What only a cluster needs (./dev cluster, and its stage in ./dev test).
+# shellcheck disable=SC2034  # used by dev and scripts/test.sh
+CLUSTER_PACKAGES=(
+  etcd-server containerd runc containernetworking-plugins iptables conntrack  # a node and its control plane
+  buildah debootstrap busybox-static                                          # images without a registry
+  musl-tools binutils python3-pip                                             # an Alpine-like image; Go, where there is none
+)
+
+missing_packages() {  # missing_packages NAME...
   local name
-  for name in "${PACKAGES[@]}"; do
+  for name; do
     case $(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null) in
       installed) ;;
       *) printf '%s\n' "$name" ;;
@@ -34,10 +42,10 @@ without_services() {
   return $status
 }
 
-# Installs what is missing; returns at once when nothing is.
+# require_packages [NAME...]: installs what is missing of PACKAGES and these; returns at once when nothing is.
 require_packages() {
   local missing
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages "${PACKAGES[@]}" "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
   SUDO=()
   if [ "$(id -u)" -ne 0 ]; then

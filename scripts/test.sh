@@ -87,6 +87,28 @@ script_stage() {
   account "$name" "$start" "$(grep -c '^ok ' "$log")" "$failed" "$(grep -c '^skip ' "$log")"
 }
 
+# cluster_stage: the scenarios on a real cluster. Where that cannot be had, each of them counts as skipped, loudly.
+cluster_stage() {
+  local name="scenarios on a real cluster" start=$SECONDS why='' scenarios
+  if [ "$(id -u)" -ne 0 ]; then
+    why="not root: network namespaces and cgroups cannot be made"
+  elif ! (require_packages "${CLUSTER_PACKAGES[@]}"); then
+    why="packages are missing, see above"
+  elif ! unshare --net true 2>/dev/null; then
+    why="this machine gives no network namespaces"
+  elif ! bash scripts/cluster_tools.sh; then
+    why="Kubernetes' tools cannot be built, see above"
+  fi
+  if [ -z "$why" ]; then
+    script_stage "$name" tests/cluster/run.sh
+    return
+  fi
+  scenarios=$(find tests/cluster/scenarios -name '*.sh' | wc -l)
+  say "$name: ALL SKIPPED"
+  echo "skip  cluster: $scenarios scenarios ($why)"
+  account "$name" "$start" 0 0 "$scenarios"
+}
+
 mkdir -p "$RESULTS"
 for preset in release dev asan; do build_stage $preset; done
 
@@ -97,4 +119,5 @@ ctest_stage "address and undefined-behaviour sanitizers" asan --label-exclude 'm
 script_stage "the released program from outside" tests/binary/*_test.sh
 script_stage "fuzz corpora under the sanitizers" scripts/fuzz_replay.sh
 script_stage "lint" scripts/lint_quick.sh
+cluster_stage
 finish
