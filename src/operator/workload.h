@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Job as the decisions see it: one that is being created, or the one that a CronJob's template
+// would become. Reads; decides nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/time.h"
+#include "kube/json.h"
+
+namespace cronlatch::op {
+
+struct Workload {
+  const kube::Json* job;  // shaped like a Job: metadata, spec
+  std::string path;       // before every field path in a message: "" or "spec.jobTemplate."
+  std::string namespace_name;
+  std::string cronjob;  // the owner's name; empty: a Job of its own
+
+  const kube::Json& pod_spec() const;  // an empty object where there is none
+  // "spec.template.spec.containers[1]": where people find a container.
+  std::string container_path(std::size_t index) const;
+};
+
+// The CronJob that owns the Job, scheduled or by hand; "" when none does.
+std::string owning_cronjob(const kube::Json& job);
+
+// What the CronJob controller noted on the Job; nothing on one that was made by hand.
+inline constexpr std::string_view kScheduledAnnotation =
+    "batch.kubernetes.io/cronjob-scheduled-timestamp";
+std::optional<WallTime> parse_rfc3339(std::string_view text);
+
+// An array's items, or none.
+const std::vector<kube::Json>& items_at(const kube::Json& object,
+                                        std::initializer_list<std::string_view> path);
+// The strings of an array; other items are left out.
+std::vector<std::string> strings_at(const kube::Json& object,
+                                    std::initializer_list<std::string_view> path);
+// The item whose `name` is this, or nothing.
+std::optional<std::size_t> index_of_name(const std::vector<kube::Json>& items,
+                                         std::string_view name);
+std::optional<std::int64_t> number_at(const kube::Json& object,
+                                      std::initializer_list<std::string_view> path);
+bool is_true(const kube::Json& object, std::initializer_list<std::string_view> path);
+
+}  // namespace cronlatch::op
