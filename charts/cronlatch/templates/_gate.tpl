@@ -1,9 +1,9 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
 The flags of a gate that is written out (jobs/cronjobs.yaml): the same decisions that the hook makes, in the same words. */ -}}
 
-{{- /* Kubelet expands $(NAME) in commands: a text that is none of ours has to survive that. */ -}}
+{{- /* Kubelet expands $(NAME) in commands, and takes $$ for $: a text that is none of ours has to survive that. */ -}}
 {{- define "cronlatch.literal" -}}
-{{- replace "$(" "$$(" . -}}
+{{- replace "$" "$$" . -}}
 {{- end -}}
 
 {{- define "cronlatch.lockName" -}}
@@ -22,8 +22,10 @@ _cluster/{{ $lock }}
       "lock" (include "cronlatch.lockName" .)
       "job" (printf "%s/%s" .namespace .name)
       "credentials-dir" "/var/run/secrets/cronlatch"
-      "outcome-file" "/dev/termination-log"
-      "log-format" "json" -}}
+      "outcome-file" "/dev/termination-log" -}}
+{{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey (.job.options | default dict) "on-busy")) -}}
+{{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the run before is being ended while this one starts, and a skip would leave neither: write options.on-busy: wait, and options.wait-timeout" .name) -}}
+{{- end -}}
 {{- range $key, $value := merge (dict) (.job.options | default dict) .root.Values.defaults -}}
 {{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
 {{- end -}}

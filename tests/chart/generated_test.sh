@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What is rendered from the chart is what `./dev gen` would render now; the examples show every annotation there is.
+set -uo pipefail
+# shellcheck source=tests/chart/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+same_as() { diff <("$2") "$1"; }
+check "charts/cronlatch/README.md is fresh (./dev gen)" same_as "$CHART/README.md" render_readme
+check "manifests/install.yaml is fresh (./dev gen)" same_as "$ROOT/manifests/install.yaml" render_install
+cp "$CHART/README.md" "$STAGE/stale.md"
+echo "| \`x\` |" >>"$STAGE/stale.md"
+refuses "control: a stale page is found" same_as "$STAGE/stale.md" render_readme
+
+has_no_hook() { ! grep -n 'helm.sh/hook' "$ROOT/manifests/install.yaml"; }
+check "manifests/install.yaml holds nothing that only Helm would run" has_no_hook
+same_version() {
+  local program chart
+  program=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' "$ROOT/CMakeLists.txt")
+  chart=$(sed -nE 's/^appVersion: (.*)/\1/p' "$CHART/Chart.yaml")
+  echo "CMakeLists.txt: $program, Chart.yaml: $chart"
+  [ -n "$program" ] && [ "$program" = "$chart" ]
+}
+check "the chart installs the version that is built here" same_version
+
+mapfile -t examples < <(find "$ROOT/manifests/examples" -name '*.yaml' | sort)
+for example in "${examples[@]}"; do
+  objects_of "$example" >"$STAGE/objects.json"
+  check "example $(basename -- "$example"): one object of namespace demo, in our words" holds '
+    length == 1 and (.[0] | .metadata.namespace == "demo" and (.kind == "CronJob" or .kind == "Job"))
+    and ([.. | objects | .annotations? // {} | keys[] | select(startswith("cronlatch.dev/") | not)] | length == 0)'
+done
+# The options that may be annotations, as the schema lists them for written-out CronJobs, and the keys that are no options.
+shown() { grep -ohE 'cronlatch\.dev/[a-z-]+: ' "${examples[@]}" | sed 's#cronlatch.dev/##; s/: //' | sort -u; }
+expected() {
+  {
+    jq -r '.definitions.runOptions.propertyNames.enum[]' "$CHART/values.schema.json"
+    printf '%s\n' lock lock-scope once-per-schedule container command store-secret alert-after
+  } | sort
+}
+each_is_shown() { diff <(expected) <(shown); }
+check "each annotation is in an example" each_is_shown
+each_is_explained() {
+  local key unexplained=0
+  for key in $(expected); do
+    grep -qF "\`cronlatch.dev/$key\`" "$ROOT/docs/kubernetes.md" || { echo "docs/kubernetes.md does not explain $key" && unexplained=1; }
+  done
+  return "$unexplained"
+}
+check "each annotation is explained in docs/kubernetes.md" each_is_explained
+finish

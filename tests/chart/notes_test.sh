@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a person reads after an install: the next step, and each hazard that the values show, but no other.
+set -uo pipefail
+# shellcheck source=tests/chart/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+# `helm template` renders no notes: a copy of the chart has them in a ConfigMap.
+cp -r "$CHART" "$STAGE/chart"
+cat >"$STAGE/chart/templates/said.yaml" <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: said}
+data:
+  text: |
+    {{- include "cronlatch.notes" . | nindent 4 }}
+YAML
+notes() {
+  "$HELM" template cronlatch "$STAGE/chart" --namespace cronlatch --kube-version "$KUBE_VERSION" "$@" \
+    --show-only templates/said.yaml | yq -r .data.text
+}
+says() {
+  local text=$1 seen
+  shift
+  seen=$(notes "$@") || return 1
+  [[ $seen == *"$text"* ]] || { printf 'no "%s" in:\n%s\n' "$text" "$seen" && return 1; }
+}
+says_no_hazard() {
+  local seen
+  seen=$(notes "$@") || return 1
+  printf '%s\n' "$seen"
+  [[ $seen != *"Look at this"* ]]
+}
+
+check "names the next step" says "annotate cronjob NAME cronlatch.dev/lock=true" "${BASE[@]}"
+check "sees no hazard in a good install" says_no_hazard "${BASE[@]}"
+hazard() { check "warns of $1" says "$2" "${BASE[@]}" "${@:3}"; }
+check "warns of no store" says "store.url is empty"
+hazard "one replica" "one replica" --set replicaCount=1
+hazard "a store without TLS" "not encrypted" --set store.url=redis://redis.shop.svc.cluster.local.
+hazard "a host that is not fully qualified" 'Write "redis.shop.svc.cluster.local."' --set store.url=rediss://redis.shop.svc.cluster.local:6379
+hazard "a host that other namespaces cannot resolve" "has no dot" --set store.url=rediss://redis
+hazard "the host's network" "hostNetwork" --set hostNetwork=true
+hazard "policies that are off" "policies are off" --set policies.enabled=false
+hazard "policies that only warn" "do not deny" --set 'policies.validationActions={Warn}'
+hazard "no webhook" "annotated Jobs are refused" --set webhook.enabled=false
+hazard "namespaces that are left out" "without a word" --set webhook.namespaceSelector.matchLabels.a=b
+hazard "a certificate nobody trusts" "caBundle is empty" --set certificates.mode=existing,certificates.existingSecret=x
+hazard "a monitor that was not rendered" "not rendered" --set podMonitor.enabled=true
+hazard "an uninstall without a guard" "run ungated" --set uninstall.guard=false
+hazard "a check that is off" "pretend to be the store" --set defaults.tls-skip-verify=true
+check "takes an address for what it is" says_no_hazard --set store.url=rediss://10.0.0.7:6379
+check "takes an IPv6 address for what it is" says_no_hazard --set 'store.url=rediss://[2001:db8::7]:6379'
+check "says that annotations do nothing without an operator" says "Annotations do nothing" --values "$CHART/ci/no-operator-values.yaml"
+finish

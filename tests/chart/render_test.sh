@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The chart renders: lint, every set of values in ci/, names, and what each switch does.
+# shellcheck disable=SC2016  # the kubelet and jq have variables of their own
+set -uo pipefail
+# shellcheck source=tests/chart/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+check "lint finds nothing" "$HELM" lint --strict --kube-version "$KUBE_VERSION" "$CHART" "${BASE[@]}"
+check "there are at least 8 sets of values" [ "$(values_files | wc -l)" -ge 8 ]
+
+is_sound() {
+  render "$@" && holds 'length > 0 and all(.[]; .apiVersion and .kind and .metadata.name)' &&
+    holds '[.[] | "\(.kind)/\(.metadata.namespace)/\(.metadata.name)"] | length == (unique | length)' &&
+    holds 'all(.[] | select(.metadata.labels); .metadata.labels["app.kubernetes.io/instance"] == "cronlatch")' &&
+    ! grep -nE '[[:space:]]$|<no value>|%!' "$STAGE/objects.yaml"
+}
+for values in $(values_files); do
+  name=$(basename -- "$values" -values.yaml)
+  check "values $name: lint finds nothing" "$HELM" lint --strict --kube-version "$KUBE_VERSION" "$CHART" --values "$values"
+  check "values $name: renders sound objects, each once" is_sound --values "$values"
+done
+
+render "${BASE[@]}"
+check "two replicas, a budget, and both Services" holds '
+  one("Deployment"; "cronlatch-operator").spec.replicas == 2
+  and one("PodDisruptionBudget"; "cronlatch-operator").spec.maxUnavailable == 1
+  and one("Service"; "cronlatch-webhook").spec.ports[0].port == 443
+  and one("Service"; "cronlatch-metrics").spec.ports[0].targetPort == "plain"'
+check "the hooks and the policies have the names that others rely on" holds '
+  [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].name]
+    == ["cronjobs.cronlatch.dev", "annotated-jobs-need-the-operator.cronlatch.dev"]
+  and one("ValidatingAdmissionPolicy"; "cronlatch-mirrored-cronjobs")
+  and one("ValidatingAdmissionPolicy"; "cronlatch-gated-jobs")
+  and one("ServiceAccount"; "cronlatch-operator")'
+check "no certificate, no key and no caBundle is rendered" holds '
+  all(.[]; .kind != "Secret") and ([.. | objects | select(has("caBundle"))] | length == 0)'
+same_twice() {
+  render "${BASE[@]}" && cp "$STAGE/objects.yaml" "$STAGE/first.yaml" && render "${BASE[@]}" &&
+    cmp "$STAGE/first.yaml" "$STAGE/objects.yaml"
+}
+check "rendering twice gives the same text: nothing is drawn by lot or looked up" same_twice
+check "no template asks the cluster" bash -c "! grep -rnE '\\b(lookup|genCA|genSelfSignedCert|genSignedCert|randAlpha|uuidv4)\\b|\\bnow *[|)}]' '$CHART/templates'"
+settings_change() {
+  local before
+  before=$(jq -r '.[] | select(.kind == "Deployment").spec.template.metadata.annotations["checksum/settings"]' "$STAGE/objects.json")
+  render "${BASE[@]}" --set logLevel=debug && holds "one(\"Deployment\"; \"cronlatch-operator\")
+    .spec.template.metadata.annotations[\"checksum/settings\"] != \"$before\""
+}
+check "changed settings roll the pods" settings_change
+
+render --values "$CHART/ci/ha-values.yaml"
+check "ha: three replicas, hard spread over nodes, image by digest" holds '
+  one("Deployment"; "cronlatch-operator") | .spec.replicas == 3
+  and (.spec.template.spec | .topologySpreadConstraints[0].whenUnsatisfiable == "DoNotSchedule"
+    and .priorityClassName == "important" and .runtimeClassName == "gvisor" and .hostUsers == false
+    and (.containers[0].image | startswith("registry.example/mirror/cronlatch@sha256:")))'
+render --values "$CHART/ci/host-network-values.yaml"
+check "host network: its own DNS policy, ports everywhere, no budget for one replica" holds '
+  (one("Deployment"; "cronlatch-operator").spec
+    | .template.spec.hostNetwork and .template.spec.dnsPolicy == "ClusterFirstWithHostNet"
+    and [.template.spec.containers[0].ports[].containerPort] == [9843, 9880]
+    and .strategy.rollingUpdate.maxUnavailable == 1)
+  and (one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("\"[::]:9843\""))
+  and all(.[]; .kind != "PodDisruptionBudget")'
+render --values "$CHART/ci/certmanager-values.yaml"
+check "cert-manager: its annotation, a mounted certificate, and no right to write the webhook" holds '
+  one("MutatingWebhookConfiguration"; "cronlatch").metadata.annotations["cert-manager.io/inject-ca-from"] == "cronlatch/cronlatch-webhook"
+  and one("Certificate"; "cronlatch-webhook").spec.issuerRef.name == "cronlatch-ca"
+  and ([one("Deployment"; "cronlatch-operator").spec.template.spec.volumes[0].projected.sources[].secret.name]
+    | index("cronlatch-webhook-cert"))
+  and (one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("certificate-mode: files"))
+  and ([one("ClusterRole"; "cronlatch-operator").rules[].resources[]] | index("mutatingwebhookconfigurations") | not)'
+render --values "$CHART/ci/byo-cert-values.yaml"
+check "existing certificate: its caBundle in both hooks" holds '
+  [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].clientConfig.caBundle | @base64d | startswith("-----BEGIN")] == [true, true]'
+render --values "$CHART/ci/policy-only-values.yaml"
+check "policies that outlive an uninstall are marked so" holds '
+  [.[] | select(.kind | startswith("ValidatingAdmissionPolicy")) | .metadata.annotations["helm.sh/resource-policy"]] == ["keep", "keep", "keep", "keep"]
+  and all(.[]; .kind != "MutatingWebhookConfiguration" and .kind != "Job")'
+render --values "$CHART/ci/hooks-only-values.yaml"
+check "without policies both hooks fail closed, in the chosen namespaces" holds '
+  [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[] | .failurePolicy, .namespaceSelector.matchLabels.team]
+    == ["Fail", "reports", "Fail", "reports"]'
+render --values "$CHART/ci/everything-else-values.yaml"
+check "names, labels and annotations of yours reach every object, and yours are rendered" holds '
+  (map(select(.metadata.name | startswith("cronlatch") | not)) | all(.[]; .metadata.labels.team == "platform" and .metadata.annotations.owner == "platform"))
+  and one("ConfigMap"; "cronlatch-map") and one("ConfigMap"; "cronlatch-text")
+  and (one("Deployment"; "latch-operator").spec.template.spec.serviceAccountName == "platform-operator")
+  and all(.[]; .kind | test("Role|ServiceAccount$") | not)'
+render --values "$CHART/ci/netpol-values.yaml"
+check "the NetworkPolicy opens the store's own port and nothing else" holds '
+  one("NetworkPolicy"; "cronlatch-operator").spec | [.egress[].ports[]?.port] == [53, 53, 6443, 6390]
+  and [.ingress[].ports[]?.port] == [8443, 8080]'
+
+check "a monitor without its CRD is left out" bash -c "! '$HELM' template x '$CHART' --kube-version $KUBE_VERSION ${BASE[*]} --set serviceMonitor.enabled=true | grep -q monitoring.coreos.com"
+check "a monitor without its CRD fails where that was asked for" refused_with "no ServiceMonitor" "${BASE[@]}" \
+  --set serviceMonitor.enabled=true,serviceMonitor.renderMode=failIfMissing
+check "an existing certificate has to be named" refused_with "certificates.existingSecret" "${BASE[@]}" --set certificates.mode=existing
+check "a written-out CronJob needs a store" refused_with "store.url is empty" \
+  --set cronJobs.x.schedule=@daily,cronJobs.x.image=i,'cronJobs.x.command={a}'
+check "a written-out CronJob that is replaced has to say how it waits" refused_with "on-busy: wait" "${BASE[@]}" \
+  --set cronJobs.x.schedule=@daily,cronJobs.x.image=i,cronJobs.x.concurrencyPolicy=Replace,'cronJobs.x.command={a}'
+render --values "$CHART/ci/no-operator-values.yaml"
+check "a written-out CronJob: gated by the command, installed first, one lock each, texts that the kubelet leaves alone" holds '
+  (one("CronJob"; "nightly").spec.jobTemplate.spec | .podReplacementPolicy == "Failed"
+    and (.template.spec | .initContainers[0].command == ["/cronlatch", "install", "/cronlatch-bin"]
+      and (.containers[0] | .command[0:3] == ["/cronlatch-bin/cronlatch", "run", "--isolated"]
+        and (.command | index("--lock=cronlatch/nightly") and index("--ttl=3m") and index("--skip-command=[\"/bin/echo\",\"$$(NAME)\"]"))
+        and .command[(.command | index("--")):] == ["--", "/app/report", "--price", "$(PRICE)"] and .args == ["--all"])))
+  and (one("CronJob"; "shared") | .metadata.namespace == "billing"
+    and (.spec.jobTemplate.spec.template.spec.containers[0].command | index("--lock=_cluster/month-end")))
+  and ([.. | objects | .annotations? // {} | keys[] | select(startswith("cronlatch.dev/"))] | length == 0)'
+finish

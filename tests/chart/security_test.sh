@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the chart renders asks for as little as it can: Pod Security's level `restricted` for every pod, rights by name, hooks
+# and policies that cannot touch what is not annotated.
+# shellcheck disable=SC2016  # jq has variables of its own
+set -uo pipefail
+# shellcheck source=tests/chart/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+PODS='[.[] | (select(.kind == "Deployment" or .kind == "Job") | .spec.template), (select(.kind == "CronJob") | .spec.jobTemplate.spec.template) | .spec]'
+RESTRICTED="$PODS"' | length > 0 and all(.[]; .securityContext as $pod
+  | (.hostPID or .hostIPC | not)
+  and all((.containers + (.initContainers // []))[]; .securityContext
+    | .allowPrivilegeEscalation == false and .capabilities.drop == ["ALL"] and (.privileged // false | not)
+    and ((.runAsNonRoot // $pod.runAsNonRoot) == true)
+    and ((.seccompProfile // $pod.seccompProfile).type == "RuntimeDefault")
+    and ((.runAsUser // $pod.runAsUser // 1) != 0))
+  and all(.volumes[]?; has("configMap") or has("emptyDir") or has("secret") or has("projected")))'
+OURS="$PODS"' | all(.[]; all((.containers + (.initContainers // []))[] | select(.image | test("cronlatch")); .securityContext.readOnlyRootFilesystem and .resources))'
+for values in $(values_files); do
+  name=$(basename -- "$values" -values.yaml)
+  render --values "$values"
+  check "values $name: every pod passes the level restricted" holds "$RESTRICTED"
+  check "values $name: our containers have a read-only root and resources" holds "$OURS"
+  if [ "$name" != host-network ]; then
+    check "values $name: no pod is on the host's network" holds "$PODS"' | all(.[]; .hostNetwork // false | not)'
+  fi
+done
+render "${BASE[@]}"
+jq "$PODS | .[0].containers[0].securityContext.allowPrivilegeEscalation = true | [{kind: \"Job\", spec: {template: {spec: .[0]}}}]" \
+  "$STAGE/objects.json" >"$STAGE/worse.json"
+worse_is_found() { ! jq --exit-status "$RESTRICTED" "$STAGE/worse.json" >/dev/null; }
+check "control: a pod that may gain privileges is found" worse_is_found
+
+render "${BASE[@]}"
+check "the operator is uid 65532, probed on its plain port, and drains before it ends" holds '
+  one("Deployment"; "cronlatch-operator").spec.template.spec | .securityContext.runAsUser == 65532
+  and (.containers[0] | [.livenessProbe, .readinessProbe, .startupProbe | .httpGet.port] == ["plain", "plain", "plain"]
+    and .readinessProbe.httpGet.path == "/readyz" and .lifecycle.preStop.sleep.seconds < 30)
+  and .terminationGracePeriodSeconds == 30'
+
+RULES='[.[] | select(.kind == "ClusterRole" or .kind == "Role") as $role | .rules[]? | . + {role: $role.kind, namespace: $role.metadata.namespace}]'
+for values in $(values_files); do
+  render --values "$values"
+  check "values $(basename -- "$values" -values.yaml): no right is a wildcard, Secrets and Leases only by name in a namespace (but to create a Lease)" holds "$RULES"'
+    | all(.[]; ([.verbs[], .resources[], .apiGroups[]] | index("*") | not)
+      and (if (.resources | index("secrets")) then .role == "Role" and (.resourceNames | length > 0) else true end)
+      and (if (.resources | index("leases")) then .role == "Role" and (.resourceNames or .verbs == ["create"]) else true end)
+      and (if (.resources | index("mutatingwebhookconfigurations")) then (.resourceNames | length == 1) else true end)
+      and ([.verbs[]] | index("delete") or index("escalate") or index("bind") or index("impersonate") | not))'
+done
+render "${BASE[@]}"
+check "cluster-wide: CronJobs are patched, Jobs and pods only read, Events written" holds '
+  [one("ClusterRole"; "cronlatch-operator").rules[] | select(.resourceNames | not) | {key: .resources[], value: .verbs}] | from_entries
+    | .cronjobs == ["get", "list", "watch", "patch"] and .jobs == ["get", "list", "watch"] and .pods == ["get", "list", "watch"]
+    and .events == ["create", "patch"] and (keys | length == 4)'
+render --values "$CHART/ci/gating-values.yaml"
+check "the copier may write one Secret in the namespaces that were named, and read one here" holds '
+  [.[] | select(.kind == "Role") | .metadata.namespace as $n | .rules[] | select(.resources == ["secrets"]) | [$n, .resourceNames[0]]] | sort
+    == [["billing", "locks"], ["cronlatch", "cronlatch-webhook-tls"], ["cronlatch", "locks"], ["reports", "locks"]]'
+
+render "${BASE[@]}"
+check "the Job hook fails closed, only on CREATE of Jobs" holds '
+  one("MutatingWebhookConfiguration"; "cronlatch").webhooks[1] | .failurePolicy == "Fail" and .sideEffects == "None"
+    and .rules[0].operations == ["CREATE"] and .rules[0].resources == ["jobs"] and .reinvocationPolicy == "IfNeeded" and .timeoutSeconds == 5
+    and (has("namespaceSelector") | not)'
+check "the CronJob hook may be missed, because a policy refuses what it missed" holds '
+  one("MutatingWebhookConfiguration"; "cronlatch").webhooks[0] | .failurePolicy == "Ignore" and .rules[0].operations == ["CREATE", "UPDATE"]'
+# Every annotations map that an expression reads is asked for with has() before, in the same disjunct.
+GUARDED='[.[] | select(.kind == "MutatingWebhookConfiguration" or .kind == "ValidatingAdmissionPolicy")
+    | .webhooks[]?.matchConditions[]?.expression, .spec.matchConditions[]?.expression] | map(select(contains("annotations")))
+  | length >= 4 and all(.[]; [scan("[A-Za-z.]+\\.annotations(?=[.\\[])")] as $read | all($read[]; . as $path | $path))
+  and all(.[]; . as $e | [scan("([A-Za-z]+(?:\\.[A-Za-z]+)*\\.annotations)(?:\\.exists|\\[)")[0]] | unique | all(.[]; . as $p | $e | contains("has(\($p))")))
+  and all(.[]; . as $e | [scan("[A-Za-z.]+[tT]emplate\\.metadata(?=\\.annotations)")] | unique | all(.[]; . as $p | $e | contains("has(\($p))")))'
+check "no condition reads annotations that may not be there" holds "$GUARDED"
+unguarded() {
+  jq 'map(if .kind == "MutatingWebhookConfiguration" then .webhooks[1].matchConditions[0].expression = "object.metadata.annotations['"'cronlatch.dev/lock'"'] != '"'false'"'" else . end)' \
+    "$STAGE/objects.json" | jq --exit-status "$GUARDED" >/dev/null
+}
+refuses "control: a condition without a guard is found" unguarded
+check "the policies fail closed, deny, and look at the command only" holds '
+  all(.[] | select(.kind == "ValidatingAdmissionPolicy"); .spec.failurePolicy == "Fail")
+  and all(.[] | select(.kind == "ValidatingAdmissionPolicyBinding"); .spec.validationActions == ["Deny"])
+  and (one("ValidatingAdmissionPolicy"; "cronlatch-gated-jobs").spec
+    | (.validations[0].expression | contains("/cronlatch-bin/cronlatch") and (contains("cronlatch.dev/injected") | not))
+    and ([.matchConditions[].expression] | all(.[]; contains("injected") | not)))'
+finish
