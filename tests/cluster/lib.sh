@@ -10,10 +10,14 @@ ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$ROOT/scripts/cluster_common.sh"
 # shellcheck source=scripts/cluster_pki.sh
 source "$ROOT/scripts/cluster_pki.sh"
+# shellcheck source=scripts/cluster_node.sh
+source "$ROOT/scripts/cluster_node.sh"
 # shellcheck source=scripts/cluster_images.sh
 source "$ROOT/scripts/cluster_images.sh"
 # shellcheck source=scripts/cluster_product.sh
 source "$ROOT/scripts/cluster_product.sh"
+# shellcheck source=scripts/cluster_up.sh
+source "$ROOT/scripts/cluster_up.sh"
 
 SUBJECT=$(basename -- "$0" .sh)
 NS=$(tr _ - <<<"$SUBJECT")
@@ -157,16 +161,13 @@ holds() { says "$1" began; }
 let_go() { k exec "$(pod_of "$1")" -- touch /tmp/end; }
 
 # kill_pod POD: every process of its gated container at once, with SIGKILL, as a node that runs out of memory does. Nobody
-# in the pod gets a chance to say anything.
+# in it gets a chance to say anything.
 kill_pod() {
   local id procs
   id=$(k get pod "$1" -o 'jsonpath={.status.containerStatuses[0].containerID}')
-  procs=$(cat "/sys/fs/cgroup/"{pids/,}"$NETNS"/*/*/*"${id#containerd://}"/cgroup.procs \
-    "/sys/fs/cgroup/"{pids/,}"$NETNS"/*/*"${id#containerd://}"/cgroup.procs 2>/dev/null || true)
-  [ -n "$procs" ] || { echo "no processes of $id" && return 1; }
-  # The wrapper is the first: it must not hear of its child's death.
-  # shellcheck disable=SC2086
-  kill -9 $procs
+  mapfile -t procs < <(find "$(cgroup_folders | head -n 1)" -path "*/${id#containerd://}/cgroup.procs" -exec cat {} +)
+  [ ${#procs[@]} -gt 0 ] || { echo "no processes of $1 ($id)" && return 1; }
+  kill -9 "${procs[@]}"
 }
 
 # counter NAME NAMESPACE/CRONJOB: its value in the ledger that the store keeps.

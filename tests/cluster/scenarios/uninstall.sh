@@ -15,7 +15,7 @@ cronjob report lock=true -- "echo ran" >/dev/null
 guarded() {
   local seen
   seen=$(uninstall 2>&1) && return 1
-  seen+=$(kubectl -n cronlatch logs -l app.kubernetes.io/component=uninstall-guard --tail=-1 2>&1)
+  seen+=$(kubectl -n cronlatch logs -l app.kubernetes.io/component=guard --tail=-1 2>&1)
   printf '%s\n' "$seen"
   [[ $seen == *"$NS/report"* ]]
 }

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Where the store refuses the credentials a gated Job fails and says why; its command never runs.
+# shellcheck source=tests/cluster/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+fresh_namespace pod-security.kubernetes.io/warn=restricted
+
+wrong=$(mktemp)
+printf wrong >"$wrong"
+secret_of_files "$NS" wrong "$DIR"/store/{username,ca.crt,tls.crt,tls.key} "password=$wrong"
+rm -f "$wrong"
+cronjob stranger lock=true store-secret=wrong -- "echo never" >/dev/null
+cronjob empty-handed lock=true store-secret=missing -- "echo never" >/dev/null
+start_job stranger one >/dev/null
+start_job empty-handed two >/dev/null
+
+becomes "with a wrong password the Job fails" failed one
+check "its outcome is refused, for authentication" outcome_has one '"outcome":"refused"' '"reason":"auth"'
+becomes "without any credentials the Job fails" failed two
+check "its outcome is refused, for TLS" outcome_has two '"outcome":"refused"' '"reason":"tls"'
+check "no command ran" eval '! says one never && ! says two never'
+finish
