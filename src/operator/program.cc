@@ -15,8 +15,10 @@
 #include "core/log.h"
 #include "core/outcome.h"
 #include "core/text.h"
+#include "kube/rest_api.h"
 #include "operator/admission_server.h"
 #include "operator/certificate_files.h"
+#include "operator/guard.h"
 #include "operator/host_clock.h"
 #include "operator/metrics.h"
 #include "operator/settings.h"
@@ -31,6 +33,7 @@ Answers the API server's admission reviews (HTTPS, /admit/cronjob and /admit/job
 annotations of CronJobs, and tells health and metrics (HTTP, /healthz /readyz /metrics).
 
   --config FILE   the settings as YAML; default /etc/cronlatch/operator.yaml
+  guard           list gated CronJobs and exit with 1 when there are any: before an uninstall
   version         print the version
   help            print this
 
@@ -41,6 +44,7 @@ Exit codes: 0 after SIGTERM or SIGINT, 64 wrong use, 78 settings that cannot be 
 struct CommandLine {
   std::string config = "/etc/cronlatch/operator.yaml";
   std::string_view print;  // instead of running
+  bool guard = false;      // instead of running
 };
 
 Result<CommandLine> parse(const std::vector<std::string>& arguments) {
@@ -51,6 +55,8 @@ Result<CommandLine> parse(const std::vector<std::string>& arguments) {
       line.print = "cronlatch-operator " CRONLATCH_VERSION "\n";
     } else if (argument == "help" || argument == "--help" || argument == "-h") {
       line.print = kHelp;
+    } else if (argument == "guard") {
+      line.guard = true;
     } else if (argument == "--config" && i + 1 < arguments.size()) {
       line.config = arguments[++i];
     } else if (argument.starts_with("--config=")) {
@@ -90,6 +96,17 @@ int fail(const Error& error) {
   const std::string hint = error.hint.empty() ? "" : " (" + printable(error.hint) + ")";
   to_stderr("cronlatch-operator: " + printable(error.message) + hint + "\n");
   return exit_code(error);
+}
+
+int look_before_uninstall(const EnvironmentVariable& environment) {
+  auto access = kube::in_cluster(environment("KUBERNETES_SERVICE_HOST"),
+                                 environment("KUBERNETES_SERVICE_PORT"));
+  if (!access) return fail(access.error());
+  const auto api = kube::RestApi::open(std::move(*access));
+  if (!api) return fail(api.error());
+  const GuardAnswer answer = guard(**api);
+  to_stderr(answer.text);
+  return answer.exit_code;
 }
 
 // SIGTERM and SIGINT as answers to a question instead of interruptions.
@@ -203,6 +220,7 @@ int run_operator(const std::vector<std::string>& arguments, const EnvironmentVar
     const ssize_t written = ::write(STDOUT_FILENO, line->print.data(), line->print.size());
     return written == static_cast<ssize_t>(line->print.size()) ? 0 : 1;
   }
+  if (line->guard) return look_before_uninstall(environment);
   auto settings = settings_from(line->config, environment);
   if (!settings) return fail(settings.error());
   const Goodbye goodbye;  // before any thread: they inherit what is blocked
