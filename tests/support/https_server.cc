@@ -110,9 +110,11 @@ HttpsServer::Request parse_head(std::string_view head) {
   for (std::size_t at = first.size() + 2; at < head.size();) {
     const auto end = std::min(head.find("\r\n", at), head.size());
     const std::string_view line = head.substr(at, end - at);
-    const auto colon = line.find(": ");
-    if (colon != std::string_view::npos)
-      request.headers[lower(std::string(line.substr(0, colon)))] = line.substr(colon + 2);
+    const auto colon = line.find(':');
+    if (colon != std::string_view::npos) {
+      const auto value = std::min(line.find_first_not_of(' ', colon + 1), line.size());
+      request.headers[lower(std::string(line.substr(0, colon)))] = line.substr(value);
+    }
     at = end + 2;
   }
   return request;

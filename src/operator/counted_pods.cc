@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The note: {"before":1763690000,"pods":{"0a1b2c3d-4e5f":1763690100}}
+#include "operator/counted_pods.h"
+
+#include <algorithm>
+
+#include "kube/json.h"
+#include "operator/workload.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+constexpr std::size_t kUidLength = 18;  // 64 bits of a random UUID
+constexpr std::int64_t kMicros = 1'000'000;
+
+std::string shortened(const std::string& uid) { return uid.substr(0, kUidLength); }
+
+}  // namespace
+
+CountedPods::CountedPods(std::string_view note) {
+  const auto parsed = kube::parse_json(note, {.bytes = 64 * 1024, .depth = 4});
+  if (!parsed) return;
+  before_ = number_at(*parsed, {"before"}).value_or(0);
+  const Json* pods = kube::find(*parsed, {"pods"});
+  if (pods == nullptr || !pods->is_object()) return;
+  for (const auto& [uid, finished] : pods->items())
+    if (finished.is_number_integer()) pods_[uid] = finished.get<std::int64_t>();
+}
+
+bool CountedPods::has(const std::string& uid, WallTime finished) const {
+  return finished.us / kMicros < before_ || pods_.contains(shortened(uid));
+}
+
+void CountedPods::add(const std::string& uid, WallTime finished) {
+  pods_[shortened(uid)] = finished.us / kMicros;
+  while (pods_.size() > kMost) {
+    const auto oldest =
+        std::min_element(pods_.begin(), pods_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    before_ = std::max(before_, oldest->second + 1);
+    pods_.erase(oldest);
+  }
+}
+
+void CountedPods::forget(const std::string& uid) { pods_.erase(shortened(uid)); }
+
+std::string CountedPods::note() const {
+  return kube::to_text(Json{{"before", before_}, {"pods", pods_}});
+}
+
+}  // namespace cronlatch::op

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// CronJobs: what must be mirrored, and what to tell about it.
+#include "operator/decide.h"
+
+#include "operator/annotations.h"
+#include "operator/job_rules.h"
+#include "operator/mirror.h"
+#include "operator/workload.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+using kube::string_at;
+
+constexpr std::string_view kFieldManager = "cronlatch";
+
+ObjectRef reference_to(const Json& object, std::string_view kind) {
+  return {"batch/v1", std::string(kind), string_at(object, {"metadata", "namespace"}),
+          string_at(object, {"metadata", "name"}), string_at(object, {"metadata", "uid"})};
+}
+
+std::string listed(const std::string& before, const std::string& key) {
+  return before.empty() ? key : before + ", " + key;
+}
+
+std::string keys_of(const Mirror& mirror) {
+  std::string keys;
+  for (const auto& [key, value] : mirror.set)
+    if (key != kMirroredAnnotation) keys = listed(keys, key);
+  for (const std::string& key : mirror.remove)
+    if (key != kMirroredAnnotation) keys = listed(keys, key + " (removed)");
+  return keys.empty() ? std::string(kMirroredAnnotation) : keys;
+}
+
+Json annotations_body(const Json& cronjob, Json annotations) {
+  // The version that was judged: an answer of 409 brings a newer one by the watch.
+  return {{"apiVersion", "batch/v1"},
+          {"kind", "CronJob"},
+          {"metadata",
+           {{"name", string_at(cronjob, {"metadata", "name"})},
+            {"namespace", string_at(cronjob, {"metadata", "namespace"})},
+            {"uid", string_at(cronjob, {"metadata", "uid"})},
+            {"resourceVersion", string_at(cronjob, {"metadata", "resourceVersion"})}}},
+          {"spec", {{"jobTemplate", {{"metadata", {{"annotations", std::move(annotations)}}}}}}}};
+}
+
+// What is missing is applied before anything is removed: a lock is never dropped in between. The
+// removal needs a patch of its own, because what the webhook copied belongs to the field manager of
+// whoever sent the object.
+PatchCronJob patch(const Json& cronjob, const Mirror& mirror) {
+  const ObjectRef ref = reference_to(cronjob, "CronJob");
+  kube::Request request{
+      .method = kube::Method::patch,
+      .path = "/apis/batch/v1/namespaces/" + ref.namespace_name + "/cronjobs/" + ref.name,
+      .query = {{"fieldManager", std::string(kFieldManager)}}};
+  if (!mirror.set.empty()) {
+    request.body = annotations_body(cronjob, Json(mirror.wanted));
+    request.patch_type = kube::PatchType::apply;
+    // Only values that the mark says are copies of ours are overwritten.
+    request.query.emplace_back("force", "true");
+  } else {
+    Json nulls = Json::object();
+    for (const std::string& key : mirror.remove) nulls[key] = nullptr;
+    request.body = annotations_body(cronjob, std::move(nulls));
+    request.patch_type = kube::PatchType::merge;
+  }
+  return {std::move(request), keys_of(mirror)};
+}
+
+}  // namespace
+
+CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
+  if (!string_at(cronjob, {"metadata", "deletionTimestamp"}).empty()) return {};
+  const ObjectRef ref = reference_to(cronjob, "CronJob");
+  const auto wish = mirror(cronjob, nullptr, settings);
+  if (!wish)
+    return {CronJobState::invalid,
+            {Event{.regarding = ref,
+                   .identity = wish.error().message,
+                   .tone = Tone::warning,
+                   .reason = "InvalidAnnotations",
+                   .action = "Mirror",
+                   .note = wish.error().message}}};
+  if (wish->in_order()) return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}};
+  const std::string keys = keys_of(*wish);
+  const std::string identity = string_at(cronjob, {"metadata", "resourceVersion"});
+  if (settings.patch_cronjobs)
+    return {CronJobState::pending,
+            {patch(cronjob, *wish),
+             Event{.regarding = ref,
+                   .identity = identity,
+                   .reason = "Mirrored",
+                   .action = "Mirror",
+                   .note = "brought spec.jobTemplate.metadata.annotations in line: " + keys}}};
+  return {CronJobState::pending,
+          {Event{.regarding = ref,
+                 .identity = keys,
+                 .tone = Tone::warning,
+                 .reason = "NotMirrored",
+                 .action = "Mirror",
+                 .note = "spec.jobTemplate.metadata.annotations lacks " + keys +
+                         ", and patch-cronjobs is false: apply the CronJob again, or write it "
+                         "there"}}};
+}
+
+std::vector<Decision> decide_job(const Json& job) {
+  const Json* annotations = kube::find(job, {"metadata", "annotations"});
+  if (annotations == nullptr || !annotations->is_object()) return {};
+  const std::string lock = string_at(*annotations, {kLockAnnotation});
+  if (lock.empty() || lock == "false") return {};
+  for (const Json& container : items_at(job, {"spec", "template", "spec", "containers"})) {
+    const auto command = strings_at(container, {"command"});
+    if (!command.empty() && command.front() == kBinary) return {};
+  }
+  const ObjectRef ref = reference_to(job, "Job");
+  return {Event{.regarding = ref,
+                .identity = "ungated",
+                .tone = Tone::warning,
+                .reason = "Ungated",
+                .action = "Run",
+                .note = "it asks for a lock, but runs without one: it was created while the "
+                        "admission webhook was not in force"},
+          CountUngated{ref.namespace_name}};
+}
+
+}  // namespace cronlatch::op

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the leader does about what it sees. Pure: an object in, a list of decisions out, in order;
+// the reconciler carries them out and stops at the first that fails.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kube/json.h"
+#include "operator/events.h"
+#include "operator/gated_run.h"
+#include "operator/settings.h"
+
+namespace cronlatch::op {
+
+// Server-side apply of our annotations on spec.jobTemplate, or removal of copies without a source.
+struct PatchCronJob {
+  kube::Request request;
+  std::string what;  // for the log
+};
+// One of cronlatch_run_errors_total: what a store that cannot be reached cannot count.
+struct CountRunError {
+  std::string namespace_name;
+  Reason reason;
+};
+struct CountUngated {
+  std::string namespace_name;
+};
+using Decision = std::variant<PatchCronJob, Event, CountRunError, CountUngated>;
+
+enum class CronJobState { ungated, gated, pending, invalid };
+
+struct CronJobVerdict {
+  CronJobState state = CronJobState::ungated;
+  std::vector<Decision> decisions;
+};
+
+CronJobVerdict decide_cronjob(const kube::Json& cronjob, const Settings& settings);
+
+// `cronjob` is the Job's owner; its name is empty where there is none or the Job is gone.
+std::vector<Decision> decide_run(const GatedRun& run, const ObjectRef& cronjob);
+
+// A Job that asks for a lock and whose pods run without: the admission was not there and the
+// policies are switched off.
+std::vector<Decision> decide_job(const kube::Json& job);
+
+}  // namespace cronlatch::op

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finished runs: which Event each outcome is, on the Job and on its CronJob.
+#include "core/text.h"
+#include "operator/decide.h"
+
+namespace cronlatch::op {
+namespace {
+
+struct Told {
+  std::string_view reason;
+  Tone tone;
+  std::string note;
+};
+
+std::string seconds(Millis time) {
+  const auto tenths = (time.count() + 50) / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+// The fence of a lock is the microsecond, by the store's clock, at which it was granted (later only
+// where two grants were closer than that).
+std::string since(const GatedRun& run) {
+  if (!run.since.empty()) return run.since;
+  if (run.fence.size() != 16 || run.fence.find_first_not_of("0123456789") != std::string::npos)
+    return "";
+  return rfc3339({std::stoll(run.fence)});
+}
+
+std::string lease(const GatedRun& run) {
+  std::string text = "lock " + run.lock + " is held by " + run.holder;
+  if (const std::string from = since(run); !from.empty()) text += " since " + from;
+  if (!run.until.empty()) text += ", lease until " + run.until;
+  return text;
+}
+
+std::string ours(const GatedRun& run) {
+  return "lock " + run.lock + " for " + seconds(run.held) + " (fence " + run.fence + ")";
+}
+
+Told told_ran(const GatedRun& run) {
+  if (run.reason == Reason::ungated)
+    return {"Ungated", Tone::warning,
+            "ran without a lock, because the store was away and on-store-down is run; exit code " +
+                std::to_string(run.exit_code)};
+  return {"Acquired", Tone::normal,
+          "held " + ours(run) + " after " + seconds(run.waited) + " of waiting; exit code " +
+              std::to_string(run.exit_code)};
+}
+
+Told told_lost(const GatedRun& run) {
+  const std::string why(name_of(run.reason));
+  if (run.reason == Reason::taken)
+    return {"Stolen", Tone::warning,
+            "held " + ours(run) +
+                "; its lease ended unrenewed and another run took the lock, so "
+                "the command was stopped"};
+  return {"Lost", Tone::warning,
+          "held " + ours(run) + ", then lost the lease (" + why + "), so the command was stopped"};
+}
+
+Told told(const GatedRun& run, Kind kind) {
+  const std::string why(name_of(run.reason));
+  switch (kind) {
+    case Kind::ran:
+      return told_ran(run);
+    case Kind::skipped:
+      if (run.reason == Reason::done)
+        return {"Skipped", Tone::normal, "skipped: this scheduled time is done already"};
+      return {"Skipped", Tone::normal, "skipped: " + lease(run)};
+    case Kind::busy:
+      return {"Busy", Tone::warning, "gave up after " + seconds(run.waited) + ": " + lease(run)};
+    case Kind::lost:
+      return told_lost(run);
+    case Kind::store_down:
+      return {"StoreDown", Tone::warning,
+              "not started: the store did not answer (" + why + ") for " + seconds(run.waited)};
+    case Kind::refused:
+      return {"Refused", Tone::warning,
+              "not started: the store or the configuration forbids it (" + why +
+                  "); the pod's log says what"};
+    case Kind::timed_out:
+      return {"TimedOut", Tone::warning,
+              "ran longer than max-run and was stopped; held " + ours(run)};
+    case Kind::interrupted:
+      return {"Interrupted", Tone::normal, "told to stop before the command was started"};
+    case Kind::cannot_start:
+      return {"CannotStart", Tone::warning,
+              "the command is not found or cannot be executed; the pod's log says which"};
+    case Kind::usage:
+      return {"CannotStart", Tone::warning,
+              "the wrapper was called wrongly; the pod's log says how"};
+  }
+  return {};
+}
+
+bool is_error(Kind kind) {
+  switch (kind) {
+    case Kind::store_down:
+    case Kind::refused:
+    case Kind::cannot_start:
+    case Kind::usage:
+      return true;
+    case Kind::ran:
+    case Kind::skipped:
+    case Kind::busy:
+    case Kind::lost:
+    case Kind::timed_out:
+    case Kind::interrupted:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Decision> decide_run(const GatedRun& run, const ObjectRef& cronjob) {
+  if (!run.kind) return {};
+  std::vector<Decision> decisions;
+  const auto tell = [&](const Told& what) {
+    for (const ObjectRef& about : {run.job, cronjob})
+      if (!about.name.empty())
+        decisions.push_back(Event{.regarding = about,
+                                  .related = run.pod,
+                                  .identity = run.pod.uid,
+                                  .tone = what.tone,
+                                  .reason = what.reason,
+                                  .action = "Run",
+                                  .note = "pod " + run.pod.name + " " + what.note});
+  };
+  if (run.stole)
+    tell({"Stolen", Tone::warning,
+          "took lock " + run.lock + " over: its last holder's lease had expired unreleased"});
+  tell(told(run, *run.kind));
+  if (is_error(*run.kind)) decisions.push_back(CountRunError{run.pod.namespace_name, run.reason});
+  return decisions;
+}
+
+}  // namespace cronlatch::op

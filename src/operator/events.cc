@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Event as the API validates it: microseconds in eventTime, a note of at most 1,024 bytes cut
+// between characters, no deprecated fields.
+#include "operator/events.h"
+
+#include <openssl/sha.h>
+
+#include "core/text.h"
+#include "kube/micro_time.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+constexpr std::size_t kLongestNote = 1'024;
+constexpr std::size_t kLongestInstance = 128;
+constexpr std::size_t kLongestName = 200;  // 253 with dot and digest to spare
+constexpr std::size_t kDigestBytes = 10;
+
+std::string digest(std::string_view text) {
+  unsigned char hash[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash);
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < kDigestBytes; ++i) out += {kHex[hash[i] >> 4], kHex[hash[i] & 15]};
+  return out;
+}
+
+std::string cut(const std::string& text, std::size_t most) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const std::size_t length = utf8_length(std::string_view(text).substr(end));
+    if (length == 0 || end + length > most) break;
+    end += length;
+  }
+  return text.substr(0, end);
+}
+
+Json reference(const ObjectRef& ref) {
+  return {{"apiVersion", ref.api_version},
+          {"kind", ref.kind},
+          {"namespace", ref.namespace_name},
+          {"name", ref.name},
+          {"uid", ref.uid}};
+}
+
+}  // namespace
+
+kube::Request to_request(const Event& event, std::string_view instance, WallTime now) {
+  const ObjectRef& about = event.regarding;
+  const std::string identity = about.uid + '\n' + std::string(event.reason) + '\n' + event.identity;
+  Json body{{"apiVersion", "events.k8s.io/v1"},
+            {"kind", "Event"},
+            {"metadata",
+             {{"name", cut(about.name, kLongestName) + "." + digest(identity)},
+              {"namespace", about.namespace_name}}},
+            {"eventTime", kube::micro_time(now)},
+            {"type", event.tone == Tone::normal ? "Normal" : "Warning"},
+            {"reason", event.reason},
+            {"action", event.action},
+            {"note", cut(event.note, kLongestNote)},
+            {"regarding", reference(about)},
+            {"reportingController", "cronlatch.dev/operator"},
+            {"reportingInstance", cut(std::string(instance), kLongestInstance)}};
+  if (!event.related.kind.empty()) body["related"] = reference(event.related);
+  return {.method = kube::Method::create,
+          .path = "/apis/events.k8s.io/v1/namespaces/" + about.namespace_name + "/events",
+          .body = std::move(body)};
+}
+
+}  // namespace cronlatch::op

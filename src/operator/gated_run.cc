@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the gated container's last end and reads what it left.
+#include "operator/gated_run.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+#include "operator/job_rules.h"
+#include "operator/workload.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::find;
+using kube::Json;
+using kube::string_at;
+
+constexpr std::size_t kLongestShown = 300;
+constexpr std::size_t kLongestMessage = 4'096;  // what kubelet keeps
+
+bool finished(const Json& pod) {
+  const std::string phase = string_at(pod, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+// The container whose command starts with our binary.
+std::string gated_container(const Json& pod) {
+  for (const Json& container : items_at(pod, {"spec", "containers"})) {
+    const auto command = strings_at(container, {"command"});
+    if (!command.empty() && command.front() == kBinary) return string_at(container, {"name"});
+  }
+  return "";
+}
+
+const Json* terminated(const Json& pod, const std::string& container) {
+  const auto& statuses = items_at(pod, {"status", "containerStatuses"});
+  const auto index = index_of_name(statuses, container);
+  return index ? find(statuses[*index], {"state", "terminated"}) : nullptr;
+}
+
+int integer_at(const Json& object, std::initializer_list<std::string_view> path) {
+  const std::int64_t number = number_at(object, path).value_or(0);
+  return static_cast<int>(std::clamp<std::int64_t>(number, 0, 255));
+}
+
+Millis millis_at(const Json& object, std::initializer_list<std::string_view> path) {
+  return Millis(std::max<std::int64_t>(number_at(object, path).value_or(0), 0));
+}
+
+std::string shown(const Json& message, std::string_view key) {
+  return printable(string_at(message, {key}), kLongestShown);
+}
+
+void read_outcome(std::string_view text, GatedRun& run) {
+  const auto message = kube::parse_json(text, {.bytes = kLongestMessage, .depth = 4});
+  if (!message || number_at(*message, {"v"}) != 1) return;
+  const std::string kind = string_at(*message, {"outcome"});
+  for (const KindRow& row : kind_table())
+    if (row.name == kind) run.kind = row.kind;
+  const std::string reason = string_at(*message, {"reason"});
+  for (const ReasonRow& row : reason_table())
+    if (row.name == reason) run.reason = row.reason;
+  run.lock = shown(*message, "lock");
+  run.holder = shown(*message, "holder");
+  run.fence = shown(*message, "fence");
+  run.since = shown(*message, "since");
+  run.until = shown(*message, "until");
+  run.stole = is_true(*message, {"stolen"});
+  run.waited = millis_at(*message, {"waited_ms"});
+  run.held = millis_at(*message, {"held_ms"});
+}
+
+}  // namespace
+
+ObjectRef owner_of(const Json& object, std::string_view kind) {
+  for (const Json& owner : items_at(object, {"metadata", "ownerReferences"}))
+    if (is_true(owner, {"controller"}) && string_at(owner, {"kind"}) == kind)
+      return {string_at(owner, {"apiVersion"}), std::string(kind),
+              string_at(object, {"metadata", "namespace"}), string_at(owner, {"name"}),
+              string_at(owner, {"uid"})};
+  return {};
+}
+
+std::optional<GatedRun> read_gated_run(const Json& pod) {
+  GatedRun run;
+  run.container = gated_container(pod);
+  const Json* end = run.container.empty() ? nullptr : terminated(pod, run.container);
+  if (end == nullptr) return std::nullopt;
+  run.exit_code = integer_at(*end, {"exitCode"});
+  const bool for_good =
+      finished(pod) || string_at(pod, {"spec", "restartPolicy"}) == "Never" || run.exit_code == 0;
+  if (!for_good) return std::nullopt;
+  run.pod = {"v1", "Pod", string_at(pod, {"metadata", "namespace"}),
+             string_at(pod, {"metadata", "name"}), string_at(pod, {"metadata", "uid"})};
+  run.job = owner_of(pod, "Job");
+  run.finished = parse_rfc3339(string_at(*end, {"finishedAt"})).value_or(WallTime{});
+  read_outcome(string_at(*end, {"message"}), run);
+  return run;
+}
+
+}  // namespace cronlatch::op

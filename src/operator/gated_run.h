@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a finished pod says about its gated run: the wrapper left one line of JSON (core/outcome.h)
+// as the container's termination message. A tenant can write anything there, so nothing in it is
+// believed but words of closed lists, and what is shown is cut and printable.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/outcome.h"
+#include "kube/json.h"
+
+namespace cronlatch::op {
+
+struct ObjectRef {
+  std::string api_version, kind, namespace_name, name, uid;
+  bool operator==(const ObjectRef&) const = default;
+};
+
+struct GatedRun {
+  ObjectRef pod;
+  ObjectRef job;  // name empty: the pod has no Job
+  std::string container;
+  WallTime finished{};
+  // Nothing: the container ended without a word of the wrapper (killed, out of memory).
+  std::optional<Kind> kind;
+  Reason reason = Reason::none;
+  std::string lock, holder, fence;
+  std::string since, until;  // skipped: the holder's lease, RFC 3339; may be empty
+  bool stole = false;        // ran: after a lease that had expired unreleased
+  int exit_code = 0;
+  Millis waited{}, held{};
+};
+
+// Nothing while the gated container still runs, or may be started again, or was never there.
+std::optional<GatedRun> read_gated_run(const kube::Json& pod);
+
+// The controlling owner of that kind; an empty name where there is none.
+ObjectRef owner_of(const kube::Json& object, std::string_view kind);
+
+}  // namespace cronlatch::op

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// A finished pod goes through: its Events are in the API, its UID is in the Lease's note, it is
+// counted. A leader that dies on the way has told it, and the next tells it again (409) and counts.
+#include "operator/reconciler.h"
+
+#include <algorithm>
+
+#include "core/overloaded.h"
+#include "operator/workload.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+using kube::string_at;
+
+constexpr Millis kFirstRetry{1'000};
+constexpr Millis kLongestRetry{60'000};
+constexpr std::size_t kMostRetries = 2'000;
+
+constexpr int kForbidden = 403;
+constexpr int kNotFound = 404;
+constexpr int kConflict = 409;
+
+// The answer will be the same next time: the object is gone, or cannot be what we ask.
+bool is_final(int status) {
+  return status == kNotFound || status == kConflict || status == 400 || status == 422;
+}
+
+std::string text_of(const ObjectRef& ref) { return ref.namespace_name + "/" + ref.name; }
+
+std::string retry_key(const Seen& seen) {
+  const kube::ObjectKey key = kube::key_of(seen.object);
+  return std::to_string(static_cast<int>(seen.sort)) + "/" + key.namespace_name + "/" + key.name;
+}
+
+}  // namespace
+
+Reconciler::Reconciler(Parts parts) : parts_(std::move(parts)) {}
+
+void Reconciler::begin_term() {
+  end_term();
+  counted_ = CountedPods(parts_.election.saved_note());
+}
+
+void Reconciler::end_term() {
+  tally_.clear();
+  tally_.show(parts_.metrics);
+  under_way_.clear();
+  told_.clear();
+  noted_.clear();
+  pending_note_.clear();
+  pods_listed_ = false;
+  retries_.clear();
+}
+
+void Reconciler::take(const Seen& seen) {
+  switch (seen.what) {
+    case Seen::What::object:
+      retries_.erase(retry_key(seen));
+      if (reconcile(seen) == Result::again) later(seen, kFirstRetry);
+      return;
+    case Seen::What::gone:
+      if (seen.sort == Sort::cronjob) tally_.gone(seen.key);
+      if (seen.sort == Sort::pod) counted_.forget(seen.uid);
+      if (seen.sort == Sort::job) ungated_.erase(seen.uid);
+      break;
+    case Seen::What::all_listed:
+      if (seen.sort == Sort::pod) pods_listed_ = true;
+      break;
+  }
+}
+
+void Reconciler::later(const Seen& seen, Millis wait) {
+  if (retries_.size() >= kMostRetries) return;  // the next list brings it again
+  retries_[retry_key(seen)] = {seen, parts_.clock.now() + wait, wait};
+}
+
+void Reconciler::tick() {
+  std::vector<Retry> due;
+  for (auto at = retries_.begin(); at != retries_.end();)
+    if (at->second.at <= parts_.clock.now()) {
+      due.push_back(std::move(at->second));
+      at = retries_.erase(at);
+    } else {
+      ++at;
+    }
+  for (const Retry& retry : due)
+    if (reconcile(retry.seen) == Result::again)
+      later(retry.seen, std::min(retry.wait * 2, kLongestRetry));
+  count_saved();
+  save_note();
+  tally_.show(parts_.metrics);
+}
+
+Reconciler::Result Reconciler::reconcile(const Seen& seen) {
+  switch (seen.sort) {
+    case Sort::cronjob:
+      return cronjob(seen.object);
+    case Sort::job:
+      return job(seen.object);
+    case Sort::pod:
+      return pod(seen.object);
+  }
+  return Result::done;
+}
+
+Reconciler::Result Reconciler::cronjob(const Json& object) {
+  const CronJobVerdict verdict = decide_cronjob(object, parts_.settings);
+  tally_.cronjob(kube::key_of(object), verdict.state);
+  return carry_out(verdict.decisions);
+}
+
+Reconciler::Result Reconciler::job(const Json& object) {
+  const std::string uid = string_at(object, {"metadata", "uid"});
+  if (ungated_.contains(uid)) return Result::done;
+  const auto decisions = decide_job(object);
+  const Result result = carry_out(decisions);
+  for (const Decision& decision : decisions)
+    if (const auto* count = std::get_if<CountUngated>(&decision);
+        count != nullptr && result == Result::done) {
+      ungated_.insert(uid);
+      parts_.metrics.count(kUngatedJobs, {{"namespace", count->namespace_name}});
+    }
+  return result;
+}
+
+ObjectRef Reconciler::cronjob_of(const ObjectRef& job, bool& unknown) {
+  if (job.name.empty()) return {};
+  const auto answer = parts_.api.call(
+      {.path = "/apis/batch/v1/namespaces/" + job.namespace_name + "/jobs/" + job.name});
+  unknown = !answer || answer->status >= 500;
+  // Another Job of the same name is not the one that this pod belongs to.
+  if (!answer || !answer->ok() || string_at(answer->body, {"metadata", "uid"}) != job.uid)
+    return {};
+  return owner_of(answer->body, "CronJob");
+}
+
+Reconciler::Result Reconciler::pod(const Json& object) {
+  const auto run = read_gated_run(object);
+  if (!run || under_way_.contains(run->pod.uid) || counted_.has(run->pod.uid, run->finished))
+    return Result::done;
+  bool unknown = false;
+  const ObjectRef cronjob = cronjob_of(run->job, unknown);
+  if (unknown) return Result::again;
+  const auto decisions = decide_run(*run, cronjob);
+  if (carry_out(decisions) == Result::again) return Result::again;
+  under_way_.insert(run->pod.uid);
+  Finished finished{*run, {}};
+  for (const Decision& decision : decisions)
+    if (const auto* count = std::get_if<CountRunError>(&decision))
+      finished.counts.push_back(*count);
+  told_.push_back(std::move(finished));
+  return Result::done;
+}
+
+Reconciler::Result Reconciler::carry_out(const std::vector<Decision>& decisions) {
+  for (const Decision& decision : decisions) {
+    if (!parts_.election.leading()) return Result::again;
+    const Result result =
+        std::visit(Overloaded{[this](const PatchCronJob& patch) { return send(patch); },
+                              [this](const Event& event) { return send(event); },
+                              [](const CountRunError&) { return Result::done; },
+                              [](const CountUngated&) { return Result::done; }},
+                   decision);
+    if (result == Result::again) return result;
+  }
+  return Result::done;
+}
+
+Reconciler::Result Reconciler::send(const Event& event) {
+  const auto answer = parts_.api.call(to_request(event, parts_.instance, parts_.clock.wall()));
+  if (!answer) return Result::again;
+  if (answer->ok()) return Result::done;
+  // A namespace that is being deleted takes no Events: 403, for good.
+  if (is_final(answer->status) || answer->status == kForbidden) {
+    if (answer->status != kConflict)
+      parts_.log({Level::warn,
+                  "event_refused",
+                  "cannot tell an Event: " + answer->message(),
+                  {{"about", text_of(event.regarding)}, {"reason", std::string(event.reason)}}});
+    return Result::done;
+  }
+  return Result::again;
+}
+
+// 409: the object has changed since, and the watch brings it. `again` keeps the Event that would
+// follow from being told.
+Reconciler::Result Reconciler::send(const PatchCronJob& patch) {
+  const auto answer = parts_.api.call(patch.request);
+  const std::string& path = patch.request.path;
+  if (answer && answer->ok()) {
+    parts_.log({Level::info,
+                "mirrored",
+                "brought a CronJob's annotations in line",
+                {{"cronjob", path}, {"keys", patch.what}}});
+    return Result::done;
+  }
+  const std::string why = answer ? answer->message() : answer.error().message;
+  if (!answer || answer->status != kConflict)
+    parts_.log(
+        {Level::warn, "not_mirrored", "cannot mirror annotations: " + why, {{"cronjob", path}}});
+  return Result::again;
+}
+
+void Reconciler::save_note() {
+  if (!pods_listed_ || told_.empty() || !noted_.empty()) return;
+  std::sort(told_.begin(), told_.end(),
+            [](const Finished& a, const Finished& b) { return a.run.finished < b.run.finished; });
+  for (const Finished& finished : told_) counted_.add(finished.run.pod.uid, finished.run.finished);
+  noted_ = std::move(told_);
+  told_.clear();
+  pending_note_ = counted_.note();
+  parts_.election.write_note(pending_note_);
+}
+
+void Reconciler::count_saved() {
+  if (noted_.empty() || parts_.election.saved_note() != pending_note_) return;
+  for (const Finished& finished : noted_) {
+    under_way_.erase(finished.run.pod.uid);
+    for (const CountRunError& count : finished.counts)
+      parts_.metrics.count(kRunErrors, {{"namespace", count.namespace_name},
+                                        {"reason", std::string(name_of(count.reason))}});
+  }
+  noted_.clear();
+}
+
+}  // namespace cronlatch::op

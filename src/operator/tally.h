@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tally: what the leader counts, as plain numbers. metrics.h shows them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "kube/watcher.h"
+#include "operator/decide.h"
+#include "operator/metrics.h"
+
+namespace cronlatch::op {
+
+inline constexpr MetricName kGatedCronJobs{
+    "cronlatch_gated_cronjobs",
+    "CronJobs that ask for a lock, by state: gated, pending (not mirrored yet), invalid."};
+inline constexpr MetricName kUngatedJobs{
+    "cronlatch_ungated_jobs_total", "Jobs that ask for a lock and run without one: must stay 0."};
+inline constexpr MetricName kRunErrors{
+    "cronlatch_run_errors_total",
+    "Gated runs that could not start, by reason: what an unreachable store cannot count."};
+
+class Tally {
+ public:
+  void cronjob(const kube::ObjectKey& key, CronJobState state);
+  void gone(const kube::ObjectKey& key);
+  int cronjobs_in(CronJobState state) const;
+  void clear();
+  void show(Metrics& metrics) const;
+
+ private:
+  std::map<kube::ObjectKey, CronJobState> cronjobs_;  // without those that ask for nothing
+  std::map<CronJobState, int> count_;
+};
+
+}  // namespace cronlatch::op
