@@ -39,15 +39,15 @@ remove_state() {
 
 remove_cgroups() {
   local folder
-  while read -r folder; do
+  for folder in "/sys/fs/cgroup/$NETNS" "/sys/fs/cgroup"/*/"$NETNS"; do  # runc uses more hierarchies than it is given
     [ ! -d "$folder" ] || find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null || true
-  done < <(cgroup_folders)
+  done
 }
 
 # The few things that containerd and kubelet keep elsewhere, whatever they are told.
 remove_strays() {
   local socket
-  while read -r socket; do
+  while read -r socket || [ -n "$socket" ]; do
     rm -f -- "${socket#unix://}"
   done < <(find "$DIR/containerd/state" -name address -type f -exec sed -n 1p {} \; 2>/dev/null)
   find /var/log/containers -lname "$DIR/*" -delete 2>/dev/null || true
