@@ -11,7 +11,9 @@ FOREIGN='monitoring.coreos.com|cert-manager.io'
 # Split into documents, without foreign ones.
 known_only() { awk -v RS='\n---\n' -v ORS='\n---\n' -v foreign="$FOREIGN" '$0 !~ foreign'; }
 accepted() {
+  # Some values name namespaces of their own, which are not here.
   helm template "$NS" "$ROOT/charts/cronlatch" --namespace "$NS" --values "$1" | known_only |
+    sed -E "s/^( *namespace:) .*/\1 $NS/" |
     kubectl apply --dry-run=server --namespace "$NS" -f - 2>&1
 }
 for values in "$ROOT"/charts/cronlatch/ci/*-values.yaml; do
