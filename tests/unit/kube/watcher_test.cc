@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/watcher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_api.h"
+#include "support/hand_clock.h"
+
+namespace cronlatch::kube {
+namespace {
+
+using cronlatch::testing::FakeApi;
+using cronlatch::testing::HandClock;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using namespace std::chrono_literals;
+
+using Emit = std::function<void(const WatchEvent&)>;
+
+Json object(const std::string& name, const std::string& uid, const std::string& version = "1") {
+  return {{"metadata",
+           {{"namespace", "demo"}, {"name", name}, {"uid", uid}, {"resourceVersion", version}}}};
+}
+
+std::string query_of(const Request& request, const std::string& key) {
+  for (const auto& [name, value] : request.query)
+    if (name == key) return value;
+  return "(none)";
+}
+
+// A watcher whose pauses pass at once and are written down; it ends with its last scripted watch.
+struct Scene {
+  FakeApi api;
+  HandClock clock;
+  std::stop_source stop;
+  std::vector<std::string> told;
+  std::vector<Millis> pauses;
+  std::deque<FakeApi::Answer> lists;
+  Millis watch_lasts{0};
+
+  Scene() {
+    api.intercept = [this](const Request&) -> std::optional<FakeApi::Answer> {
+      if (lists.empty()) return Response{200, Json{{"metadata", {{"resourceVersion", "9"}}}}};
+      auto answer = std::move(lists.front());
+      lists.pop_front();
+      return answer;
+    };
+  }
+  void list(std::vector<Json> items, const std::string& version, const std::string& more = "") {
+    lists.push_back(
+        Response{200, Json{{"metadata", {{"resourceVersion", version}, {"continue", more}}},
+                           {"items", std::move(items)}}});
+  }
+  void watch(std::function<FakeApi::Answer(const Emit&)> play) {
+    api.watches.push_back([this, play](const Request&, const Emit& emit, const std::stop_token&) {
+      clock.pass(watch_lasts);
+      return play(emit);
+    });
+  }
+  void watch_and_end() {
+    watch([this](const Emit&) -> FakeApi::Answer {
+      stop.request_stop();
+      return Response{200, {}};
+    });
+  }
+  void run() {
+    Followers followers{
+        .upsert = [this](const Json& o) { told.push_back("+" + key_of(o).name); },
+        .gone = [this](const ObjectKey& key,
+                       const std::string& uid) { told.push_back("-" + key.name + "/" + uid); },
+        .listed = [this] { told.push_back("listed"); },
+        .trouble = [](const std::string&) {}};
+    Tempo tempo{clock, [] { return 0.5; },
+                [this](Millis time, const std::stop_token&) {
+                  pauses.push_back(time);
+                  clock.pass(time);
+                  if (pauses.size() > 50) stop.request_stop();
+                }};
+    Watcher(api, {.path = "/apis/batch/v1/cronjobs", .label_selector = "a=b"}, followers, tempo)
+        .run(stop.get_token());
+  }
+};
+
+TEST(Watcher, ListsInPagesThenWatchesFromThere) {
+  Scene scene;
+  scene.list({object("a", "1")}, "40", "next page");
+  scene.list({object("b", "2")}, "41");
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("+a", "+b", "listed"));
+  const auto requests = scene.api.requests();
+  ASSERT_EQ(requests.size(), 3U);
+  EXPECT_EQ(query_of(requests[0], "resourceVersion"), "(none)");
+  EXPECT_EQ(query_of(requests[0], "labelSelector"), "a=b");
+  EXPECT_EQ(query_of(requests[1], "continue"), "next page");
+  EXPECT_EQ(query_of(requests[2], "resourceVersion"), "41");
+  EXPECT_EQ(query_of(requests[2], "allowWatchBookmarks"), "true");
+  EXPECT_EQ(query_of(requests[2], "timeoutSeconds"), "450");
+  EXPECT_GT(requests[2].deadline, 450s);
+}
+
+TEST(Watcher, TellsEventsAndGoesOnFromTheLastVersionItSaw) {
+  Scene scene;
+  scene.watch_lasts = 300s;
+  scene.list({object("a", "1")}, "40");
+  scene.watch([](const Emit& emit) -> FakeApi::Answer {
+    emit({"ADDED", object("b", "2", "41")});
+    emit({"MODIFIED", object("a", "1", "42")});
+    emit({"DELETED", object("b", "2", "43")});
+    emit({"BOOKMARK", object("", "", "50")});
+    return Response{200, {}};
+  });
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("+a", "listed", "+b", "+a", "-b/2"));
+  EXPECT_EQ(query_of(scene.api.requests().back(), "resourceVersion"), "50");
+  EXPECT_THAT(scene.pauses, IsEmpty());
+}
+
+class WatcherGone : public ::testing::TestWithParam<bool> {};
+
+TEST_P(WatcherGone, ListsAnewAndTellsDeletionsItDidNotSee) {
+  Scene scene;
+  scene.list({object("a", "1"), object("b", "2"), object("c", "3")}, "40");
+  // 410 as a status comes with nothing before it, as an event perhaps after others
+  scene.watch([late = GetParam()](const Emit& emit) -> FakeApi::Answer {
+    if (late) emit({"MODIFIED", object("a", "1", "41")});
+    return Response{410, Json{{"reason", "Expired"}}};
+  });
+  scene.list({object("a", "1"), object("c", "33")}, "90");
+  scene.watch_and_end();
+
+  scene.run();
+
+  std::vector<std::string> expected{"+a", "+b", "+c", "listed"};
+  if (GetParam()) expected.push_back("+a");
+  for (const char* later : {"+a", "-c/3", "+c", "-b/2", "listed"}) expected.push_back(later);
+  EXPECT_EQ(scene.told, expected);
+  EXPECT_EQ(query_of(scene.api.requests().back(), "resourceVersion"), "90");
+  EXPECT_EQ(query_of(scene.api.requests()[2], "resourceVersion"), "(none)");
+  EXPECT_THAT(scene.pauses, IsEmpty());
+}
+INSTANTIATE_TEST_SUITE_P(AtOnceAndLate, WatcherGone, ::testing::Bool());
+
+TEST(Watcher, AsksAgainFromWhereItWasWhenTheConnectionBreaks) {
+  Scene scene;
+  scene.list({object("a", "1")}, "40");
+  scene.watch([](const Emit&) -> FakeApi::Answer { return FakeApi::away(); });
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("+a", "listed"));
+  EXPECT_EQ(query_of(scene.api.requests().back(), "resourceVersion"), "40");
+  EXPECT_THAT(scene.pauses, ElementsAre(1'000ms));
+}
+
+TEST(Watcher, WaitsLongerEachTimeUpToThirtySecondsAndForgetsThatWhenHealthy) {
+  Scene scene;
+  for (int i = 0; i < 8; ++i) scene.lists.push_back(FakeApi::away());
+  scene.list({}, "40");
+  scene.watch([&](const Emit&) -> FakeApi::Answer {
+    scene.clock.pass(121s);
+    return FakeApi::away();
+  });
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.pauses, ElementsAre(1'000ms, 2'000ms, 4'000ms, 8'000ms, 16'000ms, 30'000ms,
+                                        30'000ms, 30'000ms, 1'000ms));
+}
+
+TEST(Watcher, DoesNotSpinWhenTheServerEndsEveryWatchAtOnce) {
+  Scene scene;
+  scene.list({}, "40");
+  for (int i = 0; i < 3; ++i)
+    scene.watch([](const Emit&) -> FakeApi::Answer { return Response{200, {}}; });
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_EQ(scene.pauses.size(), 3U);
+}
+
+TEST(Watcher, KeepsWhatItKnowsWhileListsFail) {
+  Scene scene;
+  scene.list({object("a", "1")}, "40");
+  scene.watch([](const Emit&) -> FakeApi::Answer { return Response{410, {}}; });
+  scene.list({}, "41", "second page");  // the first page does not hold it
+  scene.lists.push_back(Response{503, {}});
+  scene.list({object("a", "1")}, "42");
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("+a", "listed", "+a", "listed"));
+}
+
+}  // namespace
+}  // namespace cronlatch::kube
