@@ -134,12 +134,9 @@ bool is_annotation(std::string_view key) {
   return std::any_of(kExtras.begin(), kExtras.end(), [&](const Extra& e) { return e.key == key; });
 }
 
-const std::vector<std::string_view>& extra_annotations() {
-  static const std::vector<std::string_view> keys = [] {
-    std::vector<std::string_view> all;
-    for (const Extra& extra : kExtras) all.push_back(extra.key);
-    return all;
-  }();
+std::vector<std::string_view> extra_annotations() {
+  std::vector<std::string_view> keys;
+  for (const Extra& extra : kExtras) keys.push_back(extra.key);
   return keys;
 }
 

@@ -44,7 +44,7 @@ std::vector<std::string> listed_keys(const std::string& mark);
 // May a tenant write it?
 bool is_annotation(std::string_view key);
 // Keys that are no options: lock-scope, once-per-schedule, ...
-const std::vector<std::string_view>& extra_annotations();
+std::vector<std::string_view> extra_annotations();
 // `cronlatch.dev/ttl: "2m"`: always one that is accepted.
 std::string example_of(std::string_view key);
 // "unknown annotation; did you mean cronlatch.dev/ttl?", or why an option is no annotation.

@@ -17,22 +17,23 @@ std::string names_of(const std::vector<Json>& containers) {
   return names;
 }
 
-std::optional<std::size_t> named_container(const Workload& workload, const std::string& name,
-                                           const std::string& where, const std::string& key,
+std::string for_example(const std::vector<Json>& containers) {
+  const std::string first = containers.empty() ? "" : kube::string_at(containers[0], {"name"});
+  return "write for example cronlatch.dev/container: \"" +
+         (first.empty() ? "main" : printable(first, 63)) + "\"";
+}
+
+std::optional<std::size_t> named_container(const Workload& workload, const Wishes& wishes,
                                            Findings& findings) {
   const auto& containers = items_at(workload.pod_spec(), {"containers"});
-  const auto index = index_of_name(containers, name);
-  if (index) return index;
-  const bool is_init =
-      index_of_name(items_at(workload.pod_spec(), {"initContainers"}), name).has_value();
-  findings.add(
-      where,
-      is_init ? "container " + cronlatch::quoted(name) +
-                    " is an init container, and those cannot be gated"
-              : "there is no container " + cronlatch::quoted(name),
-      "the pod has " + names_of(containers) + "; write for example " + key + ": \"" +
-          printable(containers.empty() ? "main" : kube::string_at(containers[0], {"name"}), 63) +
-          "\"");
+  if (const auto index = index_of_name(containers, wishes.container)) return index;
+  const auto& inits = items_at(workload.pod_spec(), {"initContainers"});
+  const std::string name = cronlatch::quoted(wishes.container);
+  findings.add(wishes.container_where,
+               index_of_name(inits, wishes.container)
+                   ? name + " is an init container, and those cannot be gated"
+                   : "there is no container " + name,
+               "the pod has " + names_of(containers) + "; " + for_example(containers));
   return std::nullopt;
 }
 
@@ -150,9 +151,7 @@ void warn_of_network(const Workload& workload, const Settings& settings,
 std::optional<std::size_t> gated_container(const Workload& workload, const Wishes& wishes,
                                            Findings& findings) {
   const auto& containers = items_at(workload.pod_spec(), {"containers"});
-  if (!wishes.container.empty())
-    return named_container(workload, wishes.container, "cronlatch.dev/container",
-                           "cronlatch.dev/container", findings);
+  if (!wishes.container.empty()) return named_container(workload, wishes, findings);
   const std::string preferred = kube::string_at(
       *workload.job,
       {"spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/default-container"});
@@ -167,8 +166,7 @@ std::optional<std::size_t> gated_container(const Workload& workload, const Wishe
   findings.add(where,
                "there are " + std::to_string(containers.size()) + " containers (" +
                    names_of(containers) + "), and nothing says which one to gate",
-               "write for example cronlatch.dev/container: \"" +
-                   printable(kube::string_at(containers[0], {"name"}), 63) + "\"");
+               for_example(containers));
   return std::nullopt;
 }
 
@@ -259,7 +257,7 @@ std::vector<std::string> warnings_for(const Workload& workload, std::size_t cont
   }
   if (!before.empty())
     warnings.push_back(workload.path + "spec.template.spec.initContainers: " + before +
-                       " run before the lock is taken");
+                       ": what runs there runs before the lock is taken");
   warn_of_network(workload, settings, warnings);
   return warnings;
 }

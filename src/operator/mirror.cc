@@ -30,13 +30,8 @@ bool has_copy(const Json& cronjob, const std::string& name) {
   return all != nullptr && kube::find(*all, {name}) != nullptr;
 }
 
-// kubectl apply notes the manifest on the object: a key that stands in it is the user's.
-bool in_last_manifest(const Json& manifest, const std::string& name) {
-  return has_copy(manifest, name);
-}
-
-// Server-side apply notes who wrote which field. Our mark is in no manifest, so whoever owns the
-// key and not the mark wrote the key himself.
+// Server-side apply notes who wrote which field, as kubectl apply notes the whole manifest. Our
+// mark is in no manifest, so whoever owns the key and not the mark wrote the key himself.
 bool applied_by_another(const Json& cronjob, const std::string& name) {
   const Json* const entries = kube::find(cronjob, {"metadata", "managedFields"});
   if (entries == nullptr || !entries->is_array()) return false;
@@ -51,20 +46,27 @@ bool applied_by_another(const Json& cronjob, const std::string& name) {
   });
 }
 
-// The keys in the template that are copies of ours and still say what we wrote.
-std::vector<std::string> copies(const Json& cronjob, const Json* before) {
+// The keys in the template that are copies of ours.
+std::vector<std::string> copies(const Json& cronjob) {
   std::vector<std::string> keys = listed_keys(copy_at(cronjob, std::string(kMirroredAnnotation)));
   const std::string noted = kube::string_at(
       cronjob, {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"});
   const Result<Json> manifest = kube::parse_json(noted.empty() ? "null" : noted);
   std::erase_if(keys, [&](const std::string& key) {
     const std::string name = std::string(kPrefix) + key;
-    const bool edited = before != nullptr && has_copy(*before, name) &&
-                        copy_at(*before, name) != copy_at(cronjob, name);
-    return edited || (manifest.ok() && in_last_manifest(*manifest, name)) ||
-           applied_by_another(cronjob, name);
+    return (manifest.ok() && has_copy(*manifest, name)) || applied_by_another(cronjob, name);
   });
   return keys;
+}
+
+// Has this update changed the copy to something that we would not write? Then it is the user's from
+// now on. (What we would write it already says when another hook has us asked a second time.)
+bool is_edited(const Json& cronjob, const Json& before, const std::string& name,
+               const Mirror& mirror) {
+  if (!has_copy(before, name) || !has_copy(cronjob, name)) return false;
+  const std::string now = copy_at(cronjob, name);
+  const auto wanted = mirror.wanted.find(name);
+  return now != copy_at(before, name) && (wanted == mirror.wanted.end() || wanted->second != now);
 }
 
 // Replace ends the predecessor while the new run starts: a skip would leave neither.
@@ -108,9 +110,9 @@ void warn(const Annotations& all, Gate gate, Mirror& mirror) {
                               example_of("lock"));
 }
 
-}  // namespace
-
-Result<Mirror> mirror(const Json& cronjob, const Json* before, const Settings& settings) {
+// With `ours` as the copies that may be overwritten and removed.
+Result<Mirror> plan(const Json& cronjob, const Settings& settings,
+                    const std::vector<std::string>& ours) {
   Findings findings;
   Annotations sources = annotations_at(cronjob, {"metadata"}, "metadata", findings);
   merge(sources,
@@ -120,7 +122,6 @@ Result<Mirror> mirror(const Json& cronjob, const Json* before, const Settings& s
   merge(sources, selected(settings, cronjob, findings), findings);
   Annotations native = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
                                       "spec.jobTemplate.metadata", findings);
-  const std::vector<std::string> ours = copies(cronjob, before);
   for (const std::string& key : ours) native.erase(key);
 
   Annotations all = sources;
@@ -140,6 +141,19 @@ Result<Mirror> mirror(const Json& cronjob, const Json* before, const Settings& s
   compare(cronjob, values, ours, mirror);
   warn(all, wishes.gate, mirror);
   return mirror;
+}
+
+}  // namespace
+
+Result<Mirror> mirror(const Json& cronjob, const Json* before, const Settings& settings) {
+  std::vector<std::string> ours = copies(cronjob);
+  Result<Mirror> planned = plan(cronjob, settings, ours);
+  if (!planned.ok() || before == nullptr) return planned;
+  const auto edited = [&](const std::string& key) {
+    return is_edited(cronjob, *before, std::string(kPrefix) + key, *planned);
+  };
+  if (std::erase_if(ours, edited) == 0) return planned;
+  return plan(cronjob, settings, ours);
 }
 
 }  // namespace cronlatch::op

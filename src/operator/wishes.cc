@@ -145,6 +145,7 @@ class Reader {
     }
     if (const Annotation* const a = find("container")) {
       wishes_.container = a->value;
+      wishes_.container_where = a->where;
       if (a->value.empty()) findings_.add(a->where, "the value is empty", for_example("container"));
     }
     if (const Annotation* const a = find("command")) read_command(*a);

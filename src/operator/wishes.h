@@ -33,6 +33,7 @@ struct Wishes {
   std::set<std::string, std::less<>> decided;    // the same and those of the platform
   bool once_per_schedule = false;
   std::string container;
+  std::string container_where;       // the annotation that names it
   std::vector<std::string> command;  // the image's ENTRYPOINT
   std::string store_secret;
   Millis alert_after{0};  // zero: none

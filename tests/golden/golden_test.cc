@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// One folder below tests/golden is one case: what comes in (in.yaml), the operator's settings
+// (settings.yaml, else the ones beside this file), and the whole answer (want.json). A new folder
+// is a new test. CRONLATCH_GOLDEN_WRITE=1 writes the answers anew, to be read before they are
+// committed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "golden/yaml_json.h"
+#include "operator/review.h"
+#include "support/base64.h"
+
+namespace cronlatch::op {
+namespace {
+
+namespace fs = std::filesystem;
+using kube::Json;
+
+const fs::path kFolder = fs::path(CRONLATCH_SOURCE_DIR) / "tests/golden";
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// VERSION stands for ours.
+std::string with(const std::string& from, const std::string& to, std::string text) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::vector<std::string> cases() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kFolder))
+    if (entry.is_directory()) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Json yaml_file(const fs::path& path) {
+  const Result<YamlNode> root = read_yaml(path, with("VERSION", CRONLATCH_VERSION, text_of(path)));
+  if (root.ok()) return json_of(*root);
+  ADD_FAILURE() << root.error().message;
+  return {};
+}
+
+Settings settings_for(const fs::path& folder) {
+  const fs::path own = folder / "settings.yaml";
+  const Result<Settings> settings =
+      parse_settings(text_of(fs::exists(own) ? own : kFolder / "settings.yaml"));
+  if (settings.ok()) return *settings;
+  ADD_FAILURE() << settings.error().message;
+  return {};
+}
+
+struct Answer {
+  Reviewed reviewed;
+  Json response;
+  Json patch = Json::array();
+};
+
+// `in` has what a request has, and `resource`.
+Answer ask(const Json& in, const Json& object, const Settings& settings) {
+  Json request = in;
+  request["uid"] = "705ab4f5-6393-11e8-b7cc-42010a800002";
+  request["object"] = object;
+  if (!request.contains("operation")) request["operation"] = "CREATE";
+  if (!request.contains("namespace")) request["namespace"] = "demo";
+  const std::string review = kube::to_text(
+      {{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}, {"request", request}});
+  Answer answer{
+      in["resource"] == "job" ? review_job(review, settings) : review_cronjob(review, settings),
+      {},
+      Json::array()};
+  const Result<Json> body = kube::parse_json(answer.reviewed.body);
+  if (!body.ok()) {
+    ADD_FAILURE() << body.error().message;
+    return answer;
+  }
+  answer.response = (*body)["response"];
+  EXPECT_EQ(answer.response["uid"], request["uid"]);
+  if (answer.response.contains("patch"))
+    answer.patch = Json::parse(from_base64(answer.response["patch"].get<std::string>()));
+  return answer;
+}
+
+// Everything a reader of the case cares for; the version is not his concern.
+Json digest(const Answer& answer) {
+  Json out = {{"result", answer.reviewed.result}};
+  if (answer.response.contains("status")) out["message"] = answer.response["status"]["message"];
+  if (answer.response.contains("warnings")) out["warnings"] = answer.response["warnings"];
+  if (!answer.patch.empty()) out["patch"] = answer.patch;
+  for (Json& operation : out["patch"])
+    if (operation["path"].get<std::string>().ends_with("cronlatch.dev~1injected"))
+      operation["value"] = "VERSION";
+  if (answer.patch.empty()) out.erase("patch");
+  return out;
+}
+
+class Golden : public testing::TestWithParam<std::string> {};
+
+TEST_P(Golden, IsAnsweredAsItsFolderSays) {
+  // Given
+  const fs::path folder = kFolder / GetParam();
+  const Settings settings = settings_for(folder);
+  const Json in = yaml_file(folder / "in.yaml");
+
+  // When
+  const Answer answer = ask(in, in["object"], settings);
+
+  // Then
+  const Json got = digest(answer);
+  if (std::getenv("CRONLATCH_GOLDEN_WRITE") != nullptr)
+    std::ofstream(folder / "want.json") << got.dump(2) << "\n";
+  EXPECT_EQ(got.dump(2), Json::parse(text_of(folder / "want.json")).dump(2));
+}
+
+TEST_P(Golden, IsAFixedPointOfItsOwnPatch) {
+  const fs::path folder = kFolder / GetParam();
+  const Settings settings = settings_for(folder);
+  const Json in = yaml_file(folder / "in.yaml");
+  const Answer first = ask(in, in["object"], settings);
+
+  const Answer second = ask(in, in["object"].patch(first.patch), settings);
+
+  EXPECT_EQ(second.patch, Json::array());
+  EXPECT_EQ(second.response["allowed"], first.response["allowed"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()), [](const auto& one) {
+  std::string name = one.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace cronlatch::op
