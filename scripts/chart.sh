@@ -4,6 +4,8 @@
 # scripts/gen_chart.sh, which writes them, and by tests/chart, which compare them.
 
 CHART=$ROOT/charts/cronlatch
+# Debian's, which is jq for YAML; another program of that name speaks another language.
+YQ=/usr/bin/yq
 # The oldest API server that is supported: what renders for it renders for every newer one.
 KUBE_VERSION=1.30.0
 

@@ -42,7 +42,7 @@ $(sed -n 's/^description: //p' "$CHART/Chart.yaml"). Version $version, Kubernete
 How to annotate, what happens when, certificates, GitOps, upgrade and uninstall: \`docs/kubernetes.md\`. Ready sets of values: \`ci/\`.
 Every object that the chart can render is switched by a value below; a key that is not there is refused.
 TEXT
-explained_keys | jq --raw-input --raw-output --slurp --argjson values "$(yq . "$CHART/values.yaml")" '
+explained_keys | jq --raw-input --raw-output --slurp --argjson values "$(/usr/bin/yq . "$CHART/values.yaml")" '
   def default_of($path): $values | getpath($path | split(".")) | tojson;
   split("\n")[] | select(. != "") | split("\t")
   | if .[0] == "section" then "\n## \(.[1])\n\n| value | default | meaning |\n| --- | --- | --- |"

@@ -13,8 +13,8 @@ BASE=(--set store.url=rediss://redis.shop.svc.cluster.local.)
 STAGE=$(mktemp -d)
 trap 'rm -rf -- "$STAGE"' EXIT
 
-for tool in yq jq; do
-  if ! command -v $tool >/dev/null; then
+for tool in "$YQ" jq; do
+  if ! command -v "$tool" >/dev/null; then
     skip "everything" "no $tool here (./dev installs it)"
     exit 0
   fi
@@ -26,7 +26,7 @@ fi
 
 # render OPTION...: the objects as one JSON array in $STAGE/objects.json.
 render() { chart_template "$@" >"$STAGE/objects.yaml" && objects_of "$STAGE/objects.yaml" >"$STAGE/objects.json"; }
-objects_of() { yq . "$@" | jq --slurp 'map(select(. != null))'; }
+objects_of() { "$YQ" . "$@" | jq --slurp 'map(select(. != null))'; }
 
 # holds FILTER: true of the array of objects that were rendered last. `one(KIND; NAME)` is an object.
 holds() {

@@ -17,7 +17,7 @@ data:
 YAML
 notes() {
   "$HELM" template cronlatch "$STAGE/chart" --namespace cronlatch --kube-version "$KUBE_VERSION" "$@" \
-    --show-only templates/said.yaml | yq -r .data.text
+    --show-only templates/said.yaml | "$YQ" -r .data.text
 }
 says() {
   local text=$1 seen

@@ -58,7 +58,7 @@ check "describes the values that values.yaml explains, and no others" schema_and
 all_are_explained() {
   local path known
   mapfile -t known < <(explained)
-  for path in $(yq -r 'paths(scalars, (arrays, objects | select(length == 0))) | map(tostring) | join(".")' "$CHART/values.yaml"); do
+  for path in $("$YQ" -r 'paths(scalars, (arrays, objects | select(length == 0))) | map(tostring) | join(".")' "$CHART/values.yaml"); do
     while [ -n "$path" ] && [[ " ${known[*]} " != *" $path "* ]]; do
       if [[ $path == *.* ]]; then path=${path%.*}; else echo "not explained: $path" && return 1; fi
     done
