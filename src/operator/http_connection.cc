@@ -101,7 +101,10 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
   }
   void close_if_idle() override {
     asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
-      if (self->step_ == Step::idle) self->close();
+      if (self->step_ != Step::idle) return;
+      // Who has connected and not yet spoken may be about to.
+      if (self->spoken_) return self->close();
+      self->enter(Step::idle, self->shared_.limits.linger);
     });
   }
   void close_now() override {
@@ -209,6 +212,7 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
   }
 
   void ask(protocol::request<protocol::string_body> message) {
+    spoken_ = true;
     keep_alive_ = message.keep_alive();
     head_ = message.method() == protocol::verb::head;
     version_ = message.version();
@@ -333,6 +337,7 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
   SteadyTime until_{};
   bool timer_set_ = false;
   bool closed_ = false;
+  bool spoken_ = false;
   bool keep_alive_ = false;
   bool head_ = false;
   unsigned version_ = 11;

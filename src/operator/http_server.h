@@ -42,8 +42,9 @@ struct HttpLimits {
   Millis answer{8'000};  // queueing included; below the API server's patience of 10 s
   Millis write{10'000};
   Millis idle{90'000};
-  Millis linger{1'000};      // for what a refused peer is still sending: a reset would take the
-                             // answer away from it
+  // For what a refused peer is still sending, as a reset would take the answer away from it; and
+  // for who has connected but not yet spoken when we stop.
+  Millis linger{2'000};
   Millis accept_pause{100};  // after an error of accept, and while there are too many connections
   std::size_t header_bytes = 16 * 1024;
   std::size_t body_bytes = 7 * 1024 * 1024;    // what controller-runtime reads: two objects of 3 MB

@@ -6,8 +6,7 @@
 #include <unistd.h>
 #include <csignal>
 #include <ctime>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "kube/rest_api.h"
 #include "operator/admission_server.h"
 #include "operator/certificate_files.h"
+#include "operator/controller.h"
 #include "operator/guard.h"
 #include "operator/host_clock.h"
 #include "operator/metrics.h"
@@ -25,64 +25,6 @@
 
 namespace cronlatch::op {
 namespace {
-
-constexpr std::string_view kHelp =
-    R"(cronlatch-operator --config /etc/cronlatch/operator.yaml
-
-Answers the API server's admission reviews (HTTPS, /admit/cronjob and /admit/job), mirrors lock
-annotations of CronJobs, and tells health and metrics (HTTP, /healthz /readyz /metrics).
-
-  --config FILE   the settings as YAML; default /etc/cronlatch/operator.yaml
-  guard           list gated CronJobs and exit with 1 when there are any: before an uninstall
-  version         print the version
-  help            print this
-
-Outside of a cluster it serves admissions only, with certificate-mode: files.
-Exit codes: 0 after SIGTERM or SIGINT, 64 wrong use, 78 settings that cannot be used.
-)";
-
-struct CommandLine {
-  std::string config = "/etc/cronlatch/operator.yaml";
-  std::string_view print;  // instead of running
-  bool guard = false;      // instead of running
-};
-
-Result<CommandLine> parse(const std::vector<std::string>& arguments) {
-  CommandLine line;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    if (argument == "version" || argument == "--version") {
-      line.print = "cronlatch-operator " CRONLATCH_VERSION "\n";
-    } else if (argument == "help" || argument == "--help" || argument == "-h") {
-      line.print = kHelp;
-    } else if (argument == "guard") {
-      line.guard = true;
-    } else if (argument == "--config" && i + 1 < arguments.size()) {
-      line.config = arguments[++i];
-    } else if (argument.starts_with("--config=")) {
-      line.config = argument.substr(std::string_view("--config=").size());
-    } else {
-      return Error{Code::usage, "unexpected argument " + cronlatch::quoted(argument),
-                   "see cronlatch-operator help"};
-    }
-  }
-  return line;
-}
-
-Result<Settings> settings_from(const std::string& path, const EnvironmentVariable& environment) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string yaml{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) {
-    return Error{Code::config, "cannot read " + path, "name the settings with --config FILE"};
-  }
-  auto settings = parse_settings(yaml);
-  if (!settings) {
-    return Error{settings.error().code, path + ": " + settings.error().message,
-                 settings.error().hint};
-  }
-  if (auto own = environment("POD_NAMESPACE"); !own.empty()) settings->namespace_name = own;
-  return settings;
-}
 
 void to_stderr(std::string_view text) {
   while (!text.empty()) {
@@ -138,6 +80,7 @@ class Operator {
 
  private:
   Status use(const Certificate& certificate);
+  Status join_cluster(const EnvironmentVariable& environment);
 
   const Settings settings_;
   const Tempo tempo_;
@@ -149,12 +92,31 @@ class Operator {
                         admission_routes(settings_, metrics_, clock_, log_), log_};
   HttpServer plain_{Transport::plain, tempo_.plain, plain_routes(readiness_, metrics_), log_};
   std::optional<CertificateFiles> files_;
+  std::unique_ptr<kube::RestApi> api_;
+  std::optional<Controller> controller_;  // last: its threads use all of the above
 };
 
 Status Operator::use(const Certificate& certificate) {
   if (const Status used = admission_.use(certificate); !used) return used;
   metrics_.certificate_expiry("serving", certificate.not_after);
   readiness_.certificate = true;
+  return Done{};
+}
+
+Status Operator::join_cluster(const EnvironmentVariable& environment) {
+  auto access = kube::in_cluster(environment("KUBERNETES_SERVICE_HOST"),
+                                 environment("KUBERNETES_SERVICE_PORT"));
+  if (!access) return access.error();
+  auto api = kube::RestApi::open(std::move(*access));
+  if (!api) return api.error();
+  api_ = std::move(*api);
+  const auto show = [this](const Certificate& certificate) {
+    const Status used = use(certificate);
+    if (used) return;
+    log_({Level::error, "certificate_refused", used.error().message, {}, used.error().hint});
+  };
+  controller_.emplace(
+      ControllerParts{settings_, *api_, metrics_, clock_, log_, environment("POD_NAME"), show});
   return Done{};
 }
 
@@ -172,15 +134,18 @@ Status Operator::start(const EnvironmentVariable& environment) {
         [this](const Certificate& certificate) { return use(certificate); }, log_);
     files_->poll();
   }
-  if (const Status plain = plain_.start(settings_.plain_address); !plain) return plain;
-  if (const Status tls = admission_.start(settings_.admission_address); !tls) return tls;
-  readiness_.listening = true;
-  if (!in_cluster) {
+  if (in_cluster) {
+    if (const Status joined = join_cluster(environment); !joined) return joined;
+  } else {
     log_({Level::warn,
           "admissions_only",
           "this is no pod of a cluster: admissions are answered, nothing else is done",
           {}});
   }
+  if (const Status plain = plain_.start(settings_.plain_address); !plain) return plain;
+  if (const Status tls = admission_.start(settings_.admission_address); !tls) return tls;
+  readiness_.listening = true;
+  if (controller_) controller_->start();
   log_({Level::info,
         "listening",
         "cronlatch-operator " CRONLATCH_VERSION " is listening",
@@ -202,6 +167,7 @@ void Operator::leave(const Goodbye& goodbye) {
   readiness_.leaving = true;
   admission_.drain();
   log_({Level::info, "leaving", "told to stop: still answering, taking no new work soon", {}});
+  if (controller_) controller_->stop();  // another replica can lead at once
   if (goodbye.said_within(tempo_.leave)) {
     log_({Level::warn, "leaving_now", "told to stop twice: not waiting for new connections", {}});
   }
@@ -214,14 +180,14 @@ void Operator::leave(const Goodbye& goodbye) {
 
 int run_operator(const std::vector<std::string>& arguments, const EnvironmentVariable& environment,
                  const Tempo& tempo) {
-  const auto line = parse(arguments);
+  const auto line = parse_command_line(arguments);
   if (!line) return fail(line.error());
   if (!line->print.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, line->print.data(), line->print.size());
     return written == static_cast<ssize_t>(line->print.size()) ? 0 : 1;
   }
   if (line->guard) return look_before_uninstall(environment);
-  auto settings = settings_from(line->config, environment);
+  auto settings = read_settings(line->config, environment);
   if (!settings) return fail(settings.error());
   const Goodbye goodbye;  // before any thread: they inherit what is blocked
   Operator self(std::move(*settings), tempo);

@@ -3,11 +3,11 @@
 // process has; tests call it with a quicker tempo, which no user can set.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/time.h"
+#include "operator/command_line.h"
 #include "operator/http_server.h"
 
 namespace cronlatch::op {
@@ -24,8 +24,6 @@ struct Tempo {
   Millis leave{5'000};   // after SIGTERM: still accepting, until nobody sends us anything new
   Millis grace{10'000};  // then: for answers under way. Together below the pod's 30 s
 };
-
-using EnvironmentVariable = std::function<std::string(const std::string& name)>;  // "" when unset
 
 // `arguments` without the program's name. Blocks SIGTERM and SIGINT and waits for them; start no
 // thread before.
