@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the command line to the last answer after SIGTERM, and certificates replaced in between.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "operator_process.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Sends reviews for as long as it can, on one connection after the other, and counts those that
+// were sent on a good connection and never answered.
+struct Client {
+  std::atomic<int> answered{0}, lost{0}, told_to_close{0};
+  std::atomic<bool> enough{false};
+
+  void run(const OperatorProcess& op) {
+    while (!enough) {
+      const auto wire = op.connect();
+      if (!wire->connected()) return;  // nobody listens any more
+      talk(*wire);
+    }
+  }
+  void talk(Wire& wire) {
+    while (!enough) {
+      if (!wire.send(post("/admit/job", job_review("load")))) {
+        ++lost;
+        return;
+      }
+      const auto answer = wire.answer();
+      if (!answer || answer->status != 200) {
+        ++lost;
+        return;
+      }
+      ++answered;
+      if (answer->says_close()) {
+        ++told_to_close;
+        return;
+      }
+    }
+  }
+};
+
+class Load {
+ public:
+  explicit Load(const OperatorProcess& op, int clients = 4) {
+    for (int i = 0; i < clients; ++i) threads_.emplace_back([&] { client.run(op); });
+  }
+  ~Load() { stop(); }
+  void stop() {
+    client.enough = true;
+    for (auto& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+  bool answers(int more) {
+    const int from = client.answered;
+    return eventually([&] { return client.answered >= from + more; });
+  }
+  Client client;
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+TEST(Lifecycle, EverythingAskedIsAnsweredWhenItIsToldToStopUnderLoad) {
+  // Given
+  OperatorProcess op({.tempo = {"leave=700", "linger=10000"}});
+  Load load(op);
+  ASSERT_TRUE(load.answers(50));
+  const auto idle = op.connect();
+  ASSERT_TRUE(idle->send(post("/admit/job", job_review("before"))));
+  ASSERT_TRUE(idle->answer());
+  // When
+  op.program().signal(SIGTERM);
+  ASSERT_TRUE(op.program().complains("\"event\":\"leaving\""));
+  const auto ready = op.ask_plain(get("/readyz"));
+  const auto alive = op.ask_plain(get("/healthz"));
+  const auto code = op.program().exit_code();
+  load.stop();
+  // Then
+  EXPECT_EQ(code, 0) << op.program().err();
+  EXPECT_EQ(load.client.lost, 0);
+  EXPECT_GT(load.client.told_to_close, 0);
+  ASSERT_TRUE(ready && alive);
+  EXPECT_EQ(ready->status, 503);
+  EXPECT_THAT(ready->body, HasSubstr("shutting down"));
+  EXPECT_EQ(alive->status, 200);
+  EXPECT_TRUE(idle->is_closed_by_peer());
+}
+
+TEST(Lifecycle, ARequestUnderWayIsAnsweredAfterTheDoorIsClosed) {
+  // Given: half a review
+  OperatorProcess op({.tempo = {"leave=100"}});
+  const auto wire = op.connect();
+  const std::string request = post("/admit/job", job_review("late"));
+  ASSERT_TRUE(wire->send(request.substr(0, request.size() / 2)));
+  // When
+  op.program().signal(SIGTERM);
+  ASSERT_TRUE(eventually([&] { return !op.connect()->connected(); }));
+  ASSERT_TRUE(wire->send(request.substr(request.size() / 2)));
+  // Then
+  const auto answer = wire->answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_TRUE(answer->says_close());
+  EXPECT_EQ(op.program().exit_code(), 0);
+}
+
+TEST(Lifecycle, ASecondSignalDoesNotWaitForNewConnections) {
+  // Given
+  OperatorProcess op({.tempo = {"leave=600000"}});
+  op.program().signal(SIGTERM);
+  ASSERT_TRUE(op.program().complains("\"event\":\"leaving\""));
+  // When
+  op.program().signal(SIGTERM);
+  // Then
+  EXPECT_EQ(op.program().exit_code(), 0);
+}
+
+TEST(Lifecycle, CertificateIsReplacedUnderLoadWithoutALostReview) {
+  // Given
+  OperatorProcess op({.tempo = {"look=50"}});
+  const auto old_wire = op.connect();
+  const std::string old_serial = old_wire->peer_serial();
+  Load load(op);
+  ASSERT_TRUE(load.answers(20));
+  // When
+  op.install(op.certificates().rsa().cert, op.certificates().rsa().key);
+  // Then: new connections see it, the old one goes on, nobody notices
+  EXPECT_TRUE(eventually([&] { return op.connect()->peer_serial() != old_serial; }));
+  ASSERT_TRUE(old_wire->send(post("/admit/job", job_review("old"))));
+  EXPECT_TRUE(old_wire->answer());
+  EXPECT_TRUE(load.answers(20));
+  load.stop();
+  EXPECT_EQ(load.client.lost, 0);
+}
+
+TEST(Lifecycle, APairThatDoesNotMatchChangesNothingAndIsSaidOnce) {
+  // Given
+  OperatorProcess op({.tempo = {"look=20"}});
+  const std::string serial = op.connect()->peer_serial();
+  // When: the certificate of one, the key of another
+  op.install(op.certificates().rsa().cert, op.certificates().good().key);
+  ASSERT_TRUE(op.program().complains("\"event\":\"certificate_refused\""));
+  // Then
+  EXPECT_THAT(op.program().err(), HasSubstr("does not belong"));
+  EXPECT_EQ(op.connect()->peer_serial(), serial);
+  // When: mended
+  op.install(op.certificates().rsa().cert, op.certificates().rsa().key);
+  // Then
+  EXPECT_TRUE(eventually([&] { return op.connect()->peer_serial() != serial; }));
+  const std::string& said = op.program().err();
+  EXPECT_TRUE(op.program().until(
+      [&] { return said.find("certificate_loaded") != said.rfind("certificate_loaded"); }));
+  EXPECT_EQ(said.find("certificate_refused"), said.rfind("certificate_refused"));
+}
+
+int code_of(const std::vector<std::string>& arguments, std::string* said) {
+  std::vector<std::string> argv = {CRONLATCH_OPERATOR_PROGRAM};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  Program program(ProgramSpec{.argv = argv});
+  const int code = program.exit_code().value_or(-1);
+  *said = program.out() + program.err();
+  return code;
+}
+
+TEST(CommandLine, PrintsVersionAndHelp) {
+  std::string said;
+  EXPECT_EQ(code_of({"version"}, &said), 0);
+  EXPECT_THAT(said, HasSubstr("cronlatch-operator "));
+  EXPECT_EQ(code_of({"help"}, &said), 0);
+  EXPECT_THAT(said, HasSubstr("--config FILE"));
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotKnow) {
+  std::string said;
+  EXPECT_EQ(code_of({"--confg", "x"}, &said), 64);
+  EXPECT_THAT(said, HasSubstr("--confg"));
+}
+
+TEST(CommandLine, NamesTheFileTheLineAndTheKeyOfAWrongSetting) {
+  // Given
+  const ScratchDir dir;
+  std::ofstream(dir.path("operator.yaml")) << "namespace: cronlatch\nadmision-address: x\n";
+  // When
+  std::string said;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  // Then
+  EXPECT_EQ(code, 78) << said;
+  EXPECT_THAT(said, HasSubstr("operator.yaml"));
+  EXPECT_THAT(said, HasSubstr("2"));
+  EXPECT_THAT(said, HasSubstr("admision-address"));
+}
+
+TEST(CommandLine, SaysThatItsOwnCertificateNeedsACluster) {
+  // Given
+  const ScratchDir dir;
+  std::ofstream(dir.path("operator.yaml"))
+      << "image: i\nstore: redis://r\nadmission-address: 127.0.0.1:0\nplain-address: 127.0.0.1:0\n"
+      << "certificate-mode: own\n";
+  // When
+  std::string said;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  // Then
+  EXPECT_EQ(code, 78) << said;
+  EXPECT_THAT(said, HasSubstr("certificate-mode"));
+}
+
+TEST(CommandLine, SaysWhatIsWrongWithAnAddress) {
+  // Given
+  const ScratchDir dir;
+  std::ofstream(dir.path("operator.yaml"))
+      << "image: i\nstore: redis://r\nadmission-address: nowhere\nplain-address: 127.0.0.1:0\n"
+      << "certificate-mode: files\n";
+  // When
+  std::string said;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  // Then
+  EXPECT_EQ(code, 78) << said;
+  EXPECT_THAT(said, HasSubstr("nowhere"));
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
