@@ -5,6 +5,7 @@
 
 CHART=$ROOT/charts/cronlatch
 # Debian's, which is jq for YAML; another program of that name speaks another language.
+# shellcheck disable=SC2034  # for tests/chart
 YQ=/usr/bin/yq
 # The oldest API server that is supported: what renders for it renders for every newer one.
 KUBE_VERSION=1.30.0
