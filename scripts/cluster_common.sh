@@ -97,11 +97,21 @@ stop_program() {
 gone() { [ ! -d "/proc/$1" ] || [ "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c 1)" = Z ]; }
 in_our_network() { [ "$(stat -Lc %i "/proc/$1/ns/net" 2>/dev/null)" = "$(stat -Lc %i "/run/netns/$NETNS" 2>/dev/null)" ]; }
 
+# await SECONDS COMMAND...: as wait_until, but each question costs a kubectl: asks three times a second.
+await() {
+  local until_s=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $until_s ] || return 1
+    sleep 0.3
+  done
+}
+
 # must_become SECONDS WHAT LOG COMMAND...: waits for a condition, and shows the log of who should have brought it about.
 must_become() {
   local seconds=$1 what=$2 log=$3
   shift 3
-  if ! wait_until "$seconds" "$@" >/dev/null 2>&1; then
+  if ! await "$seconds" "$@" >/dev/null 2>&1; then
     tail -n 25 "$DIR/log/$log.log" >&2 || true
     stop_here "$NAME: waited $seconds s in vain: $what (the log: build/cluster/$NAME/log/$log.log)"
   fi

@@ -58,7 +58,7 @@ becomes() {
   fi
   sentence=$1
   shift
-  if wait_until "$seconds" "$@" >/dev/null 2>&1; then
+  if await "$seconds" "$@" >/dev/null 2>&1; then
     ok "$sentence"
   else
     fail "$sentence (waited $seconds s)"

@@ -17,7 +17,8 @@ cleanup() {
   [ "$was_up" = yes ] || bash "$ROOT/scripts/cluster.sh" down "$WEST"
 }
 trap cleanup EXIT
-needs -t 300 "a second cluster comes up, with the store of the first" west_up
+check "a second cluster comes up, with the store of the first" west_up
+[ "$FAILED" -eq 0 ] || finish
 use_cluster "$WEST"
 kubectl create namespace "$NS" >/dev/null 2>&1
 store_secret "$NS"
