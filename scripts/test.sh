@@ -115,6 +115,7 @@ for preset in release dev asan; do build_stage $preset; done
 ctest_stage "unit, contract, scripts" dev --label-regex 'unit|server'
 ctest_stage "model" dev --label-regex model
 ctest_stage "process, on the released program" dev --label-regex process
+ctest_stage "the operator's program, used and attacked" dev --label-regex operator
 ctest_stage "address and undefined-behaviour sanitizers" asan --label-exclude 'model|process'
 script_stage "the released program from outside" tests/binary/*_test.sh
 script_stage "fuzz corpora under the sanitizers" scripts/fuzz_replay.sh
