@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev bench admission [REVIEWS]: what an admission costs the released operator. The baseline is measured in the same
+# run, interleaved: the same bytes over the same TLS connections to a path that nothing is behind (404), so that what is
+# left is the review itself. Ratios travel between machines; the absolute figures do not.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+
+REVIEWS=${1:-100000}
+case $REVIEWS in *[!0-9]* | '') echo "usage: ./dev bench admission [REVIEWS]" >&2 && exit 64 ;; esac
+OPERATOR=${OPERATOR:-$ROOT/build/operator/cronlatch-operator}
+ROUNDS=${ROUNDS:-3}
+OUT=$ROOT/build/bench
+STAGE=$(mktemp -d)
+PID=
+end() {
+  [ -z "$PID" ] || kill "$PID" 2>/dev/null || true
+  rm -rf -- "$STAGE"
+}
+trap end EXIT
+
+[ -x "$OPERATOR" ] || build_preset operator
+mkdir -p "$OUT"
+g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
+  "$ROOT/bench/admission_load.cc" -lssl -lcrypto
+
+say "start the operator"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
+  -keyout "$STAGE/tls.key" -out "$STAGE/tls.crt" 2>/dev/null
+cat >"$STAGE/operator.yaml" <<YAML
+admission-address: 127.0.0.1:0
+plain-address: 127.0.0.1:0
+image: cronlatch.test/cronlatch:dev
+store: rediss://redis.example:6379
+certificate-mode: files
+certificate-dir: $STAGE
+log-level: info
+YAML
+"$OPERATOR" --config "$STAGE/operator.yaml" 2>"$STAGE/log" &
+PID=$!
+if ! wait_until 20 grep -q '"event":"listening"' "$STAGE/log"; then
+  cat "$STAGE/log" >&2
+  exit 1
+fi
+PORT=$(sed -nE 's/.*"admission_port":"([0-9]+)".*/\1/p' "$STAGE/log")
+
+load() { "$OUT/admission_load" port="$PORT" pid="$PID" body="$ROOT/bench/job_review.json" "$@"; }
+review() { load path=/admit/job "$@"; }
+nothing() { load path=/nothing status=404 "$@"; }
+resident() { sed -nE 's/^VmRSS:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status"; }
+# median FIELD FILE
+median() { sort -g -k"$1,$1" "$2" | awk -v f="$1" '{ v[NR] = $f } END { print v[int((NR + 1) / 2)] }'; }
+
+idle=$(resident)
+say "as fast as it can and 100 each second, $ROUNDS interleaved rounds"
+for ((round = 0; round < ROUNDS; ++round)); do
+  nothing seconds=2 >>"$STAGE/nothing"
+  review seconds=2 >>"$STAGE/review"
+  nothing seconds=4 rate=100 >>"$STAGE/nothing-slow"
+  review seconds=4 rate=100 >>"$STAGE/review-slow"
+done
+say "$REVIEWS reviews, to see what stays in memory"
+review count=$((REVIEWS / 10)) >>"$STAGE/memory"
+early=$(resident)
+review count=$((REVIEWS - REVIEWS / 10)) >>"$STAGE/memory"
+late=$(resident)
+
+wrong=$(cat "$STAGE"/{nothing,review}* "$STAGE/memory" | awk '{ sum += $2 } END { print sum }')
+awk -v n="$(median 3 "$STAGE/nothing")" -v r="$(median 3 "$STAGE/review")" \
+  -v n50="$(median 4 "$STAGE/nothing-slow")" -v r50="$(median 4 "$STAGE/review-slow")" \
+  -v n99="$(median 5 "$STAGE/nothing-slow")" -v r99="$(median 5 "$STAGE/review-slow")" \
+  -v idle="$idle" -v early="$early" -v late="$late" -v reviews="$REVIEWS" -v bytes="$(stat -c %s bench/job_review.json)" '
+  BEGIN {
+    printf "\n| a review of %d bytes, TLS keep-alive, 4 connections | no review (404) | review | ratio |\n", bytes
+    print "|---|---:|---:|---:|"
+    printf "| CPU of the operator, us for each | %.0f | %.0f | %.2f |\n", n, r, r / n
+    printf "| answers per CPU second | %.0f | %.0f | %.2f |\n", 1e6 / n, 1e6 / r, n / r
+    printf "| p50 at 100/s, us | %d | %d | %.2f |\n", n50, r50, r50 / n50
+    printf "| p99 at 100/s, us | %d | %d | %.2f |\n", n99, r99, r99 / n99
+    printf "\n| resident memory, kB | idle | after %d reviews more | after %d |\n|---|---:|---:|---:|\n", reviews / 10, reviews
+    printf "| operator | %d | %d | %d |\n", idle, early, late
+  }'
+[ "$wrong" -eq 0 ] || {
+  echo "bench: $wrong answers had an unexpected status" >&2
+  exit 1
+}
