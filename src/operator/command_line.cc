@@ -26,7 +26,7 @@ Outside of a cluster it serves admissions only, with certificate-mode: files.
 Exit codes: 0 after SIGTERM or SIGINT, 64 wrong use, 78 settings that cannot be used.
 )";
 
-constexpr std::string_view kNameless = "settings";  // what parse_settings calls its text
+constexpr std::string_view kNameless = "settings:";  // what parse_settings calls its text
 
 }  // namespace
 
@@ -62,9 +62,10 @@ Result<Settings> read_settings(const std::string& path, const EnvironmentVariabl
   if (!settings) {
     // "settings:2: unknown key": here the file has a name. Whatever is wrong in it is the
     // platform's configuration and not somebody's use of a command.
-    std::string what = settings.error().message;
-    if (what.starts_with(kNameless)) what.erase(0, kNameless.size());
-    return Error{Code::config, path + what, settings.error().hint};
+    const std::string& what = settings.error().message;
+    const bool placed = what.starts_with(kNameless);
+    return Error{Code::config, path + (placed ? ":" + what.substr(kNameless.size()) : ": " + what),
+                 settings.error().hint};
   }
   if (auto own = environment("POD_NAMESPACE"); !own.empty()) settings->namespace_name = own;
   return settings;
