@@ -19,7 +19,7 @@ same_version() {
   program=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' "$ROOT/CMakeLists.txt")
   chart=$(sed -nE 's/^appVersion: (.*)/\1/p' "$CHART/Chart.yaml")
   echo "CMakeLists.txt: $program, Chart.yaml: $chart"
-  [ -n "$program" ] && [ "$program" = "$chart" ]
+  [ -n "$program" ] && [ "$program" = "$chart" ] && grep -qE "^ +image: .*:$chart$" "$CHART/Chart.yaml"
 }
 check "the chart installs the version that is built here" same_version
 

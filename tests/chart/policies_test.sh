@@ -126,6 +126,25 @@ allows "one that says false is created" "$(cronjob 'cronlatch.dev/lock: "false"'
 k -n shop delete cronjob leaving --wait=false >/dev/null
 check "one that is on its way out can go" k -n shop patch cronjob leaving --type=merge -p '{"metadata":{"finalizers":null}}'
 
+# ---- without the policies the CronJob hook fails closed too: an error in its condition would stop every CronJob ----
+NAME=plain cronjob "" | k create -f - >/dev/null
+NAME=was cronjob "$LOCK" "$LOCK" | k create -f - >/dev/null
+render "${BASE[@]}" --no-hooks --set policies.enabled=false --show-only templates/webhook/mutating.yaml
+k apply --server-side --force-conflicts -f "$STAGE/objects.yaml" >/dev/null
+HOOK="failed calling webhook \"cronjobs.cronlatch.dev\""
+check "the CronJob hook takes hold" wait_until 60 is_denied "$(cronjob "" "$LOCK")"
+denies "an annotated CronJob needs the hook" "$HOOK" "$(cronjob "" "$LOCK")"
+denies "so does one whose pod template is annotated" "$HOOK" "$(cronjob "" "" "" | sed "s|template: {spec|template: {metadata: {annotations: {$LOCK}}, spec|")"
+allows "one without annotations does not" "$(cronjob "")"
+allows "nor does one with other annotations" "$(cronjob "a: b" "c: d")"
+check "a change of one without annotations does not" k -n shop label cronjob plain seen=yes
+loses_annotations() {
+  local seen
+  seen=$(k -n shop annotate cronjob was cronlatch.dev/lock- 2>&1)
+  [[ $seen == *"$HOOK"* ]] || { printf '%s\n' "$seen" && return 1; }
+}
+check "the removal of annotations does: what was repeated has to go" loses_annotations
+
 # ---- the operator's rights, used as it uses them ----
 forbidden() {
   local seen

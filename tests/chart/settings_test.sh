@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The operator reads the settings that the chart renders, all of them: it refuses keys that it does not know.
+set -uo pipefail
+# shellcheck source=tests/chart/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+OPERATOR=${TESTED_OPERATOR:-$ROOT/build/dev/cronlatch-operator}
+if [ ! -x "$OPERATOR" ]; then
+  skip "everything" "no operator at $OPERATOR (./dev build dev)"
+  exit 0
+fi
+# Outside of a cluster mode `own` is refused, but only after the settings have been read: it never listens here.
+unset KUBERNETES_SERVICE_HOST
+settings() {
+  jq -r '.[] | select(.kind == "ConfigMap" and .data["operator.yaml"]) | .data["operator.yaml"]' "$STAGE/objects.json" |
+    sed 's/^certificate-mode: files/certificate-mode: own/' >"$STAGE/operator.yaml"
+}
+reads() {
+  local seen
+  seen=$("$OPERATOR" --config "$STAGE/operator.yaml" 2>&1)
+  [[ $seen == *"this is no pod"* ]] || { printf '%s\n' "$seen" && return 1; }
+}
+for values in $(values_files); do
+  render --values "$values"
+  settings
+  [ -s "$STAGE/operator.yaml" ] || continue
+  check "values $(basename -- "$values" -values.yaml): the operator reads its settings" reads
+done
+echo 'imagee: x' >>"$STAGE/operator.yaml"
+refuses "control: a key that it does not know is refused" reads
+finish
