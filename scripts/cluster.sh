@@ -36,7 +36,8 @@ usage: ./dev cluster COMMAND
   helm [NAME] -- ARGS            helm in the cluster
   load [NAME] IMAGE.tar          give an image to the node (docker save, buildah push docker-archive:)
   list                           the clusters there are
-  test [SCENARIO...]             run the scenarios of tests/cluster/scenarios; `test list` names them
+  test [--as-is] [SCENARIO...]   run the scenarios of tests/cluster/scenarios on cluster `test`; --as-is: on the one that
+                                 runs, without bringing changes in; `test list` names the scenarios
 
 NAME is cronlatch unless it is given. Needs root, for namespaces and cgroups.
 TEXT

@@ -88,9 +88,9 @@ fresh_namespace() {
 
 # cronjob NAME [key=value...] -- COMMAND...: never due by itself; the keys are annotations cronlatch.dev/<key>. Variables
 # IMAGE, SCHEDULE, BACKOFF change what their names say. The command is one shell script unless RAW is set.
-cronjob() { manifest CronJob "$@" | k apply -f - 2>&1; }
+cronjob() { manifest CronJob "$@" | k apply -f - >/dev/null; }
 # job NAME ...: the same for a Job made by hand.
-job() { manifest Job "$@" | k apply -f - 2>&1; }
+job() { manifest Job "$@" | k apply -f - >/dev/null; }
 
 manifest() {
   local kind=$1 name=$2 pair annotations='' command
@@ -123,7 +123,7 @@ json_text() {
 }
 
 # start_job CRONJOB JOB: as people do it.
-start_job() { k create job "$2" --from="cronjob/$1"; }
+start_job() { k create job "$2" --from="cronjob/$1" >/dev/null; }
 
 condition() { [ "$(k get job "$1" -o "jsonpath={.status.conditions[?(@.type==\"$2\")].status}")" = True ]; }
 complete() { condition "$1" Complete; }
@@ -146,7 +146,7 @@ outcome_has() {  # outcome_has JOB TEXT...
     [[ $seen == *"$text"* ]] || { echo "no $text in the outcome: $seen" && return 1; }
   done
 }
-says() { k logs "job/$1" | grep -qF -- "$2"; }  # says JOB TEXT: its command did
+says() { k logs "job/$1" -c main | grep -qF -- "$2"; }  # says JOB TEXT: its command did
 
 # event REASON KIND/NAME TEXT: there is such an Event and its note holds the text.
 event() {
@@ -158,7 +158,7 @@ event() {
 # A command that holds the lock until let_go, and says that it began.
 HOLD='echo began; while [ ! -e /tmp/end ]; do sleep 0.1; done; echo ended'
 holds() { says "$1" began; }
-let_go() { k exec "$(pod_of "$1")" -- touch /tmp/end; }
+let_go() { k exec "$(pod_of "$1")" -c main -- touch /tmp/end; }
 
 # kill_pod POD: every process of its gated container at once, with SIGKILL, as a node that runs out of memory does. Nobody
 # in it gets a chance to say anything.

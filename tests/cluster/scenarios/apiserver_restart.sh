@@ -9,7 +9,7 @@ fresh_namespace pod-security.kubernetes.io/warn=restricted
 
 restarts() { kubectl -n cronlatch get pods -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}'; }
 cronjob report lock=true -- "$HOLD"
-start_job report holder >/dev/null
+start_job report holder
 needs "a run holds the lock" holds holder
 before=$(restarts)
 
@@ -22,13 +22,13 @@ start_again() { start_job report second; }
 becomes "a Job can be made" start_again
 becomes "it is skipped: the lock is still held" complete second
 check "and says so" outcome_has second '"outcome":"skipped"'
-let_go holder >/dev/null
+let_go holder
 becomes "the holder completes" complete holder
 becomes "its Event appears" event Acquired CronJob/report "$NS/report"
 
-cronjob late -- "echo ran" >/dev/null
+cronjob late -- "echo ran"
 k annotate cronjob late cronlatch.dev/lock=true >/dev/null
-start_job late third >/dev/null
+start_job late third
 becomes "a new CronJob is gated" complete third
 becomes "the operator sees its pods again" event Acquired CronJob/late "$NS/late"
 same_restarts() { [ "$(restarts)" = "$before" ]; }

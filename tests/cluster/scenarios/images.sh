@@ -50,7 +50,7 @@ make_from_scratch
 for image in alpine-like distroless-like from-scratch; do
   load_image "$IMAGES/$image.tar"
   RAW=1 IMAGE=cronlatch.test/$image:1 cronjob $image lock=true -- '[/program]' >/dev/null
-  start_job $image run-$image >/dev/null
+  start_job $image run-$image
 done
 for image in alpine-like distroless-like from-scratch; do
   becomes "a gated Job of the image $image completes" complete run-$image

@@ -22,9 +22,9 @@ refused() {
   [[ $seen == *annotated-jobs-need-the-operator.cronlatch.dev* ]]
 }
 check "an annotated Job is refused, and the message names what is missing" refused
-start_job other plain >/dev/null
+start_job other plain
 becomes "a Job without annotation runs" complete plain
-job by-hand -- "echo ran" >/dev/null
+job by-hand -- "echo ran"
 becomes "so does a Job made by hand" complete by-hand
 refuses "a new annotation is refused, too: nobody could mirror it" k annotate cronjob other cronlatch.dev/lock=true
 check "a CronJob without annotation can be changed" k annotate cronjob other example.com/a=b

@@ -9,10 +9,10 @@ wrong=$(mktemp)
 printf wrong >"$wrong"
 secret_of_files "$NS" wrong "$DIR"/store/{username,ca.crt,tls.crt,tls.key} "password=$wrong"
 rm -f "$wrong"
-cronjob stranger lock=true store-secret=wrong -- "echo never" >/dev/null
-cronjob empty-handed lock=true store-secret=missing -- "echo never" >/dev/null
-start_job stranger one >/dev/null
-start_job empty-handed two >/dev/null
+cronjob stranger lock=true store-secret=wrong -- "echo never"
+cronjob empty-handed lock=true store-secret=missing -- "echo never"
+start_job stranger one
+start_job empty-handed two
 
 becomes "with a wrong password the Job fails" failed one
 check "its outcome is refused, for authentication" outcome_has one '"outcome":"refused"' '"reason":"auth"'

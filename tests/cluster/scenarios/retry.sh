@@ -19,7 +19,7 @@ waits() { [ "$(k get pod "$second" -o 'jsonpath={.status.phase}')" = Running ] &
 becomes "the retry waits" waits
 runs_now() { k logs "$second" -c main | grep -q began; }
 becomes "the retry runs when the lease is over" runs_now
-k exec "$second" -- touch /tmp/end
+k exec "$second" -c main -- touch /tmp/end
 becomes "the Job completes" complete run
 check "its outcome is ran" outcome_has run '"outcome":"ran"'
 never_skipped() { ! k get pods -o 'jsonpath={.items[*].status.containerStatuses[0].state.terminated.message}' | grep skipped; }

@@ -23,7 +23,7 @@ shown() {
   done | sort -u
 }
 
-cronjob report lock=true -- "echo ran" >/dev/null
+cronjob report lock=true -- "echo ran"
 start_load report
 old=$(kept tls.crt | openssl x509 -noout -fingerprint)
 check "all replicas show the kept certificate" [ "$(shown)" = "$old" ]

@@ -21,7 +21,7 @@ k patch cronjob plain --patch '{"spec":{"suspend":true}}' >/dev/null
 becomes "its Job completes" complete "$job"
 check "its outcome is ran, with the lock's name" outcome_has "$job" '"outcome":"ran"' "\"lock\":\"$NS/plain\""
 check "the command saw its fencing token" says "$job" "fence="
-saw_time() { k logs "job/$job" | grep -E 'fence=[0-9]+ at=.*[0-9]{4}|at=[0-9]+'; }
+saw_time() { k logs "job/$job" -c main | grep -E 'fence=[0-9]+ at=.*[0-9]{4}|at=[0-9]+'; }
 check "the command saw the scheduled time" saw_time
 gated() { k get pod "$(pod_of "$job")" -o 'jsonpath={.spec.containers[0].command}' | grep -F '/cronlatch-bin/cronlatch'; }
 check "the pod's command starts with the wrapper" gated

@@ -8,15 +8,15 @@ fresh_namespace pod-security.kubernetes.io/warn=restricted
 scale() { kubectl -n store scale deployment redis --replicas="$1"; }
 none_left() { [ -z "$(kubectl -n store get pods -l app=redis -o name)" ]; }
 
-cronjob report lock=true -- "$HOLD" >/dev/null
-cronjob other lock=true -- "echo never" >/dev/null
-start_job report holder >/dev/null
+cronjob report lock=true -- "$HOLD"
+cronjob other lock=true -- "echo never"
+start_job report holder
 needs "a run holds its lock" holds holder
 
 check "Redis is stopped" scale 0
 trap 'scale 1 >/dev/null; await_rollout store redis; kubectl delete namespace "$NS" --wait=false >/dev/null' EXIT
 becomes "it is gone" none_left
-start_job other meanwhile >/dev/null
+start_job other meanwhile
 becomes "a new run fails" failed meanwhile
 check "its outcome is store_down" outcome_has meanwhile '"outcome":"store_down"'
 check "its command did not run" eval '! says meanwhile never'
@@ -27,7 +27,7 @@ check "Redis is started again, empty" scale 1
 await_rollout store redis
 held_again() { desk ls | grep -F "$NS/report"; }
 becomes "the holder writes its record again" held_again
-let_go holder >/dev/null
+let_go holder
 becomes "the holder completes" complete holder
 check "its outcome is ran" outcome_has holder '"outcome":"ran"'
 finish

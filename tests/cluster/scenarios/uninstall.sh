@@ -11,7 +11,7 @@ installed() { helm status cronlatch --namespace cronlatch; }
 reinstall() { installed >/dev/null 2>&1 || install_chart; }
 trap 'reinstall; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
-cronjob report lock=true -- "echo ran" >/dev/null
+cronjob report lock=true -- "echo ran"
 guarded() {
   local seen
   seen=$(uninstall 2>&1) && return 1
@@ -20,7 +20,7 @@ guarded() {
   [[ $seen == *"$NS/report"* ]]
 }
 check "helm uninstall is refused, and names the CronJob" guarded
-start_job report still >/dev/null
+start_job report still
 becomes "the CronJob is gated as before" complete still
 check "and its run says so" outcome_has still '"outcome":"ran"'
 
@@ -35,11 +35,11 @@ nothing_left() {
 }
 becomes "nothing of it is left" nothing_left
 
-cronjob early lock=true -- "echo ran" >/dev/null
+cronjob early lock=true -- "echo ran"
 check "the chart is installed again" install_chart
 mirrored() { [ "$(k get cronjob early -o 'jsonpath={.spec.jobTemplate.metadata.annotations.cronlatch\.dev/lock}')" = true ]; }
 becomes "a CronJob that was annotated before is mirrored by the reconciler" mirrored
-start_job early first >/dev/null
+start_job early first
 becomes "and its run completes" complete first
 check "gated" outcome_has first '"outcome":"ran"'
 finish
