@@ -67,6 +67,7 @@ bool CertificateKeeper::load() {
   if (!secret) return fail(secret.error()) || shown_.has_value();
   if (!*secret) return shown_.has_value();
   const KeptCertificate kept = kept_in(**secret);
+  if (kept.leaf_pem.empty()) return shown_.has_value();  // the chart brings the Secret empty
   auto certificate = make_certificate(kept.leaf_pem, kept.leaf_key_pem, kept.ca_pem);
   if (!certificate) return fail(certificate.error()) || shown_.has_value();
   if (shown_ == *certificate) return true;
