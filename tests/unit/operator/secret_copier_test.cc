@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/secret_copier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/secrets.h"
+#include "support/fake_api.h"
+#include "support/hand_clock.h"
+
+namespace cronlatch::op {
+namespace {
+
+using cronlatch::testing::FakeApi;
+using cronlatch::testing::HandClock;
+using kube::Json;
+using kube::string_at;
+using namespace std::chrono_literals;
+
+const std::string kSource = secret_path("cronlatch", "redis");
+
+struct Scene {
+  Settings settings;
+  FakeApi api;
+  HandClock clock;
+  Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
+  SecretCopier copier{settings, api, clock, log};
+
+  Scene() {
+    settings.copy_secret_source = "redis";
+    settings.copy_secret_namespaces = {"one", "two"};
+    source("secret");
+  }
+  void source(const std::string& password) {
+    api.put(kSource, {{"type", "Opaque"}, {"data", {{"password", base64(password)}}}});
+  }
+  bool copy() {
+    return copier.copy([] { return true; });
+  }
+  std::string password(const std::string& ns) const {
+    const auto copied = api.at(secret_path(ns, "cronlatch-store"));
+    return copied ? secret_value(*copied, "password") : "(none)";
+  }
+};
+
+TEST(SecretCopier, CopiesIntoTheNamedNamespacesAndNoOther) {
+  Scene scene;
+
+  EXPECT_TRUE(scene.copy());
+
+  EXPECT_EQ(scene.password("one"), "secret");
+  EXPECT_EQ(scene.password("two"), "secret");
+  for (const kube::Request& write : scene.api.writes()) {
+    EXPECT_EQ(write.patch_type, kube::PatchType::apply);
+    EXPECT_THAT(write.query, ::testing::Not(::testing::Contains(::testing::Pair("force", "true"))));
+  }
+  EXPECT_EQ(scene.api.writes().size(), 2U);
+}
+
+TEST(SecretCopier, WritesAgainOnlyWhatChangedOrAfterAWhile) {
+  Scene scene;
+  scene.copy();
+  scene.api.forget_requests();
+
+  scene.copy();
+  EXPECT_TRUE(scene.api.writes().empty());
+  scene.source("new");
+  scene.copy();
+  EXPECT_EQ(scene.password("one"), "new");
+  scene.api.erase(secret_path("two", "cronlatch-store"));
+  scene.clock.pass(11min);
+  scene.copy();
+
+  EXPECT_EQ(scene.password("two"), "new");
+}
+
+TEST(SecretCopier, GoesOnWithTheOthersWhenOneIsRefused) {
+  Scene scene;
+  scene.api.intercept = [](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path != secret_path("one", "cronlatch-store")) return std::nullopt;
+    return kube::Response{409, Json{{"message", "conflict with \"helm\""}}};
+  };
+
+  EXPECT_FALSE(scene.copy());
+
+  EXPECT_EQ(scene.password("two"), "secret");
+}
+
+TEST(SecretCopier, LeavesTheCopiesWhenTheSourceIsGone) {
+  Scene scene;
+  scene.copy();
+  scene.api.erase(kSource);
+  scene.clock.pass(11min);
+
+  EXPECT_FALSE(scene.copy());
+
+  EXPECT_EQ(scene.password("one"), "secret");
+}
+
+TEST(SecretCopier, NeverOverwritesItsSource) {
+  Scene scene;
+  scene.settings.store_secret = "redis";
+  scene.settings.copy_secret_namespaces = {"cronlatch"};
+
+  EXPECT_TRUE(scene.copy());
+
+  EXPECT_TRUE(scene.api.writes().empty());
+}
+
+TEST(Base64, GoesThereAndBack) {
+  for (const std::string text : {"", "a", "ab", "abc", "\xff\x00z"}) {
+    const auto back = from_base64(base64(text));
+    ASSERT_TRUE(back.ok());
+    EXPECT_EQ(*back, text);
+  }
+  EXPECT_FALSE(from_base64("a").ok());
+  EXPECT_FALSE(from_base64("%%%%").ok());
+}
+
+}  // namespace
+}  // namespace cronlatch::op
