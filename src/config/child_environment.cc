@@ -57,8 +57,11 @@ std::vector<std::string> child_environment(std::span<const std::string> environm
   add(kLockHolderVariable, options.holder);
   if (grant.fence != 0) add(kFenceVariable, std::to_string(grant.fence));
   if (grant.fence != 0 && grant.leased) add(kLeaseVariable, std::to_string(options.ttl.count()));
+  // Without an identity the time is what we were told: a pod knows it from its Job.
   if (const std::optional<WallTime> at = scheduled_time(options.once_per))
     add(kScheduledTimeVariable, rfc3339(*at));
+  else if (const auto told = variable(environment, kScheduledTimeVariable))
+    add(kScheduledTimeVariable, *told);
   return out;
 }
 

@@ -52,7 +52,7 @@ TEST(ChildEnvironment, KeepsWhatOnlyResemblesAnOptionOfThisRun) {
 TEST(ChildEnvironment, ReplacesWhatAnOuterRunSaid) {
   const Environment outer = {"CRONLATCH_LOCK_NAME=outer", "CRONLATCH_FENCE=1",
                              "CRONLATCH_LOCK_HOLDER=o", "CRONLATCH_LEASE_MS=1",
-                             "CRONLATCH_SCHEDULED_TIME=x"};
+                             "CRONLATCH_ATTEMPT_GROUP=u"};
   EXPECT_EQ(child_environment(outer, held(), {7, true}),
             (Environment{"CRONLATCH_LOCK_NAME=reports/nightly", "CRONLATCH_LOCK_HOLDER=node1:42",
                          "CRONLATCH_FENCE=7", "CRONLATCH_LEASE_MS=120000"}));
@@ -80,6 +80,22 @@ TEST(ChildEnvironment, ShowsTheScheduledTime) {
     for (const std::string& entry : child_environment(Environment{}, options, {7, false}))
       EXPECT_NE(variable_name(entry), kScheduledTimeVariable) << none;
   }
+}
+
+TEST(ChildEnvironment, PassesOnTheScheduledTimeThatThePodWasTold) {
+  const Environment told = {"CRONLATCH_SCHEDULED_TIME=2026-11-21T02:00:00Z"};
+  EXPECT_EQ(child_environment(told, held(), {7, false}).back(),
+            "CRONLATCH_SCHEDULED_TIME=2026-11-21T02:00:00Z");
+
+  Options with_identity = held();
+  with_identity.once_per = "reports/nightly@1795226460";
+  const Environment out = child_environment(told, with_identity, {7, false});
+  EXPECT_EQ(out.back(), "CRONLATCH_SCHEDULED_TIME=2026-11-21T02:01:00Z");
+  EXPECT_EQ(std::count_if(out.begin(), out.end(),
+                          [](const std::string& entry) {
+                            return variable_name(entry) == kScheduledTimeVariable;
+                          }),
+            1);
 }
 
 TEST(Nested, IsRefusedForTheLockOfTheRunAround) {
