@@ -78,6 +78,15 @@ constexpr std::array<ReasonRow, 16> kReasonTable = {{
     {Reason::ungated, "ungated", "the command ran without a lock (`on-store-down=run`)"},
 }};
 
+// What only some outcomes have.
+std::string extras(const Outcome& outcome) {
+  std::string out;
+  if (outcome.since) out += ",\"since\":" + json_quoted(rfc3339(*outcome.since));
+  if (outcome.until) out += ",\"until\":" + json_quoted(rfc3339(*outcome.until));
+  if (outcome.stole) out += ",\"stolen\":true";
+  return out;
+}
+
 int refused_code(Reason reason) { return reason == Reason::config ? kExitConfig : kExitRefused; }
 
 }  // namespace
@@ -151,7 +160,8 @@ std::string to_json(const Outcome& outcome, int exit_skipped) {
   const std::string tail = "\",\"exit_code\":" + std::to_string(exit_code(outcome, exit_skipped)) +
                            ",\"waited_ms\":" + std::to_string(outcome.waited.count()) +
                            ",\"held_ms\":" + std::to_string(outcome.held.count()) +
-                           ",\"started\":" + json_quoted(rfc3339(outcome.started)) + "}";
+                           ",\"started\":" + json_quoted(rfc3339(outcome.started)) +
+                           extras(outcome) + "}";
   const std::size_t room = kMaxJson - head.size() - middle.size() - tail.size();
   const std::string lock = json_shortened(outcome.lock, room);
   return head + lock + middle + json_shortened(outcome.holder, room - lock.size()) + tail;

@@ -60,11 +60,13 @@ struct Outcome {
   int signo = 0;   // interrupted: which signal
   std::optional<Error> error;  // why, where there is more to say
   std::string lock;
-  std::string holder;  // ran: ours; skipped, busy: who holds the lock
-  Fence fence = 0;     // ran: ours; skipped, busy: the holder's
-  Millis waited{};     // from the first question to the answer
-  Millis held{};       // from the grant to the end of the command
-  WallTime started{};  // when the run began
+  std::string holder;                        // ran: ours; skipped, busy: who holds the lock
+  Fence fence = 0;                           // ran: ours; skipped, busy: the holder's
+  Millis waited{};                           // from the first question to the answer
+  Millis held{};                             // from the grant to the end of the command
+  WallTime started{};                        // when the run began
+  std::optional<WallTime> since{}, until{};  // skipped, busy: the holder's lease, where it has one
+  bool stole = false;                        // ran: the last holder's lease had expired unreleased
 };
 
 // The exit code of contract section 3. `exit_skipped` is the option of that name.

@@ -179,9 +179,11 @@ void Run::say(Level level, std::string event, std::string message, Fields fields
       LogLine{level, std::move(event), std::move(message), std::move(fields), std::move(hint)});
 }
 
-std::string Run::wall(TimePoint t) const {
-  return rfc3339(WallTime{(t.time_since_epoch() + spec_.wall_minus_boot).count()});
+WallTime Run::wall_time(TimePoint t) const {
+  return {(t.time_since_epoch() + spec_.wall_minus_boot).count()};
 }
+
+std::string Run::wall(TimePoint t) const { return rfc3339(wall_time(t)); }
 
 // splitmix64 (Steele, Lea, Flood 2014): jitter needs neither quality nor secrecy, only a seed that
 // replays.

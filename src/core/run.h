@@ -180,6 +180,7 @@ class Run {
            std::string hint = {});
   void send(Request, Verb);
   double random_unit();  // [0, 1)
+  WallTime wall_time(TimePoint) const;
   std::string wall(TimePoint) const;
 
   RunSpec spec_;
@@ -199,12 +200,14 @@ class Run {
   Millis backoff_{};                    // between windows, with on-store-down=wait
   std::optional<TimePoint> resume_at_;  // pausing, retrying
   Busy last_busy_{};
+  std::optional<WallTime> held_since_, held_until_;  // the lease of whom we did not wait for
   std::optional<Error> last_error_;
 
   // holding
   bool leased_ = false;
   std::optional<Lease> lease_;
   Fence fence_ = 0;
+  bool stole_ = false;  // the grant took an expired lease over
   TimePoint granted_at_{};
   std::optional<TimePoint> renew_at_;
   bool expiring_ = false;  // TERM was sent because of the lease

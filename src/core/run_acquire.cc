@@ -85,6 +85,7 @@ void Run::ask_acquire() {
 
 void Run::granted(const Granted& reply) {
   fence_ = reply.fence;
+  stole_ = reply.stole;
   leased_ = reply.leased;
   lease_ = Lease{reply.asked};
   granted_at_ = now_;
@@ -147,6 +148,7 @@ void Run::skip(Kind kind, Reason reason) {
     fields.push_back({"once_per", spec_.who.once});
   } else {
     const std::string since = wall(now_ - b.held_for), until = wall(now_ + b.remaining);
+    held_since_ = wall_time(now_ - b.held_for);
     const bool cooling = b.because == BusyBecause::cooling;
     if (reason == Reason::wait_timeout)
       text += ": waited " + std::to_string(waited_.count()) + " ms, but lock ";
@@ -160,6 +162,7 @@ void Run::skip(Kind kind, Reason reason) {
       text +=
           cooling ? ", and stays closed until " + until + " (min-hold)" : ", lease until " + until;
       fields.push_back({"until", until});
+      held_until_ = wall_time(now_ + b.remaining);
     }
   }
   say(Level::info, std::string(name_of(kind)), text, std::move(fields));

@@ -110,7 +110,7 @@ void Run::finish(Kind kind, Reason reason) {
   o.kind = kind;
   o.reason = reason;
   o.lock = spec_.lock;
-  o.started = WallTime{(began_.time_since_epoch() + spec_.wall_minus_boot).count()};
+  o.started = wall_time(began_);
   o.waited = waited_;
   o.held = held_;
   o.signo = cancel_signo_;
@@ -118,6 +118,9 @@ void Run::finish(Kind kind, Reason reason) {
   const bool others = kind == Kind::skipped || kind == Kind::busy;
   o.holder = others ? last_busy_.holder : spec_.who.holder;
   o.fence = others ? last_busy_.fence : fence_;
+  o.since = held_since_;
+  o.until = held_until_;
+  o.stole = stole_;
   if (kind == Kind::store_down || kind == Kind::refused || kind == Kind::cannot_start)
     o.error = last_error_;
   outcome_ = std::move(o);

@@ -98,6 +98,17 @@ TEST(Outcome, IsWrittenInTheOrderOfTheContract) {
       R"("holder":"reports/nightly-29-abc","exit_code":0,"waited_ms":0,"held_ms":0,"started":"2026-11-21T02:00:00Z"})");
 }
 
+TEST(Outcome, TellsTheHoldersLeaseAndAStealOnlyWhereThereIsOne) {
+  Outcome outcome = skipped();
+  outcome.since = WallTime{outcome.started.us - 60'000'000};
+  outcome.until = WallTime{outcome.started.us + 60'000'000};
+  outcome.stole = true;
+  EXPECT_TRUE(to_json(outcome, 0)
+                  .ends_with(R"(,"started":"2026-11-21T02:00:00Z","since":"2026-11-21T01:59:00Z",)"
+                             R"("until":"2026-11-21T02:01:00Z","stolen":true})"))
+      << to_json(outcome, 0);
+}
+
 TEST(Outcome, CarriesItsNumbers) {
   Outcome ran = skipped();
   ran.kind = Kind::ran;
