@@ -27,10 +27,11 @@ usage() {
   cat <<'TEXT'
 usage: ./dev cluster COMMAND
 
-  up [NAME] [--quick] [--store-of OTHER]
+  up [NAME] [--quick | --no-build] [--store-of OTHER]
                                  start a cluster, build the product from this tree, install it with helm; run it again to
                                  bring changes in. --quick: pack the image from build/release and build/operator, not from
-                                 the Dockerfile. --store-of: use the Redis of cluster OTHER instead of an own one
+                                 the Dockerfile. --no-build: take the image of the last time. --store-of: use the Redis
+                                 of cluster OTHER instead of an own one
   down [NAME | --all]            stop it and remove what it left
   kubectl [NAME] -- ARGS         kubectl in the cluster, for example: ./dev cluster kubectl -- get pods -A
   helm [NAME] -- ARGS            helm in the cluster
@@ -76,6 +77,7 @@ up() {
   while [ $# -gt 0 ]; do
     case $1 in
       --quick) make_image=make_quick_image ;;
+      --no-build) make_image=have_image ;;
       --store-of) store_of=${2:?a name must follow --store-of}; shift ;;
       -*) wrong_usage "up knows no option $1" ;;
       *) name=$1 ;;

@@ -58,6 +58,8 @@ make_quick_image() {
   rm -f "$IMAGES/.product.stamp"
 }
 
+have_image() { [ -s "$IMAGES/product.tar" ] || stop_here "no image was built yet"; }
+
 # A layer that did not change is taken from the last build: a change of the operator builds only the operator anew.
 make_product_image() {
   local image=$IMAGES/product.tar stamp=$IMAGES/.product.stamp now start=$SECONDS

@@ -54,6 +54,15 @@ kubernetes_flags() {
   done
 }
 
+# helm_flags VERSION: also for which Kubernetes `helm template` and `helm lint` render when there is no cluster.
+helm_flags() {
+  local package
+  printf -- '-s -w -X helm.sh/helm/v3/internal/version.version=%s' "$1"
+  for package in helm.sh/helm/v3/pkg/lint/rules helm.sh/helm/v3/pkg/chartutil; do
+    printf -- ' -X %s.k8sVersionMajor=1 -X %s.k8sVersionMinor=%s' "$package" "$package" "$(cut -d . -f 2 <<<"$kubernetes")"
+  done
+}
+
 required() { sed -nE "s#^(require |	)?$2 (v[^ ]+).*#\2#p" "$MODULES/$1/go.mod" | head -n 1; }
 
 # What the programs of a module depend on, in one word.
@@ -85,4 +94,4 @@ helm=$(required helm helm.sh/helm/v3)
 build kubernetes "$(kubernetes_flags "$kubernetes")" \
   k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubelet,kube-proxy,kubectl}
 build coredns "-s -w" .
-build helm "-s -w -X helm.sh/helm/v3/internal/version.version=$helm" helm.sh/helm/v3/cmd/helm
+build helm "$(helm_flags "$helm")" helm.sh/helm/v3/cmd/helm

@@ -20,5 +20,5 @@ check "its command ran" says waiter inherited
 check "it says that it waited" outcome_has waiter '"outcome":"ran"' '"waited_ms":'
 stolen_once() { [ "$(counter lock_stolen_total "$NS/victim")" = 1 ]; }
 becomes "one steal is counted, for the victim" stolen_once
-becomes "an Event says Stolen" event Stolen CronJob/victim "$NS/shared"
+becomes "an Event on the heir's CronJob says that it took the lock over" event Stolen CronJob/heir "$NS/shared"
 finish

@@ -14,8 +14,8 @@ holder=$(pod_of holder)
 start_job second other
 becomes "the second's Job is Complete" complete other
 check "its command did not run" eval '! says other never'
-check "its termination message says skipped, and by whom" outcome_has other '"outcome":"skipped"' '"reason":"held"' \
-  "$NS/$holder"
+check "its termination message says skipped, by whom, since and until when" outcome_has other '"outcome":"skipped"' '"reason":"held"' \
+  "$NS/$holder" '"since":"2' '"until":"2'
 becomes "an Event on its Job says by whom" event Skipped Job/other "$holder"
 becomes "an Event on its CronJob says by whom" event Skipped CronJob/second "$holder"
 check "the holder still runs" eval '! complete holder'
