@@ -29,7 +29,7 @@ class Attack : public ::testing::Test {
   void expect_unharmed(long more_kb = 8 * 1024) {
     EXPECT_TRUE(op->alive());
     EXPECT_TRUE(op->open_files_return_to(files)) << op->open_files() << " instead of " << files;
-    EXPECT_TRUE(honest_review_is_answered());
+    EXPECT_TRUE(honest_review_is_answered()) << said();
     if (kMemoryTells) {
       EXPECT_LE(op->resident_kb(), resident + more_kb);
     }
@@ -37,6 +37,11 @@ class Attack : public ::testing::Test {
   bool honest_review_is_answered() const {
     const auto answer = op->ask(post("/admit/job", job_review("honest")));
     return answer && answer->status == 200 && answer->body.find("\"honest\"") != std::string::npos;
+  }
+
+  std::string said() {
+    op->program().complains("nothing more", 100ms);
+    return op->program().err();
   }
 
   std::unique_ptr<OperatorProcess> op;
