@@ -89,13 +89,18 @@ class Sink : public concurrency::streams::details::streambuf_state_manager<std::
   const std::shared_ptr<Exchange> exchange_;
 };
 
-// "Error in SSL handshake" with a number of OpenSSL's becomes what OpenSSL calls it.
+// "Error in SSL handshake" with a number of OpenSSL's becomes what OpenSSL calls it. Two codes are
+// known to mislead: EPERM for a connection that broke, EHOSTUNREACH also for a refused one.
 std::string why(const http::http_exception& e) {
   std::string text = e.what();
   const auto number = static_cast<unsigned long>(e.error_code().value());
   const char* reason = ERR_reason_error_string(number);
   if (text.find("SSL") != std::string::npos && reason != nullptr)
     text += std::string(": ") + reason;
+  else if (e.error_code() == std::errc::operation_not_permitted)
+    text += " (the connection broke)";
+  else if (e.error_code() == std::errc::host_unreachable)
+    text += " (refused, or no route)";
   else if (e.error_code())
     text += " (" + e.error_code().message() + ")";
   return text;

@@ -105,6 +105,11 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
 }
 
 std::vector<Decision> decide_job(const Json& job) {
+  for (const Json& condition : items_at(job, {"status", "conditions"})) {
+    const std::string type = string_at(condition, {"type"});
+    if ((type == "Complete" || type == "Failed") && string_at(condition, {"status"}) == "True")
+      return {};  // long over: from before we came
+  }
   const Json* annotations = kube::find(job, {"metadata", "annotations"});
   if (annotations == nullptr || !annotations->is_object()) return {};
   const std::string lock = string_at(*annotations, {kLockAnnotation});

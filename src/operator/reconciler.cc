@@ -22,9 +22,10 @@ constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 
-// The answer will be the same next time: the object is gone, or cannot be what we ask.
+// The answer will be the same next time: the namespace is gone or going, or cannot take what we
+// ask.
 bool is_final(int status) {
-  return status == kNotFound || status == kConflict || status == 400 || status == 422;
+  return status == kNotFound || status == kForbidden || status == 400 || status == 422;
 }
 
 std::string text_of(const ObjectRef& ref) { return ref.namespace_name + "/" + ref.name; }
@@ -116,11 +117,13 @@ Reconciler::Result Reconciler::job(const Json& object) {
   if (ungated_.contains(uid)) return Result::done;
   const auto decisions = decide_job(object);
   const Result result = carry_out(decisions);
+  if (result == Result::again) return result;
   for (const Decision& decision : decisions)
-    if (const auto* count = std::get_if<CountUngated>(&decision);
-        count != nullptr && result == Result::done) {
+    if (const auto* count = std::get_if<CountUngated>(&decision)) {
       ungated_.insert(uid);
-      parts_.metrics.count(kUngatedJobs, {{"namespace", count->namespace_name}});
+      // What the last leader told, it counted.
+      if (result == Result::done)
+        parts_.metrics.count(kUngatedJobs, {{"namespace", count->namespace_name}});
     }
   return result;
 }
@@ -155,6 +158,7 @@ Reconciler::Result Reconciler::pod(const Json& object) {
 }
 
 Reconciler::Result Reconciler::carry_out(const std::vector<Decision>& decisions) {
+  Result all = Result::done;
   for (const Decision& decision : decisions) {
     if (!parts_.election.leading()) return Result::again;
     const Result result =
@@ -164,21 +168,22 @@ Reconciler::Result Reconciler::carry_out(const std::vector<Decision>& decisions)
                               [](const CountUngated&) { return Result::done; }},
                    decision);
     if (result == Result::again) return result;
+    if (result == Result::known) all = Result::known;
   }
-  return Result::done;
+  return all;
 }
 
 Reconciler::Result Reconciler::send(const Event& event) {
   const auto answer = parts_.api.call(to_request(event, parts_.instance, parts_.clock.wall()));
   if (!answer) return Result::again;
   if (answer->ok()) return Result::done;
+  if (answer->status == kConflict) return Result::known;
   // A namespace that is being deleted takes no Events: 403, for good.
-  if (is_final(answer->status) || answer->status == kForbidden) {
-    if (answer->status != kConflict)
-      parts_.log({Level::warn,
-                  "event_refused",
-                  "cannot tell an Event: " + answer->message(),
-                  {{"about", text_of(event.regarding)}, {"reason", std::string(event.reason)}}});
+  if (is_final(answer->status)) {
+    parts_.log({Level::warn,
+                "event_refused",
+                "cannot tell an Event: " + answer->message(),
+                {{"about", text_of(event.regarding)}, {"reason", std::string(event.reason)}}});
     return Result::done;
   }
   return Result::again;

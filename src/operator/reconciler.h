@@ -42,7 +42,8 @@ class Reconciler {
   void tick();
 
  private:
-  enum class Result { done, again };
+  // known: somebody has told the Event before us.
+  enum class Result { done, known, again };
   struct Finished {
     GatedRun run;
     std::vector<CountRunError> counts;

@@ -181,6 +181,9 @@ TEST(DecideJob, TellsOfAJobThatAsksForALockAndRunsWithout) {
   EXPECT_THAT(decide_job(job({{"cronlatch.dev/lock", "false"}}, {"true"})), IsEmpty());
   EXPECT_THAT(decide_job(job(Json::object(), {"true"})), IsEmpty());
   EXPECT_THAT(decide_job(job(nullptr, {"true"})), IsEmpty());
+  Json over = job(lock, {"true"});
+  over["status"]["conditions"] = {{{"type", "Complete"}, {"status", "True"}}};
+  EXPECT_THAT(decide_job(over), IsEmpty());
 }
 
 }  // namespace

@@ -306,8 +306,12 @@ TEST(Reconciler, CountsAJobThatRunsWithoutTheLockItAskedFor) {
 
   leader.reconciler.take(seen(Sort::job, job));
   leader.reconciler.take(seen(Sort::job, job));
+  leader.election.release();
+  Leader next(world, "two");
+  next.reconciler.take(seen(Sort::job, job));
 
   EXPECT_THAT(world.told(), UnorderedElementsAre("Job Ungated"));
+  EXPECT_THAT(next.metrics.text(), Not(HasSubstr("cronlatch_ungated_jobs_total{")));
   EXPECT_THAT(leader.metrics.text(),
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
 }
