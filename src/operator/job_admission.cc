@@ -33,6 +33,12 @@ Result<std::optional<Injection>> gate(const Workload& workload, const Settings& 
   const Wishes wishes = read_wishes(annotations, settings, workload.namespace_name, findings);
   if (!findings.empty()) return findings.error();
   if (wishes.gate != Gate::on) return std::optional<Injection>();
+  if (settings.image.empty() || settings.store.empty())
+    return Error{Code::config,
+                 workload.path + "metadata.annotations[" + std::string(kLockAnnotation) +
+                     "]: the operator was given no " +
+                     (settings.store.empty() ? "store" : "image") +
+                     ", so nothing can be gated; ask for the chart's value store.url to be set"};
   Result<Injection> injection = inject(workload, wishes, settings, source);
   if (!injection.ok()) return injection.error();
   return std::optional<Injection>(std::move(injection).value());

@@ -82,8 +82,6 @@ Verdict decide(Json& review, const Settings& settings,
   if (operation == "DELETE" || operation == "CONNECT") return {};
   if (object == nullptr || !object->is_object())
     return trouble("the review holds no object to decide about");
-  if (settings.image.empty() || settings.store.empty())
-    return trouble("the operator's settings name no image or no store");
   Json& request = review["request"];
   Admission admission;
   admission.namespace_name = kube::string_at(request, {"namespace"});

@@ -16,7 +16,7 @@ struct Reviewed {
   std::string body;
   std::string_view resource;  // "cronjob" or "job"
   // "mutated" (allowed, with a patch), "skipped" (allowed as it is), "denied" (somebody must change
-  // the object), "error" (what came was no review, or the operator's own settings cannot work).
+  // the object, or give the operator a store), "error" (what came was no review).
   std::string_view result;
 };
 

@@ -32,7 +32,7 @@ const Row kRows[] = {
     {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "of the init container: Always, IfNotPresent, Never"},
     {"image-pull-secrets", &S::image_pull_secrets, "[]", "Secrets added to a gated pod's imagePullSecrets"},
     {"resources", &S::resources, "{}", "of the init container: requests and limits; empty: 50m and 32Mi of each"},
-    {"store", &S::store, "", "URL of the store that every gated run uses; must be given"},
+    {"store", &S::store, "", "URL of the store that every gated run uses; while there is none, whoever asks for a lock is refused"},
     {"store-secret", &S::store_secret, "cronlatch-store", "Secret in a Job's namespace with access to the store, where no annotation names one"},
     {"defaults", &S::defaults, "{}", "options of every gated run: below annotations where those may set them"},
     {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "namespaces that may use lock-scope: cluster"},
@@ -77,10 +77,7 @@ Status check_text(const Settings& s) {
     return std::find(words.begin(), words.end(), text) != words.end();
   };
   if (s.image.empty()) return Error{Code::config, "image: not given", "name the operator's image"};
-  if (s.store.empty())
-    return Error{Code::config, "store: not given",
-                 "write for example store: rediss://redis.db:6379"};
-  if (Status url = check_store_url(s.store); !url.ok())
+  if (Status url = check_store_url(s.store); !s.store.empty() && !url.ok())
     return Error{Code::config, "store: " + url.error().message, url.error().hint};
   if (!one_of(s.image_pull_policy, {"Always", "IfNotPresent", "Never"}))
     return Error{Code::config,

@@ -37,11 +37,25 @@ TEST(Review, AnswersWhateverComes) {
 
 TEST(Review, KeepsTheUidOfWhatItCannotDecide) {
   EXPECT_EQ(response(review_job(R"({"request":{"uid":"u-1"}})", platform()))["uid"], "u-1");
-  Settings empty;
   const Reviewed reviewed =
-      review_job(R"({"request":{"uid":"u-2","operation":"CREATE","object":{}}})", empty);
-  EXPECT_EQ(reviewed.result, "error");
+      review_job(R"({"request":{"uid":"u-2","operation":"CREATE","object":{}}})", platform());
+  EXPECT_EQ(reviewed.result, "skipped");
   EXPECT_EQ(response(reviewed)["uid"], "u-2");
+}
+
+TEST(Review, RefusesOnlyWhoAsksForALockWhileThereIsNoStore) {
+  Settings without = platform();
+  without.store.clear();
+  const auto result = [&](const std::string& lock) {
+    return review_job(R"({"request":{"operation":"CREATE","namespace":"demo","object":{
+        "metadata":{"annotations":{"cronlatch.dev/lock":")" +
+                          lock + R"("}},
+        "spec":{"template":{"spec":{"containers":[{"name":"a","command":["a"]}]}}}}}})",
+                      without)
+        .result;
+  };
+  EXPECT_EQ(result("nightly"), "denied");
+  EXPECT_EQ(result("false"), "skipped");
 }
 
 TEST(Review, LetsADeletionPass) {
