@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -170,6 +171,10 @@ void HttpsServer::accept_all() {
 }
 
 void HttpsServer::serve(int fd) {
+  sigset_t pipe;  // a client that went is no end of the test; in this thread only
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
   const timeval look{0, std::chrono::microseconds(kLook).count()};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
   const std::unique_ptr<SSL_CTX, ContextFreer> ctx(SSL_CTX_new(TLS_server_method()));

@@ -226,6 +226,24 @@ TEST(RestApi, WatchEndsAtItsDeadlineWhenTheServerSaysNothing) {
   EXPECT_THAT(seen.names, ElementsAre("a"));
 }
 
+TEST(RestApi, WatchEndsAtItsDeadlineAlthoughTheServerNeverPauses) {
+  std::atomic<bool> enough{false};
+  const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
+    peer.begin_stream();
+    const std::string many = event("ADDED", std::string(10'000, 'x'));
+    const auto began = Steady::now();
+    while (!enough && Steady::now() - began < 30s) peer.chunk(many);
+    peer.close();
+  });
+  const auto api = client_of(server);
+
+  const auto end = api->watch(watching(500ms), [](const WatchEvent&) {}, {});
+  enough = true;
+
+  ASSERT_FALSE(end.ok());
+  EXPECT_THAT(end.error().message, HasSubstr("deadline"));
+}
+
 TEST(RestApi, WatchIsStoppedWhileTheServerSaysNothing) {
   std::atomic<bool> went{false};
   std::stop_source stop;

@@ -85,7 +85,10 @@ TEST(GatedRun, UnderstandsWhatTheWrapperWrites) {
                         .holder = "me",
                         .fence = 42,
                         .waited = Millis(7),
-                        .held = Millis(8)};
+                        .held = Millis(8),
+                        .since = WallTime{1'763'690'000'000'000},
+                        .until = WallTime{1'763'690'120'000'000},
+                        .stole = true};
 
   const auto run = read_gated_run(pod(to_json(outcome, 0), 79));
 
@@ -96,6 +99,9 @@ TEST(GatedRun, UnderstandsWhatTheWrapperWrites) {
   EXPECT_EQ(run->fence, "42");
   EXPECT_EQ(run->waited, Millis(7));
   EXPECT_EQ(run->held, Millis(8));
+  EXPECT_EQ(run->since, "2025-11-21T01:53:20Z");
+  EXPECT_EQ(run->until, "2025-11-21T01:55:20Z");
+  EXPECT_TRUE(run->stole);
   EXPECT_EQ(run->exit_code, 79);
 }
 
