@@ -17,6 +17,7 @@ start_job empty-handed two
 becomes "with a wrong password the Job fails" failed one
 check "its outcome is refused, for authentication" outcome_has one '"outcome":"refused"' '"reason":"auth"'
 becomes "without any credentials the Job fails" failed two
-check "its outcome is refused, for TLS" outcome_has two '"outcome":"refused"' '"reason":"tls"'
+check "its outcome is refused, for what it lacks" outcome_has two '"outcome":"refused"' '"reason":"config"'
+check "and the log says what: ca.crt" says two ca.crt
 check "no command ran" eval '! says one never && ! says two never'
 finish
