@@ -88,6 +88,7 @@ class Operator {
   const Log log_{settings_.log_format, settings_.log_level, clock_, to_stderr};
   Metrics metrics_{CRONLATCH_VERSION};
   Readiness readiness_;
+  std::string client_ca_;
   HttpServer admission_{Transport::tls, tempo_.admission,
                         admission_routes(settings_, metrics_, clock_, log_), log_};
   HttpServer plain_{Transport::plain, tempo_.plain, plain_routes(readiness_, metrics_), log_};
@@ -97,7 +98,7 @@ class Operator {
 };
 
 Status Operator::use(const Certificate& certificate) {
-  if (const Status used = admission_.use(certificate); !used) return used;
+  if (const Status used = admission_.use(certificate, client_ca_); !used) return used;
   metrics_.certificate_expiry("serving", certificate.not_after);
   readiness_.certificate = true;
   return Done{};
@@ -127,6 +128,11 @@ Status Operator::start(const EnvironmentVariable& environment) {
                  "certificate-mode: own keeps its certificate in a cluster's Secret, "
                  "and this is no pod",
                  "outside of a cluster use certificate-mode: files and certificate-dir"};
+  }
+  if (!settings_.client_ca_file.empty()) {
+    auto read = kube::read_small_file(settings_.client_ca_file);
+    if (!read) return Error{Code::config, "client-ca-file: " + read.error().message};
+    client_ca_ = std::move(*read);
   }
   if (settings_.certificate_mode == CertificateMode::files) {
     files_.emplace(

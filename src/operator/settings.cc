@@ -46,6 +46,7 @@ const Row kRows[] = {
     {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "where it is copied to"},
     {"log-format", &S::log_format, "json", "text, json, logfmt"},
     {"log-level", &S::log_level, "info", "error, warn, info, debug"},
+    {"client-ca-file", &S::client_ca_file, "", "PEM: only clients with a certificate of these authorities may ask for admissions; read at the start"},
 };
 // clang-format on
 

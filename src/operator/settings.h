@@ -63,6 +63,9 @@ struct Settings {
   std::vector<std::string> copy_secret_namespaces;
   LogFormat log_format = LogFormat::json;
   Level log_level = Level::info;
+  // PEM file: the admission hooks serve only clients with a certificate of these authorities, as an
+  // API server with a kubeconfig for webhooks has one. Empty: no certificate is asked for.
+  std::string client_ca_file;
 };
 
 // The YAML's text; the error names line, key, what is wrong and how to fix it.

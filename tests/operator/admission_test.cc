@@ -126,6 +126,25 @@ TEST(Admission, ChoosesHttp11AndRefusesWhoSpeaksOnlySomethingElse) {
   EXPECT_FALSE(only_h2.connected());
 }
 
+TEST(Admission, ServesOnlyTheApiServerWhereItsAuthorityIsGiven) {
+  // Given
+  const OperatorProcess op({.client_ca = true});
+  TlsWish wish = op.tls();
+  const auto is_answered = [&] {
+    Wire wire(op.admission_port(), wish);
+    return wire.send(post("/admit/job", job_review("u"))) && wire.answer();
+  };
+  // When, then
+  EXPECT_FALSE(is_answered());
+  wish.cert = op.certificates().unknown_ca().cert;
+  wish.key = op.certificates().unknown_ca().key;
+  EXPECT_FALSE(is_answered());
+  wish.cert = op.certificates().client().cert;
+  wish.key = op.certificates().client().key;
+  EXPECT_TRUE(is_answered());
+  EXPECT_EQ(op.ask_plain(get("/readyz"))->status, 200);
+}
+
 TEST(Admission, AnswersManyClientsAtOnceEachWithItsOwnReview) {
   // Given
   const OperatorProcess op;

@@ -28,7 +28,8 @@ OperatorProcess::OperatorProcess(const Wish& wish) {
       << "admission-address: 127.0.0.1:0\nplain-address: 127.0.0.1:0\n"
       << "namespace: cronlatch\nimage: cronlatch.test/cronlatch:dev\n"
       << "store: rediss://redis.example:6379\n"
-      << "certificate-mode: files\ncertificate-dir: " << dir_.path("current") << "\n";
+      << "certificate-mode: files\ncertificate-dir: " << dir_.path("current") << "\n"
+      << (wish.client_ca ? "client-ca-file: " + certificates_.ca() + "\n" : "");
   std::vector<std::string> argv;
   if (wish.descriptors != 0) {
     argv = {"/bin/sh", "-c", "ulimit -n " + std::to_string(wish.descriptors) + "; exec \"$@\"",

@@ -18,6 +18,7 @@ class OperatorProcess {
   struct Wish {
     std::vector<std::string> tempo{};  // "header=300": of quick_operator; none: the real program
     int descriptors = 0;               // its limit; 0: as we have
+    bool client_ca = false;            // it serves only clients of our authority
   };
   OperatorProcess() : OperatorProcess(Wish{}) {}
   explicit OperatorProcess(const Wish& wish);
