@@ -10,12 +10,16 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/cluster_common.sh"
 SCENARIOS=$ROOT/tests/cluster/scenarios
 RESULTS=$ROOT/build/test-results/cluster
 export CLUSTER=${CLUSTER:-test}
-AT_ONCE=${AT_ONCE:-3}
+AT_ONCE=${AT_ONCE:-4}
+# Those that wait longest are started first.
+FIRST=(rotation scheduled)
 # Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
-ALONE=(apiserver_restart rotation store_outage outage upgrade two_clusters uninstall)
+ALONE=(apiserver_restart store_outage outage upgrade two_clusters uninstall)
 
 names() { find "$SCENARIOS" -name '*.sh' -printf '%f\n' | sed 's/\.sh$//' | sort; }
 is_alone() { [[ " ${ALONE[*]} " == *" $1 "* ]]; }
+is_chosen() { [[ " ${chosen[*]} " == *" $1 "* ]]; }
+is_first() { [[ " ${FIRST[*]} " == *" $1 "* ]]; }
 
 # run NAME: its output comes in one piece, when it is finished.
 run() {
@@ -54,14 +58,16 @@ if [ $as_is = no ] && ! bash "$ROOT/scripts/cluster.sh" up "$CLUSTER" >&2; then
   echo "FAIL  cluster: does not come up"
   exit 1
 fi
-for name in "${chosen[@]}"; do
-  is_alone "$name" && continue
+beside=()
+for name in "${FIRST[@]}"; do if is_chosen "$name"; then beside+=("$name"); fi; done
+for name in "${chosen[@]}"; do is_alone "$name" || is_first "$name" || beside+=("$name"); done
+for name in "${beside[@]}"; do
   while [ "$(jobs -rp | wc -l)" -ge "$AT_ONCE" ]; do wait -n; done
   run "$name" &
 done
 wait
 for name in "${ALONE[@]}"; do
-  if [[ " ${chosen[*]} " == *" $name "* ]]; then run "$name"; fi
+  if is_chosen "$name"; then run "$name"; fi
 done
 [ $was_up = yes ] || bash "$ROOT/scripts/cluster.sh" down "$CLUSTER"
 for name in "${chosen[@]}"; do
