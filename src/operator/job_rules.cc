@@ -127,7 +127,8 @@ std::string host_of(std::string_view url) {
 }
 
 // A name that only the cluster's DNS knows.
-bool is_service_name(const std::string& host) {
+bool is_service_name(std::string host) {
+  if (host.ends_with('.')) host.pop_back();
   if (host.empty() || host.starts_with("[")) return false;
   return host.find('.') == std::string::npos || host.ends_with(".svc") ||
          host.ends_with(".svc.cluster.local") || std::count(host.begin(), host.end(), '.') == 1;
