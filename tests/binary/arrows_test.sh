@@ -36,6 +36,8 @@ check "only config includes yaml-cpp" only_in "$ROOT/src" 'yaml-cpp/' 'config/'
 check "only the Redis store includes hiredis and c-ares" only_in "$ROOT/src" '(hiredis|ares)' 'store/redis/'
 check "only store and config include OpenSSL" only_in "$ROOT/src" 'openssl/' '(store/redis|config)/'
 check "nobody includes Boost, cpprest or prometheus-cpp" only_in "$ROOT/src" '(boost|cpprest|prometheus)/' 'nowhere/'
+check "nobody includes iostream, whose set-up the static program leaves out" \
+  only_in "$ROOT/src" '(iostream|print)>' 'gen/'
 
 # A checker that cannot say no proves nothing.
 bad=$(mktemp -d)
