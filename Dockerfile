@@ -22,7 +22,6 @@ COPY src/store src/store
 COPY src/proc src/proc
 COPY src/config src/config
 COPY src/cli src/cli
-COPY src/gen src/gen
 RUN cmake --preset release \
  && cmake --build build/release --target cronlatch \
  && build/release/cronlatch version

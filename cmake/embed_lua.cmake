@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUT: one `const std::string_view k<Name>Lua` per script, common.lua in front of each, without comments.
+# Writes OUT: one `const Script <name>` per script, its text (common.lua in front, without comments) and its hash.
 cmake_policy(VERSION 3.25)
 file(WRITE ${OUT} "// Written by cmake/embed_lua.cmake from the scripts; not edited.\n#include \"store/redis/scripts.h\"\n\nnamespace cronlatch::scripts {\n")
 set(common "")
@@ -20,7 +20,8 @@ foreach(script ${SCRIPTS})
   if(NOT name STREQUAL "common")
     file(READ ${script} body)
     slim("${body}" body)
-    file(APPEND ${OUT} "const std::string_view ${name} = R\"LUA(${common}${body})LUA\";\n")
+    string(SHA1 hash "${common}${body}")
+    file(APPEND ${OUT} "const Script ${name} = {R\"LUA(${common}${body})LUA\", \"${hash}\"};\n")
   endif()
 endforeach()
 file(APPEND ${OUT} "}  // namespace cronlatch::scripts\n")

@@ -74,7 +74,6 @@ void Run::ask_acquire() {
                .claim = {spec_.owner, attempt_},
                .who = spec_.who,
                .ttl = spec_.timings.ttl,
-               .min_hold = spec_.min_hold,
                .once_ttl = spec_.once_ttl,
                .if_busy = asked_if_busy_,
                .waited = std::chrono::duration_cast<Millis>(now_ - began_),

@@ -114,7 +114,6 @@ void Run::renew_when_due() {
              .who = spec_.who,
              .fence = fence_,
              .ttl = spec_.timings.ttl,
-             .min_hold = spec_.min_hold,
              .give_up = std::min<TimePoint>(now_ + spec_.timings.op_timeout,
                                             lease_->dead_at(spec_.timings))},
        Verb::renew);

@@ -55,7 +55,6 @@ struct Acquire {
   Claim claim;
   Identity who;
   Millis ttl{};
-  Millis min_hold{};
   Millis once_ttl{};
   IfBusy if_busy = IfBusy::skip;
   Millis waited{};  // so far, for the wait histogram; recorded when granted after an IfBusy::wait
@@ -70,7 +69,6 @@ struct Renew {
   Identity who;  // used when the store has lost the record and re-creates it (invariant N3)
   Fence fence = 0;
   Millis ttl{};
-  Millis min_hold{};
   TimePoint give_up{};  // at most the lease's own end
 };
 

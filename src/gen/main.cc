@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
+#include "admission/settings_page.h"
 #include "config/reference.h"
 
 int main(int argc, char** argv) {
@@ -11,7 +13,9 @@ int main(int argc, char** argv) {
     std::fputs("usage: cronlatch-gen PROJECT (the directory that holds docs/)\n", stderr);
     return 64;
   }
-  for (const cronlatch::Page& page : cronlatch::reference_pages()) {
+  std::vector<cronlatch::Page> pages = cronlatch::reference_pages();
+  pages.push_back(cronlatch::op::settings_page());
+  for (const cronlatch::Page& page : pages) {
     const std::filesystem::path path = std::filesystem::path(argv[1]) / page.path;
     std::error_code failed;
     std::filesystem::create_directories(path.parent_path(), failed);

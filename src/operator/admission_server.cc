@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "operator/review.h"
+#include "admission/review.h"
 #include "operator/routes.h"
 
 namespace cronlatch::op {

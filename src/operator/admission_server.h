@@ -6,11 +6,11 @@
 #include <atomic>
 #include <string>
 
+#include "admission/settings.h"
 #include "core/log.h"
 #include "core/time.h"
 #include "operator/http_server.h"
 #include "operator/metrics.h"
-#include "operator/settings.h"
 
 namespace cronlatch::op {
 

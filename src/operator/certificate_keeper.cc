@@ -2,8 +2,8 @@
 // Reads, asks for the plan, writes with the version that was read: of two leaders only one writes.
 #include "operator/certificate_keeper.h"
 
+#include "admission/workload.h"
 #include "operator/secrets.h"
-#include "operator/workload.h"
 
 namespace cronlatch::op {
 namespace {

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "admission/settings.h"
 #include "core/log.h"
 #include "kube/api.h"
 #include "operator/certificate.h"
 #include "operator/certificate_plan.h"
-#include "operator/settings.h"
 
 namespace cronlatch::op {
 

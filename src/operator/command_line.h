@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/settings.h"
 #include "core/result.h"
-#include "operator/settings.h"
 
 namespace cronlatch::op {
 

@@ -8,12 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "admission/settings.h"
 #include "core/log.h"
 #include "core/time.h"
 #include "kube/api.h"
 #include "operator/certificate.h"
 #include "operator/metrics.h"
-#include "operator/settings.h"
 
 namespace cronlatch::op {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "admission/workload.h"
 #include "kube/json.h"
-#include "operator/workload.h"
 
 namespace cronlatch::op {
 namespace {

@@ -2,10 +2,10 @@
 // CronJobs: what must be mirrored, and what to tell about it.
 #include "operator/decide.h"
 
-#include "operator/annotations.h"
-#include "operator/job_rules.h"
-#include "operator/mirror.h"
-#include "operator/workload.h"
+#include "admission/annotations.h"
+#include "admission/job_rules.h"
+#include "admission/mirror.h"
+#include "admission/workload.h"
 
 namespace cronlatch::op {
 namespace {

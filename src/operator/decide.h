@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "admission/settings.h"
 #include "kube/json.h"
 #include "operator/events.h"
 #include "operator/gated_run.h"
-#include "operator/settings.h"
 
 namespace cronlatch::op {
 

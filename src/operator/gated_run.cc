@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "admission/job_rules.h"
+#include "admission/workload.h"
 #include "core/text.h"
-#include "operator/job_rules.h"
-#include "operator/workload.h"
 
 namespace cronlatch::op {
 namespace {

@@ -11,17 +11,17 @@
 #include <string_view>
 #include <utility>
 
+#include "admission/settings.h"
 #include "core/log.h"
 #include "core/outcome.h"
 #include "core/text.h"
-#include "kube/rest_api.h"
 #include "operator/admission_server.h"
 #include "operator/certificate_files.h"
 #include "operator/controller.h"
 #include "operator/guard.h"
 #include "operator/host_clock.h"
 #include "operator/metrics.h"
-#include "operator/settings.h"
+#include "rest/rest_api.h"
 
 namespace cronlatch::op {
 namespace {

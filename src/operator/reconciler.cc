@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "admission/workload.h"
 #include "core/overloaded.h"
-#include "operator/workload.h"
 
 namespace cronlatch::op {
 namespace {

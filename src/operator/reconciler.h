@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "admission/settings.h"
 #include "core/log.h"
 #include "kube/api.h"
 #include "kube/election.h"
@@ -17,7 +18,6 @@
 #include "operator/decide.h"
 #include "operator/inbox.h"
 #include "operator/metrics.h"
-#include "operator/settings.h"
 #include "operator/tally.h"
 
 namespace cronlatch::op {

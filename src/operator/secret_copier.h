@@ -8,9 +8,9 @@
 #include <map>
 #include <string>
 
+#include "admission/settings.h"
 #include "core/log.h"
 #include "kube/api.h"
-#include "operator/settings.h"
 
 namespace cronlatch::op {
 

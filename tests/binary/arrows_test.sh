@@ -8,7 +8,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 # allowed_for MODULE: itself and what CMake lets it link, from the declaration itself.
 allowed_for() {
   printf '%s ' "$1"
-  sed -nE "s/^ *cronlatch_module\($1 ?([a-z ]*)\)$/\1/p; s/^target_link_libraries\(cronlatch-$1 PRIVATE ([a-z ]*)\)$/\1/p" \
+  sed -nE "s/^ *cronlatch_module\($1 ?([a-z ]*)\)$/\1/p; s/^ *target_link_libraries\(cronlatch-$1 PRIVATE ([a-z ]*)\)$/\1/p" \
     "$ROOT/src/CMakeLists.txt" | tr '\n' ' '
 }
 
@@ -27,7 +27,7 @@ core_knows_the_standard_library_only() {
 # only_in SRC HEADER-PATTERN ALLOWED-PATTERN: a foreign library has its one home.
 only_in() { ! grep -rnE "^ *# *include *[<\"]$2" "$1" --include='*.cc' --include='*.h' | grep -vE "^$1/($3)"; }
 
-for module in core store proc config cli gen kube operator; do
+for module in core store proc config cli kube admission rest operator gen; do
   check "$module includes only what src/CMakeLists.txt allows it: $(allowed_for $module)" \
     our_headers_follow_the_arrows "$ROOT/src" $module
 done
@@ -35,10 +35,12 @@ check "core includes the C++ standard library and nothing else" core_knows_the_s
 check "only config includes yaml-cpp" only_in "$ROOT/src" 'yaml-cpp/' 'config/'
 check "only the Redis store includes hiredis and c-ares" only_in "$ROOT/src" '(hiredis|ares)' 'store/redis/'
 check "only store, config, the operator and its API client include OpenSSL" \
-  only_in "$ROOT/src" 'openssl/' '(store/redis/|config/|operator/|kube/rest_api\.cc:)'
+  only_in "$ROOT/src" 'openssl/' '(store/redis/|config/|operator/|rest/)'
 check "only the operator's HTTP server includes Boost" only_in "$ROOT/src" 'boost/' 'operator/http_(server|connection)\.'
 check "only the operator's metrics include prometheus-cpp" only_in "$ROOT/src" 'prometheus/' 'operator/metrics\.cc:'
-check "only the API client includes cpprestsdk" only_in "$ROOT/src" 'cpprest/' 'kube/rest_api\.cc:'
+check "only the API client includes cpprestsdk" only_in "$ROOT/src" 'cpprest/' 'rest/rest_api\.cc:'
+check "nobody includes iostream, whose set-up the static program leaves out" \
+  only_in "$ROOT/src" '(iostream|print)>' 'gen/'
 
 # A checker that cannot say no proves nothing.
 bad=$(mktemp -d)

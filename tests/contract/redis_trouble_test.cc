@@ -69,8 +69,25 @@ TEST(RedisCost, IsFourCommandsForAShortRun) {
   auto counted = calls(*server);
   EXPECT_EQ(counted["hello"], 1);
   EXPECT_EQ(counted["time"], 1 + 2);
-  EXPECT_EQ(counted["eval"], 2);
-  EXPECT_EQ(counted["select"] + counted["ping"] + counted["evalsha"] + counted["script|load"], 0);
+  EXPECT_EQ(counted["evalsha"], 2);
+  EXPECT_EQ(counted["select"] + counted["ping"] + counted["eval"] + counted["script|load"], 0);
+}
+
+TEST(RedisCost, IncludesTheScriptsTextOnlyForAServerThatForgotIt) {
+  // given: a lock that was taken while the server knew the scripts
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  const auto reply = run(run.program.acquire());
+  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  redis_command(server->port(), {"SCRIPT", "FLUSH"});
+  redis_command(server->port(), {"CONFIG", "RESETSTAT"});
+  // when
+  const auto released = run(run.program.release(granted_in(reply)->fence));
+  // then: the same attempt was asked again, and answered once
+  EXPECT_EQ(released, Reply(Freed{})) << said(released);
+  auto counted = calls(*server);
+  EXPECT_EQ(counted["evalsha"], 1);
+  EXPECT_EQ(counted["eval"], 1);
 }
 
 TEST(RedisIndex, HoldsALockAfterItsFirstGrant) {
@@ -139,11 +156,13 @@ TEST(RedisLedger, GivesUpInTimeOnAPausedServer) {
 }
 
 TEST(RedisTime, NeverGrantsToWhoHasGivenUp) {
-  // given: an open connection to a server that stops
+  // given: an open connection to a server that knows the script, and stops
   const auto server = RedisServer::start();
   RedisProgram run(spec_of(plain_url(*server)));
-  const auto warm = run(run.program.release(0));
-  ASSERT_EQ(down_in(warm), nullptr) << said(warm);
+  const auto warm = run(run.program.acquire());
+  ASSERT_NE(granted_in(warm), nullptr) << said(warm);
+  const std::uint64_t fence = granted_in(warm)->fence;
+  ASSERT_EQ(run(run.program.release(fence)), Reply(Freed{}));
   run.program.claim().attempt = 2;
   redis_command(server->port(), {"CONFIG", "RESETSTAT"});
   server->pause();
@@ -151,12 +170,12 @@ TEST(RedisTime, NeverGrantsToWhoHasGivenUp) {
   const auto reply = run(run.hasty_acquire());
   EXPECT_FALSE(down_of(reply).unsent);
   server->resume();
-  wait_until([&] { return calls(*server)["eval"] == 1; });
+  wait_until([&] { return calls(*server)["evalsha"] == 1; });
   // then
   const auto view = run.program.backend().show("shop/report", boot_now() + Millis(4'000));
   ASSERT_TRUE(view.ok()) << view.error().message;
   EXPECT_EQ(view->state, LockState::free);
-  EXPECT_EQ(view->fence, 0u);
+  EXPECT_EQ(view->fence, fence);
 }
 
 TEST(RedisTime, IsUnsentWhenTheServerNeverGreeted) {

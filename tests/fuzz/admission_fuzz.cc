@@ -4,9 +4,9 @@
 // and after it there is nothing left to do; what is allowed to be gated is gated by its command.
 #include <algorithm>
 
+#include "admission/review.h"
 #include "fuzz/oracle.h"
 #include "kube/json.h"
-#include "operator/review.h"
 #include "support/base64.h"
 
 namespace {

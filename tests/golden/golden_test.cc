@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "admission/review.h"
 #include "golden/yaml_json.h"
-#include "operator/review.h"
 #include "support/base64.h"
 
 namespace cronlatch::op {

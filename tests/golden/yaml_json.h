@@ -11,15 +11,15 @@
 namespace cronlatch {
 
 inline kube::Json json_of(const YamlNode& node) {
-  using Kind = YamlNode::Kind;
+  using Shape = YamlNode::Kind;
   kube::Json out;
-  if (node.kind == Kind::list) {
+  if (node.kind == Shape::list) {
     out = kube::Json::array();
     for (const YamlNode& item : node.items) out.push_back(json_of(item));
-  } else if (node.kind == Kind::map) {
+  } else if (node.kind == Shape::map) {
     out = kube::Json::object();
     for (const YamlEntry& entry : node.entries) out[entry.key] = json_of(entry.value);
-  } else if (node.kind == Kind::text) {
+  } else if (node.kind == Shape::text) {
     out = node.text;
     if (!node.plain) return out;
     std::int64_t number = 0;

@@ -36,7 +36,7 @@ TEST(ScriptCodec, SendsTheTextEveryKeyAndEveryArgument) {
   const auto command = redis::encode(acquire(), "p:", kNow);
 
   EXPECT_EQ(command[0], "EVAL");
-  EXPECT_EQ(command[1], scripts::acquire);
+  EXPECT_EQ(command[1], scripts::acquire.text);
   EXPECT_EQ(after_script(command),
             (std::vector<std::string>{"5", "p:{ns/name}", "p:{ns/name}:stats", "p:{ns/name}:groups",
                                       "p:{ns/name}:once:ns/job", "p:{ns/name}:seen",
@@ -181,7 +181,7 @@ TEST(ScriptCodec, EntersALockInTheIndexWithItsTime) {
 
 TEST(Scripts, HoldNoCommentsAndTheSharedPart) {
   for (const std::string_view script :
-       {scripts::acquire, scripts::renew, scripts::release, scripts::revoke}) {
+       {scripts::acquire.text, scripts::renew.text, scripts::release.text, scripts::revoke.text}) {
     EXPECT_EQ(script.find("--"), std::string_view::npos);
     EXPECT_NE(script.find("local function read_clock()"), std::string_view::npos);
     EXPECT_NE(script.find("\nreturn run("), std::string_view::npos);

@@ -58,7 +58,7 @@ std::string RedisPeer::usual(const Command& command) {
 
 RedisPeer::Script RedisPeer::to_eval(std::string answer) {
   return [answer = std::move(answer)](const Command& command) {
-    return command[0] == "EVAL" ? answer : usual(command);
+    return command[0].starts_with("EVAL") ? answer : usual(command);
   };
 }
 

@@ -48,7 +48,7 @@ class FileBackend final : public Backend {
     Fd directory;
     Place place;
     KernelLock mutex;
-    std::string before;  // the record as it was read
+    RecordFile before;  // the record as it was read
     Stored stored;
     ServerTime now{};
     ServerTime not_after{};

@@ -121,14 +121,14 @@ Result<std::optional<FileBackend::Turn>> FileBackend::begin_turn(const std::stri
       place.directory, with_suffix(place.base, kMutexSuffix), place.shown(kMutexSuffix));
   if (!mutex) return mutex.error();
   if (!*mutex) return std::optional<Turn>{};
-  Result<std::string> text = read_text(place);
-  if (!text) return text.error();
-  Result<Stored> stored = understand(place, *text);
+  Result<RecordFile> record = open_record(place);
+  if (!record) return record.error();
+  Result<Stored> stored = understand(place, record->text);
   if (!stored) return stored.error();
   return std::optional(Turn{std::move(**directory),
                             std::move(place),
                             std::move(**mutex),
-                            std::move(text).value(),
+                            std::move(record).value(),
                             std::move(stored).value(),
                             clock_(),
                             {}});
@@ -199,10 +199,10 @@ Reply FileBackend::settle(Turn& turn, const Release& request) {
 
 Status FileBackend::keep(Turn& turn) {
   forget_all_but_newest(turn.stored.record.seen);
-  const bool never_granted = turn.before.empty() && turn.stored == Stored{};
+  const bool never_granted = turn.before.text.empty() && turn.stored == Stored{};
   const std::string text = encode(turn.place.lock, turn.stored);
-  if (never_granted || text == turn.before) return Done{};
-  return write_text(turn.place, text);
+  if (never_granted || text == turn.before.text) return Done{};
+  return write_text(turn.place, turn.before, text);
 }
 
 FileBackend::Held* FileBackend::find(const std::string& lock, const Claim& claim) {

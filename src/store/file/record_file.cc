@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and replacing the record with as few system calls as there can be.
+// Reading, overwriting and replacing the record with as few system calls as there can be.
 #include "store/file/record_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -15,17 +17,42 @@
 namespace cronlatch::file {
 namespace {
 
+constexpr std::size_t kPage = 4096;
+constexpr int kMostLooks = 1000;
+
 // 0 or an errno.
 int read_whole(int fd, std::string& text) {
-  char part[8192];
-  for (;;) {
-    const ssize_t n = read(fd, part, sizeof part);
-    if (n == 0) return 0;
-    if (n > 0)
-      text.append(part, static_cast<std::size_t>(n));
-    else if (errno != EINTR)
-      return errno;
+  char part[2 * kPage];
+  for (off_t at = 0;;) {
+    const ssize_t n = pread(fd, part, sizeof part, at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    text.append(part, static_cast<std::size_t>(n));
+    at += n;
+    // Of a plain file less than was asked for is all there is.
+    if (static_cast<std::size_t>(n) < sizeof part) return 0;
   }
+}
+
+// Without the empty lines that fill the page.
+void strip_padding(std::string& text) {
+  const std::size_t last = text.find_last_not_of('\n');
+  text.resize(last == text.npos ? 0 : std::min(text.size(), last + 2));
+}
+
+std::string padded(std::string_view text) {
+  std::string page(text);
+  page.resize((text.size() + kPage - 1) / kPage * kPage, '\n');
+  return page;
+}
+
+// Copying one page inside the kernel is one step for whoever kills us: it is written, or it is not.
+// No file is made and none unlinked, which is most of what a replacement costs.
+bool overwrite(const RecordFile& record, std::string_view page) {
+  struct stat st {};
+  return record.fd && page.size() == kPage && fstat(record.fd.get(), &st) == 0 &&
+         st.st_size == static_cast<off_t>(kPage) &&
+         pwrite(record.fd.get(), page.data(), kPage, 0) == static_cast<ssize_t>(kPage);
 }
 
 int write_whole(int fd, std::string_view text) {
@@ -51,8 +78,7 @@ int write_draft(int directory, const std::string& draft, std::string_view text) 
 }
 
 // A rename over a file makes ext4 write the new one out at once (auto_da_alloc), which costs more
-// than all the rest of a run; an exchange does not. The old record is unlinked, never written to
-// again: readers may have it open.
+// than all the rest of a run; an exchange does not.
 int replace(int directory, const std::string& draft, const std::string& name) {
   if (renameat2(directory, draft.c_str(), directory, name.c_str(), RENAME_EXCHANGE) == 0) {
     unlinkat(directory, draft.c_str(), 0);
@@ -60,12 +86,6 @@ int replace(int directory, const std::string& draft, const std::string& name) {
   }
   // The first record has nothing to be exchanged with, and some file systems cannot.
   return renameat(directory, draft.c_str(), directory, name.c_str()) == 0 ? 0 : errno;
-}
-
-}  // namespace
-
-std::string Place::shown(std::string_view suffix) const {
-  return path + "/" + with_suffix(base, suffix);
 }
 
 Result<std::string> read_text(const Place& place) {
@@ -76,7 +96,25 @@ Result<std::string> read_text(const Place& place) {
   std::string text;
   if (const int error = read_whole(fd.get(), text))
     return trouble(error, "read", place.shown(kRecordSuffix));
+  strip_padding(text);
   return text;
+}
+
+}  // namespace
+
+std::string Place::shown(std::string_view suffix) const {
+  return path + "/" + with_suffix(base, suffix);
+}
+
+Result<RecordFile> open_record(const Place& place) {
+  const std::string name = with_suffix(place.base, kRecordSuffix);
+  RecordFile record{Fd(openat(place.directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)), {}};
+  if (!record.fd && errno == ENOENT) return record;
+  if (!record.fd) return trouble(errno, "open", place.shown(kRecordSuffix));
+  if (const int error = read_whole(record.fd.get(), record.text))
+    return trouble(error, "read", place.shown(kRecordSuffix));
+  strip_padding(record.text);
+  return record;
 }
 
 Result<Stored> understand(const Place& place, std::string_view text) {
@@ -89,15 +127,25 @@ Result<Stored> understand(const Place& place, std::string_view text) {
 }
 
 Result<Stored> read_record(const Place& place) {
-  const Result<std::string> text = read_text(place);
+  Result<std::string> text = read_text(place);
+  // A writer may be half-way through the page. Two looks that are alike saw no writer: the second
+  // one begins where he, who writes from front to back, had already passed the first one's end.
+  for (int looks = 0; text && looks < kMostLooks; ++looks) {
+    Result<std::string> again = read_text(place);
+    if (again && *again == *text) return understand(place, *text);
+    text = std::move(again);
+  }
   if (!text) return text.error();
-  return understand(place, *text);
+  return Error{Code::unreachable, place.shown(kRecordSuffix) + " changes all the time",
+               "try again"};
 }
 
-Status write_text(const Place& place, std::string_view text) {
+Status write_text(const Place& place, const RecordFile& before, std::string_view text) {
+  const std::string page = padded(text);
+  if (overwrite(before, page)) return Done{};
   const std::string draft = with_suffix(place.base, kDraftSuffix);
   const std::string name = with_suffix(place.base, kRecordSuffix);
-  int error = write_draft(place.directory, draft, text);
+  int error = write_draft(place.directory, draft, page);
   if (error == 0) error = replace(place.directory, draft, name);
   if (error == 0) return Done{};
   unlinkat(place.directory, draft.c_str(), 0);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a lock on disk: replaced as a whole, so that readers need no lock; writers hold the
-// lock's mutex.
+// The record of a lock on disk. Writers hold the lock's mutex; readers need no lock. A record that
+// fits into a page is overwritten in place, a larger one is replaced as a whole.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "core/result.h"
+#include "store/file/fd.h"
 #include "store/file/record_codec.h"
 
 namespace cronlatch::file {
@@ -21,15 +22,20 @@ struct Place {
 };
 
 // No file, and an empty one, is a lock that was never granted. Code::config names the file that
-// cannot be understood: it is left as it is.
+// cannot be understood: it is left as it is. For who does not hold the mutex: it looks again until
+// no writer was seen at work.
 Result<Stored> read_record(const Place& place);
-// The same in two steps, for who wants to know later whether anything has changed: the text as it
-// stands ("" where there is no file), and what it says.
-Result<std::string> read_text(const Place& place);
+
+// For who holds the mutex: the file, and its text as it stands ("" where there is no file), to know
+// later whether anything has changed.
+struct RecordFile {
+  Fd fd;
+  std::string text;
+};
+Result<RecordFile> open_record(const Place& place);
 Result<Stored> understand(const Place& place, std::string_view text);
-// A draft is written and put in the record's place in one step; it is not synced: a power cut
-// within the next half minute may take the record away (then it is empty), and fences go on from
-// the clock.
-Status write_text(const Place& place, std::string_view text);
+// `before` is what open_record gave. Not synced: a power cut within the next half minute may take
+// what was written away (a new record is then empty), and fences go on from the clock.
+Status write_text(const Place& place, const RecordFile& before, std::string_view text);
 
 }  // namespace cronlatch::file

@@ -98,12 +98,23 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
 void RedisStore::send_request(TimePoint now) {
   const ServerTime not_after = session_->server_time(pending_->give_up);
   pending_->asked = now;
-  session_->send(encode(pending_->request, config_.key_prefix, not_after), Session::Wants::answer);
+  session_->send(encode(pending_->request, config_.key_prefix, not_after, pending_->by),
+                 Session::Wants::answer);
   session_->flush();
 }
 
-Reply RedisStore::answered(const Resp& answer, TimePoint now) {
-  if (answer.type == Resp::Type::error) return refused(answer);
+std::optional<Reply> RedisStore::answered(const Resp& answer, TimePoint now) {
+  const bool is_error = answer.type == Resp::Type::error;
+  if (is_error && pending_->by == ScriptBy::hash &&
+      classify_redis_error(answer.text).kind == RedisErrorClass::noscript) {
+    // Nothing was executed: it is the same attempt, asked once more (a server that was restarted,
+    // a promoted replica, a flushed cache).
+    pending_->by = ScriptBy::text;
+    pending_->asked.reset();
+    if (now < pending_->give_up) send_request(now);
+    return std::nullopt;
+  }
+  if (is_error) return refused(answer);
   Decoded decoded = decode(pending_->request, texts_of(answer));
   if (decoded.now.us != 0) session_->note_server_time(decoded.now, std::max(now, boot_now()));
   if (decoded.index) enter_in_index(decoded.now);

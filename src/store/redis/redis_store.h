@@ -11,6 +11,7 @@
 
 #include "core/ledger.h"
 #include "store/redis/resolver.h"
+#include "store/redis/script_codec.h"
 #include "store/redis/session.h"
 #include "store/redis/tls.h"
 
@@ -44,11 +45,13 @@ class RedisStore : public Backend {
     Request request;
     TimePoint give_up{};
     std::optional<TimePoint> asked{};  // when it was sent
+    ScriptBy by = ScriptBy::hash;
   };
   void connect(TimePoint now);
   void drop_dead_session();
   void send_request(TimePoint now);
-  Reply answered(const Resp& answer, TimePoint now);
+  // Nothing when the server did not know the script by its hash, and was sent the text.
+  std::optional<Reply> answered(const Resp& answer, TimePoint now);
   Reply refused(const Resp& answer);
   Reply down(Error error, bool transient);
   Reply timed_out();

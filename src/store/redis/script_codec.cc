@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to EVAL. The order of arguments is the one at the top of each script.
+// Requests to EVAL or EVALSHA. The order of arguments is the one at the top of each script.
 #include "store/redis/script_codec.h"
 
 #include <algorithm>
@@ -58,9 +58,12 @@ std::string_view name_of(Verdict verdict) {
   return "given_back";
 }
 
-std::vector<std::string> eval(std::string_view script, std::vector<std::string> keys,
-                              std::vector<std::string> arguments) {
-  std::vector<std::string> command{"EVAL", std::string(script), std::to_string(keys.size())};
+std::vector<std::string> eval(const scripts::Script& script, ScriptBy by,
+                              std::vector<std::string> keys, std::vector<std::string> arguments) {
+  const bool whole = by == ScriptBy::text;
+  std::vector<std::string> command{whole ? "EVAL" : "EVALSHA",
+                                   std::string(whole ? script.text : script.hash),
+                                   std::to_string(keys.size())};
   std::move(keys.begin(), keys.end(), std::back_inserter(command));
   std::move(arguments.begin(), arguments.end(), std::back_inserter(command));
   return command;
@@ -115,9 +118,9 @@ std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
           r.who.once};
 }
 
-std::string_view script_of(const Acquire&) { return scripts::acquire; }
-std::string_view script_of(const Renew&) { return scripts::renew; }
-std::string_view script_of(const Release&) { return scripts::release; }
+const scripts::Script& script_of(const Acquire&) { return scripts::acquire; }
+const scripts::Script& script_of(const Renew&) { return scripts::renew; }
+const scripts::Script& script_of(const Release&) { return scripts::release; }
 
 }  // namespace
 
@@ -132,10 +135,10 @@ std::string stats_key(std::string_view prefix, std::string_view lock) {
 std::string index_key(std::string_view prefix) { return std::string(prefix) + "index"; }
 
 std::vector<std::string> encode(const Request& request, std::string_view prefix,
-                                ServerTime not_after) {
+                                ServerTime not_after, ScriptBy by) {
   return std::visit(
       [&](const auto& verb) {
-        return eval(script_of(verb), keys_of(prefix, verb.lock, verb.who.job),
+        return eval(script_of(verb), by, keys_of(prefix, verb.lock, verb.who.job),
                     arguments_of(verb, not_after));
       },
       request);
@@ -143,7 +146,7 @@ std::vector<std::string> encode(const Request& request, std::string_view prefix,
 
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
                                        ServerTime not_after) {
-  return eval(scripts::revoke, {record_key(prefix, lock), stats_key(prefix, lock)},
+  return eval(scripts::revoke, ScriptBy::text, {record_key(prefix, lock), stats_key(prefix, lock)},
               {text(not_after)});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the arguments of EVAL and back: names of keys, order of arguments, the fixed reply
+// Requests to EVAL or EVALSHA and back: names of keys, order of arguments, the fixed reply
 // schema of the scripts. Knows nothing of connections, and takes what a server sends for untrusted
 // text.
 #pragma once
@@ -21,11 +21,12 @@ std::string record_key(std::string_view prefix, std::string_view lock);  // <pre
 std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
 
-// The whole command, beginning with EVAL. The text is always sent: a short run is four commands
-// whatever the server's script cache holds. `not_after` is the request's give_up by the server's
-// clock.
+// EVAL with the script's text, which every server understands, or EVALSHA with its hash, which
+// spares the server the hashing of the text and may be answered by NOSCRIPT.
+enum class ScriptBy { text, hash };
+// The whole command. `not_after` is the request's give_up by the server's clock.
 std::vector<std::string> encode(const Request& request, std::string_view prefix,
-                                ServerTime not_after);
+                                ServerTime not_after, ScriptBy by = ScriptBy::text);
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
                                        ServerTime not_after);
 // Best effort, after a reply with `index`: ZADD <prefix>index <now, us> <lock>.

@@ -8,9 +8,14 @@
 
 namespace cronlatch::scripts {
 
-extern const std::string_view acquire;
-extern const std::string_view renew;
-extern const std::string_view release;
-extern const std::string_view revoke;
+struct Script {
+  std::string_view text;
+  std::string_view hash;  // SHA-1 of the text, in hex: what EVALSHA takes
+};
+
+extern const Script acquire;
+extern const Script renew;
+extern const Script release;
+extern const Script revoke;
 
 }  // namespace cronlatch::scripts

@@ -35,6 +35,12 @@ class FileKernelLock : public ::testing::Test {
   Fd dir_{open(temp_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
+TEST(OwnPidNamespace, IsWhatProcSays) {
+  struct stat st {};
+  ASSERT_EQ(stat("/proc/self/ns/pid", &st), 0);
+  EXPECT_EQ(own_pid_namespace(), st.st_ino);
+}
+
 TEST_F(FileKernelLock, IsHeldByOne) {
   auto first = take();
   ASSERT_TRUE(first);

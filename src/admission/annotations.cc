@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/annotations.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/options.h"
+#include "core/text.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+struct Extra {
+  std::string_view key;
+  std::string_view example;
+};
+// In the order of the contract's table.
+constexpr std::array<Extra, 6> kExtras = {{
+    {"lock-scope", "namespace"},
+    {"once-per-schedule", "true"},
+    {"container", "main"},
+    {"command", R"(["python3", "main.py"])"},
+    {"store-secret", "cronlatch-store"},
+    {"alert-after", "26h"},
+}};
+// Written by us: never read as a wish, never refused.
+constexpr std::array<std::string_view, 2> kOurs = {"injected", "mirrored"};
+
+std::string with_prefix(std::string_view key) { return std::string(kPrefix) + std::string(key); }
+
+std::string value_example(std::string_view key) {
+  for (const Extra& extra : kExtras)
+    if (extra.key == key) return std::string(extra.example);
+  if (key == "lock") return "true";
+  const Option* const option = find_option(key);
+  if (option == nullptr) return "";
+  if (std::holds_alternative<std::vector<std::string> Options::*>(option->field))
+    return R"(["sh", "-c", "echo skipped"])";
+  if (std::holds_alternative<Millis Options::*>(option->field) && option->fallback == "0")
+    return "30m";
+  return std::string(option->fallback);
+}
+
+std::string_view nearest_annotation(std::string_view wrong) {
+  std::string_view best;
+  std::size_t best_distance = (std::min<std::size_t>(wrong.size(), 100) + 2) / 3 + 1;
+  const auto consider = [&](std::string_view key) {
+    const std::size_t distance = edit_distance(wrong.substr(0, 100), key);
+    if (distance >= best_distance) return;
+    best = key;
+    best_distance = distance;
+  };
+  for (const Option& option : option_table())
+    if (option.annotatable) consider(option.key);
+  for (const Extra& extra : kExtras) consider(extra.key);
+  return best;
+}
+
+bool matches(const Selection& selection, const Json& cronjob) {
+  const Json* const labels = kube::find(cronjob, {"metadata", "labels"});
+  if (selection.namespace_name != kube::string_at(cronjob, {"metadata", "namespace"})) return false;
+  const std::string name = kube::string_at(cronjob, {"metadata", "name"});
+  if (!selection.name.empty() && fnmatch(selection.name.c_str(), name.c_str(), 0) != 0)
+    return false;
+  return std::all_of(selection.labels.begin(), selection.labels.end(), [&](const auto& wanted) {
+    const Json* const label = labels == nullptr ? nullptr : kube::find(*labels, {wanted.first});
+    return label != nullptr && label->is_string() && *label == wanted.second;
+  });
+}
+
+}  // namespace
+
+Annotations annotations_at(const Json& object, std::initializer_list<std::string_view> at,
+                           const std::string& path, Findings& findings) {
+  Annotations found;
+  const Json* const holder = kube::find(object, at);
+  const Json* const all = holder == nullptr ? nullptr : kube::find(*holder, {"annotations"});
+  if (all == nullptr || !all->is_object()) return found;
+  for (const auto& [name, value] : all->items()) {
+    if (!name.starts_with(kPrefix)) continue;
+    const std::string key = name.substr(kPrefix.size());
+    if (std::find(kOurs.begin(), kOurs.end(), key) != kOurs.end()) continue;
+    const std::string where = path + ".annotations[" + printable(name, 200) + "]";
+    if (value.is_string())
+      found[key] = {value.get<std::string>(), where};
+    else
+      findings.add(where, "the value is no string", "write " + example_of(key));
+  }
+  return found;
+}
+
+void merge(Annotations& all, const Annotations& more, Findings& findings) {
+  for (const auto& [key, annotation] : more) {
+    const auto [there, is_new] = all.try_emplace(key, annotation);
+    if (!is_new && there->second.value != annotation.value)
+      findings.add(annotation.where,
+                   cronlatch::quoted(annotation.value) + ", but " + there->second.where + " says " +
+                       cronlatch::quoted(there->second.value),
+                   "leave one of the two out");
+  }
+}
+
+Annotations selected(const Settings& settings, const Json& cronjob, Findings& findings) {
+  Annotations all;
+  for (std::size_t i = 0; i < settings.select.size(); ++i) {
+    if (!matches(settings.select[i], cronjob)) continue;
+    Annotations these;
+    for (const auto& [key, value] : settings.select[i].annotations)
+      these[key] = {value, "select[" + std::to_string(i) + "].annotations[" + key +
+                               "] of the operator's settings"};
+    merge(all, these, findings);
+  }
+  return all;
+}
+
+std::vector<std::string> listed_keys(const std::string& mark) {
+  std::vector<std::string> keys;
+  std::string_view rest = mark;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    if (end > 0) keys.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return keys;
+}
+
+bool is_annotation(std::string_view key) {
+  const Option* const option = find_option(key);
+  if (option != nullptr) return option->annotatable;
+  return std::any_of(kExtras.begin(), kExtras.end(), [&](const Extra& e) { return e.key == key; });
+}
+
+std::vector<std::string_view> extra_annotations() {
+  std::vector<std::string_view> keys;
+  for (const Extra& extra : kExtras) keys.push_back(extra.key);
+  return keys;
+}
+
+std::string example_of(std::string_view key) {
+  const std::string value = value_example(key);
+  if (value.empty()) return "cronlatch.dev/lock: \"true\"";
+  // YAML: what has double quotes inside is put between single ones.
+  const char quote = value.find('"') == std::string::npos ? '"' : '\'';
+  return with_prefix(key) + ": " + quote + value + quote;
+}
+
+void find_unknown(const Annotations& annotations, Findings& findings) {
+  for (const auto& [key, annotation] : annotations) {
+    if (is_annotation(key)) continue;
+    if (find_option(key) != nullptr) {
+      findings.add(annotation.where, "this option is decided by the operator, not by annotations",
+                   "leave it out");
+      continue;
+    }
+    const std::string_view near = nearest_annotation(key);
+    findings.add(annotation.where, "there is no such annotation",
+                 near.empty() ? "write for example " + example_of("lock")
+                              : "did you mean " + example_of(near) + "?");
+  }
+}
+
+}  // namespace cronlatch::op

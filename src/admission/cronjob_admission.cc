@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CronJob that is applied: its annotations are checked and mirrored, and nothing else of it is
+// touched, so that GitOps tools see no drift.
+#include "admission/job_admission.h"
+#include "admission/mirror.h"
+#include "admission/verdict.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+constexpr char kTemplatePath[] = "spec.jobTemplate.";
+
+// One that the API server has yet to name: any name will do to try.
+std::string name_of(const Json& cronjob) {
+  const std::string name = kube::string_at(cronjob, {"metadata", "name"});
+  return name.empty() ? kube::string_at(cronjob, {"metadata", "generateName"}) + "x" : name;
+}
+
+// The Job that the template would become.
+Json job_of(const Json& cronjob) {
+  const Json* const job_template = kube::find(cronjob, {"spec", "jobTemplate"});
+  if (job_template == nullptr || !job_template->is_object()) return Json::object();
+  return *job_template;
+}
+
+Edit mirrored(const Json& cronjob, const Mirror& mirror) {
+  Edit edit(cronjob);
+  const std::string annotations = json_pointer({"spec", "jobTemplate", "metadata", "annotations"});
+  for (const auto& [name, value] : mirror.set) edit.set(below(annotations, name), value);
+  for (const std::string& name : mirror.remove) edit.remove(below(annotations, name));
+  return edit;
+}
+
+Verdict denied(const Error& error) {
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::denied;
+  verdict.message = error.message;
+  return verdict;
+}
+
+}  // namespace
+
+Verdict admit_cronjob(const Admission& request, const Settings& settings) {
+  const bool concerns_us = request.operation == "CREATE" || request.operation == "UPDATE";
+  // One that is being deleted must be able to lose its finalizers, whatever is wrong with it.
+  const Json* const deleted = kube::find(request.object, {"metadata", "deletionTimestamp"});
+  if (!concerns_us || (deleted != nullptr && !deleted->is_null())) return {};
+  Result<Mirror> wanted = mirror(request.object, request.before, settings);
+  if (!wanted.ok()) return denied(wanted.error());
+
+  const Edit edit = mirrored(request.object, *wanted);
+  Verdict verdict;
+  verdict.patch = edit.operations();
+  verdict.warnings = std::move(wanted->warnings);
+  if (!wanted->gated) return verdict;
+  const Json job = job_of(edit.object());
+  const Workload workload{&job, kTemplatePath, request.namespace_name, name_of(request.object)};
+  Result<std::optional<Injection>> tried = gate(workload, settings, ImageIndex(settings));
+  if (!tried.ok()) return denied(tried.error());
+  if (tried->has_value())
+    for (std::string& warning : (*tried)->warnings) verdict.warnings.push_back(std::move(warning));
+  return verdict;
+}
+
+}  // namespace cronlatch::op

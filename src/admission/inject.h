@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rewrite: a Job's pod template in which one container runs behind its lock. Pure, and a fixed
+// point: what it has rewritten it leaves as it is, and what somebody else has changed since is
+// rewritten again. Whether a container is gated is told by its command, never by a mark.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admission/entrypoint.h"
+#include "admission/json_patch.h"
+#include "admission/wishes.h"
+#include "admission/workload.h"
+#include "core/result.h"
+
+namespace cronlatch::op {
+
+struct Injection {
+  Edit edit;
+  std::vector<std::string> warnings;
+};
+
+// `wishes.gate` is Gate::on. The error says everything that is in the way.
+Result<Injection> inject(const Workload& workload, const Wishes& wishes, const Settings& settings,
+                         const EntrypointSource& source);
+
+}  // namespace cronlatch::op

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a workload can be gated: the container, its command, and everything that would run around
+// the lock, or wait for ever. Refuses with field path and fix; warns of what will surprise.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/entrypoint.h"
+#include "admission/findings.h"
+#include "admission/wishes.h"
+#include "admission/workload.h"
+
+namespace cronlatch::op {
+
+// Names of ours in the pod.
+inline constexpr std::string_view kBinVolume = "cronlatch-bin";
+inline constexpr std::string_view kBinDirectory = "/cronlatch-bin";
+inline constexpr std::string_view kBinary = "/cronlatch-bin/cronlatch";
+inline constexpr std::string_view kInstallContainer = "cronlatch-install";
+inline constexpr std::string_view kStoreVolume = "cronlatch-store";
+inline constexpr std::string_view kStoreDirectory = "/var/run/secrets/cronlatch";
+
+// The index in spec.containers of the one to gate.
+std::optional<std::size_t> gated_container(const Workload& workload, const Wishes& wishes,
+                                           Findings& findings);
+
+// The command without our wrapper, wherever in it the wrapper stands: another webhook may have put
+// something before it.
+std::vector<std::string> unwrapped(const std::vector<std::string>& command);
+
+// What the gated container runs: its own command, or what annotation or source say for the image.
+// `args` is set where the image's CMD must be added, because the container has none.
+struct UserCommand {
+  std::vector<std::string> command;
+  std::optional<std::vector<std::string>> args;
+};
+std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
+                                        const Wishes& wishes, const EntrypointSource& source,
+                                        Findings& findings);
+
+// Everything else that cannot be gated.
+void refuse_shapes(const Workload& workload, std::size_t container, const Wishes& wishes,
+                   Findings& findings);
+
+// The shorter of the Job's and the pod's activeDeadlineSeconds.
+std::optional<Millis> active_deadline(const Workload& workload);
+
+std::vector<std::string> warnings_for(const Workload& workload, std::size_t container,
+                                      const Settings& settings);
+
+}  // namespace cronlatch::op

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which keys below spec.jobTemplate are copies of ours, and which the user wrote there, is the
+// whole difficulty: a copy follows its source, and what the user wrote is never touched.
+#include "admission/mirror.h"
+
+#include <algorithm>
+
+#include "admission/annotations.h"
+#include "admission/wishes.h"
+#include "core/text.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+constexpr std::string_view kOurFieldManager = "cronlatch";
+
+const Json* template_annotations(const Json& cronjob) {
+  return kube::find(cronjob, {"spec", "jobTemplate", "metadata", "annotations"});
+}
+
+std::string copy_at(const Json& cronjob, const std::string& name) {
+  const Json* const all = template_annotations(cronjob);
+  return all == nullptr ? "" : kube::string_at(*all, {name});
+}
+
+bool has_copy(const Json& cronjob, const std::string& name) {
+  const Json* const all = template_annotations(cronjob);
+  return all != nullptr && kube::find(*all, {name}) != nullptr;
+}
+
+// Server-side apply notes who wrote which field, as kubectl apply notes the whole manifest. Our
+// mark is in no manifest, so whoever owns the key and not the mark wrote the key himself.
+bool applied_by_another(const Json& cronjob, const std::string& name) {
+  const Json* const entries = kube::find(cronjob, {"metadata", "managedFields"});
+  if (entries == nullptr || !entries->is_array()) return false;
+  return std::any_of(entries->begin(), entries->end(), [&](const Json& entry) {
+    if (kube::string_at(entry, {"operation"}) != "Apply" ||
+        kube::string_at(entry, {"manager"}) == kOurFieldManager)
+      return false;
+    const Json* const owned =
+        kube::find(entry, {"fieldsV1", "f:spec", "f:jobTemplate", "f:metadata", "f:annotations"});
+    return owned != nullptr && kube::find(*owned, {"f:" + name}) != nullptr &&
+           kube::find(*owned, {"f:" + std::string(kMirroredAnnotation)}) == nullptr;
+  });
+}
+
+// The keys in the template that are copies of ours.
+std::vector<std::string> copies(const Json& cronjob) {
+  std::vector<std::string> keys = listed_keys(copy_at(cronjob, std::string(kMirroredAnnotation)));
+  const std::string noted = kube::string_at(
+      cronjob, {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"});
+  const Result<Json> manifest = kube::parse_json(noted.empty() ? "null" : noted);
+  std::erase_if(keys, [&](const std::string& key) {
+    const std::string name = std::string(kPrefix) + key;
+    return (manifest.ok() && has_copy(*manifest, name)) || applied_by_another(cronjob, name);
+  });
+  return keys;
+}
+
+// Has this update changed the copy to something that we would not write? Then it is the user's from
+// now on. (What we would write it already says when another hook has us asked a second time.)
+bool is_edited(const Json& cronjob, const Json& before, const std::string& name,
+               const Mirror& mirror) {
+  if (!has_copy(before, name) || !has_copy(cronjob, name)) return false;
+  const std::string now = copy_at(cronjob, name);
+  const auto wanted = mirror.wanted.find(name);
+  return now != copy_at(before, name) && (wanted == mirror.wanted.end() || wanted->second != now);
+}
+
+// Replace ends the predecessor while the new run starts: a skip would leave neither.
+void add_for_replace(const Json& cronjob, const Wishes& wishes,
+                     std::map<std::string, std::string>& wanted) {
+  if (kube::string_at(cronjob, {"spec", "concurrencyPolicy"}) != "Replace") return;
+  if (wishes.gate != Gate::on || wishes.annotated.count("on-busy") != 0) return;
+  wanted["on-busy"] = "wait";
+  if (wishes.annotated.count("wait-timeout") == 0)
+    wanted["wait-timeout"] = show_duration(2 * wishes.options.ttl);
+}
+
+std::string joined_keys(const std::map<std::string, std::string>& values) {
+  std::string keys;
+  for (const auto& [key, value] : values) keys += (keys.empty() ? "" : ",") + key;
+  return keys;
+}
+
+// From what is wanted to what must change.
+void compare(const Json& cronjob, const std::map<std::string, std::string>& values,
+             const std::vector<std::string>& ours, Mirror& mirror) {
+  for (const auto& [key, value] : values) mirror.wanted[std::string(kPrefix) + key] = value;
+  if (!values.empty()) mirror.wanted[std::string(kMirroredAnnotation)] = joined_keys(values);
+  for (const auto& [name, value] : mirror.wanted)
+    if (!has_copy(cronjob, name) || copy_at(cronjob, name) != value) mirror.set[name] = value;
+  for (const std::string& key : ours) {
+    const std::string name = std::string(kPrefix) + key;
+    if (values.count(key) == 0 && has_copy(cronjob, name)) mirror.remove.push_back(name);
+  }
+  const std::string mark(kMirroredAnnotation);
+  if (values.empty() && has_copy(cronjob, mark)) mirror.remove.push_back(mark);
+}
+
+void warn(const Annotations& all, Gate gate, Mirror& mirror) {
+  const std::string lock(kLockAnnotation);
+  if (gate != Gate::absent) return;
+  if (std::find(mirror.remove.begin(), mirror.remove.end(), lock) != mirror.remove.end())
+    mirror.warnings.push_back(lock + " was removed: the runs are no longer gated");
+  else if (!all.empty())
+    mirror.warnings.push_back(all.begin()->second.where + ": does nothing without " +
+                              example_of("lock"));
+}
+
+// With `ours` as the copies that may be overwritten and removed.
+Result<Mirror> plan(const Json& cronjob, const Settings& settings,
+                    const std::vector<std::string>& ours) {
+  Findings findings;
+  Annotations sources = annotations_at(cronjob, {"metadata"}, "metadata", findings);
+  merge(sources,
+        annotations_at(cronjob, {"spec", "jobTemplate", "spec", "template", "metadata"},
+                       "spec.jobTemplate.spec.template.metadata", findings),
+        findings);
+  merge(sources, selected(settings, cronjob, findings), findings);
+  Annotations native = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
+                                      "spec.jobTemplate.metadata", findings);
+  for (const std::string& key : ours) native.erase(key);
+
+  Annotations all = sources;
+  merge(all, native, findings);
+  const Wishes wishes =
+      read_wishes(all, settings, kube::string_at(cronjob, {"metadata", "namespace"}), findings);
+  if (!findings.empty()) return findings.error();
+
+  std::map<std::string, std::string> values;
+  if (wishes.gate != Gate::absent) {
+    for (const auto& [key, annotation] : sources)
+      if (native.count(key) == 0) values[key] = annotation.value;
+    add_for_replace(cronjob, wishes, values);
+  }
+  Mirror mirror;
+  mirror.gated = wishes.gate == Gate::on;
+  compare(cronjob, values, ours, mirror);
+  warn(all, wishes.gate, mirror);
+  return mirror;
+}
+
+}  // namespace
+
+Result<Mirror> mirror(const Json& cronjob, const Json* before, const Settings& settings) {
+  std::vector<std::string> ours = copies(cronjob);
+  Result<Mirror> planned = plan(cronjob, settings, ours);
+  if (!planned.ok() || before == nullptr) return planned;
+  const auto edited = [&](const std::string& key) {
+    return is_edited(cronjob, *before, std::string(kPrefix) + key, *planned);
+  };
+  if (std::erase_if(ours, edited) == 0) return planned;
+  return plan(cronjob, settings, ours);
+}
+
+}  // namespace cronlatch::op

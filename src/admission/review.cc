@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The envelope. Whatever comes in, a review goes out, and it carries the request's uid: without it
+// the API server takes any answer for a broken webhook.
+#include "admission/review.h"
+
+#include "admission/verdict.h"
+#include "core/text.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+std::string base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](std::size_t at) {
+      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
+    };
+    const unsigned three = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
+    out += kDigits[three >> 18U & 63U];
+    out += kDigits[three >> 12U & 63U];
+    out += i + 1 < bytes.size() ? kDigits[three >> 6U & 63U] : '=';
+    out += i + 2 < bytes.size() ? kDigits[three & 63U] : '=';
+  }
+  return out;
+}
+
+// The API server cuts what is longer, in the middle of a word.
+std::string short_warning(const std::string& warning) { return printable(warning, 250); }
+
+Json status_of(const Verdict& verdict) {
+  const bool denied = verdict.kind == Verdict::Kind::denied;
+  return {{"code", denied ? 403 : 500},
+          {"reason", denied ? "Forbidden" : "InternalError"},
+          {"message", printable(verdict.message, 8'000)}};
+}
+
+Json response_of(const Verdict& verdict, const std::string& uid) {
+  Json response = {{"uid", uid}, {"allowed", verdict.kind == Verdict::Kind::allowed}};
+  if (verdict.kind != Verdict::Kind::allowed) {
+    response["status"] = status_of(verdict);
+    return response;
+  }
+  if (!verdict.patch.empty()) {
+    response["patchType"] = "JSONPatch";
+    response["patch"] = base64(kube::to_text(verdict.patch));
+  }
+  if (!verdict.warnings.empty()) {
+    Json warnings = Json::array();
+    for (const std::string& warning : verdict.warnings) warnings.push_back(short_warning(warning));
+    response["warnings"] = std::move(warnings);
+  }
+  return response;
+}
+
+std::string_view result_of(const Verdict& verdict) {
+  switch (verdict.kind) {
+    case Verdict::Kind::allowed:
+      return verdict.patch.empty() ? "skipped" : "mutated";
+    case Verdict::Kind::denied:
+      return "denied";
+    case Verdict::Kind::error:
+      return "error";
+  }
+  return "error";
+}
+
+Verdict trouble(std::string message) {
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::error;
+  verdict.message = std::move(message);
+  return verdict;
+}
+
+Verdict decide(Json& review, const Settings& settings,
+               Verdict (*admit)(const Admission&, const Settings&)) {
+  const Json* const object = kube::find(review, {"request", "object"});
+  const std::string operation = kube::string_at(review, {"request", "operation"});
+  if (operation == "DELETE" || operation == "CONNECT") return {};
+  if (object == nullptr || !object->is_object())
+    return trouble("the review holds no object to decide about");
+  Json& request = review["request"];
+  Admission admission;
+  admission.namespace_name = kube::string_at(request, {"namespace"});
+  admission.object = std::move(request["object"]);
+  Json& metadata = admission.object["metadata"];
+  if (metadata.is_null()) metadata = Json::object();
+  if (metadata.is_object() && !metadata.contains("namespace"))
+    metadata["namespace"] = admission.namespace_name;
+  admission.operation = operation;
+  const Json* const before = kube::find(request, {"oldObject"});
+  if (before != nullptr && before->is_object()) admission.before = before;
+  return admit(admission, settings);
+}
+
+Reviewed answer(std::string_view text, const Settings& settings, std::string_view resource,
+                Verdict (*admit)(const Admission&, const Settings&)) {
+  Result<Json> review = kube::parse_json(text);
+  const std::string uid = review.ok() ? kube::string_at(*review, {"request", "uid"}) : "";
+  const Verdict verdict = !review.ok()
+                              ? trouble("the review cannot be read: " + review.error().message)
+                              : decide(*review, settings, admit);
+  const Json out = {{"apiVersion", "admission.k8s.io/v1"},
+                    {"kind", "AdmissionReview"},
+                    {"response", response_of(verdict, uid)}};
+  return {kube::to_text(out), resource, result_of(verdict)};
+}
+
+}  // namespace
+
+Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings) {
+  return answer(admission_review_json, settings, "cronjob", admit_cronjob);
+}
+
+Reviewed review_job(std::string_view admission_review_json, const Settings& settings) {
+  return answer(admission_review_json, settings, "job", admit_job);
+}
+
+}  // namespace cronlatch::op

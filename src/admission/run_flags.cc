@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/run_flags.h"
+
+#include <algorithm>
+#include <map>
+
+#include "admission/job_rules.h"
+#include "core/text.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+// Option -> text, escaped for the kubelet.
+using Values = std::map<std::string, std::string, std::less<>>;
+
+std::string variable(std::string_view name) { return "$(" + std::string(name) + ")"; }
+
+// `<job>@<seconds since 1970>`: one name for one tick, whatever zone a cluster counts in.
+std::string schedule_identity(const Workload& workload, const std::string& job,
+                              Findings& findings) {
+  const std::string stamp =
+      kube::string_at(*workload.job, {"metadata", "annotations", kScheduledAnnotation});
+  if (stamp.empty()) return "";  // made by hand: excluded by the lock alone
+  const std::optional<WallTime> at = parse_rfc3339(stamp);
+  if (at) return job + "@" + std::to_string(at->us / 1'000'000);
+  findings.add(workload.path + "metadata.annotations[" + std::string(kScheduledAnnotation) + "]",
+               cronlatch::quoted(stamp) + " is no time",
+               "leave it to Kubernetes, which writes it like 2026-11-21T02:00:00Z");
+  return "";
+}
+
+Values facts_of_the_workload(const Workload& workload, const Wishes& wishes,
+                             const std::string& outcome_file, Findings& findings) {
+  Values values;
+  if (wishes.lock.empty() && workload.cronjob.empty()) {
+    findings.add(workload.path + "metadata.annotations[" + std::string(kLockAnnotation) + "]",
+                 "\"true\" is the CronJob's own lock, but no CronJob owns this Job",
+                 "name the lock, for example cronlatch.dev/lock: \"nightly-report\"");
+    return values;
+  }
+  const Result<std::string> lock =
+      full_lock_name(wishes, workload.namespace_name, workload.cronjob);
+  if (!lock.ok())
+    findings.add(workload.path + "metadata.annotations[" + std::string(kLockAnnotation) + "]",
+                 lock.error().message, lock.error().hint);
+  else
+    values["lock"] = kubelet_escaped(*lock);
+  if (!workload.cronjob.empty()) {
+    const std::string job = workload.namespace_name + "/" + workload.cronjob;
+    values["job"] = kubelet_escaped(job);
+    if (wishes.once_per_schedule)
+      values["once-per"] = kubelet_escaped(schedule_identity(workload, job, findings));
+  }
+  values["attempt-group"] = variable(kJobUidVariable);
+  values["holder"] = kubelet_escaped(workload.namespace_name + "/") + variable(kPodNameVariable);
+  values["outcome-file"] = kubelet_escaped(outcome_file);
+  return values;
+}
+
+// A limit that the platform gave to all must not outlive one Job's deadline: the Job would end
+// without a word about the lock.
+void fit_into_deadline(const Workload& workload, Options& options) {
+  const std::optional<Millis> deadline = active_deadline(workload);
+  if (deadline && options.wait_timeout >= *deadline)
+    options.wait_timeout = std::max(Millis(1'000), *deadline / 2000 * 1000);
+}
+
+}  // namespace
+
+std::vector<std::string> wrapper_command(const Workload& workload, const Wishes& wishes,
+                                         const Settings& settings, const std::string& outcome_file,
+                                         Findings& findings) {
+  Values values = facts_of_the_workload(workload, wishes, outcome_file, findings);
+  Options options = wishes.options;
+  fit_into_deadline(workload, options);
+  for (const std::string& key : wishes.decided)
+    values[key] = kubelet_escaped(show_option(options, *find_option(key)));
+  values["store"] = kubelet_escaped(settings.store);
+  if (!wishes.store_secret.empty()) values["credentials-dir"] = kStoreDirectory;
+
+  std::vector<std::string> command = {std::string(kBinary), "run", "--isolated"};
+  for (const Option& option : option_table()) {  // one order, whoever decided what
+    const auto value = values.find(option.key);
+    if (value != values.end() && !value->second.empty())
+      command.push_back(flag_of(option) + "=" + value->second);
+  }
+  command.emplace_back("--");
+  return command;
+}
+
+std::string kubelet_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '$' ? "$$" : std::string(1, c);
+  return out;
+}
+
+}  // namespace cronlatch::op

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/setting_fields.h"
+
+#include "core/text.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+using Kind = YamlNode::Kind;
+
+Error wrong(std::string what, std::string fix) {
+  return {Code::config, std::move(what), std::move(fix)};
+}
+
+Status read(std::string& out, const YamlNode& node) {
+  if (node.kind == Kind::null) return wrong("no value", "give it one or leave the line out");
+  if (node.kind != Kind::text) return wrong("not one value", "write key: value");
+  for (const char c : node.text)
+    if (static_cast<unsigned char>(c) < 0x20)
+      return wrong(cronlatch::quoted(node.text) + " has a control character", "leave it out");
+  out = node.text;
+  return Done{};
+}
+
+Status read(bool& out, const YamlNode& node) {
+  if (node.kind != Kind::text || (node.text != "true" && node.text != "false"))
+    return wrong("neither true nor false", "write true or false");
+  out = node.text == "true";
+  return Done{};
+}
+
+Status read(CertificateMode& out, const YamlNode& node) {
+  if (node.kind != Kind::text || (node.text != "own" && node.text != "files"))
+    return wrong("neither own nor files", "write own or files");
+  out = node.text == "own" ? CertificateMode::own : CertificateMode::files;
+  return Done{};
+}
+
+// By the words of the wrapper's option of the same name.
+Status read_word(Options& options, const char* key, const YamlNode& node) {
+  std::string text;
+  if (Status is_text = read(text, node); !is_text.ok()) return is_text;
+  return apply_text(options, *find_option(key), text);
+}
+Status read(LogFormat& out, const YamlNode& node) {
+  Options options;
+  Status status = read_word(options, "log-format", node);
+  out = options.log_format;
+  return status;
+}
+Status read(Level& out, const YamlNode& node) {
+  Options options;
+  Status status = read_word(options, "log-level", node);
+  out = options.log_level;
+  return status;
+}
+
+Status read(std::vector<std::string>& out, const YamlNode& node) {
+  if (node.kind != Kind::list) return wrong("no list", "write [one, two]");
+  out.clear();
+  for (const YamlNode& item : node.items) {
+    std::string text;
+    if (Status is_text = read(text, item); !is_text.ok()) return is_text;
+    out.push_back(text);
+  }
+  return Done{};
+}
+
+template <class T>
+Status read(std::map<std::string, T>& out, const YamlNode& node) {
+  if (node.kind != Kind::map) return wrong("no map", "write {key: value}");
+  out.clear();
+  for (const YamlEntry& entry : node.entries) {
+    Status status = read(out[entry.key], entry.value);
+    if (status.ok()) continue;
+    return wrong(printable(entry.key, 80) + ": " + status.error().message, status.error().hint);
+  }
+  return Done{};
+}
+
+Status read_selection(Selection& out, const YamlNode& node) {
+  if (node.kind != Kind::map)
+    return wrong("no map", "write namespace, name, labels and annotations");
+  for (const YamlEntry& entry : node.entries) {
+    Status status = Done{};
+    if (entry.key == "namespace")
+      status = read(out.namespace_name, entry.value);
+    else if (entry.key == "name")
+      status = read(out.name, entry.value);
+    else if (entry.key == "labels")
+      status = read(out.labels, entry.value);
+    else if (entry.key == "annotations")
+      status = read(out.annotations, entry.value);
+    else
+      return wrong("unknown key " + cronlatch::quoted(entry.key),
+                   "there are namespace, name, labels and annotations");
+    if (!status.ok()) return wrong(entry.key + ": " + status.error().message, status.error().hint);
+  }
+  return Done{};
+}
+
+Status read(std::vector<Selection>& out, const YamlNode& node) {
+  if (node.kind != Kind::list) return wrong("no list", "write a list of maps");
+  out.clear();
+  for (const YamlNode& item : node.items) {
+    Selection selection;
+    if (Status status = read_selection(selection, item); !status.ok())
+      return wrong("[" + std::to_string(out.size()) + "]: " + status.error().message,
+                   status.error().hint);
+    out.push_back(std::move(selection));
+  }
+  return Done{};
+}
+
+// A container's resources: quantities stay text.
+Status read(Json& out, const YamlNode& node) {
+  std::map<std::string, std::map<std::string, std::string>> amounts;
+  if (node.kind != Kind::map) return wrong("no map", "write {requests: {cpu: 50m}, limits: {}}");
+  for (const YamlEntry& entry : node.entries) {
+    if (entry.key != "requests" && entry.key != "limits")
+      return wrong("unknown key " + cronlatch::quoted(entry.key), "there are requests and limits");
+    if (Status status = read(amounts[entry.key], entry.value); !status.ok())
+      return wrong(entry.key + ": " + status.error().message, status.error().hint);
+  }
+  out = amounts.empty() ? Json() : Json(amounts);
+  return Done{};
+}
+
+}  // namespace
+
+Status read_field(Settings& settings, const SettingField& field, const YamlNode& node) {
+  return std::visit([&](auto member) { return read(settings.*member, node); }, field);
+}
+
+}  // namespace cronlatch::op

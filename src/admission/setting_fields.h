@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a node of YAML to a field of Settings: one reader per kind of field. The errors do not name
+// the key; their caller does.
+#pragma once
+
+#include <variant>
+
+#include "admission/settings.h"
+#include "config/yaml_tree.h"
+
+namespace cronlatch::op {
+
+using SettingField =
+    std::variant<std::string Settings::*, bool Settings::*, CertificateMode Settings::*,
+                 LogFormat Settings::*, Level Settings::*, std::vector<std::string> Settings::*,
+                 std::map<std::string, std::string> Settings::*,
+                 std::map<std::string, std::vector<std::string>> Settings::*,
+                 std::vector<Selection> Settings::*, kube::Json Settings::*>;
+
+Status read_field(Settings& settings, const SettingField& field, const YamlNode& node);
+
+}  // namespace cronlatch::op

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// THE table of the operator's settings, and what a file of them must say to be taken.
+#include "admission/settings.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "admission/setting_fields.h"
+#include "admission/wishes.h"
+#include "core/text.h"
+
+namespace cronlatch::op {
+namespace {
+
+constexpr char kFile[] = "settings";
+
+using S = Settings;
+struct Row {
+  std::string_view key;
+  SettingField field;
+  std::string_view fallback;
+  std::string_view help;
+};
+
+// clang-format off
+const Row kRows[] = {
+    {"admission-address", &S::admission_address, "[::]:8443", "where the API server reaches the admission hooks (HTTPS)"},
+    {"plain-address", &S::plain_address, "[::]:8080", "/healthz, /readyz and /metrics (HTTP)"},
+    {"namespace", &S::namespace_name, "cronlatch", "the operator's own; the variable POD_NAMESPACE goes before"},
+    {"name", &S::name, "cronlatch", "base name of the operator's own objects"},
+    {"image", &S::image, "", "the image with the wrapper; must be given"},
+    {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "of the init container: Always, IfNotPresent, Never"},
+    {"image-pull-secrets", &S::image_pull_secrets, "[]", "Secrets added to a gated pod's imagePullSecrets"},
+    {"resources", &S::resources, "{}", "of the init container: requests and limits; empty: 50m and 32Mi of each"},
+    {"store", &S::store, "", "URL of the store that every gated run uses; while there is none, whoever asks for a lock is refused"},
+    {"store-secret", &S::store_secret, "cronlatch-store", "Secret in a Job's namespace with access to the store, where no annotation names one"},
+    {"defaults", &S::defaults, "{}", "options of every gated run: below annotations where those may set them"},
+    {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "namespaces that may use lock-scope: cluster"},
+    {"image-index", &S::image_index, "{}", "image -> ENTRYPOINT (and CMD), for containers without a command"},
+    {"select", &S::select, "[]", "CronJobs that the platform gates: namespace, name, labels, annotations (without prefix)"},
+    {"certificate-mode", &S::certificate_mode, "own", "own: made and renewed by the operator; files: read from certificate-dir"},
+    {"certificate-dir", &S::certificate_dir, "/etc/cronlatch/tls", "tls.crt, tls.key, ca.crt in mode files"},
+    {"credentials-dir", &S::credentials_dir, "/etc/cronlatch/store", "the operator's own access to the store"},
+    {"patch-cronjobs", &S::patch_cronjobs, "true", "false: the reconciler only says what is missing"},
+    {"copy-secret-source", &S::copy_secret_source, "", "Secret of the operator's namespace that is copied as store-secret"},
+    {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "where it is copied to"},
+    {"log-format", &S::log_format, "json", "text, json, logfmt"},
+    {"log-level", &S::log_level, "info", "error, warn, info, debug"},
+    {"client-ca-file", &S::client_ca_file, "", "PEM: only clients with a certificate of these authorities may ask for admissions; read at the start"},
+};
+// clang-format on
+
+const Row* find_row(std::string_view key) {
+  const auto row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.key == key; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+std::string place(int line) { return std::string(kFile) + ":" + std::to_string(line) + ": "; }
+
+Error unknown_key(const YamlEntry& entry) {
+  std::string_view best;
+  std::size_t best_distance = (std::min<std::size_t>(entry.key.size(), 100) + 2) / 3 + 1;
+  for (const Row& row : kRows) {
+    const std::size_t distance = edit_distance(entry.key.substr(0, 100), row.key);
+    if (distance >= best_distance) continue;
+    best = row.key;
+    best_distance = distance;
+  }
+  return {Code::usage, place(entry.line) + "unknown key " + cronlatch::quoted(entry.key),
+          best.empty() ? "docs/reference/operator.md lists all keys"
+                       : "did you mean " + std::string(best) + "?"};
+}
+
+// What a field's kind cannot say.
+Status check_text(const Settings& s) {
+  const auto one_of = [](const std::string& text, std::initializer_list<const char*> words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+  };
+  if (s.image.empty()) return Error{Code::config, "image: not given", "name the operator's image"};
+  if (Status url = check_store_url(s.store); !s.store.empty() && !url.ok())
+    return Error{Code::config, "store: " + url.error().message, url.error().hint};
+  if (!one_of(s.image_pull_policy, {"Always", "IfNotPresent", "Never"}))
+    return Error{Code::config,
+                 "image-pull-policy: " + cronlatch::quoted(s.image_pull_policy) + " is none",
+                 "write Always, IfNotPresent or Never"};
+  for (const auto& [key, address] : {std::pair{"admission-address", s.admission_address},
+                                     std::pair{"plain-address", s.plain_address}})
+    if (const std::size_t colon = address.rfind(':');
+        colon == std::string::npos || colon == 0 || colon + 1 == address.size())
+      return Error{
+          Code::config,
+          std::string(key) + ": " + cronlatch::quoted(address) + " is no address with a port",
+          "write for example \"[::]:8443\""};
+  return Done{};
+}
+
+Status check_defaults(const Settings& s) {
+  Options options = default_options();
+  for (const auto& [key, value] : s.defaults) {
+    if (Status checked = check_default(key, value); !checked.ok())
+      return Error{Code::config, "defaults: " + checked.error().message, checked.error().hint};
+    (void)apply_text(options, *find_option(key), value).ok();
+  }
+  options.store = s.store;
+  if (Status valid = validate(options); !valid.ok())
+    return Error{Code::config, "defaults: " + valid.error().message, valid.error().hint};
+  return Done{};
+}
+
+Status check_selections(const Settings& s) {
+  for (std::size_t i = 0; i < s.select.size(); ++i) {
+    const Selection& selection = s.select[i];
+    const std::string where = "select[" + std::to_string(i) + "]";
+    if (selection.namespace_name.empty())
+      return Error{Code::config, where + ": no namespace", "name the namespace"};
+    if (selection.annotations.count("lock") == 0)
+      return Error{Code::config, where + ": the annotations name no lock",
+                   "write for example annotations: {lock: \"true\"}"};
+    Annotations annotations;
+    for (const auto& [key, value] : selection.annotations)
+      annotations[key] = {value, where + ".annotations[" + key + "]"};
+    Findings findings;
+    (void)read_wishes(annotations, s, selection.namespace_name, findings);
+    if (!findings.empty()) return Error{Code::config, findings.error().message};
+  }
+  return Done{};
+}
+
+Status check_lists(const Settings& s) {
+  for (const auto& [image, command] : s.image_index)
+    if (command.empty() || command.front().empty())
+      return Error{Code::config, "image-index: " + cronlatch::quoted(image) + " has no command",
+                   "write its ENTRYPOINT: [/bin/thing]"};
+  if (!s.copy_secret_source.empty() && s.copy_secret_namespaces.empty())
+    return Error{Code::config, "copy-secret-source: there is nowhere to copy to",
+                 "name the namespaces in copy-secret-namespaces"};
+  return Done{};
+}
+
+// The line of the key that a message begins with, so that every error has one.
+Error with_line(const YamlNode& root, const Error& error) {
+  const std::string key = error.message.substr(0, error.message.find_first_of(":["));
+  const auto entry = std::find_if(root.entries.begin(), root.entries.end(),
+                                  [&](const YamlEntry& e) { return e.key == key; });
+  return {error.code, place(entry == root.entries.end() ? 1 : entry->line) + error.message,
+          error.hint};
+}
+
+}  // namespace
+
+Result<Settings> parse_settings(std::string_view yaml) {
+  const Result<YamlNode> root = read_yaml(kFile, std::string(yaml));
+  if (!root.ok()) return root.error();
+  if (root->kind != YamlNode::Kind::map && root->kind != YamlNode::Kind::null)
+    return Error{Code::config, place(root->line) + "not a map of settings",
+                 "write lines like store: rediss://redis.db:6379"};
+  Settings settings;
+  for (const YamlEntry& entry : root->entries) {
+    const Row* const row = find_row(entry.key);
+    if (row == nullptr) return unknown_key(entry);
+    const Status status = read_field(settings, row->field, entry.value);
+    if (!status.ok())
+      return Error{Code::config, place(entry.line) + entry.key + ": " + status.error().message,
+                   status.error().hint};
+  }
+  for (const auto check : {check_text, check_defaults, check_selections, check_lists})
+    if (Status checked = check(settings); !checked.ok()) return with_line(*root, checked.error());
+  return settings;
+}
+
+std::vector<SettingRow> setting_rows() {
+  std::vector<SettingRow> rows;
+  for (const Row& row : kRows) rows.push_back({row.key, row.fallback, row.help});
+  return rows;
+}
+
+}  // namespace cronlatch::op

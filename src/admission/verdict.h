@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an admission decides, before it is put into an AdmissionReview; and who decides it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admission/settings.h"
+#include "kube/json.h"
+
+namespace cronlatch::op {
+
+struct Verdict {
+  enum class Kind { allowed, denied, error };
+  Kind kind = Kind::allowed;
+  kube::Json patch = kube::Json::array();  // JSON patch; empty: as it is
+  std::vector<std::string> warnings;
+  std::string message;  // of a denial or an error
+};
+
+// What of a request matters. `object` has its namespace filled in.
+struct Admission {
+  kube::Json object;
+  const kube::Json* before = nullptr;  // of an update
+  std::string operation;               // CREATE, UPDATE, ...
+  std::string namespace_name;
+};
+
+Verdict admit_cronjob(const Admission& request, const Settings& settings);
+Verdict admit_job(const Admission& request, const Settings& settings);
+
+}  // namespace cronlatch::op

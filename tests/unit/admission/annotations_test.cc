@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/annotations.h"
+
+#include <gtest/gtest.h>
+
+#include "admission/wishes.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+Settings platform() {
+  Settings settings;
+  settings.image = "cronlatch:1";
+  settings.store = "redis://redis:6379";
+  return settings;
+}
+
+// What is wrong with one annotation, "" when nothing is.
+std::string trouble(const std::string& key, const std::string& value,
+                    const Settings& settings = platform()) {
+  Findings findings;
+  const Annotations annotations = {{"lock", {"x", "here[lock]"}}, {key, {value, "here"}}};
+  (void)read_wishes(annotations, settings, "demo", findings);
+  return findings.empty() ? "" : findings.error().message;
+}
+
+// `cronlatch.dev/ttl: "2m"` -> 2m
+std::string value_in(const std::string& example) {
+  const std::size_t at = example.find(": ");
+  return example.substr(at + 3, example.size() - at - 4);
+}
+
+TEST(Annotations, EachExampleIsAccepted) {
+  std::vector<std::string_view> keys = extra_annotations();
+  for (const Option& option : option_table())
+    if (option.annotatable) keys.push_back(option.key);
+  for (const std::string_view key : keys) {
+    const std::string example = example_of(key);
+    EXPECT_TRUE(example.starts_with("cronlatch.dev/" + std::string(key) + ": ")) << example;
+    if (key == "lock") continue;
+    EXPECT_EQ(trouble(std::string(key), value_in(example)), "") << example;
+  }
+}
+
+TEST(Annotations, NoneChangesTheStoreOrItsChecks) {
+  for (const Option& option : option_table()) {
+    if (option.scope != Scope::store && option.scope != Scope::flag_only) continue;
+    EXPECT_FALSE(is_annotation(option.key)) << option.key;
+    EXPECT_NE(trouble(std::string(option.key), "x"), "") << option.key;
+  }
+}
+
+TEST(Annotations, NameTheNearestOfAnUnknownKey) {
+  EXPECT_EQ(trouble("on-bsuy", "wait"),
+            "here: there is no such annotation; did you mean cronlatch.dev/on-busy: \"skip\"?");
+  EXPECT_EQ(trouble("store-secrets", "x").substr(0, 76),
+            "here: there is no such annotation; did you mean cronlatch.dev/store-secret: ");
+}
+
+TEST(Annotations, AreFoundWhereTheyStand) {
+  Findings findings;
+  const Json object = {{"metadata",
+                        {{"annotations",
+                          {{"cronlatch.dev/ttl", "5m"},
+                           {"cronlatch.dev/mirrored", "ttl"},
+                           {"cronlatch.dev/injected", "1"},
+                           {"other.example/cronlatch.dev", "x"}}}}}};
+  const Annotations found = annotations_at(object, {"metadata"}, "metadata", findings);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.at("ttl").value, "5m");
+  EXPECT_EQ(found.at("ttl").where, "metadata.annotations[cronlatch.dev/ttl]");
+  EXPECT_TRUE(findings.empty());
+}
+
+TEST(Annotations, OfTwoPlacesMustAgree) {
+  Findings findings;
+  Annotations all = {{"ttl", {"5m", "here"}}};
+  merge(all, {{"ttl", {"5m", "there"}}, {"lock", {"true", "there"}}}, findings);
+  EXPECT_TRUE(findings.empty());
+  EXPECT_EQ(all.size(), 2U);
+  merge(all, {{"ttl", {"6m", "elsewhere"}}}, findings);
+  EXPECT_EQ(findings.error().message,
+            "elsewhere: \"6m\", but here says \"5m\"; leave one of the two out");
+}
+
+TEST(Selection, ChoosesByNamespaceNameAndLabels) {
+  Settings settings = platform();
+  settings.select = {{"demo", "night*", {{"team", "a"}}, {{"lock", "true"}}}};
+  const auto chosen = [&](const char* space, const char* name, const char* team) {
+    Findings findings;
+    const Json cronjob = {
+        {"metadata", {{"namespace", space}, {"name", name}, {"labels", {{"team", team}}}}}};
+    return selected(settings, cronjob, findings).count("lock") == 1;
+  };
+  EXPECT_TRUE(chosen("demo", "nightly", "a"));
+  EXPECT_TRUE(chosen("demo", "night", "a"));
+  EXPECT_FALSE(chosen("demo2", "nightly", "a"));
+  EXPECT_FALSE(chosen("demo", "daily", "a"));
+  EXPECT_FALSE(chosen("demo", "nightly", "b"));
+}
+
+TEST(Wishes, TakeNoOtherWordForYesOrNo) {
+  const auto lock = [](const std::string& value) {
+    Findings findings;
+    (void)read_wishes({{"lock", {value, "here"}}}, platform(), "demo", findings);
+    return findings.empty();
+  };
+  for (const char* word : {"yes", "No", "TRUE", "False", "on", "OFF", "1", "0", "y", "", "enabled"})
+    EXPECT_FALSE(lock(word)) << word;
+  for (const char* name : {"true", "false", "nightly", "yes-really", "team/a", "10"})
+    EXPECT_TRUE(lock(name)) << name;
+}
+
+TEST(Wishes, NameLocksInsideOfTheirNamespace) {
+  Wishes wishes;
+  EXPECT_EQ(full_lock_name(wishes, "demo", "nightly").value(), "demo/nightly");
+  wishes.lock = "reports";
+  EXPECT_EQ(full_lock_name(wishes, "demo", "nightly").value(), "demo/reports");
+  wishes.scope = LockScope::cluster;
+  EXPECT_EQ(full_lock_name(wishes, "demo", "nightly").value(), "_cluster/reports");
+  wishes.lock = std::string(200, 'x');
+  EXPECT_FALSE(full_lock_name(wishes, "demo", "nightly").ok());
+}
+
+TEST(Wishes, LayAnnotationsOnThePlatformsDefaults) {
+  Settings settings = platform();
+  settings.defaults = {{"ttl", "3m"}, {"on-busy", "wait"}, {"key-prefix", "prod:"}};
+  Findings findings;
+  const Wishes wishes = read_wishes({{"ttl", {"5m", "here"}}}, settings, "demo", findings);
+  EXPECT_EQ(wishes.options.ttl, Millis(300'000));
+  EXPECT_EQ(wishes.options.on_busy, OnBusy::wait);
+  EXPECT_EQ(wishes.options.key_prefix, "prod:");
+  EXPECT_EQ(wishes.annotated.count("ttl"), 1U);
+  EXPECT_EQ(wishes.annotated.count("on-busy"), 0U);
+  EXPECT_EQ(wishes.decided.size(), 3U);
+}
+
+}  // namespace
+}  // namespace cronlatch::op

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/settings.h"
+
+#include <gtest/gtest.h>
+
+namespace cronlatch::op {
+namespace {
+
+constexpr char kLeast[] = "image: cronlatch:1\nstore: rediss://redis:6379\n";
+
+Result<Settings> parse(const std::string& more) { return parse_settings(kLeast + more); }
+
+std::string refusal(const std::string& more) {
+  const Result<Settings> settings = parse(more);
+  return settings.ok() ? "accepted" : settings.error().message;
+}
+
+TEST(Settings, TakeTheirDefaultsFromTheTable) {
+  const Result<Settings> settings = parse("");
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  std::string all;
+  for (const SettingRow& row : setting_rows()) {
+    EXPECT_FALSE(row.help.empty()) << row.key;
+    if (row.fallback.empty()) continue;
+    all += std::string(row.key) + ": " +
+           (row.fallback.front() == '[' && row.fallback != "[]"
+                ? "\"" + std::string(row.fallback) + "\""
+                : std::string(row.fallback)) +
+           "\n";
+  }
+  const Result<Settings> spelled = parse(all);
+  ASSERT_TRUE(spelled.ok()) << spelled.error().message;
+  EXPECT_EQ(spelled->admission_address, settings->admission_address);
+  EXPECT_EQ(spelled->plain_address, settings->plain_address);
+  EXPECT_EQ(spelled->namespace_name, settings->namespace_name);
+  EXPECT_EQ(spelled->name, settings->name);
+  EXPECT_EQ(spelled->image_pull_policy, settings->image_pull_policy);
+  EXPECT_EQ(spelled->store_secret, settings->store_secret);
+  EXPECT_EQ(spelled->resources, settings->resources);
+  EXPECT_EQ(spelled->certificate_mode, settings->certificate_mode);
+  EXPECT_EQ(spelled->certificate_dir, settings->certificate_dir);
+  EXPECT_EQ(spelled->credentials_dir, settings->credentials_dir);
+  EXPECT_EQ(spelled->patch_cronjobs, settings->patch_cronjobs);
+  EXPECT_EQ(spelled->log_format, settings->log_format);
+  EXPECT_EQ(spelled->log_level, settings->log_level);
+}
+
+TEST(Settings, AreReadInEveryKind) {
+  const Result<Settings> settings = parse(R"(
+image-pull-secrets: [a, b]
+resources: {requests: {cpu: 1, memory: 16Mi}}
+defaults: {ttl: 3m, key-prefix: "prod:"}
+cluster-lock-namespaces: [ops]
+image-index: {pg: [/entry, postgres]}
+select:
+- {namespace: demo, name: "n*", labels: {a: b}, annotations: {lock: "true"}}
+certificate-mode: files
+patch-cronjobs: false
+log-format: logfmt
+log-level: debug
+)");
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  EXPECT_EQ(settings->image_pull_secrets, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(settings->resources, (kube::Json{{"requests", {{"cpu", "1"}, {"memory", "16Mi"}}}}));
+  EXPECT_EQ(settings->defaults.at("key-prefix"), "prod:");
+  EXPECT_EQ(settings->cluster_lock_namespaces, std::vector<std::string>{"ops"});
+  EXPECT_EQ(settings->image_index.at("pg").size(), 2U);
+  ASSERT_EQ(settings->select.size(), 1U);
+  EXPECT_EQ(settings->select[0].namespace_name, "demo");
+  EXPECT_EQ(settings->select[0].annotations.at("lock"), "true");
+  EXPECT_EQ(settings->certificate_mode, CertificateMode::files);
+  EXPECT_FALSE(settings->patch_cronjobs);
+  EXPECT_EQ(settings->log_format, LogFormat::logfmt);
+  EXPECT_EQ(settings->log_level, Level::debug);
+}
+
+TEST(Settings, NameLineKeyAndFix) {
+  const Result<Settings> settings = parse("plain-adress: x\n");
+  ASSERT_FALSE(settings.ok());
+  EXPECT_EQ(settings.error(), (Error{Code::usage, "settings:3: unknown key \"plain-adress\"",
+                                     "did you mean plain-address?"}));
+  EXPECT_EQ(refusal("name: a\nname: b\n"), "settings:4: the key \"name\" stands in line 3 too");
+  EXPECT_EQ(refusal("log-level: loud\n").substr(0, 22), "settings:3: log-level:");
+  EXPECT_EQ(refusal("name: [a]\n"), "settings:3: name: not one value");
+  EXPECT_EQ(refusal("name:\n"), "settings:3: name: no value");
+  EXPECT_EQ(refusal("patch-cronjobs: yes\n"), "settings:3: patch-cronjobs: neither true nor false");
+  EXPECT_EQ(refusal("plain-address: x\n").substr(0, 26), "settings:3: plain-address:");
+  EXPECT_EQ(parse_settings("[a]").error().message, "settings:1: not a map of settings");
+  EXPECT_EQ(parse_settings("store: redis://x").error().message, "settings:1: image: not given");
+  EXPECT_EQ(refusal("").substr(0, 8), "accepted");
+  EXPECT_TRUE(parse_settings("image: x").ok());  // an operator that is yet to be given its store
+}
+
+TEST(Settings, LetDefaultsDecideOnlyWhatIsForAll) {
+  for (const char* key : {"lock", "job", "store", "once-per", "attempt-group", "holder",
+                          "credentials-dir", "password-file", "tls-ca", "tls-key", "outcome-file",
+                          "metrics-file", "config", "isolated", "exit-skipped"})
+    EXPECT_NE(refusal("defaults: {" + std::string(key) + ": x}\n"), "accepted") << key;
+  EXPECT_NE(refusal("defaults: {ttl: 3}\n"), "accepted");
+  EXPECT_NE(refusal("defaults: {ttl: 5s, renew-every: 4s}\n"), "accepted");
+  EXPECT_EQ(refusal("defaults: {tll: 3m}\n"), "settings:3: defaults: unknown option \"tll\"");
+}
+
+TEST(Settings, CheckWhatTheySelect) {
+  EXPECT_EQ(refusal("select: [{name: x, annotations: {lock: \"true\"}}]\n"),
+            "settings:3: select[0]: no namespace");
+  EXPECT_EQ(refusal("select: [{namespace: x, annotations: {ttl: 5m}}]\n"),
+            "settings:3: select[0]: the annotations name no lock");
+  EXPECT_EQ(
+      refusal("select: [{namespace: x, annotations: {lock: \"true\", tll: 5m}}]\n").substr(0, 39),
+      "settings:3: select[0].annotations[tll]:");
+  EXPECT_EQ(refusal("select: [{namespace: x, lock: a}]\n"),
+            "settings:3: select: [0]: unknown key \"lock\"");
+}
+
+}  // namespace
+}  // namespace cronlatch::op

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/workload.h"
+
+#include <gtest/gtest.h>
+
+#include "admission/entrypoint.h"
+#include "admission/job_rules.h"
+#include "admission/run_flags.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+using Words = std::vector<std::string>;
+
+TEST(Rfc3339, IsReadInEveryZone) {
+  constexpr std::int64_t kAt = 1'795'226'400'000'000;  // 2026-11-21T02:00:00Z
+  for (const char* text :
+       {"2026-11-21T02:00:00Z", "2026-11-21T03:00:00+01:00", "2026-11-20T20:30:00-05:30",
+        "2026-11-21T02:00:00.123Z", "2026-11-21T02:00:00+00:00"}) {
+    ASSERT_TRUE(parse_rfc3339(text).has_value()) << text;
+    EXPECT_EQ(parse_rfc3339(text)->us, kAt) << text;
+  }
+}
+
+TEST(Rfc3339, RefusesWhatIsNoTime) {
+  for (const char* text :
+       {"", "yesterday", "2026-11-21", "2026-11-21T02:00:00", "2026-13-01T00:00:00Z",
+        "2026-02-29T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T02:60:00Z",
+        "2026-11-21T02:00:00Zx", "2026-11-21T02:00:00+1:00", "-026-11-21T02:00:00Z",
+        "2026-11-21 02:00:00Z"})
+    EXPECT_FALSE(parse_rfc3339(text).has_value()) << text;
+}
+
+TEST(OwningCronJob, IsTheOwnerOfThatKind) {
+  const auto owned_by = [](const char* version, const char* kind) {
+    return owning_cronjob(
+        {{"metadata",
+          {{"ownerReferences",
+            Json::array({{{"apiVersion", version}, {"kind", kind}, {"name", "n"}}})}}}});
+  };
+  EXPECT_EQ(owned_by("batch/v1", "CronJob"), "n");
+  EXPECT_EQ(owned_by("batch/v1", "Job"), "");
+  EXPECT_EQ(owned_by("other.io/v1", "CronJob"), "");
+  EXPECT_EQ(owning_cronjob(Json::object()), "");
+}
+
+TEST(KubeletEscaped, SurvivesTheKubelet) {
+  EXPECT_EQ(kubelet_escaped("a"), "a");
+  EXPECT_EQ(kubelet_escaped("$(HOME) $$ $x $"), "$$(HOME) $$$$ $$x $$");
+}
+
+TEST(Unwrapped, TakesOursOutWhereverItStands) {
+  const Words ours = {"/cronlatch-bin/cronlatch", "run", "--isolated", "--lock=a", "--"};
+  Words command = ours;
+  command.insert(command.end(), {"sh", "-c", "--", "x"});
+  EXPECT_EQ(unwrapped(command), (Words{"sh", "-c", "--", "x"}));
+  command.insert(command.begin(), "env");
+  EXPECT_EQ(unwrapped(command), (Words{"env", "sh", "-c", "--", "x"}));
+  Words twice = ours;
+  twice.insert(twice.end(), ours.begin(), ours.end());
+  twice.push_back("x");
+  EXPECT_EQ(unwrapped(twice), (Words{"x"}));
+}
+
+TEST(Unwrapped, LeavesAUsersOwnRunAlone) {
+  const Words own = {"/cronlatch-bin/cronlatch", "run", "--lock=a", "--", "x"};
+  EXPECT_EQ(unwrapped(own), own);
+  const Words open_ended = {"/cronlatch-bin/cronlatch", "run", "--isolated", "x"};
+  EXPECT_EQ(unwrapped(open_ended), open_ended);
+  EXPECT_EQ(unwrapped({}), Words{});
+}
+
+TEST(ImageIndex, KnowsAnImageWithAndWithoutItsTag) {
+  Settings settings;
+  settings.image_index = {{"reg:5000/team/pg", {"a"}}, {"pg:16", {"b"}}};
+  const ImageIndex index(settings);
+  EXPECT_EQ(index.find("reg:5000/team/pg:1@sha256:0")->entrypoint, Words{"a"});
+  EXPECT_EQ(index.find("reg:5000/team/pg")->entrypoint, Words{"a"});
+  EXPECT_EQ(index.find("pg:16@sha256:0")->entrypoint, Words{"b"});
+  EXPECT_FALSE(index.find("pg:17").has_value());
+  EXPECT_FALSE(index.find("reg:5000/team").has_value());
+  EXPECT_FALSE(index.find("").has_value());
+}
+
+}  // namespace
+}  // namespace cronlatch::op
