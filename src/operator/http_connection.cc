@@ -283,10 +283,12 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
     socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     discard();
   }
+  // For a while and up to a size: who keeps sending does not want our answer.
   void discard() {
     socket().async_read_some(asio::buffer(rest_), [self = this->shared_from_this()](
-                                                      const ErrorCode& trouble, std::size_t) {
-      if (trouble) return self->close();
+                                                      const ErrorCode& trouble, std::size_t bytes) {
+      self->discarded_ += bytes;
+      if (trouble || self->discarded_ > self->shared_.limits.body_bytes) return self->close();
       self->discard();
     });
   }
@@ -344,6 +346,7 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
   std::uint64_t question_ = 0;
   std::atomic<SteadyTime> waiting_since_{steady_clock::now()};
   std::array<char, 1024> rest_{};
+  std::size_t discarded_ = 0;  // while parting
 };
 
 }  // namespace

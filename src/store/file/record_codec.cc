@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The format of a record: a version, the facts in a fixed order, lists in the order of their keys,
-// "end".
+// "end" and a sum over all that stands before it.
 #include "store/file/record_codec.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -27,6 +28,7 @@ constexpr std::string_view kNothing =
     "-";  // an empty text; a text that is "-" has its dash escaped
 constexpr std::size_t kUsualSize = 1024;
 constexpr std::size_t kMostWords = 4;
+constexpr std::string_view kEnd = "end";
 constexpr std::string_view kHex = "0123456789abcdef";
 
 // The facts in their order; called for writing and for reading, so that the two cannot differ.
@@ -51,6 +53,16 @@ void each_fact(StoredT& stored, Visit&& visit) {
   visit("pid-namespace", stored.pid_namespace);
 }
 
+// FNV-1a, 64 bits (Fowler, Noll, Vo): finds a record that was read while it was being written, or
+// of which a disk kept only a part.
+std::string sum_of(std::string_view text) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::string out(16, '0');
+  for (std::size_t i = out.size(); i-- > 0; sum >>= 4) out[i] = kHex[sum & 15];
+  return out;
+}
+
 bool is_plain(char c) { return static_cast<unsigned char>(c) > ' ' && c != '%' && c != 0x7f; }
 
 class Writer {
@@ -62,6 +74,7 @@ class Writer {
     ((text_ += ' ', put(values)), ...);
     text_ += '\n';
   }
+  std::string_view text() const { return text_; }
   std::string take() { return std::move(text_); }
 
  private:
@@ -207,7 +220,15 @@ bool read(Reader& reader, const std::string& lock, Stored& stored) {
   bool good = true;
   each_fact(stored,
             [&](std::string_view key, auto& value) { good = good && reader.line(key, value); });
-  return good && read_lists(reader, stored.record) && reader.line("end") && reader.at_end();
+  // Without a sum: somebody has repaired it by hand.
+  std::string sum;
+  return good && read_lists(reader, stored.record) &&
+         (reader.line(kEnd) || reader.line(kEnd, sum)) && reader.at_end();
+}
+
+bool sum_is_wrong(std::string_view text) {
+  const std::size_t end = text.rfind("\nend ");
+  return end != text.npos && text.substr(end + 5) != sum_of(text.substr(0, end + 1)) + "\n";
 }
 
 }  // namespace
@@ -223,7 +244,7 @@ std::string encode(const std::string& lock, const Stored& stored) {
   for (const auto& [job, finished] : stored.record.once)
     for (const auto& [once, when] : finished) out.line("finished", job, once, when);
   for (const auto& [answer, until] : stored.record.seen) out.line("answered", answer, until);
-  out.line("end");
+  out.line(kEnd, sum_of(out.text()));
   return out.take();
 }
 
@@ -236,6 +257,7 @@ Result<Stored> decode(const std::string& lock, std::string_view text) {
     return Error{Code::config, "this is no record of a lock"};
   if (version != kVersion)
     return Error{Code::config, "it has the format of another version (" + version + ")"};
+  if (sum_is_wrong(text)) return Error{Code::config, "its sum does not match what it says"};
   if (!read(reader, lock, stored))
     return Error{Code::config, "line " + std::to_string(reader.number()) + " cannot be understood"};
   return stored;

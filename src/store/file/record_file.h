@@ -22,8 +22,8 @@ struct Place {
 };
 
 // No file, and an empty one, is a lock that was never granted. Code::config names the file that
-// cannot be understood: it is left as it is. For who does not hold the mutex: it looks again until
-// no writer was seen at work.
+// cannot be understood: it is left as it is. For who does not hold the mutex: it looks again
+// while a writer is seen at work.
 Result<Stored> read_record(const Place& place);
 
 // For who holds the mutex: the file, and its text as it stands ("" where there is no file), to know
