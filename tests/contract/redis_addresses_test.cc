@@ -71,7 +71,7 @@ TEST(RedisAddresses, AreTriedInTurnWhenTheFirstIsSilent) {
   const TimePoint start = boot_now();
   const auto reply = run(run.acquire());
   EXPECT_NE(granted_in(reply), nullptr) << said(reply);
-  EXPECT_LT(boot_now() - start, Millis(1'000));
+  EXPECT_LT(boot_now() - start, Millis(5'000));  // connect-timeout, by default
 }
 
 TEST(RedisAddresses, AreLeftForAnotherWhenTheyServeAReplica) {
