@@ -200,9 +200,9 @@ Reply FileBackend::settle(Turn& turn, const Release& request) {
 Status FileBackend::keep(Turn& turn) {
   forget_all_but_newest(turn.stored.record.seen);
   const bool never_granted = turn.before.text.empty() && turn.stored == Stored{};
-  const std::string text = encode(turn.place.lock, turn.stored);
+  std::string text = encode(turn.place.lock, turn.stored);
   if (never_granted || text == turn.before.text) return Done{};
-  return write_text(turn.place, turn.before, text);
+  return write_text(turn.place, turn.before, std::move(text));
 }
 
 FileBackend::Held* FileBackend::find(const std::string& lock, const Claim& claim) {

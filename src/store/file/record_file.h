@@ -36,6 +36,6 @@ Result<RecordFile> open_record(const Place& place);
 Result<Stored> understand(const Place& place, std::string_view text);
 // `before` is what open_record gave. Not synced: a power cut within the next half minute may take
 // what was written away (a new record is then empty), and fences go on from the clock.
-Status write_text(const Place& place, const RecordFile& before, std::string_view text);
+Status write_text(const Place& place, const RecordFile& before, std::string text);
 
 }  // namespace cronlatch::file

@@ -31,9 +31,10 @@ struct Freed {
 };
 using Cert = std::unique_ptr<X509, Freed>;
 
-Cert parse(const std::string& der) {
+Cert parse(const std::string& der, OSSL_LIB_CTX* library) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
-  return Cert(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
+  X509* cert = X509_new_ex(library, nullptr);
+  return Cert(d2i_X509(&cert, &bytes, static_cast<long>(der.size())));
 }
 
 std::string der_of(const X509_NAME* name) {
@@ -89,7 +90,8 @@ Result<std::unique_ptr<CaLookup>> CaLookup::from_system() {
                "set tls-ca, or put ca.crt into credentials-dir"};
 }
 
-void CaLookup::attach(X509_STORE* store) {
+void CaLookup::attach(X509_STORE* store, OSSL_LIB_CTX* library) {
+  library_ = library;
   X509_LOOKUP* lookup = X509_STORE_add_lookup(store, method_.get());
   X509_LOOKUP_set_method_data(lookup, this);
 }
@@ -110,7 +112,7 @@ X509* CaLookup::add_matching(X509_STORE* store, const X509_NAME* name) {
   const std::string wanted = der_of(name);
   X509* first = nullptr;
   const auto consider = [&](const std::string& der) {
-    const Cert cert = parse(der);
+    const Cert cert = parse(der, library_);
     if (!cert || X509_NAME_cmp(X509_get_subject_name(cert.get()), name) != 0) return;
     if (X509_STORE_add_cert(store, cert.get()) == 1 && first == nullptr) first = cert.get();
   };

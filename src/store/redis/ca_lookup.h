@@ -22,8 +22,9 @@ class CaLookup {
   CaLookup(const CaLookup&) = delete;
   CaLookup& operator=(const CaLookup&) = delete;
 
-  // Makes `store` ask us. The store must not outlive this object.
-  void attach(X509_STORE* store);
+  // Makes `store` ask us; certificates are made with `library`. Neither the store may outlive this
+  // object, nor this object use the library after its end.
+  void attach(X509_STORE* store, OSSL_LIB_CTX* library);
 
  private:
   explicit CaLookup(std::string pem);
@@ -32,6 +33,7 @@ class CaLookup {
   X509* add_matching(X509_STORE* store, const X509_NAME* name);
 
   std::string pem_;
+  OSSL_LIB_CTX* library_ = nullptr;
   std::unique_ptr<X509_LOOKUP_METHOD, void (*)(X509_LOOKUP_METHOD*)> method_;
 };
 

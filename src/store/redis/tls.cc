@@ -11,13 +11,6 @@
 namespace cronlatch::redis {
 namespace {
 
-// Must precede every other call: a configuration file of the container could make OpenSSL load
-// foreign modules.
-void start_openssl() {
-  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, nullptr);
-  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_SSL_STRINGS, nullptr);
-}
-
 // Instead of OpenSSL's own, which would ask a terminal and block.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
@@ -39,8 +32,9 @@ Status TlsContext::prepare() {
 }
 
 Status TlsContext::load() {
-  start_openssl();
-  context_.reset(SSL_CTX_new(TLS_client_method()));
+  context_.reset();
+  if (library_.emplace().get() != nullptr)
+    context_.reset(SSL_CTX_new_ex(library_->get(), nullptr, TLS_client_method()));
   if (context_ == nullptr) return Error{Code::bug, "cannot set up TLS"};
   SSL_CTX* context = context_.get();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -53,7 +47,7 @@ Status TlsContext::load() {
         settings_.ca.empty() ? CaLookup::from_system() : CaLookup::from_file(settings_.ca);
     if (!cas) return cas.error();
     cas_ = std::move(cas).value();
-    cas_->attach(SSL_CTX_get_cert_store(context));
+    cas_->attach(SSL_CTX_get_cert_store(context), library_->get());
   }
   return settings_.cert.empty() ? Status(Done{}) : load_own_certificate();
 }

@@ -13,6 +13,7 @@
 
 #include "core/result.h"
 #include "store/redis/ca_lookup.h"
+#include "store/redis/tls_library.h"
 
 namespace cronlatch::redis {
 
@@ -70,7 +71,8 @@ class TlsContext {
   Status load_own_certificate();
 
   TlsSettings settings_;
-  std::unique_ptr<CaLookup> cas_;  // outlives the context, which asks it
+  std::optional<TlsLibrary> library_;  // outlives all that OpenSSL makes with it
+  std::unique_ptr<CaLookup> cas_;      // outlives the context, which asks it
   std::unique_ptr<SSL_CTX, SslFreed> context_;
 };
 
