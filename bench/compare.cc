@@ -25,6 +25,7 @@ using Settings = std::map<std::string, std::string>;
 
 constexpr long kSizeLimit = 6'500'000;
 constexpr double kRssLimitKib = 6 * 1024;
+constexpr const char* kLeast = "four commands and no more";
 
 Settings read_settings(int argc, char** argv) {
   Settings settings;
@@ -57,6 +58,8 @@ std::vector<Subject> subjects(const Settings& s) {
       {"spawn+wait floor", {s.at("floor")}, {}},
       gated("file store", s, {"CRONLATCH_STORE=file://" + s.at("state")}),
       over_plaintext("Redis, plaintext", s, s.at("redis")),
+      // After ours, which brings the scripts to the server.
+      {kLeast, {s.at("least"), s.at("redis")}, {}},
       over_tls("Redis, TLS P-256", s, s.at("redis-p256"), s.at("p256")),
       over_tls("Redis, TLS RSA-2048", s, s.at("redis-rsa"), s.at("rsa")),
   };
@@ -144,14 +147,15 @@ std::vector<Bar> bars(const Settings& s, const Session& session, const Traffic& 
     rss = std::max(rss, session.at(name).rss_kib.value_or(1 << 30));
   struct stat binary {};
   const bool there = stat(s.at("binary").c_str(), &binary) == 0;
-  return {{"TLS P-256, x floor", ratio("Redis, TLS P-256"), 8},
-          {"plaintext, x floor", ratio("Redis, plaintext"), 1.6},
-          {"file store, x floor", ratio("file store"), 1.3},
-          {"round trips of a short run over TLS", static_cast<double>(tls.round_trips), 5},
-          {"Redis commands of a short run", static_cast<double>(plain.commands.size()), 4},
-          {"peak RSS, KiB", static_cast<double>(rss), kRssLimitKib},
-          {"binary, bytes", static_cast<double>(there ? binary.st_size : 1L << 40),
-           static_cast<double>(kSizeLimit)}};
+  return {
+      {"TLS P-256, x floor", ratio("Redis, TLS P-256"), 8},
+      {"plaintext, x four commands and no more", ratio("Redis, plaintext") / ratio(kLeast), 1.25},
+      {"file store, x floor", ratio("file store"), 1.3},
+      {"round trips of a short run over TLS", static_cast<double>(tls.round_trips), 5},
+      {"Redis commands of a short run", static_cast<double>(plain.commands.size()), 4},
+      {"peak RSS, KiB", static_cast<double>(rss), kRssLimitKib},
+      {"binary, bytes", static_cast<double>(there ? binary.st_size : 1L << 40),
+       static_cast<double>(kSizeLimit)}};
 }
 
 bool print_bars(const std::vector<Bar>& all) {

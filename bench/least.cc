@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that any gate must do, without doing it well: the floor, and around the command the
-// four commands of the contract over plaintext Redis (our scripts, so the same ledger), or a locked
-// file read and written twice. It reads no options, handles no signal, sets no deadline, renews
-// nothing and believes every reply. What the product costs beyond this is its own; what this costs
-// beyond the floor, nobody can save.
-//   least redis PORT COMMAND...      least file PATH COMMAND...
+// The least that a gate over plaintext Redis can do: the floor, and around the command the four
+// commands of the contract, with our scripts, so that the ledger is the same. It reads no options,
+// handles no signal, sets no deadline, renews nothing and believes every reply. What it costs
+// beyond the floor is the network's and the server's; what the product costs beyond it is the
+// product's.
+//   least PORT COMMAND...
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <spawn.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -59,7 +57,7 @@ bool ask(int fd, std::initializer_list<const char*> words, const char* verdict) 
   return std::strstr(text, verdict) != nullptr;
 }
 
-int gate_by_redis(int port, char** command) {
+int gate(int port, char** command) {
   const int fd = connect_to(port);
   constexpr char kHello[] = "*2\r\n$5\r\nHELLO\r\n$1\r\n2\r\n*1\r\n$4\r\nTIME\r\n";
   char reply[kPage];
@@ -123,25 +121,6 @@ int gate_by_redis(int port, char** command) {
              : 69;
 }
 
-// Reads the record's page, changes a byte and writes it back, in the lock.
-bool turn(int fd) {
-  static char page[kPage];
-  const bool read_it = flock(fd, LOCK_EX) == 0 && pread(fd, page, kPage, 0) >= 0;
-  ++page[0];
-  return read_it && pwrite(fd, page, kPage, 0) == kPage;
-}
-
-int gate_by_file(const char* path, char** command) {
-  const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0 || !turn(fd)) return 69;
-  const int code = run(command);
-  return turn(fd) ? code : 69;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc < 4) return 64;
-  return std::strcmp(argv[1], "redis") == 0 ? gate_by_redis(std::atoi(argv[2]), argv + 3)
-                                            : gate_by_file(argv[2], argv + 3);
-}
+int main(int argc, char** argv) { return argc < 3 ? 64 : gate(std::atoi(argv[1]), argv + 2); }

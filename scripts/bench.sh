@@ -21,6 +21,8 @@ trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
 say "build the harness"
 mkdir -p "$OUT"
 g++ -std=c++20 -Os -Wall -Wextra -Werror -static -s -o "$OUT/floor" bench/floor.cc
+g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -static -s -Isrc -o "$OUT/least" bench/least.cc \
+  build/release/src/redis_scripts.cc
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/compare" bench/compare.cc \
   bench/relay.cc bench/subject.cc
 
@@ -40,7 +42,7 @@ mkdir "$STAGE/state"
 
 say "compare, $RUNS interleaved runs of each"
 status=0
-"$OUT/compare" runs="$RUNS" binary="$BINARY" floor="$OUT/floor" state="$STAGE/state" redis="$plain_port" \
+"$OUT/compare" runs="$RUNS" binary="$BINARY" floor="$OUT/floor" least="$OUT/least" state="$STAGE/state" redis="$plain_port" \
   redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" || status=$?
 bash "$ROOT/scripts/bench_admission.sh" || status=$?
 exit $status

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Puts the functions that a run calls side by side in the static program, so that it touches fewer pages (decision 0016).
+# run_order.txt lists their sections; one that is not there any more is passed over.
+function(cronlatch_order_functions target)
+  set(order ${PROJECT_SOURCE_DIR}/cmake/run_order.txt)
+  set(script ${PROJECT_BINARY_DIR}/run_order.ld)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}")
+  # The linker's own script for these flags; that there is nothing to link comes after it has been shown.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${flags} -static -Wl,--verbose
+                  OUTPUT_VARIABLE shown ERROR_QUIET)
+  string(REGEX MATCH "\n====+\n(.*)\n====+\n" found "${shown}")
+  set(own "${CMAKE_MATCH_1}")
+  set(first "    *(.text.unlikely .text.*_unlikely .text.unlikely.*)\n")
+  string(FIND "${own}" "${first}" at)
+  if(at EQUAL -1)
+    message(WARNING "this linker shows no script to put the functions of a run into: they stay where they are")
+    return()
+  endif()
+  file(READ ${order} wanted)
+  string(REGEX REPLACE "#[^\n]*\n" "" wanted "${wanted}")
+  string(REPLACE "${first}" "${wanted}${first}" own "${own}")
+  file(WRITE ${script} "${own}")
+  target_link_options(${target} PRIVATE -Wl,-T,${script})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${order})
+endfunction()
