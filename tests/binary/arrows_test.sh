@@ -27,7 +27,7 @@ core_knows_the_standard_library_only() {
 # only_in SRC HEADER-PATTERN ALLOWED-PATTERN: a foreign library has its one home.
 only_in() { ! grep -rnE "^ *# *include *[<\"]$2" "$1" --include='*.cc' --include='*.h' | grep -vE "^$1/($3)"; }
 
-for module in core store proc config cli kube admission rest operator gen; do
+for module in core store proc config cli kube plugin admission rest operator gen; do
   check "$module includes only what src/CMakeLists.txt allows it: $(allowed_for $module)" \
     our_headers_follow_the_arrows "$ROOT/src" $module
 done
