@@ -47,6 +47,7 @@ hazard "no webhook" "annotated Jobs are refused" --set webhook.enabled=false
 hazard "namespaces that are left out" "without a word" --set webhook.namespaceSelector.matchLabels.a=b
 hazard "a certificate nobody trusts" "caBundle is empty" --set certificates.mode=existing,certificates.existingSecret=x
 hazard "a monitor that was not rendered" "not rendered" --set podMonitor.enabled=true
+hazard "rules that were not rendered" "prometheusRule.enabled, but" --set prometheusRule.enabled=true
 hazard "an uninstall without a guard" "run ungated" --set uninstall.guard=false
 hazard "a check that is off" "pretend to be the store" --set defaults.tls-skip-verify=true
 check "takes an address for what it is" says_no_hazard --set store.url=rediss://10.0.0.7:6379

@@ -48,7 +48,7 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- if and $v.webhook.enabled (gt (int $v.webhook.timeoutSeconds) 10) -}}
 {{- $found = append $found "webhook.timeoutSeconds above 10: a stuck operator makes the creation of annotated Jobs slow" -}}
 {{- end -}}
-{{- range tuple "serviceMonitor" "podMonitor" -}}
+{{- range tuple "serviceMonitor" "podMonitor" "prometheusRule" -}}
 {{- $m := index $v . -}}
 {{- if and $m.enabled (eq $m.renderMode "skipIfMissing") (not ($.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) -}}
 {{- $found = append $found (printf "%s.enabled, but this cluster has no monitoring.coreos.com/v1: not rendered" .) -}}
