@@ -6,7 +6,7 @@ set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-ON=("${BASE[@]}" --set prometheusRule.enabled=true,prometheusRule.renderMode=alwaysRender)
+ON=("${BASE[@]}" --set 'prometheusRule.enabled=true,prometheusRule.renderMode=alwaysRender')
 rules() { jq '.[] | select(.kind == "PrometheusRule").spec' "$STAGE/objects.json"; }
 sources() { "$YQ" . "$CHART/rules/recording.yaml" "$CHART/rules/alerts.yaml" | jq --slurp '{groups: map(.groups[])}'; }
 

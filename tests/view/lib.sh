@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # What the tests of rules and dashboards share. Sourced by tests/view/*_test.sh; scripts/test.sh counts their lines.
+# shellcheck disable=SC2034  # some of these variables are for the tests
 
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
