@@ -40,7 +40,7 @@ def status():
 def outcomes():
     return [
         row("Outcomes"),
-        series("What became of each attempt", "For each bar: locks granted, runs skipped by reason, leases stolen and lost, waits in vain, and runs that could "
+        series("What became of each attempt", "By the hour: locks granted, runs skipped by reason, leases stolen and lost, waits in vain, and runs that could "
                "not even start because the store did not answer or refused.", queries(
                    (f"sum({grown('cronlatch_lock_acquired_total')})", "acquired"),
                    (f"sum by (reason) ({grown('cronlatch_lock_skipped_total', more_labels='reason')})", "skipped: {{reason}}"),
@@ -49,7 +49,7 @@ def outcomes():
                    (f"sum({grown('cronlatch_lock_wait_timeouts_total')})", "waited in vain"),
                    (f'sum by (reason) (increase(cronlatch_run_errors_total{{{OWN}, namespace=~"$namespace"}}[$__rate_interval]))', "not started: {{reason}}")),
                stacked=True, runbooks=["CronlatchLeaseLost", "CronlatchWaitTimeouts", "CronlatchRunErrors"]),
-        series("How runs ended", "For each bar: runs by their outcome, as the store counted them.",
+        series("How runs ended", "By the hour: runs by their outcome, as the store counted them.",
                queries((f"sum by (outcome) ({grown('cronlatch_runs_total', more_labels='outcome')})", "{{outcome}}")), stacked=True),
     ]
 

@@ -66,7 +66,10 @@ def series(title, description, targets, size=(12, 8), stacked=False, **more):
     custom = {"drawStyle": "bars" if stacked else "line", "fillOpacity": 80 if stacked else 10, "lineWidth": 0 if stacked else 1,
               "stacking": {"mode": "normal" if stacked else "none", "group": "A"}, "showPoints": "never"}
     options = {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True}, "tooltip": {"mode": "multi", "sort": "desc"}}
-    return panel("timeseries", title, description, targets, size, options=options, custom=custom, min=0, **more)
+    drawn = panel("timeseries", title, description, targets, size, options=options, custom=custom, min=0, **more)
+    if stacked:
+        drawn["interval"] = "1h"  # a bar is an hour, and no run stands in two of them
+    return drawn
 
 
 def timeline(title, description, targets, size=(24, 8), **more):

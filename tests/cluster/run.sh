@@ -12,9 +12,9 @@ RESULTS=$ROOT/build/test-results/cluster
 export CLUSTER=${CLUSTER:-test}
 AT_ONCE=${AT_ONCE:-4}
 # Those that wait longest are started first.
-FIRST=(rotation scheduled)
+FIRST=(rotation view scheduled)
 # Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
-ALONE=(apiserver_restart store_outage outage upgrade two_clusters uninstall)
+ALONE=(apiserver_restart store_outage outage upgrade view_restarts two_clusters view_fleet uninstall)
 
 names() { find "$SCENARIOS" -name '*.sh' -printf '%f\n' | sed 's/\.sh$//' | sort; }
 is_alone() { [[ " ${ALONE[*]} " == *" $1 "* ]]; }
