@@ -144,7 +144,7 @@ const Job* last_job(const Cluster& cluster, const CronJob& cronjob) {
   const Job* last = nullptr;
   for (const Job& job : cluster.jobs) {
     if (job.cronjob != cronjob.name || job.namespace_name != cronjob.namespace_name) continue;
-    if (last == nullptr || job.created.value_or(WallTime{}) > last->created.value_or(WallTime{}))
+    if (last == nullptr || job.created.value_or(WallTime{}) >= last->created.value_or(WallTime{}))
       last = &job;
   }
   return last;
