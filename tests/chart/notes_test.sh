@@ -45,6 +45,7 @@ hazard "policies that are off" "policies are off" --set policies.enabled=false
 hazard "policies that only warn" "do not deny" --set 'policies.validationActions={Warn}'
 hazard "no webhook" "annotated Jobs are refused" --set webhook.enabled=false
 hazard "namespaces that are left out" "without a word" --set webhook.namespaceSelector.matchLabels.a=b
+hazard "API servers that must show a certificate" "AdmissionConfiguration" --set webhook.clientCA.secretName=x
 hazard "a certificate nobody trusts" "caBundle is empty" --set certificates.mode=existing,certificates.existingSecret=x
 hazard "a monitor that was not rendered" "not rendered" --set podMonitor.enabled=true
 hazard "rules that were not rendered" "prometheusRule.enabled, but" --set prometheusRule.enabled=true

@@ -45,6 +45,9 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- if and (eq $v.certificates.mode "existing") (not $v.certificates.caBundle) -}}
 {{- $found = append $found (printf "certificates.caBundle is empty: write it into MutatingWebhookConfiguration %s, or annotated Jobs are refused" (include "cronlatch.fullname" .)) -}}
 {{- end -}}
+{{- if include "cronlatch.clientCA" . -}}
+{{- $found = append $found "webhook.clientCA: an API server whose AdmissionConfiguration names no client certificate for webhooks gets no answer, and annotated Jobs are refused" -}}
+{{- end -}}
 {{- if and $v.webhook.enabled (gt (int $v.webhook.timeoutSeconds) 10) -}}
 {{- $found = append $found "webhook.timeoutSeconds above 10: a stuck operator makes the creation of annotated Jobs slow" -}}
 {{- end -}}
