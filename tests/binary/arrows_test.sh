@@ -38,7 +38,7 @@ check "only store, config, the operator and its API client include OpenSSL" \
   only_in "$ROOT/src" 'openssl/' '(store/redis/|config/|operator/|rest/)'
 check "only the operator's HTTP server includes Boost" only_in "$ROOT/src" 'boost/' 'operator/http_(server|connection)\.'
 check "only the operator's metrics include prometheus-cpp" only_in "$ROOT/src" 'prometheus/' 'operator/metrics\.cc:'
-check "only the API client includes cpprestsdk" only_in "$ROOT/src" 'cpprest/' 'rest/rest_api\.cc:'
+check "only the API client includes cpprestsdk" only_in "$ROOT/src" 'cpprest/' 'rest/(wire\.cc|sink\.h):'
 check "nobody includes iostream, whose set-up the static program leaves out" \
   only_in "$ROOT/src" '(iostream|print)>' 'gen/'
 
