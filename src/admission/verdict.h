@@ -26,7 +26,8 @@ struct Admission {
   std::string namespace_name;
 };
 
-Verdict admit_cronjob(const Admission& request, const Settings& settings);
-Verdict admit_job(const Admission& request, const Settings& settings);
+// Both leave `object` as it would be after the patch, or nearly so.
+Verdict admit_cronjob(Admission& request, const Settings& settings);
+Verdict admit_job(Admission& request, const Settings& settings);
 
 }  // namespace cronlatch::op

@@ -26,6 +26,7 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits = {});
 // The value at a path of keys, or nullptr when one is missing or its parent is no object. Never
 // throws.
 const Json* find(const Json& root, std::initializer_list<std::string_view> path);
+Json* find(Json& root, std::initializer_list<std::string_view> path);
 // The string at `path`, "" when it is missing or is no string.
 std::string string_at(const Json& root, std::initializer_list<std::string_view> path);
 // Valid UTF-8 whatever is inside: what a tenant wrote is never a reason to throw.
