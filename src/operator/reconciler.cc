@@ -47,6 +47,7 @@ void Reconciler::begin_term() {
 void Reconciler::end_term() {
   tally_.clear();
   tally_.show(parts_.metrics);
+  parts_.exporter.forget_cronjobs();
   under_way_.clear();
   told_.clear();
   noted_.clear();
@@ -62,7 +63,10 @@ void Reconciler::take(const Seen& seen) {
       if (reconcile(seen) == Result::again) later(seen, kFirstRetry);
       return;
     case Seen::What::gone:
-      if (seen.sort == Sort::cronjob) tally_.gone(seen.key);
+      if (seen.sort == Sort::cronjob) {
+        tally_.gone(seen.key);
+        parts_.exporter.gone(seen.key);
+      }
       if (seen.sort == Sort::pod) counted_.forget(seen.uid);
       if (seen.sort == Sort::job) ungated_.erase(seen.uid);
       break;
@@ -108,7 +112,14 @@ Reconciler::Result Reconciler::reconcile(const Seen& seen) {
 
 Reconciler::Result Reconciler::cronjob(const Json& object) {
   const CronJobVerdict verdict = decide_cronjob(object, parts_.settings);
-  tally_.cronjob(kube::key_of(object), verdict.state);
+  const kube::ObjectKey key = kube::key_of(object);
+  tally_.cronjob(key, verdict.state);
+  if (verdict.gated) {
+    parts_.exporter.cronjob(key, *verdict.gated);
+    parts_.metrics.count(kUngatedJobs, {{"namespace", key.namespace_name}}, 0);
+  } else if (verdict.state != CronJobState::invalid) {  // then its old Jobs may go on as they were
+    parts_.exporter.gone(key);
+  }
   return carry_out(verdict.decisions);
 }
 
@@ -224,8 +235,7 @@ void Reconciler::count_saved() {
   for (const Finished& finished : noted_) {
     under_way_.erase(finished.run.pod.uid);
     for (const CountRunError& count : finished.counts)
-      parts_.metrics.count(kRunErrors, {{"namespace", count.namespace_name},
-                                        {"reason", std::string(name_of(count.reason))}});
+      parts_.exporter.run_error(count.namespace_name, count.cronjob, count.reason);
   }
   noted_.clear();
 }

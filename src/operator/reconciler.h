@@ -16,6 +16,7 @@
 #include "kube/election.h"
 #include "operator/counted_pods.h"
 #include "operator/decide.h"
+#include "operator/exporter.h"
 #include "operator/inbox.h"
 #include "operator/metrics.h"
 #include "operator/tally.h"
@@ -28,6 +29,7 @@ class Reconciler {
     const Settings& settings;
     kube::Api& api;
     Metrics& metrics;
+    Exporter& exporter;
     const Clock& clock;
     const Log& log;
     kube::Election& election;

@@ -97,14 +97,16 @@ struct World {
 struct Leader {
   World& world;
   Metrics metrics{"test"};
+  Exporter exporter;
   kube::Election election;
   Reconciler reconciler;
 
   Leader(World& w, const std::string& name)
       : world(w),
+        exporter([] { return true; }, metrics, w.clock),
         election(w.api, {w.clock, [] { return 0.5; }, [](Millis, const std::stop_token&) {}},
                  {"cronlatch", "cronlatch-operator", "cronlatch.dev/counted-pods"}, name),
-        reconciler({w.settings, w.api, metrics, w.clock, w.log, election, name}) {
+        reconciler({w.settings, w.api, metrics, exporter, w.clock, w.log, election, name}) {
     election.step();
     EXPECT_TRUE(election.leading());
     reconciler.begin_term();
@@ -117,10 +119,12 @@ struct Leader {
     }
     reconciler.tick();
   }
-  std::string counted(const char* reason) const {
-    const std::string text = metrics.text();
-    const auto at = text.find("cronlatch_run_errors_total{namespace=\"demo\",reason=\"" +
-                              std::string(reason) + "\"} ");
+  std::string counted(const char* reason) {
+    std::string text;
+    exporter.append_text(text);
+    const auto at = text.find(
+        "cronlatch_run_errors_total{namespace=\"demo\",cronjob=\"nightly\",lock=\"\",reason=\"" +
+        std::string(reason) + "\"} ");
     if (at == std::string::npos) return "";
     const auto value = text.find("} ", at) + 2;
     return text.substr(value, text.find('\n', value) - value);
@@ -314,6 +318,60 @@ TEST(Reconciler, CountsAJobThatRunsWithoutTheLockItAskedFor) {
   EXPECT_THAT(next.metrics.text(), Not(HasSubstr("cronlatch_ungated_jobs_total{")));
   EXPECT_THAT(leader.metrics.text(),
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
+}
+
+TEST(Reconciler, ExportsACronJobFromItsFirstSightUntilItIsGone) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  leader.exporter.ledger({});
+  const auto exported = [&] {
+    std::string text;
+    leader.exporter.append_text(text);
+    return text;
+  };
+
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+
+  EXPECT_THAT(exported(), HasSubstr("cronlatch_lock_acquired_total{namespace=\"demo\",cronjob="
+                                    "\"nightly\",lock=\"demo/nightly\"} 0\n"));
+  EXPECT_THAT(leader.metrics.text(),
+              HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 0"));
+
+  leader.reconciler.take(
+      {.sort = Sort::cronjob, .what = Seen::What::gone, .key = {"demo", "nightly"}, .uid = "x"});
+
+  EXPECT_THAT(exported(), Not(HasSubstr("nightly")));
+}
+
+TEST(Reconciler, ExportsNoCronJobAfterItsTerm) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  leader.exporter.ledger({});
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+
+  leader.reconciler.end_term();
+
+  std::string text;
+  leader.exporter.append_text(text);
+  EXPECT_THAT(text, Not(HasSubstr("nightly")));
+}
+
+TEST(Reconciler, TellsAndCountsARunThatWasKilledWithoutAWord) {
+  World world;
+  Leader leader(world, "one");
+  Json end = pod("p1", "ran", "none");
+  end["status"]["phase"] = "Failed";
+  end["status"]["containerStatuses"][0]["state"]["terminated"] = {
+      {"exitCode", 137}, {"reason", "OOMKilled"}, {"finishedAt", "2026-11-21T02:00:01Z"}};
+
+  leader.reconciler.take(seen(Sort::pod, end));
+  leader.reconciler.take(listed(Sort::pod));
+  leader.settle();
+
+  EXPECT_THAT(world.told(), UnorderedElementsAre("Job Killed", "CronJob Killed"));
+  EXPECT_EQ(leader.counted("signal"), "1");
 }
 
 TEST(CountedPods, SurvivesItsOwnNote) {
