@@ -38,7 +38,7 @@ constexpr std::array kSubcommands = {
                release_command},
     Subcommand{"metrics", "[options]", "the store's ledger as Prometheus text",
                "cronlatch metrics", "", metrics_command},
-    Subcommand{"advise", "[options]", "settings that the ledger's figures speak against",
+    Subcommand{"advise", "[options]", "settings that the ledger speaks against",
                "cronlatch advise",
                "With --lock NAME --schedule '*/5 * * * *' (and --min-hold) also against that\n"
                "schedule, which the ledger does not know.\n"

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 12> kPassedOn = {
     "--as-group", "--as-uid",     "--tls-server-name", "--certificate-authority"};
 constexpr std::array<std::string_view, 1> kPassedOnSwitches = {"--insecure-skip-tls-verify"};
 
-constexpr std::string_view kStatusVariable = "CRONLATCH_STATUS=";
+constexpr std::string_view kStatusVariable = "KUBECTL_CRONLATCH_STATUS=";
 
 Error usage(std::string message) {
   return {Code::usage, std::move(message), "see: kubectl cronlatch help"};
@@ -207,8 +207,8 @@ success, last skip and why, next run, advice.
 
   -n, --namespace   as kubectl; also --context, --kubeconfig, --cluster, --user, --as, ...
   -o table|wide|json
-  --status NAMESPACE/SERVICE[:PORT]|none   the operator's status page (or CRONLATCH_STATUS);
-                    otherwise it is looked for
+  --status NAMESPACE/SERVICE[:PORT]|none   the operator's status page; otherwise the variable
+                    KUBECTL_CRONLATCH_STATUS says it, or it is looked for
   --kubectl PROGRAM the kubectl to run
 
 The release Job runs in the lock's namespace with that namespace's store Secret:

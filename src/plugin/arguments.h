@@ -27,7 +27,8 @@ struct Arguments {
   std::string image, store, secret;  // of release, where no gated run is left to copy from
 };
 
-// `environment`: KUBECONFIG and its like are kubectl's own business; CRONLATCH_STATUS is read here.
+// `environment`: KUBECONFIG and its like are kubectl's own business; KUBECTL_CRONLATCH_STATUS is
+// read here (a name beside the options', which every `cronlatch run` of this shell would refuse).
 Result<Arguments> parse_arguments(std::span<const std::string> words,
                                   std::span<const std::string> environment);
 

@@ -225,7 +225,7 @@ TEST(PluginArguments, AreKubectlsManners) {
                                              {"--force=maybe", "release", "x"}})
     EXPECT_FALSE(parsed(bad)) << bad.front();
   EXPECT_EQ(parse_arguments(std::vector<std::string>{},
-                            std::vector<std::string>{"CRONLATCH_STATUS=a/b:1"})
+                            std::vector<std::string>{"KUBECTL_CRONLATCH_STATUS=a/b:1"})
                 ->status,
             "a/b:1");
 }
