@@ -16,8 +16,8 @@ def quantiles(metric):
     return [(f"histogram_quantile({q}, {rate(metric + '_bucket', 'le')})", name) for q, name in ((0.5, "p50"), (0.99, "p99"))]
 
 
-def in_a_day(metric):
-    return f"round(sum(increase({metric}{{{OWN}}}[24h]))) or vector(0)"
+def in_a_day(metric, of_replicas):
+    return f"round({of_replicas}(increase({metric}{{{OWN}}}[24h]))) or vector(0)"
 
 
 def status():
@@ -33,9 +33,9 @@ def status():
              thresholds=steps((None, "red"), (86400, "orange"), (604800, "green")), size=(4, 4), runbooks=["CronlatchCertificateExpiring"]),
         stat("Invalid CronJobs", "CronJobs whose annotations cannot be understood; their Jobs are refused.",
              f'sum(max by (cluster) (cronlatch_gated_cronjobs{{{OWN}, state="invalid"}}))', thresholds=PROBLEM, size=(4, 4), runbooks=["CronlatchInvalidConfiguration"]),
-        stat("Ungated Jobs, 24 h", "Jobs that ask for a lock and run without one, in a day: none.", in_a_day("cronlatch_ungated_jobs_total"), thresholds=PROBLEM,
+        stat("Ungated Jobs, 24 h", "Jobs that ask for a lock and run without one, in a day: none.", in_a_day("cronlatch_ungated_jobs_total", "sum"), thresholds=PROBLEM,
              size=(3, 4), runbooks=["CronlatchUngatedJobStarted"]),
-        stat("Store resets, 24 h", "How often the ledger began anew in a day: the store was flushed or lost its data.", in_a_day("cronlatch_store_resets_total"),
+        stat("Store resets, 24 h", "Locks whose counters began anew in a day: the store was flushed or lost its data. Each replica sees them.", in_a_day("cronlatch_store_resets_total", "max"),
              thresholds=steps((None, "green"), (1, "orange")), size=(3, 4), runbooks=["CronlatchCountersReset"]),
     ]
 

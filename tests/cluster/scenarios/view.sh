@@ -5,6 +5,7 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/prometheus.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../prometheus.sh"
+NS=$NS-$$  # the store remembers what an earlier run counted
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 trap 'stop_watching; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
@@ -76,8 +77,8 @@ becomes "nothing is open, nobody breaks the law" gives "$(broken_law)" 0
 becomes "nothing is held" gives "$(of_jobs lock_held) == 1"
 outcomes() { gives "sum by (outcome) ($(ledger runs_total outcome)) > 0" "outcome=succeeded 4" "outcome=skipped 3" "outcome=lost 1"; }
 becomes "runs are counted by their outcome" outcomes
-errors() { gives "sum by (reason) (cronlatch_run_errors_total{namespace=\"$NS\"}) > 0" "reason=auth 1"; }
-becomes "the run that the store never saw is counted from its pod" errors
+errors() { gives "sum by (reason) (cronlatch_run_errors_total{namespace=\"$NS\"}) > 0" "reason=auth 1" "reason=signal 1"; }
+becomes "what the store cannot count is counted from pods: one refused, one killed" errors
 recorded() { gives "sum by (cronjob) (namespace_cronjob_lock:cronlatch_lock_acquired_total:max{namespace=\"$NS\", lock=\"$NS/shared\"})" "cronjob=first 1" "cronjob=second 0"; }
 becomes "the recording rules have the same" recorded
 succeeded() { [ -n "$(ask "time() - max(cronlatch_last_success_timestamp_seconds{namespace=\"$NS\", cronjob=\"plain\"}) < 300")" ]; }
