@@ -14,9 +14,9 @@ namespace cronlatch::kube {
 using Json = nlohmann::json;
 
 struct JsonLimits {
-  std::size_t bytes =
-      7 * 1024 * 1024;  // what controller-runtime reads: two objects of 3 MB and the rest
-  int depth = 128;      // nlohmann parses more, and overflows the stack when it copies or prints it
+  std::size_t bytes = std::size_t{7} * 1024 *
+                      1024;  // what controller-runtime reads: two objects of 3 MB and the rest
+  int depth = 128;  // nlohmann parses more, and overflows the stack when it copies or prints it
 };
 
 // The error says what is wrong and at which byte. A key that appears twice in one object is an
