@@ -28,15 +28,15 @@ def status():
         stat("Leaders", "Replicas that lead, in each cluster: one.", f"max(sum by (cluster) (cronlatch_leader{{{OWN}}}))",
              thresholds=steps((None, "red"), (1, "green"), (2, "red")), size=(3, 4), runbooks=["CronlatchNoLeader"]),
         stat("Reach the store", "Replicas whose last question to the store was answered.", f"sum(cronlatch_store_up{{{OWN}}})",
-             thresholds=steps((None, "red"), (1, "green")), size=(4, 4), runbooks=["CronlatchRedisDown"]),
+             thresholds=steps((None, "red"), (1, "green")), size=(3, 4), runbooks=["CronlatchRedisDown"]),
         stat("Certificate ends in", "Time until the first certificate in use ends.", f"min(cronlatch_certificate_expiry_timestamp_seconds{{{OWN}}}) - time()", unit="s",
              thresholds=steps((None, "red"), (86400, "orange"), (604800, "green")), size=(4, 4), runbooks=["CronlatchCertificateExpiring"]),
         stat("Invalid CronJobs", "CronJobs whose annotations cannot be understood; their Jobs are refused.",
-             f'sum(max by (cluster) (cronlatch_gated_cronjobs{{{OWN}, state="invalid"}}))', thresholds=PROBLEM, size=(4, 4), runbooks=["CronlatchInvalidConfiguration"]),
+             f'sum(max by (cluster) (cronlatch_gated_cronjobs{{{OWN}, state="invalid"}}))', thresholds=PROBLEM, size=(3, 4), runbooks=["CronlatchInvalidConfiguration"]),
         stat("Ungated Jobs, 24 h", "Jobs that ask for a lock and run without one, in a day: none.", in_a_day("cronlatch_ungated_jobs_total", "sum"), thresholds=PROBLEM,
-             size=(3, 4), runbooks=["CronlatchUngatedJobStarted"]),
+             size=(4, 4), kind="instant", runbooks=["CronlatchUngatedJobStarted"]),
         stat("Store resets, 24 h", "Locks whose counters began anew in a day: the store was flushed or lost its data. Each replica sees them.", in_a_day("cronlatch_store_resets_total", "max"),
-             thresholds=steps((None, "green"), (1, "orange")), size=(3, 4), runbooks=["CronlatchCountersReset"]),
+             thresholds=steps((None, "green"), (1, "orange")), size=(4, 4), kind="instant", runbooks=["CronlatchCountersReset"]),
     ]
 
 

@@ -6,7 +6,7 @@ from parts import (BY, OWN, PICKED, dashboard, grown, heatmap, ledger, panel, qu
 AGE = f'time() - ({ledger("cronlatch_last_success_timestamp_seconds")} > 0)'
 LIMIT = f"min by ({BY}) (cronlatch_success_deadline_seconds{{{PICKED}}})"
 PROBLEM = steps((None, "green"), (1, "red"))
-DAY = "24h:1m"
+DAY = "24h:30s"
 
 
 def event(name, metric, color):
@@ -28,9 +28,9 @@ def status():
              runbooks=["CronlatchLockHeldTooLong"]),
         stat("Overdue", "CronJobs without a real success for longer than their annotation alert-after allows. Skipped runs do not count.",
              f"count({AGE} > {LIMIT}) or vector(0)", thresholds=PROBLEM, runbooks=["CronlatchJobOverdue"]),
-        stat("Skipped, 24 h", "Runs that found the lock held, in a day.", in_a_day("cronlatch_lock_skipped_total", more_labels="reason", matchers='reason="held"'),
+        stat("Skipped, 24 h", "Runs that found the lock held, in a day.", in_a_day("cronlatch_lock_skipped_total", more_labels="reason", matchers='reason="held"'), kind="instant",
              runbooks=["CronlatchMostlySkipping"]),
-        stat("Stolen, 24 h", "Leases that ended unreleased and were taken over, in a day: their runs were killed.", in_a_day("cronlatch_lock_stolen_total"),
+        stat("Stolen, 24 h", "Leases that ended unreleased and were taken over, in a day: their runs were killed.", in_a_day("cronlatch_lock_stolen_total"), kind="instant",
              thresholds=steps((None, "green"), (1, "orange")), runbooks=["CronlatchLockStolen"]),
         stat("Store", "Whether any replica of the operator reaches the store of the locks.", f"min(max by (endpoint) (cronlatch_store_up{{{OWN}}}))",
              mappings=words(_0=("down", "red"), _1=("up", "green")), thresholds=steps((None, "red"), (1, "green")), runbooks=["CronlatchRedisDown"]),
@@ -58,9 +58,9 @@ def jobs():
     columns = [
         ("Last success", "s", AGE), ("Last skip", "s", f'time() - ({ledger("cronlatch_last_skip_timestamp_seconds")} > 0)'),
         ("Held", "none", ledger("cronlatch_lock_held")), ("Until overdue", "s", f"{LIMIT} - ({AGE})"),
-        ("Acquired", "short", f"round({grown('cronlatch_lock_acquired_total', '$__range:1m')})"),
-        ("Skipped", "short", f"round(sum without (reason) ({grown('cronlatch_lock_skipped_total', '$__range:1m', 'reason')}))"),
-        ("Stolen", "short", f"round({grown('cronlatch_lock_stolen_total', '$__range:1m')})"),
+        ("Acquired", "short", f"round({grown('cronlatch_lock_acquired_total', '$__range:30s')})"),
+        ("Skipped", "short", f"round(sum without (reason) ({grown('cronlatch_lock_skipped_total', '$__range:30s', 'reason')}))"),
+        ("Stolen", "short", f"round({grown('cronlatch_lock_stolen_total', '$__range:30s')})"),
     ]
     targets = [query(expr, title, "table", chr(ord("A") + i)) for i, (title, _, expr) in enumerate(columns)]
     table = panel("table", "Each CronJob", "Time since the last real success and the last skip, whether it holds its lock now, the time that is left until "

@@ -55,10 +55,10 @@ def panel(kind, title, description, targets, size, unit="short", options=None, c
     }
 
 
-def stat(title, description, expr, size=(4, 4), thresholds=None, **more):
+def stat(title, description, expr, size=(4, 4), thresholds=None, kind="range", **more):
     options = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "colorMode": "value", "graphMode": "area",
                "textMode": "value", "justifyMode": "auto", "orientation": "auto"}
-    return panel("stat", title, description, queries((expr, title), kind="range"), size, options=options,
+    return panel("stat", title, description, queries((expr, title), kind=kind), size, options=options,
                  thresholds=thresholds or steps((None, "blue")), color={"mode": "thresholds"}, **more)
 
 

@@ -17,7 +17,9 @@ def named(one, target):
 
 
 def points_of(one):
-    return [(time, float(value)) for time, value in one["values"] if not math.isnan(float(value))]
+    """Of a range, or the one of an instant."""
+    values = one["values"] if "values" in one else [one["value"]]
+    return [(time, float(value)) for time, value in values if not math.isnan(float(value))]
 
 
 def mapped(defaults, value):
@@ -62,6 +64,7 @@ def time_axis(box):
 def legend(box, entries):
     out, x = [], box.x
     for words, fill in entries:
+        words = svg.shortened(words, max(110, box.width / max(1, len(entries)) - 22), 11)
         wide = 22 + len(words) * 6.4
         if x > box.x and x + wide > box.x + box.width:
             break
@@ -80,7 +83,9 @@ def stat(panel, results, box):
     top = max(value for _, value in values) or 1
     low = box.y + box.height
     line = [(box.at(time), low - value / top * box.height * 0.35) for time, value in values]
-    out = [svg.path([(line[0][0], low)] + line + [(line[-1][0], low)], "none", fill, 0, 0.15), svg.path(line, fill, width=1)] if last or top else []
+    out = []
+    if len(line) > 1:
+        out = [svg.path([(line[0][0], low)] + line + [(line[-1][0], low)], "none", fill, 0, 0.15), svg.path(line, fill, width=1)]
     return out + [svg.text(box.x + box.width / 2, box.y + box.height / 2 + 6, words, 26, fill, "middle", "bold")]
 
 
@@ -95,12 +100,14 @@ def timeseries(panel, results, box):
     for _, points in lines:
         for time, value in points:
             sums[time] = sums.get(time, 0) + value if stacked else max(sums.get(time, 0), value)
-    marks = svg.ticks(max(sums.values(), default=1))
+    marks = svg.ticks(max(sums.values(), default=1), defaults["unit"])
     high = lambda value: plot.y + plot.height * (1 - value / marks[-1])
     out = []
     for mark in marks:
         out += [svg.path([(plot.x, high(mark)), (plot.x + plot.width, high(mark))], svg.LINE, width=1),
                 svg.text(plot.x - 6, high(mark) + 4, svg.in_unit(mark, defaults["unit"]), 10, svg.SOFT, "end")]
+    # What there is most of is named first: the legend has one line.
+    lines.sort(key=lambda one: -max((value for _, value in one[1]), default=0))
     below, entries = {}, []
     step = min((b - a for _, points in lines for (a, _), (b, _) in zip(points, points[1:])), default=1)
     for i, (words, points) in enumerate(lines):
@@ -118,6 +125,17 @@ def timeseries(panel, results, box):
     return out + time_axis(plot) + legend(box.inside(0, box.height, 0, 0), entries)
 
 
+def spans(points, step):
+    """(from, to, value) of each stretch of equal values without a gap."""
+    found = []
+    for time, value in points:
+        if found and found[-1][2] == value and time - found[-1][1] < step / 2:
+            found[-1][1] = time + step
+        else:
+            found.append([time, time + step, value])
+    return found
+
+
 def state_timeline(panel, results, box):
     defaults = panel["fieldConfig"]["defaults"]
     rows = sorted((named(one, target), points_of(one)) for target, found in results for one in found)
@@ -128,10 +146,11 @@ def state_timeline(panel, results, box):
         y = plot.y + i * high
         out.append(svg.text(plot.x - 8, y + high / 2 + 4, svg.shortened(words, plot.x - box.x - 8, 11), 11, svg.INK, "end"))
         step = min((b - a for (a, _), (b, _) in zip(points, points[1:])), default=1)
-        for time, value in points:
+        for begin, end, value in spans(points, step):
             name, fill = mapped(defaults, value) or (f"{value:g}", svg.PALETTE[0])
             seen[name] = fill
-            out.append(svg.rect(plot.at(time), y + high * 0.1, min(plot.at(time + step), plot.x + plot.width) - plot.at(time) + 0.3, high * 0.8, fill))
+            right = min(plot.at(end), plot.x + plot.width)
+            out.append(svg.rect(plot.at(begin), y + high * 0.1, right - plot.at(begin), high * 0.8, fill))
     return out + time_axis(plot) + legend(box.inside(0, box.height, 0, 0), sorted(seen.items()))
 
 

@@ -108,7 +108,7 @@ def check_expression(where, expr, known, variables, say):
         if re.search(r'\b(job|instance|cluster)[=!]~?"[^$]', matchers):
             say(where, "names a job, an instance or a cluster")
     for window in re.findall(r"\[([^\]]*)\]", re.sub(r'"[^"]*"', '""', expr)):
-        if window.rstrip(":") not in ("$__rate_interval",) and not re.fullmatch(r"(24h|\$__range)(:1m)?", window):
+        if window.rstrip(":") not in ("$__rate_interval",) and not re.fullmatch(r"(24h|\$__range)(:30s)?", window):
             say(where, f"looks back [{window}] instead of [$__rate_interval]")
     for used in re.findall(r"\$(\w+)", expr):
         if used not in variables and not used.startswith("__"):

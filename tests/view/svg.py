@@ -56,13 +56,14 @@ def in_unit(value, unit):
     return f"{value:.4g}"
 
 
-def ticks(top, most=4):
-    """Round numbers from 0 to about top."""
+def ticks(top, unit="", most=4):
+    """Round numbers from 0 to about top, round in the unit that they are shown in."""
     if top <= 0:
         return [0, 1]
-    raw = top / most
+    scale = {"s": 86400 if top > 172800 else 1, "bytes": 2**20 if top > 2**20 else 1}.get(unit, 1)
+    raw = top / most / scale
     size = 10 ** math.floor(math.log10(raw))
-    step = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= raw * 0.999)
+    step = scale * next(factor * size for factor in (1, 2, 5, 10) if factor * size >= raw * 0.999)
     return [step * i for i in range(int(math.ceil(top / step - 1e-9)) + 1)]
 
 

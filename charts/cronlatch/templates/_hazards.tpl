@@ -57,6 +57,9 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- $found = append $found (printf "%s.enabled, but this cluster has no monitoring.coreos.com/v1: not rendered" .) -}}
 {{- end -}}
 {{- end -}}
+{{- if and $v.prometheusRule.enabled (not (or $v.serviceMonitor.enabled $v.podMonitor.enabled)) -}}
+{{- $found = append $found "prometheusRule without serviceMonitor or podMonitor: unless your Prometheus finds the pods by itself, CronlatchDown fires" -}}
+{{- end -}}
 {{- if and $v.copier.source (not $v.copier.namespaces) -}}
 {{- $found = append $found "copier.source without copier.namespaces copies nothing" -}}
 {{- end -}}
