@@ -114,7 +114,9 @@ std::string others(const std::vector<const LockUse*>& uses, const LockUse& but) 
 // A lock that a job names is, letter for letter, another one's own; or it has a name that anybody
 // would choose.
 void about_shared_names(const ByLock& locks, std::vector<Advice>& out) {
-  for (const auto& [lock, uses] : locks) {
+  for (const auto& entry : locks) {
+    const std::string& lock = entry.first;
+    const std::vector<const LockUse*>& uses = entry.second;
     if (uses.size() < 2) continue;
     for (const LockUse* use : uses) {
       if (use->named.empty() || use->named == "true") continue;
