@@ -70,7 +70,11 @@ resident() { sed -nE 's/^VmRSS:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status
 peak() { sed -nE 's/^VmHWM:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status"; }
 scrape() { curl --silent --fail --output "$STAGE/text" --write-out '%{time_total}\n' "http://127.0.0.1:$PORT/metrics"; }
 
-say "$SCRAPES scrapes"
+# A first reading has nothing to compare with: memory counts from the third on.
+say "three readings, then $SCRAPES scrapes"
+readings() { curl --silent "http://127.0.0.1:$PORT/metrics" | sed -nE 's/^cronlatch_store_command_duration_seconds_count\{command="list"\} (.*)$/\1/p'; }
+read_thrice() { sleep 2; [ "$(readings)" -ge 3 ]; }  # a look is a scrape, too
+wait_until 90 read_thrice
 scrape >/dev/null
 series=$(grep -vc '^#' "$STAGE/text")
 shown=$(grep -c '^cronlatch_lock_acquired_total{' "$STAGE/text")

@@ -62,7 +62,8 @@ void Exporter::ledger(LedgerNews news) {
   if (!status_.up) return;
   status_.copy = marks_.take(std::move(news.locks), clock_.now());
   status_.read = clock_.wall();
-  metrics_.count(kResets, {}, static_cast<double>(marks_.resets()));
+  // Every replica sees it; one of them counts.
+  if (leading_()) metrics_.count(kResets, {}, static_cast<double>(marks_.resets()));
 }
 
 void Exporter::cronjob(const kube::ObjectKey& key, const GatedCronJob& facts) {
@@ -71,13 +72,21 @@ void Exporter::cronjob(const kube::ObjectKey& key, const GatedCronJob& facts) {
   std::erase(gone_, job_of(key));
 }
 
-void Exporter::gone(const kube::ObjectKey& key) {
+bool Exporter::gone(const kube::ObjectKey& key) {
   const std::lock_guard lock(mutex_);
   const std::string job = job_of(key);
   run_errors_.erase(job);
-  if (cronjobs_.erase(job) == 0) return;
+  if (cronjobs_.erase(job) == 0) return false;
   gone_.push_back(job);
   if (gone_.size() > kMostGone) gone_.pop_front();
+  return true;
+}
+
+void Exporter::remember_gone(const std::vector<std::string>& jobs) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& job : jobs)
+    if (!cronjobs_.contains(job) && std::find(gone_.begin(), gone_.end(), job) == gone_.end())
+      gone_.push_back(job);
 }
 
 void Exporter::forget_cronjobs() {
@@ -180,7 +189,10 @@ void Exporter::append_cronjobs(std::string& out) const {
 }
 
 void Exporter::append_text(std::string& out) {
-  if (!leading_()) return;
+  if (!leading_()) {
+    metrics_.set(kLeftOut, {}, 0);
+    return;
+  }
   const std::lock_guard lock(mutex_);
   out.reserve(out.size() + last_size_ + last_size_ / 16);
   const std::size_t before = out.size();

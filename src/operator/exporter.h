@@ -46,8 +46,11 @@ class Exporter {
 
   // ---- the leader's ----
   void cronjob(const kube::ObjectKey& key, const GatedCronJob& facts);
-  void gone(const kube::ObjectKey& key);  // deleted, or not gated any more
-  void forget_cronjobs();                 // the term is over
+  // Deleted, or not gated any more; false when it was not known as gated.
+  bool gone(const kube::ObjectKey& key);
+  // "namespace/name" of CronJobs that went while another led.
+  void remember_gone(const std::vector<std::string>& jobs);
+  void forget_cronjobs();  // the term is over
   // A run of that CronJob (name empty: of a Job without one) which the store does not know of.
   void run_error(const std::string& namespace_name, const std::string& cronjob, Reason reason);
 

@@ -47,7 +47,9 @@ std::shared_ptr<const LedgerCopy> LedgerMarks::take(std::vector<LockView> read, 
   for (const LockView& view : copy->read) {
     missing_.erase(view.lock);
     const LockView* const mark = before(view.lock);
-    if (mark == nullptr || !went_back(view, *mark)) continue;
+    if (mark == nullptr) continue;
+    // An older grant is an older reading, whatever it counts: of before a flush it counts more.
+    if (view.fence >= mark->fence && !went_back(view, *mark)) continue;
     if (view.fence > mark->fence)
       ++resets_;
     else

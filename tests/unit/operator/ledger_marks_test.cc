@@ -67,6 +67,15 @@ TEST(LedgerMarks, HoldsTheMarkAfterAFlushUntilSomethingIsGranted) {
   EXPECT_EQ(marks.resets(), 0U);
 }
 
+TEST(LedgerMarks, HoldsTheMarkWhenAReplicaStillShowsWhatWasFlushed) {
+  LedgerMarks marks;
+  marks.take({lock(20, 1)}, at(0s));
+
+  EXPECT_EQ(acquired(*marks.take({lock(11, 6)}, at(15s))), 1);
+  EXPECT_EQ(acquired(*marks.take({lock(21, 2)}, at(30s))), 2);
+  EXPECT_EQ(marks.resets(), 0U);
+}
+
 TEST(LedgerMarks, ForgetsALockThatStaysAway) {
   LedgerMarks marks;
   marks.take({lock(11, 6)}, at(0s));
