@@ -19,6 +19,7 @@ struct Verdict {
 };
 
 // What of a request matters. `object` has its namespace filled in.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and throws nothing
 struct Admission {
   kube::Json object;
   const kube::Json* before = nullptr;  // of an update

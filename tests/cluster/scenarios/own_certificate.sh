@@ -26,10 +26,10 @@ operators() {
   kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator --field-selector=status.phase=Running \
     -o "jsonpath={range .items[*]}{$1}{\"\\n\"}{end}"
 }
-# What an API server that connects now sees, from each replica.
+# What an API server that connects now sees, from each replica that is asked.
 shown() {
   local address
-  for address in $(operators .status.podIP); do
+  for address in $(kubectl -n cronlatch get endpoints cronlatch-webhook -o 'jsonpath={.subsets[*].addresses[*].ip}' 2>/dev/null); do
     in_cluster openssl s_client -connect "$address:8443" </dev/null 2>/dev/null | fingerprint
   done | sort -u
 }
@@ -42,8 +42,13 @@ cronjob report lock=true -- "echo ran"
 bring first
 check "the chart is told of it" install_with --set certificates.mode=existing,certificates.existingSecret=webhook-certificate \
   --set-file "certificates.caBundle=$OURS/ca.crt"
-all_show() { [ "$(shown)" = "$(fingerprint <"$OURS/$1.crt")" ]; }
-becomes "all replicas show it" all_show first
+all_show() {
+  local seen
+  seen=$(shown)
+  printf '%s\n' "$seen"
+  [ "$seen" = "$(fingerprint <"$OURS/$1.crt")" ]
+}
+becomes -t 120 "all replicas show it" all_show first
 wanted=$(base64 -w0 <"$OURS/ca.crt")
 both_trust() { [ "$(bundles)" = "$wanted $wanted" ]; }
 check "both hooks trust the platform's authority" both_trust
