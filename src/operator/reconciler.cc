@@ -42,6 +42,7 @@ Reconciler::Reconciler(Parts parts) : parts_(std::move(parts)) {}
 void Reconciler::begin_term() {
   end_term();
   counted_ = CountedPods(parts_.election.saved_note());
+  parts_.exporter.remember_gone(counted_.gone());
 }
 
 void Reconciler::end_term() {
@@ -53,6 +54,7 @@ void Reconciler::end_term() {
   noted_.clear();
   pending_note_.clear();
   pods_listed_ = false;
+  unwritten_ = false;
   retries_.clear();
 }
 
@@ -65,7 +67,7 @@ void Reconciler::take(const Seen& seen) {
     case Seen::What::gone:
       if (seen.sort == Sort::cronjob) {
         tally_.gone(seen.key);
-        parts_.exporter.gone(seen.key);
+        cronjob_gone(seen.key);
       }
       if (seen.sort == Sort::pod) counted_.forget(seen.uid);
       if (seen.sort == Sort::job) ungated_.erase(seen.uid);
@@ -116,9 +118,10 @@ Reconciler::Result Reconciler::cronjob(const Json& object) {
   tally_.cronjob(key, verdict.state);
   if (verdict.gated) {
     parts_.exporter.cronjob(key, *verdict.gated);
+    if (counted_.cronjob_there(key.namespace_name + "/" + key.name)) unwritten_ = true;
     parts_.metrics.count(kUngatedJobs, {{"namespace", key.namespace_name}}, 0);
   } else if (verdict.state != CronJobState::invalid) {  // then its old Jobs may go on as they were
-    parts_.exporter.gone(key);
+    cronjob_gone(key);
   }
   return carry_out(verdict.decisions);
 }
@@ -219,13 +222,19 @@ Reconciler::Result Reconciler::send(const PatchCronJob& patch) {
   return Result::again;
 }
 
+void Reconciler::cronjob_gone(const kube::ObjectKey& key) {
+  if (parts_.exporter.gone(key) && counted_.cronjob_gone(key.namespace_name + "/" + key.name))
+    unwritten_ = true;
+}
+
 void Reconciler::save_note() {
-  if (!pods_listed_ || told_.empty() || !noted_.empty()) return;
+  if (!pods_listed_ || (told_.empty() && !unwritten_) || !noted_.empty()) return;
   std::sort(told_.begin(), told_.end(),
             [](const Finished& a, const Finished& b) { return a.run.finished < b.run.finished; });
   for (const Finished& finished : told_) counted_.add(finished.run.pod.uid, finished.run.finished);
   noted_ = std::move(told_);
   told_.clear();
+  unwritten_ = false;
   pending_note_ = counted_.note();
   parts_.election.write_note(pending_note_);
 }

@@ -344,6 +344,38 @@ TEST(Reconciler, ExportsACronJobFromItsFirstSightUntilItIsGone) {
   EXPECT_THAT(exported(), Not(HasSubstr("nightly")));
 }
 
+TEST(Reconciler, NextLeaderKnowsWhichCronJobWentAndWhichCameBack) {
+  World world;
+  world.cronjob("true");
+  LockView counted;
+  counted.lock = "demo/nightly";
+  counted.jobs["demo/nightly"].values = {{"acquired", 5}};
+  const auto exported = [&](Leader& leader) {
+    leader.exporter.ledger({.locks = {counted}, .error = ""});
+    std::string text;
+    leader.exporter.append_text(text);
+    return text;
+  };
+  Leader one(world, "one");
+  one.reconciler.take(listed(Sort::pod));
+  one.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  one.reconciler.take(
+      {.sort = Sort::cronjob, .what = Seen::What::gone, .key = {"demo", "nightly"}, .uid = "x"});
+  one.settle();
+  one.election.release();
+
+  Leader two(world, "two");
+  EXPECT_THAT(exported(two), Not(HasSubstr("nightly")));
+  two.reconciler.take(listed(Sort::pod));
+  two.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  two.settle();
+  EXPECT_THAT(exported(two), HasSubstr("lock=\"demo/nightly\"} 5"));
+  two.election.release();
+
+  Leader three(world, "three");
+  EXPECT_THAT(exported(three), HasSubstr("lock=\"demo/nightly\"} 5"));
+}
+
 TEST(Reconciler, ExportsNoCronJobAfterItsTerm) {
   World world;
   world.cronjob("true");
@@ -382,6 +414,19 @@ TEST(CountedPods, SurvivesItsOwnNote) {
 
   EXPECT_TRUE(read.has("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", {5'000'000}));
   EXPECT_FALSE(read.has("0a1b2c3d-4e5f-6072-8293-a4b5c6d7e8f9", {5'000'000}));
+}
+
+TEST(CountedPods, RemembersTheNewestCronJobsThatWent) {
+  CountedPods counted;
+  for (int i = 0; i < 300; ++i)
+    counted.cronjob_gone(std::string(253, 'n') + "/" + std::to_string(1'000 + i));
+  const std::string note = counted.note();
+
+  const CountedPods read(note);
+
+  EXPECT_LT(note.size(), 64U * 1024);
+  EXPECT_EQ(read.gone().size(), CountedPods::kMostGone);
+  EXPECT_EQ(read.gone().back(), std::string(253, 'n') + "/1299");
 }
 
 TEST(CountedPods, TakesAnUnreadableNoteForAnEmptyOne) {
