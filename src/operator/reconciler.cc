@@ -28,6 +28,20 @@ bool is_final(int status) {
   return status == kNotFound || status == kForbidden || status == 400 || status == 422;
 }
 
+// Is there now what we wrote? While replicas are replaced, the webhook of one with older settings
+// may undo it; then the object is as it was, and no watch tells us.
+bool took_effect(const Json& asked, const Json& got) {
+  const std::initializer_list<std::string_view> path = {"spec", "jobTemplate", "metadata",
+                                                        "annotations"};
+  const Json* const wanted = kube::find(asked, path);
+  const Json* const there = kube::find(got, path);
+  if (wanted == nullptr || !wanted->is_object()) return true;
+  return std::all_of(wanted->items().begin(), wanted->items().end(), [&](const auto& entry) {
+    const Json* const now = there == nullptr ? nullptr : kube::find(*there, {entry.key()});
+    return entry.value().is_null() ? now == nullptr : now != nullptr && *now == entry.value();
+  });
+}
+
 std::string text_of(const ObjectRef& ref) { return ref.namespace_name + "/" + ref.name; }
 
 std::string retry_key(const Seen& seen) {
@@ -208,6 +222,13 @@ Reconciler::Result Reconciler::send(const Event& event) {
 Reconciler::Result Reconciler::send(const PatchCronJob& patch) {
   const auto answer = parts_.api.call(patch.request);
   const std::string& path = patch.request.path;
+  if (answer && answer->ok() && !took_effect(patch.request.body, answer->body)) {
+    parts_.log({Level::info,
+                "mirror_undone",
+                "somebody took back what was brought in line; trying again",
+                {{"cronjob", path}, {"keys", patch.what}}});
+    return Result::again;
+  }
   if (answer && answer->ok()) {
     parts_.log({Level::info,
                 "mirrored",

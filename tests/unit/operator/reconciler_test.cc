@@ -161,6 +161,29 @@ TEST(Reconciler, TriesAgainWithWhatTheWatchBringsWhenTheCronJobChanged) {
   EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
 }
 
+// The webhook of a replica that is being replaced still has other settings.
+TEST(Reconciler, TriesAgainWhenAWebhookTookBackWhatItMirrored) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  bool undone = true;
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (!undone || r.method != kube::Method::patch || r.path != kCronJob) return std::nullopt;
+    return kube::Response{200, *world.api.at(kCronJob)};
+  };
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  EXPECT_TRUE(world.told().empty());
+
+  undone = false;
+  world.clock.pass(2s);
+  leader.reconciler.tick();
+
+  EXPECT_EQ(string_at(*world.api.at(kCronJob),
+                      {"spec", "jobTemplate", "metadata", "annotations", "cronlatch.dev/lock"}),
+            "true");
+  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
+}
+
 TEST(Reconciler, TellsARunOnJobAndCronJobAndCountsItOnce) {
   World world;
   Leader leader(world, "one");
