@@ -37,8 +37,8 @@ int code_of(const Json& status) {
 RestApi::RestApi(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
 RestApi::~RestApi() = default;
 
-Result<std::unique_ptr<RestApi>> RestApi::open(ClusterAccess access) {
-  Result<std::unique_ptr<Wire>> wire = open_wire(std::move(access));
+Result<std::unique_ptr<RestApi>> RestApi::open(const ClusterAccess& access) {
+  Result<std::unique_ptr<Wire>> wire = open_wire(access);
   if (!wire) return wire.error();
   return std::unique_ptr<RestApi>(new RestApi(std::move(*wire)));
 }

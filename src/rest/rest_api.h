@@ -17,7 +17,7 @@ class Wire;
 class RestApi final : public Api {
  public:
   // Says what cannot work with this access; connects to nothing yet.
-  static Result<std::unique_ptr<RestApi>> open(ClusterAccess access);
+  static Result<std::unique_ptr<RestApi>> open(const ClusterAccess& access);
   ~RestApi() override;
 
   Result<Response> call(const Request& request) override;

@@ -116,7 +116,7 @@ http::client::http_client_config config_for(const ClusterAccess& access) {
 // The two clients, the token, and one exchange over them.
 class RestWire final : public Wire {
  public:
-  explicit RestWire(ClusterAccess access)
+  explicit RestWire(const ClusterAccess& access)
       : token_(access.token_file, access.token),
         server_(access.server),
         calls_(access.server, config_for(access)),
@@ -179,7 +179,7 @@ Result<int> RestWire::attempt(const Request& request, Purpose purpose, const Sec
   pplx::cancellation_token_source cancel;
   http::client::http_client& client = purpose == Purpose::watch ? watches_ : calls_;
   client.request(dressed, cancel.get_token())
-      .then([shared](http::http_response response) {
+      .then([shared](const http::http_response& response) {
         shared->head(response.status_code());
         return response.content_ready();
       })
@@ -216,13 +216,13 @@ Result<int> RestWire::attempt(const Request& request, Purpose purpose, const Sec
 
 }  // namespace
 
-Result<std::unique_ptr<Wire>> open_wire(ClusterAccess access) try {
+Result<std::unique_ptr<Wire>> open_wire(const ClusterAccess& access) try {
   if (auto usable = check_server(access.server); !usable) return usable.error();
   if (auto ca = read_small_file(access.ca_file); !ca) return ca.error();
   // The library has one pool for the process, 40 threads unless it is told before its first use.
   static std::once_flag pool;
   std::call_once(pool, [] { crossplat::threadpool::initialize_with_threads(kThreads); });
-  return std::unique_ptr<Wire>(std::make_unique<RestWire>(std::move(access)));
+  return std::unique_ptr<Wire>(std::make_unique<RestWire>(access));
 } catch (...) {
   return Error{Code::config, "cannot use the API server: " + why(std::current_exception())};
 }

@@ -31,6 +31,6 @@ class Wire {
 };
 
 // Says what cannot work with this access; connects to nothing yet.
-Result<std::unique_ptr<Wire>> open_wire(ClusterAccess access);
+Result<std::unique_ptr<Wire>> open_wire(const ClusterAccess& access);
 
 }  // namespace cronlatch::kube
