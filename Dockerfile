@@ -8,7 +8,7 @@ FROM ${BASE} AS tools
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
       g++ cmake ninja-build ca-certificates \
-      libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev \
+      libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev nlohmann-json3-dev \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY CMakeLists.txt CMakePresets.json ./
@@ -21,6 +21,8 @@ COPY src/core src/core
 COPY src/store src/store
 COPY src/proc src/proc
 COPY src/config src/config
+COPY src/kube src/kube
+COPY src/plugin src/plugin
 COPY src/cli src/cli
 RUN cmake --preset release \
  && cmake --build build/release --target cronlatch \
@@ -29,7 +31,7 @@ RUN cmake --preset release \
 FROM tools AS operator
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-      libboost-dev libcpprest-dev nlohmann-json3-dev prometheus-cpp-dev \
+      libboost-dev libcpprest-dev prometheus-cpp-dev \
  && rm -rf /var/lib/apt/lists/*
 COPY src src
 RUN cmake --preset operator \

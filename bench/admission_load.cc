@@ -3,7 +3,9 @@
 // each. Without `rate` as fast as it can; with one, each request has its moment, and its latency
 // counts from there, so that a slow answer is not hidden by those that had to wait for it.
 //   admission_load port=N pid=N body=FILE path=/admit/job [clients=4] [seconds=3 | count=N]
-//   [rate=N]
+//   [rate=N] [status=200] [cert=FILE key=FILE]
+// NUMBER in the body becomes the number of the request, six digits: so it also fills an API server
+// with objects.
 // Prints: requests, how many had another status than `status`, the server's CPU in microseconds per
 // request, p50 and p99 in microseconds.
 #include <arpa/inet.h>
@@ -36,6 +38,7 @@ struct Plan {
   double seconds, rate;
   long count;  // 0: until the time is over
   std::string request;
+  std::string cert, key;
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -56,16 +59,20 @@ double cpu_micros(int pid) {
 
 class Connection {
  public:
-  explicit Connection(int port) {
+  explicit Connection(const Plan& plan) {
     fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
     const int on = 1;
     ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     sockaddr_in to{};
     to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<std::uint16_t>(port));
+    to.sin_port = htons(static_cast<std::uint16_t>(plan.port));
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (::connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) != 0) fail("cannot connect");
     context_ = SSL_CTX_new(TLS_client_method());
+    if (!plan.cert.empty() &&
+        (SSL_CTX_use_certificate_chain_file(context_, plan.cert.c_str()) != 1 ||
+         SSL_CTX_use_PrivateKey_file(context_, plan.key.c_str(), SSL_FILETYPE_PEM) != 1))
+      fail("no certificate");
     ssl_ = SSL_new(context_);
     SSL_set_fd(ssl_, fd_);
     if (SSL_connect(ssl_) != 1) fail("no TLS");
@@ -92,6 +99,8 @@ class Connection {
       if (whole == 0 && end != std::string::npos && length < end) {
         whole = end + 4 + static_cast<std::size_t>(std::atol(answer.c_str() + length + 16));
       }
+      if (whole == 0 && end != std::string::npos && answer.ends_with("\r\n0\r\n\r\n"))
+        whole = answer.size();  // chunked
     }
     return std::atoi(answer.c_str() + 9);
   }
@@ -107,6 +116,14 @@ struct Tally {
   long wrong = 0;
 };
 
+std::string numbered(std::string request, long number) {
+  const std::size_t at = request.find("NUMBER");
+  if (at == std::string::npos) return request;
+  char digits[16];
+  std::snprintf(digits, sizeof(digits), "%06ld", number % 1'000'000);
+  return request.replace(at, 6, digits);
+}
+
 Tally load(const Plan& plan, Connection& connection, Time::time_point start,
            std::atomic<long>& next) {
   Tally tally;
@@ -121,7 +138,7 @@ Tally load(const Plan& plan, Connection& connection, Time::time_point start,
       std::this_thread::sleep_until(moment);
     }
     if (plan.count > 0 ? mine >= plan.count : moment >= end) return tally;
-    if (connection.ask(plan.request) != plan.status) ++tally.wrong;
+    if (connection.ask(numbered(plan.request, mine)) != plan.status) ++tally.wrong;
     tally.latencies.push_back(std::chrono::duration_cast<Micros>(Time::now() - moment));
   }
 }
@@ -134,8 +151,9 @@ long part(const std::vector<Micros>& sorted, double share) {
 void run(const Plan& plan) {
   std::vector<std::unique_ptr<Connection>> connections;
   for (int i = 0; i < plan.clients; ++i) {
-    connections.push_back(std::make_unique<Connection>(plan.port));
-    connections.back()->ask(plan.request);  // warm: the handshake is not what is measured
+    connections.push_back(std::make_unique<Connection>(plan));
+    // Warm: the handshake is not what is measured.
+    if (plan.status == 200) connections.back()->ask(plan.request);
   }
   std::atomic<long> next{0};
   std::vector<Tally> tallies(connections.size());
@@ -182,5 +200,7 @@ int main(int argc, char** argv) {
        .seconds = std::stod(words["seconds"]),
        .rate = std::stod(words["rate"]),
        .count = std::stol(words["count"]),
-       .request = request});
+       .request = request,
+       .cert = words["cert"],
+       .key = words["key"]});
 }

@@ -8,12 +8,15 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
 
-if [ "${1:-}" = admission ]; then
-  shift
-  exec bash "$ROOT/scripts/bench_admission.sh" "$@"
-fi
+case ${1:-} in
+  admission | scrape | watch)
+    script=$ROOT/scripts/bench_$1.sh
+    shift
+    exec bash "$script" "$@"
+    ;;
+esac
 RUNS=${1:-120}
-case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [RUNS] | admission [REVIEWS]" >&2 && exit 64 ;; esac
+case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [RUNS] | admission [REVIEWS] | scrape [LOCKS] | watch [CRONJOBS]" >&2 && exit 64 ;; esac
 OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
 trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
@@ -45,4 +48,6 @@ status=0
 "$OUT/compare" runs="$RUNS" binary="$BINARY" floor="$OUT/floor" least="$OUT/least" state="$STAGE/state" redis="$plain_port" \
   redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" || status=$?
 bash "$ROOT/scripts/bench_admission.sh" || status=$?
+bash "$ROOT/scripts/bench_scrape.sh" || status=$?
+bash "$ROOT/scripts/bench_watch.sh" || status=$?
 exit $status

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What renders the chart, and what is rendered from it: the chart's README and manifests/install.yaml. Sourced by
-# scripts/gen_chart.sh, which writes them, and by tests/chart, which compare them.
+# What renders the chart, and what is rendered from it or for it: its README, the index of runbooks, the dashboards,
+# manifests/install.yaml. Sourced by scripts/gen_chart.sh, which writes them, and by the tests, which compare them.
 
 CHART=$ROOT/charts/cronlatch
 # Debian's, which is jq for YAML; another program of that name speaks another language.
@@ -28,6 +28,8 @@ chart_template() {
 }
 
 render_readme() { bash "$ROOT/scripts/chart_readme.sh"; }
+render_runbook_index() { bash "$ROOT/scripts/runbook_index.sh"; }
+render_dashboards() { python3 -B "$ROOT/scripts/dashboards/generate.py" "$1"; }
 
 render_install() {
   cat <<'YAML'

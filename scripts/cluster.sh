@@ -37,8 +37,9 @@ usage: ./dev cluster COMMAND
   helm [NAME] -- ARGS            helm in the cluster
   load [NAME] IMAGE.tar          give an image to the node (docker save, buildah push docker-archive:)
   list                           the clusters there are
-  test [--as-is] [SCENARIO...]   run the scenarios of tests/cluster/scenarios on cluster `test`; --as-is: on the one that
-                                 runs, without bringing changes in; `test list` names the scenarios
+  test [--as-is | --quick] [SCENARIO...]
+                                 run the scenarios of tests/cluster/scenarios on cluster `test`; --as-is: on the one that
+                                 runs, without bringing changes in; --quick: as with `up`; `test list` names the scenarios
 
 NAME is cronlatch unless it is given. Needs root, for namespaces and cgroups.
 TEXT

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes what is rendered from the chart; part of ./dev gen. Without helm only the README, and it says so.
+# Writes what is rendered from the chart and for it (README, index of runbooks, dashboards, manifest); part of ./dev gen.
+# Without helm no manifest, and it says so.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -17,6 +18,8 @@ write() {
 }
 
 write "$CHART/README.md" render_readme
+write "$ROOT/docs/runbooks/README.md" render_runbook_index
+render_dashboards "$CHART/dashboards"
 if find_helm; then
   write "$ROOT/manifests/install.yaml" render_install
 else

@@ -21,7 +21,7 @@ verdict() {  # verdict SENTENCE COMMAND...
 
 mapfile -t shell < <({ echo dev; echo .ci/run; find scripts tests -name '*.sh'; } | sort)
 mapfile -t cpp < <(find src tests bench \( -name '*.cc' -o -name '*.h' \) | sort)
-mapfile -t ours < <(printf '%s\n' "${shell[@]}" "${cpp[@]}" && find src -name '*.lua')
+mapfile -t ours < <(printf '%s\n' "${shell[@]}" "${cpp[@]}" && find src -name '*.lua' && find scripts tests -name '*.py')
 all_name_it() { ! grep -L 'SPDX-License-Identifier: Apache-2.0' "${ours[@]}" | grep .; }
 
 verdict "${#shell[@]} shell scripts pass shellcheck" shellcheck "${shell[@]}"

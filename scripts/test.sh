@@ -120,6 +120,7 @@ ctest_stage "address and undefined-behaviour sanitizers" asan --label-exclude 'm
 script_stage "the released program from outside" tests/binary/*_test.sh
 script_stage "fuzz corpora under the sanitizers" scripts/fuzz_replay.sh
 script_stage "lint" scripts/lint_quick.sh
+script_stage "rules, dashboards, a real Prometheus" tests/view/*_test.sh
 cluster_stage  # builds helm and the API server, which the next one uses
 script_stage "the chart" tests/chart/*_test.sh
 finish

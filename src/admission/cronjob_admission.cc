@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CronJob that is applied: its annotations are checked and mirrored, and nothing else of it is
 // touched, so that GitOps tools see no drift.
+#include <iterator>
+
 #include "admission/job_admission.h"
+#include "admission/job_warnings.h"
+#include "admission/json_patch.h"
 #include "admission/mirror.h"
 #include "admission/verdict.h"
 
@@ -18,19 +22,12 @@ std::string name_of(const Json& cronjob) {
   return name.empty() ? kube::string_at(cronjob, {"metadata", "generateName"}) + "x" : name;
 }
 
-// The Job that the template would become.
-Json job_of(const Json& cronjob) {
-  const Json* const job_template = kube::find(cronjob, {"spec", "jobTemplate"});
-  if (job_template == nullptr || !job_template->is_object()) return Json::object();
-  return *job_template;
-}
-
-Edit mirrored(const Json& cronjob, const Mirror& mirror) {
+Json mirrored(Json& cronjob, const Mirror& mirror) {
   Edit edit(cronjob);
   const std::string annotations = json_pointer({"spec", "jobTemplate", "metadata", "annotations"});
   for (const auto& [name, value] : mirror.set) edit.set(below(annotations, name), value);
   for (const std::string& name : mirror.remove) edit.remove(below(annotations, name));
-  return edit;
+  return edit.take_operations();
 }
 
 Verdict denied(const Error& error) {
@@ -42,7 +39,7 @@ Verdict denied(const Error& error) {
 
 }  // namespace
 
-Verdict admit_cronjob(const Admission& request, const Settings& settings) {
+Verdict admit_cronjob(Admission& request, const Settings& settings) {
   const bool concerns_us = request.operation == "CREATE" || request.operation == "UPDATE";
   // One that is being deleted must be able to lose its finalizers, whatever is wrong with it.
   const Json* const deleted = kube::find(request.object, {"metadata", "deletionTimestamp"});
@@ -50,17 +47,23 @@ Verdict admit_cronjob(const Admission& request, const Settings& settings) {
   Result<Mirror> wanted = mirror(request.object, request.before, settings);
   if (!wanted.ok()) return denied(wanted.error());
 
-  const Edit edit = mirrored(request.object, *wanted);
   Verdict verdict;
-  verdict.patch = edit.operations();
+  verdict.patch = mirrored(request.object, *wanted);
   verdict.warnings = std::move(wanted->warnings);
   if (!wanted->gated) return verdict;
-  const Json job = job_of(edit.object());
+  // The Job that the template would become. What its rewrite would be is nobody's concern here.
+  Json none = Json::object();
+  Json* const job_template = kube::find(request.object, {"spec", "jobTemplate"});
+  Json& job = job_template != nullptr && job_template->is_object() ? *job_template : none;
   const Workload workload{&job, kTemplatePath, request.namespace_name, name_of(request.object)};
   Result<std::optional<Injection>> tried = gate(workload, settings, ImageIndex(settings));
   if (!tried.ok()) return denied(tried.error());
-  if (tried->has_value())
-    for (std::string& warning : (*tried)->warnings) verdict.warnings.push_back(std::move(warning));
+  if (!tried->has_value()) return verdict;
+  const auto add = [&](std::vector<std::string>&& warnings) {
+    std::move(warnings.begin(), warnings.end(), std::back_inserter(verdict.warnings));
+  };
+  add(std::move((*tried)->warnings));
+  add(history_warnings(request.object));
   return verdict;
 }
 

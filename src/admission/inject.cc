@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/inject.h"
 
-#include "admission/job_rules.h"
+#include "admission/job_shapes.h"
+#include "admission/job_warnings.h"
+#include "admission/json_patch.h"
 #include "admission/run_flags.h"
 #include "config/environment.h"
 #include "core/text.h"
@@ -162,20 +164,21 @@ Result<Injection> inject(const Workload& workload, const Wishes& wishes, const S
   if (!findings.empty()) return findings.error();
   command.insert(command.end(), user->command.begin(), user->command.end());
 
-  Injection done{Edit(*workload.job), warnings_for(workload, *index, settings)};
+  std::vector<std::string> warnings = warnings_for(workload, *index, settings);
+  Edit edit(*workload.job);
   const std::string pointer = below(pointer_to("/spec/containers"), *index);
-  done.edit.set(pointer + "/command", array_of(command));
-  if (user->args) done.edit.set(pointer + "/args", array_of(*user->args));
-  put_environment(done.edit, pointer, workload);
-  put_mounts(done.edit, pointer, !wishes.store_secret.empty());
-  put_volumes(done.edit, wishes.store_secret);
-  put_install_container(done.edit, settings);
-  put_pull_secrets(done.edit, settings);
-  done.edit.set(below(pointer_to("/metadata/labels"), kGatedLabel), "true");
-  done.edit.set(below(pointer_to("/metadata/annotations"), kInjectedAnnotation), CRONLATCH_VERSION);
+  edit.set(pointer + "/command", array_of(command));
+  if (user->args) edit.set(pointer + "/args", array_of(*user->args));
+  put_environment(edit, pointer, workload);
+  put_mounts(edit, pointer, !wishes.store_secret.empty());
+  put_volumes(edit, wishes.store_secret);
+  put_install_container(edit, settings);
+  put_pull_secrets(edit, settings);
+  edit.set(below(pointer_to("/metadata/labels"), kGatedLabel), "true");
+  edit.set(below(pointer_to("/metadata/annotations"), kInjectedAnnotation), CRONLATCH_VERSION);
   // Always: the default has been filled in before we are asked, so nobody can tell a wish from it.
-  done.edit.set("/spec/podReplacementPolicy", "Failed");
-  return done;
+  edit.set("/spec/podReplacementPolicy", "Failed");
+  return Injection{edit.take_operations(), std::move(warnings)};
 }
 
 }  // namespace cronlatch::op

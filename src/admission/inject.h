@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "admission/entrypoint.h"
-#include "admission/json_patch.h"
 #include "admission/wishes.h"
 #include "admission/workload.h"
 #include "core/result.h"
@@ -16,11 +15,12 @@
 namespace cronlatch::op {
 
 struct Injection {
-  Edit edit;
+  kube::Json patch;  // below the Job
   std::vector<std::string> warnings;
 };
 
-// `wishes.gate` is Gate::on. The error says everything that is in the way.
+// `wishes.gate` is Gate::on. The Job itself is rewritten, too. The error says everything that is in
+// the way, and the Job is as it was.
 Result<Injection> inject(const Workload& workload, const Wishes& wishes, const Settings& settings,
                          const EntrypointSource& source);
 

@@ -44,7 +44,7 @@ Result<std::optional<Injection>> gate(const Workload& workload, const Settings& 
   return std::optional<Injection>(std::move(injection).value());
 }
 
-Verdict admit_job(const Admission& request, const Settings& settings) {
+Verdict admit_job(Admission& request, const Settings& settings) {
   Verdict verdict;
   // A Job's template cannot be changed later, so there is nothing to do later either.
   if (request.operation != "CREATE") return verdict;
@@ -57,7 +57,7 @@ Verdict admit_job(const Admission& request, const Settings& settings) {
     return verdict;
   }
   if (!gated->has_value()) return verdict;
-  verdict.patch = (*gated)->edit.operations();
+  verdict.patch = std::move((*gated)->patch);
   // A scheduled Job is created by the controller, which only logs them, every time.
   const bool by_the_controller =
       !kube::string_at(request.object, {"metadata", "annotations", kScheduledAnnotation}).empty();

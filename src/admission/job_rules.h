@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a workload can be gated: the container, its command, and everything that would run around
-// the lock, or wait for ever. Refuses with field path and fix; warns of what will surprise.
+// What of a workload is gated: the container and its command. Refuses with field path and fix where
+// that cannot be told.
 #pragma once
 
 #include <optional>
@@ -39,15 +39,5 @@ struct UserCommand {
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
                                         const Wishes& wishes, const EntrypointSource& source,
                                         Findings& findings);
-
-// Everything else that cannot be gated.
-void refuse_shapes(const Workload& workload, std::size_t container, const Wishes& wishes,
-                   Findings& findings);
-
-// The shorter of the Job's and the pod's activeDeadlineSeconds.
-std::optional<Millis> active_deadline(const Workload& workload);
-
-std::vector<std::string> warnings_for(const Workload& workload, std::size_t container,
-                                      const Settings& settings);
 
 }  // namespace cronlatch::op

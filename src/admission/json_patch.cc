@@ -79,7 +79,7 @@ std::string below(const std::string& pointer, std::size_t index) {
   return pointer + "/" + std::to_string(index);
 }
 
-Json* Edit::find(const std::string& pointer) {
+Json* Edit::find(const std::string& pointer) const {
   Json* at = &object_;
   std::string_view rest = pointer;
   while (at != nullptr && !rest.empty()) {
@@ -91,13 +91,13 @@ Json* Edit::find(const std::string& pointer) {
   return at;
 }
 
-const Json* Edit::at(const std::string& pointer) const {
-  return const_cast<Edit*>(this)->find(pointer);  // one walk for both; it changes nothing
-}
+const Json* Edit::at(const std::string& pointer) const { return find(pointer); }
 
 void Edit::note(const char* op, const std::string& pointer, const Json* value) {
-  Json operation = {{"op", op}, {"path", pointer}};
-  if (value != nullptr) operation["value"] = *value;
+  Json::object_t operation;  // key by key: nlohmann's braces copy what they are given
+  operation.emplace("op", op);
+  operation.emplace("path", pointer);
+  if (value != nullptr) operation.emplace("value", *value);
   operations_.push_back(std::move(operation));
 }
 

@@ -11,10 +11,9 @@ namespace {
 
 using kube::Json;
 
-std::string base64(std::string_view bytes) {
+void append_base64(std::string& out, std::string_view bytes) {
   constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
+  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4 + 200);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const auto byte = [&](std::size_t at) {
       return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
@@ -25,7 +24,6 @@ std::string base64(std::string_view bytes) {
     out += i + 1 < bytes.size() ? kDigits[three >> 6U & 63U] : '=';
     out += i + 2 < bytes.size() ? kDigits[three & 63U] : '=';
   }
-  return out;
 }
 
 // The API server cuts what is longer, in the middle of a word.
@@ -38,22 +36,25 @@ Json status_of(const Verdict& verdict) {
           {"message", printable(verdict.message, 8'000)}};
 }
 
-Json response_of(const Verdict& verdict, const std::string& uid) {
-  Json response = {{"uid", uid}, {"allowed", verdict.kind == Verdict::Kind::allowed}};
-  if (verdict.kind != Verdict::Kind::allowed) {
-    response["status"] = status_of(verdict);
-    return response;
+// Written by hand: as a value of nlohmann's, the patch would be copied, and checked for UTF-8 after
+// it has become base64.
+std::string review_of(const Verdict& verdict, const std::string& uid) {
+  const bool allowed = verdict.kind == Verdict::Kind::allowed;
+  std::string out =
+      R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":)";
+  out += kube::to_text(uid) + R"(,"allowed":)" + (allowed ? "true" : "false");
+  if (!allowed) out += R"(,"status":)" + kube::to_text(status_of(verdict));
+  if (allowed && !verdict.patch.empty()) {
+    out += R"(,"patchType":"JSONPatch","patch":")";
+    append_base64(out, kube::to_text(verdict.patch));
+    out += '"';
   }
-  if (!verdict.patch.empty()) {
-    response["patchType"] = "JSONPatch";
-    response["patch"] = base64(kube::to_text(verdict.patch));
-  }
-  if (!verdict.warnings.empty()) {
+  if (allowed && !verdict.warnings.empty()) {
     Json warnings = Json::array();
     for (const std::string& warning : verdict.warnings) warnings.push_back(short_warning(warning));
-    response["warnings"] = std::move(warnings);
+    out += R"(,"warnings":)" + kube::to_text(warnings);
   }
-  return response;
+  return out + "}}";
 }
 
 std::string_view result_of(const Verdict& verdict) {
@@ -76,7 +77,7 @@ Verdict trouble(std::string message) {
 }
 
 Verdict decide(Json& review, const Settings& settings,
-               Verdict (*admit)(const Admission&, const Settings&)) {
+               Verdict (*admit)(Admission&, const Settings&)) {
   const Json* const object = kube::find(review, {"request", "object"});
   const std::string operation = kube::string_at(review, {"request", "operation"});
   if (operation == "DELETE" || operation == "CONNECT") return {};
@@ -97,16 +98,13 @@ Verdict decide(Json& review, const Settings& settings,
 }
 
 Reviewed answer(std::string_view text, const Settings& settings, std::string_view resource,
-                Verdict (*admit)(const Admission&, const Settings&)) {
+                Verdict (*admit)(Admission&, const Settings&)) {
   Result<Json> review = kube::parse_json(text);
   const std::string uid = review.ok() ? kube::string_at(*review, {"request", "uid"}) : "";
   const Verdict verdict = !review.ok()
                               ? trouble("the review cannot be read: " + review.error().message)
                               : decide(*review, settings, admit);
-  const Json out = {{"apiVersion", "admission.k8s.io/v1"},
-                    {"kind", "AdmissionReview"},
-                    {"response", response_of(verdict, uid)}};
-  return {kube::to_text(out), resource, result_of(verdict)};
+  return {review_of(verdict, uid), resource, result_of(verdict)};
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "admission/job_rules.h"
+#include "admission/job_shapes.h"
 #include "core/text.h"
 
 namespace cronlatch::op {

@@ -25,7 +25,7 @@ struct Row {
 // clang-format off
 const Row kRows[] = {
     {"admission-address", &S::admission_address, "[::]:8443", "where the API server reaches the admission hooks (HTTPS)"},
-    {"plain-address", &S::plain_address, "[::]:8080", "/healthz, /readyz and /metrics (HTTP)"},
+    {"plain-address", &S::plain_address, "[::]:8080", "/healthz, /readyz, /metrics and /status (HTTP)"},
     {"namespace", &S::namespace_name, "cronlatch", "the operator's own; the variable POD_NAMESPACE goes before"},
     {"name", &S::name, "cronlatch", "base name of the operator's own objects"},
     {"image", &S::image, "", "the image with the wrapper; must be given"},

@@ -33,7 +33,7 @@ enum class CertificateMode {
 struct Settings {
   // Where we listen. `[::]:8443` serves both families.
   std::string admission_address = "[::]:8443";
-  std::string plain_address = "[::]:8080";   // /healthz /readyz /metrics
+  std::string plain_address = "[::]:8080";   // /healthz /readyz /metrics /status
   std::string namespace_name = "cronlatch";  // our own; the variable POD_NAMESPACE goes before
   std::string name =
       "cronlatch";  // base name of our objects: Service, webhook configurations, Lease, Secret

@@ -19,6 +19,7 @@ struct Verdict {
 };
 
 // What of a request matters. `object` has its namespace filled in.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and throws nothing
 struct Admission {
   kube::Json object;
   const kube::Json* before = nullptr;  // of an update
@@ -26,7 +27,8 @@ struct Admission {
   std::string namespace_name;
 };
 
-Verdict admit_cronjob(const Admission& request, const Settings& settings);
-Verdict admit_job(const Admission& request, const Settings& settings);
+// Both leave `object` as it would be after the patch, or nearly so.
+Verdict admit_cronjob(Admission& request, const Settings& settings);
+Verdict admit_job(Admission& request, const Settings& settings);
 
 }  // namespace cronlatch::op

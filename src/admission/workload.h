@@ -13,8 +13,8 @@
 namespace cronlatch::op {
 
 struct Workload {
-  const kube::Json* job;  // shaped like a Job: metadata, spec
-  std::string path;       // before every field path in a message: "" or "spec.jobTemplate."
+  kube::Json* job;   // shaped like a Job: metadata, spec; the rewrite is made where it stands
+  std::string path;  // before every field path in a message: "" or "spec.jobTemplate."
   std::string namespace_name;
   std::string cronjob;  // the owner's name; empty: a Job of its own
 

@@ -1,46 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/lock_text.h"
 
+#include "core/lock_json.h"
 #include "core/options.h"
 #include "core/text.h"
 
 namespace cronlatch {
 namespace {
-
-// Kept among the counters, but a moment and no count.
-bool is_time(std::string_view counter) { return counter.starts_with("last_"); }
-
-std::int64_t sum_of(const LockView& view, std::string_view counter) {
-  std::int64_t sum = 0;
-  for (const auto& [job, counters] : view.jobs) sum += counters.get(counter);
-  return sum;
-}
-
-// Who held a free lock last is history, not state.
-bool granted(const LockView& view) {
-  switch (view.state) {
-    case LockState::held:
-    case LockState::expired:
-    case LockState::revoked:
-      return true;
-    case LockState::free:
-    case LockState::cooling:
-      return false;
-  }
-  return false;
-}
-
-std::string when_granted(const LockView& view, const std::string& text) {
-  return granted(view) ? text : "";
-}
-
-std::string expiry_of(const LockView& view) {
-  return view.state == LockState::free ? "" : show_time(view.expires);
-}
-
-std::string fence_of(const LockView& view) {
-  return view.fence == 0 ? "" : std::to_string(view.fence);
-}
 
 Row lock_row(const LockView& view) {
   return {view.lock,
@@ -55,43 +21,7 @@ Row lock_row(const LockView& view) {
           std::to_string(sum_of(view, "lost"))};
 }
 
-std::string counters_json(const Counters& counters) {
-  JsonObject json;
-  for (const std::string_view name : kCounterNames) {
-    if (is_time(name))
-      json.text_or_null(name, show_time({counters.get(name)}));
-    else
-      json.number(name, counters.get(name));
-  }
-  return json.str();
-}
-
-std::string sums_json(const LockView& view) {
-  JsonObject json;
-  for (const std::string_view name : kCounterNames)
-    if (!is_time(name)) json.number(name, sum_of(view, name));
-  return json.str();
-}
-
 }  // namespace
-
-std::string_view name_of(LockState state) {
-  switch (state) {
-    case LockState::free:
-      return "free";
-    case LockState::held:
-      return "held";
-    case LockState::expired:
-      return "expired";
-    case LockState::cooling:
-      return "cooling";
-    case LockState::revoked:
-      return "revoked";
-  }
-  return "";
-}
-
-std::string show_time(ServerTime t) { return t.us == 0 ? "" : rfc3339(WallTime{t.us}); }
 
 std::string locks_table(const std::vector<LockView>& views) {
   std::vector<Row> rows = {{"LOCK", "STATE", "HOLDER", "SINCE", "EXPIRES", "FENCE", "ACQUIRED",
@@ -133,22 +63,6 @@ std::string lock_page(const LockView& view) {
     page += render_table(counts);
   }
   return page;
-}
-
-std::string lock_json(const LockView& view) {
-  std::vector<std::string> jobs;
-  for (const auto& [job, counters] : view.jobs)
-    jobs.push_back(JsonObject().text("job", job).json("counters", counters_json(counters)).str());
-  JsonObject json;
-  json.text("lock", view.lock).text("state", name_of(view.state));
-  json.text_or_null("holder", when_granted(view, view.who.holder));
-  json.text_or_null("job", when_granted(view, view.who.job));
-  json.text_or_null("fence", fence_of(view)).number("attempt", view.attempt);
-  json.text_or_null("since", when_granted(view, show_time(view.acquired)));
-  json.text_or_null("expires", expiry_of(view)).number("ttl_ms", view.ttl.count());
-  json.json("pid", view.pid == 0 ? "null" : std::to_string(view.pid));
-  json.json("counters", sums_json(view)).json("jobs", json_array(jobs));
-  return json.str();
 }
 
 }  // namespace cronlatch

@@ -2,11 +2,13 @@
 #include "cli/report.h"
 
 #include <fcntl.h>
+#include <sys/utsname.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "cli/metrics_file.h"
+#include "cli/metrics_push.h"
 #include "cli/stdio.h"
 #include "config/environment.h"
 #include "core/text.h"
@@ -17,6 +19,7 @@ namespace {
 
 // The command has ended, somebody waits for our exit code: figures are not worth more than this.
 constexpr Millis kLedgerPatience{1'000};
+constexpr Millis kPushPatience{2'000};
 constexpr mode_t kOutcomeMode = 0644;
 
 // In place: the termination log of a container is a bind-mounted file, which cannot be replaced.
@@ -33,17 +36,60 @@ LogLine warning(const std::string& event, const Error& error) {
   return {Level::warn, event, error.message, {}, error.hint};
 }
 
-Status update_metrics_file(const Outcome& outcome, const Options& options, Ledger* ledger,
-                           const Clock& clock) {
+// Whatever the store says of the run's lock now; nothing where it does not answer in time.
+std::optional<LockView> look_at(Ledger* ledger, const Options& options, const Clock& clock) {
+  if (ledger == nullptr) return std::nullopt;
+  Result<LockView> seen = ledger->show(options.lock, clock.now() + kLedgerPatience);
+  if (!seen) return std::nullopt;
+  return std::move(seen).value();
+}
+
+// The errors that the file holds then are this host's.
+Result<std::string> update_metrics_file(const Outcome& outcome, const Options& options,
+                                        const std::optional<LockView>& view) {
   const Result<std::string> old = read_metrics_file(options.metrics_file);
   if (!old) return old.error();
-  std::optional<LockView> view;
-  if (ledger != nullptr)
-    if (Result<LockView> seen = ledger->show(options.lock, clock.now() + kLedgerPatience); seen)
-      view = std::move(seen).value();
-  return replace_metrics_file(
-      options.metrics_file,
-      next_metrics_file(*old, view, {options.job, options.lock}, run_error_of(outcome)));
+  const std::string text =
+      next_metrics_file(*old, view, {options.job, options.lock}, run_error_of(outcome));
+  if (const Status replaced = replace_metrics_file(options.metrics_file, text); !replaced)
+    return replaced.error();
+  return run_error_metrics(parse_metrics_file(text).errors);
+}
+
+std::string host_name() {
+  utsname names;
+  return uname(&names) == 0 ? names.nodename : "";
+}
+
+// Run errors are pushed only where a file keeps their count: one run alone cannot know it.
+Status push_figures(const Options& options, const std::optional<LockView>& view,
+                    std::string_view errors, const Clock& clock) {
+  const Result<PushUrl> url = parse_push_url(options.metrics_push);
+  if (!url) return url.error();
+  const LedgerOf ledger_of = transport_of(options.store) == Transport::local
+                                 ? LedgerOf::this_host
+                                 : LedgerOf::shared_store;
+  const TimePoint give_up = clock.now() + kPushPatience;
+  const std::string ledger = view ? ledger_metrics({*view}) : std::string();
+  for (const Push& push : pushes_of(ledger, errors, options.lock, host_name(), ledger_of))
+    if (const Status pushed = push_metrics(options, *url, push, give_up); !pushed) return pushed;
+  return Done{};
+}
+
+void report_figures(const Outcome& outcome, const Options& options, Ledger* ledger, const Log& log,
+                    const Clock& clock) {
+  const std::optional<LockView> view = look_at(ledger, options, clock);
+  std::string errors;
+  if (!options.metrics_file.empty()) {
+    Result<std::string> updated = update_metrics_file(outcome, options, view);
+    if (updated)
+      errors = std::move(updated).value();
+    else
+      log(warning("metrics_file", updated.error()));
+  }
+  if (options.metrics_push.empty()) return;
+  if (const Status pushed = push_figures(options, view, errors, clock); !pushed)
+    log(warning("metrics_push", pushed.error()));
 }
 
 // The value of --outcome-file or its variable, without the checks that have failed.
@@ -66,9 +112,8 @@ std::string outcome_file_of(const Invocation& invocation) {
 
 int report(const Outcome& outcome, const Options& options, Ledger* ledger, const Log& log,
            const Clock& clock) {
-  if (!options.metrics_file.empty())
-    if (const Status updated = update_metrics_file(outcome, options, ledger, clock); !updated)
-      log(warning("metrics_file", updated.error()));
+  if (!options.metrics_file.empty() || !options.metrics_push.empty())
+    report_figures(outcome, options, ledger, log, clock);
   const bool logged = log.format() == LogFormat::json;
   if (!options.outcome_file.empty() || logged) {
     const std::string json = to_json(outcome, options.exit_skipped);

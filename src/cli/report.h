@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left behind when a run has ended: the metrics file, the outcome file and, with log-format
-// json, the outcome as the last log line. A failure here is a warning and never changes the exit
-// code.
+// What is left behind when a run has ended: the metrics file or the push, the outcome file and,
+// with log-format json, the outcome as the last log line. A failure here is a warning and never
+// changes the exit code.
 #pragma once
 
 #include <optional>

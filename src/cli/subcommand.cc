@@ -38,6 +38,16 @@ constexpr std::array kSubcommands = {
                release_command},
     Subcommand{"metrics", "[options]", "the store's ledger as Prometheus text",
                "cronlatch metrics", "", metrics_command},
+    Subcommand{"advise", "[options]", "settings that the ledger speaks against",
+               "cronlatch advise",
+               "With --lock NAME --schedule '*/5 * * * *' (and --min-hold) also against that\n"
+               "schedule, which the ledger does not know.\n"
+               "  -o table|json   for people (the default), or for programs\n",
+               advise_command},
+    Subcommand{"kubectl", "[ls|describe|why|release] ...", "gated CronJobs, as kubectl cronlatch",
+               "cronlatch kubectl -A",
+               "Called as kubectl-cronlatch it is a plugin of kubectl: kubectl cronlatch help\n",
+               kubectl_command},
     Subcommand{"config", "[options]", "every option, its value and its origin",
                "cronlatch config --config ./cronlatch.yaml", kOutputFlag, config_command},
     Subcommand{"install", "DIR", "copy this program into DIR", "cronlatch install /cronlatch",

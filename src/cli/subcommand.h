@@ -47,6 +47,8 @@ Result<Printed> ls_command(const Invocation& invocation);
 Result<Printed> show_command(const Invocation& invocation);
 Result<Printed> release_command(const Invocation& invocation);
 Result<Printed> metrics_command(const Invocation& invocation);
+Result<Printed> advise_command(const Invocation& invocation);
+Result<Printed> kubectl_command(const Invocation& invocation);
 Result<Printed> config_command(const Invocation& invocation);
 Result<Printed> install_command(const Invocation& invocation);
 Result<Printed> version_command(const Invocation& invocation);

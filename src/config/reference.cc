@@ -3,6 +3,7 @@
 // table.
 #include "config/reference.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "config/environment.h"
@@ -226,16 +227,35 @@ std::string label_values(const Metric& metric) {
   return out;
 }
 
+std::string metric_rows(const std::vector<Exporter>& of, const char* labels) {
+  std::string out = header({"name", "type", labels, "meaning"});
+  for (const Metric& metric : metric_table())
+    if (std::ranges::find(of, metric.exporter) != of.end())
+      out += row({code(metric.name), std::string(name_of(metric.type)), label_values(metric),
+                  std::string(metric.help)});
+  return out;
+}
+
 std::string metrics_page() {
   std::string out = "# Metrics\n\n" + std::string(kGenerated) + R"(
-`cronlatch metrics` prints the store's ledger as Prometheus text; `metrics-file` gets the same for the lock of one run.
-Every series carries the labels `namespace`, `cronjob` (from the option `job`) and `lock`.
+`cronlatch metrics` prints the store's ledger as Prometheus text; `metrics-file` gets the same for the lock of one run;
+the operator's leader exports all of it. Every series of the first two tables carries the labels `namespace`, `cronjob`
+(from the option `job`) and `lock`.
 
-)" + header({"name", "type", "more labels", "meaning"});
-  for (const Metric& metric : metric_table())
-    out += row({code(metric.name), std::string(name_of(metric.type)), label_values(metric),
-                std::string(metric.help)});
-  return out;
+## Of a lock
+
+)" + metric_rows({Exporter::ledger, Exporter::run}, "more labels");
+  out += R"(
+## Of a gated CronJob (the operator's leader)
+
+)" + metric_rows({Exporter::cronjob}, "more labels");
+  return out + R"(
+## Of the operator itself
+
+Every replica exports these, without the labels above; `cronlatch_gated_cronjobs` and `cronlatch_ungated_jobs_total` count in
+the leader.
+
+)" + metric_rows({Exporter::own}, "labels");
 }
 
 }  // namespace

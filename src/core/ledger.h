@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -84,10 +85,14 @@ struct Revoked {
   Micros remaining{};  // at most this long until it can be granted again
 };
 
+// For whoever does not mind how many there are.
+inline constexpr std::size_t kEveryLock = std::numeric_limits<std::size_t>::max();
+
 class Ledger {
  public:
   virtual ~Ledger() = default;
-  virtual Result<std::vector<LockView>> list(TimePoint give_up) = 0;  // sorted by name
+  // Sorted by name. At most `most`: those granted last, where the store knows which.
+  virtual Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most = kEveryLock) = 0;
   virtual Result<LockView> show(
       const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters
   virtual Result<Revoked> revoke(const std::string& lock, TimePoint give_up) = 0;

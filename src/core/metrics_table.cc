@@ -28,6 +28,7 @@ constexpr auto kCounter = MetricType::counter;
 constexpr auto kGauge = MetricType::gauge;
 constexpr auto kHistogram = MetricType::histogram;
 constexpr auto kLedger = Exporter::ledger;
+constexpr auto kOperator = Exporter::own;
 
 // clang-format off
 constexpr std::array kMetrics = {
@@ -42,7 +43,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_lock_restored_total", kCounter, "", "Records that a holder restored after the store had lost them.", kLedger, kRestored},
     Metric{"cronlatch_runs_long_total", kCounter, "", "Runs that took longer than warn-after.", kLedger, kLong},
     Metric{"cronlatch_runs_total", kCounter, "outcome", "Runs by how they ended.", kLedger, kRuns},
-    Metric{kRunErrors, kCounter, "reason", "Runs that ended without the store's knowledge, by reason.", Exporter::run, {}},
+    Metric{kRunErrors, kCounter, "reason", "Runs that ended without the store's knowledge, by reason; signal: killed without a word.", Exporter::run, {}},
     Metric{"cronlatch_lock_held", kGauge, "", "1 while a live lease of the job holds the lock.", kLedger, Gauge::held},
     Metric{"cronlatch_lock_open", kGauge, "", "1 while a grant of the job is not yet released, stolen or revoked, its lease alive or not.", kLedger, Gauge::open},
     Metric{"cronlatch_lock_acquired_timestamp_seconds", kGauge, "", "When the lock was last granted.", kLedger, Gauge::acquired_at},
@@ -51,6 +52,20 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_last_skip_timestamp_seconds", kGauge, "", "When a run of the job was last skipped.", kLedger, Gauge::last_skip},
     Metric{"cronlatch_lock_hold_duration_seconds", kHistogram, "", "From the grant to the end of the command.", kLedger, HistogramSource{"hold", kHoldBucketsMs}},
     Metric{"cronlatch_lock_wait_duration_seconds", kHistogram, "", "From the first question to the grant, for runs that waited.", kLedger, HistogramSource{"wait", kWaitBucketsMs}},
+    Metric{"cronlatch_success_deadline_seconds", kGauge, "", "The annotation alert-after: how old the last success may become.", Exporter::cronjob, {}},
+    Metric{"cronlatch_cronjob_created_timestamp_seconds", kGauge, "", "When the CronJob was made: for those that have never succeeded.", Exporter::cronjob, {}},
+    Metric{"cronlatch_gated_cronjobs", kGauge, "state", "CronJobs that ask for a lock, by state: gated, pending (not mirrored yet), invalid.", kOperator, {}},
+    Metric{"cronlatch_ungated_jobs_total", kCounter, "namespace", "Jobs that ask for a lock and run without one: must stay 0.", kOperator, {}},
+    Metric{"cronlatch_store_up", kGauge, "endpoint", "1 while this replica can read the store's ledger.", kOperator, {}},
+    Metric{"cronlatch_store_command_duration_seconds", kHistogram, "command", "Time for reading one lock (show) and the whole ledger (list), connecting included where it was needed.", kOperator, {}},
+    Metric{"cronlatch_store_resets_total", kCounter, "", "Locks whose counters began anew because the store had lost them.", kOperator, {}},
+    Metric{"cronlatch_ledger_read_timestamp_seconds", kGauge, "", "When this replica last read the ledger.", kOperator, {}},
+    Metric{"cronlatch_ledger_left_out", kGauge, "", "Pairs of lock and job that the ledger has and this page has not, because there are too many or their names cannot be shown.", kOperator, {}},
+    Metric{"cronlatch_admission_requests_total", kCounter, "resource, result", "Admission reviews answered, by what was answered.", kOperator, {}},
+    Metric{"cronlatch_admission_duration_seconds", kHistogram, "", "Time from a complete admission request to its answer, without the network.", kOperator, {}},
+    Metric{"cronlatch_certificate_expiry_timestamp_seconds", kGauge, "use", "When the certificate in use ends.", kOperator, {}},
+    Metric{"cronlatch_leader", kGauge, "", "1 in the replica that reconciles and keeps certificates.", kOperator, {}},
+    Metric{"cronlatch_build_info", kGauge, "version", "Always 1; the label is what runs.", kOperator, {}},
 };
 // clang-format on
 
@@ -69,5 +84,11 @@ std::string_view name_of(MetricType type) {
 }
 
 std::span<const Metric> metric_table() { return kMetrics; }
+
+const Metric* find_metric(std::string_view name) {
+  for (const Metric& metric : kMetrics)
+    if (metric.name == name) return &metric;
+  return nullptr;
+}
 
 }  // namespace cronlatch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE metric table: one row per metric that a lock's ledger or a run gives. The text format
-// (core/metrics_text.h) and the reference page are rendered from it. It knows where a value comes
-// from, never how it is written.
+// THE metric table: one row per metric of either program. The text format (core/metrics_text.h),
+// the operator's own metrics and the reference page are rendered from it. It knows where a value
+// comes from, never how it is written.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,11 @@ enum class MetricType { counter, gauge, histogram };
 std::string_view name_of(MetricType type);
 
 enum class Exporter {
-  ledger,  // read from the store: `cronlatch metrics`, the operator, and the metrics file
-  run,  // kept by the wrapper in its metrics file: what a store that cannot be reached cannot count
+  ledger,   // read from the store: `cronlatch metrics`, the operator, and the metrics file
+  run,      // what a store that cannot be reached cannot count: the wrapper keeps it in its metrics
+            // file, the operator learns it from pods
+  cronjob,  // the operator, of each gated CronJob, with the labels of a lock
+  own,      // the operator, of itself: no labels but those of the row
 };
 
 // One series of a counter: the value of the metric's own label ("" when it has none) and the
@@ -42,7 +45,8 @@ using MetricSource =
 struct Metric {
   std::string_view name;
   MetricType type;
-  std::string_view label;  // beside namespace, cronjob and lock, which every one has; "" for none
+  std::string_view label;  // beside namespace, cronjob and lock, which every one but the operator's
+                           // own has; "" for none, "a, b" for two
   std::string_view help;   // one sentence
   Exporter exporter;
   MetricSource source;
@@ -51,5 +55,6 @@ struct Metric {
 inline constexpr std::string_view kRunErrors = "cronlatch_run_errors_total";
 
 std::span<const Metric> metric_table();
+const Metric* find_metric(std::string_view name);  // nullptr: no such row
 
 }  // namespace cronlatch

@@ -50,10 +50,17 @@ void head(std::string& out, const Metric& metric) {
   out += "# TYPE " + std::string(metric.name) + ' ' + std::string(name_of(metric.type)) + '\n';
 }
 
-void sample(std::string& out, std::string_view name, const std::string& labels,
-            const std::string& value) {
-  out += name;
-  out += '{' + labels + "} " + value + '\n';
+void sample(std::string& out, std::string_view name, std::string_view labels,
+            std::string_view value) {
+  out.append(name).append(1, '{').append(labels).append("} ").append(value).append(1, '\n');
+}
+
+void number(std::string& out, std::string_view name, std::string_view labels,
+            std::string_view more_labels, std::int64_t value) {
+  char digits[24];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(name).append(1, '{').append(labels).append(more_labels).append("} ");
+  out.append(digits, static_cast<std::size_t>(end - digits)).append(1, '\n');
 }
 
 bool lease_lives(const LockView& view) {
@@ -95,41 +102,62 @@ std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const s
   return std::nullopt;
 }
 
-void histogram(std::string& out, std::string_view name, const std::string& labels,
-               const HistogramSource& source, const Counters& counters) {
-  const std::string prefix = std::string(source.counter) + '_';
-  const std::string bucket = std::string(name) + "_bucket";
-  std::int64_t below = 0;
+// What the series of one histogram have in common, so that thousands of them cost no more texts.
+struct HistogramNames {
+  std::string bucket, sum, count;
+  std::vector<std::string> counters;  // of the ledger, the one of +Inf included
+  std::vector<std::string> bounds;    // `,le="0.1"`
+  std::string total;                  // the ledger's sum in milliseconds
+};
+
+HistogramNames names_of(std::string_view name, const HistogramSource& source) {
+  HistogramNames names;
+  names.bucket = std::string(name) + "_bucket";
+  names.sum = std::string(name) + "_sum";
+  names.count = std::string(name) + "_count";
+  names.total = std::string(source.counter) + "_ms";
   for (std::size_t i = 0; i <= source.bounds_ms.size(); ++i) {
-    below += counters.get(prefix + std::to_string(i));
+    names.counters.push_back(std::string(source.counter) + '_' + std::to_string(i));
     const std::string bound =
         i == source.bounds_ms.size() ? "+Inf" : seconds(Millis(source.bounds_ms[i]));
-    sample(out, bucket, labels + ',' + pair_of("le", bound), std::to_string(below));
+    names.bounds.push_back(',' + pair_of("le", bound));
   }
-  sample(out, std::string(name) + "_sum", labels, seconds(Millis(counters.get(prefix + "ms"))));
-  sample(out, std::string(name) + "_count", labels, std::to_string(below));
+  return names;
 }
 
-void series_of_job(std::string& out, const Metric& metric, const LockView& view,
-                   const std::string& job, const Counters& counters) {
-  const std::string labels = render(SeriesLabels{job, view.lock});
-  std::visit(Overloaded{[](std::monostate) {},
-                        [&](std::span<const CounterSeries> series) {
-                          for (const CounterSeries& s : series)
-                            sample(out, metric.name,
-                                   s.label_value.empty()
-                                       ? labels
-                                       : labels + ',' + pair_of(metric.label, s.label_value),
-                                   std::to_string(counters.get(s.counter)));
-                        },
-                        [&](Gauge gauge) {
-                          if (const auto text = gauge_text(gauge, view, job, counters))
-                            sample(out, metric.name, labels, *text);
-                        },
-                        [&](const HistogramSource& source) {
-                          histogram(out, metric.name, labels, source, counters);
-                        }},
-             metric.source);
+void histogram(std::string& out, const HistogramNames& names, const LedgerRow& row) {
+  std::int64_t below = 0;
+  for (std::size_t i = 0; i < names.counters.size(); ++i) {
+    below += row.counters->get(names.counters[i]);
+    number(out, names.bucket, row.labels, names.bounds[i], below);
+  }
+  sample(out, names.sum, row.labels, seconds(Millis(row.counters->get(names.total))));
+  number(out, names.count, row.labels, "", below);
+}
+
+void family(std::string& out, const Metric& metric, std::span<const LedgerRow> rows) {
+  std::visit(
+      Overloaded{[](std::monostate) {},
+                 [&](std::span<const CounterSeries> series) {
+                   std::vector<std::string> labels;
+                   for (const CounterSeries& s : series)
+                     labels.push_back(
+                         s.label_value.empty() ? "" : ',' + pair_of(metric.label, s.label_value));
+                   for (const LedgerRow& row : rows)
+                     for (std::size_t i = 0; i < series.size(); ++i)
+                       number(out, metric.name, row.labels, labels[i],
+                              row.counters->get(series[i].counter));
+                 },
+                 [&](Gauge gauge) {
+                   for (const LedgerRow& row : rows)
+                     if (const auto text = gauge_text(gauge, *row.view, *row.job, *row.counters))
+                       sample(out, metric.name, row.labels, *text);
+                 },
+                 [&](const HistogramSource& source) {
+                   const HistogramNames names = names_of(metric.name, source);
+                   for (const LedgerRow& row : rows) histogram(out, names, row);
+                 }},
+      metric.source);
 }
 
 }  // namespace
@@ -144,26 +172,41 @@ std::string render(const SeriesLabels& labels) {
          pair_of("lock", labels.lock);
 }
 
-std::string ledger_metrics(const std::vector<LockView>& views) {
-  std::string out;
+void each_row(const LockView& view, const TakeRow& take) {
+  for (const auto& [job, counters] : view.jobs) take(view, job, counters);
+  // A record without counters still has a holder.
+  static const Counters kNone;
+  if (!view.jobs.contains(view.who.job) && view.acquired.us != 0) take(view, view.who.job, kNone);
+}
+
+void append_ledger_metrics(std::string& out, std::span<const LedgerRow> rows) {
+  if (rows.empty()) return;
   for (const Metric& metric : metric_table()) {
-    if (metric.exporter != Exporter::ledger || views.empty()) continue;
+    if (metric.exporter != Exporter::ledger) continue;
     head(out, metric);
-    for (const LockView& view : views) {
-      for (const auto& [job, counters] : view.jobs) series_of_job(out, metric, view, job, counters);
-      // A record without counters still has a holder.
-      if (!view.jobs.contains(view.who.job) && view.acquired.us != 0)
-        series_of_job(out, metric, view, view.who.job, Counters{});
-    }
+    family(out, metric, rows);
   }
+}
+
+std::string ledger_metrics(const std::vector<LockView>& views) {
+  std::vector<LedgerRow> rows;
+  for (const LockView& view : views)
+    each_row(view, [&](const LockView& of, const std::string& job, const Counters& counters) {
+      rows.push_back({render(SeriesLabels{job, of.lock}), &of, &job, &counters});
+    });
+  std::string out;
+  append_ledger_metrics(out, rows);
   return out;
+}
+
+void append_head(std::string& out, std::string_view metric) {
+  if (const Metric* const row = find_metric(metric)) head(out, *row);
 }
 
 std::string run_error_metrics(const RunErrors& errors) {
   std::string out;
   if (errors.empty()) return out;
-  for (const Metric& metric : metric_table())
-    if (metric.name == kRunErrors) head(out, metric);
+  append_head(out, kRunErrors);
   for (const auto& [labels, count] : errors) sample(out, kRunErrors, labels, std::to_string(count));
   return out;
 }

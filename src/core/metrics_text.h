@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +25,25 @@ struct SeriesLabels {
 // text.
 std::string render(const SeriesLabels& labels);
 
-// Every metric of the ledger for every job of every lock; HELP and TYPE once per metric.
+// One job's use of one lock, as a row of every family. Everything that it points at outlives it.
+struct LedgerRow {
+  std::string labels;  // rendered
+  const LockView* view;
+  const std::string* job;
+  const Counters* counters;
+};
+// Calls `take` with each row of a lock: one for each job that has counters, and one for a holder
+// that has none yet.
+using TakeRow = std::function<void(const LockView&, const std::string& job, const Counters&)>;
+void each_row(const LockView& view, const TakeRow& take);
+
+// Every metric of the ledger for every row; HELP and TYPE once per metric, nothing without rows.
+void append_ledger_metrics(std::string& out, std::span<const LedgerRow> rows);
+// The same for every job of every lock.
 std::string ledger_metrics(const std::vector<LockView>& views);
+
+// HELP and TYPE of a row of the table.
+void append_head(std::string& out, std::string_view metric);
 
 // Rendered labels (with the reason) -> count.
 using RunErrors = std::map<std::string, std::int64_t>;

@@ -40,6 +40,8 @@ Status check_tls(const Options& options) {
     return refuse("tls-key: a key without its certificate", "give tls-cert too");
   const Transport transport = transport_of(options.store);
   if (transport == Transport::tls || transport == Transport::other) return Done{};
+  // They are also those of the Pushgateway.
+  if (options.metrics_push.starts_with("https:") && options.tls_server_name.empty()) return Done{};
   const std::string hint = transport == Transport::plain
                                ? "write the store as rediss://... or leave the option out"
                                : "name a rediss:// store or leave the option out";

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/options.h"
+#include "core/push_url.h"
 #include "core/text.h"
 
 namespace cronlatch {
@@ -60,6 +61,7 @@ constexpr Option kOptions[] = {
     {"exit-skipped", &O::exit_skipped, "0", "", "0 to 255", kPolicy, kNo, "exit code of a skipped run"},
     {"outcome-file", &O::outcome_file, "", "none", kPath, kRun, kNo, "gets the outcome as one line of JSON"},
     {"metrics-file", &O::metrics_file, "", "none", kPath, kRun, kNo, "gets Prometheus text for node_exporter's textfile collector"},
+    {"metrics-push", &O::metrics_push, "", "none", "a URL", kRun, kNo, "Pushgateway that gets them after the run: `http://host:9091`, or `https://...` with the `tls-...` options", check_push_url},
     {"log-format", &O::log_format, "text", "", "text, json, logfmt", kReporting, kNo, "shape of our lines on stderr"},
     {"log-level", &O::log_level, "info", "", "error, warn, info, debug", kReporting, kNo, "the least important lines that are shown"},
     {"config", &O::config, "", "`/etc/cronlatch.yaml` if it exists", kPath, kFlagOnly, kNo, "file of options (YAML); a flag or `CRONLATCH_CONFIG`"},

@@ -54,6 +54,7 @@ struct Options {
   int exit_skipped = 0;
   std::string outcome_file;
   std::string metrics_file;
+  std::string metrics_push;
   LogFormat log_format = LogFormat::text;
   Level log_level = Level::info;
   std::string config;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Kubernetes API as this project uses it: one exchange, one watch. rest_api.{h,cc} is the real
-// one (and the only file that includes cpprestsdk); tests have a fake. It moves JSON and knows
+// one, over cpprestsdk; tests have a fake. It moves JSON and knows
 // nothing of locks.
 #pragma once
 
@@ -26,6 +26,7 @@ struct Request {
   Json body{};                                               // null: none
   PatchType patch_type = PatchType::none;
   Millis deadline{10'000};  // for the whole exchange, not for each silence in it
+  Millis silence{0};        // of a watch: longer than this nobody is there; zero: as the deadline
 };
 
 // What the server said, errors included: 404 and 409 are answers, not failures.
@@ -52,7 +53,9 @@ class Api {
   virtual Result<Response> call(const Request& request) = 0;
   // Blocks until the server ends the watch, an error, or `stop`. Calls `on_event` on the calling
   // thread, in order. The Response is the server's status: 200 after a watch that ended by itself
-  // (410 as a status or as an ERROR event reaches the caller as 410).
+  // (410 as a status or as an ERROR event reaches the caller as 410),
+  // or that was left because of request.silence: a server that is alive but has nothing to tell
+  // cannot be known from one whose packets are dropped but by asking again.
   virtual Result<Response> watch(const Request& request,
                                  const std::function<void(const WatchEvent&)>& on_event,
                                  std::stop_token stop) = 0;

@@ -102,6 +102,17 @@ class Builder {
   std::string trouble_;
 };
 
+template <class J>
+J* walk(J* at, std::initializer_list<std::string_view> path) {
+  for (const std::string_view key : path) {
+    if (!at->is_object()) return nullptr;
+    const auto entry = at->find(key);
+    if (entry == at->end()) return nullptr;
+    at = &*entry;
+  }
+  return at;
+}
+
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, JsonLimits limits) {
@@ -120,15 +131,10 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits) {
 }
 
 const Json* find(const Json& root, std::initializer_list<std::string_view> path) {
-  const Json* at = &root;
-  for (const std::string_view key : path) {
-    if (!at->is_object()) return nullptr;
-    const auto entry = at->find(key);
-    if (entry == at->end()) return nullptr;
-    at = &*entry;
-  }
-  return at;
+  return walk(&root, path);
 }
+
+Json* find(Json& root, std::initializer_list<std::string_view> path) { return walk(&root, path); }
 
 std::string string_at(const Json& root, std::initializer_list<std::string_view> path) {
   const Json* const value = find(root, path);

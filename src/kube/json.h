@@ -14,9 +14,9 @@ namespace cronlatch::kube {
 using Json = nlohmann::json;
 
 struct JsonLimits {
-  std::size_t bytes =
-      7 * 1024 * 1024;  // what controller-runtime reads: two objects of 3 MB and the rest
-  int depth = 128;      // nlohmann parses more, and overflows the stack when it copies or prints it
+  std::size_t bytes = std::size_t{7} * 1024 *
+                      1024;  // what controller-runtime reads: two objects of 3 MB and the rest
+  int depth = 128;  // nlohmann parses more, and overflows the stack when it copies or prints it
 };
 
 // The error says what is wrong and at which byte. A key that appears twice in one object is an
@@ -26,6 +26,7 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits = {});
 // The value at a path of keys, or nullptr when one is missing or its parent is no object. Never
 // throws.
 const Json* find(const Json& root, std::initializer_list<std::string_view> path);
+Json* find(Json& root, std::initializer_list<std::string_view> path);
 // The string at `path`, "" when it is missing or is no string.
 std::string string_at(const Json& root, std::initializer_list<std::string_view> path);
 // Valid UTF-8 whatever is inside: what a tenant wrote is never a reason to throw.

@@ -12,6 +12,9 @@ constexpr int kPage = 500;
 constexpr Seconds kShortestWatch{300};
 constexpr double kWatchSpread = 300;  // seconds
 constexpr Seconds kDeadServer{30};    // after the time at which it should have ended the watch
+// Bookmarks come every minute, but only from a server that has seen a change since it started: a
+// silent watch is asked for again, and that is no trouble.
+constexpr Seconds kSilence{150};
 constexpr Seconds kListDeadline{15};
 constexpr Seconds kHealthy{120};  // a watch that lasted this long forgets earlier trouble
 constexpr Seconds kTooShort{1};   // a watch that ends at once would be a busy loop
@@ -109,6 +112,7 @@ Watcher::Next Watcher::watch(const std::stop_token& stop) {
   const Seconds lasts = kShortestWatch + Seconds(static_cast<int>(kWatchSpread * tempo_.chance()));
   Request asked = request();
   asked.deadline = lasts + kDeadServer;
+  asked.silence = kSilence;
   asked.query.emplace_back("watch", "1");
   asked.query.emplace_back("allowWatchBookmarks", "true");
   asked.query.emplace_back("resourceVersion", version_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST /admit/cronjob, /admit/job; GET /healthz, /readyz, /metrics.
+// POST /admit/cronjob, /admit/job; GET /healthz, /readyz, /metrics, /status.
 #include "operator/admission_server.h"
 
 #include <utility>
@@ -47,7 +47,8 @@ HttpHandler admission_routes(const Settings& settings, Metrics& metrics, const C
                    admission("/admit/job", review_job, settings, metrics, clock, log)});
 }
 
-HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics) {
+HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics,
+                         std::function<std::string()> status) {
   const auto alive = [](const HttpRequest&) { return HttpResponse{.body = "ok\n"}; };
   const auto ready = [&readiness](const HttpRequest&) {
     const std::string missing = readiness.missing();
@@ -57,8 +58,12 @@ HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics) {
   const auto measured = [&metrics](const HttpRequest&) {
     return HttpResponse{.content_type = std::string(kMetricsContentType), .body = metrics.text()};
   };
+  const auto state = [status = std::move(status)](const HttpRequest&) {
+    return HttpResponse{.content_type = "application/json", .body = status()};
+  };
   return dispatch({{"GET", "/healthz", "", alive},
                    {"GET", "/readyz", "", ready},
+                   {"GET", "/status", "", state},
                    {"GET", "/metrics", "", measured}});
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 
 #include "admission/settings.h"
@@ -26,6 +27,8 @@ struct Readiness {
 // Everything that is passed outlives the handler.
 HttpHandler admission_routes(const Settings& settings, Metrics& metrics, const Clock& clock,
                              const Log& log);
-HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics);
+// `status` gives the status page (status_page.h).
+HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics,
+                         std::function<std::string()> status);
 
 }  // namespace cronlatch::op

@@ -12,6 +12,8 @@ using kube::Json;
 using kube::string_at;
 
 constexpr int kMostSteps = 4;
+// A leader that makes certificates has made one by then.
+constexpr Seconds kLeaderless{15};
 
 std::string secret_name(const Settings& settings) { return settings.name + "-webhook-tls"; }
 
@@ -65,15 +67,23 @@ Result<std::optional<Json>> CertificateKeeper::read(const std::string& path) {
 bool CertificateKeeper::load() {
   const auto secret = read(secret_path(settings_.namespace_name, secret_name(settings_)));
   if (!secret) return fail(secret.error()) || shown_.has_value();
-  if (!*secret) return shown_.has_value();
-  const KeptCertificate kept = kept_in(**secret);
-  if (kept.leaf_pem.empty()) return shown_.has_value();  // the chart brings the Secret empty
+  const KeptCertificate kept = *secret ? kept_in(**secret) : KeptCertificate{};
+  if (kept.leaf_pem.empty()) return make_first();  // the chart brings the Secret empty
   auto certificate = make_certificate(kept.leaf_pem, kept.leaf_key_pem, kept.ca_pem);
   if (!certificate) return fail(certificate.error()) || shown_.has_value();
   if (shown_ == *certificate) return true;
   shown_ = *certificate;
   use_(*shown_);
   return true;
+}
+
+// The leader may be a replica of before, whose certificate was another's business; it leaves only
+// when we are ready, and we are not before there is one. Two who make one: the first write counts.
+bool CertificateKeeper::make_first() {
+  if (shown_) return true;
+  if (!waiting_since_) waiting_since_ = clock_.now();
+  if (clock_.now() - *waiting_since_ >= kLeaderless) keep([] { return true; });
+  return false;  // the next look finds it
 }
 
 Status CertificateKeeper::store(const std::optional<Json>& secret, const KeptCertificate& next) {

@@ -23,7 +23,7 @@ class CertificateKeeper {
                     Use use);
 
   // Any replica: hands the stored certificate over when it is another than the last. False while
-  // there is none that can be shown.
+  // there is none that can be shown; when nobody makes one, it is made here, as keep() does.
   bool load();
   // The leader: carries out what is due. False when something could not be done: try again soon.
   // `may_write` is asked before every write.
@@ -36,6 +36,7 @@ class CertificateKeeper {
   Result<bool> step(const std::function<bool()>& may_write);  // true: nothing is left to do
   void observe_trust(bool trusted, const std::string& bundle);
   bool fail(const Error& error);
+  bool make_first();
 
   const Settings& settings_;
   kube::Api& api_;
@@ -43,6 +44,7 @@ class CertificateKeeper {
   const Log& log_;
   const Use use_;
   std::optional<Certificate> shown_;
+  std::optional<TimePoint> waiting_since_;  // for somebody to make the first one
   std::string trusted_bundle_;
   std::optional<TimePoint> trusted_since_;
   std::string last_trouble_;

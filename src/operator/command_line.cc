@@ -15,14 +15,14 @@ constexpr std::string_view kHelp =
     R"(cronlatch-operator --config /etc/cronlatch/operator.yaml
 
 Answers the API server's admission reviews (HTTPS, /admit/cronjob and /admit/job), mirrors lock
-annotations of CronJobs, and tells health and metrics (HTTP, /healthz /readyz /metrics).
+annotations of CronJobs, and tells health, metrics and locks (HTTP, /healthz /readyz /metrics /status).
 
   --config FILE   the settings as YAML; default /etc/cronlatch/operator.yaml
   guard           list gated CronJobs and exit with 1 when there are any: before an uninstall
   version         print the version
   help            print this
 
-Outside of a cluster it serves admissions only, with certificate-mode: files.
+Outside of a cluster it serves admissions and metrics only, with certificate-mode: files.
 Exit codes: 0 after SIGTERM or SIGINT, 64 wrong use, 78 settings that cannot be used.
 )";
 

@@ -59,8 +59,8 @@ class Controller::Impl {
                   {parts_.settings.namespace_name, parts_.settings.name + "-operator",
                    std::string(kNoteAnnotation)},
                   parts_.pod_name),
-        reconciler_({parts_.settings, parts_.api, parts_.metrics, parts_.clock, parts_.log,
-                     election_, parts_.pod_name}),
+        reconciler_({parts_.settings, parts_.api, parts_.metrics, parts_.exporter, parts_.clock,
+                     parts_.log, election_, parts_.pod_name}),
         keeper_(parts_.settings, parts_.api, parts_.clock, parts_.log, parts_.on_certificate),
         copier_(parts_.settings, parts_.api, parts_.clock, parts_.log) {}
   ~Impl() { stop(); }

@@ -13,6 +13,7 @@
 #include "core/time.h"
 #include "kube/api.h"
 #include "operator/certificate.h"
+#include "operator/exporter.h"
 #include "operator/metrics.h"
 
 namespace cronlatch::op {
@@ -22,6 +23,7 @@ struct ControllerParts {
   const Settings& settings;
   kube::Api& api;
   Metrics& metrics;
+  Exporter& exporter;
   const Clock& clock;
   const Log& log;
   std::string pod_name;  // POD_NAME: who we are in the Lease and in Events

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The note: {"before":1763690000,"pods":{"0a1b2c3d-4e5f":1763690100}}
+// The note: {"before":1763690000,"gone":["shop/old"],"pods":{"0a1b2c3d-4e5f":1763690100}}
 #include "operator/counted_pods.h"
 
 #include <algorithm>
@@ -23,6 +23,7 @@ CountedPods::CountedPods(std::string_view note) {
   const auto parsed = kube::parse_json(note, {.bytes = 64 * 1024, .depth = 4});
   if (!parsed) return;
   before_ = number_at(*parsed, {"before"}).value_or(0);
+  gone_ = strings_at(*parsed, {"gone"});
   const Json* pods = kube::find(*parsed, {"pods"});
   if (pods == nullptr || !pods->is_object()) return;
   for (const auto& [uid, finished] : pods->items())
@@ -46,8 +47,17 @@ void CountedPods::add(const std::string& uid, WallTime finished) {
 
 void CountedPods::forget(const std::string& uid) { pods_.erase(shortened(uid)); }
 
+bool CountedPods::cronjob_gone(const std::string& job) {
+  if (std::find(gone_.begin(), gone_.end(), job) != gone_.end()) return false;
+  gone_.push_back(job);
+  if (gone_.size() > kMostGone) gone_.erase(gone_.begin());
+  return true;
+}
+
+bool CountedPods::cronjob_there(const std::string& job) { return std::erase(gone_, job) != 0; }
+
 std::string CountedPods::note() const {
-  return kube::to_text(Json{{"before", before_}, {"pods", pods_}});
+  return kube::to_text(Json{{"before", before_}, {"gone", gone_}, {"pods", pods_}});
 }
 
 }  // namespace cronlatch::op

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// CountedPods: which finished pods have been told and counted, as the note that the leader keeps in
-// its Lease. Pure. It names the newest ones and a moment before which everything counts as counted,
-// so it stays small; a pod that is reported later than 200 others that finished after it is missed.
+// CountedPods: what the next leader must know, as the note that the leader keeps in its Lease:
+// which finished pods have been told and counted, and which gated CronJobs went lately. Pure. It
+// names the newest ones and a moment before which everything counts as counted, so it stays small;
+// a pod that is reported later than 200 others that finished after it is missed.
 #pragma once
 
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/time.h"
 
@@ -15,6 +17,8 @@ namespace cronlatch::op {
 class CountedPods {
  public:
   static constexpr std::size_t kMost = 200;
+  static constexpr std::size_t kMostGone =
+      100;  // the note stays below 64 KiB with the longest names
 
   CountedPods() = default;
   // From a note; one that cannot be read is an empty one.
@@ -24,11 +28,16 @@ class CountedPods {
   void add(const std::string& uid, WallTime finished);
   // The pod is deleted: nobody can report it again.
   void forget(const std::string& uid);
+  // "namespace/name" of a CronJob that is gone, or there again; false when that was known.
+  bool cronjob_gone(const std::string& job);
+  bool cronjob_there(const std::string& job);
+  const std::vector<std::string>& gone() const { return gone_; }
   std::string note() const;
 
  private:
   std::int64_t before_ = 0;                   // seconds since 1970
   std::map<std::string, std::int64_t> pods_;  // shortened UID to the second it finished
+  std::vector<std::string> gone_;             // the newest last
 };
 
 }  // namespace cronlatch::op

@@ -5,6 +5,7 @@
 #include "admission/annotations.h"
 #include "admission/job_rules.h"
 #include "admission/mirror.h"
+#include "admission/wishes.h"
 #include "admission/workload.h"
 
 namespace cronlatch::op {
@@ -68,6 +69,24 @@ PatchCronJob patch(const Json& cronjob, const Mirror& mirror) {
   return {std::move(request), keys_of(mirror)};
 }
 
+// What its Jobs will carry, once everything is in line.
+std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Mirror& mirror,
+                                        const Settings& settings) {
+  Findings findings;
+  Annotations all = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
+                                   "spec.jobTemplate.metadata", findings);
+  for (const auto& [name, value] : mirror.set)
+    if (name != kMirroredAnnotation) all[name.substr(kPrefix.size())] = {value, name};
+  for (const std::string& name : mirror.remove)
+    if (const auto at = all.find(name.substr(kPrefix.size())); at != all.end()) all.erase(at);
+  const std::string space = string_at(cronjob, {"metadata", "namespace"});
+  const Wishes wishes = read_wishes(all, settings, space, findings);
+  const auto lock = full_lock_name(wishes, space, string_at(cronjob, {"metadata", "name"}));
+  if (!lock) return std::nullopt;
+  const auto created = parse_rfc3339(string_at(cronjob, {"metadata", "creationTimestamp"}));
+  return GatedCronJob{*lock, wishes.alert_after, created.value_or(WallTime{})};
+}
+
 }  // namespace
 
 CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
@@ -82,7 +101,9 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
                    .reason = "InvalidAnnotations",
                    .action = "Mirror",
                    .note = wish.error().message}}};
-  if (wish->in_order()) return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}};
+  const auto gated = wish->gated ? gated_facts(cronjob, *wish, settings) : std::nullopt;
+  if (wish->in_order())
+    return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}, gated};
   const std::string keys = keys_of(*wish);
   const std::string identity = string_at(cronjob, {"metadata", "resourceVersion"});
   if (settings.patch_cronjobs)
@@ -92,7 +113,8 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
                    .identity = identity,
                    .reason = "Mirrored",
                    .action = "Mirror",
-                   .note = "brought spec.jobTemplate.metadata.annotations in line: " + keys}}};
+                   .note = "brought spec.jobTemplate.metadata.annotations in line: " + keys}},
+            gated};
   return {CronJobState::pending,
           {Event{.regarding = ref,
                  .identity = keys,
@@ -101,7 +123,8 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
                  .action = "Mirror",
                  .note = "spec.jobTemplate.metadata.annotations lacks " + keys +
                          ", and patch-cronjobs is false: apply the CronJob again, or write it "
-                         "there"}}};
+                         "there"}},
+          gated};
 }
 
 std::vector<Decision> decide_job(const Json& job) {

@@ -3,6 +3,7 @@
 // the reconciler carries them out and stops at the first that fails.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "admission/settings.h"
 #include "kube/json.h"
 #include "operator/events.h"
+#include "operator/gated_cronjob.h"
 #include "operator/gated_run.h"
 
 namespace cronlatch::op {
@@ -22,6 +24,7 @@ struct PatchCronJob {
 // One of cronlatch_run_errors_total: what a store that cannot be reached cannot count.
 struct CountRunError {
   std::string namespace_name;
+  std::string cronjob;  // empty: a Job without one, or of one that is gone
   Reason reason;
 };
 struct CountUngated {
@@ -34,6 +37,7 @@ enum class CronJobState { ungated, gated, pending, invalid };
 struct CronJobVerdict {
   CronJobState state = CronJobState::ungated;
   std::vector<Decision> decisions;
+  std::optional<GatedCronJob> gated{};  // where its annotations are in order and ask for a lock
 };
 
 CronJobVerdict decide_cronjob(const kube::Json& cronjob, const Settings& settings);

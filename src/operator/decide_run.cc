@@ -93,6 +93,25 @@ Told told(const GatedRun& run, Kind kind) {
   return {};
 }
 
+// Nobody wrote down how the run ended: whoever does that was killed, or never began.
+struct Silent {
+  Told told;
+  Reason reason;
+};
+std::optional<Silent> without_a_word(const GatedRun& run) {
+  constexpr int kSignalled = 128;
+  const std::string how = "(" + (run.ended.empty() ? "" : run.ended + ", ") + "exit code " +
+                          std::to_string(run.exit_code) + ")";
+  if (run.ended == "StartError" || run.ended == "ContainerCannotRun")
+    return Silent{{"CannotStart", Tone::warning, "was not started by the container runtime " + how},
+                  Reason::exec};
+  if (run.ended != "OOMKilled" && run.exit_code <= kSignalled) return std::nullopt;
+  return Silent{{"Killed", Tone::warning,
+                 "was killed before it could say how its run ended " + how +
+                     "; if it held the lock, that is free when its lease has passed"},
+                Reason::signal};
+}
+
 bool is_error(Kind kind) {
   switch (kind) {
     case Kind::store_down:
@@ -114,7 +133,6 @@ bool is_error(Kind kind) {
 }  // namespace
 
 std::vector<Decision> decide_run(const GatedRun& run, const ObjectRef& cronjob) {
-  if (!run.kind) return {};
   std::vector<Decision> decisions;
   const auto tell = [&](const Told& what) {
     for (const ObjectRef& about : {run.job, cronjob})
@@ -127,11 +145,21 @@ std::vector<Decision> decide_run(const GatedRun& run, const ObjectRef& cronjob) 
                                   .action = "Run",
                                   .note = "pod " + run.pod.name + " " + what.note});
   };
+  const auto count = [&](Reason reason) {
+    decisions.push_back(CountRunError{run.pod.namespace_name, cronjob.name, reason});
+  };
+  if (!run.kind) {
+    if (const auto silent = without_a_word(run)) {
+      tell(silent->told);
+      count(silent->reason);
+    }
+    return decisions;
+  }
   if (run.stole)
     tell({"Stolen", Tone::warning,
           "took lock " + run.lock + " over: its last holder's lease had expired unreleased"});
   tell(told(run, *run.kind));
-  if (is_error(*run.kind)) decisions.push_back(CountRunError{run.pod.namespace_name, run.reason});
+  if (is_error(*run.kind)) count(run.reason == Reason::none ? Reason::config : run.reason);
   return decisions;
 }
 

@@ -87,6 +87,7 @@ std::optional<GatedRun> read_gated_run(const Json& pod) {
   const Json* end = run.container.empty() ? nullptr : terminated(pod, run.container);
   if (end == nullptr) return std::nullopt;
   run.exit_code = integer_at(*end, {"exitCode"});
+  run.ended = printable(string_at(*end, {"reason"}), kLongestShown);
   const bool for_good =
       finished(pod) || string_at(pod, {"spec", "restartPolicy"}) == "Never" || run.exit_code == 0;
   if (!for_good) return std::nullopt;

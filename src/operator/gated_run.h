@@ -24,6 +24,7 @@ struct GatedRun {
   WallTime finished{};
   // Nothing: the container ended without a word of the wrapper (killed, out of memory).
   std::optional<Kind> kind;
+  std::string ended;  // Kubernetes' word for it: Completed, Error, OOMKilled, StartError
   Reason reason = Reason::none;
   std::string lock, holder, fence;
   std::string since, until;  // skipped: the holder's lease, RFC 3339; may be empty

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of one connection: [handshake,] then request, answer, request, ... until somebody
-// closes. Everything runs on the connection's strand but the handler itself. One timer bounds each
-// step.
+// closes. Everything runs on the connection's strand but the handler itself.
 #include "operator/http_connection.h"
 
 #include <array>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
@@ -14,6 +12,9 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+
+#include "operator/http_budget.h"
+#include "operator/http_deadline.h"
 
 namespace cronlatch::op::http {
 namespace {
@@ -23,36 +24,6 @@ namespace protocol = boost::beast::http;
 using ErrorCode = boost::system::error_code;
 using std::chrono::steady_clock;
 using TlsStream = beast::ssl_stream<Socket>;
-
-// A part of the budget of bodies, given back when the request is forgotten.
-class Reserved {
- public:
-  Reserved() = default;
-  Reserved(Reserved&& other) noexcept
-      : total_(std::exchange(other.total_, nullptr)), bytes_(other.bytes_) {}
-  Reserved& operator=(Reserved&& other) noexcept {
-    std::swap(total_, other.total_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~Reserved() {
-    if (total_ != nullptr) *total_ -= bytes_;
-  }
-
-  static std::optional<Reserved> of(std::atomic<std::size_t>& total, std::size_t bytes,
-                                    std::size_t most) {
-    Reserved reserved(total, bytes);  // gives it back if it was too much
-    if (total.load() > most) return std::nullopt;
-    return reserved;
-  }
-
- private:
-  Reserved(std::atomic<std::size_t>& total, std::size_t bytes) : total_(&total), bytes_(bytes) {
-    total += bytes;
-  }
-  std::atomic<std::size_t>* total_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 // Libraries below a handler may throw; an answer must go out nevertheless.
 HttpResponse answer_of(const Shared& shared, const HttpRequest& request) {
@@ -90,7 +61,7 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
   explicit Dialogue(Shared& shared, StreamArgs&&... args)
       : shared_(shared),
         stream_(std::forward<StreamArgs>(args)...),
-        timer_(stream_.get_executor()),
+        deadline_(stream_.get_executor()),
         buffer_(2 * shared.limits.header_bytes) {}
   ~Dialogue() override { shared_.remove(this); }
   Dialogue(const Dialogue&) = delete;
@@ -294,9 +265,8 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
   }
 
   void close() {
-    closed_ = true;
     waiting_since_ = SteadyTime::max();
-    timer_.cancel();
+    deadline_.end();
     ErrorCode ignored;
     socket().close(ignored);
   }
@@ -305,21 +275,7 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
     step_ = step;
     const auto now = steady_clock::now();
     waiting_since_ = step == Step::answering ? SteadyTime::max() : now;
-    until_ = now + limit;
-    // Later than what the timer is set to: it looks again when it goes off. Most steps of a busy
-    // connection cost nothing that way.
-    if (!timer_set_ || until_ < timer_.expiry()) set_timer();
-  }
-  void set_timer() {
-    if (closed_) return;
-    timer_set_ = true;
-    timer_.expires_at(until_);
-    timer_.async_wait([self = this->shared_from_this()](const ErrorCode& trouble) {
-      if (trouble || self->closed_) return;
-      if (steady_clock::now() < self->until_) return self->set_timer();
-      self->timer_set_ = false;
-      self->too_late();
-    });
+    deadline_.set(now, limit, [self = this->shared_from_this()] { self->too_late(); });
   }
   void too_late() {
     if (step_ != Step::answering) return close();
@@ -329,16 +285,13 @@ class Dialogue final : public Connection, public std::enable_shared_from_this<Di
 
   Shared& shared_;
   Stream stream_;
-  asio::steady_timer timer_;
+  Deadline deadline_;
   beast::flat_buffer buffer_;
   std::optional<protocol::request_parser<protocol::string_body>> parser_;
   std::optional<protocol::response<protocol::string_body>> response_;
   std::optional<protocol::response<protocol::empty_body>> invitation_;
   Reserved reserved_;
   Step step_ = Step::idle;
-  SteadyTime until_{};
-  bool timer_set_ = false;
-  bool closed_ = false;
   bool spoken_ = false;
   bool keep_alive_ = false;
   bool head_ = false;

@@ -46,9 +46,11 @@ struct HttpLimits {
   // for who has connected but not yet spoken when we stop.
   Millis linger{2'000};
   Millis accept_pause{100};  // after an error of accept, and while there are too many connections
-  std::size_t header_bytes = 16 * 1024;
-  std::size_t body_bytes = 7 * 1024 * 1024;    // what controller-runtime reads: two objects of 3 MB
-  std::size_t body_budget = 64 * 1024 * 1024;  // of all bodies that are being read or answered
+  std::size_t header_bytes = std::size_t{16} * 1024;
+  std::size_t body_bytes =
+      std::size_t{7} * 1024 * 1024;  // what controller-runtime reads: two objects of 3 MB
+  std::size_t body_budget =
+      std::size_t{64} * 1024 * 1024;  // of all bodies that are being read or answered
   std::size_t connections = 512;
   std::size_t queue = 256;  // requests that wait for a worker; the next one is told 503
   std::size_t workers = 2;

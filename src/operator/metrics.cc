@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/metrics_table.h"
+
 namespace cronlatch::op {
 namespace {
 
@@ -21,6 +23,11 @@ const prometheus::Histogram::BucketBoundaries& buckets() {
   static const prometheus::Histogram::BucketBoundaries kBuckets{
       0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
   return kBuckets;
+}
+
+std::string help_of(const MetricName& metric) {
+  const Metric* const row = find_metric(metric.name);
+  return std::string(row == nullptr ? metric.help : row->help);
 }
 
 template <class Action>
@@ -38,13 +45,13 @@ class Metrics::Impl {
   prometheus::Family<prometheus::Counter>& counters(const MetricName& metric) {
     return prometheus::BuildCounter()
         .Name(std::string(metric.name))
-        .Help(std::string(metric.help))
+        .Help(help_of(metric))
         .Register(registry);
   }
   prometheus::Family<prometheus::Gauge>& gauges(const MetricName& metric) {
     return prometheus::BuildGauge()
         .Name(std::string(metric.name))
-        .Help(std::string(metric.help))
+        .Help(help_of(metric))
         .Register(registry);
   }
 
@@ -52,9 +59,14 @@ class Metrics::Impl {
   prometheus::Family<prometheus::Counter>& admissions = counters(kAdmissionRequests);
   prometheus::Histogram& admission_seconds = prometheus::BuildHistogram()
                                                  .Name(std::string(kAdmissionDuration.name))
-                                                 .Help(std::string(kAdmissionDuration.help))
+                                                 .Help(help_of(kAdmissionDuration))
                                                  .Register(registry)
                                                  .Add({}, buckets());
+  prometheus::Family<prometheus::Histogram>& store_seconds =
+      prometheus::BuildHistogram()
+          .Name(std::string(kStoreCommandDuration.name))
+          .Help(help_of(kStoreCommandDuration))
+          .Register(registry);
   std::mutex mutex;
   std::vector<MetricSource> sources;
 };
@@ -76,6 +88,13 @@ void Metrics::admission(std::string_view resource, std::string_view result, Micr
     impl_->admissions.Add({{"resource", std::string(resource)}, {"result", std::string(result)}})
         .Increment();
     impl_->admission_seconds.Observe(std::chrono::duration<double>(took).count());
+  });
+}
+
+void Metrics::store_command(std::string_view command, Micros took) {
+  without_throwing([&] {
+    impl_->store_seconds.Add({{"command", std::string(command)}}, buckets())
+        .Observe(std::chrono::duration<double>(took).count());
   });
 }
 
@@ -108,7 +127,13 @@ std::string Metrics::text() const {
     sources = impl_->sources;
   }
   for (const MetricSource& source : sources) {
-    without_throwing([&] { out += source(); });  // one that fails must not hide the others
+    const std::size_t before = out.size();
+    bool whole = false;
+    without_throwing([&] {
+      source(out);
+      whole = true;
+    });
+    if (!whole) out.resize(before);  // one that fails must not hide the others
   }
   return out;
 }

@@ -14,26 +14,22 @@
 
 namespace cronlatch::op {
 
-// One metric of the operator's own; the rows are below.
+// A row of core/metrics_table.h, which has its help; of tests, with a help of its own.
 struct MetricName {
   std::string_view name;
-  std::string_view help;  // plain text: the library does not escape it
+  std::string_view help = {};  // plain text: the library does not escape it
 };
-inline constexpr MetricName kAdmissionRequests{"cronlatch_admission_requests_total",
-                                               "Admission reviews answered, by what was answered."};
-inline constexpr MetricName kAdmissionDuration{
-    "cronlatch_admission_duration_seconds",
-    "Time from a complete admission request to its answer, without the network."};
-inline constexpr MetricName kCertificateExpiry{"cronlatch_certificate_expiry_timestamp_seconds",
-                                               "When the certificate in use ends."};
-inline constexpr MetricName kLeader{"cronlatch_leader",
-                                    "1 in the replica that reconciles and keeps certificates."};
-inline constexpr MetricName kBuildInfo{"cronlatch_build_info", "Always 1; the label is what runs."};
+inline constexpr MetricName kAdmissionRequests{"cronlatch_admission_requests_total"};
+inline constexpr MetricName kAdmissionDuration{"cronlatch_admission_duration_seconds"};
+inline constexpr MetricName kCertificateExpiry{"cronlatch_certificate_expiry_timestamp_seconds"};
+inline constexpr MetricName kLeader{"cronlatch_leader"};
+inline constexpr MetricName kBuildInfo{"cronlatch_build_info"};
+inline constexpr MetricName kStoreCommandDuration{"cronlatch_store_command_duration_seconds"};
 
 using MetricLabels = std::map<std::string, std::string>;
-// Families in Prometheus' text format 0.0.4, none of them also counted here. Called once per
-// scrape, on a worker thread: it answers from what it has, and never waits for a store.
-using MetricSource = std::function<std::string()>;
+// Appends families in Prometheus' text format 0.0.4, none of them also counted here. Called once
+// per scrape, on a worker thread: it answers from what it has, and never waits for a store.
+using MetricSource = std::function<void(std::string&)>;
 
 // Thread rule: any method from any thread. Nothing throws: what cannot be counted is not.
 class Metrics {
@@ -44,6 +40,7 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
 
   void admission(std::string_view resource, std::string_view result, Micros took);
+  void store_command(std::string_view command, Micros took);          // command: show, list
   void certificate_expiry(std::string_view use, WallTime not_after);  // use: serving, ca
   void leader(bool leading);
 

@@ -18,9 +18,13 @@
 #include "operator/admission_server.h"
 #include "operator/certificate_files.h"
 #include "operator/controller.h"
+#include "operator/exporter.h"
 #include "operator/guard.h"
 #include "operator/host_clock.h"
+#include "operator/ledger_reader.h"
 #include "operator/metrics.h"
+#include "operator/status_page.h"
+#include "operator/store_access.h"
 #include "rest/rest_api.h"
 
 namespace cronlatch::op {
@@ -81,20 +85,32 @@ class Operator {
  private:
   Status use(const Certificate& certificate);
   Status join_cluster(const EnvironmentVariable& environment);
+  void read_ledger();
+  // Outside of a cluster nobody else is there to do it.
+  bool leading() const { return !controller_ || controller_->leading(); }
+  std::string status() const {
+    return status_page({CRONLATCH_VERSION, store_endpoint(settings_), leading(), clock_.wall()},
+                       exporter_.status());
+  }
 
   const Settings settings_;
   const Tempo tempo_;
   const HostClock clock_;
+  const Disk files_on_disk_;
   const Log log_{settings_.log_format, settings_.log_level, clock_, to_stderr};
   Metrics metrics_{CRONLATCH_VERSION};
   Readiness readiness_;
   std::string client_ca_;
   HttpServer admission_{Transport::tls, tempo_.admission,
                         admission_routes(settings_, metrics_, clock_, log_), log_};
-  HttpServer plain_{Transport::plain, tempo_.plain, plain_routes(readiness_, metrics_), log_};
+  Exporter exporter_{[this] { return leading(); }, metrics_, clock_};
   std::optional<CertificateFiles> files_;
   std::unique_ptr<kube::RestApi> api_;
-  std::optional<Controller> controller_;  // last: its threads use all of the above
+  std::optional<LedgerReader> reader_;
+  std::optional<Controller> controller_;  // its threads use all of the above
+  HttpServer plain_{Transport::plain, tempo_.plain,
+                    plain_routes(readiness_, metrics_, [this] { return status(); }),
+                    log_};  // last: it asks all of them
 };
 
 Status Operator::use(const Certificate& certificate) {
@@ -116,9 +132,29 @@ Status Operator::join_cluster(const EnvironmentVariable& environment) {
     if (used) return;
     log_({Level::error, "certificate_refused", used.error().message, {}, used.error().hint});
   };
-  controller_.emplace(
-      ControllerParts{settings_, *api_, metrics_, clock_, log_, environment("POD_NAME"), show});
+  controller_.emplace(ControllerParts{settings_, *api_, metrics_, exporter_, clock_, log_,
+                                      environment("POD_NAME"), show});
   return Done{};
+}
+
+void Operator::read_ledger() {
+  metrics_.add_source([this](std::string& out) { exporter_.append_text(out); });
+  if (settings_.store.empty()) return;
+  const auto access = [this]() -> Result<LedgerReader::Opened> {
+    auto read = read_store_access(settings_, files_on_disk_);
+    if (!read) return read.error();
+    const auto open = [spec = std::move(read->spec)]() -> Result<std::unique_ptr<Ledger>> {
+      auto store = open_store(spec);
+      if (!store) return store.error();
+      return std::unique_ptr<Ledger>(std::move(*store));
+    };
+    return LedgerReader::Opened{read->stamp, open};
+  };
+  reader_.emplace(
+      LedgerReader::Parts{store_endpoint(settings_), access,
+                          [this](LedgerNews news) { exporter_.ledger(std::move(news)); }, metrics_,
+                          clock_, log_, tempo_.ledger});
+  reader_->start();
 }
 
 Status Operator::start(const EnvironmentVariable& environment) {
@@ -145,9 +181,11 @@ Status Operator::start(const EnvironmentVariable& environment) {
   } else {
     log_({Level::warn,
           "admissions_only",
-          "this is no pod of a cluster: admissions are answered, nothing else is done",
+          "this is no pod of a cluster: admissions and metrics are answered, nothing else is done",
           {}});
+    metrics_.leader(true);
   }
+  read_ledger();
   if (const Status plain = plain_.start(settings_.plain_address); !plain) return plain;
   if (const Status tls = admission_.start(settings_.admission_address); !tls) return tls;
   readiness_.listening = true;
@@ -177,6 +215,7 @@ void Operator::leave(const Goodbye& goodbye) {
   if (goodbye.said_within(tempo_.leave)) {
     log_({Level::warn, "leaving_now", "told to stop twice: not waiting for new connections", {}});
   }
+  if (reader_) reader_->stop();
   admission_.stop(tempo_.grace);
   plain_.stop(Millis(0));
   log_({Level::info, "left", "everything that was asked is answered", {}});

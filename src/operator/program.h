@@ -9,6 +9,7 @@
 #include "core/time.h"
 #include "operator/command_line.h"
 #include "operator/http_server.h"
+#include "operator/ledger_reader.h"
 
 namespace cronlatch::op {
 
@@ -18,8 +19,9 @@ struct Tempo {
   HttpLimits plain{.body_bytes = 64 * 1024,
                    .body_budget = 1024 * 1024,
                    .connections = 64,
-                   .workers = 1,
+                   .workers = 2,  // a probe does not wait for a scrape of thousands of locks
                    .io_threads = 1};
+  LedgerTempo ledger{};
   Millis look{2'000};    // how often certificate files are read again
   Millis leave{5'000};   // after SIGTERM: still accepting, until nobody sends us anything new
   Millis grace{10'000};  // then: for answers under way. Together below the pod's 30 s

@@ -28,6 +28,20 @@ bool is_final(int status) {
   return status == kNotFound || status == kForbidden || status == 400 || status == 422;
 }
 
+// Is there now what we wrote? While replicas are replaced, the webhook of one with older settings
+// may undo it; then the object is as it was, and no watch tells us.
+bool took_effect(const Json& asked, const Json& got) {
+  const std::initializer_list<std::string_view> path = {"spec", "jobTemplate", "metadata",
+                                                        "annotations"};
+  const Json* const wanted = kube::find(asked, path);
+  const Json* const there = kube::find(got, path);
+  if (wanted == nullptr || !wanted->is_object()) return true;
+  return std::all_of(wanted->items().begin(), wanted->items().end(), [&](const auto& entry) {
+    const Json* const now = there == nullptr ? nullptr : kube::find(*there, {entry.key()});
+    return entry.value().is_null() ? now == nullptr : now != nullptr && *now == entry.value();
+  });
+}
+
 std::string text_of(const ObjectRef& ref) { return ref.namespace_name + "/" + ref.name; }
 
 std::string retry_key(const Seen& seen) {
@@ -42,16 +56,19 @@ Reconciler::Reconciler(Parts parts) : parts_(std::move(parts)) {}
 void Reconciler::begin_term() {
   end_term();
   counted_ = CountedPods(parts_.election.saved_note());
+  parts_.exporter.remember_gone(counted_.gone());
 }
 
 void Reconciler::end_term() {
   tally_.clear();
   tally_.show(parts_.metrics);
+  parts_.exporter.forget_cronjobs();
   under_way_.clear();
   told_.clear();
   noted_.clear();
   pending_note_.clear();
   pods_listed_ = false;
+  unwritten_ = false;
   retries_.clear();
 }
 
@@ -62,7 +79,10 @@ void Reconciler::take(const Seen& seen) {
       if (reconcile(seen) == Result::again) later(seen, kFirstRetry);
       return;
     case Seen::What::gone:
-      if (seen.sort == Sort::cronjob) tally_.gone(seen.key);
+      if (seen.sort == Sort::cronjob) {
+        tally_.gone(seen.key);
+        cronjob_gone(seen.key);
+      }
       if (seen.sort == Sort::pod) counted_.forget(seen.uid);
       if (seen.sort == Sort::job) ungated_.erase(seen.uid);
       break;
@@ -108,7 +128,15 @@ Reconciler::Result Reconciler::reconcile(const Seen& seen) {
 
 Reconciler::Result Reconciler::cronjob(const Json& object) {
   const CronJobVerdict verdict = decide_cronjob(object, parts_.settings);
-  tally_.cronjob(kube::key_of(object), verdict.state);
+  const kube::ObjectKey key = kube::key_of(object);
+  tally_.cronjob(key, verdict.state);
+  if (verdict.gated) {
+    parts_.exporter.cronjob(key, *verdict.gated);
+    if (counted_.cronjob_there(key.namespace_name + "/" + key.name)) unwritten_ = true;
+    parts_.metrics.count(kUngatedJobs, {{"namespace", key.namespace_name}}, 0);
+  } else if (verdict.state != CronJobState::invalid) {  // then its old Jobs may go on as they were
+    cronjob_gone(key);
+  }
   return carry_out(verdict.decisions);
 }
 
@@ -194,6 +222,13 @@ Reconciler::Result Reconciler::send(const Event& event) {
 Reconciler::Result Reconciler::send(const PatchCronJob& patch) {
   const auto answer = parts_.api.call(patch.request);
   const std::string& path = patch.request.path;
+  if (answer && answer->ok() && !took_effect(patch.request.body, answer->body)) {
+    parts_.log({Level::info,
+                "mirror_undone",
+                "somebody took back what was brought in line; trying again",
+                {{"cronjob", path}, {"keys", patch.what}}});
+    return Result::again;
+  }
   if (answer && answer->ok()) {
     parts_.log({Level::info,
                 "mirrored",
@@ -208,13 +243,19 @@ Reconciler::Result Reconciler::send(const PatchCronJob& patch) {
   return Result::again;
 }
 
+void Reconciler::cronjob_gone(const kube::ObjectKey& key) {
+  if (parts_.exporter.gone(key) && counted_.cronjob_gone(key.namespace_name + "/" + key.name))
+    unwritten_ = true;
+}
+
 void Reconciler::save_note() {
-  if (!pods_listed_ || told_.empty() || !noted_.empty()) return;
+  if (!pods_listed_ || (told_.empty() && !unwritten_) || !noted_.empty()) return;
   std::sort(told_.begin(), told_.end(),
             [](const Finished& a, const Finished& b) { return a.run.finished < b.run.finished; });
   for (const Finished& finished : told_) counted_.add(finished.run.pod.uid, finished.run.finished);
   noted_ = std::move(told_);
   told_.clear();
+  unwritten_ = false;
   pending_note_ = counted_.note();
   parts_.election.write_note(pending_note_);
 }
@@ -224,8 +265,7 @@ void Reconciler::count_saved() {
   for (const Finished& finished : noted_) {
     under_way_.erase(finished.run.pod.uid);
     for (const CountRunError& count : finished.counts)
-      parts_.metrics.count(kRunErrors, {{"namespace", count.namespace_name},
-                                        {"reason", std::string(name_of(count.reason))}});
+      parts_.exporter.run_error(count.namespace_name, count.cronjob, count.reason);
   }
   noted_.clear();
 }

@@ -16,6 +16,7 @@
 #include "kube/election.h"
 #include "operator/counted_pods.h"
 #include "operator/decide.h"
+#include "operator/exporter.h"
 #include "operator/inbox.h"
 #include "operator/metrics.h"
 #include "operator/tally.h"
@@ -28,6 +29,7 @@ class Reconciler {
     const Settings& settings;
     kube::Api& api;
     Metrics& metrics;
+    Exporter& exporter;
     const Clock& clock;
     const Log& log;
     kube::Election& election;
@@ -62,6 +64,7 @@ class Reconciler {
   Result send(const Event& event);
   Result send(const PatchCronJob& patch);
   void later(const Seen& seen, Millis wait);
+  void cronjob_gone(const kube::ObjectKey& key);
   void save_note();
   void count_saved();
   ObjectRef cronjob_of(const ObjectRef& job, bool& unknown);
@@ -74,6 +77,7 @@ class Reconciler {
   std::vector<Finished> noted_;      // in the note that waits for the next renewal
   std::string pending_note_;
   bool pods_listed_ = false;
+  bool unwritten_ = false;         // the note knows of CronJobs what the Lease does not
   std::set<std::string> ungated_;  // UIDs of Jobs that were counted
   std::map<std::string, Retry> retries_;
 };

@@ -13,14 +13,8 @@
 
 namespace cronlatch::op {
 
-inline constexpr MetricName kGatedCronJobs{
-    "cronlatch_gated_cronjobs",
-    "CronJobs that ask for a lock, by state: gated, pending (not mirrored yet), invalid."};
-inline constexpr MetricName kUngatedJobs{
-    "cronlatch_ungated_jobs_total", "Jobs that ask for a lock and run without one: must stay 0."};
-inline constexpr MetricName kRunErrors{
-    "cronlatch_run_errors_total",
-    "Gated runs that could not start, by reason: what an unreachable store cannot count."};
+inline constexpr MetricName kGatedCronJobs{"cronlatch_gated_cronjobs"};
+inline constexpr MetricName kUngatedJobs{"cronlatch_ungated_jobs_total"};
 
 class Tally {
  public:

@@ -33,6 +33,7 @@ says_no_hazard() {
 }
 
 check "names the next step" says "annotate cronjob NAME cronlatch.dev/lock=true" "${BASE[@]}"
+check "names the dashboards" says 'folder Latches' "${BASE[@]}" --set dashboards.enabled=true,dashboards.folder=Latches
 check "sees no hazard in a good install" says_no_hazard "${BASE[@]}"
 hazard() { check "warns of $1" says "$2" "${BASE[@]}" "${@:3}"; }
 check "warns of no store" says "store.url is empty"
@@ -45,8 +46,11 @@ hazard "policies that are off" "policies are off" --set policies.enabled=false
 hazard "policies that only warn" "do not deny" --set 'policies.validationActions={Warn}'
 hazard "no webhook" "annotated Jobs are refused" --set webhook.enabled=false
 hazard "namespaces that are left out" "without a word" --set webhook.namespaceSelector.matchLabels.a=b
+hazard "API servers that must show a certificate" "AdmissionConfiguration" --set webhook.clientCA.secretName=x
 hazard "a certificate nobody trusts" "caBundle is empty" --set certificates.mode=existing,certificates.existingSecret=x
 hazard "a monitor that was not rendered" "not rendered" --set podMonitor.enabled=true
+hazard "rules that were not rendered" "prometheusRule.enabled, but" --set prometheusRule.enabled=true
+hazard "alerts on what nobody scrapes" "CronlatchDown fires" --set prometheusRule.enabled=true
 hazard "an uninstall without a guard" "run ungated" --set uninstall.guard=false
 hazard "a check that is off" "pretend to be the store" --set defaults.tls-skip-verify=true
 check "takes an address for what it is" says_no_hazard --set store.url=rediss://10.0.0.7:6379

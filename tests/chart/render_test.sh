@@ -74,6 +74,18 @@ check "cert-manager: its annotation, a mounted certificate, and no right to writ
 render --values "$CHART/ci/byo-cert-values.yaml"
 check "existing certificate: its caBundle in both hooks" holds '
   [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].clientConfig.caBundle | @base64d | startswith("-----BEGIN")] == [true, true]'
+check "the API servers' authority: mounted where the settings look for it" holds '
+  ([one("Deployment"; "cronlatch-operator").spec.template.spec | .volumes[] | select(.name == "config").projected.sources[].secret
+      | select(.name == "api-server-ca").items] == [[{key: "authorities.pem", path: "client-ca/ca.crt"}]])
+  and ([one("Deployment"; "cronlatch-operator").spec.template.spec.containers[0].volumeMounts[] | select(.name == "config").mountPath] == ["/etc/cronlatch"])
+  and (one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("client-ca-file: /etc/cronlatch/client-ca/ca.crt"))'
+render "${BASE[@]}" --set webhook.clientCA.configMapName=authorities
+check "the same from a ConfigMap" holds '
+  [one("Deployment"; "cronlatch-operator").spec.template.spec.volumes[] | select(.name == "config").projected.sources[].configMap
+    | select(.name == "authorities").items[0].key] == ["ca.crt"]'
+render "${BASE[@]}"
+check "without it there is no such setting" holds 'one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("client-ca") | not'
+check "both at once are refused" refused_with "not both" "${BASE[@]}" --set webhook.clientCA.configMapName=a,webhook.clientCA.secretName=b
 render --values "$CHART/ci/policy-only-values.yaml"
 check "policies that outlive an uninstall are marked so" holds '
   [.[] | select(.kind | startswith("ValidatingAdmissionPolicy")) | .metadata.annotations["helm.sh/resource-policy"]] == ["keep", "keep", "keep", "keep"]

@@ -33,6 +33,17 @@ worse_is_found() { ! jq --exit-status "$RESTRICTED" "$STAGE/worse.json" >/dev/nu
 check "control: a pod that may gain privileges is found" worse_is_found
 
 render "${BASE[@]}"
+check "nobody is bound to the status page, and its Role opens one Service for reading" holds '
+  all(.[]; .kind != "RoleBinding" or .metadata.name != "cronlatch-status")
+  and (one("Role"; "cronlatch-status").rules == [{apiGroups: [""], resources: ["services/proxy"], verbs: ["get"],
+    resourceNames: ["http:cronlatch-metrics:8080", "http:cronlatch-metrics:plain"]}])'
+render "${BASE[@]}" --set-json 'statusReaders=[{"kind":"Group","name":"on-call","apiGroup":"rbac.authorization.k8s.io"}]' \
+  --set networkPolicy.enabled=true --set-json 'networkPolicy.apiServerCIDRs=["10.1.0.0/16"]'
+check "status readers are bound, and the API server may reach the page" holds '
+  one("RoleBinding"; "cronlatch-status").subjects == [{kind: "Group", name: "on-call", apiGroup: "rbac.authorization.k8s.io"}]
+  and ([one("NetworkPolicy"; "cronlatch-operator").spec.ingress[] | select(.ports[0].port == 8080).from[] | .ipBlock.cidr] | index("10.1.0.0/16"))'
+
+render "${BASE[@]}"
 check "the operator is uid 65532, probed on its plain port, and drains before it ends" holds '
   one("Deployment"; "cronlatch-operator").spec.template.spec | .securityContext.runAsUser == 65532
   and (.containers[0] | [.livenessProbe, .readinessProbe, .startupProbe | .httpGet.port] == ["plain", "plain", "plain"]

@@ -148,6 +148,20 @@ outcome_has() {  # outcome_has JOB TEXT...
 }
 says() { k logs "job/$1" -c main | grep -qF -- "$2"; }  # says JOB TEXT: its command did
 
+# lacks TEXT COMMAND...: the command succeeds, says something, and not that. A kubectl that fails proves no absence.
+lacks() {
+  local text=$1 seen
+  shift
+  seen=$("$@" 2>&1) || { printf 'failed: %s\n%s\n' "$*" "$seen" && return 1; }
+  printf '%s\n' "$seen"
+  [ -n "$seen" ] && [[ $seen != *"$text"* ]]
+}
+log_of() { k logs "job/$1" -c main; }
+# never_said JOB TEXT: its log is there, with a word of the gate's, and without that of the command.
+never_said() { says "$1" cronlatch: && lacks "$2" log_of "$1"; }
+ended() { k get job "$1" -o 'jsonpath={.metadata.name}: {.status.conditions[?(@.status=="True")].type}'; }
+unfinished() { lacks Complete ended "$1" && lacks Failed ended "$1"; }  # unfinished JOB: it is there, and goes on
+
 # event REASON KIND/NAME TEXT: there is such an Event and its note holds the text.
 event() {
   kubectl -n "$NS" get events.v1.events.k8s.io -o \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./dev cluster test [SCENARIO...]: runs scenarios on a real cluster called `test`, which is brought up first and, unless it
 # was up before, taken down afterwards. One line per check: ok, FAIL or skip. --as-is: the cluster as it stands, with what is
-# installed there.
+# installed there. --quick: the image is packed from build/release and build/operator, in seconds.
 set -uo pipefail
 # shellcheck source=scripts/cluster_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/cluster_common.sh"
@@ -12,9 +12,9 @@ RESULTS=$ROOT/build/test-results/cluster
 export CLUSTER=${CLUSTER:-test}
 AT_ONCE=${AT_ONCE:-4}
 # Those that wait longest are started first.
-FIRST=(rotation scheduled)
+FIRST=(rotation view scheduled)
 # Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
-ALONE=(apiserver_restart store_outage outage upgrade two_clusters uninstall)
+ALONE=(apiserver_restart store_outage outage upgrade selected own_certificate view_restarts two_clusters view_fleet uninstall)
 
 names() { find "$SCENARIOS" -name '*.sh' -printf '%f\n' | sed 's/\.sh$//' | sort; }
 is_alone() { [[ " ${ALONE[*]} " == *" $1 "* ]]; }
@@ -33,10 +33,11 @@ run() {
 }
 
 as_is=no
-if [ "${1:-}" = --as-is ]; then
-  as_is=yes
-  shift
-fi
+how=()
+case ${1:-} in
+  --as-is) as_is=yes && shift ;;
+  --quick) how=(--quick) && shift ;;
+esac
 chosen=("$@")
 [ $# -gt 0 ] || mapfile -t chosen < <(names)
 if [ "${1:-}" = list ]; then
@@ -54,7 +55,7 @@ mkdir -p "$RESULTS"
 use_cluster "$CLUSTER"
 was_up=no
 [ ! -e "$DIR/complete" ] || was_up=yes
-if [ $as_is = no ] && ! bash "$ROOT/scripts/cluster.sh" up "$CLUSTER" >&2; then
+if [ $as_is = no ] && ! bash "$ROOT/scripts/cluster.sh" up "$CLUSTER" "${how[@]}" >&2; then
   echo "FAIL  cluster: does not come up"
   exit 1
 fi

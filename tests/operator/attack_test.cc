@@ -251,7 +251,7 @@ TEST_F(Attack, OperatorRecoversAfterItRanOutOfDescriptors) {
   const double spent = op->cpu_seconds() - cpu;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
   // Then: it waits instead of asking the kernel again and again
-  EXPECT_LT(spent, passed.count() / 4);
+  EXPECT_LT(spent, passed.count() / 20);  // a busy loop gets far more, also of a busy machine
   many.clear();
   expect_unharmed();
 }

@@ -27,8 +27,8 @@ OperatorProcess::OperatorProcess(const Wish& wish) {
   std::ofstream(dir_.path("operator.yaml"))
       << "admission-address: 127.0.0.1:0\nplain-address: 127.0.0.1:0\n"
       << "namespace: cronlatch\nimage: cronlatch.test/cronlatch:dev\n"
-      << "store: rediss://redis.example:6379\n"
-      << "certificate-mode: files\ncertificate-dir: " << dir_.path("current") << "\n"
+      << "store: " << wish.store << "\n"
+      << wish.more << "certificate-mode: files\ncertificate-dir: " << dir_.path("current") << "\n"
       << (wish.client_ca ? "client-ca-file: " + certificates_.ca() + "\n" : "");
   std::vector<std::string> argv;
   if (wish.descriptors != 0) {
@@ -75,6 +75,11 @@ std::optional<Answer> OperatorProcess::ask_plain(const std::string& request) con
   Wire wire(plain_port_);
   if (!wire.connected() || !wire.send(request)) return std::nullopt;
   return wire.answer();
+}
+
+std::string OperatorProcess::metrics() const {
+  const auto answer = ask_plain(get("/metrics"));
+  return answer && answer->status == 200 ? answer->body : "";
 }
 
 int OperatorProcess::open_files() const {

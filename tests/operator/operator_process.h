@@ -19,6 +19,8 @@ class OperatorProcess {
     std::vector<std::string> tempo{};  // "header=300": of quick_operator; none: the real program
     int descriptors = 0;               // its limit; 0: as we have
     bool client_ca = false;            // it serves only clients of our authority
+    std::string store = "rediss://redis.example:6379";
+    std::string more{};  // lines of settings
   };
   OperatorProcess() : OperatorProcess(Wish{}) {}
   explicit OperatorProcess(const Wish& wish);
@@ -39,6 +41,7 @@ class OperatorProcess {
   bool alive() const { return is_alive(program_->pid()); }
   int open_files() const;
   bool open_files_return_to(int before) const;
+  std::string metrics() const;  // "" when there was no answer
   long resident_kb() const;
   double cpu_seconds() const;
 

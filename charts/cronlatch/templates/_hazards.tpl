@@ -45,14 +45,20 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- if and (eq $v.certificates.mode "existing") (not $v.certificates.caBundle) -}}
 {{- $found = append $found (printf "certificates.caBundle is empty: write it into MutatingWebhookConfiguration %s, or annotated Jobs are refused" (include "cronlatch.fullname" .)) -}}
 {{- end -}}
+{{- if include "cronlatch.clientCA" . -}}
+{{- $found = append $found "webhook.clientCA: an API server whose AdmissionConfiguration names no client certificate for webhooks gets no answer, and annotated Jobs are refused" -}}
+{{- end -}}
 {{- if and $v.webhook.enabled (gt (int $v.webhook.timeoutSeconds) 10) -}}
 {{- $found = append $found "webhook.timeoutSeconds above 10: a stuck operator makes the creation of annotated Jobs slow" -}}
 {{- end -}}
-{{- range tuple "serviceMonitor" "podMonitor" -}}
+{{- range tuple "serviceMonitor" "podMonitor" "prometheusRule" -}}
 {{- $m := index $v . -}}
 {{- if and $m.enabled (eq $m.renderMode "skipIfMissing") (not ($.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) -}}
 {{- $found = append $found (printf "%s.enabled, but this cluster has no monitoring.coreos.com/v1: not rendered" .) -}}
 {{- end -}}
+{{- end -}}
+{{- if and $v.prometheusRule.enabled (not (or $v.serviceMonitor.enabled $v.podMonitor.enabled)) -}}
+{{- $found = append $found "prometheusRule without serviceMonitor or podMonitor: unless your Prometheus finds the pods by itself, CronlatchDown fires" -}}
 {{- end -}}
 {{- if and $v.copier.source (not $v.copier.namespaces) -}}
 {{- $found = append $found "copier.source without copier.namespaces copies nothing" -}}

@@ -22,6 +22,13 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 {{- if and $v.webhook.enabled $v.helmTest.enabled }}
      helm -n {{ .Release.Namespace }} test {{ .Release.Name }}
 {{- end }}
+
+4. Watch it:
+{{ if $v.dashboards.enabled }}
+     dashboards "Cronlatch / Overview" and "Cronlatch / Operator"{{ with $v.dashboards.folder }}, folder {{ . }}{{ end }}
+{{- else }}
+     set serviceMonitor.enabled, prometheusRule.enabled and dashboards.enabled: docs/dashboards.md
+{{- end }}
 {{- else -}}
 cronlatch {{ .Chart.AppVersion }}: {{ len $v.cronJobs }} gated CronJobs, no operator and no webhook. Annotations do nothing in this cluster.
 

@@ -50,6 +50,9 @@ select:
 certificate-mode: {{ eq $v.certificates.mode "own" | ternary "own" "files" }}
 certificate-dir: /etc/cronlatch/tls
 credentials-dir: /etc/cronlatch/store
+{{- if include "cronlatch.clientCA" . }}
+client-ca-file: /etc/cronlatch/client-ca/ca.crt
+{{- end }}
 patch-cronjobs: {{ $v.patchCronJobs }}
 {{- with $v.copier.source }}
 copy-secret-source: {{ . | quote }}

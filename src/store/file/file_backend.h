@@ -26,7 +26,7 @@ class FileBackend final : public Backend {
   int heirloom() const override { return held_.empty() ? -1 : held_.back().kernel_lock.fd(); }
   bool shared() const override { return false; }
 
-  Result<std::vector<LockView>> list(TimePoint give_up) override;
+  Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
 

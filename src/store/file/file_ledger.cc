@@ -71,7 +71,7 @@ LockView FileBackend::look(const Place& place, const Stored& stored, const Holde
   return view;
 }
 
-Result<std::vector<LockView>> FileBackend::list(TimePoint) {
+Result<std::vector<LockView>> FileBackend::list(TimePoint, std::size_t most) {
   const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::nothing);
   if (!directory) return directory.error();
   std::vector<LockView> views;
@@ -80,6 +80,7 @@ Result<std::vector<LockView>> FileBackend::list(TimePoint) {
   if (!locks) return locks.error();
   const Holders holders;
   for (const std::string& lock : *locks) {
+    if (views.size() >= most) break;
     const Result<Place> place = place_of(**directory, directory_, lock);
     if (!place) return place.error();
     const Result<Stored> stored = read_record(*place);

@@ -54,7 +54,11 @@ std::optional<Reply> MemoryStore::step(const PollSet&, TimePoint) {
   return reply;
 }
 
-Result<std::vector<LockView>> MemoryStore::list(TimePoint) { return server_.list(); }
+Result<std::vector<LockView>> MemoryStore::list(TimePoint, std::size_t most) {
+  std::vector<LockView> views = server_.list();
+  if (views.size() > most) views.resize(most);
+  return views;
+}
 
 Result<LockView> MemoryStore::show(const std::string& lock, TimePoint) {
   return server_.show(lock);

@@ -46,7 +46,7 @@ class MemoryStore : public Backend {
   void ask(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
-  Result<std::vector<LockView>> list(TimePoint give_up) override;
+  Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
 

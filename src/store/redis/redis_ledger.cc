@@ -78,12 +78,14 @@ Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimeP
   return answers;
 }
 
-Result<std::vector<LockView>> RedisStore::list(TimePoint give_up) {
+Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t most) {
   if (Status opened = open(give_up); !opened) return opened.error();
   std::vector<LockView> all;
-  for (std::size_t from = 0;; from += kBatch) {
+  for (std::size_t from = 0; from < most; from += kBatch) {
+    const std::size_t until = from + std::min(kBatch, most - from);
+    // The newest first, as they are the ones to have when there are too many.
     auto names = converse({{"ZRANGE", index_key(config_.key_prefix), std::to_string(from),
-                            std::to_string(from + kBatch - 1)}},
+                            std::to_string(until - 1), "REV"}},
                           give_up);
     if (!names) return names.error();
     std::vector<std::string> locks;
@@ -93,7 +95,7 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up) {
     std::move(found->begin(), found->end(), std::back_inserter(all));
     if (locks.size() < kBatch) break;
   }
-  // The index is ordered by time and may move between two batches: sorted here, each name once.
+  // The index is ordered by time and moves between two batches: sorted here, each name once.
   std::sort(all.begin(), all.end(),
             [](const LockView& a, const LockView& b) { return a.lock < b.lock; });
   all.erase(std::unique(all.begin(), all.end(),

@@ -36,7 +36,7 @@ class RedisStore : public Backend {
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
 
   // Not while a request is in flight.
-  Result<std::vector<LockView>> list(TimePoint give_up) override;
+  Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
 

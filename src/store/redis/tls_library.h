@@ -2,7 +2,7 @@
 // OpenSSL with nothing in it but what a TLS client needs. The first look-up of an algorithm makes
 // OpenSSL set up all of its kind, from ARIA to Whirlpool, which costs a short run as much as the
 // handshake itself. Here the same code is offered through a provider that leaves the rest out
-// (docs/decisions/0015). No openssl.cnf is read, no module loaded.
+// (docs/decisions/0018). No openssl.cnf is read, no module loaded.
 #pragma once
 
 #include <openssl/types.h>

@@ -15,13 +15,12 @@ check "it is killed" kill_pod "$first"
 second_there() { [ "$(pod_of run)" != "$first" ]; }
 becomes "Kubernetes makes another pod" second_there
 second=$(pod_of run)
-waits() { [ "$(k get pod "$second" -o 'jsonpath={.status.phase}')" = Running ] && ! k logs "$second" -c main | grep -q began; }
+waits() { [ "$(k get pod "$second" -o 'jsonpath={.status.phase}')" = Running ] && lacks began k logs "$second" -c main; }
 becomes "the retry waits" waits
 runs_now() { k logs "$second" -c main | grep -q began; }
 becomes "the retry runs when the lease is over" runs_now
 k exec "$second" -c main -- touch /tmp/end
 becomes "the Job completes" complete run
 check "its outcome is ran" outcome_has run '"outcome":"ran"'
-never_skipped() { ! k get pods -o 'jsonpath={.items[*].status.containerStatuses[0].state.terminated.message}' | grep skipped; }
-check "no pod of it was skipped" never_skipped
+check "no pod of it was skipped" lacks skipped k get pods -o 'jsonpath={.items[*].status.containerStatuses[0].state.terminated.message}'
 finish

@@ -13,12 +13,12 @@ holder=$(pod_of holder)
 
 start_job second other
 becomes "the second's Job is Complete" complete other
-check "its command did not run" eval '! says other never'
+check "its command did not run" never_said other never
 check "its termination message says skipped, by whom, since and until when" outcome_has other '"outcome":"skipped"' '"reason":"held"' \
   "$NS/$holder" '"since":"2' '"until":"2'
 becomes "an Event on its Job says by whom" event Skipped Job/other "$holder"
 becomes "an Event on its CronJob says by whom" event Skipped CronJob/second "$holder"
-check "the holder still runs" eval '! complete holder'
+check "the holder still runs" unfinished holder
 
 start_job first again
 becomes "kubectl create job --from while it is held is skipped, too" complete again

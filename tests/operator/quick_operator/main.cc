@@ -21,6 +21,8 @@ bool set(Tempo& tempo, const std::string& key, long value) {
                                                 {"idle", &tempo.admission.idle},
                                                 {"linger", &tempo.admission.linger},
                                                 {"look", &tempo.look},
+                                                {"ledger", &tempo.ledger.every},
+                                                {"patience", &tempo.ledger.patience},
                                                 {"leave", &tempo.leave},
                                                 {"grace", &tempo.grace}};
   if (const auto wait = waits.find(key); wait != waits.end()) {

@@ -15,7 +15,8 @@ void expect_patch_tells_all(const Json& before, const Edit& edit) {
 
 TEST(Edit, MakesTheObjectsOnTheWay) {
   const Json before = {{"spec", {{"template", nullptr}}}};
-  Edit edit(before);
+  Json object = before;
+  Edit edit(object);
   edit.set(json_pointer({"spec", "template", "labels", "a/b~c"}), "x");
   EXPECT_EQ(edit.object()["spec"]["template"]["labels"]["a/b~c"], "x");
   EXPECT_EQ(edit.operations().back()["path"], "/spec/template/labels/a~1b~0c");
@@ -23,7 +24,8 @@ TEST(Edit, MakesTheObjectsOnTheWay) {
 }
 
 TEST(Edit, NotesNothingWhereNothingChanges) {
-  Edit edit(Json{{"a", {{"b", 1}}}});
+  Json object = {{"a", {{"b", 1}}}};
+  Edit edit(object);
   edit.set("/a/b", 1);
   edit.remove("/a/c");
   edit.remove("/x/y");
@@ -32,7 +34,8 @@ TEST(Edit, NotesNothingWhereNothingChanges) {
 
 TEST(Edit, ReplacesRemovesAndInserts) {
   const Json before = {{"list", Json::array({"b", "c"})}, {"gone", 1}, {"old", 1}};
-  Edit edit(before);
+  Json object = before;
+  Edit edit(object);
   edit.prepend("/list", "a");
   edit.append("/list", "d");
   edit.set("/list/1", "B");
@@ -48,7 +51,8 @@ TEST(Edit, ReplacesRemovesAndInserts) {
 
 TEST(Edit, LeavesAloneWhatIsNoContainer) {
   const Json before = {{"text", "x"}, {"list", Json::array({1})}};
-  Edit edit(before);
+  Json object = before;
+  Edit edit(object);
   edit.set("/text/a", 1);
   edit.set("/text/a/b", 1);
   edit.append("/text", 1);

@@ -28,7 +28,9 @@ using testing::Not;
 class FakeLedger : public Ledger {
  public:
   std::optional<LockView> view;
-  Result<std::vector<LockView>> list(TimePoint) override { return std::vector<LockView>{}; }
+  Result<std::vector<LockView>> list(TimePoint, std::size_t) override {
+    return std::vector<LockView>{};
+  }
   Result<LockView> show(const std::string&, TimePoint) override {
     if (view) return *view;
     return Error{Code::unreachable, "down"};

@@ -30,9 +30,9 @@ TEST(Environment, NamesTheNearestOfAnUnknownVariable) {
 }
 
 TEST(Environment, RefusesWhatItDoesNotKnow) {
-  for (const char* bad : {"CRONLATCH_SLOTS=2", "CRONLATCH_METRICS_PUSH=x",
-                          "CRONLATCH_ISOLATED=true", "CRONLATCH_BINARY=x", "CRONLATCH_=x",
-                          "CRONLATCH_ttl=5m", "CRONLATCH_PASSWORDS=x", "CRONLATCH_TTL_PORT_X=1"})
+  for (const char* bad :
+       {"CRONLATCH_SLOTS=2", "CRONLATCH_ISOLATED=true", "CRONLATCH_BINARY=x", "CRONLATCH_=x",
+        "CRONLATCH_ttl=5m", "CRONLATCH_PASSWORDS=x", "CRONLATCH_TTL_PORT_X=1"})
     EXPECT_FALSE(environment_settings(Environment{bad}).ok()) << bad;
 }
 

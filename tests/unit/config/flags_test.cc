@@ -55,8 +55,6 @@ TEST(Flags, NameTheNearestOfAnUnknownOne) {
 
 TEST(Flags, RefuseOptionsThatDoNotWorkYet) {
   EXPECT_EQ(refusal({"--slots", "2", "--", "x"}).message, "unknown flag --slots");
-  EXPECT_EQ(refusal({"--metrics-push", "http://x", "--", "x"}).message,
-            "unknown flag --metrics-push");
 }
 
 TEST(Flags, NeverTakeOrShowAPassword) {

@@ -222,6 +222,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
                                                           {"exit-skipped", "7"},
                                                           {"outcome-file", "/o"},
                                                           {"metrics-file", "/m"},
+                                                          {"metrics-push", "http://gw:9091"},
                                                           {"log-format", "json"},
                                                           {"log-level", "debug"},
                                                           {"config", "/empty"}};

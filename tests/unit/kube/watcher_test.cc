@@ -102,6 +102,8 @@ TEST(Watcher, ListsInPagesThenWatchesFromThere) {
   EXPECT_EQ(query_of(requests[2], "allowWatchBookmarks"), "true");
   EXPECT_EQ(query_of(requests[2], "timeoutSeconds"), "450");
   EXPECT_GT(requests[2].deadline, 450s);
+  EXPECT_GT(requests[2].silence, 60s);  // bookmarks come every minute
+  EXPECT_LT(requests[2].silence, 300s);
 }
 
 TEST(Watcher, TellsEventsAndGoesOnFromTheLastVersionItSaw) {

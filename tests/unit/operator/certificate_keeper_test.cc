@@ -64,6 +64,24 @@ TEST(CertificateKeeper, MakesTheSecretTellsBothWebhooksAndShowsIt) {
   EXPECT_EQ(string_at(*scene.api.at(kSecret), {"type"}), "kubernetes.io/tls");
 }
 
+// As in the rollout that gives the certificates back to us: the leader is still one of before.
+TEST(CertificateKeeper, MakesTheFirstOneAlsoWithoutLeadingWhenNobodyElseDoes) {
+  Scene scene;
+  scene.api.put(kSecret, {{"type", "Opaque"}});
+
+  EXPECT_FALSE(scene.keeper.load());
+  scene.clock.pass(10s);
+  EXPECT_FALSE(scene.keeper.load());
+  EXPECT_TRUE(scene.api.writes().empty());  // the leader has its time
+  scene.clock.pass(10s);
+  EXPECT_FALSE(scene.keeper.load());
+  EXPECT_TRUE(scene.keeper.load());
+
+  ASSERT_EQ(scene.shown.size(), 1U);
+  EXPECT_EQ(scene.shown[0].chain_pem, scene.stored("tls.crt"));
+  EXPECT_EQ(scene.trusted(1), scene.stored("ca.crt"));
+}
+
 TEST(CertificateKeeper, FillsASecretThatTheChartMade) {
   Scene scene;
   scene.api.put(kSecret, {{"type", "Opaque"}, {"metadata", {{"labels", {{"a", "b"}}}}}});

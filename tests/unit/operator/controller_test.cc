@@ -40,6 +40,7 @@ struct Scene {
   HostClock clock;
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
   Metrics metrics{"test"};
+  Exporter exporter{[] { return true; }, metrics, clock};
   std::atomic<int> certificates{0};
 
   Scene() {
@@ -47,8 +48,9 @@ struct Scene {
       api.serve_list(list);
   }
   std::unique_ptr<Controller> controller(const std::string& name) {
-    return std::make_unique<Controller>(ControllerParts{
-        settings, api, metrics, clock, log, name, [this](const Certificate&) { ++certificates; }});
+    return std::make_unique<Controller>(
+        ControllerParts{settings, api, metrics, exporter, clock, log, name,
+                        [this](const Certificate&) { ++certificates; }});
   }
   std::string holder() const {
     const auto lease = api.at(kLease);

@@ -58,6 +58,32 @@ Json patched(Json object, const PatchCronJob& patch) {
   return object;
 }
 
+TEST(DecideCronJob, KnowsTheLockAndTheDeadlineOfAGatedOneBeforeAndAfterItIsMirrored) {
+  Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/alert-after", "26h"}});
+  object["metadata"]["creationTimestamp"] = "2026-11-21T02:00:00Z";
+  const GatedCronJob wanted{"demo/nightly", Millis(26 * 3'600'000),
+                            WallTime{1'795'226'400'000'000}};
+
+  const CronJobVerdict before = decide_cronjob(object, settings());
+  ASSERT_NE(first<PatchCronJob>(before.decisions), nullptr);
+  const CronJobVerdict after =
+      decide_cronjob(patched(object, *first<PatchCronJob>(before.decisions)), settings());
+
+  EXPECT_EQ(before.gated, wanted);
+  EXPECT_EQ(after.state, CronJobState::gated);
+  EXPECT_EQ(after.gated, wanted);
+}
+
+TEST(DecideCronJob, KnowsTheNameOfASharedLock) {
+  const Json object = cronjob({{"cronlatch.dev/lock", "reports"}});
+
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->lock, "demo/reports");
+  EXPECT_FALSE(
+      decide_cronjob(cronjob({{"cronlatch.dev/lock", "false"}}), settings()).gated.has_value());
+  EXPECT_FALSE(
+      decide_cronjob(cronjob({{"cronlatch.dev/lock", "a b"}}), settings()).gated.has_value());
+}
+
 TEST(DecideCronJob, AppliesWhatIsMissingAndNothingElse) {
   const Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/ttl", "1m"}});
 

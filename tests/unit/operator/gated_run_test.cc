@@ -136,6 +136,46 @@ TEST(GatedRun, BelievesNothingThatIsNotOfOurWords) {
   }
 }
 
+Json silent(int exit_code, const std::string& why) {
+  Json object = pod("", exit_code);
+  object["status"]["containerStatuses"][1]["state"]["terminated"]["reason"] = why;
+  return object;
+}
+
+struct SilentCase {
+  int exit_code;
+  const char* why;
+  const char* event;  // "": nothing is told
+  Reason counted;
+};
+
+TEST(DecideRun, TellsHowARunEndedThatCouldNotSayIt) {
+  const SilentCase cases[] = {{137, "OOMKilled", "Killed", Reason::signal},
+                              {137, "Error", "Killed", Reason::signal},
+                              {1, "OOMKilled", "Killed", Reason::signal},
+                              {128, "StartError", "CannotStart", Reason::exec},
+                              {127, "ContainerCannotRun", "CannotStart", Reason::exec},
+                              {0, "Completed", "", Reason::none},
+                              {3, "Error", "", Reason::none}};
+  for (const SilentCase& c : cases) {
+    const auto decisions = decide_run(*read_gated_run(silent(c.exit_code, c.why)), kCronJob);
+
+    const auto events = events_of(decisions);
+    if (*c.event == '\0') {
+      EXPECT_TRUE(decisions.empty()) << c.why;
+      continue;
+    }
+    ASSERT_EQ(events.size(), 2U) << c.why;
+    EXPECT_EQ(events[1].reason, c.event);
+    EXPECT_EQ(events[1].regarding, kCronJob);
+    EXPECT_NE(events[1].note.find(c.why), std::string::npos);
+    const auto& count = std::get<CountRunError>(decisions.back());
+    EXPECT_EQ(count.reason, c.counted);
+    EXPECT_EQ(count.cronjob, "nightly");
+    EXPECT_EQ(count.namespace_name, "demo");
+  }
+}
+
 TEST(GatedRun, ShowsNoControlCharactersOfTenants) {
   const auto run = read_gated_run(
       pod(R"({"v":1,"outcome":"skipped","reason":"held","holder":"\u001b[31mred\nline"})"));

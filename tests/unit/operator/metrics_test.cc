@@ -65,11 +65,15 @@ TEST(Metrics, TakeCountersAndGaugesOfOtherParts) {
 
 TEST(Metrics, ShowTheRestWhenASourceFails) {
   Metrics metrics("1");
-  metrics.add_source([]() -> std::string { throw std::runtime_error("no store"); });
-  metrics.add_source([] { return std::string("cronlatch_test_other 1\n"); });
+  metrics.add_source([](std::string& out) {
+    out += "half a li";
+    throw std::runtime_error("no store");
+  });
+  metrics.add_source([](std::string& out) { out += "cronlatch_test_other 1\n"; });
   const std::string text = metrics.text();
   EXPECT_THAT(text, HasSubstr("cronlatch_leader 0\n"));
-  EXPECT_THAT(text, HasSubstr("cronlatch_test_other 1\n"));
+  EXPECT_THAT(text, HasSubstr("\ncronlatch_test_other 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("half")));
 }
 
 TEST(Metrics, DoNotThrowForALabelThatCannotBe) {

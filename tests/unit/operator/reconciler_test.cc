@@ -97,14 +97,16 @@ struct World {
 struct Leader {
   World& world;
   Metrics metrics{"test"};
+  Exporter exporter;
   kube::Election election;
   Reconciler reconciler;
 
   Leader(World& w, const std::string& name)
       : world(w),
+        exporter([] { return true; }, metrics, w.clock),
         election(w.api, {w.clock, [] { return 0.5; }, [](Millis, const std::stop_token&) {}},
                  {"cronlatch", "cronlatch-operator", "cronlatch.dev/counted-pods"}, name),
-        reconciler({w.settings, w.api, metrics, w.clock, w.log, election, name}) {
+        reconciler({w.settings, w.api, metrics, exporter, w.clock, w.log, election, name}) {
     election.step();
     EXPECT_TRUE(election.leading());
     reconciler.begin_term();
@@ -117,10 +119,12 @@ struct Leader {
     }
     reconciler.tick();
   }
-  std::string counted(const char* reason) const {
-    const std::string text = metrics.text();
-    const auto at = text.find("cronlatch_run_errors_total{namespace=\"demo\",reason=\"" +
-                              std::string(reason) + "\"} ");
+  std::string counted(const char* reason) {
+    std::string text;
+    exporter.append_text(text);
+    const auto at = text.find(
+        "cronlatch_run_errors_total{namespace=\"demo\",cronjob=\"nightly\",lock=\"\",reason=\"" +
+        std::string(reason) + "\"} ");
     if (at == std::string::npos) return "";
     const auto value = text.find("} ", at) + 2;
     return text.substr(value, text.find('\n', value) - value);
@@ -154,6 +158,29 @@ TEST(Reconciler, TriesAgainWithWhatTheWatchBringsWhenTheCronJobChanged) {
   EXPECT_TRUE(world.told().empty());
   leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
 
+  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
+}
+
+// The webhook of a replica that is being replaced still has other settings.
+TEST(Reconciler, TriesAgainWhenAWebhookTookBackWhatItMirrored) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  bool undone = true;
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (!undone || r.method != kube::Method::patch || r.path != kCronJob) return std::nullopt;
+    return kube::Response{200, *world.api.at(kCronJob)};
+  };
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  EXPECT_TRUE(world.told().empty());
+
+  undone = false;
+  world.clock.pass(2s);
+  leader.reconciler.tick();
+
+  EXPECT_EQ(string_at(*world.api.at(kCronJob),
+                      {"spec", "jobTemplate", "metadata", "annotations", "cronlatch.dev/lock"}),
+            "true");
   EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
 }
 
@@ -316,6 +343,92 @@ TEST(Reconciler, CountsAJobThatRunsWithoutTheLockItAskedFor) {
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
 }
 
+TEST(Reconciler, ExportsACronJobFromItsFirstSightUntilItIsGone) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  leader.exporter.ledger({});
+  const auto exported = [&] {
+    std::string text;
+    leader.exporter.append_text(text);
+    return text;
+  };
+
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+
+  EXPECT_THAT(exported(), HasSubstr("cronlatch_lock_acquired_total{namespace=\"demo\",cronjob="
+                                    "\"nightly\",lock=\"demo/nightly\"} 0\n"));
+  EXPECT_THAT(leader.metrics.text(),
+              HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 0"));
+
+  leader.reconciler.take(
+      {.sort = Sort::cronjob, .what = Seen::What::gone, .key = {"demo", "nightly"}, .uid = "x"});
+
+  EXPECT_THAT(exported(), Not(HasSubstr("nightly")));
+}
+
+TEST(Reconciler, NextLeaderKnowsWhichCronJobWentAndWhichCameBack) {
+  World world;
+  world.cronjob("true");
+  LockView counted;
+  counted.lock = "demo/nightly";
+  counted.jobs["demo/nightly"].values = {{"acquired", 5}};
+  const auto exported = [&](Leader& leader) {
+    leader.exporter.ledger({.locks = {counted}, .error = ""});
+    std::string text;
+    leader.exporter.append_text(text);
+    return text;
+  };
+  Leader one(world, "one");
+  one.reconciler.take(listed(Sort::pod));
+  one.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  one.reconciler.take(
+      {.sort = Sort::cronjob, .what = Seen::What::gone, .key = {"demo", "nightly"}, .uid = "x"});
+  one.settle();
+  one.election.release();
+
+  Leader two(world, "two");
+  EXPECT_THAT(exported(two), Not(HasSubstr("nightly")));
+  two.reconciler.take(listed(Sort::pod));
+  two.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  two.settle();
+  EXPECT_THAT(exported(two), HasSubstr("lock=\"demo/nightly\"} 5"));
+  two.election.release();
+
+  Leader three(world, "three");
+  EXPECT_THAT(exported(three), HasSubstr("lock=\"demo/nightly\"} 5"));
+}
+
+TEST(Reconciler, ExportsNoCronJobAfterItsTerm) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  leader.exporter.ledger({});
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+
+  leader.reconciler.end_term();
+
+  std::string text;
+  leader.exporter.append_text(text);
+  EXPECT_THAT(text, Not(HasSubstr("nightly")));
+}
+
+TEST(Reconciler, TellsAndCountsARunThatWasKilledWithoutAWord) {
+  World world;
+  Leader leader(world, "one");
+  Json end = pod("p1", "ran", "none");
+  end["status"]["phase"] = "Failed";
+  end["status"]["containerStatuses"][0]["state"]["terminated"] = {
+      {"exitCode", 137}, {"reason", "OOMKilled"}, {"finishedAt", "2026-11-21T02:00:01Z"}};
+
+  leader.reconciler.take(seen(Sort::pod, end));
+  leader.reconciler.take(listed(Sort::pod));
+  leader.settle();
+
+  EXPECT_THAT(world.told(), UnorderedElementsAre("Job Killed", "CronJob Killed"));
+  EXPECT_EQ(leader.counted("signal"), "1");
+}
+
 TEST(CountedPods, SurvivesItsOwnNote) {
   CountedPods counted;
   counted.add("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", {5'000'000});
@@ -324,6 +437,19 @@ TEST(CountedPods, SurvivesItsOwnNote) {
 
   EXPECT_TRUE(read.has("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", {5'000'000}));
   EXPECT_FALSE(read.has("0a1b2c3d-4e5f-6072-8293-a4b5c6d7e8f9", {5'000'000}));
+}
+
+TEST(CountedPods, RemembersTheNewestCronJobsThatWent) {
+  CountedPods counted;
+  for (int i = 0; i < 300; ++i)
+    counted.cronjob_gone(std::string(253, 'n') + "/" + std::to_string(1'000 + i));
+  const std::string note = counted.note();
+
+  const CountedPods read(note);
+
+  EXPECT_LT(note.size(), 64U * 1024);
+  EXPECT_EQ(read.gone().size(), CountedPods::kMostGone);
+  EXPECT_EQ(read.gone().back(), std::string(253, 'n') + "/1299");
 }
 
 TEST(CountedPods, TakesAnUnreadableNoteForAnEmptyOne) {

@@ -226,6 +226,58 @@ TEST(RestApi, WatchEndsAtItsDeadlineWhenTheServerSaysNothing) {
   EXPECT_THAT(seen.names, ElementsAre("a"));
 }
 
+// As after a cable was pulled: no packet says that nobody is there any more.
+TEST(RestApi, WatchThatFallsSilentIsLeftAsIfItHadEnded) {
+  const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
+    peer.begin_stream();
+    peer.chunk(event("ADDED", "a"));
+    peer.wait_for_client_to_go();
+  });
+  Seen seen;
+  Request request = watching(60s);
+  request.silence = 300ms;
+
+  const auto began = Steady::now();
+  const auto end = client_of(server)->watch(request, seen.sink(), {});
+
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->status, 200);
+  EXPECT_THAT(seen.names, ElementsAre("a"));
+  EXPECT_LT(Steady::now() - began, 30s);  // long before its deadline
+}
+
+TEST(RestApi, WatchThatIsNeverAnsweredIsAnErrorLongBeforeItsDeadline) {
+  const HttpsServer server(certificates().good(),
+                           [](const auto&, auto& peer) { peer.wait_for_client_to_go(); });
+  Request request = watching(60s);
+  request.silence = 300ms;
+
+  const auto began = Steady::now();
+  const auto end = client_of(server)->watch(request, [](const WatchEvent&) {}, {});
+
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.error().code, Code::unreachable);
+  EXPECT_THAT(end.error().message, HasSubstr("no answer at all"));
+  EXPECT_LT(Steady::now() - began, 30s);
+}
+
+TEST(RestApi, WatchIsKeptWhileTheServerSaysSomethingNowAndThen) {
+  const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
+    peer.begin_stream();
+    for (int i = 0; i < 12 && peer.pause(250ms); ++i) peer.chunk(event("BOOKMARK", "b"));
+    peer.chunk(event("ADDED", "last"));
+    peer.end_stream();
+  });
+  Seen seen;
+  Request request = watching(60s);
+  request.silence = 2s;  // of each pause, not of all of them together
+
+  const auto end = client_of(server)->watch(request, seen.sink(), {});
+
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(seen.names.back(), "last");
+}
+
 TEST(RestApi, WatchEndsAtItsDeadlineAlthoughTheServerNeverPauses) {
   std::atomic<bool> enough{false};
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {

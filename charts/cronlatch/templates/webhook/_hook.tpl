@@ -30,6 +30,19 @@ caBundle: {{ .Values.certificates.caBundle | b64enc }}
 {{- end -}}
 {{- end -}}
 
+{{- /* Where the authorities of the API servers' client certificates are, as a projected volume's source; nothing: nowhere. */ -}}
+{{- define "cronlatch.clientCA" -}}
+{{- with .Values.webhook.clientCA -}}
+{{- if and .secretName .configMapName -}}
+{{- fail "webhook.clientCA: name a Secret or a ConfigMap, not both" -}}
+{{- else if .secretName -}}
+secret: {name: {{ .secretName }}, items: [{key: {{ .key }}, path: client-ca/ca.crt}]}
+{{- else if .configMapName -}}
+configMap: {name: {{ .configMapName }}, items: [{key: {{ .key }}, path: client-ca/ca.crt}]}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "cronlatch.policyScope" -}}
 matchPolicy: Equivalent
 {{- with .Values.webhook.namespaceSelector }}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev bench scrape [LOCKS]: what a scrape of the released operator costs with a ledger of that many locks in a real Redis
+# (default 10000), and what 100 scrapes leave in memory. The exit code is 1 when a bar is missed: half a second for 10,000
+# locks, memory that does not grow.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/redis.sh
+source "$ROOT/scripts/redis.sh"
+
+LOCKS=${1:-10000}
+case $LOCKS in *[!0-9]* | '') echo "usage: ./dev bench scrape [LOCKS]" >&2 && exit 64 ;; esac
+OPERATOR=${OPERATOR:-$ROOT/build/operator/cronlatch-operator}
+WRAPPER=${WRAPPER:-$BINARY}
+SCRAPES=100
+BAR_MS=500
+GROWTH_PERCENT=5
+STAGE=$(mktemp -d)
+PID=
+end() {
+  [ -z "$PID" ] || kill "$PID" 2>/dev/null || true
+  stop_all_redis
+  rm -rf -- "$STAGE"
+}
+trap end EXIT
+
+[ -x "$OPERATOR" ] || build_preset operator
+[ -x "$WRAPPER" ] || build_preset release
+
+say "start Redis and fill it with $LOCKS locks"
+start_redis "$STAGE/redis"
+STORE=redis://127.0.0.1:$REDIS_PORT
+redis() { redis-cli -s "$STAGE/redis/redis.sock" "$@"; }
+"$WRAPPER" run --store "$STORE" --lock sample/job --job sample/job -- true
+# Copies of what a real run wrote, each with a name and a job of its own.
+redis --eval /dev/stdin 'cronlatch:{sample/job}' 'cronlatch:{sample/job}:stats' cronlatch:index , "$LOCKS" >/dev/null <<'LUA'
+local record, stats = redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])
+for i = 1, tonumber(ARGV[1]) do
+  local name = string.format('team-%02d/report-of-the-night-%05d', i % 50, i)
+  redis.call('HSET', 'cronlatch:{' .. name .. '}', unpack(record))
+  redis.call('HSET', 'cronlatch:{' .. name .. '}', 'job', name)
+  for at = 1, #stats, 2 do
+    redis.call('HSET', 'cronlatch:{' .. name .. '}:stats', (stats[at]:gsub('|.*', '|' .. name)), stats[at + 1])
+  end
+  redis.call('ZADD', KEYS[3], i, name)
+end
+LUA
+
+say "start the operator"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
+  -keyout "$STAGE/tls.key" -out "$STAGE/tls.crt" 2>/dev/null
+cat >"$STAGE/operator.yaml" <<YAML
+admission-address: 127.0.0.1:0
+plain-address: 127.0.0.1:0
+image: cronlatch.test/cronlatch:dev
+store: $STORE
+certificate-mode: files
+certificate-dir: $STAGE
+credentials-dir: $STAGE/none
+YAML
+"$OPERATOR" --config "$STAGE/operator.yaml" 2>"$STAGE/log" &
+PID=$!
+if ! wait_until 30 grep -q '"event":"store_read"' "$STAGE/log"; then
+  cat "$STAGE/log" >&2
+  exit 1
+fi
+PORT=$(sed -nE 's/.*"plain_port":"([0-9]+)".*/\1/p' "$STAGE/log")
+resident() { sed -nE 's/^VmRSS:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status"; }
+peak() { sed -nE 's/^VmHWM:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status"; }
+scrape() { curl --silent --fail --output "$STAGE/text" --write-out '%{time_total}\n' "http://127.0.0.1:$PORT/metrics"; }
+
+# A first reading has nothing to compare with: memory counts from the third on.
+say "three readings, then $SCRAPES scrapes"
+readings() { curl --silent "http://127.0.0.1:$PORT/metrics" | sed -nE 's/^cronlatch_store_command_duration_seconds_count\{command="list"\} (.*)$/\1/p'; }
+read_thrice() { sleep 2; [ "$(readings)" -ge 3 ]; }  # a look is a scrape, too
+wait_until 90 read_thrice
+scrape >/dev/null
+series=$(grep -vc '^#' "$STAGE/text")
+shown=$(grep -c '^cronlatch_lock_acquired_total{' "$STAGE/text")
+bytes=$(stat -c %s "$STAGE/text")
+idle=$(resident)
+for ((i = 1; i <= SCRAPES; ++i)); do
+  scrape >>"$STAGE/times"
+  [ "$i" -ne $((SCRAPES / 10)) ] || early=$(resident)
+done
+late=$(resident)
+at() { sort -g "$STAGE/times" | awk -v p="$1" '{ v[NR] = $1 * 1000 } END { i = int(NR * p / 100 + 0.5); printf "%.0f", v[i < 1 ? 1 : i] }'; }
+read_ms=$(sed -nE 's/^cronlatch_store_command_duration_seconds_sum\{command="list"\} (.*)$/\1/p' "$STAGE/text")
+reads=$(sed -nE 's/^cronlatch_store_command_duration_seconds_count\{command="list"\} (.*)$/\1/p' "$STAGE/text")
+
+awk -v locks="$shown" -v series="$series" -v bytes="$bytes" -v p50="$(at 50)" -v p99="$(at 99)" -v scrapes="$SCRAPES" \
+  -v idle="$idle" -v early="$early" -v late="$late" -v peak="$(peak)" -v sum="$read_ms" -v n="$reads" 'BEGIN {
+    printf "\n| a scrape of %d locks | |\n|---|---:|\n", locks
+    printf "| series | %d |\n| text, MB | %.1f |\n| p50, ms | %d |\n| p99, ms | %d |\n", series, bytes / 1e6, p50, p99
+    printf "| reading the ledger, off the path, ms | %.0f |\n", 1000 * sum / n
+    printf "\n| resident memory, MB | after 1 scrape | after %d | after %d | peak |\n|---|---:|---:|---:|---:|\n", scrapes / 10, scrapes
+    printf "| operator | %.0f | %.0f | %.0f | %.0f |\n", idle / 1024, early / 1024, late / 1024, peak / 1024
+  }'
+status=0
+[ "$shown" -ge "$((LOCKS < 10000 ? LOCKS : 10000))" ] || {
+  echo "bench: only $shown locks are on the page" >&2
+  status=1
+}
+[ "$(at 50)" -le "$BAR_MS" ] || {
+  echo "bench: a scrape takes $(at 50) ms, more than $BAR_MS" >&2
+  status=1
+}
+[ "$((late * 100))" -le "$((early * (100 + GROWTH_PERCENT)))" ] || {
+  echo "bench: memory grew from $early kB to $late kB over $SCRAPES scrapes" >&2
+  status=1
+}
+exit $status

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# What dashboards are made of, in Grafana's JSON: panels, variables, and the PromQL that every ledger query needs. Used by
+# generate.py; the pages themselves are overview.py and operator_page.py.
+
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+# One operator's own series, and the ledger's. The ledger is shown by whoever leads, in every cluster that shares the store.
+OWN = 'job=~"$job", cluster=~"$cluster"'
+PICKED = OWN + ', namespace=~"$namespace", cronjob=~"$cronjob", lock=~"$lock"'
+BY = "namespace, cronjob, lock"
+
+
+def ledger(metric, more_labels="", matchers=""):
+    """The one truth about a ledger's series, whoever exports it."""
+    labels = BY + (", " + more_labels if more_labels else "")
+    return f"max by ({labels}) ({metric}{{{PICKED}{', ' + matchers if matchers else ''}}})"
+
+
+def grown(metric, window="$__rate_interval:", more_labels="", matchers=""):
+    return f"increase({ledger(metric, more_labels, matchers)}[{window}])"
+
+
+def query(expr, legend="", kind="range", ref="A"):
+    return {
+        "datasource": SOURCE, "editorMode": "code", "expr": expr, "legendFormat": legend or "__auto", "refId": ref,
+        "instant": kind in ("instant", "table"), "range": kind in ("range", "heatmap"),
+        "format": {"table": "table", "heatmap": "heatmap"}.get(kind, "time_series"),
+    }
+
+
+def queries(*pairs, kind="range"):
+    return [query(expr, legend, kind, chr(ord("A") + i)) for i, (expr, legend) in enumerate(pairs)]
+
+
+def runbook(alert):
+    return {"title": f"Runbook: {alert}", "url": "${runbooks}/" + alert + ".md", "targetBlank": True}
+
+
+def steps(*pairs):
+    """steps((None, "green"), (1, "red")): the colour from each value on."""
+    return {"mode": "absolute", "steps": [{"value": value, "color": color} for value, color in pairs]}
+
+
+def words(**by_value):
+    """words(_0=("down", "red"), _1=("up", "green"))"""
+    options = {key[1:]: {"text": text, "color": color, "index": i} for i, (key, (text, color)) in enumerate(by_value.items())}
+    return [{"type": "value", "options": options}]
+
+
+def panel(kind, title, description, targets, size, unit="short", options=None, custom=None, runbooks=(), **defaults):
+    fields = {"unit": unit, "color": {"mode": "palette-classic"}, "custom": custom or {}}
+    fields.update(defaults)
+    return {
+        "type": kind, "title": title, "description": description, "datasource": SOURCE, "targets": targets, "size": size,
+        "fieldConfig": {"defaults": fields, "overrides": []}, "options": options or {}, "links": [runbook(a) for a in runbooks],
+    }
+
+
+def stat(title, description, expr, size=(4, 4), thresholds=None, kind="range", **more):
+    options = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "colorMode": "value", "graphMode": "area",
+               "textMode": "value", "justifyMode": "auto", "orientation": "auto"}
+    return panel("stat", title, description, queries((expr, title), kind=kind), size, options=options,
+                 thresholds=thresholds or steps((None, "blue")), color={"mode": "thresholds"}, **more)
+
+
+def series(title, description, targets, size=(12, 8), stacked=False, **more):
+    custom = {"drawStyle": "bars" if stacked else "line", "fillOpacity": 80 if stacked else 10, "lineWidth": 0 if stacked else 1,
+              "stacking": {"mode": "normal" if stacked else "none", "group": "A"}, "showPoints": "never"}
+    options = {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True}, "tooltip": {"mode": "multi", "sort": "desc"}}
+    drawn = panel("timeseries", title, description, targets, size, options=options, custom=custom, min=0, **more)
+    if stacked:
+        drawn["interval"] = "1h"  # a bar is an hour, and no run stands in two of them
+    return drawn
+
+
+def timeline(title, description, targets, size=(24, 8), **more):
+    options = {"showValue": "never", "rowHeight": 0.8, "mergeValues": True, "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom"}}
+    return panel("state-timeline", title, description, targets, size, unit="none", options=options, custom={"fillOpacity": 80, "lineWidth": 0}, **more)
+
+
+def heatmap(title, description, expr, size=(12, 8)):
+    options = {"calculate": False, "yAxis": {"unit": "s"}, "color": {"mode": "scheme", "scheme": "Oranges", "steps": 64}, "cellGap": 1,
+               "legend": {"show": True}, "tooltip": {"mode": "single", "yHistogram": False, "showColorScale": False}}
+    return panel("heatmap", title, description, [query(expr, "{{le}}", "heatmap")], size, unit="s", options=options)
+
+
+def row(title):
+    return {"type": "row", "title": title, "collapsed": False, "panels": [], "size": (24, 1)}
+
+
+def laid_out(panels):
+    """Left to right, top to bottom, in a grid 24 wide."""
+    x = y = height = 0
+    for number, one in enumerate(panels, 1):
+        wide, high = one.pop("size")
+        if x + wide > 24 or one["type"] == "row":
+            x, y, height = 0, y + height, 0
+        one.update(id=number, gridPos={"x": x, "y": y, "w": wide, "h": high})
+        x, height = x + wide, max(height, high)
+    return panels
+
+
+def variable(name, label, values, hide=0, multi=True):
+    return {"type": "query", "name": name, "label": label, "datasource": SOURCE, "query": {"query": values, "refId": name}, "definition": values,
+            "refresh": 2, "sort": 1, "includeAll": True, "allValue": ".*", "multi": multi, "hide": hide, "options": [],
+            "current": {"text": ["All"], "value": ["$__all"]}}
+
+
+def dashboard(uid, title, description, variables, annotations, panels):
+    return {
+        "uid": uid, "title": title, "description": description, "tags": ["cronlatch"], "editable": False, "graphTooltip": 1,
+        "schemaVersion": 39, "version": 1, "timezone": "utc", "refresh": "30s", "time": {"from": "now-24h", "to": "now"},
+        "templating": {"list": [
+            {"type": "datasource", "name": "datasource", "label": "Data source", "query": "prometheus", "hide": 0, "current": {}, "options": []},
+            {"type": "constant", "name": "runbooks", "label": "Runbooks", "query": "docs/runbooks", "hide": 2},
+            variable("cluster", "Cluster", "label_values(cronlatch_build_info, cluster)", hide=2),
+        ] + variables},
+        "annotations": {"list": annotations},
+        "links": [{"type": "dashboards", "title": "Cronlatch", "tags": ["cronlatch"], "asDropdown": False, "includeVars": True, "keepTime": True},
+                  {"type": "link", "title": "Runbooks", "url": "${runbooks}/README.md", "targetBlank": True, "icon": "doc"}],
+        "panels": laid_out(panels),
+    }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cannot be gated although its command is known: shapes of a Job in which the lock would be
+// taken too late, never, or by each pod for itself. Refused with field path and fix.
+#pragma once
+
+#include <optional>
+
+#include "admission/findings.h"
+#include "admission/job_rules.h"
+#include "admission/wishes.h"
+#include "admission/workload.h"
+
+namespace cronlatch::op {
+
+void refuse_shapes(const Workload& workload, std::size_t container, const Wishes& wishes,
+                   Findings& findings);
+
+// The shorter of the Job's and the pod's activeDeadlineSeconds.
+std::optional<Millis> active_deadline(const Workload& workload);
+
+}  // namespace cronlatch::op

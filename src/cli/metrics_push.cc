@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTTP/1.1 as far as one POST needs it, over the store's own connections (store/redis/link.h):
+// names by c-ares, staggered dialing, TLS in memory, nothing that blocks without a deadline.
+#include "cli/metrics_push.h"
+
+#include <charconv>
+#include <optional>
+
+#include "core/text.h"
+#include "store/redis/boot_clock.h"
+#include "store/redis/link.h"
+#include "store/redis/resolver.h"
+#include "store/redis/wait.h"
+
+namespace cronlatch {
+namespace {
+
+constexpr std::size_t kLargestAnswer = 65'536;
+constexpr std::size_t kLongestShown = 200;
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+
+std::string without_final_dot(std::string name) {
+  if (name.ends_with('.')) name.pop_back();
+  return name;
+}
+
+redis::TlsSettings tls_of(const Options& options, const PushUrl& url) {
+  redis::TlsSettings tls;
+  tls.where = url.where();
+  tls.name = without_final_dot(url.host);
+  tls.ca = options.tls_ca;
+  tls.cert = options.tls_cert;
+  tls.key = options.tls_key;
+  tls.skip_verify = options.tls_skip_verify;
+  return tls;
+}
+
+// The connection speaks of Redis and of the option `store`, which are not meant here.
+Error of_the_push(const Error& error, const PushUrl& url) {
+  const std::string theirs = "redis at " + url.where() + ": ";
+  std::string message = error.message;
+  if (message.starts_with(theirs)) message = message.substr(theirs.size());
+  return {error.code, "cannot push metrics to " + url.where() + ": " + message,
+          "metrics-push is the URL of a Pushgateway"};
+}
+
+// One turn of the loop: waits, then moves the connection on.
+void turn(redis::Link& link, TimePoint give_up) {
+  PollSet set;
+  link.watch(set);
+  set.wake_by(give_up);
+  redis::wait_for_events(set);
+  link.step(set, redis::boot_now());
+}
+
+std::string_view body_of(std::string_view received) {
+  const std::size_t head = received.find(kHeadEnd);
+  return head == std::string_view::npos ? "" : received.substr(head + kHeadEnd.size());
+}
+
+}  // namespace
+
+std::vector<Push> pushes_of(std::string_view ledger, std::string_view errors,
+                            const std::string& lock, const std::string& host, LedgerOf ledger_of) {
+  const PushGroup of_lock = {{"job", "cronlatch"}, {"lock", lock}};
+  const PushGroup of_host = {{"job", "cronlatch"}, {"instance", host}, {"lock", lock}};
+  std::vector<Push> pushes;
+  if (ledger_of == LedgerOf::this_host) {
+    pushes.push_back({of_host, std::string(ledger) + std::string(errors)});
+  } else {
+    pushes.push_back({of_lock, std::string(ledger)});
+    pushes.push_back({of_host, std::string(errors)});
+  }
+  std::erase_if(pushes, [](const Push& push) { return push.text.empty(); });
+  return pushes;
+}
+
+std::string push_request(const PushUrl& url, const Push& push) {
+  // POST replaces metrics of the same name and keeps the others; PUT would empty the group of what
+  // this run cannot know.
+  return "POST " + push_path(url, push.group) + " HTTP/1.1\r\nHost: " + url.where() +
+         "\r\nUser-Agent: cronlatch/" CRONLATCH_VERSION
+         "\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: " +
+         std::to_string(push.text.size()) + "\r\nConnection: close\r\n\r\n" + push.text;
+}
+
+std::optional<Status> push_answer(std::string_view received) {
+  const std::size_t line_end = received.find("\r\n");
+  if (line_end == std::string_view::npos) {
+    if (received.size() < kLargestAnswer &&
+        std::string_view("HTTP/1.").starts_with(received.substr(0, 7)))
+      return std::nullopt;
+    return Status(Error{Code::unreachable, "the answer is no HTTP"});
+  }
+  const std::string_view line = received.substr(0, line_end);
+  int code = 0;
+  if (!line.starts_with("HTTP/1.") || line.size() < 12 ||
+      std::from_chars(line.data() + 9, line.data() + 12, code).ec != std::errc())
+    return Status(Error{Code::unreachable, "the answer is no HTTP"});
+  if (code >= 200 && code < 300) return Status(Done{});
+  // What it has against our text stands in the body, which ends with the connection.
+  if (received.find(kHeadEnd) == std::string_view::npos) return std::nullopt;
+  const std::string_view body = body_of(received);
+  if (body.find('\n') == std::string_view::npos && body.size() < kLargestAnswer)
+    return std::nullopt;
+  return Status(
+      Error{Code::unreachable, "it answered " + printable(line.substr(9), 60) + ": " +
+                                   printable(body.substr(0, body.find('\n')), kLongestShown)});
+}
+
+Status push_metrics(const Options& options, const PushUrl& url, const Push& push,
+                    TimePoint give_up) {
+  redis::Resolver resolver(url.host, url.port, {});
+  std::vector<redis::Address> failed;
+  std::optional<redis::TlsContext> tls;
+  if (url.tls) tls.emplace(tls_of(options, url));
+  redis::Link link(resolver, failed, tls ? &*tls : nullptr, url.where(), redis::boot_now());
+  link.step(PollSet{}, redis::boot_now());
+  std::string received;
+  bool sent = false;
+  while (true) {
+    if (link.is_open() && !sent) {
+      link.write(push_request(url, push));
+      sent = true;
+    }
+    link.flush();
+    received += link.read();
+    if (const auto answer = received.empty() ? std::nullopt : push_answer(received))
+      return *answer ? *answer : of_the_push(answer->error(), url);
+    if (link.failure()) {
+      const bool answered = received.find(kHeadEnd) != std::string::npos;
+      // A refusal without a line's end: the connection's end is the body's.
+      const auto answer = answered ? push_answer(received + '\n') : std::nullopt;
+      return of_the_push(answer && !*answer ? answer->error() : link.failure()->error, url);
+    }
+    if (received.size() > kLargestAnswer)
+      return of_the_push({Code::unreachable, "its answer has no end"}, url);
+    if (redis::boot_now() >= give_up) return of_the_push(link.late(), url);
+    turn(link, give_up);
+  }
+}
+
+}  // namespace cronlatch

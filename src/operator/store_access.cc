@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/store_access.h"
+
+#include <array>
+#include <functional>
+
+#include "config/credentials.h"
+#include "core/options.h"
+#include "store/url.h"
+
+namespace cronlatch::op {
+namespace {
+
+// What the platform gave all gated runs and is as true for us.
+constexpr std::array<std::string_view, 4> kOfTheStore = {"tls-server-name", "tls-skip-verify",
+                                                        "key-prefix", "redis-username"};
+
+Options options_of(const Settings& settings, const Files& files) {
+  Options options = default_options();
+  for (const std::string_view key : kOfTheStore)
+    if (const auto given = settings.defaults.find(std::string(key));
+        given != settings.defaults.end())
+      (void)apply_text(options, *find_option(key), given->second).ok();  // checked at the start
+  options.store = settings.store;
+  options.credentials_dir = settings.credentials_dir;
+  // Our own Secret goes before the name that the runs use.
+  if (files.exists(settings.credentials_dir + "/username")) options.redis_username.clear();
+  return options;
+}
+
+}  // namespace
+
+Result<StoreAccess> read_store_access(const Settings& settings, const Files& files) {
+  Options options = options_of(settings, files);
+  Result<Credentials> found = find_credentials(options, std::nullopt, files);
+  if (!found) return found.error();
+  StoreAccess access;
+  access.spec.url = options.store;
+  access.spec.username = options.redis_username;
+  access.spec.password = found->password;
+  access.spec.tls_ca = options.tls_ca;
+  access.spec.tls_cert = options.tls_cert;
+  access.spec.tls_key = options.tls_key;
+  access.spec.tls_server_name = options.tls_server_name;
+  access.spec.tls_skip_verify = options.tls_skip_verify;
+  access.spec.key_prefix = options.key_prefix;
+  std::string all;
+  for (const char* name : {"username", "password", "ca.crt", "tls.crt", "tls.key"})
+    all += files.read(settings.credentials_dir + "/" + name).text + '\0';
+  access.stamp = std::hash<std::string>()(all);
+  return access;
+}
+
+std::string store_endpoint(const Settings& settings) {
+  const Result<StoreUrl> url = parse_store_url(settings.store);
+  if (settings.store.empty() || !url) return "";
+  switch (url->kind) {
+    case StoreUrl::Kind::file:
+      return url->directory;
+    case StoreUrl::Kind::redis:
+      return url->where();
+  }
+  return "";
+}
+
+}  // namespace cronlatch::op

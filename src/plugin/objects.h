@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the plugin needs of CronJobs, Jobs, pods and Events: JSON as `kubectl get -o json` prints it
+// in, plain structs out. Pure. Tenants wrote much of it: texts are shown only when made printable,
+// numbers and words are believed only where a list of them is closed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/outcome.h"
+#include "core/time.h"
+#include "kube/json.h"
+
+namespace cronlatch::plugin {
+
+// The names that the operator's rewrite gives; a test holds them to src/admission.
+inline constexpr std::string_view kPrefix = "cronlatch.dev/";
+inline constexpr std::string_view kLockAnnotation = "cronlatch.dev/lock";
+inline constexpr std::string_view kGatedLabel = "cronlatch.dev/gated";
+inline constexpr std::string_view kBinary = "/cronlatch-bin/cronlatch";
+inline constexpr std::string_view kInstallContainer = "cronlatch-install";
+inline constexpr std::string_view kStoreVolume = "cronlatch-store";
+inline constexpr std::string_view kStoreDirectory = "/var/run/secrets/cronlatch";
+inline constexpr std::string_view kScheduledAnnotation =
+    "batch.kubernetes.io/cronjob-scheduled-timestamp";
+
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+// The options that a gated container's command was given (`--lock=a/b` is lock -> a/b); empty for a
+// command that is not gated.
+Texts gate_flags(const kube::Json& pod_spec);
+// The index of the container whose command starts with our binary.
+const kube::Json* gated_container(const kube::Json& pod_spec);
+
+struct CronJob {
+  std::string namespace_name, name, uid;
+  std::string schedule, time_zone, concurrency;
+  bool suspended = false;
+  std::optional<Seconds> starting_deadline;
+  std::optional<WallTime> created, last_scheduled;
+  std::size_t active = 0;
+  Texts wishes;    // annotations cronlatch.dev/ without prefix, of its three places
+  Texts mirrored;  // those that reach its Jobs: of the Job template and its pods
+  Texts flags;     // of a gate that the chart wrote out; usually empty
+
+  std::string id() const { return namespace_name + '/' + name; }
+  bool wants_lock() const;  // annotated, and not with "false"
+  bool written_out() const { return !flags.empty(); }
+  // What its annotations, or its written-out gate, say the lock is called in the store.
+  std::string lock() const;
+};
+CronJob read_cronjob(const kube::Json& object);
+
+struct Job {
+  std::string namespace_name, name, uid, cronjob;  // cronjob: its owner, or empty
+  std::optional<WallTime> scheduled, created, started, completed;
+  bool wants_lock = false, gated = false, suspended = false;
+  bool complete = false, failed = false;
+  std::string failure, message;  // of the condition Failed: "BackoffLimitExceeded", ...
+};
+Job read_job(const kube::Json& object);
+
+// The one line that the wrapper left; `kind` is nothing when it left none.
+struct Left {
+  std::optional<Kind> kind;
+  Reason reason = Reason::none;
+  std::string lock, holder, fence;
+  std::string since, until;  // skipped, busy: the holder's lease, RFC 3339
+  bool stole = false;
+  Millis waited{}, held{};
+};
+Left read_left(std::string_view termination_message);
+
+struct Pod {
+  std::string namespace_name, name, job, node;
+  std::string phase, reason, message;  // status.reason: Evicted, NodeLost, ...
+  std::string container;               // the gated one; empty: none is
+  Texts flags;                         // gate_flags
+  std::optional<WallTime> created;
+  bool deleting = false;
+  std::string unscheduled;               // why no node takes it
+  std::string waiting, waiting_message;  // of the container that holds everything up
+  std::string waiting_container;
+  std::string init_failed;  // "cronlatch-install: exit code 1 (Error)"
+  bool running = false;     // the gated container runs
+  bool ended = false;
+  int exit_code = 0;
+  std::string end_reason;  // Completed, Error, OOMKilled, ContainerCannotRun
+  std::optional<WallTime> running_since, finished;
+  Left left;
+};
+Pod read_pod(const kube::Json& object);
+
+struct Event {
+  std::string namespace_name, kind, name, reason, message;  // what it is about, and what it says
+  bool warning = false;
+  std::optional<WallTime> at;
+};
+Event read_event(const kube::Json& object);
+
+// The items of a List, or nothing of anything else.
+const std::vector<kube::Json>& items_of(const kube::Json& list);
+
+// RFC 3339 with any offset; nothing for anything else.
+std::optional<WallTime> parse_time(std::string_view text);
+
+}  // namespace cronlatch::plugin

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/release_plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/options.h"
+#include "core/text.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+using kube::find;
+using kube::Json;
+using kube::string_at;
+
+constexpr int kPatienceSeconds = 3'900;  // the longest lease, and a pod's start
+constexpr int kKeepSeconds = 300;
+
+constexpr std::array<std::string_view, 10> kStoreFlags = {
+    "store",           "credentials-dir", "key-prefix",     "tls-server-name", "tls-skip-verify",
+    "connect-timeout", "op-timeout",      "redis-username", "tls-ca",          "tls-cert"};
+
+const std::vector<Json>& items_at(const Json& object,
+                                  std::initializer_list<std::string_view> path) {
+  static const std::vector<Json> kNone;
+  const Json* const array = find(object, path);
+  return array != nullptr && array->is_array() ? array->get_ref<const std::vector<Json>&>() : kNone;
+}
+
+// Who knows the image: the init container of the rewrite.
+const Json* installer(const Json& pod_spec) {
+  for (const Json& init : items_at(pod_spec, {"initContainers"}))
+    if (string_at(init, {"name"}) == kInstallContainer) return &init;
+  return nullptr;
+}
+
+Json security_of_the_container() {
+  return {{"allowPrivilegeEscalation", false},
+          {"readOnlyRootFilesystem", true},
+          {"capabilities", {{"drop", Json::array({"ALL"})}}}};
+}
+
+Json command_of(const ReleaseTarget& target, const StoreAccess& access, Waiting waiting) {
+  Json command = Json::array({"/cronlatch", "release", target.lock, "--force", "--isolated"});
+  if (waiting == Waiting::no) command.push_back("--no-wait");
+  for (const std::string& flag : access.flags) command.push_back(flag);
+  return command;
+}
+
+}  // namespace
+
+std::optional<StoreAccess> store_access(const Json& pod_spec) {
+  const Json* const container = gated_container(pod_spec);
+  const Json* const init = installer(pod_spec);
+  if (container == nullptr || init == nullptr) return std::nullopt;
+  StoreAccess access;
+  access.image = string_at(*init, {"image"});
+  access.pull_policy = string_at(*init, {"imagePullPolicy"});
+  for (const Json& secret : items_at(pod_spec, {"imagePullSecrets"}))
+    access.pull_secrets.push_back(string_at(secret, {"name"}));
+  for (const Json& volume : items_at(pod_spec, {"volumes"}))
+    if (string_at(volume, {"name"}) == kStoreVolume)
+      access.secret = string_at(volume, {"secret", "secretName"});
+  const Texts flags = gate_flags(pod_spec);
+  for (const std::string_view key : kStoreFlags)
+    if (const auto flag = flags.find(key); flag != flags.end())
+      access.flags.push_back("--" + std::string(key) + '=' + flag->second);
+  if (access.image.empty() || !flags.contains("store")) return std::nullopt;
+  return access;
+}
+
+Result<ReleaseTarget> release_target(const Cluster& cluster, const std::string& name,
+                                     const std::string& namespace_name) {
+  if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
+    if (const Status named = check_lock_name(name); !named) return named.error();
+    const std::string owner = name.substr(0, slash);
+    // A lock of the whole cluster has no namespace of its own: any gated one reaches it.
+    return ReleaseTarget{name, owner == "_cluster" ? namespace_name : owner};
+  }
+  for (const CronJob& cronjob : cluster.cronjobs) {
+    if (cronjob.name != name || cronjob.namespace_name != namespace_name) continue;
+    if (concerns_us(cronjob)) return ReleaseTarget{cronjob.lock(), namespace_name};
+    return Error{Code::usage, "CronJob " + cronjob.id() + " is not gated: it has no lock"};
+  }
+  return Error{Code::usage,
+               "there is no CronJob " + cronlatch::quoted(name) + " in namespace " + namespace_name,
+               "a lock is named with its slash, as `kubectl cronlatch` shows it: " +
+                   namespace_name + "/NAME"};
+}
+
+Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting waiting) {
+  const Json amounts = {{"cpu", "50m"}, {"memory", "32Mi"}};
+  Json container = {{"name", "release"},
+                    {"image", access.image},
+                    {"command", command_of(target, access, waiting)},
+                    {"resources", {{"requests", amounts}, {"limits", amounts}}},
+                    {"terminationMessagePolicy", "FallbackToLogsOnError"},
+                    {"securityContext", security_of_the_container()}};
+  if (!access.pull_policy.empty()) container["imagePullPolicy"] = access.pull_policy;
+  Json pod = {{"restartPolicy", "Never"},
+              {"automountServiceAccountToken", false},
+              {"enableServiceLinks", false},
+              {"securityContext",
+               {{"runAsNonRoot", true}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}}};
+  if (!access.secret.empty()) {
+    container["volumeMounts"] =
+        Json::array({{{"name", kStoreVolume}, {"mountPath", kStoreDirectory}, {"readOnly", true}}});
+    pod["volumes"] = Json::array(
+        {{{"name", kStoreVolume},
+          {"secret", {{"secretName", access.secret}, {"optional", true}, {"defaultMode", 0444}}}}});
+  }
+  for (const std::string& secret : access.pull_secrets)
+    pod["imagePullSecrets"].push_back({{"name", secret}});
+  pod["containers"] = Json::array({std::move(container)});
+  const Json labels = {{"app.kubernetes.io/part-of", "cronlatch"},
+                       {"app.kubernetes.io/component", "release"}};
+  return {{"apiVersion", "batch/v1"},
+          {"kind", "Job"},
+          {"metadata",
+           {{"generateName", "cronlatch-release-"},
+            {"namespace", target.namespace_name},
+            {"labels", labels}}},
+          {"spec",
+           {{"backoffLimit", 0},
+            {"activeDeadlineSeconds", kPatienceSeconds},
+            {"ttlSecondsAfterFinished", kKeepSeconds},
+            {"template", {{"metadata", {{"labels", labels}}}, {"spec", std::move(pod)}}}}}};
+}
+
+std::string holder_words(const Cluster& cluster, const std::string& lock) {
+  if (cluster.page) {
+    const LiveLock* const live = cluster.page->find(lock);
+    if (live == nullptr || live->holder.empty())
+      return live == nullptr ? "not held, as far as the operator knows" : live->state;
+    std::string text = live->state + " by " + live->holder;
+    if (live->since) text += " since " + rfc3339(*live->since);
+    if (live->expires) text += ", lease until " + rfc3339(*live->expires);
+    return text;
+  }
+  std::string pods;
+  for (const Pod& pod : cluster.pods) {
+    const auto its = pod.flags.find("lock");
+    if (pod.running && its != pod.flags.end() && its->second == lock)
+      pods += (pods.empty() ? "" : ", ") + pod.namespace_name + '/' + pod.name;
+  }
+  return pods.empty() ? "no pod of this cluster runs with it" : "used by " + pods;
+}
+
+}  // namespace cronlatch::plugin

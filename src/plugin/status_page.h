@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator's status page (GET /status), read: the store's word on every lock. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/time.h"
+#include "plugin/objects.h"
+
+namespace cronlatch::plugin {
+
+struct JobCounters {
+  std::map<std::string, std::int64_t, std::less<>> values;  // acquired, skipped_held, ...
+  std::optional<WallTime> last_success, last_skip;
+  std::int64_t get(std::string_view name) const;
+};
+
+struct LiveLock {
+  std::string name, state, holder, job, fence;
+  std::optional<WallTime> since, expires;
+  Millis ttl{};
+  std::map<std::string, JobCounters, std::less<>> jobs;
+};
+
+struct StatusPage {
+  std::optional<WallTime> read;  // when the store was read
+  bool store_up = false;
+  std::string endpoint, error;
+  std::map<std::string, LiveLock, std::less<>> locks;
+
+  const LiveLock* find(std::string_view lock) const;
+  // The counters of one CronJob ("namespace/name") on one lock; nothing before its first run.
+  const JobCounters* counters(std::string_view lock, std::string_view job) const;
+};
+
+// Code::config for text that is no status page of this version.
+Result<StatusPage> read_status_page(std::string_view text);
+
+}  // namespace cronlatch::plugin

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/store_access.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "unit/config/fake_files.h"
+
+namespace cronlatch::op {
+namespace {
+
+Settings settings() {
+  Settings out;
+  out.store = "rediss://runs@redis.test:7000/2";
+  out.credentials_dir = "/c";
+  out.defaults = {{"key-prefix", "prod:"},
+                  {"tls-server-name", "redis.internal"},
+                  {"redis-username", "runs"},
+                  {"ttl", "5m"}};
+  return out;
+}
+
+const FakeFiles kAll{{"/c/username", "operator\n"},
+                     {"/c/password", "p\n"},
+                     {"/c/ca.crt", "CA"},
+                     {"/c/tls.crt", "C"},
+                     {"/c/tls.key", "K"}};
+
+TEST(StoreAccess, TakesUserPasswordAndCertificatesFromTheDirectory) {
+  const auto access = read_store_access(settings(), kAll);
+
+  ASSERT_TRUE(access);
+  EXPECT_EQ(access->spec.url, "rediss://runs@redis.test:7000/2");
+  EXPECT_EQ(access->spec.username, "operator");
+  EXPECT_EQ(access->spec.password.reveal(), "p");
+  EXPECT_EQ(access->spec.tls_ca, "/c/ca.crt");
+  EXPECT_EQ(access->spec.tls_cert, "/c/tls.crt");
+  EXPECT_EQ(access->spec.tls_key, "/c/tls.key");
+}
+
+TEST(StoreAccess, TakesWhatThePlatformGaveAllRuns) {
+  const auto access = read_store_access(settings(), FakeFiles{{"/c/password", "p"}});
+
+  ASSERT_TRUE(access);
+  EXPECT_EQ(access->spec.key_prefix, "prod:");
+  EXPECT_EQ(access->spec.tls_server_name, "redis.internal");
+  EXPECT_EQ(access->spec.username, "runs");
+}
+
+TEST(StoreAccess, ChangesItsStampWithAnyFile) {
+  const auto before = read_store_access(settings(), kAll);
+  const auto same = read_store_access(settings(), kAll);
+  const auto rotated = read_store_access(settings(), FakeFiles{{"/c/username", "operator\n"},
+                                                               {"/c/password", "p\n"},
+                                                               {"/c/ca.crt", "CA"},
+                                                               {"/c/tls.crt", "C2"},
+                                                               {"/c/tls.key", "K"}});
+
+  EXPECT_EQ(before->stamp, same->stamp);
+  EXPECT_NE(before->stamp, rotated->stamp);
+}
+
+TEST(StoreAccess, NamesTheFileThatCannotBeRead) {
+  FakeFiles files{{"/c/username", "u"}};
+  files.errors["/c/password"] = EACCES;
+
+  const auto access = read_store_access(settings(), files);
+
+  ASSERT_FALSE(access);
+  EXPECT_NE(access.error().message.find("/c/password"), std::string::npos);
+}
+
+TEST(StoreAccess, CallsTheStoreByHostAndPort) {
+  Settings s = settings();
+  EXPECT_EQ(store_endpoint(s), "redis.test:7000");
+  s.store = "file:///var/lock/jobs";
+  EXPECT_EQ(store_endpoint(s), "/var/lock/jobs");
+  s.store = "";
+  EXPECT_EQ(store_endpoint(s), "");
+}
+
+}  // namespace
+}  // namespace cronlatch::op

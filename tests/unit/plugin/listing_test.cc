@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table, the page of one CronJob, and both without the operator's status page.
+#include "plugin/listing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recorded.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+using ::testing::HasSubstr;
+
+kube::Json entry(const Page& page, const std::string& name) {
+  for (const kube::Json& one : page.json["cronjobs"])
+    if (one["cronjob"] == name) return one;
+  ADD_FAILURE() << "no " << name;
+  return {};
+}
+
+constexpr char kPage[] = R"({"v":1,"time":"2026-11-22T06:27:40Z","version":"0.1.0","leader":true,
+"store":{"endpoint":"redis:6379","up":true,"read":"2026-11-22T06:27:30Z","error":""},"locks":[
+{"lock":"shop/nightly","state":"held","holder":"shop/p-1","job":"shop/nightly","fence":"17","attempt":1,
+"since":"2026-11-22T06:20:03Z","expires":"2026-11-22T06:28:10Z","ttl_ms":120000,"pid":null,"counters":{},
+"jobs":[{"job":"shop/nightly","counters":{"acquired":4,"skipped_held":9,"stolen":1,"lost":0,
+"last_success":"2026-11-22T05:00:00Z","last_skip":"2026-11-22T06:21:01Z"}}]}]})";
+
+Cluster live() {
+  Cluster cluster = recorded();
+  cluster.page = read_status_page(kPage).value();
+  return cluster;
+}
+
+TEST(Listing, ShowsWhatTheStoreKnows) {
+  const kube::Json nightly = entry(list_page(live(), Namespaces::all, Width::normal), "nightly");
+
+  EXPECT_EQ(nightly["state"], "held");
+  EXPECT_EQ(nightly["holder"], "shop/p-1");
+  EXPECT_EQ(nightly["since"], "2026-11-22T06:20:03Z");
+  EXPECT_EQ(nightly["expires"], "2026-11-22T06:28:10Z");
+  EXPECT_EQ(nightly["lastSuccess"], "2026-11-22T05:00:00Z");
+  EXPECT_EQ(nightly["lastSkip"], "2026-11-22T06:21:01Z");
+  EXPECT_EQ(nightly["lastSkipReason"], "held by shop/nightly-holds-ppx9d");
+  EXPECT_EQ(nightly["next"], "2026-11-23T01:00:00Z");
+  EXPECT_EQ(nightly["counters"]["skipped_held"], 9);
+  // 80 s of a ttl of 120 s unrenewed when the store was read; skipped 9 of 13 times.
+  EXPECT_EQ(nightly["advice"].size(), 2u);
+}
+
+TEST(Listing, ShowsPodsAndSaysSoWhereThereIsNoPage) {
+  const Page page = list_page(recorded(), Namespaces::all, Width::normal);
+
+  const kube::Json nightly = entry(page, "nightly");
+  EXPECT_EQ(nightly["state"], "running");
+  EXPECT_EQ(nightly["holder"], "shop/nightly-holds-ppx9d");
+  EXPECT_THAT(page.blocks.back().lines.front(), HasSubstr("no live lock state (not found)"));
+}
+
+TEST(Listing, SaysHowOldThePictureIs) {
+  Cluster cluster = live();
+  EXPECT_EQ(list_page(cluster, Namespaces::all, Width::normal).json["caution"], nullptr);
+  cluster.now.us += 300'000'000;
+  EXPECT_THAT(list_page(cluster, Namespaces::all, Width::normal).json["caution"],
+              HasSubstr("5m ago"));
+  cluster.page->store_up = false;
+  cluster.page->error = "connection refused";
+  EXPECT_THAT(list_page(cluster, Namespaces::all, Width::normal).json["caution"],
+              HasSubstr("connection refused"));
+}
+
+TEST(Listing, RowsFitTheirHeader) {
+  for (const Namespaces namespaces : {Namespaces::one, Namespaces::all})
+    for (const Width width : {Width::normal, Width::wide}) {
+      const Page page = list_page(live(), namespaces, width);
+      ASSERT_EQ(page.blocks[0].table.size(), 5u);
+      for (const Cells& row : page.blocks[0].table)
+        EXPECT_EQ(row.size(), page.blocks[0].table[0].size());
+    }
+}
+
+TEST(Listing, SuspendedUnmirroredAndBrokenSchedulesAreToldInTheRow) {
+  Cluster cluster = live();
+  for (CronJob& cronjob : cluster.cronjobs)
+    if (cronjob.name == "busy")
+      cronjob.mirrored.clear();
+    else if (cronjob.name == "hourly")
+      cronjob.schedule = "x";
+  const Page page = list_page(cluster, Namespaces::all, Width::normal);
+  EXPECT_EQ(entry(page, "busy")["state"], "not gated");
+  std::string text;
+  for (const Cells& row : page.blocks[0].table)
+    for (const std::string& cell : row) text += cell + '|';
+  EXPECT_THAT(text, HasSubstr("suspended"));
+  EXPECT_THAT(text, HasSubstr("bad schedule"));
+}
+
+TEST(Listing, WhereNothingIsGatedItSaysHow) {
+  Cluster cluster = recorded();
+  for (CronJob& cronjob : cluster.cronjobs) cronjob.wishes.clear();
+  const Page page = list_page(cluster, Namespaces::all, Width::normal);
+  EXPECT_THAT(page.blocks.front().lines.front(), HasSubstr("cronlatch.dev/lock=true"));
+}
+
+TEST(Describe, ShowsTheNextRunsByTheClockOfTheirZone) {
+  const Cluster cluster = live();
+  const Page page = describe_page(cluster, cronjob_of(cluster, "nightly"));
+  std::string text;
+  for (const Block& block : page.blocks) {
+    text += block.title + '\n';
+    for (const Cells& row : block.table)
+      for (const std::string& cell : row) text += cell + '|';
+    for (const std::string& line : block.lines) text += line + '\n';
+  }
+  EXPECT_THAT(text, HasSubstr("2026-11-23 02:00 Europe/Berlin"));
+  EXPECT_THAT(text, HasSubstr("skipped (held)"));
+  EXPECT_THAT(text, HasSubstr("advice"));
+  EXPECT_THAT(text, HasSubstr("set cronlatch.dev/ttl: \"4m\""));
+}
+
+TEST(StatusPage, ForeignTextIsRefused) {
+  EXPECT_FALSE(read_status_page("<html>"));
+  EXPECT_FALSE(read_status_page(R"({"v":2})"));
+  EXPECT_FALSE(read_status_page("[]"));
+  EXPECT_TRUE(read_status_page(R"({"v":1,"locks":[1,{"jobs":{}}]})"));
+}
+
+}  // namespace
+}  // namespace cronlatch::plugin

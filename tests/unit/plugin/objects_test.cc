@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorded objects as structs, the names that we share with the operator, and what tenants may
+// write into a termination message.
+#include "plugin/objects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "admission/annotations.h"
+#include "admission/job_rules.h"
+#include "admission/workload.h"
+#include "core/text.h"
+#include "recorded.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+TEST(Objects, NamesAreTheOperators) {
+  EXPECT_EQ(kPrefix, op::kPrefix);
+  EXPECT_EQ(kLockAnnotation, op::kLockAnnotation);
+  EXPECT_EQ(kGatedLabel, op::kGatedLabel);
+  EXPECT_EQ(kBinary, op::kBinary);
+  EXPECT_EQ(kInstallContainer, op::kInstallContainer);
+  EXPECT_EQ(kStoreVolume, op::kStoreVolume);
+  EXPECT_EQ(kStoreDirectory, op::kStoreDirectory);
+  EXPECT_EQ(kScheduledAnnotation, op::kScheduledAnnotation);
+}
+
+TEST(Objects, ACronJobTellsItsLockFromItsAnnotations) {
+  const Cluster cluster = recorded();
+
+  const CronJob& nightly = cronjob_of(cluster, "nightly");
+  EXPECT_EQ(nightly.lock(), "shop/nightly");
+  EXPECT_EQ(nightly.time_zone, "Europe/Berlin");
+  EXPECT_TRUE(nightly.mirrored.contains("lock"));
+  EXPECT_FALSE(nightly.written_out());
+  EXPECT_EQ(cronjob_of(cluster, "report").lock(), "shop/database");
+  EXPECT_TRUE(cronjob_of(cluster, "report").suspended);
+  EXPECT_EQ(cronjob_of(cluster, "hourly").starting_deadline, Seconds(200));
+}
+
+TEST(Objects, AGateThatIsWrittenOutTellsItsLockFromItsCommand) {
+  CronJob cronjob;
+  cronjob.flags = {{"run", "true"}, {"lock", "_cluster/database"}};
+
+  EXPECT_TRUE(concerns_us(cronjob));
+  EXPECT_EQ(cronjob.lock(), "_cluster/database");
+}
+
+TEST(Objects, AnnotationsThatSayNoAreNoWish) {
+  CronJob cronjob;
+  cronjob.wishes["lock"] = "false";
+  EXPECT_FALSE(concerns_us(cronjob));
+  cronjob.wishes["lock"] = "db";
+  cronjob.wishes["lock-scope"] = "cluster";
+  EXPECT_EQ(cronjob.lock(), "_cluster/db");
+}
+
+TEST(Objects, APodTellsWhatItsWrapperLeft) {
+  const Cluster cluster = recorded();
+  const auto pods = pods_of(cluster, cronjob_of(cluster, "nightly"));
+
+  ASSERT_EQ(pods.size(), 2u);
+  const Pod* const skipped = newest(pods, Kind::skipped);
+  ASSERT_NE(skipped, nullptr);
+  EXPECT_EQ(why_skipped(skipped->left), "held by shop/nightly-holds-ppx9d");
+  EXPECT_EQ(skipped->left.until, "2026-11-22T06:23:03Z");
+  EXPECT_EQ(skipped->flags.at("lock"), "shop/nightly");
+}
+
+TEST(Objects, AMessageThatIsNotOursIsNoOutcome) {
+  EXPECT_EQ(read_left("").kind, std::nullopt);
+  EXPECT_EQ(read_left("panic: out of cheese").kind, std::nullopt);
+  EXPECT_EQ(read_left(R"({"v":2,"outcome":"ran"})").kind, std::nullopt);
+  EXPECT_EQ(read_left(R"({"v":1,"outcome":"rang"})").kind, std::nullopt);
+  EXPECT_EQ(read_left("{\"v\":1,\"outcome\":\"ran\",\"holder\":\"\x1b[2J\"}").holder.find('\x1b'),
+            std::string::npos);
+  EXPECT_EQ(read_left(R"({"v":1,"outcome":"ran","held_ms":-5})").held, Millis(0));
+}
+
+TEST(Objects, TimesAreReadWithAnyOffset) {
+  const auto text = [](std::string_view t) {
+    const auto time = parse_time(t);
+    return time ? rfc3339(*time) : "";
+  };
+  EXPECT_EQ(text("2026-11-21T03:00:00+01:00"), "2026-11-21T02:00:00Z");
+  EXPECT_EQ(text("2026-11-21T02:00:00.123456Z"), "2026-11-21T02:00:00Z");
+  for (const std::string_view bad :
+       {"", "yesterday", "2026-13-21T02:00:00Z", "2026-11-21T02:00:00", "2026-11-21T02:00:00+1",
+        "2026-02-30T02:00:00Z", "2026-11-21 02:00:00Z"})
+    EXPECT_EQ(text(bad), "") << bad;
+}
+
+}  // namespace
+}  // namespace cronlatch::plugin

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a run did not start, or not do its work: the recorded cluster, and it changed in one respect
+// for each cause.
+#include "plugin/why.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recorded.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+using ::testing::HasSubstr;
+
+Finding cause(const Cluster& cluster, const std::string& name) {
+  return explain_last_run(cluster, cronjob_of(cluster, name)).findings.front();
+}
+
+// The only run of `nightly` is that of one pod, which a test then changes.
+struct OneRun {
+  Cluster cluster = recorded();
+  Pod* pod = nullptr;
+  Job* job = nullptr;
+
+  OneRun() {
+    std::erase_if(cluster.jobs, [](const Job& j) { return j.name != "nightly-skipped"; });
+    job = &cluster.jobs.front();
+    for (Pod& one : cluster.pods)
+      if (one.job == job->name) pod = &one;
+  }
+  Finding cause() const { return plugin::cause(cluster, "nightly"); }
+  void ends(Kind kind, Reason reason = Reason::none, int code = 0) {
+    pod->left.kind = kind;
+    pod->left.reason = reason;
+    pod->exit_code = code;
+  }
+};
+
+TEST(Why, ASkipSaysByWhomSinceAndUntil) {
+  const OneRun run;
+  EXPECT_EQ(run.cause().code, "skipped");
+  EXPECT_THAT(run.cause().what,
+              HasSubstr("held by shop/nightly-holds-ppx9d since "
+                        "2026-11-22T06:20:03Z, lease until 2026-11-22T06:23:03Z"));
+  EXPECT_THAT(run.cause().next, HasSubstr("release shop/nightly --force"));
+}
+
+TEST(Why, AnOperatorThatIsAwayIsToldByTheNameOfItsWebhook) {
+  const Finding finding = cause(recorded(), "hourly");
+  EXPECT_EQ(finding.code, "operator_away");
+  EXPECT_THAT(finding.what, HasSubstr("annotated-jobs-need-the-operator.cronlatch.dev"));
+}
+
+TEST(Why, ARefusalIsToldInTheWebhooksWords) {
+  Cluster cluster = recorded();
+  for (Event& event : cluster.events)
+    if (event.reason == "FailedCreate")
+      event.message =
+          "Error creating job: admission webhook "
+          "\"annotated-jobs-need-the-operator.cronlatch.dev\" "
+          "denied the request: spec.parallelism: 2";
+  EXPECT_EQ(cause(cluster, "hourly").code, "refused");
+  EXPECT_THAT(cause(cluster, "hourly").what, HasSubstr("spec.parallelism: 2"));
+  for (Event& event : cluster.events)
+    if (event.reason == "FailedCreate")
+      event.message = "jobs.batch \"x\" is forbidden: exceeded quota: none";
+  EXPECT_EQ(cause(cluster, "hourly").code, "quota");
+  for (Event& event : cluster.events)
+    if (event.reason == "FailedCreate")
+      event.message =
+          "jobs.batch \"x\" is forbidden: ValidatingAdmissionPolicy 'cronlatch-gated-jobs' with "
+          "binding 'cronlatch-gated-jobs' denied request: this Job asks for a lock";
+  EXPECT_EQ(cause(cluster, "hourly").code, "operator_away");
+}
+
+TEST(Why, ForbidWithAnActiveRunNamesIt) {
+  const Finding finding = cause(recorded(), "busy");
+  EXPECT_EQ(finding.code, "forbid_active");
+  EXPECT_THAT(finding.what, HasSubstr("busy-29922146"));
+}
+
+TEST(Why, ASuspendedCronJobIsToldBeforeAnythingElse) {
+  EXPECT_EQ(cause(recorded(), "report").code, "suspended");
+}
+
+TEST(Why, AMissedDeadlineIsToldFromTheClockOrTheEvent) {
+  Cluster cluster = recorded();
+  std::erase_if(cluster.events, [](const Event& e) { return e.reason == "FailedCreate"; });
+  EXPECT_EQ(cause(cluster, "hourly").code, "no_job");  // within its 200 s
+  cluster.events.push_back({"away", "CronJob", "hourly", "MissSchedule",
+                            "Missed scheduled time to start a job", true, cluster.now});
+  EXPECT_EQ(cause(cluster, "hourly").code, "missed_deadline");
+  cluster.events.pop_back();
+  for (CronJob& cronjob : cluster.cronjobs) cronjob.starting_deadline = Seconds(10);
+  EXPECT_EQ(cause(cluster, "hourly").code, "missed_deadline");
+}
+
+TEST(Why, AJobThatWasNotRewrittenRunsWithoutALock) {
+  Cluster cluster = recorded();
+  cluster.now = parse_time("2026-11-22T06:26:10Z").value();  // no later run is due yet
+  EXPECT_EQ(cause(cluster, "busy").code, "ran_ungated");
+}
+
+TEST(Why, EveryOutcomeHasItsCause) {
+  const std::vector<std::tuple<Kind, Reason, int, std::string>> table = {
+      {Kind::ran, Reason::none, 0, "succeeded"},
+      {Kind::ran, Reason::none, 3, "failed"},
+      {Kind::ran, Reason::ungated, 0, "ungated"},
+      {Kind::skipped, Reason::done, 0, "done"},
+      {Kind::busy, Reason::wait_timeout, 75, "busy"},
+      {Kind::lost, Reason::revoked, 79, "lost"},
+      {Kind::lost, Reason::expired, 79, "lost"},
+      {Kind::store_down, Reason::unreachable, 69, "store_down"},
+      {Kind::refused, Reason::auth, 77, "store_refused"},
+      {Kind::refused, Reason::tls, 77, "store_refused"},
+      {Kind::refused, Reason::acl, 77, "store_refused"},
+      {Kind::timed_out, Reason::max_run, 124, "timed_out"},
+      {Kind::interrupted, Reason::signal, 143, "interrupted"},
+      {Kind::cannot_start, Reason::exec, 127, "cannot_start"},
+      {Kind::usage, Reason::config, 64, "usage"}};
+  for (const auto& [kind, reason, code, expected] : table) {
+    OneRun run;
+    run.ends(kind, reason, code);
+    EXPECT_EQ(run.cause().code, expected) << name_of(kind) << ' ' << name_of(reason);
+    EXPECT_FALSE(run.cause().what.empty());
+  }
+}
+
+TEST(Why, TheStoresRefusalsPointToTheSecret) {
+  OneRun run;
+  run.ends(Kind::refused, Reason::tls, 77);
+  EXPECT_THAT(run.cause().next, HasSubstr("ca.crt"));
+  run.ends(Kind::refused, Reason::auth, 77);
+  EXPECT_THAT(run.cause().next, HasSubstr("password"));
+}
+
+TEST(Why, AContainerThatSaidNothingWasKilled) {
+  OneRun run;
+  run.pod->left = Left{};
+  run.pod->exit_code = 137;
+  run.pod->end_reason = "Error";
+  EXPECT_EQ(run.cause().code, "killed");
+  run.pod->end_reason = "OOMKilled";
+  EXPECT_EQ(run.cause().code, "oom");
+  run.pod->exit_code = 3;
+  run.pod->end_reason = "Error";
+  EXPECT_EQ(run.cause().code, "silent");
+  run.pod->reason = "Evicted";
+  EXPECT_EQ(run.cause().code, "evicted");
+  run.pod->reason = "DeadlineExceeded";
+  EXPECT_EQ(run.cause().code, "deadline");
+}
+
+TEST(Why, APodThatDoesNotStartSaysWhy) {
+  OneRun run;
+  run.pod->ended = false;
+  run.pod->left = Left{};
+  run.pod->phase = "Pending";
+  run.pod->unscheduled = "";
+  EXPECT_EQ(run.cause().code, "starting");
+  run.pod->waiting = "CreateContainerConfigError";
+  EXPECT_EQ(run.cause().code, "waiting_container");
+  run.pod->init_failed = "cronlatch-install: exit code 1 (Error)";
+  EXPECT_EQ(run.cause().code, "init_failed");
+  run.pod->waiting = "ImagePullBackOff";
+  run.pod->waiting_container = "cronlatch-install";
+  EXPECT_EQ(run.cause().code, "image");
+  EXPECT_THAT(run.cause().next, HasSubstr("inject.image"));
+  run.pod->unscheduled = "0/3 nodes are available";
+  EXPECT_EQ(run.cause().code, "unscheduled");
+}
+
+TEST(Why, ARunningPodHoldsItsLockOrWaitsForIt) {
+  OneRun run;
+  run.pod->ended = false;
+  run.pod->running = true;
+  EXPECT_EQ(run.cause().code, "running");
+  LiveLock lock;
+  lock.name = "shop/nightly";
+  lock.holder = "shop/somebody-else";
+  run.cluster.page = StatusPage{};
+  run.cluster.page->locks[lock.name] = lock;
+  EXPECT_EQ(run.cause().code, "waiting");
+  EXPECT_THAT(run.cause().what, HasSubstr("shop/somebody-else"));
+  run.cluster.page->locks["shop/nightly"].holder = "shop/" + run.pod->name;
+  EXPECT_EQ(run.cause().code, "running");
+}
+
+TEST(Why, ACronJobThatIsNotGatedOrNotMirroredSaysSo) {
+  OneRun run;
+  for (CronJob& cronjob : run.cluster.cronjobs) cronjob.mirrored.clear();
+  const auto codes = [&] {
+    std::vector<std::string> out;
+    for (const Finding& finding :
+         explain_last_run(run.cluster, cronjob_of(run.cluster, "nightly")).findings)
+      out.push_back(finding.code);
+    return out;
+  };
+  EXPECT_THAT(codes(), ::testing::Contains("not_mirrored"));
+  for (CronJob& cronjob : run.cluster.cronjobs) cronjob.wishes.clear();
+  EXPECT_THAT(codes(), ::testing::Contains("not_gated"));
+}
+
+TEST(Why, WhatIsGoneIsToldFromTheOperatorsEvents) {
+  Cluster cluster = recorded();
+  cluster.jobs.clear();
+  cluster.pods.clear();
+  for (CronJob& cronjob : cluster.cronjobs) cronjob.last_scheduled = cluster.now;
+  EXPECT_EQ(cause(cluster, "nightly").code, "gone");
+  cluster.events.push_back({"shop", "CronJob", "nightly", "Skipped",
+                            "pod x skipped: lock shop/nightly is held by shop/y", false,
+                            cluster.now});
+  EXPECT_THAT(cause(cluster, "nightly").what, HasSubstr("is held by shop/y"));
+}
+
+TEST(Why, ANewCronJobWasNotDueYet) {
+  Cluster cluster = recorded();
+  cluster.jobs.clear();
+  cluster.pods.clear();
+  EXPECT_EQ(cause(cluster, "nightly").code, "not_due");
+  EXPECT_THAT(cause(cluster, "nightly").what, HasSubstr("2026-11-23T01:00:00Z"));
+}
+
+TEST(Why, AScheduleThatCannotBeReadIsTheCause) {
+  Cluster cluster = recorded();
+  for (CronJob& cronjob : cluster.cronjobs) cronjob.schedule = "61 * * * *";
+  EXPECT_EQ(cause(cluster, "nightly").code, "bad_schedule");
+}
+
+}  // namespace
+}  // namespace cronlatch::plugin

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+# One function for each kind of panel: what its queries gave, as SVG inside a box. The kinds and options are those that our
+# dashboards use, not all that Grafana has.
+import math
+
+import svg
+
+TITLE, PAD = 26, 10
+
+
+def named(one, target):
+    """The legend of a series, as legendFormat says."""
+    words = target["legendFormat"]
+    for name, value in one["metric"].items():
+        words = words.replace("{{" + name + "}}", value)
+    return words
+
+
+def points_of(one):
+    """Of a range, or the one of an instant."""
+    values = one["values"] if "values" in one else [one["value"]]
+    return [(time, float(value)) for time, value in values if not math.isnan(float(value))]
+
+
+def mapped(defaults, value):
+    """(text, colour) that a value mapping gives, or None."""
+    for mapping in defaults.get("mappings", []):
+        found = mapping["options"].get(f"{value:g}")
+        if found:
+            return found["text"], svg.color(found["color"])
+    return None
+
+
+def threshold_color(defaults, value):
+    chosen = "blue"
+    for step in defaults.get("thresholds", {}).get("steps", []):
+        if step["value"] is None or value >= step["value"]:
+            chosen = step["color"]
+    return svg.color(chosen)
+
+
+class Box:
+    """Where a panel draws: pixels, and the time that is shown."""
+
+    def __init__(self, x, y, width, height, start, end):
+        self.x, self.y, self.width, self.height, self.start, self.end = x, y, width, height, start, end
+
+    def at(self, time):
+        return self.x + (time - self.start) / (self.end - self.start) * self.width
+
+    def inside(self, left, top, right, bottom):
+        return Box(self.x + left, self.y + top, self.width - left - right, self.height - top - bottom, self.start, self.end)
+
+
+def time_axis(box):
+    out, count = [], max(2, min(6, int(box.width / 110)))
+    for i in range(count + 1):
+        time = box.start + (box.end - box.start) * i / count
+        anchor = "start" if i == 0 else "end" if i == count else "middle"
+        out.append(svg.text(box.at(time), box.y + box.height + 14, svg.clock(time), 10, svg.SOFT, anchor))
+    return out
+
+
+def legend(box, entries):
+    out, x = [], box.x
+    for words, fill in entries:
+        words = svg.shortened(words, max(110, box.width / max(1, len(entries)) - 22), 11)
+        wide = 22 + len(words) * 6.4
+        if x > box.x and x + wide > box.x + box.width:
+            break
+        out += [svg.rect(x, box.y - 8, 10, 4, fill), svg.text(x + 14, box.y - 3, words, 11, svg.SOFT)]
+        x += wide
+    return out
+
+
+def stat(panel, results, box):
+    defaults = panel["fieldConfig"]["defaults"]
+    values = points_of(results[0][1][0]) if results[0][1] else []
+    if not values:
+        return [svg.text(box.x + box.width / 2, box.y + box.height / 2, "no data", 14, svg.SOFT, "middle")]
+    last = values[-1][1]
+    words, fill = mapped(defaults, last) or (svg.in_unit(last, defaults["unit"]), threshold_color(defaults, last))
+    top = max(value for _, value in values) or 1
+    low = box.y + box.height
+    line = [(box.at(time), low - value / top * box.height * 0.35) for time, value in values]
+    out = []
+    if len(line) > 1:
+        out = [svg.path([(line[0][0], low)] + line + [(line[-1][0], low)], "none", fill, 0, 0.15), svg.path(line, fill, width=1)]
+    return out + [svg.text(box.x + box.width / 2, box.y + box.height / 2 + 6, words, 26, fill, "middle", "bold")]
+
+
+def timeseries(panel, results, box):
+    defaults = panel["fieldConfig"]["defaults"]
+    stacked = defaults["custom"]["stacking"]["mode"] == "normal"
+    lines = [(named(one, target), points_of(one)) for target, found in results for one in found]
+    if stacked:
+        lines = [(words, points) for words, points in lines if any(value > 0 for _, value in points)]
+    plot = box.inside(48, 4, 6, 38)
+    sums = {}
+    for _, points in lines:
+        for time, value in points:
+            sums[time] = sums.get(time, 0) + value if stacked else max(sums.get(time, 0), value)
+    marks = svg.ticks(max(sums.values(), default=1), defaults["unit"])
+    high = lambda value: plot.y + plot.height * (1 - value / marks[-1])
+    out = []
+    for mark in marks:
+        out += [svg.path([(plot.x, high(mark)), (plot.x + plot.width, high(mark))], svg.LINE, width=1),
+                svg.text(plot.x - 6, high(mark) + 4, svg.in_unit(mark, defaults["unit"]), 10, svg.SOFT, "end")]
+    # What there is most of is named first: the legend has one line.
+    lines.sort(key=lambda one: -max((value for _, value in one[1]), default=0))
+    below, entries = {}, []
+    step = min((b - a for _, points in lines for (a, _), (b, _) in zip(points, points[1:])), default=1)
+    for i, (words, points) in enumerate(lines):
+        fill = svg.PALETTE[i % len(svg.PALETTE)]
+        entries.append((words, fill))
+        if stacked:
+            wide = max(1.0, step / (box.end - box.start) * plot.width)
+            for time, value in points:
+                base = below.get(time, 0)
+                below[time] = base + value
+                if value > 0:
+                    out.append(svg.rect(plot.at(time) - wide / 2, high(base + value), wide, high(base) - high(base + value), fill))
+        elif points:
+            out.append(svg.path([(plot.at(time), high(value)) for time, value in points], fill))
+    return out + time_axis(plot) + legend(box.inside(0, box.height, 0, 0), entries)
+
+
+def spans(points, step):
+    """(from, to, value) of each stretch of equal values without a gap."""
+    found = []
+    for time, value in points:
+        if found and found[-1][2] == value and time - found[-1][1] < step / 2:
+            found[-1][1] = time + step
+        else:
+            found.append([time, time + step, value])
+    return found
+
+
+def state_timeline(panel, results, box):
+    defaults = panel["fieldConfig"]["defaults"]
+    rows = sorted((named(one, target), points_of(one)) for target, found in results for one in found)
+    plot = box.inside(min(260, box.width * 0.4), 4, 6, 38)
+    high = plot.height / max(1, len(rows))
+    out, seen = [], {}
+    for i, (words, points) in enumerate(rows):
+        y = plot.y + i * high
+        out.append(svg.text(plot.x - 8, y + high / 2 + 4, svg.shortened(words, plot.x - box.x - 8, 11), 11, svg.INK, "end"))
+        step = min((b - a for (a, _), (b, _) in zip(points, points[1:])), default=1)
+        for begin, end, value in spans(points, step):
+            name, fill = mapped(defaults, value) or (f"{value:g}", svg.PALETTE[0])
+            seen[name] = fill
+            right = min(plot.at(end), plot.x + plot.width)
+            out.append(svg.rect(plot.at(begin), y + high * 0.1, right - plot.at(begin), high * 0.8, fill))
+    return out + time_axis(plot) + legend(box.inside(0, box.height, 0, 0), sorted(seen.items()))
+
+
+def heatmap(panel, results, box):
+    bounds = sorted(((float(one["metric"]["le"]), dict(points_of(one))) for one in results[0][1]), key=lambda one: one[0])
+    plot = box.inside(58, 4, 6, 24)
+    times = sorted({time for _, found in bounds for time in found})
+    cells, before = [], {}
+    for _, found in bounds:
+        cells.append({time: max(0.0, found.get(time, 0) - before.get(time, 0)) for time in times})
+        before = found
+    most = max((value for row in cells for value in row.values()), default=0) or 1
+    high = plot.height / max(1, len(bounds))
+    wide = plot.width / max(1, len(times))
+    out = [svg.rect(plot.x, plot.y, plot.width, plot.height, "#fafbfc")]
+    for i, (bound, _) in enumerate(bounds):
+        y = plot.y + plot.height - (i + 1) * high
+        out.append(svg.text(plot.x - 6, y + high / 2 + 4, "longer" if math.isinf(bound) else svg.seconds_in_words(bound), 10, svg.SOFT, "end"))
+        for time, value in cells[i].items():
+            if value > 0.01:
+                share = 0.25 + 0.75 * value / most
+                out.append(f'<rect x="{plot.at(time) - wide / 2:.1f}" y="{y + 1:.1f}" width="{max(wide, 1):.1f}" height="{high - 2:.1f}" fill="#e8590c" fill-opacity="{share:.2f}"/>')
+    return out + time_axis(plot)
+
+
+def table(panel, results, box):
+    rows, columns = {}, []
+    organize = next(one["options"] for one in panel["transformations"] if one["id"] == "organize")
+    shown = lambda name: not organize["excludeByName"].get(name)
+    for target, found in results:
+        for one in found:
+            labels = {name: value for name, value in one["metric"].items() if shown(name)}
+            row = rows.setdefault(tuple(sorted(labels.items())), dict(labels))
+            row["Value" if len(results) == 1 else f"Value #{target['refId']}"] = float(one["value"][1])
+    order = organize["indexByName"]
+    names = sorted({name for row in rows.values() for name in row if shown(name)}, key=lambda name: order.get(name, 99))
+    columns = [(name, organize["renameByName"].get(name, name)) for name in names]
+    overrides = {one["matcher"]["options"]: {p["id"]: p["value"] for p in one["properties"]} for one in panel["fieldConfig"]["overrides"] if "properties" in one}
+    for one in panel["fieldConfig"]["overrides"]:
+        overrides[one["matcher"]["options"]] = {**overrides.get(one["matcher"]["options"], {}), **{p["id"]: p["value"] for p in one["properties"]}}
+    wide, out = box.width / max(1, len(columns)), []
+    for i, (_, title) in enumerate(columns):
+        out.append(svg.text(box.x + i * wide + 4, box.y + 14, title, 12, svg.NAMED["blue"], weight="bold"))
+    fits = int((box.height - 24) / 22)
+    for j, row in enumerate(sorted(rows.values(), key=lambda row: [str(row.get(name, "")) for name, _ in columns[:3]])[:fits]):
+        y = box.y + 36 + j * 22
+        out.append(svg.path([(box.x, y - 15), (box.x + box.width, y - 15)], svg.LINE, width=1))
+        for i, (name, title) in enumerate(columns):
+            value = row.get(name)
+            if isinstance(value, float):
+                style = overrides.get(title, {})
+                value = (mapped(style, value) or (svg.in_unit(value, style.get("unit", "short")), None))[0]
+            out.append(svg.text(box.x + i * wide + 4, y, svg.shortened(value or "", wide - 8), 12))
+    return out
+
+
+KINDS = {"stat": stat, "timeseries": timeseries, "state-timeline": state_timeline, "heatmap": heatmap, "table": table}
+
+
+def panel(one, results, x, y, width, height, start, end):
+    """A whole panel: frame, title, and what it shows."""
+    box = Box(x + PAD, y + TITLE, width - 2 * PAD, height - TITLE - PAD, start, end)
+    frame = [svg.rect(x, y, width, height, svg.PAPER, 3, svg.LINE), svg.text(x + PAD, y + 18, svg.shortened(one["title"], width - 2 * PAD, 13), 13, svg.INK, weight="bold")]
+    return frame + KINDS[one["type"]](one, results, box)

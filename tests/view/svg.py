@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# Text, colours, scales and numbers for the pictures of dashboards: everything that knows SVG but no dashboard.
+import datetime
+import html
+import math
+
+PALETTE = ["#5794F2", "#73BF69", "#F2CC0C", "#FF780A", "#B877D9", "#FA6400", "#37872D", "#8AB8FF", "#C0D8FF", "#F2495C"]
+NAMED = {"green": "#299c46", "red": "#d44a3a", "orange": "#e8871e", "blue": "#3274d9", "text": "#1f2329", "transparent": "#eceef1"}
+INK, SOFT, LINE, GROUND, PAPER = "#1f2329", "#6b7280", "#e3e6ea", "#f4f5f7", "#ffffff"
+
+
+def color(name):
+    return NAMED.get(name, name)
+
+
+def text(x, y, words, size=12, fill=INK, anchor="start", weight="normal"):
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}" font-weight="{weight}">{html.escape(str(words))}</text>'
+
+
+def rect(x, y, width, height, fill, radius=0, stroke="none"):
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}" rx="{radius}" fill="{fill}" stroke="{stroke}"/>'
+
+
+def path(points, stroke, fill="none", width=1.5, opacity=1.0):
+    commands = " ".join(f"{'L' if i else 'M'}{x:.1f},{y:.1f}" for i, (x, y) in enumerate(points))
+    return f'<path d="{commands}" stroke="{stroke}" stroke-width="{width}" fill="{fill}" fill-opacity="{opacity}"/>'
+
+
+def shortened(words, pixels, size=12):
+    fits = max(1, int(pixels / (size * 0.58)))
+    return words if len(words) <= fits else words[: fits - 1] + "…"
+
+
+def seconds_in_words(value):
+    size = abs(value)
+    for limit, unit, divisor in ((1e-3, "µs", 1e-6), (1, "ms", 1e-3), (120, "s", 1), (7200, "min", 60), (172800, "h", 3600)):
+        if size < limit:
+            return f"{value / divisor:.3g} {unit}"
+    return f"{value / 86400:.3g} days"
+
+
+def in_unit(value, unit):
+    if value is None or math.isnan(value):
+        return "-"
+    if unit == "s":
+        return "0 s" if value == 0 else seconds_in_words(value)
+    if unit == "bytes":
+        for name, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+            if abs(value) >= size:
+                return f"{value / size:.3g} {name}"
+        return f"{value:.3g} B"
+    if unit == "percentunit":
+        return f"{value * 100:.3g} %"
+    if unit in ("reqps", "cps"):
+        return f"{value:.3g}/s"
+    return f"{value:.4g}"
+
+
+def ticks(top, unit="", most=4):
+    """Round numbers from 0 to about top, round in the unit that they are shown in."""
+    if top <= 0:
+        return [0, 1]
+    scale = {"s": 86400 if top > 172800 else 1, "bytes": 2**20 if top > 2**20 else 1}.get(unit, 1)
+    raw = top / most / scale
+    size = 10 ** math.floor(math.log10(raw))
+    step = scale * next(factor * size for factor in (1, 2, 5, 10) if factor * size >= raw * 0.999)
+    return [step * i for i in range(int(math.ceil(top / step - 1e-9)) + 1)]
+
+
+def clock(time):
+    return datetime.datetime.fromtimestamp(time, datetime.timezone.utc).strftime("%H:%M:%S")

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A real Prometheus reads what the released program writes for it, the metrics file and `cronlatch metrics`, and counts what happened.
+set -uo pipefail
+# shellcheck source=tests/view/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+PIDS=()
+cleanup() {
+  local pid
+  for pid in "${PIDS[@]}"; do kill -9 "$pid" 2>/dev/null; done
+  stop_all_redis
+  wait 2>/dev/null
+  rm -rf -- "$STAGE"
+}
+trap cleanup EXIT
+background() {  # background NAME COMMAND...
+  local name=$1
+  shift
+  "$@" >"$STAGE/$name.log" 2>&1 &
+  PIDS+=($!)
+}
+
+start_redis "$STAGE/redis"
+STORE=redis://127.0.0.1:$REDIS_PORT
+mkdir "$STAGE/files"
+: >"$STAGE/files/metrics"
+files_port=$(free_port)
+port=$(free_port)
+background files python3 -m http.server --bind 127.0.0.1 --directory "$STAGE/files" "$files_port"
+cat >"$STAGE/prometheus.yaml" <<YAML
+global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
+rule_files: [$RULES/*.yaml]
+scrape_configs: [{job_name: node, honor_labels: true, static_configs: [{targets: ['127.0.0.1:$files_port']}]}]
+YAML
+background prometheus prometheus --config.file="$STAGE/prometheus.yaml" --storage.tsdb.path="$STAGE/data" --web.listen-address="127.0.0.1:$port"
+PROMETHEUS=http://127.0.0.1:$port
+ready() { python3 -c "import urllib.request; urllib.request.urlopen('$PROMETHEUS/-/ready')" 2>/dev/null; }
+check "a Prometheus runs" wait_until 30 ready
+
+run() {  # run NAME OPTION... -- COMMAND: job shop/NAME on the lock `shared`
+  local name=$1
+  shift
+  "$BINARY" run --store "$STORE" --lock shared --ttl 5s --job "shop/$name" --metrics-file "$STAGE/$name.prom" "$@" 2>>"$STAGE/runs.log"
+}
+metrics() { "$BINARY" metrics --store "$STORE"; }
+publish() { "$@" >"$STAGE/new" && mv "$STAGE/new" "$STAGE/files/metrics"; }
+gives() {
+  local expr=$1
+  shift
+  diff <(python3 -B "$VIEW/ask.py" "$PROMETHEUS" "$expr") <(if [ $# -gt 0 ]; then printf '%s\n' "$@" | sort; fi) || { echo "(< seen, > expected) $expr" && return 1; }
+}
+# soon SENTENCE EXPRESSION LINE...
+soon() {
+  local sentence=$1
+  shift
+  if wait_until 30 gives "$@" >/dev/null 2>&1; then ok "$sentence"; else check "$sentence" gives "$@"; fi
+}
+by_job() { echo "sum by (cronjob) (namespace_cronjob_lock:cronlatch_$1:max{namespace=\"shop\", lock=\"shared\"}) > 0"; }
+
+run first -- sh -c "touch '$STAGE/began'; while [ ! -e '$STAGE/end' ]; do sleep 0.05; done" &
+first=$!
+wait_until 10 test -e "$STAGE/began"
+check "a run is skipped" run second -- true
+publish metrics
+soon "its holder is seen" 'sum by (cronjob) (cronlatch_lock_held) == 1' "cronjob=first 1"
+touch "$STAGE/end"
+wait "$first"
+check "and another one runs" run second -- true
+# The wrapper alone is killed hard: its command goes with it, and nobody releases.
+{ run third -- sh -c "touch '$STAGE/third'; exec sleep 60"; } 2>/dev/null &
+third=$!
+wait_until 10 test -e "$STAGE/third"
+pid=$(pgrep -P "$third" -f 'cronlatch run' || echo "$third")
+kill -9 "$pid"
+wait "$third" 2>/dev/null
+check "the next run waits for the lease and takes the lock over" run second --on-busy wait -- true
+
+publish metrics
+check "promtool finds nothing wrong with cronlatch metrics" promtool check metrics <"$STAGE/files/metrics"
+check "nor with the metrics file" promtool check metrics <"$STAGE/second.prom"
+soon "acquired is what was granted, by job" "$(by_job lock_acquired_total)" "cronjob=first 1" "cronjob=second 2" "cronjob=third 1"
+soon "stolen is one, of the run that was killed" "$(by_job lock_stolen_total)" "cronjob=third 1"
+skips='sum by (cronjob) (namespace_cronjob_lock_reason:cronlatch_lock_skipped_total:max{reason="held"}) > 0'
+soon "skipped is one" "$skips" "cronjob=second 1"
+soon "acquired = released + stolen + revoked + open" 'count(cronlatch_lock_acquired_total - cronlatch_lock_released_total - cronlatch_lock_stolen_total - cronlatch_lock_revoked_total - cronlatch_lock_open != 0) or vector(0)' 0
+publish cat "$STAGE/second.prom"
+soon "the metrics file says the same of its lock" "$(by_job lock_acquired_total)" "cronjob=first 1" "cronjob=second 2" "cronjob=third 1"
+finish
