@@ -13,7 +13,7 @@ namespace {
 
 // What the platform gave all gated runs and is as true for us.
 constexpr std::array<std::string_view, 4> kOfTheStore = {"tls-server-name", "tls-skip-verify",
-                                                        "key-prefix", "redis-username"};
+                                                         "key-prefix", "redis-username"};
 
 Options options_of(const Settings& settings, const Files& files) {
   Options options = default_options();
