@@ -42,6 +42,8 @@ Obstacle obstacle(const LockView& view, const Options& options) {
         return {Door::open, "the revoked lease of " + holder + " has passed"};
       return {Door::shut, "revoked, but " + holder + " has not let go yet" + until(view),
               same_group};
+    case LockState::damaged:
+      return {Door::shut, "what the store holds of the lock cannot be understood"};
   }
   return {Door::shut, ""};
 }

@@ -61,6 +61,7 @@ enum class LockState {
   expired,  // granted, lease over, not taken over yet: open
   cooling,  // released inside min-hold
   revoked,  // revoked, its holder has not let go yet
+  damaged,  // what is stored cannot be understood: show() says why, and nothing else is known
 };
 
 struct LockView {
@@ -76,6 +77,13 @@ struct LockView {
   long pid = 0;  // file store: the process that holds the kernel lock, if known
   std::map<std::string, Counters> jobs;  // by job; "" for runs without one
   bool open() const { return state == LockState::held || state == LockState::expired; }
+  static LockView of_damaged(std::string lock, ServerTime now) {
+    LockView view;
+    view.lock = std::move(lock);
+    view.state = LockState::damaged;
+    view.now = now;
+    return view;
+  }
 };
 
 struct Revoked {
@@ -91,7 +99,8 @@ inline constexpr std::size_t kEveryLock = std::numeric_limits<std::size_t>::max(
 class Ledger {
  public:
   virtual ~Ledger() = default;
-  // Sorted by name. At most `most`: those granted last, where the store knows which.
+  // Sorted by name, damaged ones among the others. At most `most`: those granted last, where the
+  // store knows which.
   virtual Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most = kEveryLock) = 0;
   virtual Result<LockView> show(
       const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters

@@ -39,6 +39,8 @@ std::string_view name_of(LockState state) {
       return "cooling";
     case LockState::revoked:
       return "revoked";
+    case LockState::damaged:
+      return "damaged";
   }
   return "";
 }
@@ -63,6 +65,7 @@ bool granted(const LockView& view) {
       return true;
     case LockState::free:
     case LockState::cooling:
+    case LockState::damaged:
       return false;
   }
   return false;

@@ -72,6 +72,7 @@ bool lease_lives(const LockView& view) {
     case LockState::free:
     case LockState::expired:
     case LockState::cooling:
+    case LockState::damaged:
       return false;
   }
   return false;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "contract/redis_support.h"
+#include "core/lock_json.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -115,6 +116,31 @@ TEST(RedisIndex, MayBeForbidden) {
   const auto listed = run.program.backend().list(boot_now() + Millis(2'000));
   ASSERT_FALSE(listed.ok());
   EXPECT_EQ(listed.error().code, Code::acl);
+}
+
+TEST(RedisLedger, ListsTheOthersBesideALockThatSomebodyHasSpoilt) {
+  const auto server = RedisServer::start();
+  RedisProgram run(spec_of(plain_url(*server)));
+  for (const char* lock : {"a", "b", "c", "d"}) {
+    Acquire request = run.program.acquire();
+    request.lock = lock;
+    ASSERT_NE(granted_in(run(request)), nullptr);
+  }
+  redis_command(server->port(), {"HSET", "cronlatch:{b}", "fence", "soon"});
+  redis_command(server->port(), {"SET", "cronlatch:{c}:stats", "text"});
+
+  const auto listed = run.program.backend().list(boot_now() + Millis(4'000));
+
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  std::string states;
+  for (const LockView& view : *listed)
+    states += view.lock + ' ' + std::string(name_of(view.state)) + '\n';
+  EXPECT_EQ(states, "a held\nb damaged\nc damaged\nd held\n");
+  for (const char* lock : {"b", "c"}) {
+    const auto shown = run.program.backend().show(lock, boot_now() + Millis(4'000));
+    ASSERT_FALSE(shown.ok());
+    EXPECT_EQ(shown.error().code, Code::config) << shown.error().message;
+  }
 }
 
 TEST(RedisLedger, ListsHundredsOfLocksInOrder) {

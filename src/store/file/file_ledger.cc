@@ -84,8 +84,9 @@ Result<std::vector<LockView>> FileBackend::list(TimePoint, std::size_t most) {
     const Result<Place> place = place_of(**directory, directory_, lock);
     if (!place) return place.error();
     const Result<Stored> stored = read_record(*place);
-    if (!stored) return stored.error();
-    views.push_back(look(*place, *stored, holders));
+    if (!stored && stored.error().code != Code::config) return stored.error();
+    // One record that somebody has spoilt must not hide the others.
+    views.push_back(stored ? look(*place, *stored, holders) : LockView::of_damaged(lock, clock_()));
   }
   return views;
 }

@@ -19,6 +19,10 @@ Error unreadable(const std::string& where) {
           "is it a Redis server that listens there?"};
 }
 
+bool is_wrong_type(const Resp& answer) {
+  return answer.type == Resp::Type::error && answer.text.starts_with("WRONGTYPE");
+}
+
 Fields fields_of(const Resp& answer) {
   Fields fields;
   for (std::size_t i = 0; i + 1 < answer.elements.size(); i += 2)
@@ -59,14 +63,16 @@ Status RedisStore::open(TimePoint give_up) {
   return Done{};
 }
 
-Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimePoint give_up) {
+Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimePoint give_up,
+                                                 WrongType wrong_type) {
   for (const auto& command : commands) session_->send(command, Session::Wants::answer);
   session_->flush();
   Answers answers;
   std::optional<Error> refusal;
   while (answers.size() < commands.size()) {
     if (auto answer = session_->take()) {
-      if (answer->type == Resp::Type::error && !refusal)
+      const bool kept = wrong_type == WrongType::kept && is_wrong_type(*answer);
+      if (answer->type == Resp::Type::error && !kept && !refusal)
         refusal = redis_error(classify_redis_error(answer->text), config_.greeting.where,
                               session_->redact(answer->text));
       answers.push_back(std::move(*answer));
@@ -90,7 +96,7 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t mo
     if (!names) return names.error();
     std::vector<std::string> locks;
     for (const Resp& name : names->front().elements) locks.push_back(name.text);
-    auto found = views(locks, give_up, Unknown::drop);
+    auto found = views(locks, give_up);
     if (!found) return found.error();
     std::move(found->begin(), found->end(), std::back_inserter(all));
     if (locks.size() < kBatch) break;
@@ -104,35 +110,44 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t mo
   return all;
 }
 
-Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& locks,
-                                                TimePoint give_up, Unknown unknown) {
-  std::vector<LockView> found;
-  if (locks.empty()) return found;
+// The time, then record and counters of each lock.
+Result<RedisStore::Answers> RedisStore::ask_for(const std::vector<std::string>& locks,
+                                                TimePoint give_up, WrongType wrong_type) {
   Commands commands = {{"TIME"}};
   for (const std::string& lock : locks) {
     commands.push_back({"HGETALL", record_key(config_.key_prefix, lock)});
     commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
   }
-  auto answers = converse(commands, give_up);
+  return converse(commands, give_up, wrong_type);
+}
+
+Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& locks,
+                                                TimePoint give_up) {
+  std::vector<LockView> found;
+  if (locks.empty()) return found;
+  auto answers = ask_for(locks, give_up, WrongType::kept);
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
   if (!now) return unreadable(config_.greeting.where);
   for (std::size_t i = 0; i < locks.size(); ++i) {
-    const Fields record = fields_of((*answers)[1 + 2 * i]);
-    const Fields stats = fields_of((*answers)[2 + 2 * i]);
-    if (record.empty() && stats.empty() && unknown == Unknown::drop) continue;
-    auto view = decode_view(locks[i], record, stats, *now);
-    if (!view) return view.error();
-    found.push_back(std::move(view).value());
+    const Resp &record = (*answers)[1 + 2 * i], &stats = (*answers)[2 + 2 * i];
+    const bool readable = !is_wrong_type(record) && !is_wrong_type(stats);
+    if (readable && record.elements.empty() && stats.elements.empty()) continue;
+    const auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
+                               : unreadable(config_.greeting.where);
+    // One lock that somebody has spoilt must not hide the others.
+    found.push_back(view ? *view : LockView::of_damaged(locks[i], *now));
   }
   return found;
 }
 
 Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
-  auto found = views({lock}, give_up, Unknown::keep);
-  if (!found) return found.error();
-  return std::move(found->front());
+  auto answers = ask_for({lock}, give_up, WrongType::refused);
+  if (!answers) return answers.error();
+  const auto now = parse_time(answers->front());
+  if (!now) return unreadable(config_.greeting.where);
+  return decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
 }
 
 Result<Revoked> RedisStore::revoke(const std::string& lock, TimePoint give_up) {

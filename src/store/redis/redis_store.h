@@ -62,11 +62,14 @@ class RedisStore : public Backend {
   // Waits, blocking, until the session is ready.
   Status open(TimePoint give_up);
   // Sends all, then waits for all answers; the first that is an error ends it.
-  Result<Answers> converse(const Commands& commands, TimePoint give_up);
+  enum class WrongType { refused, kept };  // a key of a type that the command is not for
+  Result<Answers> converse(const Commands& commands, TimePoint give_up,
+                           WrongType wrong_type = WrongType::refused);
   Status wait(TimePoint give_up);
-  enum class Unknown { keep, drop };  // a lock without any keys
-  Result<std::vector<LockView>> views(const std::vector<std::string>& locks, TimePoint give_up,
-                                      Unknown unknown);
+  Result<Answers> ask_for(const std::vector<std::string>& locks, TimePoint give_up,
+                          WrongType wrong_type);
+  // A lock without any keys is left out, one that cannot be understood is damaged.
+  Result<std::vector<LockView>> views(const std::vector<std::string>& locks, TimePoint give_up);
 
   RedisConfig config_;
   std::optional<TlsContext> tls_;

@@ -257,8 +257,11 @@ TEST_F(FileStore, DamagedRecordStopsEverythingAndIsLeftAsItIs) {
     EXPECT_NE(told.error.message.find(file(".rec")), std::string::npos);
   }
   EXPECT_FALSE(one.backend().show("a/b", boot_now()).ok());
-  EXPECT_FALSE(one.backend().list(boot_now()).ok());
   EXPECT_EQ(content_of(file(".rec")), "cronlatch-lock 1\nlock a/b\nseat frei\n");
+  const auto listed = one.backend().list(boot_now());
+  ASSERT_TRUE(listed.ok());
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().state, LockState::damaged);
   EXPECT_TRUE(kernel_says_free(file(".lock")));
 }
 
