@@ -115,11 +115,11 @@ Holder Holders::of(int directory, const std::string& lock_file, std::uint64_t pi
 }
 
 // Looking it up in /proc makes the kernel build the process's folder there, which costs more than
-// taking the lock; since Linux 6.11 a pidfd tells it at once.
+// taking the lock; since Linux 6.11 a pidfd tells it at once (the kernel insists on the 0).
 std::uint64_t own_pid_namespace() {
   struct stat st {};
   const Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
-  const Fd pid_namespace(self ? ioctl(self.get(), kPidfdGetPidNamespace) : -1);
+  const Fd pid_namespace(self ? ioctl(self.get(), kPidfdGetPidNamespace, 0) : -1);
   if (pid_namespace && fstat(pid_namespace.get(), &st) == 0) return st.st_ino;
   return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
