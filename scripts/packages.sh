@@ -9,6 +9,7 @@ PACKAGES=(
   libgtest-dev libgmock-dev redis-server openssl strace              # test
   prometheus python3                                                 # rules, dashboards, and who asks the exporter
   prometheus-pushgateway                                             # who gets metrics-push
+  skopeo docker-registry                                             # who is asked what images run, and by whom
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   yq jq                                                              # render and look at the chart
   util-linux iproute2 procps                           # look at programs and at what they do

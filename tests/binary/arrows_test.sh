@@ -27,15 +27,15 @@ core_knows_the_standard_library_only() {
 # only_in SRC HEADER-PATTERN ALLOWED-PATTERN: a foreign library has its one home.
 only_in() { ! grep -rnE "^ *# *include *[<\"]$2" "$1" --include='*.cc' --include='*.h' | grep -vE "^$1/($3)"; }
 
-for module in core store proc config cli kube plugin admission rest operator gen; do
+for module in core store proc config cli kube plugin image admission rest registry operator gen; do
   check "$module includes only what src/CMakeLists.txt allows it: $(allowed_for $module)" \
     our_headers_follow_the_arrows "$ROOT/src" $module
 done
 check "core includes the C++ standard library and nothing else" core_knows_the_standard_library_only "$ROOT/src"
 check "only config includes yaml-cpp" only_in "$ROOT/src" 'yaml-cpp/' 'config/'
 check "only the Redis store includes hiredis and c-ares" only_in "$ROOT/src" '(hiredis|ares)' 'store/redis/'
-check "only store, config, the operator and its API client include OpenSSL" \
-  only_in "$ROOT/src" 'openssl/' '(store/redis/|config/|operator/|rest/)'
+check "only store, config, the operator and its two clients include OpenSSL" \
+  only_in "$ROOT/src" 'openssl/' '(store/redis/|config/|operator/|rest/|registry/)'
 check "only the operator's HTTP server includes Boost" only_in "$ROOT/src" 'boost/' 'operator/http_(server|connection|deadline)\.'
 check "only the operator's metrics include prometheus-cpp" only_in "$ROOT/src" 'prometheus/' 'operator/metrics\.cc:'
 check "only the API client includes cpprestsdk" only_in "$ROOT/src" 'cpprest/' 'rest/(wire\.cc|sink\.h):'

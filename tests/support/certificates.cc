@@ -33,7 +33,8 @@ using Cert = std::unique_ptr<X509, Freer<X509_free>>;
 using File = std::unique_ptr<FILE, Freer<fclose>>;
 
 constexpr long kDay = 86'400;
-constexpr const char* kRightNames = "DNS:localhost,DNS:redis.test,IP:127.0.0.1,IP:::1";
+constexpr const char* kRightNames =
+    "DNS:localhost,DNS:redis.test,DNS:registry.test,IP:127.0.0.1,IP:::1";
 
 void check(bool ok, const char* what) {
   if (ok) return;

@@ -26,7 +26,8 @@ class Certificates {
   // A bundle of 60 CAs, ours among them, as systems have them.
   const std::string& bundle() const { return bundle_; }
 
-  // Names: localhost, redis.test, 127.0.0.1, ::1. P-256 unless said otherwise; signed by ca().
+  // Names: localhost, redis.test, registry.test, 127.0.0.1, ::1. P-256 unless said otherwise;
+  // signed by ca().
   const CertFiles& good() const { return good_; }
   const CertFiles& rsa() const { return rsa_; }                  // RSA-2048
   const CertFiles& wrong_name() const { return wrong_name_; }    // elsewhere.example only

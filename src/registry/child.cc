@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "registry/file.h"
+
+namespace cronlatch::registry {
+namespace {
+
+constexpr Millis kLookAround{100};  // how late a request to stop may be noticed
+constexpr std::size_t kMostErr = 16 * 1024;
+
+struct Pipe {
+  Descriptor read, write;
+};
+
+std::optional<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// The C library's own attribute objects, freed in any case.
+struct SpawnWishes {
+  posix_spawn_file_actions_t files{};
+  posix_spawnattr_t attributes{};
+  SpawnWishes(int out, int err) {
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, out, 1);
+    posix_spawn_file_actions_adddup2(&files, err, 2);
+    // Libraries open descriptors that are not close-on-exec.
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnWishes() {
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnWishes(const SpawnWishes&) = delete;
+  SpawnWishes& operator=(const SpawnWishes&) = delete;
+};
+
+class Child {
+ public:
+  static Result<Child> start(const ChildSpec& spec, int out, int err) {
+    SpawnWishes wishes(out, err);
+    std::vector<std::string> argv = spec.argv;
+    std::vector<std::string> environment = spec.environment;
+    pid_t pid = 0;
+    const int failed = posix_spawn(&pid, argv.front().c_str(), &wishes.files, &wishes.attributes,
+                                   pointers(argv).data(), pointers(environment).data());
+    if (failed != 0)
+      return Error{failed == ENOENT ? Code::exec_missing : Code::system,
+                   "cannot start " + argv.front() + ": " + std::strerror(failed)};
+    limit(pid, spec.memory);
+    return Child(pid);
+  }
+  Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  Child& operator=(Child&&) = delete;
+  ~Child() {
+    if (pid_ != 0) end();
+  }
+
+  // Kills what is left of the group. Our child is not reaped yet, so its number is still its own.
+  int end() {
+    ::kill(-pid_, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  bool has_exited() const {
+    siginfo_t seen{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           seen.si_pid == pid_;
+  }
+
+ private:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  static void limit(pid_t pid, std::size_t memory) {
+    const rlimit data{memory, memory};
+    const rlimit none{0, 0};
+    ::prlimit(pid, RLIMIT_DATA, &data, nullptr);
+    ::prlimit(pid, RLIMIT_CORE, &none, nullptr);
+  }
+  pid_t pid_;
+};
+
+// False at its end.
+bool read_some(const Descriptor& from, std::string& into) {
+  std::array<char, 16 * 1024> buffer;
+  const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
+  if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+Millis until(TimePoint deadline, const Clock& clock) {
+  const auto left = std::chrono::ceil<Millis>(deadline - clock.now());
+  return std::clamp(left, Millis(0), kLookAround);
+}
+
+}  // namespace
+
+Result<ChildEnd> run_child(const ChildSpec& spec, const Clock& clock, const std::stop_token& stop) {
+  auto out = make_pipe();
+  auto err = make_pipe();
+  if (!out || !err) return Error{Code::system, std::string("no pipe: ") + std::strerror(errno)};
+  auto child = Child::start(spec, out->write.get(), err->write.get());
+  if (!child) return child.error();
+  out->write.close();
+  err->write.close();
+  ChildEnd end;
+  while (out->read.open() || err->read.open()) {
+    if (stop.stop_requested()) return Error{Code::unreachable, "the operator is stopping"};
+    if (clock.now() >= spec.deadline) return Error{Code::unreachable, "it took longer than it may"};
+    std::array<pollfd, 2> polled = {
+        {{out->read.get(), POLLIN, 0}, {err->read.get(), POLLIN, 0}}};  // -1 is left out
+    if (::poll(polled.data(), polled.size(),
+               static_cast<int>(until(spec.deadline, clock).count())) < 0 &&
+        errno != EINTR)
+      return Error{Code::system, std::string("poll: ") + std::strerror(errno)};
+    if (polled[0].revents != 0 && !read_some(out->read, end.out)) out->read.close();
+    if (polled[1].revents != 0 && !read_some(err->read, end.err)) err->read.close();
+    if (end.out.size() > spec.most_output)
+      return Error{Code::unreachable, "the answer is longer than it may be"};
+    if (end.err.size() > kMostErr) end.err.erase(0, end.err.size() - kMostErr);
+  }
+  // Its output is closed; it may still be there.
+  while (!child->has_exited() && clock.now() < spec.deadline && !stop.stop_requested())
+    ::poll(nullptr, 0, 1);
+  end.exit_code = child->end();
+  return end;
+}
+
+}  // namespace cronlatch::registry

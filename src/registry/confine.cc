@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw system calls and the kernel's own numbers (Documentation/userspace-api/landlock.rst): the C
+// library knows none of them, and Debian 12's headers only a part.
+#include "registry/confine.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "registry/file.h"
+
+namespace cronlatch::registry {
+namespace {
+
+constexpr long kAskVersion = 1;
+constexpr long kFirstWithPorts = 4;
+constexpr std::uint64_t kConnectTcp = 1U << 1U;
+constexpr int kRuleNetPort = 2;
+
+struct Ruleset {
+  std::uint64_t handled_files = 0;
+  std::uint64_t handled_ports = kConnectTcp;
+};
+struct PortRule {
+  std::uint64_t allowed = kConnectTcp;
+  std::uint64_t port = 0;
+};
+
+}  // namespace
+
+bool confine_thread_to_ports(const std::vector<std::uint16_t>& ports) {
+  if (::syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion) < kFirstWithPorts)
+    return false;
+  const Ruleset ruleset;
+  const Descriptor rules(
+      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &ruleset, sizeof ruleset, 0)));
+  if (!rules.open()) return false;
+  for (const std::uint16_t port : ports) {
+    const PortRule rule{.port = port};
+    if (::syscall(SYS_landlock_add_rule, rules.get(), kRuleNetPort, &rule, 0) != 0) return false;
+  }
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  return ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
+}
+
+}  // namespace cronlatch::registry

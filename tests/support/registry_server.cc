@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/registry_server.h"
+
+#include <arpa/inet.h>
+#include <openssl/evp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "support/redis_server.h"
+
+namespace cronlatch::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// bcrypt of kPassword, the only kind that the registry reads.
+constexpr char kLogin[] = "cron:$2b$04$abcdefghijklmnopqrstuuetGRvO6QNMBbbIoo5tpQkbPXg26U9Qu\n";
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+bool answers(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  close(fd);
+  return connected;
+}
+
+// A folder as the OCI's image layout wants it.
+class Layout {
+ public:
+  explicit Layout(std::string path) : path_(std::move(path)) {
+    fs::create_directories(path_ + "/blobs/sha256");
+    write(path_ + "/oci-layout", R"({"imageLayoutVersion":"1.0.0"})");
+  }
+  // The descriptor of an image of one empty layer.
+  std::string add(const PushedImage& image) {
+    const std::string config = blob(
+        R"({"architecture":")" + image.arch + R"(","os":"linux","config":)" + image.config +
+        R"(,"rootfs":{"type":"layers","diff_ids":["sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"]},)"
+        R"("history":[{"created":"2026-11-21T00:00:00Z","created_by":"test"}]})");
+    const unsigned char empty[] = {31,  139, 8,   0,   0,   9,   110, 136, 0, 255, 98,
+                                   24,  5,   163, 96,  20,  140, 88,  0,   8, 0,   0,
+                                   255, 255, 46,  175, 181, 239, 0,   4,   0, 0};
+    const std::string layer = blob({reinterpret_cast<const char*>(empty), sizeof empty});
+    const std::string manifest = blob(
+        R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":)" +
+        descriptor("config.v1+json", config) + R"(,"layers":[)" +
+        descriptor("layer.v1.tar+gzip", layer) + "]}");
+    return descriptor("manifest.v1+json", manifest,
+                      R"(,"platform":{"os":"linux","architecture":")" + image.arch + R"("})");
+  }
+  std::string index(const std::string& descriptors) {
+    return R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[)" +
+           descriptors + "]}";
+  }
+  std::string blob(const std::string& bytes) {
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    EVP_Digest(bytes.data(), bytes.size(), hash, &size, EVP_sha256(), nullptr);
+    std::string hex;
+    for (unsigned int i = 0; i < size; ++i) {
+      hex += "0123456789abcdef"[hash[i] >> 4];
+      hex += "0123456789abcdef"[hash[i] & 15];
+    }
+    write(path_ + "/blobs/sha256/" + hex, bytes);
+    return hex;
+  }
+  std::string descriptor(const std::string& type, const std::string& hex,
+                         const std::string& more = "") const {
+    const auto size = fs::file_size(path_ + "/blobs/sha256/" + hex);
+    return R"({"mediaType":"application/vnd.oci.image.)" + type + R"(","digest":"sha256:)" + hex +
+           R"(","size":)" + std::to_string(size) + more + "}";
+  }
+  void finish(const std::string& descriptor_of_all) {
+    write(path_ + "/index.json", R"({"schemaVersion":2,"manifests":[)" + descriptor_of_all + "]}");
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+bool name_hosts() {
+  const uid_t uid = getuid();
+  if (unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) != 0) return false;
+  if (uid != 0) write("/proc/self/uid_map", "0 " + std::to_string(uid) + " 1");
+  std::string hosts = (fs::temp_directory_path() / "cronlatch-hosts-XXXXXX").string();
+  const int fd = mkstemp(hosts.data());
+  if (fd < 0) return false;
+  close(fd);
+  write(hosts, "127.0.0.1 localhost registry.test redis.test canary.test rebound.example.com\n");
+  const bool mounted = mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                       mount(hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0;
+  fs::remove(hosts);  // the mount keeps it
+  return mounted;
+}
+
+RegistryServer::RegistryServer(const Certificates& certificates, Door door)
+    : certificates_(certificates), door_(door), port_(free_port()) {
+  fs::create_directory(dir_.path("store"));
+  fs::create_directory(dir_.path("certs"));
+  fs::copy_file(certificates.ca(), dir_.path("certs/ca.crt"));
+  write(dir_.path("htpasswd"), kLogin);
+  write(dir_.path("config.yml"),
+        "version: 0.1\nlog: {level: error}\ncompatibility: {schema1: {enabled: true}}\n"
+        "storage: {filesystem: {rootdirectory: " +
+            dir_.path("store") + "}}\nhttp:\n  addr: 127.0.0.1:" + std::to_string(port_) +
+            "\n  tls: {certificate: " + certificates.good().cert +
+            ", key: " + certificates.good().key + "}\n" +
+            (door == Door::login
+                 ? "auth: {htpasswd: {realm: test, path: " + dir_.path("htpasswd") + "}}\n"
+                 : ""));
+  start();
+}
+
+void RegistryServer::start() {
+  server_ = std::make_unique<Program>(
+      ProgramSpec{.argv = {"/usr/bin/docker-registry", "serve", dir_.path("config.yml")},
+                  .env = {"PATH=/usr/bin:/bin", "OTEL_TRACES_EXPORTER=none"}});
+  if (eventually([&] { return answers(port_); })) return;
+  std::fprintf(stderr, "docker-registry does not start:\n%s\n", server_->err().c_str());
+  std::abort();
+}
+
+void RegistryServer::copy(const std::string& layout, const std::string& to,
+                          const std::vector<std::string>& more) {
+  std::vector<std::string> argv = {
+      "/usr/bin/skopeo", "--insecure-policy", "--tmpdir",        dir_.path(), "copy",
+      "--quiet",         "--dest-cert-dir",   dir_.path("certs")};
+  if (door_ == Door::login)
+    argv.insert(argv.end(), {"--dest-creds", std::string(kUser) + ":" + kPassword});
+  argv.insert(argv.end(), more.begin(), more.end());
+  argv.insert(argv.end(), {"oci:" + layout, "docker://" + name() + "/" + to});
+  Program skopeo(ProgramSpec{.argv = argv, .env = {"PATH=/usr/bin:/bin", "HOME=" + dir_.path()}});
+  const auto code = skopeo.exit_code(kPatience * 3);
+  if (code == 0) return;
+  std::fprintf(stderr, "skopeo does not push %s:\n%s\n", to.c_str(), skopeo.err().c_str());
+  std::abort();
+}
+
+void RegistryServer::push(const std::string& repository_and_tag, const PushedImage& image,
+                          const std::string& format) {
+  const std::string path = dir_.path("layout-" + std::to_string(++layouts_));
+  Layout layout(path);
+  layout.finish(layout.add(image));
+  copy(path, repository_and_tag, {"--format", format});
+}
+
+void RegistryServer::push_index(const std::string& repository_and_tag,
+                                const std::vector<PushedImage>& images) {
+  const std::string path = dir_.path("layout-" + std::to_string(++layouts_));
+  Layout layout(path);
+  std::string all;
+  for (const PushedImage& image : images) all += (all.empty() ? "" : ",") + layout.add(image);
+  layout.finish(layout.descriptor("index.v1+json", layout.blob(layout.index(all))));
+  copy(path, repository_and_tag, {"--all"});
+}
+
+}  // namespace cronlatch::testing

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// RegistryServer: a real registry (Debian's docker-registry) on loopback with TLS, and images to
+// push into it with skopeo. It dies with the test.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/certificates.h"
+#include "support/program.h"
+
+namespace cronlatch::testing {
+
+// Names of the tests' hosts, all of them loopback. Once, before any thread: it moves this process
+// into a mount namespace of its own. False where that is forbidden.
+bool name_hosts();
+
+struct PushedImage {
+  std::string config;  // the object `config` of an image's configuration
+  std::string arch = "amd64";
+};
+
+class RegistryServer {
+ public:
+  static constexpr char kUser[] = "cron";
+  static constexpr char kPassword[] = "wonder";
+
+  enum class Door { open, login };
+  explicit RegistryServer(const Certificates& certificates, Door door = Door::open);
+
+  std::string name() const { return "registry.test:" + std::to_string(port_); }
+  void push(const std::string& repository_and_tag, const PushedImage& image,
+            const std::string& format = "oci");
+  void push_index(const std::string& repository_and_tag, const std::vector<PushedImage>& images);
+  void stop() { server_.reset(); }
+  void start();
+
+ private:
+  void copy(const std::string& layout, const std::string& to, const std::vector<std::string>& more);
+
+  const Certificates& certificates_;
+  const Door door_;
+  ScratchDir dir_;
+  int port_ = 0;
+  int layouts_ = 0;
+  std::unique_ptr<Program> server_;
+};
+
+}  // namespace cronlatch::testing
