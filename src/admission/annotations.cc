@@ -28,7 +28,7 @@ constexpr std::array<Extra, 6> kExtras = {{
     {"alert-after", "26h"},
 }};
 // Written by us: never read as a wish, never refused.
-constexpr std::array<std::string_view, 2> kOurs = {"injected", "mirrored"};
+constexpr std::array<std::string_view, 3> kOurs = {"injected", "mirrored", "command-from"};
 
 std::string with_prefix(std::string_view key) { return std::string(kPrefix) + std::string(key); }
 

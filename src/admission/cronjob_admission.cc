@@ -39,7 +39,8 @@ Verdict denied(const Error& error) {
 
 }  // namespace
 
-Verdict admit_cronjob(Admission& request, const Settings& settings) {
+Verdict admit_cronjob(Admission& request, const Settings& settings,
+                      const EntrypointSource& images) {
   const bool concerns_us = request.operation == "CREATE" || request.operation == "UPDATE";
   // One that is being deleted must be able to lose its finalizers, whatever is wrong with it.
   const Json* const deleted = kube::find(request.object, {"metadata", "deletionTimestamp"});
@@ -56,7 +57,8 @@ Verdict admit_cronjob(Admission& request, const Settings& settings) {
   Json* const job_template = kube::find(request.object, {"spec", "jobTemplate"});
   Json& job = job_template != nullptr && job_template->is_object() ? *job_template : none;
   const Workload workload{&job, kTemplatePath, request.namespace_name, name_of(request.object)};
-  Result<std::optional<Injection>> tried = gate(workload, settings, ImageIndex(settings));
+  Result<std::optional<Injection>> tried =
+      gate(workload, settings, Lookahead(images, verdict.warnings));
   if (!tried.ok()) return denied(tried.error());
   if (!tried->has_value()) return verdict;
   const auto add = [&](std::vector<std::string>&& warnings) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/entrypoint.h"
 
+#include "admission/run_flags.h"
+#include "core/text.h"
+
 namespace cronlatch::op {
 namespace {
 
@@ -16,13 +19,29 @@ std::string without_tag(const std::string& image) {
 
 }  // namespace
 
-std::optional<Entrypoint> ImageIndex::find(const std::string& image) const {
-  const std::string tagged = without_digest(image);
-  for (const std::string& name : {image, tagged, without_tag(tagged)}) {
+Entrypoint entrypoint_of(const image::Startup& startup) {
+  Entrypoint out{startup.entrypoint, startup.cmd};
+  for (std::vector<std::string>* const words : {&out.entrypoint, &out.cmd})
+    for (std::string& word : *words) word = kubelet_escaped(word);
+  return out;
+}
+
+EntrypointAnswer ImageIndex::find(const ImageUse& use) const {
+  const std::string tagged = without_digest(use.image);
+  for (const std::string& name : {use.image, tagged, without_tag(tagged)}) {
     const auto entry = images_.find(name);
-    if (entry != images_.end()) return Entrypoint{entry->second, {}};
+    if (entry != images_.end()) return Entrypoint{entry->second, {}, "the operator's image index"};
   }
-  return std::nullopt;
+  return NotKnown{};
+}
+
+EntrypointAnswer Lookahead::find(const ImageUse& use) const {
+  EntrypointAnswer answer = source_.find(use);
+  const auto* const unknown = std::get_if<NotKnown>(&answer);
+  if (unknown == nullptr || !unknown->may_be_soon) return answer;
+  warnings_.push_back("what image " + cronlatch::quoted(use.image) + " runs is not known yet: " +
+                      unknown->why + "; until it is, the Jobs of this CronJob are refused");
+  return Entrypoint{{"not known yet"}, {}};  // the rewrite of a template is thrown away
 }
 
 }  // namespace cronlatch::op

@@ -3,36 +3,71 @@
 // between the rewrite and whoever can tell.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "admission/settings.h"
+#include "image/manifest.h"
 
 namespace cronlatch::op {
+
+// Who asks: the image, and what of its pod says where it runs.
+struct ImageUse {
+  std::string image;
+  std::string namespace_name;
+  const kube::Json& pod_spec;
+};
 
 struct Entrypoint {
   std::vector<std::string> entrypoint;
   // Runs behind it when the container has no `args`: once we set `command`, Kubernetes no longer
   // takes it from the image.
   std::vector<std::string> cmd;
+  // Where it comes from, for people; empty: nothing worth telling.
+  std::string from{};
+  std::string pinned{};  // the image to run instead, by digest; empty: as the pod says
 };
+
+// Of what the image says. The kubelet would replace $(NAME) in what we write, but not in that.
+Entrypoint entrypoint_of(const image::Startup& startup);
+
+struct NotKnown {
+  std::string why;          // completes "what image X runs is not known"; empty: nobody was asked
+  std::string fix{};        // what else would help
+  bool may_be_soon{false};  // asked again, the answer may be another
+};
+
+using EntrypointAnswer = std::variant<Entrypoint, NotKnown>;
 
 class EntrypointSource {
  public:
   virtual ~EntrypointSource() = default;
-  // Nothing for an image that it does not know. Must not throw.
-  virtual std::optional<Entrypoint> find(const std::string& image) const = 0;
+  // Must not throw. May take as long as its maker allowed it to.
+  virtual EntrypointAnswer find(const ImageUse& use) const = 0;
 };
 
 // The platform's list. An entry without tag or digest stands for all of them.
 class ImageIndex final : public EntrypointSource {
  public:
   explicit ImageIndex(const Settings& settings) : images_(settings.image_index) {}
-  std::optional<Entrypoint> find(const std::string& image) const override;
+  EntrypointAnswer find(const ImageUse& use) const override;
 
  private:
   const std::map<std::string, std::vector<std::string>>& images_;
+};
+
+// What `kubectl apply` asks: as `source`, but an image that may be known soon is no reason to
+// refuse a CronJob. `warnings` outlives it.
+class Lookahead final : public EntrypointSource {
+ public:
+  Lookahead(const EntrypointSource& source, std::vector<std::string>& warnings)
+      : source_(source), warnings_(warnings) {}
+  EntrypointAnswer find(const ImageUse& use) const override;
+
+ private:
+  const EntrypointSource& source_;
+  std::vector<std::string>& warnings_;
 };
 
 }  // namespace cronlatch::op

@@ -169,6 +169,9 @@ Result<Injection> inject(const Workload& workload, const Wishes& wishes, const S
   const std::string pointer = below(pointer_to("/spec/containers"), *index);
   edit.set(pointer + "/command", array_of(command));
   if (user->args) edit.set(pointer + "/args", array_of(*user->args));
+  if (!user->pinned.empty()) edit.set(pointer + "/image", user->pinned);
+  if (!user->from.empty())
+    edit.set(below(pointer_to("/metadata/annotations"), kCommandFromAnnotation), user->from);
   put_environment(edit, pointer, workload);
   put_mounts(edit, pointer, !wishes.store_secret.empty());
   put_volumes(edit, wishes.store_secret);

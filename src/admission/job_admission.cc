@@ -44,13 +44,13 @@ Result<std::optional<Injection>> gate(const Workload& workload, const Settings& 
   return std::optional<Injection>(std::move(injection).value());
 }
 
-Verdict admit_job(Admission& request, const Settings& settings) {
+Verdict admit_job(Admission& request, const Settings& settings, const EntrypointSource& images) {
   Verdict verdict;
   // A Job's template cannot be changed later, so there is nothing to do later either.
   if (request.operation != "CREATE") return verdict;
   const Workload workload{&request.object, "", request.namespace_name,
                           owning_cronjob(request.object)};
-  Result<std::optional<Injection>> gated = gate(workload, settings, ImageIndex(settings));
+  Result<std::optional<Injection>> gated = gate(workload, settings, images);
   if (!gated.ok()) {
     verdict.kind = Verdict::Kind::denied;
     verdict.message = gated.error().message;

@@ -54,6 +54,20 @@ std::optional<Wrapper> find_wrapper(const std::vector<std::string>& command) {
   return std::nullopt;
 }
 
+void refuse_unknown(const Workload& workload, std::size_t container, const std::string& why,
+                    const std::string& fix, Findings& findings) {
+  const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
+  findings.add(workload.container_path(container) + ".command",
+               "container " + cronlatch::quoted(kube::string_at(it, {"name"})) +
+                   " has no command, and what image " +
+                   cronlatch::quoted(kube::string_at(it, {"image"})) + " runs is not known" +
+                   (why.empty() ? "" : ": " + why),
+               (fix.empty() ? "" : fix + ", or ") +
+                   "write the image's ENTRYPOINT (and its CMD, if there are no args) as command: "
+                   "[...], or as " +
+                   example_of("command"));
+}
+
 }  // namespace
 
 std::optional<std::size_t> gated_container(const Workload& workload, const Wishes& wishes,
@@ -90,23 +104,28 @@ std::optional<UserCommand> user_command(const Workload& workload, std::size_t co
                                         const Wishes& wishes, const EntrypointSource& source,
                                         Findings& findings) {
   const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
-  const std::vector<std::string> own = unwrapped(strings_at(it, {"command"}));
+  const std::vector<std::string> written = strings_at(it, {"command"});
+  const std::vector<std::string> own = unwrapped(written);
+  const bool has_args = !items_at(it, {"args"}).empty();
   if (!own.empty()) return UserCommand{own, std::nullopt};
+  // Gated already, and its image has no ENTRYPOINT: the arguments are the command.
+  if (!written.empty() && has_args) return UserCommand{};
   if (!wishes.command.empty()) return UserCommand{wishes.command, std::nullopt};
   const std::string image = kube::string_at(it, {"image"});
-  const std::optional<Entrypoint> known = source.find(image);
-  if (!known || known->entrypoint.empty()) {
-    findings.add(workload.container_path(container) + ".command",
-                 "container " + cronlatch::quoted(kube::string_at(it, {"name"})) +
-                     " has no command, and what image " + cronlatch::quoted(image) +
-                     " runs is not known",
-                 "write the image's ENTRYPOINT (and its CMD, if there are no args) as command: "
-                 "[...], or as " +
-                     example_of("command"));
+  const EntrypointAnswer answer =
+      source.find({image, workload.namespace_name, workload.pod_spec()});
+  const auto* const known = std::get_if<Entrypoint>(&answer);
+  if (known == nullptr) {
+    const NotKnown& unknown = std::get<NotKnown>(answer);
+    refuse_unknown(workload, container, unknown.why, unknown.fix, findings);
     return std::nullopt;
   }
-  UserCommand found{known->entrypoint, std::nullopt};
-  if (!known->cmd.empty() && items_at(it, {"args"}).empty()) found.args = known->cmd;
+  if (known->entrypoint.empty() && known->cmd.empty() && !has_args) {
+    refuse_unknown(workload, container, "it has neither ENTRYPOINT nor CMD", "", findings);
+    return std::nullopt;
+  }
+  UserCommand found{known->entrypoint, std::nullopt, known->from, known->pinned};
+  if (!known->cmd.empty() && !has_args) found.args = known->cmd;
   return found;
 }
 

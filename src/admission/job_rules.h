@@ -31,10 +31,13 @@ std::optional<std::size_t> gated_container(const Workload& workload, const Wishe
 std::vector<std::string> unwrapped(const std::vector<std::string>& command);
 
 // What the gated container runs: its own command, or what annotation or source say for the image.
-// `args` is set where the image's CMD must be added, because the container has none.
+// `args` is set where the image's CMD must be added, because the container has none; `command` is
+// empty for an image without ENTRYPOINT, where the arguments are all there is.
 struct UserCommand {
   std::vector<std::string> command;
   std::optional<std::vector<std::string>> args;
+  std::string from{};    // Entrypoint::from
+  std::string pinned{};  // Entrypoint::pinned
 };
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
                                         const Wishes& wishes, const EntrypointSource& source,

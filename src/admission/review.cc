@@ -76,8 +76,10 @@ Verdict trouble(std::string message) {
   return verdict;
 }
 
-Verdict decide(Json& review, const Settings& settings,
-               Verdict (*admit)(Admission&, const Settings&)) {
+using Admit = Verdict (*)(Admission&, const Settings&, const EntrypointSource&);
+
+Verdict decide(Json& review, const Settings& settings, const EntrypointSource& images,
+               Admit admit) {
   const Json* const object = kube::find(review, {"request", "object"});
   const std::string operation = kube::string_at(review, {"request", "operation"});
   if (operation == "DELETE" || operation == "CONNECT") return {};
@@ -94,27 +96,37 @@ Verdict decide(Json& review, const Settings& settings,
   admission.operation = operation;
   const Json* const before = kube::find(request, {"oldObject"});
   if (before != nullptr && before->is_object()) admission.before = before;
-  return admit(admission, settings);
+  return admit(admission, settings, images);
 }
 
-Reviewed answer(std::string_view text, const Settings& settings, std::string_view resource,
-                Verdict (*admit)(Admission&, const Settings&)) {
+Reviewed answer(std::string_view text, const Settings& settings, const EntrypointSource& images,
+                std::string_view resource, Admit admit) {
   Result<Json> review = kube::parse_json(text);
   const std::string uid = review.ok() ? kube::string_at(*review, {"request", "uid"}) : "";
   const Verdict verdict = !review.ok()
                               ? trouble("the review cannot be read: " + review.error().message)
-                              : decide(*review, settings, admit);
+                              : decide(*review, settings, images, admit);
   return {review_of(verdict, uid), resource, result_of(verdict)};
 }
 
 }  // namespace
 
+Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings,
+                        const EntrypointSource& images) {
+  return answer(admission_review_json, settings, images, "cronjob", admit_cronjob);
+}
+
+Reviewed review_job(std::string_view admission_review_json, const Settings& settings,
+                    const EntrypointSource& images) {
+  return answer(admission_review_json, settings, images, "job", admit_job);
+}
+
 Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings) {
-  return answer(admission_review_json, settings, "cronjob", admit_cronjob);
+  return review_cronjob(admission_review_json, settings, ImageIndex(settings));
 }
 
 Reviewed review_job(std::string_view admission_review_json, const Settings& settings) {
-  return answer(admission_review_json, settings, "job", admit_job);
+  return review_job(admission_review_json, settings, ImageIndex(settings));
 }
 
 }  // namespace cronlatch::op

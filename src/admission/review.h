@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator's two answers to the API server: an AdmissionReview as text in, one as text out.
-// Pure: no I/O, no clock, no side effect, so a dry run is answered like any other. The HTTP server
-// calls it; nothing here knows of HTTP.
+// Pure but for what is asked about images: no I/O, no clock, no side effect, so a dry run is
+// answered like any other. The HTTP server calls it; nothing here knows of HTTP.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "admission/entrypoint.h"
 #include "admission/settings.h"
 
 namespace cronlatch::op {
@@ -21,6 +22,11 @@ struct Reviewed {
 };
 
 // Any thread may call these, several at once. They never throw.
+Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings,
+                        const EntrypointSource& images);
+Reviewed review_job(std::string_view admission_review_json, const Settings& settings,
+                    const EntrypointSource& images);
+// With the settings' image index alone.
 Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings);
 Reviewed review_job(std::string_view admission_review_json, const Settings& settings);
 

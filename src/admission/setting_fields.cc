@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/setting_fields.h"
 
+#include <charconv>
+
 #include "core/text.h"
 
 namespace cronlatch::op {
@@ -27,6 +29,23 @@ Status read(bool& out, const YamlNode& node) {
   if (node.kind != Kind::text || (node.text != "true" && node.text != "false"))
     return wrong("neither true nor false", "write true or false");
   out = node.text == "true";
+  return Done{};
+}
+
+Status read(Millis& out, const YamlNode& node) {
+  std::string text;
+  if (Status is_text = read(text, node); !is_text.ok()) return is_text;
+  const Result<Millis> duration = parse_duration(text);
+  if (!duration.ok()) return duration.error();
+  out = *duration;
+  return Done{};
+}
+
+Status read(std::size_t& out, const YamlNode& node) {
+  const std::string& text = node.text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (node.kind != Kind::text || error != std::errc() || end != text.data() + text.size())
+    return wrong("no whole number", "write for example 1000");
   return Done{};
 }
 

@@ -8,6 +8,7 @@
 #include "admission/setting_fields.h"
 #include "admission/wishes.h"
 #include "core/text.h"
+#include "image/registry_policy.h"
 
 namespace cronlatch::op {
 namespace {
@@ -37,6 +38,16 @@ const Row kRows[] = {
     {"defaults", &S::defaults, "{}", "options of every gated run: below annotations where those may set them"},
     {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "namespaces that may use lock-scope: cluster"},
     {"image-index", &S::image_index, "{}", "image -> ENTRYPOINT (and CMD), for containers without a command"},
+    {"lookup", &S::lookup, "false", "ask an image's registry what a container without a command runs"},
+    {"lookup-registries", &S::lookup_registries, "[]", "registries that may be asked: host or host:port, exactly; http://host:port for one without TLS"},
+    {"lookup-timeout", &S::lookup_timeout, "15s", "longest look-up of one image, 1s to 5m"},
+    {"lookup-cache-size", &S::lookup_cache_size, "10000", "images that are remembered, 1 to 1000000"},
+    {"lookup-pin", &S::lookup_pin, "false", "a gated Job whose image was looked up runs that very image, by digest"},
+    {"lookup-architectures", &S::lookup_architectures, "[amd64, arm64]", "of the nodes, for pods that do not say where they run"},
+    {"lookup-docker-config", &S::lookup_docker_config, "", "file like docker's config.json with logins; read at each look-up"},
+    {"lookup-pull-secret-namespaces", &S::lookup_pull_secret_namespaces, "[]", "namespaces whose Jobs' imagePullSecrets are read for logins"},
+    {"lookup-ca-file", &S::lookup_ca_file, "", "PEM: authorities of registries, besides the system's"},
+    {"lookup-program", &S::lookup_program, "/usr/bin/skopeo", "the client that speaks with registries"},
     {"select", &S::select, "[]", "CronJobs that the platform gates: namespace, name, labels, annotations (without prefix)"},
     {"certificate-mode", &S::certificate_mode, "own", "own: made and renewed by the operator; files: read from certificate-dir"},
     {"certificate-dir", &S::certificate_dir, "/etc/cronlatch/tls", "tls.crt, tls.key, ca.crt in mode files"},
@@ -92,6 +103,23 @@ Status check_text(const Settings& s) {
           Code::config,
           std::string(key) + ": " + cronlatch::quoted(address) + " is no address with a port",
           "write for example \"[::]:8443\""};
+  return Done{};
+}
+
+Status check_lookup(const Settings& s) {
+  for (const std::string& line : s.lookup_registries)
+    if (const auto listed = image::parse_listed(line); !listed.ok())
+      return Error{Code::config, "lookup-registries: " + listed.error().message,
+                   listed.error().hint};
+  if (s.lookup_timeout < Millis(1'000) || s.lookup_timeout > Millis(300'000))
+    return Error{Code::config, "lookup-timeout: not from 1s to 5m", "write for example 15s"};
+  if (s.lookup_cache_size == 0 || s.lookup_cache_size > 1'000'000)
+    return Error{Code::config, "lookup-cache-size: not from 1 to 1000000",
+                 "write for example 10000"};
+  if (s.lookup && s.lookup_architectures.empty())
+    return Error{Code::config, "lookup-architectures: none", "write for example [amd64]"};
+  if (s.lookup && !s.lookup_program.starts_with('/'))
+    return Error{Code::config, "lookup-program: no absolute path", "write /usr/bin/skopeo"};
   return Done{};
 }
 
@@ -164,7 +192,7 @@ Result<Settings> parse_settings(std::string_view yaml) {
       return Error{Code::config, place(entry.line) + entry.key + ": " + status.error().message,
                    status.error().hint};
   }
-  for (const auto check : {check_text, check_defaults, check_selections, check_lists})
+  for (const auto check : {check_text, check_lookup, check_defaults, check_selections, check_lists})
     if (Status checked = check(settings); !checked.ok()) return with_line(*root, checked.error());
   return settings;
 }

@@ -52,6 +52,19 @@ struct Settings {
   std::map<std::string, std::vector<std::string>> image_index;  // image reference -> its ENTRYPOINT
   std::vector<Selection> select;
 
+  // What a container without a command runs, asked of the image's registry: docs/kubernetes.md.
+  bool lookup = false;
+  std::vector<std::string> lookup_registries;  // image::parse_listed reads each
+  Millis lookup_timeout{15'000};               // of one image, whatever it takes to read it
+  std::size_t lookup_cache_size = 10'000;      // images
+  bool lookup_pin = false;                     // a gated Job runs the very image that was looked at
+  // Of the nodes, where a pod does not say.
+  std::vector<std::string> lookup_architectures = {"amd64", "arm64"};
+  std::string lookup_docker_config;                        // a docker config.json with logins
+  std::vector<std::string> lookup_pull_secret_namespaces;  // where a Job's own logins may be read
+  std::string lookup_ca_file;                              // PEM: authorities besides the system's
+  std::string lookup_program = "/usr/bin/skopeo";
+
   // How we keep house.
   CertificateMode certificate_mode = CertificateMode::own;
   std::string certificate_dir = "/etc/cronlatch/tls";    // tls.crt, tls.key, ca.crt in mode `files`

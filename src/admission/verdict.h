@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "admission/entrypoint.h"
 #include "admission/settings.h"
 #include "kube/json.h"
 
@@ -28,7 +29,7 @@ struct Admission {
 };
 
 // Both leave `object` as it would be after the patch, or nearly so.
-Verdict admit_cronjob(Admission& request, const Settings& settings);
-Verdict admit_job(Admission& request, const Settings& settings);
+Verdict admit_cronjob(Admission& request, const Settings& settings, const EntrypointSource& images);
+Verdict admit_job(Admission& request, const Settings& settings, const EntrypointSource& images);
 
 }  // namespace cronlatch::op

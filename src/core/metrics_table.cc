@@ -63,6 +63,8 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_ledger_left_out", kGauge, "", "Pairs of lock and job that the ledger has and this page has not, because there are too many or their names cannot be shown.", kOperator, {}},
     Metric{"cronlatch_admission_requests_total", kCounter, "resource, result", "Admission reviews answered, by what was answered.", kOperator, {}},
     Metric{"cronlatch_admission_duration_seconds", kHistogram, "", "Time from a complete admission request to its answer, without the network.", kOperator, {}},
+    Metric{"cronlatch_entrypoint_lookups_total", kCounter, "result", "What a container without a command runs: told by the image index, remembered, read from a registry, or not found out.", kOperator, {}},
+    Metric{"cronlatch_entrypoint_lookup_duration_seconds", kHistogram, "", "Time a registry took to be asked about one image, failures included.", kOperator, {}},
     Metric{"cronlatch_certificate_expiry_timestamp_seconds", kGauge, "use", "When the certificate in use ends.", kOperator, {}},
     Metric{"cronlatch_leader", kGauge, "", "1 in the replica that reconciles and keeps certificates.", kOperator, {}},
     Metric{"cronlatch_build_info", kGauge, "version", "Always 1; the label is what runs.", kOperator, {}},

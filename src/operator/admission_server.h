@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/time.h"
 #include "operator/http_server.h"
+#include "operator/image_lookup.h"
 #include "operator/metrics.h"
 
 namespace cronlatch::op {
@@ -25,8 +26,10 @@ struct Readiness {
 };
 
 // Everything that is passed outlives the handler.
-HttpHandler admission_routes(const Settings& settings, Metrics& metrics, const Clock& clock,
-                             const Log& log);
+// How long an admission may wait for a registry, from the moment it was read.
+inline constexpr Millis kPatienceWithRegistries{3'000};
+HttpHandler admission_routes(const Settings& settings, const ImageLookup& images, Metrics& metrics,
+                             const Clock& clock, const Log& log);
 // `status` gives the status page (status_page.h).
 HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics,
                          std::function<std::string()> status);

@@ -67,6 +67,11 @@ class Metrics::Impl {
           .Name(std::string(kStoreCommandDuration.name))
           .Help(help_of(kStoreCommandDuration))
           .Register(registry);
+  prometheus::Histogram& lookup_seconds = prometheus::BuildHistogram()
+                                              .Name(std::string(kEntrypointLookupDuration.name))
+                                              .Help(help_of(kEntrypointLookupDuration))
+                                              .Register(registry)
+                                              .Add({}, buckets());
   std::mutex mutex;
   std::vector<MetricSource> sources;
 };
@@ -77,6 +82,8 @@ Metrics::Metrics(std::string_view version) : impl_(std::make_unique<Impl>()) {
       count(kAdmissionRequests, {{"resource", resource}, {"result", result}}, 0);
     }
   }
+  for (const char* result : {"index", "cache", "registry", "error"})
+    count(kEntrypointLookups, {{"result", result}}, 0);
   leader(false);
   set(kBuildInfo, {{"version", std::string(version)}}, 1);
 }
@@ -96,6 +103,11 @@ void Metrics::store_command(std::string_view command, Micros took) {
     impl_->store_seconds.Add({{"command", std::string(command)}}, buckets())
         .Observe(std::chrono::duration<double>(took).count());
   });
+}
+
+void Metrics::entrypoint_lookup_took(Micros took) {
+  without_throwing(
+      [&] { impl_->lookup_seconds.Observe(std::chrono::duration<double>(took).count()); });
 }
 
 void Metrics::certificate_expiry(std::string_view use, WallTime not_after) {

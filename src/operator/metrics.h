@@ -24,6 +24,9 @@ inline constexpr MetricName kAdmissionDuration{"cronlatch_admission_duration_sec
 inline constexpr MetricName kCertificateExpiry{"cronlatch_certificate_expiry_timestamp_seconds"};
 inline constexpr MetricName kLeader{"cronlatch_leader"};
 inline constexpr MetricName kBuildInfo{"cronlatch_build_info"};
+inline constexpr MetricName kEntrypointLookups{"cronlatch_entrypoint_lookups_total"};
+inline constexpr MetricName kEntrypointLookupDuration{
+    "cronlatch_entrypoint_lookup_duration_seconds"};
 inline constexpr MetricName kStoreCommandDuration{"cronlatch_store_command_duration_seconds"};
 
 using MetricLabels = std::map<std::string, std::string>;
@@ -41,6 +44,8 @@ class Metrics {
 
   void admission(std::string_view resource, std::string_view result, Micros took);
   void store_command(std::string_view command, Micros took);          // command: show, list
+  // Of a registry that was asked, whatever came of it.
+  void entrypoint_lookup_took(Micros took);
   void certificate_expiry(std::string_view use, WallTime not_after);  // use: serving, ca
   void leader(bool leading);
 

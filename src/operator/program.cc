@@ -21,10 +21,13 @@
 #include "operator/exporter.h"
 #include "operator/guard.h"
 #include "operator/host_clock.h"
+#include "operator/image_lookup.h"
 #include "operator/ledger_reader.h"
+#include "operator/look_ahead.h"
 #include "operator/metrics.h"
 #include "operator/status_page.h"
 #include "operator/store_access.h"
+#include "registry/lookup.h"
 #include "rest/rest_api.h"
 
 namespace cronlatch::op {
@@ -74,9 +77,17 @@ class Goodbye {
   sigset_t signals_{};
 };
 
+// As many more workers as may wait for registries, so that those who need none are not kept
+// waiting.
+Tempo with_room_to_wait(Tempo tempo, const Settings& settings) {
+  if (settings.lookup) tempo.admission.workers += registry::LookupTempo{}.waiting;
+  return tempo;
+}
+
 class Operator {
  public:
-  Operator(Settings settings, const Tempo& tempo) : settings_(std::move(settings)), tempo_(tempo) {}
+  Operator(Settings settings, const Tempo& tempo)
+      : settings_(std::move(settings)), tempo_(with_room_to_wait(tempo, settings_)) {}
 
   Status start(const EnvironmentVariable& environment);
   void live(const Goodbye& goodbye);
@@ -101,13 +112,15 @@ class Operator {
   Metrics metrics_{CRONLATCH_VERSION};
   Readiness readiness_;
   std::string client_ca_;
+  ImageLookup images_{settings_, metrics_, clock_, log_};
   HttpServer admission_{Transport::tls, tempo_.admission,
-                        admission_routes(settings_, metrics_, clock_, log_), log_};
+                        admission_routes(settings_, images_, metrics_, clock_, log_), log_};
   Exporter exporter_{[this] { return leading(); }, metrics_, clock_};
   std::optional<CertificateFiles> files_;
   std::unique_ptr<kube::RestApi> api_;
   std::optional<LedgerReader> reader_;
   std::optional<Controller> controller_;  // its threads use all of the above
+  std::optional<LookAhead> look_ahead_;
   HttpServer plain_{Transport::plain, tempo_.plain,
                     plain_routes(readiness_, metrics_, [this] { return status(); }),
                     log_};  // last: it asks all of them
@@ -134,6 +147,9 @@ Status Operator::join_cluster(const EnvironmentVariable& environment) {
   };
   controller_.emplace(ControllerParts{settings_, *api_, metrics_, exporter_, clock_, log_,
                                       environment("POD_NAME"), show});
+  if (settings_.lookup)
+    look_ahead_.emplace(LookAhead::Parts{settings_, *api_, images_, clock_, log_,
+                                         [this] { return leading(); }, environment("POD_NAME")});
   return Done{};
 }
 
@@ -186,10 +202,16 @@ Status Operator::start(const EnvironmentVariable& environment) {
     metrics_.leader(true);
   }
   read_ledger();
+  const std::string scratch = environment("TMPDIR");
+  if (const Status asking = images_.start(
+          {scratch.empty() ? "/tmp" : scratch, environment("SSL_CERT_FILE")}, api_.get());
+      !asking)
+    return asking;
   if (const Status plain = plain_.start(settings_.plain_address); !plain) return plain;
   if (const Status tls = admission_.start(settings_.admission_address); !tls) return tls;
   readiness_.listening = true;
   if (controller_) controller_->start();
+  if (look_ahead_) look_ahead_->start();
   log_({Level::info,
         "listening",
         "cronlatch-operator " CRONLATCH_VERSION " is listening",
@@ -211,11 +233,13 @@ void Operator::leave(const Goodbye& goodbye) {
   readiness_.leaving = true;
   admission_.drain();
   log_({Level::info, "leaving", "told to stop: still answering, taking no new work soon", {}});
+  if (look_ahead_) look_ahead_->stop();
   if (controller_) controller_->stop();  // another replica can lead at once
   if (goodbye.said_within(tempo_.leave)) {
     log_({Level::warn, "leaving_now", "told to stop twice: not waiting for new connections", {}});
   }
   if (reader_) reader_->stop();
+  images_.stop();
   admission_.stop(tempo_.grace);
   plain_.stop(Millis(0));
   log_({Level::info, "left", "everything that was asked is answered", {}});

@@ -75,12 +75,18 @@ TEST(ImageIndex, KnowsAnImageWithAndWithoutItsTag) {
   Settings settings;
   settings.image_index = {{"reg:5000/team/pg", {"a"}}, {"pg:16", {"b"}}};
   const ImageIndex index(settings);
-  EXPECT_EQ(index.find("reg:5000/team/pg:1@sha256:0")->entrypoint, Words{"a"});
-  EXPECT_EQ(index.find("reg:5000/team/pg")->entrypoint, Words{"a"});
-  EXPECT_EQ(index.find("pg:16@sha256:0")->entrypoint, Words{"b"});
-  EXPECT_FALSE(index.find("pg:17").has_value());
-  EXPECT_FALSE(index.find("reg:5000/team").has_value());
-  EXPECT_FALSE(index.find("").has_value());
+  const kube::Json pod = kube::Json::object();
+  const auto found = [&](const char* image) {
+    const EntrypointAnswer answer = index.find({image, "demo", pod});
+    const auto* const known = std::get_if<Entrypoint>(&answer);
+    return known == nullptr ? Words{} : known->entrypoint;
+  };
+  EXPECT_EQ(found("reg:5000/team/pg:1@sha256:0"), Words{"a"});
+  EXPECT_EQ(found("reg:5000/team/pg"), Words{"a"});
+  EXPECT_EQ(found("pg:16@sha256:0"), Words{"b"});
+  EXPECT_EQ(found("pg:17"), Words{});
+  EXPECT_EQ(found("reg:5000/team"), Words{});
+  EXPECT_EQ(found(""), Words{});
 }
 
 }  // namespace

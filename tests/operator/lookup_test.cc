@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator, a real registry, and Jobs that name no command: from the review to the patch.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "operator_process.h"
+#include "support/base64.h"
+#include "support/registry_server.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string review_of(const std::string& image) {
+  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",)"
+         R"("namespace":"demo","operation":"CREATE","object":{"apiVersion":"batch/v1","kind":"Job",)"
+         R"("metadata":{"name":"one","namespace":"demo","annotations":{"cronlatch.dev/lock":"one"}},)"
+         R"("spec":{"template":{"spec":{"containers":[{"name":"main","image":")" +
+         image + R"("}],"restartPolicy":"Never"}}}}}})";
+}
+
+class ImageLookup : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ASSERT_TRUE(name_hosts()) << "no mount namespace for the tests' hosts";
+  }
+  OperatorProcess::Wish wish(const std::string& more = "") const {
+    return {.more = "lookup: true\nlookup-registries: [\"" + registry_.name() +
+                    "\"]\nlookup-architectures: [amd64]\nlookup-ca-file: " + certificates_.ca() +
+                    "\n" + more};
+  }
+  // The answer's body, its patch as text behind it.
+  static std::string ask(const OperatorProcess& op, const std::string& image) {
+    const auto answer = op.ask(post("/admit/job", review_of(image)));
+    if (!answer || answer->status != 200) return "no answer";
+    const std::size_t patch = answer->body.find("\"patch\":\"");
+    if (patch == std::string::npos) return answer->body;
+    const std::size_t begin = patch + 9;
+    return answer->body +
+           from_base64(answer->body.substr(begin, answer->body.find('"', begin) - begin));
+  }
+  Certificates certificates_;
+  RegistryServer registry_{certificates_};
+};
+
+TEST_F(ImageLookup, PutsTheWrapperBeforeWhatTheRegistryTells) {
+  registry_.push("team/a:1", {R"_({"Entrypoint":["/e","$(X)"],"Cmd":["c"]})_"});
+  OperatorProcess op(wish("lookup-pin: true\n"));
+
+  EXPECT_TRUE(eventually([&] {
+    return ask(op, registry_.name() + "/team/a:1").find(R"_("--","/e","$$(X)"])_") !=
+           std::string::npos;
+  }));
+
+  const std::string again = ask(op, registry_.name() + "/team/a:1");
+  EXPECT_THAT(again, HasSubstr(R"(/args","value":["c"])"));
+  EXPECT_THAT(again, HasSubstr(registry_.name() + "/team/a:1@sha256:"));
+  EXPECT_THAT(again, HasSubstr("command-from"));
+  EXPECT_THAT(op.metrics(), HasSubstr("cronlatch_entrypoint_lookup_duration_seconds_count 1"));
+}
+
+TEST_F(ImageLookup, GoesOnAnsweringWhileTheRegistryIsDown) {
+  registry_.push("a:1", {R"({"Cmd":["known"]})"});
+  registry_.push("a:2", {R"({"Cmd":["new"]})"});
+  OperatorProcess op(wish());
+  ASSERT_TRUE(eventually(
+      [&] { return ask(op, registry_.name() + "/a:1").find("known") != std::string::npos; }));
+  registry_.stop();
+
+  EXPECT_THAT(ask(op, registry_.name() + "/a:1"), HasSubstr("known"));
+  EXPECT_TRUE(eventually([&] {
+    return ask(op, registry_.name() + "/a:2").find("registry \\\"" + registry_.name()) !=
+           std::string::npos;
+  }));
+  registry_.start();
+  EXPECT_TRUE(eventually(
+      [&] {
+        return ask(op, registry_.name() + "/a:2").find(R"("value":["new"])") != std::string::npos;
+      },
+      kPatience * 3));
+  EXPECT_TRUE(op.alive());
+}
+
+TEST_F(ImageLookup, RefusesARegistryThatIsNotListed) {
+  OperatorProcess op(wish());
+
+  EXPECT_THAT(ask(op, "quay.example/a:1"), HasSubstr("is not on the list"));
+  EXPECT_THAT(ask(op, "169.254.169.254/a:1"), HasSubstr("is an address"));
+  EXPECT_THAT(ask(op, "me:geheim@" + registry_.name() + "/a:1"), HasSubstr("user's name"));
+  EXPECT_THAT(op.program().err(), Not(HasSubstr("geheim")));
+}
+
+TEST_F(ImageLookup, LeavesNothingRunningBehind) {
+  registry_.push("a:1", {R"({"Cmd":["x"]})"});
+  OperatorProcess op(wish());
+  ASSERT_TRUE(eventually(
+      [&] { return ask(op, registry_.name() + "/a:1").find("patch") != std::string::npos; }));
+
+  op.program().signal(SIGTERM);
+
+  EXPECT_EQ(op.program().exit_code(), 0);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
