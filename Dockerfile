@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One image: /cronlatch (fully static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from
-# source on Debian 12; nothing of Debian's but those libraries and the CA certificates reaches the last stage.
+# source on Debian 12; nothing of Debian's but those libraries, the CA certificates and skopeo (what images run is asked by
+# it) reaches the last stage.
 # docker build -t cronlatch . | podman build -t cronlatch . | buildah bud --isolation=chroot -t cronlatch .
 ARG BASE=docker.io/library/debian:12-slim
 
@@ -31,20 +32,23 @@ RUN cmake --preset release \
 FROM tools AS operator
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-      libboost-dev libcpprest-dev prometheus-cpp-dev \
+      libboost-dev libcpprest-dev prometheus-cpp-dev skopeo \
  && rm -rf /var/lib/apt/lists/*
 COPY src src
 RUN cmake --preset operator \
  && cmake --build build/operator --target cronlatch-operator
 # What the loader would load, at the paths where it looks; its own path is the last field without an arrow.
-RUN mkdir -p /root-of-image/etc/ssl/certs \
- && ldd build/operator/cronlatch-operator | awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' \
+RUN mkdir -p /root-of-image/etc/ssl/certs /root-of-image/usr/bin \
+ && install -d -m 1777 /root-of-image/tmp \
+ && ldd build/operator/cronlatch-operator /usr/bin/skopeo | awk '/:$/ { next } $2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' \
     | xargs -I{} cp --dereference --parents {} /root-of-image \
  && cp build/operator/cronlatch-operator /root-of-image/ \
+ && cp /usr/bin/skopeo /root-of-image/usr/bin/ \
  && cp /etc/ssl/certs/ca-certificates.crt /root-of-image/etc/ssl/certs/ \
  && echo 'cronlatch:x:65532:65532::/nonexistent:/nonexistent' >/root-of-image/etc/passwd \
  && echo 'cronlatch:x:65532:' >/root-of-image/etc/group \
- && chroot /root-of-image /cronlatch-operator version
+ && chroot /root-of-image /cronlatch-operator version \
+ && chroot /root-of-image /usr/bin/skopeo --version
 
 FROM scratch
 LABEL org.opencontainers.image.title=cronlatch \

@@ -54,6 +54,9 @@ make_quick_image() {
   install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
   install build/release/cronlatch build/operator/cronlatch-operator "$folder/"
   copy_libraries "$folder" build/operator/cronlatch-operator
+  install -D /usr/bin/skopeo "$folder/usr/bin/skopeo"
+  copy_libraries "$folder" /usr/bin/skopeo
+  install -d -m 1777 "$folder/tmp"
   pack product "$folder" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "$PRODUCT_IMAGE"
   rm -f "$IMAGES/.product.stamp"
 }

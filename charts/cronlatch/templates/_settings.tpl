@@ -31,6 +31,25 @@ cluster-lock-namespaces: {{ toJson . }}
 {{- with $v.imageIndex }}
 image-index: {{ toJson . }}
 {{- end }}
+{{- with $v.entrypointLookup }}
+lookup: {{ .enabled }}
+{{- if .enabled }}
+lookup-registries: {{ toJson .registries }}
+lookup-timeout: {{ .timeout | quote }}
+lookup-cache-size: {{ int .cacheSize }}
+lookup-pin: {{ .pin }}
+lookup-architectures: {{ toJson .architectures }}
+{{- if .dockerConfigSecret }}
+lookup-docker-config: /etc/cronlatch/registries/config.json
+{{- end }}
+{{- with .pullSecretNamespaces }}
+lookup-pull-secret-namespaces: {{ toJson . }}
+{{- end }}
+{{- if .caConfigMap }}
+lookup-ca-file: /etc/cronlatch/registries/ca.crt
+{{- end }}
+{{- end }}
+{{- end }}
 {{- with $v.select }}
 select:
   {{- range . }}
