@@ -43,7 +43,7 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
 
   void admission(std::string_view resource, std::string_view result, Micros took);
-  void store_command(std::string_view command, Micros took);          // command: show, list
+  void store_command(std::string_view command, Micros took);  // command: show, list
   // Of a registry that was asked, whatever came of it.
   void entrypoint_lookup_took(Micros took);
   void certificate_expiry(std::string_view use, WallTime not_after);  // use: serving, ca
