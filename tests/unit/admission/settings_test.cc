@@ -23,7 +23,7 @@ TEST(Settings, TakeTheirDefaultsFromTheTable) {
     EXPECT_FALSE(row.help.empty()) << row.key;
     if (row.fallback.empty()) continue;
     all += std::string(row.key) + ": " +
-           (row.fallback.front() == '[' && row.fallback != "[]"
+           (row.fallback.starts_with("[:")  // an address, not a list
                 ? "\"" + std::string(row.fallback) + "\""
                 : std::string(row.fallback)) +
            "\n";
@@ -41,6 +41,12 @@ TEST(Settings, TakeTheirDefaultsFromTheTable) {
   EXPECT_EQ(spelled->certificate_dir, settings->certificate_dir);
   EXPECT_EQ(spelled->credentials_dir, settings->credentials_dir);
   EXPECT_EQ(spelled->patch_cronjobs, settings->patch_cronjobs);
+  EXPECT_EQ(spelled->lookup, settings->lookup);
+  EXPECT_EQ(spelled->lookup_timeout, settings->lookup_timeout);
+  EXPECT_EQ(spelled->lookup_cache_size, settings->lookup_cache_size);
+  EXPECT_EQ(spelled->lookup_pin, settings->lookup_pin);
+  EXPECT_EQ(spelled->lookup_architectures, settings->lookup_architectures);
+  EXPECT_EQ(spelled->lookup_program, settings->lookup_program);
   EXPECT_EQ(spelled->log_format, settings->log_format);
   EXPECT_EQ(spelled->log_level, settings->log_level);
 }
