@@ -50,12 +50,13 @@ check "the operator is uid 65532, probed on its plain port, and drains before it
     and .readinessProbe.httpGet.path == "/readyz" and .lifecycle.preStop.sleep.seconds < 30)
   and .terminationGracePeriodSeconds == 30'
 
-RULES='[.[] | select(.kind == "ClusterRole" or .kind == "Role") as $role | .rules[]? | . + {role: $role.kind, namespace: $role.metadata.namespace}]'
+RULES='[.[] | select(.kind == "ClusterRole" or .kind == "Role") as $role | .rules[]? | . + {role: $role.kind, name: $role.metadata.name, namespace: $role.metadata.namespace}]'
 for values in $(values_files); do
   render --values "$values"
-  check "values $(basename -- "$values" -values.yaml): no right is a wildcard, Secrets and Leases only by name in a namespace, but for their creation" holds "$RULES"'
+  check "values $(basename -- "$values" -values.yaml): no right is a wildcard, Secrets and Leases only by name in a namespace, but for their creation and for logins that the values name" holds "$RULES"'
     | all(.[]; ([.verbs[], .resources[], .apiGroups[]] | index("*") | not)
-      and (if (.resources | index("secrets") or index("leases")) then .role == "Role" and (.resourceNames or .verbs == ["create"]) else true end)
+      and (if (.resources | index("secrets") or index("leases")) then .role == "Role" and (.resourceNames or .verbs == ["create"]
+        or (.name == "cronlatch-logins" and .resources == ["secrets"] and .verbs == ["get"])) else true end)
       and (if (.resources | index("mutatingwebhookconfigurations")) then (.resourceNames | length == 1) else true end)
       and ([.verbs[]] | index("delete") or index("escalate") or index("bind") or index("impersonate") | not))'
 done
