@@ -23,6 +23,7 @@
 #include "operator/host_clock.h"
 #include "operator/ledger_reader.h"
 #include "operator/metrics.h"
+#include "operator/process_metrics.h"
 #include "operator/status_page.h"
 #include "operator/store_access.h"
 #include "rest/rest_api.h"
@@ -139,6 +140,7 @@ Status Operator::join_cluster(const EnvironmentVariable& environment) {
 
 void Operator::read_ledger() {
   metrics_.add_source([this](std::string& out) { exporter_.append_text(out); });
+  metrics_.add_source(append_process_metrics);
   if (settings_.store.empty()) return;
   const auto access = [this]() -> Result<LedgerReader::Opened> {
     auto read = read_store_access(settings_, files_on_disk_);
