@@ -3,6 +3,7 @@
 
 #include "core/text.h"
 #include "plugin/gather.h"
+#include "plugin/help.h"
 #include "plugin/listing.h"
 #include "plugin/release.h"
 #include "plugin/why.h"
