@@ -2,6 +2,7 @@
 #include "plugin/commands.h"
 
 #include "core/text.h"
+#include "plugin/describe.h"
 #include "plugin/gather.h"
 #include "plugin/help.h"
 #include "plugin/listing.h"
