@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "admission/settings.h"
+#include "clock/kernel_clock.h"
 #include "core/log.h"
 #include "core/outcome.h"
 #include "core/text.h"
@@ -20,7 +21,6 @@
 #include "operator/controller.h"
 #include "operator/exporter.h"
 #include "operator/guard.h"
-#include "operator/host_clock.h"
 #include "operator/ledger_reader.h"
 #include "operator/metrics.h"
 #include "operator/process_metrics.h"
@@ -96,7 +96,7 @@ class Operator {
 
   const Settings settings_;
   const Tempo tempo_;
-  const HostClock clock_;
+  const KernelClock clock_;
   const Disk files_on_disk_;
   const Log log_{settings_.log_format, settings_.log_level, clock_, to_stderr};
   Metrics metrics_{CRONLATCH_VERSION};

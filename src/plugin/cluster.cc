@@ -123,6 +123,25 @@ std::string why_skipped(const Left& left) {
   return "held by " + (left.holder.empty() ? std::string("somebody") : left.holder);
 }
 
+const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
+                          std::string_view kind, const std::string& name,
+                          std::initializer_list<std::string_view> reasons) {
+  const Event* found = nullptr;
+  for (const Event& event : cluster.events) {
+    if (event.kind != kind || event.name != name || event.namespace_name != namespace_name)
+      continue;
+    if (std::find(reasons.begin(), reasons.end(), event.reason) == reasons.end()) continue;
+    if (found == nullptr || event.at.value_or(WallTime{}) > found->at.value_or(WallTime{}))
+      found = &event;
+  }
+  return found;
+}
+
+const Event* event_about(const Cluster& cluster, const CronJob& cronjob,
+                         std::initializer_list<std::string_view> reasons) {
+  return newest_event(cluster, cronjob.namespace_name, "CronJob", cronjob.name, reasons);
+}
+
 std::vector<LockUse> uses(const Cluster& cluster) {
   std::vector<LockUse> all;
   for (const CronJob& cronjob : cluster.cronjobs) {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/text.h"
-#include "plugin/objects.h"
+#include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {
 namespace {

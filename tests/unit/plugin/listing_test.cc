@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plugin/describe.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {

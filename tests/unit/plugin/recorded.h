@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/cluster.h"
+#include "plugin/json_fields.h"
 #include "support/program.h"
 
 namespace cronlatch::plugin {
