@@ -8,8 +8,8 @@
 namespace cronlatch::op {
 
 // Appends the families process_* of core/metrics_table.h in Prometheus' text format 0.0.4. What
-// cannot be read in /proc is left out. Any thread. As a MetricSource: what the library throws on the
-// way is Metrics' to catch.
+// cannot be read in /proc is left out. Any thread. As a MetricSource: what the library throws on
+// the way is Metrics' to catch.
 void append_process_metrics(std::string& out);
 
 }  // namespace cronlatch::op
