@@ -8,10 +8,11 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
+# shellcheck source=scripts/bench_operator.sh
+source "$ROOT/scripts/bench_operator.sh"
 
 LOCKS=${1:-10000}
 case $LOCKS in *[!0-9]* | '') echo "usage: ./dev bench scrape [LOCKS]" >&2 && exit 64 ;; esac
-OPERATOR=${OPERATOR:-$ROOT/build/operator/cronlatch-operator}
 WRAPPER=${WRAPPER:-$BINARY}
 WARM_UP=25
 SCRAPES=100
@@ -49,26 +50,9 @@ end
 LUA
 
 say "start the operator"
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
-  -keyout "$STAGE/tls.key" -out "$STAGE/tls.crt" 2>/dev/null
-cat >"$STAGE/operator.yaml" <<YAML
-admission-address: 127.0.0.1:0
-plain-address: 127.0.0.1:0
-image: cronlatch.test/cronlatch:dev
-store: $STORE
-certificate-mode: files
-certificate-dir: $STAGE
-credentials-dir: $STAGE/none
-YAML
-"$OPERATOR" --config "$STAGE/operator.yaml" 2>"$STAGE/log" &
-PID=$!
-if ! wait_until 30 grep -q '"event":"store_read"' "$STAGE/log"; then
-  cat "$STAGE/log" >&2
-  exit 1
-fi
-PORT=$(sed -nE 's/.*"plain_port":"([0-9]+)".*/\1/p' "$STAGE/log")
-resident() { sed -nE 's/^VmRSS:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status"; }
-peak() { sed -nE 's/^VmHWM:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status"; }
+operator_files "$STAGE" "admission-address: 127.0.0.1:0" "plain-address: 127.0.0.1:0" "store: $STORE" "credentials-dir: $STAGE/none"
+start_operator "$STAGE" store_read
+PORT=$(port_of plain)
 scrape() { curl --silent --fail --output "$STAGE/text" --write-out '%{time_total}\n' "http://127.0.0.1:$PORT/metrics"; }
 
 # A first reading has nothing to compare with, and the allocator's heap settles within some scrapes: memory counts from then on.
