@@ -14,7 +14,7 @@ source "$ROOT/scripts/bench_operator.sh"
 LOCKS=${1:-10000}
 case $LOCKS in *[!0-9]* | '') echo "usage: ./dev bench scrape [LOCKS]" >&2 && exit 64 ;; esac
 WRAPPER=${WRAPPER:-$BINARY}
-WARM_UP=25
+WARM_UP=60
 SCRAPES=100
 BAR_MS=500
 GROWTH_PERCENT=5
@@ -55,7 +55,7 @@ start_operator "$STAGE" store_read
 PORT=$(port_of plain)
 scrape() { curl --silent --fail --output "$STAGE/text" --write-out '%{time_total}\n' "http://127.0.0.1:$PORT/metrics"; }
 
-# A first reading has nothing to compare with, and the allocator's heap settles within some scrapes: memory counts from then on.
+# The heap settles when a reading and a scrape have met, within half a minute: memory counts from then on.
 say "three readings and $WARM_UP scrapes, then $SCRAPES scrapes"
 readings() { curl --silent "http://127.0.0.1:$PORT/metrics" | sed -nE 's/^cronlatch_store_command_duration_seconds_count\{command="list"\} (.*)$/\1/p'; }
 read_thrice() { sleep 2; [ "$(readings)" -ge 3 ]; }  # a look is a scrape, too
