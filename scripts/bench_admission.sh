@@ -21,7 +21,7 @@ end() {
 }
 trap end EXIT
 
-[ -x "$OPERATOR" ] || build_preset operator
+build_operator
 mkdir -p "$OUT"
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
   "$ROOT/bench/admission_load.cc" -lssl -lcrypto

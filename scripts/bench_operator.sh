@@ -2,7 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # An operator to measure: its settings and certificate, its start, its memory. Sourced by scripts/bench_*.sh, never run.
 
-OPERATOR=${OPERATOR:-$ROOT/build/operator/cronlatch-operator}
+OPERATOR=${OPERATOR:-}  # one to compare with; else what the sources give
+
+build_operator() {
+  [ -z "$OPERATOR" ] || return 0
+  build_preset operator
+  OPERATOR=$ROOT/build/operator/cronlatch-operator
+}
 
 # operator_files DIR LINE...: DIR/operator.yaml with these settings, and the certificate that it names.
 operator_files() {

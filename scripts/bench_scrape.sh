@@ -27,8 +27,8 @@ end() {
 }
 trap end EXIT
 
-[ -x "$OPERATOR" ] || build_preset operator
-[ -x "$WRAPPER" ] || build_preset release
+build_operator
+[ "$WRAPPER" != "$BINARY" ] || build_preset release
 
 say "start Redis and fill it with $LOCKS locks"
 start_redis "$STAGE/redis"

@@ -19,7 +19,7 @@ if [ "$(id -u)" -ne 0 ] || ! command -v etcd >/dev/null || [ ! -x "$TOOLS/kube-a
   echo "bench: SKIPPED: watching $CRONJOBS CronJobs needs root, etcd and build/cluster/tools (./dev cluster up makes them)" >&2
   exit 0
 fi
-[ -x "$OPERATOR" ] || build_preset operator
+build_operator
 mkdir -p "$OUT"
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
   "$ROOT/bench/admission_load.cc" -lssl -lcrypto
