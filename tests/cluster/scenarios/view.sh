@@ -12,7 +12,7 @@ trap 'stop_watching; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 
 began=$SECONDS
 pods_of_operator "$NAME"
-node_of "$NAME"
+api_server_of "$NAME"
 textfiles
 watch
 needs "a Prometheus runs" is_watching
