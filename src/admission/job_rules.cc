@@ -25,9 +25,9 @@ std::string for_example(const std::vector<Json>& containers) {
 
 std::optional<std::size_t> named_container(const Workload& workload, const Wishes& wishes,
                                            Findings& findings) {
-  const auto& containers = items_at(workload.pod_spec(), {"containers"});
+  const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
   if (const auto index = index_of_name(containers, wishes.container)) return index;
-  const auto& inits = items_at(workload.pod_spec(), {"initContainers"});
+  const auto& inits = kube::items_at(workload.pod_spec(), {"initContainers"});
   const std::string name = cronlatch::quoted(wishes.container);
   findings.add(wishes.container_where,
                index_of_name(inits, wishes.container)
@@ -58,7 +58,7 @@ std::optional<Wrapper> find_wrapper(const std::vector<std::string>& command) {
 
 std::optional<std::size_t> gated_container(const Workload& workload, const Wishes& wishes,
                                            Findings& findings) {
-  const auto& containers = items_at(workload.pod_spec(), {"containers"});
+  const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
   if (!wishes.container.empty()) return named_container(workload, wishes, findings);
   const std::string preferred = kube::string_at(
       *workload.job,
@@ -89,8 +89,8 @@ std::vector<std::string> unwrapped(const std::vector<std::string>& command) {
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
                                         const Wishes& wishes, const EntrypointSource& source,
                                         Findings& findings) {
-  const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
-  const std::vector<std::string> own = unwrapped(strings_at(it, {"command"}));
+  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
+  const std::vector<std::string> own = unwrapped(kube::strings_at(it, {"command"}));
   if (!own.empty()) return UserCommand{own, std::nullopt};
   if (!wishes.command.empty()) return UserCommand{wishes.command, std::nullopt};
   const std::string image = kube::string_at(it, {"image"});
@@ -106,7 +106,7 @@ std::optional<UserCommand> user_command(const Workload& workload, std::size_t co
     return std::nullopt;
   }
   UserCommand found{known->entrypoint, std::nullopt};
-  if (!known->cmd.empty() && items_at(it, {"args"}).empty()) found.args = known->cmd;
+  if (!known->cmd.empty() && kube::items_at(it, {"args"}).empty()) found.args = known->cmd;
   return found;
 }
 

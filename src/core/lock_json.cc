@@ -2,7 +2,7 @@
 #include "core/lock_json.h"
 
 #include "core/json_object.h"
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch {
 namespace {

@@ -5,26 +5,22 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdint>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
 
+#include "config/files.h"
 #include "core/metrics_text.h"
 
 namespace cronlatch::op {
 namespace {
 
-std::string text_of(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+// "" for what cannot be read.
+std::string text_of(const char* path) { return Disk().read(path).text; }
 
 // proc(5): the fields of stat(5) behind the command's name, which may hold spaces, start with the
 // third; starttime is the 22nd, in clock ticks since boot.
@@ -87,7 +83,7 @@ void append(std::string& out, std::string_view metric, std::optional<double> val
   number.precision(15);
   number << *value;
   append_head(out, metric);
-  out.append(metric).append(" ").append(number.str()).append("\n");
+  append_sample(out, metric, "", number.str());
 }
 
 }  // namespace

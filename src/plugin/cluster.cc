@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/options.h"
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch::plugin {
 namespace {

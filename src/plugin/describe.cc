@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/describe.h"
 
-#include "core/text.h"
+#include "core/rfc3339.h"
 #include "plugin/entry.h"
 
 namespace cronlatch::plugin {

@@ -27,11 +27,11 @@ bool says_yes(const Texts& wishes) {
 
 }  // namespace
 
-const std::vector<Json>& items_of(const Json& list) { return array_at(list, {"items"}); }
+const std::vector<Json>& items_of(const Json& list) { return kube::items_at(list, {"items"}); }
 
 const Json* gated_container(const Json& pod_spec) {
-  for (const Json& container : array_at(pod_spec, {"containers"})) {
-    const auto command = strings_at(container, {"command"});
+  for (const Json& container : kube::items_at(pod_spec, {"containers"})) {
+    const auto command = kube::strings_at(container, {"command"});
     if (!command.empty() && command.front() == kBinary) return &container;
   }
   return nullptr;
@@ -41,7 +41,7 @@ Texts gate_flags(const Json& pod_spec) {
   Texts flags;
   const Json* const container = gated_container(pod_spec);
   if (container == nullptr) return flags;
-  const auto command = strings_at(*container, {"command"});
+  const auto command = kube::strings_at(*container, {"command"});
   flags["run"] = "true";
   for (std::size_t i = 2; i < command.size() && command[i] != "--"; ++i) {
     const std::size_t equals = command[i].find('=');
@@ -72,12 +72,13 @@ CronJob read_cronjob(const Json& object) {
   cronjob.schedule = string_at(object, {"spec", "schedule"});
   cronjob.time_zone = string_at(object, {"spec", "timeZone"});
   cronjob.concurrency = string_at(object, {"spec", "concurrencyPolicy"});
-  cronjob.suspended = is_true(object, {"spec", "suspend"});
+  cronjob.suspended = kube::is_true(object, {"spec", "suspend"});
   if (find(object, {"spec", "startingDeadlineSeconds"}) != nullptr)
-    cronjob.starting_deadline = Seconds(number_at(object, {"spec", "startingDeadlineSeconds"}));
+    cronjob.starting_deadline =
+        Seconds(kube::number_at(object, {"spec", "startingDeadlineSeconds"}).value_or(0));
   cronjob.created = time_at(object, {"metadata", "creationTimestamp"});
   cronjob.last_scheduled = time_at(object, {"status", "lastScheduleTime"});
-  cronjob.active = array_at(object, {"status", "active"}).size();
+  cronjob.active = kube::items_at(object, {"status", "active"}).size();
   add_wishes(cronjob.mirrored, object, {"spec", "jobTemplate", "metadata", "annotations"});
   add_wishes(cronjob.mirrored, object,
              {"spec", "jobTemplate", "spec", "template", "metadata", "annotations"});
@@ -98,14 +99,14 @@ Job read_job(const Json& object) {
   job.created = time_at(object, {"metadata", "creationTimestamp"});
   job.started = time_at(object, {"status", "startTime"});
   job.completed = time_at(object, {"status", "completionTime"});
-  job.suspended = is_true(object, {"spec", "suspend"});
+  job.suspended = kube::is_true(object, {"spec", "suspend"});
   Texts wishes;
   add_wishes(wishes, object, {"metadata", "annotations"});
   add_wishes(wishes, object, {"spec", "template", "metadata", "annotations"});
   job.wants_lock = says_yes(wishes);
   if (const Json* const pods = find(object, {"spec", "template", "spec"}))
     job.gated = gated_container(*pods) != nullptr;
-  for (const Json& condition : array_at(object, {"status", "conditions"})) {
+  for (const Json& condition : kube::items_at(object, {"status", "conditions"})) {
     if (string_at(condition, {"status"}) != "True") continue;
     const std::string type = string_at(condition, {"type"});
     job.complete = job.complete || type == "Complete";

@@ -14,7 +14,7 @@ using kube::Json;
 using kube::string_at;
 
 const Json* status_of(const Json& pod, std::string_view list, const std::string& container) {
-  for (const Json& status : array_at(pod, {"status", list}))
+  for (const Json& status : kube::items_at(pod, {"status", list}))
     if (string_at(status, {"name"}) == container) return &status;
   return nullptr;
 }
@@ -33,17 +33,18 @@ void note_init(const Json& status, Pod& pod) {
   note_waiting(status, pod);
   for (const std::string_view state : {"state", "lastState"}) {
     const Json* const end = find(status, {state, "terminated"});
-    if (end == nullptr || number_at(*end, {"exitCode"}) == 0 || !pod.init_failed.empty()) continue;
+    if (end == nullptr || kube::number_at(*end, {"exitCode"}) == 0 || !pod.init_failed.empty())
+      continue;
     pod.init_failed = shown(status, {"name"}) + ": exit code " +
-                      std::to_string(number_at(*end, {"exitCode"})) + " (" +
+                      std::to_string(kube::number_at(*end, {"exitCode"}).value_or(0)) + " (" +
                       shown(*end, {"reason"}) + ")";
   }
 }
 
 void read_end(const Json& terminated, Pod& pod) {
   pod.ended = true;
-  pod.exit_code =
-      static_cast<int>(std::clamp<std::int64_t>(number_at(terminated, {"exitCode"}), 0, 255));
+  pod.exit_code = static_cast<int>(
+      std::clamp<std::int64_t>(kube::number_at(terminated, {"exitCode"}).value_or(0), 0, 255));
   pod.end_reason = shown(terminated, {"reason"});
   pod.finished = time_at(terminated, {"finishedAt"});
   pod.running_since = time_at(terminated, {"startedAt"});
@@ -69,7 +70,7 @@ Left read_left(std::string_view text) {
   constexpr std::size_t kLongest = 4'096;  // what the kubelet keeps
   Left left;
   const auto message = kube::parse_json(text, {.bytes = kLongest, .depth = 4});
-  if (!message || number_at(*message, {"v"}) != 1) return left;
+  if (!message || kube::number_at(*message, {"v"}) != 1) return left;
   const std::string kind = string_at(*message, {"outcome"});
   for (const KindRow& row : kind_table())
     if (row.name == kind) left.kind = row.kind;
@@ -81,9 +82,10 @@ Left read_left(std::string_view text) {
   left.fence = shown(*message, {"fence"});
   left.since = shown(*message, {"since"});
   left.until = shown(*message, {"until"});
-  left.stole = is_true(*message, {"stolen"});
-  left.waited = Millis(std::max<std::int64_t>(number_at(*message, {"waited_ms"}), 0));
-  left.held = Millis(std::max<std::int64_t>(number_at(*message, {"held_ms"}), 0));
+  left.stole = kube::is_true(*message, {"stolen"});
+  left.waited =
+      Millis(std::max<std::int64_t>(kube::number_at(*message, {"waited_ms"}).value_or(0), 0));
+  left.held = Millis(std::max<std::int64_t>(kube::number_at(*message, {"held_ms"}).value_or(0), 0));
   return left;
 }
 
@@ -103,11 +105,11 @@ Pod read_pod(const Json& object) {
     if (const Json* const container = gated_container(*spec))
       pod.container = string_at(*container, {"name"});
   }
-  for (const Json& condition : array_at(object, {"status", "conditions"}))
+  for (const Json& condition : kube::items_at(object, {"status", "conditions"}))
     if (string_at(condition, {"type"}) == "PodScheduled" &&
         string_at(condition, {"status"}) == "False")
       pod.unscheduled = shown(condition, {"message"});
-  for (const Json& status : array_at(object, {"status", "initContainerStatuses"}))
+  for (const Json& status : kube::items_at(object, {"status", "initContainerStatuses"}))
     note_init(status, pod);
   if (const Json* const status = status_of(object, "containerStatuses", pod.container))
     read_gated_status(*status, pod);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/options.h"
+#include "core/rfc3339.h"
 #include "core/text.h"
 #include "plugin/json_fields.h"
 
@@ -23,7 +24,7 @@ constexpr std::array<std::string_view, 10> kStoreFlags = {
 
 // Who knows the image: the init container of the rewrite.
 const Json* installer(const Json& pod_spec) {
-  for (const Json& init : array_at(pod_spec, {"initContainers"}))
+  for (const Json& init : kube::items_at(pod_spec, {"initContainers"}))
     if (string_at(init, {"name"}) == kInstallContainer) return &init;
   return nullptr;
 }
@@ -50,9 +51,9 @@ std::optional<StoreAccess> store_access(const Json& pod_spec) {
   StoreAccess access;
   access.image = string_at(*init, {"image"});
   access.pull_policy = string_at(*init, {"imagePullPolicy"});
-  for (const Json& secret : array_at(pod_spec, {"imagePullSecrets"}))
+  for (const Json& secret : kube::items_at(pod_spec, {"imagePullSecrets"}))
     access.pull_secrets.push_back(string_at(secret, {"name"}));
-  for (const Json& volume : array_at(pod_spec, {"volumes"}))
+  for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))
     if (string_at(volume, {"name"}) == kStoreVolume)
       access.secret = string_at(volume, {"secret", "secretName"});
   const Texts flags = gate_flags(pod_spec);

@@ -18,7 +18,7 @@ constexpr Millis kForTheLease{3'900'000};  // the longest lease, and that
 enum class Ended { no, well, badly };
 
 Ended state_of(const Json& job) {
-  for (const Json& condition : array_at(job, {"status", "conditions"})) {
+  for (const Json& condition : kube::items_at(job, {"status", "conditions"})) {
     if (string_at(condition, {"status"}) != "True") continue;
     if (string_at(condition, {"type"}) == "Complete") return Ended::well;
     if (string_at(condition, {"type"}) == "Failed") return Ended::badly;

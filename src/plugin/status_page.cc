@@ -31,8 +31,8 @@ LiveLock read_lock(const Json& object) {
   lock.fence = shown(object, {"fence"});
   lock.since = time_at(object, {"since"});
   lock.expires = time_at(object, {"expires"});
-  lock.ttl = Millis(number_at(object, {"ttl_ms"}));
-  for (const Json& job : array_at(object, {"jobs"}))
+  lock.ttl = Millis(kube::number_at(object, {"ttl_ms"}).value_or(0));
+  for (const Json& job : kube::items_at(object, {"jobs"}))
     if (const Json* const counters = find(job, {"counters"}))
       lock.jobs[string_at(job, {"job"})] = read_counters(*counters);
   return lock;
@@ -60,15 +60,15 @@ const JobCounters* StatusPage::counters(std::string_view lock, std::string_view 
 Result<StatusPage> read_status_page(std::string_view text) {
   const auto json = kube::parse_json(text, {.bytes = kLargest});
   if (!json) return json.error();
-  if (number_at(*json, {"v"}) != 1)
+  if (kube::number_at(*json, {"v"}) != 1)
     return Error{Code::config, "the status page has not the version 1",
                  "is it a cronlatch operator of this version?"};
   StatusPage page;
-  page.store_up = is_true(*json, {"store", "up"});
+  page.store_up = kube::is_true(*json, {"store", "up"});
   page.read = time_at(*json, {"store", "read"});
   page.endpoint = shown(*json, {"store", "endpoint"});
   page.error = shown(*json, {"store", "error"});
-  for (const Json& object : array_at(*json, {"locks"})) {
+  for (const Json& object : kube::items_at(*json, {"locks"})) {
     LiveLock lock = read_lock(object);
     std::string name = lock.name;
     page.locks.insert_or_assign(std::move(name), std::move(lock));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/why_pod.h"
 
-#include "core/text.h"
+#include "core/rfc3339.h"
 #include "plugin/why_told.h"
 
 namespace cronlatch::plugin {
