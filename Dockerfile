@@ -19,6 +19,7 @@ COPY cmake cmake
 FROM tools AS wrapper
 COPY src/CMakeLists.txt src/
 COPY src/core src/core
+COPY src/clock src/clock
 COPY src/store src/store
 COPY src/proc src/proc
 COPY src/config src/config

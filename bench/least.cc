@@ -57,6 +57,17 @@ bool ask(int fd, std::initializer_list<const char*> words, const char* verdict) 
   return std::strstr(text, verdict) != nullptr;
 }
 
+// A script of ours on the five keys of the lock "least", which `values` follow.
+template <class... Values>
+bool evaluate(int fd, const cronlatch::scripts::Script& script, const char* verdict,
+              Values... values) {
+  return ask(
+      fd,
+      {"EVALSHA", script.hash.data(), "5", "cronlatch:{least}", "cronlatch:{least}:stats",
+       "cronlatch:{least}:groups", "cronlatch:{least}:once", "cronlatch:{least}:seen", values...},
+      verdict);
+}
+
 int gate(int port, char** command) {
   const int fd = connect_to(port);
   constexpr char kHello[] = "*2\r\n$5\r\nHELLO\r\n$1\r\n2\r\n*1\r\n$4\r\nTIME\r\n";
@@ -70,55 +81,14 @@ int gate(int port, char** command) {
   std::snprintf(owner, sizeof owner, "%016llx%016llx", random[0], random[1]);
   std::snprintf(until, sizeof until, "%lld",
                 (static_cast<long long>(time(nullptr)) + 60) * 1000000);
-  const char* k = "cronlatch:{least}";
-  if (!ask(fd,
-           {"EVALSHA",
-            cronlatch::scripts::acquire.hash.data(),
-            "5",
-            k,
-            "cronlatch:{least}:stats",
-            "cronlatch:{least}:groups",
-            "cronlatch:{least}:once",
-            "cronlatch:{least}:seen",
-            until,
-            owner,
-            "1",
-            "120000000",
-            "least",
-            "",
-            "",
-            "",
-            "3024000000000",
-            "skip",
-            "0",
-            "0"},
-           "granted"))
+  namespace scripts = cronlatch::scripts;
+  if (!evaluate(fd, scripts::acquire, "granted", until, owner, "1", "120000000", "least", "", "",
+                "", "3024000000000", "skip", "0", "0"))
     return 69;
   const int code = run(command);
-  return ask(fd,
-             {"EVALSHA",
-              cronlatch::scripts::release.hash.data(),
-              "5",
-              k,
-              "cronlatch:{least}:stats",
-              "cronlatch:{least}:groups",
-              "cronlatch:{least}:once",
-              "cronlatch:{least}:seen",
-              until,
-              owner,
-              "1",
-              "0",
-              "succeeded",
-              "0",
-              "1",
-              "0",
-              "0",
-              "3024000000000",
-              "",
-              ""},
-             "freed")
-             ? code
-             : 69;
+  const bool freed = evaluate(fd, scripts::release, "freed", until, owner, "1", "0", "succeeded",
+                              "0", "1", "0", "0", "3024000000000", "", "");
+  return freed ? code : 69;
 }
 
 }  // namespace

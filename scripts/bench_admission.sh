@@ -6,10 +6,11 @@
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/bench_operator.sh
+source "$ROOT/scripts/bench_operator.sh"
 
 REVIEWS=${1:-100000}
 case $REVIEWS in *[!0-9]* | '') echo "usage: ./dev bench admission [REVIEWS]" >&2 && exit 64 ;; esac
-OPERATOR=${OPERATOR:-$ROOT/build/operator/cronlatch-operator}
 ROUNDS=${ROUNDS:-3}
 OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
@@ -20,35 +21,19 @@ end() {
 }
 trap end EXIT
 
-[ -x "$OPERATOR" ] || build_preset operator
+build_operator
 mkdir -p "$OUT"
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
   "$ROOT/bench/admission_load.cc" -lssl -lcrypto
 
 say "start the operator"
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
-  -keyout "$STAGE/tls.key" -out "$STAGE/tls.crt" 2>/dev/null
-cat >"$STAGE/operator.yaml" <<YAML
-admission-address: 127.0.0.1:0
-plain-address: 127.0.0.1:0
-image: cronlatch.test/cronlatch:dev
-store: rediss://redis.example:6379
-certificate-mode: files
-certificate-dir: $STAGE
-log-level: info
-YAML
-"$OPERATOR" --config "$STAGE/operator.yaml" 2>"$STAGE/log" &
-PID=$!
-if ! wait_until 20 grep -q '"event":"listening"' "$STAGE/log"; then
-  cat "$STAGE/log" >&2
-  exit 1
-fi
-PORT=$(sed -nE 's/.*"admission_port":"([0-9]+)".*/\1/p' "$STAGE/log")
+operator_files "$STAGE" "admission-address: 127.0.0.1:0" "plain-address: 127.0.0.1:0" "store: rediss://redis.example:6379"
+start_operator "$STAGE" listening
+PORT=$(port_of admission)
 
 load() { "$OUT/admission_load" port="$PORT" pid="$PID" body="$ROOT/bench/job_review.json" "$@"; }
 review() { load path=/admit/job "$@"; }
 nothing() { load path=/nothing status=404 "$@"; }
-resident() { sed -nE 's/^VmRSS:[[:space:]]*([0-9]+) kB$/\1/p' "/proc/$PID/status"; }
 # median FIELD FILE
 median() { sort -g -k"$1,$1" "$2" | awk -v f="$1" '{ v[NR] = $f } END { print v[int((NR + 1) / 2)] }'; }
 

@@ -12,13 +12,14 @@ done
 
 CRONJOBS=${1:-10000}
 case $CRONJOBS in *[!0-9]* | '') echo "usage: ./dev bench watch [CRONJOBS]" >&2 && exit 64 ;; esac
-OPERATOR=${OPERATOR:-$ROOT/build/operator/cronlatch-operator}
+# shellcheck source=scripts/bench_operator.sh
+source "$ROOT/scripts/bench_operator.sh"
 OUT=$ROOT/build/bench
 if [ "$(id -u)" -ne 0 ] || ! command -v etcd >/dev/null || [ ! -x "$TOOLS/kube-apiserver" ]; then
   echo "bench: SKIPPED: watching $CRONJOBS CronJobs needs root, etcd and build/cluster/tools (./dev cluster up makes them)" >&2
   exit 0
 fi
-[ -x "$OPERATOR" ] || build_preset operator
+build_operator
 mkdir -p "$OUT"
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
   "$ROOT/bench/admission_load.cc" -lssl -lcrypto
@@ -42,26 +43,17 @@ kubectl create clusterrolebinding bench --clusterrole=cluster-admin --serviceacc
 # As a pod finds them: the address of the API server, its CA and a token.
 kubectl -n cronlatch create token operator --duration=3h >"$DIR/bench/token"
 cp "$DIR/pki/ca.crt" "$DIR/bench/ca.crt"
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
-  -keyout "$DIR/bench/tls.key" -out "$DIR/bench/tls.crt" 2>/dev/null
-cat >"$DIR/bench/operator.yaml" <<YAML
-admission-address: 127.0.0.1:8443
-plain-address: 127.0.0.1:8080
-image: cronlatch.test/cronlatch:dev
-store: rediss://redis.example:6379
-certificate-mode: files
-certificate-dir: $DIR/bench
-YAML
+operator_files "$DIR/bench" "admission-address: 127.0.0.1:8443" "plain-address: 127.0.0.1:8080" "store: rediss://redis.example:6379"
 # shellcheck disable=SC2016  # the inner shell's own variables
-start_operator() {
+start_in_cluster() {
   start operator unshare --mount --propagation private env KUBERNETES_SERVICE_HOST="$NODE_IP" KUBERNETES_SERVICE_PORT=6443 \
     POD_NAME=bench POD_NAMESPACE=cronlatch sh -c 'mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io/serviceaccount &&
       cp "$1/ca.crt" "$1/token" /run/secrets/kubernetes.io/serviceaccount/ && exec "$2" --config "$1/operator.yaml"' \
     sh "$DIR/bench" "$OPERATOR"
+  PID=$(cat "$DIR/pid/operator")
 }
-of_operator() { sed -nE "s/^$1:[[:space:]]*([0-9]+) kB\$/\\1/p" "/proc/$(cat "$DIR/pid/operator")/status"; }
 cpu_ms() {  # utime and stime, in ticks of 10 ms
-  sed 's/.*) //' "/proc/$(cat "$DIR/pid/operator")/stat" | awk '{ print ($12 + $13) * 10 }'
+  sed 's/.*) //' "/proc/$PID/stat" | awk '{ print ($12 + $13) * 10 }'
 }
 metric() { in_cluster bash -c 'exec 3<>/dev/tcp/127.0.0.1/8080; printf "GET /metrics HTTP/1.0\r\n\r\n" >&3; cat <&3' 2>/dev/null | tr -d '\r' | sed -nE "s/^$1 //p"; }
 leads() { [ "$(metric cronlatch_leader)" = 1 ]; }
@@ -77,10 +69,10 @@ row() { printf '| %s | %s | %s | %s |\n' "$@" >>"$DIR/bench/rows"; }
 seconds_since() { awk -v a="$1" -v b="$(date +%s%N)" 'BEGIN { printf "%.1f", (b - a) / 1e9 }'; }
 
 step "the operator, and no CronJob"
-start_operator
+start_in_cluster
 must_become 60 "the operator leads" operator leads
 sleep 5  # nothing to wait for: it is to have settled
-row "idle, leading, no CronJob" "$(of_operator VmRSS)" "$(cpu_ms)" "-"
+row "idle, leading, no CronJob" "$(resident)" "$(cpu_ms)" "-"
 
 few=$((CRONJOBS / 10))
 step "$CRONJOBS CronJobs are made while it watches, $few of them with an annotation that nobody mirrors"
@@ -90,29 +82,29 @@ fill bench "$ROOT/bench/cronjob.json" $((CRONJOBS - few))
 fill bench "$DIR/bench/gated.json" "$few"
 made=$(seconds_since "$start")
 must_become 300 "all $few are mirrored" operator gated "$few"
-row "all made while it watched ($made s to make them)" "$(of_operator VmRSS)" "$(($(cpu_ms) - before))" "mirrored after $(seconds_since "$start") s"
+row "all made while it watched ($made s to make them)" "$(resident)" "$(($(cpu_ms) - before))" "mirrored after $(seconds_since "$start") s"
 before=$(cpu_ms)
 sleep 20  # so long nothing happens
-row "20 s in which nothing happens" "$(of_operator VmRSS)" "$(($(cpu_ms) - before))" "-"
+row "20 s in which nothing happens" "$(resident)" "$(($(cpu_ms) - before))" "-"
 
 step "one is annotated among them"
 kubectl -n bench annotate cronjob report-000000 cronlatch.dev/lock=true >/dev/null
 start=$(date +%s%N)
 wait_until 60 gated $((few + 1)) || stop_here "an annotation among $CRONJOBS CronJobs was not mirrored"
-row "one of them is annotated" "$(of_operator VmRSS)" "-" "mirrored after $(seconds_since "$start") s"
+row "one of them is annotated" "$(resident)" "-" "mirrored after $(seconds_since "$start") s"
 end_operator
 
 step "the operator starts anew, and lists them all"
-start_operator
+start_in_cluster
 start=$(date +%s%N)
 must_become 120 "it knows them" operator gated $((few + 1))
 took=$(seconds_since "$start")
 sleep 5
-row "started anew" "$(of_operator VmRSS)" "$(cpu_ms)" "all known after $took s"
-peak=$(of_operator VmHWM)
+row "started anew" "$(resident)" "$(cpu_ms)" "all known after $took s"
+most=$(peak)
 wrong=$(kubectl -n bench get cronjobs -o 'jsonpath={range .items[*]}{.metadata.annotations.cronlatch\.dev/lock}{" "}{.spec.jobTemplate.metadata.annotations.cronlatch\.dev/lock}{"\n"}{end}' |
   awk '($1 == "true") != ($2 == "true") { ++n } END { print n + 0 }')
 printf '\n| %s CronJobs watched (real etcd and kube-apiserver) | resident, kB | CPU, ms | |\n|---|---:|---:|---|\n' "$CRONJOBS"
 cat "$DIR/bench/rows"
-printf '| peak of the last one | %s | | |\n' "$peak"
+printf '| peak of the last one | %s | | |\n' "$most"
 [ "$wrong" -eq 0 ] || stop_here "$wrong CronJobs are mirrored that should not be, or the other way round"

@@ -7,6 +7,8 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
+# shellcheck source=scripts/prometheus.sh
+source "$ROOT/scripts/prometheus.sh"
 
 STAGE=$(mktemp -d)
 HOLDERS=()
@@ -14,6 +16,7 @@ HOLDERS=()
 cleanup() {
   local pid
   for pid in "${HOLDERS[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  stop_prometheus
   stop_all_redis
   rm -rf -- "$STAGE"
 }
@@ -123,5 +126,19 @@ grep -E '^cronlatch_lock_(acquired|released|stolen|open)(_total)?\{' "$STAGE/met
 must "the steal was not counted once" [ "$(count cronlatch_lock_stolen_total)" = 1 ]
 must "not three grants" [ "$(count cronlatch_lock_acquired_total)" = 3 ]
 must "not two releases" [ "$(count cronlatch_lock_released_total)" = 2 ]
+
+tell "6. A Prometheus reads the same, from the textfile collector of a node exporter:"
+show "cronlatch metrics >textfiles/cronlatch.prom"
+mkdir "$STAGE/textfiles"
+cp "$STAGE/metrics.log" "$STAGE/textfiles/cronlatch.prom"
+must "no Prometheus scrapes it" start_prometheus "$STAGE/prometheus" "$STAGE/textfiles"
+counted() {  # counted NAME: the sum over all locks, by PromQL
+  local answer
+  answer=$(prometheus_says "sum(cronlatch_lock_$1)") && answer=${answer#*=> } && echo "${answer%% *}"
+}
+for one in "acquired_total 3" "released_total 2" "stolen_total 1" "open 0"; do
+  show "promtool query instant \$PROMETHEUS 'sum(cronlatch_lock_${one% *})'   # ${one#* }"
+  must "Prometheus counts $(counted "${one% *}"), not $one" [ "$(counted "${one% *}")" = "${one#* }" ]
+done
 
 tell "The story holds: 3 grants = 2 released + 1 stolen, nothing open, one skip. Redis is stopped, its files are gone."

@@ -7,7 +7,7 @@ PACKAGES=(
   libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev            # link
   libboost-dev libcpprest-dev nlohmann-json3-dev prometheus-cpp-dev  # link the operator
   libgtest-dev libgmock-dev redis-server openssl strace              # test
-  prometheus python3                                                 # rules, dashboards, and who asks the exporter
+  prometheus prometheus-node-exporter python3                        # rules, dashboards, and who asks the exporter
   prometheus-pushgateway                                             # who gets metrics-push
   skopeo docker-registry                                             # who is asked what images run, and by whom
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint

@@ -10,6 +10,12 @@ import subprocess
 import sys
 
 
+# What valgrind hides from a program, or cannot see: the start of it, the vdso, string functions of newer processors, and
+# the child between vfork and exec.
+UNSEEN = ["    *crt1.o(.text)", "    *(.text.evex)"] + [
+    f"    *libc.a:{name}.o(.text)" for name in ("dl-object", "ioctl", "setsid", "prctl", "getppid", "sigprocmask", "dup2", "execve")]
+
+
 def sections(map_file):
     """(start, end, section, file) of every piece of code, by address."""
     found = []
@@ -32,8 +38,11 @@ def sections(map_file):
 
 def addresses(program):
     listing = subprocess.run(["nm", "--defined-only", program], check=True, capture_output=True, text=True).stdout
-    entries = (line.split(None, 2) for line in listing.splitlines())
-    return {name: int(address, 16) for address, kind, name in entries if kind in "tTwWiI"}
+    found = {}  # copies of one function that the optimizer made share its name
+    for address, kind, name in (line.split(None, 2) for line in listing.splitlines()):
+        if kind in "tTwWiI":
+            found.setdefault(name, []).append(int(address, 16))
+    return found
 
 
 def called(profile):
@@ -55,17 +64,18 @@ def pattern(section, file):
 def main(program, map_file, *profiles):
     code, address_of = sections(map_file), addresses(program)
     starts = [piece[0] for piece in code]
-    printed = set()
+    printed = set(UNSEEN)
+    print(*UNSEEN, sep="\n")
     for profile in profiles:
         for name in called(profile):
-            address = int(name, 16) if name.startswith("0x") else address_of.get(name)
-            at = -1 if address is None else bisect.bisect_right(starts, address) - 1
-            if at < 0 or address >= code[at][1]:
-                continue
-            line = pattern(*code[at][2:])
-            if line and line not in printed:
-                printed.add(line)
-                print(line)
+            for address in [int(name, 16)] if name.startswith("0x") else address_of.get(name, []):
+                at = bisect.bisect_right(starts, address) - 1
+                if at < 0 or address >= code[at][1]:
+                    continue
+                line = pattern(*code[at][2:])
+                if line and line not in printed:
+                    printed.add(line)
+                    print(line)
 
 
 main(*sys.argv[1:])

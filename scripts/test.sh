@@ -14,6 +14,7 @@ PASSED=0
 FAILED=0
 SKIPPED=0
 SUMMARY=()
+FAILURES=()  # by name, for the end of the output
 
 # Adds what a stage counted: PASSED FAILED SKIPPED, since SECONDS were START.
 account() {
@@ -28,6 +29,10 @@ account() {
 finish() {
   say "time and result of each stage"
   printf '%s\n' "${SUMMARY[@]}"
+  [ ${#FAILURES[@]} -eq 0 ] || {
+    say "what failed"
+    printf '%s\n' "${FAILURES[@]}"
+  }
   local line="$PASSED passed, $FAILED failed"
   [ "$SKIPPED" -eq 0 ] || line="$line, $SKIPPED skipped"
   printf '\n%s\n' "$line"
@@ -39,6 +44,7 @@ finish() {
 build_stage() {
   local start=$SECONDS
   if ! build_preset "$1"; then
+    FAILURES+=("build $1")
     account "build $1" "$start" 0 1 0
     finish
   fi
@@ -53,6 +59,7 @@ ctest_stage() {
   shift 2
   say "$name"
   report=$RESULTS/${name//[^a-z]/-}.xml
+  rm -f "build/$preset/Testing/Temporary/LastTestsFailed.log"  # written only when one fails
   ctest --test-dir "build/$preset" --parallel "$JOBS" --output-on-failure --output-junit "$report" "$@" || status=$?
   tests=$(attribute "$report" tests)
   # A test whose program is not there counts as skipped for ctest, and as failed for us.
@@ -60,9 +67,12 @@ ctest_stage() {
   failed=$(($(attribute "$report" failures) + $(grep -c '<skipped ' "$report") - skipped))
   # No test at all, or a failure that the report does not know of, is a failure too.
   if [ "${tests:-0}" -eq 0 ] || { [ $status -ne 0 ] && [ "${failed:-0}" -eq 0 ]; }; then
-    echo "$name: ctest ended with $status after ${tests:-no} tests"
+    FAILURES+=("$name: ctest ended with $status after ${tests:-no} tests")
     account "$name" "$start" 0 1 0
     return
+  fi
+  if [ "$failed" -gt 0 ]; then
+    mapfile -t -O ${#FAILURES[@]} FAILURES < <(sed "s|^[0-9]*:|$preset: |" "build/$preset/Testing/Temporary/LastTestsFailed.log")
   fi
   account "$name" "$start" $((tests - failed - skipped)) "$failed" "$skipped"
 }
@@ -83,6 +93,7 @@ script_stage() {
       echo "FAIL  $script ended with $status" | tee -a "$log"
     fi
   done
+  mapfile -t -O ${#FAILURES[@]} FAILURES < <(grep '^FAIL ' "$log")
   failed=$(grep -c '^FAIL ' "$log")
   account "$name" "$start" "$(grep -c '^ok ' "$log")" "$failed" "$(grep -c '^skip ' "$log")"
 }

@@ -71,7 +71,7 @@ def leading():
         row("Leader and certificates"),
         timeline("Leader", "Which replica leads.", queries((f"max by (cluster, instance) (cronlatch_leader{{{OWN}}})", "{{instance}}")), size=(8, 7),
                  mappings=words(_0=("follows", "transparent"), _1=("leads", "blue")), runbooks=["CronlatchNoLeader"]),
-        series("CronJobs by state", "CronJobs that ask for a lock: gated, pending (not yet mirrored), invalid.",
+        series("CronJobs by state", "CronJobs that ask for a lock: gated, pending (what the leader has yet to mirror), invalid.",
                queries((f"sum by (state) (max by (cluster, state) (cronlatch_gated_cronjobs{{{OWN}}}))", "{{state}}")), size=(8, 7)),
         series("Certificates end in", "Time until each certificate in use ends; it is renewed long before.",
                queries((f"min by (cluster, use) (cronlatch_certificate_expiry_timestamp_seconds{{{OWN}}}) - time()", "{{use}}")), unit="s", size=(8, 7),
@@ -80,18 +80,26 @@ def leading():
 
 
 def processes():
-    ours = f"on (namespace, pod) group_left () (max by (namespace, pod) (cronlatch_build_info{{{OWN}}}))"
-    table = panel("table", "What runs", "Version of each replica.", [query(f"max by (cluster, instance, version) (cronlatch_build_info{{{OWN}}})", "", "table")], (8, 7),
-                  unit="none", options={"showHeader": True, "cellHeight": "sm", "footer": {"show": False}})
-    table["transformations"] = [{"id": "organize", "options": {"excludeByName": {"Time": True, "Value": True, "cluster": True},
-                                                              "renameByName": {"instance": "Replica", "version": "Version"}, "indexByName": {"instance": 0, "version": 1}}}]
+    # Every program exports these names: only ours count.
+    ours = f"on (cluster, job, instance) group_left () max by (cluster, job, instance) (cronlatch_build_info{{{OWN}}})"
+    of_versions = f"on (cluster, job, instance) group_left (version) max by (cluster, job, instance, version) (cronlatch_build_info{{{OWN}}})"
+
+    def each(value):
+        return f"max by (cluster, instance) ({value} * {ours})"
+
+    table = panel("table", "What runs", "Version of each replica, and when it started.", [
+        query(f"max by (cluster, instance, version) (process_start_time_seconds{{{OWN}}} * {of_versions}) * 1000", "", "table")], (6, 7),
+                  unit="dateTimeAsIso", options={"showHeader": True, "cellHeight": "sm", "footer": {"show": False}})
+    table["transformations"] = [{"id": "organize", "options": {
+        "excludeByName": {"Time": True, "cluster": True}, "renameByName": {"instance": "Replica", "version": "Version", "Value": "Started"},
+        "indexByName": {"instance": 0, "version": 1, "Value": 2}}}]
     return [
         row("Processes"),
-        series("CPU", "Processor time of each replica's container, by the kubelet's metrics.",
-               queries((f'sum by (pod) (rate(container_cpu_usage_seconds_total{{cluster=~"$cluster", container="operator"}}[$__rate_interval]) * {ours})', "{{pod}}")),
-               unit="percentunit", size=(8, 7)),
-        series("Memory", "Working set of each replica's container, by the kubelet's metrics.",
-               queries((f'sum by (pod) (container_memory_working_set_bytes{{cluster=~"$cluster", container="operator"}} * {ours})', "{{pod}}")), unit="bytes", size=(8, 7)),
+        series("CPU", "Processor time of each replica, in cores.",
+               queries((each(f"rate(process_cpu_seconds_total{{{OWN}}}[$__rate_interval])"), "{{instance}}")), unit="percentunit", size=(6, 7)),
+        series("Memory", "Resident memory of each replica.", queries((each(f"process_resident_memory_bytes{{{OWN}}}"), "{{instance}}")), unit="bytes", size=(6, 7)),
+        series("File descriptors", "Open descriptors of each replica, as a part of those that it may open.",
+               queries((each(f"process_open_fds{{{OWN}}} / process_max_fds{{{OWN}}}"), "{{instance}}")), unit="percentunit", size=(6, 7)),
         table,
     ]
 

@@ -6,7 +6,7 @@
 #include "admission/json_patch.h"
 #include "admission/run_flags.h"
 #include "config/environment.h"
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch::op {
 namespace {
@@ -59,7 +59,7 @@ Json install_security(const Json& pod) {
                    {"readOnlyRootFilesystem", true},
                    {"runAsNonRoot", true},
                    {"seccompProfile", {{"type", "RuntimeDefault"}}}};
-  const auto uid = number_at(pod, {"securityContext", "runAsUser"});
+  const auto uid = kube::number_at(pod, {"securityContext", "runAsUser"});
   if (uid && *uid == 0) security["runAsUser"] = kSomeUid;
   return security;
 }
@@ -89,7 +89,7 @@ void put_install_container(Edit& edit, const Settings& settings) {
   const std::string array = pointer_to("/spec/initContainers");
   const Json* const pod = edit.at(pointer_to("/spec"));
   const Json ours = install_container(*pod, settings);
-  const auto& there = items_at(*pod, {"initContainers"});
+  const auto& there = kube::items_at(*pod, {"initContainers"});
   const auto at = index_of_name(there, kInstallContainer);
   if (!at) {
     edit.prepend(array, ours);
@@ -154,7 +154,7 @@ Result<Injection> inject(const Workload& workload, const Wishes& wishes, const S
   Findings findings;
   const std::optional<std::size_t> index = gated_container(workload, wishes, findings);
   if (!index) return findings.error();
-  const Json& container = items_at(workload.pod_spec(), {"containers"})[*index];
+  const Json& container = kube::items_at(workload.pod_spec(), {"containers"})[*index];
   const std::optional<UserCommand> user = user_command(workload, *index, wishes, source, findings);
   refuse_shapes(workload, *index, wishes, findings);
   const std::string message_path = kube::string_at(container, {"terminationMessagePath"});

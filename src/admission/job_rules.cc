@@ -25,9 +25,9 @@ std::string for_example(const std::vector<Json>& containers) {
 
 std::optional<std::size_t> named_container(const Workload& workload, const Wishes& wishes,
                                            Findings& findings) {
-  const auto& containers = items_at(workload.pod_spec(), {"containers"});
+  const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
   if (const auto index = index_of_name(containers, wishes.container)) return index;
-  const auto& inits = items_at(workload.pod_spec(), {"initContainers"});
+  const auto& inits = kube::items_at(workload.pod_spec(), {"initContainers"});
   const std::string name = cronlatch::quoted(wishes.container);
   findings.add(wishes.container_where,
                index_of_name(inits, wishes.container)
@@ -56,7 +56,7 @@ std::optional<Wrapper> find_wrapper(const std::vector<std::string>& command) {
 
 void refuse_unknown(const Workload& workload, std::size_t container, const std::string& why,
                     const std::string& fix, Findings& findings) {
-  const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
+  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
   findings.add(workload.container_path(container) + ".command",
                "container " + cronlatch::quoted(kube::string_at(it, {"name"})) +
                    " has no command, and what image " +
@@ -72,7 +72,7 @@ void refuse_unknown(const Workload& workload, std::size_t container, const std::
 
 std::optional<std::size_t> gated_container(const Workload& workload, const Wishes& wishes,
                                            Findings& findings) {
-  const auto& containers = items_at(workload.pod_spec(), {"containers"});
+  const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
   if (!wishes.container.empty()) return named_container(workload, wishes, findings);
   const std::string preferred = kube::string_at(
       *workload.job,
@@ -103,10 +103,10 @@ std::vector<std::string> unwrapped(const std::vector<std::string>& command) {
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
                                         const Wishes& wishes, const EntrypointSource& source,
                                         Findings& findings) {
-  const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
-  const std::vector<std::string> written = strings_at(it, {"command"});
+  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
+  const std::vector<std::string> written = kube::strings_at(it, {"command"});
   const std::vector<std::string> own = unwrapped(written);
-  const bool has_args = !items_at(it, {"args"}).empty();
+  const bool has_args = !kube::items_at(it, {"args"}).empty();
   if (!own.empty()) return UserCommand{own, std::nullopt};
   // Gated already, and its image has no ENTRYPOINT: the arguments are the command.
   if (!written.empty() && has_args) return UserCommand{};

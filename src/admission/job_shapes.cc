@@ -12,11 +12,11 @@ using kube::Json;
 
 void refuse_parallel(const Workload& workload, Findings& findings) {
   const std::string why = "runs of one Job would wait for each other's lock";
-  const auto parallelism = number_at(*workload.job, {"spec", "parallelism"});
+  const auto parallelism = kube::number_at(*workload.job, {"spec", "parallelism"});
   if (parallelism && *parallelism > 1)
     findings.add(workload.path + "spec.parallelism", std::to_string(*parallelism) + ": " + why,
                  "write parallelism: 1");
-  const auto completions = number_at(*workload.job, {"spec", "completions"});
+  const auto completions = kube::number_at(*workload.job, {"spec", "completions"});
   if (completions && *completions > 1)
     findings.add(workload.path + "spec.completions", std::to_string(*completions) + ": " + why,
                  "write completions: 1");
@@ -34,7 +34,7 @@ void refuse_windows(const Workload& workload, Findings& findings) {
 
 // Our names in a pod that mean something else there.
 void refuse_taken_names(const Workload& workload, std::size_t container, Findings& findings) {
-  const auto& volumes = items_at(workload.pod_spec(), {"volumes"});
+  const auto& volumes = kube::items_at(workload.pod_spec(), {"volumes"});
   const auto taken = [&](std::string_view name, const char* kind) {
     const auto at = index_of_name(volumes, name);
     if (at && kube::find(volumes[*at], {kind}) == nullptr)
@@ -44,8 +44,8 @@ void refuse_taken_names(const Workload& workload, std::size_t container, Finding
   };
   taken(kBinVolume, "emptyDir");
   taken(kStoreVolume, "secret");
-  const auto& mounts =
-      items_at(items_at(workload.pod_spec(), {"containers"})[container], {"volumeMounts"});
+  const auto& mounts = kube::items_at(
+      kube::items_at(workload.pod_spec(), {"containers"})[container], {"volumeMounts"});
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string path = kube::string_at(mounts[i], {"mountPath"});
     const std::string name = kube::string_at(mounts[i], {"name"});
@@ -78,13 +78,13 @@ void refuse_shapes(const Workload& workload, std::size_t container, const Wishes
   refuse_windows(workload, findings);
   refuse_taken_names(workload, container, findings);
   refuse_long_wait(workload, wishes, findings);
-  const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
+  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
   const Json* const post_start = kube::find(it, {"lifecycle", "postStart"});
   if (post_start != nullptr && !post_start->is_null())
     findings.add(workload.container_path(container) + ".lifecycle.postStart",
                  "it would run before the lock is taken",
                  "do its work at the beginning of the command");
-  if (is_true(*workload.job, {"spec", "manualSelector"}))
+  if (kube::is_true(*workload.job, {"spec", "manualSelector"}))
     findings.add(workload.path + "spec.manualSelector",
                  "pods would not carry their Job's uid, by which a retry is told from a rival",
                  "leave manualSelector and selector out");
@@ -92,8 +92,8 @@ void refuse_shapes(const Workload& workload, std::size_t container, const Wishes
 
 std::optional<Millis> active_deadline(const Workload& workload) {
   std::optional<Millis> shortest;
-  for (const auto& seconds : {number_at(*workload.job, {"spec", "activeDeadlineSeconds"}),
-                              number_at(workload.pod_spec(), {"activeDeadlineSeconds"})}) {
+  for (const auto& seconds : {kube::number_at(*workload.job, {"spec", "activeDeadlineSeconds"}),
+                              kube::number_at(workload.pod_spec(), {"activeDeadlineSeconds"})}) {
     constexpr std::int64_t kLongest = 3'155'760'000;  // 100 years
     if (!seconds || *seconds < 0 || *seconds > kLongest) continue;
     const Millis deadline{*seconds * 1000};

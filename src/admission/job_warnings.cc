@@ -50,7 +50,7 @@ void warn_of_network(const Workload& workload, const Settings& settings,
   const Json& pod = workload.pod_spec();
   const std::string policy = kube::string_at(pod, {"dnsPolicy"});
   const std::string host = host_of(settings.store);
-  if (!is_true(pod, {"hostNetwork"}) || (!policy.empty() && policy != "ClusterFirst")) return;
+  if (!kube::is_true(pod, {"hostNetwork"}) || (!policy.empty() && policy != "ClusterFirst")) return;
   if (!is_service_name(host)) return;
   warnings.push_back(workload.path +
                      "spec.template.spec.hostNetwork: a pod on the host's network " +
@@ -61,15 +61,15 @@ void warn_of_network(const Workload& workload, const Settings& settings,
 // Would the rule start the container again after this code?
 bool restarts_after(const Json& rule, int code) {
   if (!kube::string_at(rule, {"action"}).starts_with("Restart")) return false;
-  const auto& values = items_at(rule, {"exitCodes", "values"});
+  const auto& values = kube::items_at(rule, {"exitCodes", "values"});
   const bool listed = std::find(values.begin(), values.end(), code) != values.end();
   const std::string how = kube::string_at(rule, {"exitCodes", "operator"});
   return how == "In" ? listed : how == "NotIn" && !listed;
 }
 
 void warn_of_restarts(const Workload& workload, std::size_t container, Warnings& warnings) {
-  const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
-  const auto& rules = items_at(it, {"restartPolicyRules"});
+  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
+  const auto& rules = kube::items_at(it, {"restartPolicyRules"});
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const auto own = std::find_if(kOwnCodes.begin(), kOwnCodes.end(), [&](const OwnCode& known) {
       return restarts_after(rules[i], known.code);
@@ -84,7 +84,7 @@ void warn_of_restarts(const Workload& workload, std::size_t container, Warnings&
 }
 
 void warn_of_probes(const Workload& workload, std::size_t container, Warnings& warnings) {
-  const Json& it = items_at(workload.pod_spec(), {"containers"})[container];
+  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
   for (const char* const probe : {"livenessProbe", "startupProbe"}) {
     const Json* const there = kube::find(it, {probe});
     if (there != nullptr && there->is_object())
@@ -96,13 +96,13 @@ void warn_of_probes(const Workload& workload, std::size_t container, Warnings& w
 
 // What of the pod runs without the lock.
 void warn_of_neighbours(const Workload& workload, Warnings& warnings) {
-  if (items_at(workload.pod_spec(), {"containers"}).size() > 1)
+  if (kube::items_at(workload.pod_spec(), {"containers"}).size() > 1)
     warnings.push_back(workload.path +
                        "spec.template.spec.containers: the others run ungated, and "
                        "go on after a skip; make them native sidecars, or tell them to stop by "
                        "cronlatch.dev/skip-command");
   std::string before;
-  for (const Json& init : items_at(workload.pod_spec(), {"initContainers"})) {
+  for (const Json& init : kube::items_at(workload.pod_spec(), {"initContainers"})) {
     const std::string name = kube::string_at(init, {"name"});
     if (name == kInstallContainer || kube::string_at(init, {"restartPolicy"}) == "Always") continue;
     before += (before.empty() ? "" : ", ") + printable(name, 63);
@@ -114,7 +114,7 @@ void warn_of_neighbours(const Workload& workload, Warnings& warnings) {
 
 // A skipped run is Complete like any other: only its pod tells.
 void warn_of_short_memory(const Workload& workload, Warnings& warnings) {
-  if (number_at(*workload.job, {"spec", "ttlSecondsAfterFinished"}) == 0)
+  if (kube::number_at(*workload.job, {"spec", "ttlSecondsAfterFinished"}) == 0)
     warnings.push_back(workload.path +
                        "spec.ttlSecondsAfterFinished: 0 takes the pod away at once, and with it "
                        "the word whether the run was skipped; write for example 3600");
@@ -135,7 +135,7 @@ Warnings warnings_for(const Workload& workload, std::size_t container, const Set
 Warnings history_warnings(const Json& cronjob) {
   Warnings warnings;
   for (const char* const limit : {"successfulJobsHistoryLimit", "failedJobsHistoryLimit"})
-    if (number_at(cronjob, {"spec", limit}) == 0)
+    if (kube::number_at(cronjob, {"spec", limit}) == 0)
       warnings.push_back(std::string("spec.") + limit +
                          ": 0 takes a Job away as soon as it has ended, and with it the word " +
                          "why; write 1 or more");

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "admission/job_shapes.h"
+#include "core/rfc3339.h"
 #include "core/text.h"
 
 namespace cronlatch::op {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/time.h"
 #include "kube/json.h"
 
 namespace cronlatch::op {
@@ -29,19 +28,9 @@ std::string owning_cronjob(const kube::Json& job);
 // What the CronJob controller noted on the Job; nothing on one that was made by hand.
 inline constexpr std::string_view kScheduledAnnotation =
     "batch.kubernetes.io/cronjob-scheduled-timestamp";
-std::optional<WallTime> parse_rfc3339(std::string_view text);
 
-// An array's items, or none.
-const std::vector<kube::Json>& items_at(const kube::Json& object,
-                                        std::initializer_list<std::string_view> path);
-// The strings of an array; other items are left out.
-std::vector<std::string> strings_at(const kube::Json& object,
-                                    std::initializer_list<std::string_view> path);
 // The item whose `name` is this, or nothing.
 std::optional<std::size_t> index_of_name(const std::vector<kube::Json>& items,
                                          std::string_view name);
-std::optional<std::int64_t> number_at(const kube::Json& object,
-                                      std::initializer_list<std::string_view> path);
-bool is_true(const kube::Json& object, std::initializer_list<std::string_view> path);
 
 }  // namespace cronlatch::op

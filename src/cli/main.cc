@@ -9,8 +9,8 @@
 #include "cli/session.h"
 #include "cli/stdio.h"
 #include "cli/subcommand.h"
+#include "clock/kernel_clock.h"
 #include "core/outcome.h"
-#include "proc/clock.h"
 #include "proc/startup.h"
 
 namespace cronlatch {

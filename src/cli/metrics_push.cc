@@ -6,8 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "clock/kernel_clock.h"
 #include "core/text.h"
-#include "store/redis/boot_clock.h"
 #include "store/redis/link.h"
 #include "store/redis/resolver.h"
 #include "store/redis/wait.h"
@@ -50,7 +50,7 @@ void turn(redis::Link& link, TimePoint give_up) {
   link.watch(set);
   set.wake_by(give_up);
   redis::wait_for_events(set);
-  link.step(set, redis::boot_now());
+  link.step(set, boot_now());
 }
 
 std::string_view body_of(std::string_view received) {
@@ -114,8 +114,8 @@ Status push_metrics(const Options& options, const PushUrl& url, const Push& push
   std::vector<redis::Address> failed;
   std::optional<redis::TlsContext> tls;
   if (url.tls) tls.emplace(tls_of(options, url));
-  redis::Link link(resolver, failed, tls ? &*tls : nullptr, url.where(), redis::boot_now());
-  link.step(PollSet{}, redis::boot_now());
+  redis::Link link(resolver, failed, tls ? &*tls : nullptr, url.where(), boot_now());
+  link.step(PollSet{}, boot_now());
   std::string received;
   bool sent = false;
   while (true) {
@@ -135,7 +135,7 @@ Status push_metrics(const Options& options, const PushUrl& url, const Push& push
     }
     if (received.size() > kLargestAnswer)
       return of_the_push({Code::unreachable, "its answer has no end"}, url);
-    if (redis::boot_now() >= give_up) return of_the_push(link.late(), url);
+    if (boot_now() >= give_up) return of_the_push(link.late(), url);
     turn(link, give_up);
   }
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "config/environment.h"
+#include "core/rfc3339.h"
 #include "core/text.h"
 
 namespace cronlatch {

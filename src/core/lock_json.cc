@@ -2,7 +2,7 @@
 #include "core/lock_json.h"
 
 #include "core/json_object.h"
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch {
 namespace {
@@ -15,6 +15,9 @@ std::string counters_json(const Counters& counters) {
     else
       json.number(name, counters.get(name));
   }
+  // Of the histograms, the buckets that have counted: most never do.
+  for (const auto& [name, value] : counters.values)
+    if (name.starts_with("hold_") || name.starts_with("wait_")) json.number(name, value);
   return json.str();
 }
 

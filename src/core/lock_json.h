@@ -12,8 +12,8 @@
 namespace cronlatch {
 
 // Stable keys: lock, state, holder, job, fence (a string), attempt, since, expires, ttl_ms, pid,
-// counters (summed), jobs. Times are RFC 3339 or null. The owner token is not among what a ledger
-// knows.
+// counters (summed), jobs (each with its counters and the buckets of its histograms). Times are RFC
+// 3339 or null. The owner token is not among what a ledger knows.
 std::string lock_json(const LockView& view);
 
 // ---- its words, for whoever shows a lock in another shape ----

@@ -2,6 +2,7 @@
 // Rendering of log lines and the filter by level.
 #include "core/log.h"
 
+#include "core/rfc3339.h"
 #include "core/text.h"
 
 namespace cronlatch {

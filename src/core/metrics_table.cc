@@ -68,6 +68,11 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_certificate_expiry_timestamp_seconds", kGauge, "use", "When the certificate in use ends.", kOperator, {}},
     Metric{"cronlatch_leader", kGauge, "", "1 in the replica that reconciles and keeps certificates.", kOperator, {}},
     Metric{"cronlatch_build_info", kGauge, "version", "Always 1; the label is what runs.", kOperator, {}},
+    Metric{"process_cpu_seconds_total", kCounter, "", "Processor time that the operator has used.", kOperator, {}},
+    Metric{"process_resident_memory_bytes", kGauge, "", "Memory that the operator has in use.", kOperator, {}},
+    Metric{"process_open_fds", kGauge, "", "File descriptors that the operator has open.", kOperator, {}},
+    Metric{"process_max_fds", kGauge, "", "File descriptors that the operator may have open.", kOperator, {}},
+    Metric{"process_start_time_seconds", kGauge, "", "When the operator's process started.", kOperator, {}},
 };
 // clang-format on
 

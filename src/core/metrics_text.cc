@@ -50,11 +50,6 @@ void head(std::string& out, const Metric& metric) {
   out += "# TYPE " + std::string(metric.name) + ' ' + std::string(name_of(metric.type)) + '\n';
 }
 
-void sample(std::string& out, std::string_view name, std::string_view labels,
-            std::string_view value) {
-  out.append(name).append(1, '{').append(labels).append("} ").append(value).append(1, '\n');
-}
-
 void number(std::string& out, std::string_view name, std::string_view labels,
             std::string_view more_labels, std::int64_t value) {
   char digits[24];
@@ -132,7 +127,7 @@ void histogram(std::string& out, const HistogramNames& names, const LedgerRow& r
     below += row.counters->get(names.counters[i]);
     number(out, names.bucket, row.labels, names.bounds[i], below);
   }
-  sample(out, names.sum, row.labels, seconds(Millis(row.counters->get(names.total))));
+  append_sample(out, names.sum, row.labels, seconds(Millis(row.counters->get(names.total))));
   number(out, names.count, row.labels, "", below);
 }
 
@@ -152,7 +147,7 @@ void family(std::string& out, const Metric& metric, std::span<const LedgerRow> r
                  [&](Gauge gauge) {
                    for (const LedgerRow& row : rows)
                      if (const auto text = gauge_text(gauge, *row.view, *row.job, *row.counters))
-                       sample(out, metric.name, row.labels, *text);
+                       append_sample(out, metric.name, row.labels, *text);
                  },
                  [&](const HistogramSource& source) {
                    const HistogramNames names = names_of(metric.name, source);
@@ -200,6 +195,13 @@ std::string ledger_metrics(const std::vector<LockView>& views) {
   return out;
 }
 
+void append_sample(std::string& out, std::string_view name, std::string_view labels,
+                   std::string_view value) {
+  out.append(name);
+  if (!labels.empty()) out.append(1, '{').append(labels).append(1, '}');
+  out.append(1, ' ').append(value).append(1, '\n');
+}
+
 void append_head(std::string& out, std::string_view metric) {
   if (const Metric* const row = find_metric(metric)) head(out, *row);
 }
@@ -208,7 +210,8 @@ std::string run_error_metrics(const RunErrors& errors) {
   std::string out;
   if (errors.empty()) return out;
   append_head(out, kRunErrors);
-  for (const auto& [labels, count] : errors) sample(out, kRunErrors, labels, std::to_string(count));
+  for (const auto& [labels, count] : errors)
+    append_sample(out, kRunErrors, labels, std::to_string(count));
   return out;
 }
 

@@ -44,6 +44,9 @@ std::string ledger_metrics(const std::vector<LockView>& views);
 
 // HELP and TYPE of a row of the table.
 void append_head(std::string& out, std::string_view metric);
+// One series: its name, its rendered labels ("" for none) and its value.
+void append_sample(std::string& out, std::string_view name, std::string_view labels,
+                   std::string_view value);
 
 // Rendered labels (with the reason) -> count.
 using RunErrors = std::map<std::string, std::int64_t>;

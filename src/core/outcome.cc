@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "core/rfc3339.h"
 #include "core/text.h"
 
 namespace cronlatch {

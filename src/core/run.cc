@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wall times, JSON and terminal escaping, edit distance.
+// JSON and terminal escaping, edit distance.
 #include "core/text.h"
 
 #include <algorithm>
@@ -71,24 +71,6 @@ void for_each_character(std::string_view text, Each each) {
 }
 
 }  // namespace
-
-std::string rfc3339(WallTime t) {
-  using namespace std::chrono;
-  constexpr std::int64_t kFirst = -62'167'219'200;  // 0000-01-01T00:00:00Z
-  constexpr std::int64_t kLast = 253'402'300'799;   // 9999-12-31T23:59:59Z
-  const std::int64_t whole = floor<Seconds>(Micros(t.us)).count();
-  const sys_seconds at{Seconds(std::clamp(whole, kFirst, kLast))};
-  const auto day = floor<days>(at);
-  const year_month_day date{day};
-  const hh_mm_ss clock{at - day};
-  std::array<char, 32> out{};
-  std::snprintf(out.data(), out.size(), "%04d-%02u-%02uT%02ld:%02ld:%02ldZ",
-                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<long>(clock.hours().count()),
-                static_cast<long>(clock.minutes().count()),
-                static_cast<long>(clock.seconds().count()));
-  return out.data();
-}
 
 std::size_t utf8_length(std::string_view text) {
   if (text.empty()) return 0;

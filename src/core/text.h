@@ -9,12 +9,8 @@
 #include <vector>
 
 #include "core/result.h"
-#include "core/time.h"
 
 namespace cronlatch {
-
-// "2026-11-21T02:00:00Z"; years before 0 or after 9999 are shown as the nearest that can be.
-std::string rfc3339(WallTime t);
 
 // Bytes of the UTF-8 character that `text` begins with (1 to 4), or 0 when it does not begin with
 // one.

@@ -37,7 +37,7 @@ struct WallTime {
   auto operator<=>(const WallTime&) const = default;
 };
 
-// Where time comes from: the kernel in programs (proc/clock.h), a number in tests.
+// Where time comes from: the kernel in programs (clock/kernel_clock.h), a number in tests.
 class Clock {
  public:
   virtual ~Clock() = default;

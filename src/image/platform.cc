@@ -15,12 +15,6 @@ using Names = std::set<std::string>;
 constexpr std::string_view kLabel = "kubernetes.io/arch";
 constexpr std::string_view kOldLabel = "beta.kubernetes.io/arch";
 
-const Json& array_at(const Json& object, std::initializer_list<std::string_view> path) {
-  static const Json kNone = Json::array();
-  const Json* const found = kube::find(object, path);
-  return found != nullptr && found->is_array() ? *found : kNone;
-}
-
 bool is_arch(const Json& expression) {
   const std::string key = kube::string_at(expression, {"key"});
   return key == kLabel || key == kOldLabel;
@@ -28,7 +22,7 @@ bool is_arch(const Json& expression) {
 
 Names values_of(const Json& expression) {
   Names names;
-  for (const Json& value : array_at(expression, {"values"}))
+  for (const Json& value : kube::items_at(expression, {"values"}))
     if (value.is_string()) names.insert(value.get<std::string>());
   return names;
 }
@@ -43,7 +37,7 @@ Names both(const Names& a, const Names& b) {
 Names left_by_term(const Json& term, const Names& here) {
   std::optional<Names> named;
   Names excluded;
-  for (const Json& expression : array_at(term, {"matchExpressions"})) {
+  for (const Json& expression : kube::items_at(term, {"matchExpressions"})) {
     if (!is_arch(expression)) continue;
     const std::string operation = kube::string_at(expression, {"operator"});
     if (operation == "In")
@@ -69,9 +63,9 @@ std::vector<std::string> architectures(const Json& pod_spec, const std::vector<s
   Names wanted(here.begin(), here.end());
   const std::optional<std::string> chosen = selected(pod_spec);
   if (chosen) wanted = {*chosen};
-  const Json& terms =
-      array_at(pod_spec, {"affinity", "nodeAffinity",
-                          "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
+  const Json& terms = kube::items_at(
+      pod_spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
+                 "nodeSelectorTerms"});
   Names by_terms;  // one term is enough
   for (const Json& term : terms) by_terms.merge(left_by_term(term, wanted));
   if (!terms.empty()) wanted = chosen ? both(wanted, by_terms) : by_terms;

@@ -4,7 +4,6 @@
 #include "kube/json.h"
 
 #include <iterator>
-#include <vector>
 
 #include "core/text.h"
 
@@ -139,6 +138,32 @@ Json* find(Json& root, std::initializer_list<std::string_view> path) { return wa
 std::string string_at(const Json& root, std::initializer_list<std::string_view> path) {
   const Json* const value = find(root, path);
   return value != nullptr && value->is_string() ? value->get_ref<const std::string&>() : "";
+}
+
+const std::vector<Json>& items_at(const Json& root, std::initializer_list<std::string_view> path) {
+  static const std::vector<Json> kNone;
+  const Json* const items = find(root, path);
+  return items != nullptr && items->is_array() ? items->get_ref<const Json::array_t&>() : kNone;
+}
+
+std::vector<std::string> strings_at(const Json& root,
+                                    std::initializer_list<std::string_view> path) {
+  std::vector<std::string> strings;
+  for (const Json& item : items_at(root, path))
+    if (item.is_string()) strings.push_back(item.get<std::string>());
+  return strings;
+}
+
+std::optional<std::int64_t> number_at(const Json& root,
+                                      std::initializer_list<std::string_view> path) {
+  const Json* const value = find(root, path);
+  if (value == nullptr || !value->is_number_integer()) return std::nullopt;
+  return value->get<std::int64_t>();
+}
+
+bool is_true(const Json& root, std::initializer_list<std::string_view> path) {
+  const Json* const value = find(root, path);
+  return value != nullptr && value->is_boolean() && value->get<bool>();
 }
 
 std::string to_text(const Json& value) {

@@ -3,9 +3,12 @@
 // because two parsers that read a duplicate key differently are a way around a policy.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 
@@ -29,6 +32,15 @@ const Json* find(const Json& root, std::initializer_list<std::string_view> path)
 Json* find(Json& root, std::initializer_list<std::string_view> path);
 // The string at `path`, "" when it is missing or is no string.
 std::string string_at(const Json& root, std::initializer_list<std::string_view> path);
+// An array's items; none when it is missing or is no array.
+const std::vector<Json>& items_at(const Json& root, std::initializer_list<std::string_view> path);
+// The strings of an array; other items are left out.
+std::vector<std::string> strings_at(const Json& root, std::initializer_list<std::string_view> path);
+// An integer; nothing when it is missing or is none.
+std::optional<std::int64_t> number_at(const Json& root,
+                                      std::initializer_list<std::string_view> path);
+// Whether it is there and true.
+bool is_true(const Json& root, std::initializer_list<std::string_view> path);
 // Valid UTF-8 whatever is inside: what a tenant wrote is never a reason to throw.
 std::string to_text(const Json& value);
 

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch::kube {
 

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch::op {
 namespace {

@@ -32,7 +32,7 @@ KeptCertificate kept_in(const Json& secret) {
 }
 
 bool trusts(const Json& configuration, const std::string& bundle) {
-  for (const Json& hook : items_at(configuration, {"webhooks"}))
+  for (const Json& hook : kube::items_at(configuration, {"webhooks"}))
     if (string_at(hook, {"clientConfig", "caBundle"}) != base64(bundle)) return false;
   return true;
 }
@@ -114,7 +114,7 @@ Status CertificateKeeper::store(const std::optional<Json>& secret, const KeptCer
 
 Status CertificateKeeper::trust(const Json& configuration, const std::string& bundle) {
   Json patch = Json::array();
-  const auto& hooks = items_at(configuration, {"webhooks"});
+  const auto& hooks = kube::items_at(configuration, {"webhooks"});
   for (std::size_t i = 0; i < hooks.size(); ++i) {
     const std::string at = "/webhooks/" + std::to_string(i);
     patch.push_back(

@@ -22,8 +22,8 @@ std::string shortened(const std::string& uid) { return uid.substr(0, kUidLength)
 CountedPods::CountedPods(std::string_view note) {
   const auto parsed = kube::parse_json(note, {.bytes = 64 * 1024, .depth = 4});
   if (!parsed) return;
-  before_ = number_at(*parsed, {"before"}).value_or(0);
-  gone_ = strings_at(*parsed, {"gone"});
+  before_ = kube::number_at(*parsed, {"before"}).value_or(0);
+  gone_ = kube::strings_at(*parsed, {"gone"});
   const Json* pods = kube::find(*parsed, {"pods"});
   if (pods == nullptr || !pods->is_object()) return;
   for (const auto& [uid, finished] : pods->items())

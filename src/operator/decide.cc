@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CronJobs: what must be mirrored, and what to tell about it.
 #include "operator/decide.h"
+#include "core/rfc3339.h"
 
 #include "admission/annotations.h"
 #include "admission/job_rules.h"
@@ -128,7 +129,7 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
 }
 
 std::vector<Decision> decide_job(const Json& job) {
-  for (const Json& condition : items_at(job, {"status", "conditions"})) {
+  for (const Json& condition : kube::items_at(job, {"status", "conditions"})) {
     const std::string type = string_at(condition, {"type"});
     if ((type == "Complete" || type == "Failed") && string_at(condition, {"status"}) == "True")
       return {};  // long over: from before we came
@@ -137,8 +138,8 @@ std::vector<Decision> decide_job(const Json& job) {
   if (annotations == nullptr || !annotations->is_object()) return {};
   const std::string lock = string_at(*annotations, {kLockAnnotation});
   if (lock.empty() || lock == "false") return {};
-  for (const Json& container : items_at(job, {"spec", "template", "spec", "containers"})) {
-    const auto command = strings_at(container, {"command"});
+  for (const Json& container : kube::items_at(job, {"spec", "template", "spec", "containers"})) {
+    const auto command = kube::strings_at(container, {"command"});
     if (!command.empty() && command.front() == kBinary) return {};
   }
   const ObjectRef ref = reference_to(job, "Job");

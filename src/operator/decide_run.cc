@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finished runs: which Event each outcome is, on the Job and on its CronJob.
-#include "core/text.h"
+#include "core/rfc3339.h"
 #include "operator/decide.h"
 
 namespace cronlatch::op {

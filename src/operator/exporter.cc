@@ -42,11 +42,6 @@ std::string space_of(const std::string& job, const std::string& lock) {
   return name.substr(0, name.find('/'));
 }
 
-void sample(std::string& out, std::string_view name, const std::string& labels,
-            const std::string& value) {
-  out.append(name).append(1, '{').append(labels).append("} ").append(value).append(1, '\n');
-}
-
 }  // namespace
 
 Exporter::Exporter(std::function<bool()> leading, Metrics& metrics, const Clock& clock,
@@ -72,21 +67,25 @@ void Exporter::cronjob(const kube::ObjectKey& key, const GatedCronJob& facts) {
   std::erase(gone_, job_of(key));
 }
 
+void Exporter::add_gone(const std::string& job) {
+  if (std::find(gone_.begin(), gone_.end(), job) != gone_.end()) return;
+  gone_.push_back(job);
+  if (gone_.size() > kMostGone) gone_.pop_front();
+}
+
 bool Exporter::gone(const kube::ObjectKey& key) {
   const std::lock_guard lock(mutex_);
   const std::string job = job_of(key);
   run_errors_.erase(job);
   if (cronjobs_.erase(job) == 0) return false;
-  gone_.push_back(job);
-  if (gone_.size() > kMostGone) gone_.pop_front();
+  add_gone(job);
   return true;
 }
 
 void Exporter::remember_gone(const std::vector<std::string>& jobs) {
   const std::lock_guard lock(mutex_);
   for (const std::string& job : jobs)
-    if (!cronjobs_.contains(job) && std::find(gone_.begin(), gone_.end(), job) == gone_.end())
-      gone_.push_back(job);
+    if (!cronjobs_.contains(job)) add_gone(job);
 }
 
 void Exporter::forget_cronjobs() {
@@ -179,13 +178,13 @@ void Exporter::append_cronjobs(std::string& out) const {
   append_head(out, kDeadline);
   for (const auto& [job, facts] : cronjobs_)
     if (facts.alert_after.count() > 0)
-      sample(out, kDeadline, render(SeriesLabels{job, facts.lock}),
-             std::to_string(facts.alert_after.count() / 1'000));
+      append_sample(out, kDeadline, render(SeriesLabels{job, facts.lock}),
+                    std::to_string(facts.alert_after.count() / 1'000));
   append_head(out, kCreated);
   for (const auto& [job, facts] : cronjobs_)
     if (facts.created.us > 0)
-      sample(out, kCreated, render(SeriesLabels{job, facts.lock}),
-             std::to_string(facts.created.us / 1'000'000));
+      append_sample(out, kCreated, render(SeriesLabels{job, facts.lock}),
+                    std::to_string(facts.created.us / 1'000'000));
 }
 
 void Exporter::append_text(std::string& out) {

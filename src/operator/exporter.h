@@ -67,6 +67,7 @@ class Exporter {
 
  private:
   using Pair = std::pair<std::string, std::string>;  // job, lock
+  void add_gone(const std::string& job);
   std::vector<LedgerRow> rows();
   void add_others(std::vector<LedgerRow>& rows, std::vector<LedgerRow> others);
   void append_run_errors(std::string& out) const;

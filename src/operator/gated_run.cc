@@ -6,6 +6,7 @@
 
 #include "admission/job_rules.h"
 #include "admission/workload.h"
+#include "core/rfc3339.h"
 #include "core/text.h"
 
 namespace cronlatch::op {
@@ -25,26 +26,26 @@ bool finished(const Json& pod) {
 
 // The container whose command starts with our binary.
 std::string gated_container(const Json& pod) {
-  for (const Json& container : items_at(pod, {"spec", "containers"})) {
-    const auto command = strings_at(container, {"command"});
+  for (const Json& container : kube::items_at(pod, {"spec", "containers"})) {
+    const auto command = kube::strings_at(container, {"command"});
     if (!command.empty() && command.front() == kBinary) return string_at(container, {"name"});
   }
   return "";
 }
 
 const Json* terminated(const Json& pod, const std::string& container) {
-  const auto& statuses = items_at(pod, {"status", "containerStatuses"});
+  const auto& statuses = kube::items_at(pod, {"status", "containerStatuses"});
   const auto index = index_of_name(statuses, container);
   return index ? find(statuses[*index], {"state", "terminated"}) : nullptr;
 }
 
 int integer_at(const Json& object, std::initializer_list<std::string_view> path) {
-  const std::int64_t number = number_at(object, path).value_or(0);
+  const std::int64_t number = kube::number_at(object, path).value_or(0);
   return static_cast<int>(std::clamp<std::int64_t>(number, 0, 255));
 }
 
 Millis millis_at(const Json& object, std::initializer_list<std::string_view> path) {
-  return Millis(std::max<std::int64_t>(number_at(object, path).value_or(0), 0));
+  return Millis(std::max<std::int64_t>(kube::number_at(object, path).value_or(0), 0));
 }
 
 std::string shown(const Json& message, std::string_view key) {
@@ -53,7 +54,7 @@ std::string shown(const Json& message, std::string_view key) {
 
 void read_outcome(std::string_view text, GatedRun& run) {
   const auto message = kube::parse_json(text, {.bytes = kLongestMessage, .depth = 4});
-  if (!message || number_at(*message, {"v"}) != 1) return;
+  if (!message || kube::number_at(*message, {"v"}) != 1) return;
   const std::string kind = string_at(*message, {"outcome"});
   for (const KindRow& row : kind_table())
     if (row.name == kind) run.kind = row.kind;
@@ -65,7 +66,7 @@ void read_outcome(std::string_view text, GatedRun& run) {
   run.fence = shown(*message, "fence");
   run.since = shown(*message, "since");
   run.until = shown(*message, "until");
-  run.stole = is_true(*message, {"stolen"});
+  run.stole = kube::is_true(*message, {"stolen"});
   run.waited = millis_at(*message, {"waited_ms"});
   run.held = millis_at(*message, {"held_ms"});
 }
@@ -73,8 +74,8 @@ void read_outcome(std::string_view text, GatedRun& run) {
 }  // namespace
 
 ObjectRef owner_of(const Json& object, std::string_view kind) {
-  for (const Json& owner : items_at(object, {"metadata", "ownerReferences"}))
-    if (is_true(owner, {"controller"}) && string_at(owner, {"kind"}) == kind)
+  for (const Json& owner : kube::items_at(object, {"metadata", "ownerReferences"}))
+    if (kube::is_true(owner, {"controller"}) && string_at(owner, {"kind"}) == kind)
       return {string_at(owner, {"apiVersion"}), std::string(kind),
               string_at(object, {"metadata", "namespace"}), string_at(owner, {"name"}),
               string_at(owner, {"uid"})};

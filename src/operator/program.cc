@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "admission/settings.h"
+#include "clock/kernel_clock.h"
 #include "core/log.h"
 #include "core/outcome.h"
 #include "core/text.h"
@@ -20,11 +21,11 @@
 #include "operator/controller.h"
 #include "operator/exporter.h"
 #include "operator/guard.h"
-#include "operator/host_clock.h"
 #include "operator/image_lookup.h"
 #include "operator/ledger_reader.h"
 #include "operator/look_ahead.h"
 #include "operator/metrics.h"
+#include "operator/process_metrics.h"
 #include "operator/status_page.h"
 #include "operator/store_access.h"
 #include "registry/lookup.h"
@@ -106,7 +107,7 @@ class Operator {
 
   const Settings settings_;
   const Tempo tempo_;
-  const HostClock clock_;
+  const KernelClock clock_;
   const Disk files_on_disk_;
   const Log log_{settings_.log_format, settings_.log_level, clock_, to_stderr};
   Metrics metrics_{CRONLATCH_VERSION};
@@ -155,6 +156,7 @@ Status Operator::join_cluster(const EnvironmentVariable& environment) {
 
 void Operator::read_ledger() {
   metrics_.add_source([this](std::string& out) { exporter_.append_text(out); });
+  metrics_.add_source(append_process_metrics);
   if (settings_.store.empty()) return;
   const auto access = [this]() -> Result<LedgerReader::Opened> {
     auto read = read_store_access(settings_, files_on_disk_);

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "admission/workload.h"
-#include "core/overloaded.h"
 
 namespace cronlatch::op {
 namespace {
@@ -18,32 +17,6 @@ constexpr Millis kFirstRetry{1'000};
 constexpr Millis kLongestRetry{60'000};
 constexpr std::size_t kMostRetries = 2'000;
 
-constexpr int kForbidden = 403;
-constexpr int kNotFound = 404;
-constexpr int kConflict = 409;
-
-// The answer will be the same next time: the namespace is gone or going, or cannot take what we
-// ask.
-bool is_final(int status) {
-  return status == kNotFound || status == kForbidden || status == 400 || status == 422;
-}
-
-// Is there now what we wrote? While replicas are replaced, the webhook of one with older settings
-// may undo it; then the object is as it was, and no watch tells us.
-bool took_effect(const Json& asked, const Json& got) {
-  const std::initializer_list<std::string_view> path = {"spec", "jobTemplate", "metadata",
-                                                        "annotations"};
-  const Json* const wanted = kube::find(asked, path);
-  const Json* const there = kube::find(got, path);
-  if (wanted == nullptr || !wanted->is_object()) return true;
-  return std::all_of(wanted->items().begin(), wanted->items().end(), [&](const auto& entry) {
-    const Json* const now = there == nullptr ? nullptr : kube::find(*there, {entry.key()});
-    return entry.value().is_null() ? now == nullptr : now != nullptr && *now == entry.value();
-  });
-}
-
-std::string text_of(const ObjectRef& ref) { return ref.namespace_name + "/" + ref.name; }
-
 std::string retry_key(const Seen& seen) {
   const kube::ObjectKey key = kube::key_of(seen.object);
   return std::to_string(static_cast<int>(seen.sort)) + "/" + key.namespace_name + "/" + key.name;
@@ -51,7 +24,9 @@ std::string retry_key(const Seen& seen) {
 
 }  // namespace
 
-Reconciler::Reconciler(Parts parts) : parts_(std::move(parts)) {}
+Reconciler::Reconciler(Parts parts)
+    : parts_(std::move(parts)),
+      carrier_({parts_.api, parts_.clock, parts_.log, parts_.election, parts_.instance}) {}
 
 void Reconciler::begin_term() {
   end_term();
@@ -76,7 +51,7 @@ void Reconciler::take(const Seen& seen) {
   switch (seen.what) {
     case Seen::What::object:
       retries_.erase(retry_key(seen));
-      if (reconcile(seen) == Result::again) later(seen, kFirstRetry);
+      if (reconcile(seen) == Carried::again) later(seen, kFirstRetry);
       return;
     case Seen::What::gone:
       if (seen.sort == Sort::cronjob) {
@@ -107,14 +82,14 @@ void Reconciler::tick() {
       ++at;
     }
   for (const Retry& retry : due)
-    if (reconcile(retry.seen) == Result::again)
+    if (reconcile(retry.seen) == Carried::again)
       later(retry.seen, std::min(retry.wait * 2, kLongestRetry));
   count_saved();
   save_note();
   tally_.show(parts_.metrics);
 }
 
-Reconciler::Result Reconciler::reconcile(const Seen& seen) {
+Carried Reconciler::reconcile(const Seen& seen) {
   switch (seen.sort) {
     case Sort::cronjob:
       return cronjob(seen.object);
@@ -123,10 +98,10 @@ Reconciler::Result Reconciler::reconcile(const Seen& seen) {
     case Sort::pod:
       return pod(seen.object);
   }
-  return Result::done;
+  return Carried::done;
 }
 
-Reconciler::Result Reconciler::cronjob(const Json& object) {
+Carried Reconciler::cronjob(const Json& object) {
   const CronJobVerdict verdict = decide_cronjob(object, parts_.settings);
   const kube::ObjectKey key = kube::key_of(object);
   tally_.cronjob(key, verdict.state);
@@ -137,20 +112,20 @@ Reconciler::Result Reconciler::cronjob(const Json& object) {
   } else if (verdict.state != CronJobState::invalid) {  // then its old Jobs may go on as they were
     cronjob_gone(key);
   }
-  return carry_out(verdict.decisions);
+  return carrier_.carry_out(verdict.decisions);
 }
 
-Reconciler::Result Reconciler::job(const Json& object) {
+Carried Reconciler::job(const Json& object) {
   const std::string uid = string_at(object, {"metadata", "uid"});
-  if (ungated_.contains(uid)) return Result::done;
+  if (ungated_.contains(uid)) return Carried::done;
   const auto decisions = decide_job(object);
-  const Result result = carry_out(decisions);
-  if (result == Result::again) return result;
+  const Carried result = carrier_.carry_out(decisions);
+  if (result == Carried::again) return result;
   for (const Decision& decision : decisions)
     if (const auto* count = std::get_if<CountUngated>(&decision)) {
       ungated_.insert(uid);
       // What the last leader told, it counted.
-      if (result == Result::done)
+      if (result == Carried::done)
         parts_.metrics.count(kUngatedJobs, {{"namespace", count->namespace_name}});
     }
   return result;
@@ -167,80 +142,22 @@ ObjectRef Reconciler::cronjob_of(const ObjectRef& job, bool& unknown) {
   return owner_of(answer->body, "CronJob");
 }
 
-Reconciler::Result Reconciler::pod(const Json& object) {
+Carried Reconciler::pod(const Json& object) {
   const auto run = read_gated_run(object);
   if (!run || under_way_.contains(run->pod.uid) || counted_.has(run->pod.uid, run->finished))
-    return Result::done;
+    return Carried::done;
   bool unknown = false;
   const ObjectRef cronjob = cronjob_of(run->job, unknown);
-  if (unknown) return Result::again;
+  if (unknown) return Carried::again;
   const auto decisions = decide_run(*run, cronjob);
-  if (carry_out(decisions) == Result::again) return Result::again;
+  if (carrier_.carry_out(decisions) == Carried::again) return Carried::again;
   under_way_.insert(run->pod.uid);
   Finished finished{*run, {}};
   for (const Decision& decision : decisions)
     if (const auto* count = std::get_if<CountRunError>(&decision))
       finished.counts.push_back(*count);
   told_.push_back(std::move(finished));
-  return Result::done;
-}
-
-Reconciler::Result Reconciler::carry_out(const std::vector<Decision>& decisions) {
-  Result all = Result::done;
-  for (const Decision& decision : decisions) {
-    if (!parts_.election.leading()) return Result::again;
-    const Result result =
-        std::visit(Overloaded{[this](const PatchCronJob& patch) { return send(patch); },
-                              [this](const Event& event) { return send(event); },
-                              [](const CountRunError&) { return Result::done; },
-                              [](const CountUngated&) { return Result::done; }},
-                   decision);
-    if (result == Result::again) return result;
-    if (result == Result::known) all = Result::known;
-  }
-  return all;
-}
-
-Reconciler::Result Reconciler::send(const Event& event) {
-  const auto answer = parts_.api.call(to_request(event, parts_.instance, parts_.clock.wall()));
-  if (!answer) return Result::again;
-  if (answer->ok()) return Result::done;
-  if (answer->status == kConflict) return Result::known;
-  // A namespace that is being deleted takes no Events: 403, for good.
-  if (is_final(answer->status)) {
-    parts_.log({Level::warn,
-                "event_refused",
-                "cannot tell an Event: " + answer->message(),
-                {{"about", text_of(event.regarding)}, {"reason", std::string(event.reason)}}});
-    return Result::done;
-  }
-  return Result::again;
-}
-
-// 409: the object has changed since, and the watch brings it. `again` keeps the Event that would
-// follow from being told.
-Reconciler::Result Reconciler::send(const PatchCronJob& patch) {
-  const auto answer = parts_.api.call(patch.request);
-  const std::string& path = patch.request.path;
-  if (answer && answer->ok() && !took_effect(patch.request.body, answer->body)) {
-    parts_.log({Level::info,
-                "mirror_undone",
-                "somebody took back what was brought in line; trying again",
-                {{"cronjob", path}, {"keys", patch.what}}});
-    return Result::again;
-  }
-  if (answer && answer->ok()) {
-    parts_.log({Level::info,
-                "mirrored",
-                "brought a CronJob's annotations in line",
-                {{"cronjob", path}, {"keys", patch.what}}});
-    return Result::done;
-  }
-  const std::string why = answer ? answer->message() : answer.error().message;
-  if (!answer || answer->status != kConflict)
-    parts_.log(
-        {Level::warn, "not_mirrored", "cannot mirror annotations: " + why, {{"cronjob", path}}});
-  return Result::again;
+  return Carried::done;
 }
 
 void Reconciler::cronjob_gone(const kube::ObjectKey& key) {

@@ -14,6 +14,7 @@
 #include "core/log.h"
 #include "kube/api.h"
 #include "kube/election.h"
+#include "operator/carrier.h"
 #include "operator/counted_pods.h"
 #include "operator/decide.h"
 #include "operator/exporter.h"
@@ -44,8 +45,6 @@ class Reconciler {
   void tick();
 
  private:
-  // known: somebody has told the Event before us.
-  enum class Result { done, known, again };
   struct Finished {
     GatedRun run;
     std::vector<CountRunError> counts;
@@ -56,13 +55,10 @@ class Reconciler {
     Millis wait;
   };
 
-  Result reconcile(const Seen& seen);
-  Result cronjob(const kube::Json& object);
-  Result job(const kube::Json& object);
-  Result pod(const kube::Json& object);
-  Result carry_out(const std::vector<Decision>& decisions);
-  Result send(const Event& event);
-  Result send(const PatchCronJob& patch);
+  Carried reconcile(const Seen& seen);
+  Carried cronjob(const kube::Json& object);
+  Carried job(const kube::Json& object);
+  Carried pod(const kube::Json& object);
   void later(const Seen& seen, Millis wait);
   void cronjob_gone(const kube::ObjectKey& key);
   void save_note();
@@ -70,6 +66,7 @@ class Reconciler {
   ObjectRef cronjob_of(const ObjectRef& job, bool& unknown);
 
   const Parts parts_;
+  const Carrier carrier_;
   Tally tally_;
   CountedPods counted_;
   std::set<std::string> under_way_;  // UIDs of pods that were told and are not yet counted

@@ -3,7 +3,7 @@
 
 #include "core/json_object.h"
 #include "core/lock_json.h"
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch::op {
 

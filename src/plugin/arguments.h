@@ -32,6 +32,4 @@ struct Arguments {
 Result<Arguments> parse_arguments(std::span<const std::string> words,
                                   std::span<const std::string> environment);
 
-std::string help_text();
-
 }  // namespace cronlatch::plugin

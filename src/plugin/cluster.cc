@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/options.h"
-#include "core/text.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -121,6 +121,25 @@ std::string why_skipped(const Left& left) {
   if (left.kind != Kind::skipped) return "";
   if (left.reason == Reason::done) return "this scheduled time is done already";
   return "held by " + (left.holder.empty() ? std::string("somebody") : left.holder);
+}
+
+const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
+                          std::string_view kind, const std::string& name,
+                          std::initializer_list<std::string_view> reasons) {
+  const Event* found = nullptr;
+  for (const Event& event : cluster.events) {
+    if (event.kind != kind || event.name != name || event.namespace_name != namespace_name)
+      continue;
+    if (std::find(reasons.begin(), reasons.end(), event.reason) == reasons.end()) continue;
+    if (found == nullptr || event.at.value_or(WallTime{}) > found->at.value_or(WallTime{}))
+      found = &event;
+  }
+  return found;
+}
+
+const Event* event_about(const Cluster& cluster, const CronJob& cronjob,
+                         std::initializer_list<std::string_view> reasons) {
+  return newest_event(cluster, cronjob.namespace_name, "CronJob", cronjob.name, reasons);
 }
 
 std::vector<LockUse> uses(const Cluster& cluster) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -55,6 +57,13 @@ std::vector<const Pod*> pods_of(const Cluster& cluster, const CronJob& cronjob);
 const Pod* newest(const std::vector<const Pod*>& pods, Kind kind);
 // "held by shop/nightly-29-abc", "done already"; "" for no skip.
 std::string why_skipped(const Left& left);
+
+// The newest Event about an object with one of these reasons, or nothing.
+const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
+                          std::string_view kind, const std::string& name,
+                          std::initializer_list<std::string_view> reasons);
+const Event* event_about(const Cluster& cluster, const CronJob& cronjob,
+                         std::initializer_list<std::string_view> reasons);
 
 // The facts that advice is made from.
 std::vector<LockUse> uses(const Cluster& cluster);

@@ -2,7 +2,9 @@
 #include "plugin/commands.h"
 
 #include "core/text.h"
+#include "plugin/describe.h"
 #include "plugin/gather.h"
+#include "plugin/help.h"
 #include "plugin/listing.h"
 #include "plugin/release.h"
 #include "plugin/why.h"

@@ -58,8 +58,6 @@ std::string proxy_path(const std::string& place) {
          "/proxy/status";
 }
 
-KubectlCall quietly(Words words) { return {std::move(words), KubectlCall::Complaints::kept}; }
-
 void take_page(const KubectlAnswer& answer, Cluster& cluster) {
   if (!answer.ok()) {
     cluster.no_page = first_line(answer.complaints);

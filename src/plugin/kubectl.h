@@ -33,6 +33,10 @@ class Kubectl {
   virtual Result<std::vector<KubectlAnswer>> ask(const std::vector<KubectlCall>& calls) = 0;
 };
 
+// A call whose complaints are for us, and one call on its own.
+KubectlCall quietly(std::vector<std::string> words, std::string input = {});
+Result<KubectlAnswer> ask_one(Kubectl& kubectl, KubectlCall call);
+
 struct KubectlSpec {
   std::string program = "kubectl";  // looked up in PATH
   std::vector<std::string> flags;   // --context ..., in front of every call

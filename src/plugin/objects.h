@@ -33,7 +33,7 @@ using Texts = std::map<std::string, std::string, std::less<>>;
 // The options that a gated container's command was given (`--lock=a/b` is lock -> a/b); empty for a
 // command that is not gated.
 Texts gate_flags(const kube::Json& pod_spec);
-// The index of the container whose command starts with our binary.
+// The container whose command starts with our binary, or nothing.
 const kube::Json* gated_container(const kube::Json& pod_spec);
 
 struct CronJob {
@@ -104,8 +104,5 @@ Event read_event(const kube::Json& object);
 
 // The items of a List, or nothing of anything else.
 const std::vector<kube::Json>& items_of(const kube::Json& list);
-
-// RFC 3339 with any offset; nothing for anything else.
-std::optional<WallTime> parse_time(std::string_view text);
 
 }  // namespace cronlatch::plugin

@@ -5,12 +5,13 @@
 #include <array>
 
 #include "core/options.h"
+#include "core/rfc3339.h"
 #include "core/text.h"
+#include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {
 namespace {
 
-using kube::find;
 using kube::Json;
 using kube::string_at;
 
@@ -21,16 +22,9 @@ constexpr std::array<std::string_view, 10> kStoreFlags = {
     "store",           "credentials-dir", "key-prefix",     "tls-server-name", "tls-skip-verify",
     "connect-timeout", "op-timeout",      "redis-username", "tls-ca",          "tls-cert"};
 
-const std::vector<Json>& items_at(const Json& object,
-                                  std::initializer_list<std::string_view> path) {
-  static const std::vector<Json> kNone;
-  const Json* const array = find(object, path);
-  return array != nullptr && array->is_array() ? array->get_ref<const std::vector<Json>&>() : kNone;
-}
-
 // Who knows the image: the init container of the rewrite.
 const Json* installer(const Json& pod_spec) {
-  for (const Json& init : items_at(pod_spec, {"initContainers"}))
+  for (const Json& init : kube::items_at(pod_spec, {"initContainers"}))
     if (string_at(init, {"name"}) == kInstallContainer) return &init;
   return nullptr;
 }
@@ -57,9 +51,9 @@ std::optional<StoreAccess> store_access(const Json& pod_spec) {
   StoreAccess access;
   access.image = string_at(*init, {"image"});
   access.pull_policy = string_at(*init, {"imagePullPolicy"});
-  for (const Json& secret : items_at(pod_spec, {"imagePullSecrets"}))
+  for (const Json& secret : kube::items_at(pod_spec, {"imagePullSecrets"}))
     access.pull_secrets.push_back(string_at(secret, {"name"}));
-  for (const Json& volume : items_at(pod_spec, {"volumes"}))
+  for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))
     if (string_at(volume, {"name"}) == kStoreVolume)
       access.secret = string_at(volume, {"secret", "secretName"});
   const Texts flags = gate_flags(pod_spec);

@@ -10,20 +10,9 @@
 #include <vector>
 
 #include "core/result.h"
+#include "plugin/yearly_rule.h"
 
 namespace cronlatch::plugin {
-
-// A change of the clocks that comes every year, as POSIX writes it ("CET-1CEST,M3.5.0,M10.5.0/3").
-struct YearlyRule {
-  struct Day {
-    enum class Kind { julian, zero_based, weekday_of_month } kind = Kind::zero_based;
-    int month = 0, week = 0, day = 0;
-    std::int64_t time = 7'200;  // seconds after local midnight; may be negative, or beyond a day
-  };
-  std::int32_t standard = 0;  // seconds east of Greenwich
-  std::optional<std::int32_t> summer;
-  Day begin, end;  // of summer time, each by the clock before the change
-};
 
 class Zone {
  public:
@@ -42,8 +31,6 @@ class Zone {
 
 // The bytes of a TZif file; nothing when they are none.
 std::optional<Zone> parse_zone(std::string_view bytes);
-// The rule of a TZif file's last line; nothing when it cannot be read.
-std::optional<YearlyRule> parse_rule(std::string_view text);
 
 // The zone called `name` below one of `directories`; an empty name and UTC need no file.
 // Code::config when there is none: an unknown name, or a machine without a time-zone database.

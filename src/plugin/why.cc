@@ -2,58 +2,26 @@
 // From the outside in: the CronJob, the moment it was due, the Job, the pod, the wrapper's word.
 #include "plugin/why.h"
 
-#include <algorithm>
-
-#include "core/text.h"
+#include "core/rfc3339.h"
+#include "plugin/why_missing.h"
 #include "plugin/why_pod.h"
 
 namespace cronlatch::plugin {
 namespace {
 
-// The controller looks at each CronJob within seconds; before that, a missing Job says nothing.
-constexpr std::int64_t kPatience = 20'000'000;
-
 std::string quoted_name(const std::string& name) { return name.empty() ? "?" : name; }
-
-std::string command(const CronJob& cronjob, const std::string& words) {
-  return "kubectl -n " + cronjob.namespace_name + ' ' + words;
-}
-
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-// The newest Event about an object with one of these reasons.
-const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
-                          std::string_view kind, const std::string& name,
-                          std::initializer_list<std::string_view> reasons) {
-  const Event* found = nullptr;
-  for (const Event& event : cluster.events) {
-    if (event.kind != kind || event.name != name || event.namespace_name != namespace_name)
-      continue;
-    if (std::find(reasons.begin(), reasons.end(), event.reason) == reasons.end()) continue;
-    if (found == nullptr || event.at.value_or(WallTime{}) > found->at.value_or(WallTime{}))
-      found = &event;
-  }
-  return found;
-}
-
-const Event* about(const Cluster& cluster, const CronJob& cronjob,
-                   std::initializer_list<std::string_view> reasons) {
-  return newest_event(cluster, cronjob.namespace_name, "CronJob", cronjob.name, reasons);
-}
 
 // ---- not gated, or not as meant ----
 
 void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<Finding>& out) {
   if (cronjob.written_out()) return;
   if (!cronjob.wants_lock()) {
-    out.push_back(
-        {"not_gated", "it asks for no lock, so nothing gates it",
-         command(cronjob, "annotate cronjob " + cronjob.name + " cronlatch.dev/lock=true")});
+    out.push_back({"not_gated", "it asks for no lock, so nothing gates it",
+                   kubectl_in(cronjob.namespace_name,
+                              "annotate cronjob " + cronjob.name + " cronlatch.dev/lock=true")});
     return;
   }
-  if (const Event* const bad = about(cluster, cronjob, {"InvalidAnnotations"}))
+  if (const Event* const bad = event_about(cluster, cronjob, {"InvalidAnnotations"}))
     out.push_back({"bad_annotation", "its annotations are refused: " + bad->message,
                    "correct the annotation and apply the CronJob again"});
   if (cronjob.mirrored.contains("lock")) return;
@@ -63,75 +31,6 @@ void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<Find
        "Jobs run without a lock: the operator was not there when it was annotated",
        "see that the operator runs (its leader repeats annotations by itself), or apply "
        "the CronJob again"});
-}
-
-// ---- no Job for the time it was due ----
-
-Finding refused(const CronJob& cronjob, const Event& event) {
-  const std::string& message = event.message;
-  if (holds(message, "denied the request") && holds(message, "cronlatch.dev"))
-    return {"refused", "cronlatch refused the Job: " + message,
-            "correct what the message names; `kubectl cronlatch describe " + cronjob.name + "`"};
-  if (holds(message, "annotated-jobs-need-the-operator.cronlatch.dev") ||
-      (holds(message, "ValidatingAdmissionPolicy") && holds(message, "-gated-jobs")))
-    return {
-        "operator_away", "the Job was refused because no cronlatch operator answered: " + message,
-        "kubectl get pods -A -l app.kubernetes.io/part-of=cronlatch; the controller tries again "
-        "until startingDeadlineSeconds. To run now without a lock: annotate the Job template "
-        "with cronlatch.dev/lock=false"};
-  if (holds(message, "quota"))
-    return {"quota", "a quota forbids the Job: " + message,
-            command(cronjob, "describe resourcequota")};
-  return {"refused", "the Job was refused: " + message, "correct what the message names"};
-}
-
-const Job* active_at(const Cluster& cluster, const CronJob& cronjob, WallTime due) {
-  for (const Job& job : cluster.jobs)
-    if (job.cronjob == cronjob.name && job.namespace_name == cronjob.namespace_name &&
-        !job.complete && !job.failed && job.created && *job.created < due)
-      return &job;
-  return nullptr;
-}
-
-bool is_after(const Event* event, WallTime due) {
-  return event != nullptr && event->at && event->at->us + kPatience >= due.us;
-}
-
-Finding no_job(const Cluster& cluster, const CronJob& cronjob, WallTime due) {
-  const std::string when = rfc3339(due);
-  if (const Event* const event = about(cluster, cronjob, {"FailedCreate"}); is_after(event, due))
-    return refused(cronjob, *event);
-  const Job* const active = active_at(cluster, cronjob, due);
-  const Event* const busy = about(cluster, cronjob, {"JobAlreadyActive"});
-  if (cronjob.concurrency == "Forbid" && (active != nullptr || is_after(busy, due)))
-    return {"forbid_active",
-            "concurrencyPolicy is Forbid and a run before it had not ended" +
-                (active == nullptr
-                     ? std::string()
-                     : ": Job " + active->name + ", created " + rfc3339(*active->created)),
-            active == nullptr ? ""
-                              : command(cronjob, "logs -f job/" + active->name) +
-                                    "; cronlatch.dev/max-run would end a run that takes too long"};
-  const Event* const missed = about(cluster, cronjob, {"MissSchedule", "TooManyMissedTimes"});
-  const bool deadline_passed =
-      cronjob.starting_deadline &&
-      cluster.now.us - due.us > cronjob.starting_deadline->count() * 1'000'000;
-  if (is_after(missed, due) || deadline_passed)
-    return {"missed_deadline",
-            "it was due at " + when + " and not started in time" +
-                (cronjob.starting_deadline
-                     ? " (startingDeadlineSeconds is " +
-                           std::to_string(cronjob.starting_deadline->count()) + ")"
-                     : std::string()) +
-                (missed == nullptr ? std::string() : ": " + missed->message),
-            "the controller manager was away or busy then; a longer startingDeadlineSeconds makes "
-            "up for that. To run it now: " +
-                command(cronjob, "create job --from=cronjob/" + cronjob.name + " " + cronjob.name +
-                                     "-by-hand")};
-  return {"no_job",
-          "it was due at " + when + ", but there is no Job for that time and no Event says why",
-          "Events live for an hour. Does kube-controller-manager run? " +
-              command(cronjob, "describe cronjob " + cronjob.name)};
 }
 
 // ---- which run is meant ----
@@ -168,9 +67,10 @@ bool is_missing(const Cluster& cluster, const CronJob& cronjob, const Job* last,
 
 // The Job that the controller made is gone, with its pods. What is left is what the operator said.
 Finding gone(const Cluster& cluster, const CronJob& cronjob) {
-  const Event* const told = about(cluster, cronjob,
-                                  {"Skipped", "Acquired", "Busy", "Lost", "Stolen", "StoreDown",
-                                   "Refused", "TimedOut", "CannotStart", "Interrupted", "Ungated"});
+  const Event* const told =
+      event_about(cluster, cronjob,
+                  {"Skipped", "Acquired", "Busy", "Lost", "Stolen", "StoreDown", "Refused",
+                   "TimedOut", "CannotStart", "Interrupted", "Ungated"});
   if (told == nullptr)
     return {"gone",
             "its Job is gone (history limits, ttlSecondsAfterFinished), and no Event is left",
@@ -182,7 +82,8 @@ Finding gone(const Cluster& cluster, const CronJob& cronjob) {
 std::vector<Finding> judge_job(const Cluster& cluster, const CronJob& cronjob, const Job& job) {
   if (job.suspended)
     return {{"job_suspended", "its Job " + job.name + " is suspended (a queue, or somebody)",
-             command(cronjob, "patch job " + job.name + " -p '{\"spec\":{\"suspend\":false}}'")}};
+             kubectl_in(cronjob.namespace_name,
+                        "patch job " + job.name + " -p '{\"spec\":{\"suspend\":false}}'")}};
   const Pod* pod = nullptr;
   for (const Pod& one : cluster.pods)
     if (one.job == job.name && one.namespace_name == job.namespace_name &&
@@ -214,7 +115,7 @@ std::vector<Finding> judge_job(const Cluster& cluster, const CronJob& cronjob, c
     out.back().what = "Job " + job.name + " is complete, its pod is gone. " + out.back().what;
   } else {
     out.push_back({"no_pod", "Job " + job.name + " has no pod yet",
-                   command(cronjob, "describe job " + job.name)});
+                   kubectl_in(cronjob.namespace_name, "describe job " + job.name)});
   }
   return out;
 }
@@ -226,6 +127,10 @@ std::string name_of_run(const Job& job) {
 }
 
 }  // namespace
+
+std::string kubectl_in(const std::string& namespace_name, const std::string& words) {
+  return "kubectl -n " + namespace_name + ' ' + words;
+}
 
 Why explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
   Why why;
@@ -240,9 +145,10 @@ Why explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
     why.findings.push_back({"bad_schedule", table.error().message, table.error().hint});
   } else if (cronjob.suspended && (missing || job == nullptr)) {
     why.about = due ? "the run of " + rfc3339(*due) : "its runs";
-    why.findings.push_back({"suspended", "the CronJob is suspended: no run starts by its schedule",
-                            command(cronjob, "patch cronjob " + cronjob.name +
-                                                 " -p '{\"spec\":{\"suspend\":false}}'")});
+    why.findings.push_back(
+        {"suspended", "the CronJob is suspended: no run starts by its schedule",
+         kubectl_in(cronjob.namespace_name,
+                    "patch cronjob " + cronjob.name + " -p '{\"spec\":{\"suspend\":false}}'")});
   } else if (missing) {
     why.about = "the run of " + rfc3339(*due);
     why.findings.push_back(no_job(cluster, cronjob, *due));
@@ -260,8 +166,8 @@ Why explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
          "it has not been due yet" +
              (next ? "; next: " + rfc3339(*next) + " (in " + age(cluster.now, *next) + ')'
                    : std::string()),
-         command(cronjob,
-                 "create job --from=cronjob/" + cronjob.name + " " + cronjob.name + "-by-hand")});
+         kubectl_in(cronjob.namespace_name, "create job --from=cronjob/" + cronjob.name + " " +
+                                                cronjob.name + "-by-hand")});
   }
   // A gate that is not there is worth more than what became of a run, unless that is news itself.
   why.findings.insert(why.findings.end(), gate.begin(), gate.end());

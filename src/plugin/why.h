@@ -18,6 +18,9 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
+// "kubectl -n NAMESPACE WORDS": what a finding tells people to type.
+std::string kubectl_in(const std::string& namespace_name, const std::string& words);
+
 struct Why {
   std::string about;              // "the run of 2026-11-21T02:00:00Z (Job nightly-29397720)"
   std::vector<Finding> findings;  // the cause first; never empty

@@ -1,135 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/why_pod.h"
 
-#include "core/text.h"
+#include "core/rfc3339.h"
+#include "plugin/why_told.h"
 
 namespace cronlatch::plugin {
 namespace {
 
 constexpr int kSigkill = 137;
 
-std::string in_namespace(const Pod& pod, const std::string& words) {
-  return "kubectl -n " + pod.namespace_name + ' ' + words;
-}
-std::string logs(const Pod& pod) {
-  return in_namespace(pod,
-                      "logs " + pod.name + (pod.container.empty() ? "" : " -c " + pod.container));
-}
-std::string describe(const Pod& pod) { return in_namespace(pod, "describe pod " + pod.name); }
-
-std::string seconds(Millis d) {
-  const auto tenths = (d.count() + 50) / 100;
-  return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s";
-}
-
-std::string lease(const Left& left) {
-  std::string text = "lock " + left.lock + " was held by " + left.holder;
-  if (!left.since.empty()) text += " since " + left.since;
-  if (!left.until.empty()) text += ", lease until " + left.until;
-  return text;
+std::string describe(const Pod& pod) {
+  return kubectl_in(pod.namespace_name, "describe pod " + pod.name);
 }
 
 std::string lock_of(const Pod& pod) {
   const auto lock = pod.flags.find("lock");
   return lock == pod.flags.end() ? "" : lock->second;
-}
-
-Finding store_refused(const Pod& pod, Reason reason) {
-  const std::string secret = "the Secret " + std::string(kStoreVolume) + " of namespace " +
-                             pod.namespace_name +
-                             " (or the one that "
-                             "cronlatch.dev/store-secret names)";
-  const std::string start = "not started: the store or the configuration forbids it: ";
-  if (reason == Reason::auth)
-    return {"store_refused", start + "user or password was refused",
-            "look at username and password in " + secret + "; " + logs(pod)};
-  if (reason == Reason::tls)
-    return {"store_refused",
-            start + "the store's certificate, its name or the handshake was refused",
-            "look at ca.crt (and tls.crt, tls.key) in " + secret + "; has a certificate expired? " +
-                logs(pod)};
-  if (reason == Reason::acl)
-    return {"store_refused", start + "the store's ACL forbids a command or a key to this user",
-            "the rights that a run needs are in docs/operations.md; " + logs(pod)};
-  return {"store_refused", start + std::string(name_of(reason)), logs(pod)};
-}
-
-Finding ran(const Pod& pod) {
-  if (pod.left.reason == Reason::ungated)
-    return {"ungated",
-            "ran without a lock, because the store was away and on-store-down is run; exit code " +
-                std::to_string(pod.exit_code),
-            "leave cronlatch.dev/on-store-down out unless that is acceptable"};
-  if (pod.exit_code == 0)
-    return {"succeeded",
-            "nothing is wrong: it held lock " + pod.left.lock + " for " + seconds(pod.left.held) +
-                " and ended with exit code 0",
-            ""};
-  return {"failed",
-          "it held lock " + pod.left.lock + " for " + seconds(pod.left.held) +
-              "; its command ended with exit code " + std::to_string(pod.exit_code),
-          logs(pod)};
-}
-
-Finding lost(const Pod& pod) {
-  const std::string held = "its command was stopped after " + seconds(pod.left.held) + ": ";
-  if (pod.left.reason == Reason::revoked)
-    return {"lost", held + "somebody revoked its lease (cronlatch release --force)", ""};
-  if (pod.left.reason == Reason::taken || pod.left.reason == Reason::gone)
-    return {"lost",
-            held + "another run took the lock (" + std::string(name_of(pod.left.reason)) + ")",
-            "did the store lose its data, or this pod's node stand still? docs/guarantees.md"};
-  return {"lost", held + "its lease could not be renewed in time",
-          "was the store away for longer than the ttl allows? A longer cronlatch.dev/ttl bridges "
-          "more; " +
-              logs(pod)};
-}
-
-Finding told(const Pod& pod, Kind kind) {
-  const Left& left = pod.left;
-  switch (kind) {
-    case Kind::ran:
-      return ran(pod);
-    case Kind::skipped:
-      if (left.reason == Reason::done)
-        return {"done", "skipped: this scheduled time was done already (once-per-schedule)", ""};
-      return {
-          "skipped", "skipped: " + lease(left),
-          "nothing, if that run does the work. To see it: kubectl cronlatch describe ...; if it "
-          "hangs: kubectl cronlatch release " +
-              left.lock +
-              " --force; if it must run each time: "
-              "cronlatch.dev/on-busy=wait"};
-    case Kind::busy:
-      return {
-          "busy", "gave up after " + seconds(left.waited) + ": " + lease(left),
-          "a longer cronlatch.dev/wait-timeout; if the holder hangs: kubectl cronlatch release " +
-              left.lock + " --force"};
-    case Kind::lost:
-      return lost(pod);
-    case Kind::store_down:
-      return {"store_down", "not started: the store did not answer for " + seconds(left.waited),
-              "is Redis up, and reachable from namespace " + pod.namespace_name +
-                  " (NetworkPolicy, name)? " + logs(pod)};
-    case Kind::refused:
-      return store_refused(pod, left.reason);
-    case Kind::timed_out:
-      return {"timed_out", "ran longer than max-run and was stopped after " + seconds(left.held),
-              "a longer cronlatch.dev/max-run, if the work needs it; " + logs(pod)};
-    case Kind::interrupted:
-      return {"interrupted",
-              "told to stop before the command was started (the pod was deleted, a "
-              "drain, a deadline)",
-              ""};
-    case Kind::cannot_start:
-      return {"cannot_start",
-              "the command is not found or cannot be executed (exit code " +
-                  std::to_string(pod.exit_code) + ")",
-              logs(pod) + "; an image without a shell needs its real path in command"};
-    case Kind::usage:
-      return {"usage", "the wrapper was called wrongly", logs(pod)};
-  }
-  return {};
 }
 
 // Nobody in the pod had a chance to say anything.
@@ -175,9 +61,10 @@ Finding not_started(const Pod& pod) {
                 ? "that is cronlatch's own image: the chart's inject.image and inject.pullSecrets"
                 : "the image's name, and the pull Secret of the pod"};
   if (!pod.init_failed.empty())
-    return {"init_failed", "an init container failed: " + pod.init_failed,
-            in_namespace(pod, "logs " + pod.name + " -c " +
-                                  pod.init_failed.substr(0, pod.init_failed.find(':')))};
+    return {
+        "init_failed", "an init container failed: " + pod.init_failed,
+        kubectl_in(pod.namespace_name, "logs " + pod.name + " -c " +
+                                           pod.init_failed.substr(0, pod.init_failed.find(':')))};
   if (!pod.waiting.empty())
     return {"waiting_container",
             "container " + pod.waiting_container + " is not started (" + pod.waiting +
@@ -206,6 +93,11 @@ Finding running(const Cluster& cluster, const Pod& pod) {
 }
 
 }  // namespace
+
+std::string logs(const Pod& pod) {
+  return kubectl_in(pod.namespace_name,
+                    "logs " + pod.name + (pod.container.empty() ? "" : " -c " + pod.container));
+}
 
 std::vector<Finding> judge_pod(const Cluster& cluster, const Job& job, const Pod& pod) {
   std::vector<Finding> out;

@@ -27,7 +27,7 @@ core_knows_the_standard_library_only() {
 # only_in SRC HEADER-PATTERN ALLOWED-PATTERN: a foreign library has its one home.
 only_in() { ! grep -rnE "^ *# *include *[<\"]$2" "$1" --include='*.cc' --include='*.h' | grep -vE "^$1/($3)"; }
 
-for module in core store proc config cli kube plugin image admission rest registry operator gen; do
+for module in core clock store proc config cli kube plugin image admission rest registry operator gen; do
   check "$module includes only what src/CMakeLists.txt allows it: $(allowed_for $module)" \
     our_headers_follow_the_arrows "$ROOT/src" $module
 done
@@ -47,7 +47,7 @@ bad=$(mktemp -d)
 trap 'rm -rf -- "$bad"' EXIT
 mkdir -p "$bad/core" "$bad/store/redis" "$bad/proc"
 printf '#include "core/store.h"\n#include <unistd.h>\n' >"$bad/core/wrong.cc"
-printf '#include "core/run.h"\n#include "proc/clock.h"\n' >"$bad/store/wrong.h"
+printf '#include "core/run.h"\n#include "proc/drive.h"\n' >"$bad/store/wrong.h"
 printf '# include <hiredis/hiredis.h>\n#include <boost/asio.hpp>\n' >"$bad/proc/wrong.cc"
 refuses "control: an include against the arrows is found" our_headers_follow_the_arrows "$bad" store
 refuses "control: a system header in core is found" core_knows_the_standard_library_only "$bad"

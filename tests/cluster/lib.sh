@@ -156,6 +156,21 @@ lacks() {
   printf '%s\n' "$seen"
   [ -n "$seen" ] && [[ $seen != *"$text"* ]]
 }
+# finds_none COMMAND...: the command succeeds, and prints nothing.
+finds_none() {
+  local seen
+  seen=$("$@") || return 1
+  printf '%s\n' "$seen"
+  [ -z "$seen" ]
+}
+# refused_with TEXT COMMAND...: the command fails, and says this. A kubectl that fails for another reason proves no refusal.
+refused_with() {
+  local text=$1 seen
+  shift
+  seen=$("$@" 2>&1) && printf 'was done: %s\n%s\n' "$*" "$seen" && return 1
+  printf '%s\n' "$seen"
+  [[ $seen == *"$text"* ]]
+}
 log_of() { k logs "job/$1" -c main; }
 # never_said JOB TEXT: its log is there, with a word of the gate's, and without that of the command.
 never_said() { says "$1" cronlatch: && lacks "$2" log_of "$1"; }

@@ -26,4 +26,4 @@ none_failed() {
   cat "$LOAD/errors"
   [ ! -s "$LOAD/errors" ] && [ "$(wc -l <"$LOAD/admitted")" -ge 10 ]
 }
-all_gated() { ! grep -vF /cronlatch-bin/cronlatch "$LOAD/commands"; }
+all_gated() { [ -s "$LOAD/commands" ] && ! grep -vF /cronlatch-bin/cronlatch "$LOAD/commands"; }

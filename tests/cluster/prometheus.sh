@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # A real Prometheus beside a cluster, and how scenarios ask it. It runs on this machine in the cluster's network, as a child of the
-# scenario: it scrapes the operator's pods as a PodMonitor would, the API server, the kubelet, and a folder of metrics files. Sourced
-# after lib.sh.
+# scenario: it scrapes the operator's pods as a PodMonitor would, the API server, and a node exporter's folder of metrics files.
+# Sourced after lib.sh.
 
 WATCH=$(mktemp -d)
 WATCHERS=()
@@ -26,25 +26,24 @@ pods_of_operator() {
   JOBS_TO_SCRAPE+=("- {job_name: cronlatch-$name, honor_labels: true, file_sd_configs: [{files: [$file]}]}")
 }
 
-# node_of NAME: its API server and its kubelet.
-node_of() {
-  local certificates="cert_file: $DIR/pki/admin.crt, key_file: $DIR/pki/admin.key"
-  JOBS_TO_SCRAPE+=("- {job_name: apiserver-$1, scheme: https, tls_config: {ca_file: $DIR/pki/ca.crt, $certificates}, static_configs: [{targets: ['$NODE_IP:6443'], labels: {cluster: $1}}]}")
-  JOBS_TO_SCRAPE+=("- {job_name: kubelet-$1, scheme: https, honor_labels: true, metrics_path: /metrics/resource, tls_config: {insecure_skip_verify: true, $certificates}, static_configs: [{targets: ['$NODE_IP:10250'], labels: {cluster: $1}}]}")
+# api_server_of NAME: the API server of cluster NAME, the one in use.
+api_server_of() {
+  local tls="ca_file: $DIR/pki/ca.crt, cert_file: $DIR/pki/admin.crt, key_file: $DIR/pki/admin.key"
+  JOBS_TO_SCRAPE+=("- {job_name: apiserver-$1, scheme: https, tls_config: {$tls}, static_configs: [{targets: ['$NODE_IP:6443'], labels: {cluster: $1}}]}")
 }
 
-# A folder of metrics files over HTTP, as node_exporter shows its textfile folder: $WATCH/files/metrics.
+# textfiles: a node exporter whose textfile folder is $WATCH/files.
 textfiles() {
   local port
   port=$(free_port)
   mkdir -p "$WATCH/files"
-  : >"$WATCH/files/metrics"
-  in_cluster python3 -m http.server --bind 127.0.0.1 --directory "$WATCH/files" "$port" >"$WATCH/files.log" 2>&1 9>&- &
+  in_cluster prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.textfile.directory="$WATCH/files" \
+    --web.listen-address="127.0.0.1:$port" >"$WATCH/files.log" 2>&1 9>&- &
   WATCHERS+=($!)
   JOBS_TO_SCRAPE+=("- {job_name: node, honor_labels: true, static_configs: [{targets: ['127.0.0.1:$port']}]}")
 }
 # publish COMMAND...: its output is the metrics file from now on.
-publish() { "$@" >"$WATCH/metrics.new" && mv "$WATCH/metrics.new" "$WATCH/files/metrics"; }
+publish() { "$@" >"$WATCH/metrics.new" && mv "$WATCH/metrics.new" "$WATCH/files/cronlatch.prom"; }
 
 # watch: starts it, with the scrape jobs that were named before and the chart's rules; PROMETHEUS is its address.
 watch() {

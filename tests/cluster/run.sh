@@ -57,6 +57,7 @@ was_up=no
 [ ! -e "$DIR/complete" ] || was_up=yes
 if [ $as_is = no ] && ! bash "$ROOT/scripts/cluster.sh" up "$CLUSTER" "${how[@]}" >&2; then
   echo "FAIL  cluster: does not come up"
+  [ $was_up = yes ] || bash "$ROOT/scripts/cluster.sh" down "$CLUSTER"
   exit 1
 fi
 beside=()

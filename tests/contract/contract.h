@@ -5,7 +5,6 @@
 #pragma once
 
 #include <poll.h>
-#include <time.h>
 
 #include <algorithm>
 #include <functional>
@@ -16,16 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "clock/kernel_clock.h"
 #include "core/ledger.h"
 #include "core/store.h"
 
 namespace cronlatch::testing {
-
-inline TimePoint boot_now() {
-  timespec ts{};
-  clock_gettime(CLOCK_BOOTTIME, &ts);
-  return TimePoint(Micros(ts.tv_sec * 1'000'000LL + ts.tv_nsec / 1000));
-}
 
 // One store. Every open() is another program that uses it.
 class World {

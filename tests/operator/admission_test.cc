@@ -216,7 +216,9 @@ TEST(Health, ShowsMetricsFromTheFirstScrapeAndCountsAdmissions) {
   const std::string error =
       R"(cronlatch_admission_requests_total{resource="cronjob",result="error"} )";
   EXPECT_THAT(first->body, HasSubstr(skipped + "0\n"));
-  EXPECT_THAT(first->body, HasSubstr("cronlatch_leader 0\n"));
+  // Outside of a cluster nobody else could lead.
+  EXPECT_THAT(first->body, HasSubstr("cronlatch_leader 1\n"));
+  EXPECT_THAT(first->body, HasSubstr("\nprocess_open_fds "));
   EXPECT_THAT(first->body, HasSubstr("cronlatch_build_info{version=\""));
   EXPECT_THAT(first->body, HasSubstr("cronlatch_certificate_expiry_timestamp_seconds{use="));
   EXPECT_THAT(second->body, HasSubstr(skipped + "1\n"));

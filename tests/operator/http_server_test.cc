@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "operator/host_clock.h"
+#include "clock/kernel_clock.h"
 #include "operator/routes.h"
 #include "support/certificates.h"
 #include "support/program.h"
@@ -28,7 +28,7 @@ using op::HttpServer;
 using op::Transport;
 
 struct Journal {
-  op::HostClock clock;
+  KernelClock clock;
   std::mutex mutex;
   std::string text;
   Log log{LogFormat::json, Level::debug, clock, [this](std::string_view line) {

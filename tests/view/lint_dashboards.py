@@ -10,13 +10,12 @@ import sys
 import pages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What others export: the API server, the kubelet.
+# What the API server exports.
 FOREIGN = {
     "apiserver_admission_webhook_rejection_count", "apiserver_admission_webhook_fail_open_count",
     "apiserver_admission_match_condition_evaluation_errors_total",
-    "container_cpu_usage_seconds_total", "container_memory_working_set_bytes",
 }
-UNITS = {"short", "none", "s", "bytes", "percentunit", "reqps", "cps"}
+UNITS = {"short", "none", "s", "bytes", "percentunit", "reqps", "cps", "dateTimeAsIso"}
 KINDS = {"stat", "timeseries", "table", "state-timeline", "heatmap"}
 GROWING = re.compile(r"(_total|_count|_sum|_bucket)$")
 
@@ -25,7 +24,7 @@ def reference():
     """Names that docs/reference/metrics.md lists, with the series of its histograms."""
     names = set()
     for line in (ROOT / "docs/reference/metrics.md").read_text().splitlines():
-        found = re.match(r"\| `(cronlatch_[a-z0-9_]+)` \| (\w+)", line)
+        found = re.match(r"\| `((?:cronlatch|process)_[a-z0-9_]+)` \| (\w+)", line)
         if found:
             names.add(found[1])
             if found[2] == "histogram":

@@ -53,6 +53,8 @@ def in_unit(value, unit):
         return f"{value * 100:.3g} %"
     if unit in ("reqps", "cps"):
         return f"{value:.3g}/s"
+    if unit == "dateTimeAsIso":
+        return datetime.datetime.fromtimestamp(value / 1000, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
     return f"{value:.4g}"
 
 

@@ -4,39 +4,22 @@
 set -uo pipefail
 # shellcheck source=tests/view/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/prometheus.sh
+source "$ROOT/scripts/prometheus.sh"
 
-PIDS=()
 cleanup() {
-  local pid
-  for pid in "${PIDS[@]}"; do kill -9 "$pid" 2>/dev/null; done
+  stop_prometheus
   stop_all_redis
   wait 2>/dev/null
   rm -rf -- "$STAGE"
 }
 trap cleanup EXIT
-background() {  # background NAME COMMAND...
-  local name=$1
-  shift
-  "$@" >"$STAGE/$name.log" 2>&1 &
-  PIDS+=($!)
-}
 
 start_redis "$STAGE/redis"
 STORE=redis://127.0.0.1:$REDIS_PORT
 mkdir "$STAGE/files"
-: >"$STAGE/files/metrics"
-files_port=$(free_port)
-port=$(free_port)
-background files python3 -m http.server --bind 127.0.0.1 --directory "$STAGE/files" "$files_port"
-cat >"$STAGE/prometheus.yaml" <<YAML
-global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
-rule_files: [$RULES/*.yaml]
-scrape_configs: [{job_name: node, honor_labels: true, static_configs: [{targets: ['127.0.0.1:$files_port']}]}]
-YAML
-background prometheus prometheus --config.file="$STAGE/prometheus.yaml" --storage.tsdb.path="$STAGE/data" --web.listen-address="127.0.0.1:$port"
-PROMETHEUS=http://127.0.0.1:$port
-ready() { python3 -c "import urllib.request; urllib.request.urlopen('$PROMETHEUS/-/ready')" 2>/dev/null; }
-check "a Prometheus runs" wait_until 30 ready
+start_prometheus "$STAGE/prometheus" "$STAGE/files" "$RULES"/*.yaml
+check "a Prometheus scrapes a node exporter's textfile collector" prometheus_scrapes
 
 run() {  # run NAME OPTION... -- COMMAND: job shop/NAME on the lock `shared`
   local name=$1
@@ -44,7 +27,7 @@ run() {  # run NAME OPTION... -- COMMAND: job shop/NAME on the lock `shared`
   "$BINARY" run --store "$STORE" --lock shared --ttl 5s --job "shop/$name" --metrics-file "$STAGE/$name.prom" "$@" 2>>"$STAGE/runs.log"
 }
 metrics() { "$BINARY" metrics --store "$STORE"; }
-publish() { "$@" >"$STAGE/new" && mv "$STAGE/new" "$STAGE/files/metrics"; }
+publish() { "$@" >"$STAGE/new" && mv "$STAGE/new" "$STAGE/files/cronlatch.prom"; }
 gives() {
   local expr=$1
   shift
@@ -77,7 +60,7 @@ wait "$third" 2>/dev/null
 check "the next run waits for the lease and takes the lock over" run second --on-busy wait -- true
 
 publish metrics
-check "promtool finds nothing wrong with cronlatch metrics" promtool check metrics <"$STAGE/files/metrics"
+check "promtool finds nothing wrong with cronlatch metrics" promtool check metrics <"$STAGE/files/cronlatch.prom"
 check "nor with the metrics file" promtool check metrics <"$STAGE/second.prom"
 soon "acquired is what was granted, by job" "$(by_job lock_acquired_total)" "cronjob=first 1" "cronjob=second 2" "cronjob=third 1"
 soon "stolen is one, of the run that was killed" "$(by_job lock_stolen_total)" "cronjob=third 1"

@@ -6,13 +6,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "clock/kernel_clock.h"
 #include "store/file/directory.h"
 #include "store/file/file_backend.h"
 #include "store/file/names.h"
@@ -20,11 +20,7 @@
 
 namespace cronlatch {
 
-ServerTime host_wall_clock() {
-  timespec ts{};
-  clock_gettime(CLOCK_REALTIME, &ts);
-  return {ts.tv_sec * 1'000'000LL + ts.tv_nsec / 1'000};
-}
+ServerTime host_wall_clock() { return {wall_now().us}; }
 
 Result<std::unique_ptr<Backend>> open_file_store(const std::string& directory, WallClock clock) {
   Result<std::string> path = file::check_directory_path(directory);

@@ -55,21 +55,35 @@ void each_fact(StoredT& stored, Visit&& visit) {
   visit("pid-namespace", stored.pid_namespace);
 }
 
+constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
+constexpr std::uint64_t kFnvPrime = 0x100000001b3;
+
+std::string in_hex(std::uint64_t sum) {
+  std::string out(16, '0');
+  for (std::size_t i = out.size(); i-- > 0; sum >>= 4) out[i] = kHex[sum & 15];
+  return out;
+}
+
 // Finds a record that was read while it was being written, or of which a disk kept only a part. The
 // step is FNV-1a's (Fowler, Noll, Vo), eight bytes at once, lowest first; the shift lets the high
 // bits of a word count as much as its low ones. The last word is filled with zeros.
 std::string sum_of(std::string_view text) {
-  std::uint64_t sum = 0xcbf29ce484222325 + text.size();
+  std::uint64_t sum = kFnvStart + text.size();
   for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof sum))) {
     std::uint64_t word = 0;
     std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
     if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-    sum = (sum ^ word) * 0x100000001b3;
+    sum = (sum ^ word) * kFnvPrime;
     sum ^= sum >> 32;
   }
-  std::string out(16, '0');
-  for (std::size_t i = out.size(); i-- > 0; sum >>= 4) out[i] = kHex[sum & 15];
-  return out;
+  return in_hex(sum);
+}
+
+// FNV-1a as it is, byte for byte: the sum in records of earlier builds, which are still read.
+std::string former_sum_of(std::string_view text) {
+  std::uint64_t sum = kFnvStart;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * kFnvPrime;
+  return in_hex(sum);
 }
 
 bool is_plain(char c) { return static_cast<unsigned char>(c) > ' ' && c != '%' && c != 0x7f; }
@@ -237,7 +251,9 @@ bool read(Reader& reader, const std::string& lock, Stored& stored) {
 
 bool sum_is_wrong(std::string_view text) {
   const std::size_t end = text.rfind("\nend ");
-  return end != text.npos && text.substr(end + 5) != sum_of(text.substr(0, end + 1)) + "\n";
+  if (end == text.npos) return false;
+  const std::string_view summed = text.substr(0, end + 1), sum = text.substr(end + 5);
+  return sum != sum_of(summed) + "\n" && sum != former_sum_of(summed) + "\n";
 }
 
 }  // namespace

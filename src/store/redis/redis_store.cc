@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/redis/boot_clock.h"
+#include "clock/kernel_clock.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/wait.h"
 #include "store/rules.h"

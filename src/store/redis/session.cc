@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "store/redis/boot_clock.h"
+#include "clock/kernel_clock.h"
 
 namespace cronlatch::redis {
 namespace {

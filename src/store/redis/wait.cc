@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "store/redis/boot_clock.h"
+#include "clock/kernel_clock.h"
 
 namespace cronlatch::redis {
 

@@ -6,7 +6,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
 # Kinds that only a foreign operator's CRDs bring are not known here.
-FOREIGN='monitoring.coreos.com|cert-manager.io'
+FOREIGN='monitoring.coreos.com|cert-manager.io|grafana.integreatly.org'
 
 # Split into documents, without foreign ones.
 known_only() { awk -v RS='\n---\n' -v ORS='\n---\n' -v foreign="$FOREIGN" '$0 !~ foreign'; }

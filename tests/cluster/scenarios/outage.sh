@@ -6,27 +6,22 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
 operator_pods() { kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator -o name; }
-none_left() { [ -z "$(operator_pods)" ]; }
 scale() { kubectl -n cronlatch scale deployment cronlatch-operator --replicas="$1"; }
 
 cronjob gated lock=true -- "echo ran"
 cronjob other -- "echo ran"
 check "the operator is scaled to zero" scale 0
 trap 'scale 2 >/dev/null; await_rollout cronlatch cronlatch-operator; kubectl delete namespace "$NS" --wait=false >/dev/null' EXIT
-becomes "it is gone" none_left
+becomes "it is gone" finds_none operator_pods
 
-refused() {
-  local seen
-  seen=$(start_job gated never 2>&1) && return 1
-  printf '%s\n' "$seen"
-  [[ $seen == *annotated-jobs-need-the-operator.cronlatch.dev* ]]
-}
-check "an annotated Job is refused, and the message names what is missing" refused
+check "an annotated Job is refused, and the message names what is missing" \
+  refused_with annotated-jobs-need-the-operator.cronlatch.dev start_job gated never
 start_job other plain
 becomes "a Job without annotation runs" complete plain
 job by-hand -- "echo ran"
 becomes "so does a Job made by hand" complete by-hand
-refuses "a new annotation is refused, too: nobody could mirror it" k annotate cronjob other cronlatch.dev/lock=true
+check "a new annotation is refused, too: nobody could mirror it" \
+  refused_with "not repeated in spec.jobTemplate.metadata.annotations" k annotate cronjob other cronlatch.dev/lock=true
 check "a CronJob without annotation can be changed" k annotate cronjob other example.com/a=b
 
 check "the operator is scaled up again" scale 2

@@ -7,11 +7,9 @@ fresh_namespace pod-security.kubernetes.io/warn=restricted
 WORK=$(mktemp -d)
 trap 'rm -rf -- "$WORK"; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
-# The released program under the name that kubectl looks for.
+# The released program under the name that kubectl looks for. It calls kubectl itself, and finds the cluster as kubectl does.
 ln -s "$ROOT/build/release/cronlatch" "$WORK/kubectl-cronlatch"
-export PATH=$WORK:$PATH
-
-ask() { kubectl cronlatch "$@" -n "$NS"; }
+ask() { in_cluster env KUBECONFIG="$ADMIN" PATH="$WORK:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
 answer_has() {  # answer_has TEXT ARGUMENT...: its answer, on either stream, holds the text
   local text=$1 seen
   shift
@@ -26,13 +24,12 @@ cause_is() {  # cause_is CRONJOB CODE
   seen=$(ask why "$1" -o json | jq -r '.findings[0].code')
   [ "$seen" = "$2" ] || { echo "the cause is $seen" && return 1; }
 }
-no_release_job() { [ -z "$(k get jobs -l app.kubernetes.io/component=release -o name)" ]; }
 
 cronjob first lock=shared -- "$HOLD"
 cronjob second lock=shared -- "echo never"
 cronjob plain -- "echo plain"
 check "gated CronJobs are listed" answer_has shared ls
-refuses "others are not" answer_has plain ls
+check "others are not" lacks plain ask ls
 check "one that was never due says so" cause_is first not_due
 check "one without a lock says so" answer_has "asks for no lock" why plain
 
@@ -48,14 +45,13 @@ check "the list says by whom, too" answer_has "held by $NS/$(pod_of holder)" ls
 check "describe shows its run" answer_has "skipped (held)" describe second
 check "without the page pods say who runs" answer_has "no live lock state" ls --status none
 
-refuses "a release without --force does nothing" ask release first
-check "and says whom it would stop" answer_has "$(pod_of holder)" release first
+check "a release without --force does nothing, and says whom it would stop" refused_with "$(pod_of holder)" ask release first
 check "a dry run is accepted by the API server" answer_has "would accept it" release first --dry-run
-check "the holder still runs" eval '! complete holder && ! failed holder'
+check "the holder still runs" unfinished holder
 check "a release with --force" answer_has "revoked the lease of $NS/$(pod_of holder)" release first --force
 becomes "the holder's command was stopped" failed holder
 check "why says that its lease was revoked" answer_has "revoked its lease" why first
-becomes "nothing of the release stays" no_release_job
+becomes "nothing of the release stays" finds_none k get jobs -l app.kubernetes.io/component=release -o name
 
 IMAGE=cronlatch.test/no-such:1 cronjob broken lock=true -- "echo never"
 start_job broken pull

@@ -6,7 +6,6 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
 scale() { kubectl -n store scale deployment redis --replicas="$1"; }
-none_left() { [ -z "$(kubectl -n store get pods -l app=redis -o name)" ]; }
 
 cronjob report lock=true -- "$HOLD"
 cronjob other lock=true -- "echo never"
@@ -15,7 +14,7 @@ needs "a run holds its lock" holds holder
 
 check "Redis is stopped" scale 0
 trap 'scale 1 >/dev/null; await_rollout store redis; kubectl delete namespace "$NS" --wait=false >/dev/null' EXIT
-becomes "it is gone" none_left
+becomes "it is gone" finds_none kubectl -n store get pods -l app=redis -o name
 start_job other meanwhile
 becomes "a new run fails" failed meanwhile
 check "its outcome is store_down" outcome_has meanwhile '"outcome":"store_down"'

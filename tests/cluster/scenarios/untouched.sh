@@ -16,7 +16,7 @@ for name in one two three four; do
   becomes "Job $name completes" complete $name
   untouched() {
     [ "$(k get job "$name" -o 'jsonpath={.spec.template.spec.containers[0].command[0]}')" = sh ] &&
-      [ -z "$(k get job "$name" -o 'jsonpath={.spec.template.spec.initContainers}{.spec.template.spec.volumes}')" ]
+      finds_none k get job "$name" -o 'jsonpath={.spec.template.spec.initContainers}{.spec.template.spec.volumes}'
   }
   check "Job $name has its own command, no init container, no volume" untouched
 done

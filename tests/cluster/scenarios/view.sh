@@ -12,7 +12,7 @@ trap 'stop_watching; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 
 began=$SECONDS
 pods_of_operator "$NAME"
-node_of "$NAME"
+api_server_of "$NAME"
 textfiles
 watch
 needs "a Prometheus runs" is_watching
@@ -58,8 +58,7 @@ becomes "the heir takes the lock over" complete waiter
 becomes "the stranger is refused by the store" failed refused
 let_go holder
 becomes "the first completes" complete holder
-refused_by_us() { ! cronjob wrong lock=yes -- "echo never"; }
-check "a bad annotation is refused" refused_by_us
+check "a bad annotation is refused" refused_with cronlatch.dev/lock cronjob wrong lock=yes -- "echo never"
 
 acquired=("cronjob=plain 2" "cronjob=first 1" "cronjob=victim 1" "cronjob=heir 1" "cronjob=stopped 1")
 acquired() { gives "$(of_jobs lock_acquired_total) > 0" "${acquired[@]}"; }

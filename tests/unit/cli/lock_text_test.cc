@@ -118,6 +118,20 @@ TEST(LockText, JsonHasStableKeys) {
   EXPECT_TRUE(json["jobs"][0]["counters"]["last_success"].IsNull());
 }
 
+TEST(LockText, JsonHasTheHistogramsOfEachJob) {
+  LockView view = held_lock();
+  view.jobs["reports/weekly"].values["hold_3"] = 7;
+  view.jobs["reports/weekly"].values["hold_ms"] = 140'000;
+  view.jobs["reports/weekly"].values["wait_0"] = 2;
+
+  const YAML::Node jobs = YAML::Load(lock_json(view))["jobs"];
+
+  EXPECT_EQ(jobs[1]["counters"]["hold_3"].as<int>(), 7);
+  EXPECT_EQ(jobs[1]["counters"]["hold_ms"].as<int>(), 140'000);
+  EXPECT_EQ(jobs[1]["counters"]["wait_0"].as<int>(), 2);
+  EXPECT_FALSE(jobs[0]["counters"]["hold_3"].IsDefined());
+}
+
 TEST(LockText, JsonOfAFreeLockHasNoHolder) {
   LockView view = held_lock();
   view.state = LockState::free;

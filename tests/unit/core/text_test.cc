@@ -8,19 +8,6 @@
 namespace cronlatch {
 namespace {
 
-TEST(Text, ShowsWallTimesAsRfc3339) {
-  EXPECT_EQ(rfc3339(WallTime{0}), "1970-01-01T00:00:00Z");
-  EXPECT_EQ(rfc3339(WallTime{1'795'226'400'999'999}), "2026-11-21T02:00:00Z");
-  EXPECT_EQ(rfc3339(WallTime{1'709'164'799'000'000}), "2024-02-28T23:59:59Z");
-  EXPECT_EQ(rfc3339(WallTime{1'709'164'800'000'000}), "2024-02-29T00:00:00Z");
-  EXPECT_EQ(rfc3339(WallTime{-1}), "1969-12-31T23:59:59Z");
-}
-
-TEST(Text, KeepsImpossibleWallTimesReadable) {
-  EXPECT_EQ(rfc3339(WallTime{INT64_MAX}), "9999-12-31T23:59:59Z");
-  EXPECT_EQ(rfc3339(WallTime{INT64_MIN}), "0000-01-01T00:00:00Z");
-}
-
 TEST(Text, EscapesWhatJsonDoesNotAllow) {
   EXPECT_EQ(json_quoted("a\"b\\c\n\r\t\x01\x7f"), R"("a\"b\\c\n\r\t\u0001\u007f")");
   EXPECT_EQ(json_quoted("grün €"), "\"grün €\"");

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "operator/host_clock.h"
+#include "clock/kernel_clock.h"
 #include "support/fake_api.h"
 
 namespace cronlatch::op {
@@ -37,7 +37,7 @@ bool within(std::chrono::seconds limit, const Condition& condition) {
 struct Scene {
   Settings settings;
   FakeApi api;
-  HostClock clock;
+  KernelClock clock;
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
   Metrics metrics{"test"};
   Exporter exporter{[] { return true; }, metrics, clock};

@@ -232,7 +232,6 @@ TEST(Exporter, NeverLetsNewcomersPushOutWhatItHasShown) {
        .error = ""});
 
   EXPECT_THAT(scene.text(), HasSubstr("z/old"));
-  EXPECT_THAT(scene.text(), HasSubstr("z/old"));
   EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 2);
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gated_pod.h"
 #include "operator/decide.h"
 #include "operator/events.h"
 
@@ -17,33 +18,15 @@ constexpr const char* kMessage =
     R"("fence":"1763690000123456","holder":"reports/nightly-1-abc","exit_code":0,"waited_ms":5,)"
     R"("held_ms":0,"started":"2026-11-21T02:00:00Z"})";
 
+// With a container beside the gated one, in front of it.
 Json pod(const std::string& message, int exit_code = 0) {
-  return {
-      {"metadata",
-       {{"namespace", "demo"},
-        {"name", "nightly-2-xyz"},
-        {"uid", "pod-uid"},
-        {"ownerReferences",
-         {{{"apiVersion", "batch/v1"},
-           {"kind", "Job"},
-           {"name", "nightly-2"},
-           {"uid", "job-uid"},
-           {"controller", true}}}}}},
-      {"spec",
-       {{"restartPolicy", "Never"},
-        {"containers",
-         {{{"name", "side"}, {"command", {"sh"}}},
-          {{"name", "main"}, {"command", {"/cronlatch-bin/cronlatch", "run", "--", "true"}}}}}}},
-      {"status",
-       {{"phase", "Succeeded"},
-        {"containerStatuses",
-         {{{"name", "side"}, {"state", {{"running", Json::object()}}}},
-          {{"name", "main"},
-           {"state",
-            {{"terminated",
-              {{"exitCode", exit_code},
-               {"message", message},
-               {"finishedAt", "2026-11-21T02:00:01Z"}}}}}}}}}}};
+  Json object = testing::ended_pod("nightly-2-xyz", "pod-uid", message, exit_code);
+  Json& containers = object["spec"]["containers"];
+  containers.insert(containers.begin(), Json{{"name", "side"}, {"command", {"sh"}}});
+  Json& statuses = object["status"]["containerStatuses"];
+  statuses.insert(statuses.begin(),
+                  Json{{"name", "side"}, {"state", {{"running", Json::object()}}}});
+  return object;
 }
 
 const ObjectRef kCronJob{"batch/v1", "CronJob", "demo", "nightly", "cronjob-uid"};

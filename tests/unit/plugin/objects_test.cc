@@ -9,7 +9,6 @@
 #include "admission/annotations.h"
 #include "admission/job_rules.h"
 #include "admission/workload.h"
-#include "core/text.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {
@@ -76,19 +75,6 @@ TEST(Objects, AMessageThatIsNotOursIsNoOutcome) {
   EXPECT_EQ(read_left("{\"v\":1,\"outcome\":\"ran\",\"holder\":\"\x1b[2J\"}").holder.find('\x1b'),
             std::string::npos);
   EXPECT_EQ(read_left(R"({"v":1,"outcome":"ran","held_ms":-5})").held, Millis(0));
-}
-
-TEST(Objects, TimesAreReadWithAnyOffset) {
-  const auto text = [](std::string_view t) {
-    const auto time = parse_time(t);
-    return time ? rfc3339(*time) : "";
-  };
-  EXPECT_EQ(text("2026-11-21T03:00:00+01:00"), "2026-11-21T02:00:00Z");
-  EXPECT_EQ(text("2026-11-21T02:00:00.123456Z"), "2026-11-21T02:00:00Z");
-  for (const std::string_view bad :
-       {"", "yesterday", "2026-13-21T02:00:00Z", "2026-11-21T02:00:00", "2026-11-21T02:00:00+1",
-        "2026-02-30T02:00:00Z", "2026-11-21 02:00:00Z"})
-    EXPECT_EQ(text(bad), "") << bad;
 }
 
 }  // namespace

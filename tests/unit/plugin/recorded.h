@@ -5,13 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include "core/rfc3339.h"
 #include "plugin/cluster.h"
 #include "support/program.h"
 
 namespace cronlatch::plugin {
 
 // A few minutes after the recording.
-inline WallTime recorded_at() { return parse_time("2026-11-22T06:27:40Z").value(); }
+inline WallTime recorded_at() { return parse_rfc3339("2026-11-22T06:27:40Z").value(); }
 
 inline std::string recorded_text(const std::string& name) {
   return testing::read_file(std::string(CRONLATCH_SOURCE_DIR) + "/tests/unit/plugin/objects/" +

@@ -2,6 +2,7 @@
 // Why a run did not start, or not do its work: the recorded cluster, and it changed in one respect
 // for each cause.
 #include "plugin/why.h"
+#include "core/rfc3339.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,7 +99,7 @@ TEST(Why, AMissedDeadlineIsToldFromTheClockOrTheEvent) {
 
 TEST(Why, AJobThatWasNotRewrittenRunsWithoutALock) {
   Cluster cluster = recorded();
-  cluster.now = parse_time("2026-11-22T06:26:10Z").value();  // no later run is due yet
+  cluster.now = parse_rfc3339("2026-11-22T06:26:10Z").value();  // no later run is due yet
   EXPECT_EQ(cause(cluster, "busy").code, "ran_ungated");
 }
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include "proc/clock.h"
+#include "clock/kernel_clock.h"
 
 namespace cronlatch {
 namespace {

@@ -15,7 +15,7 @@
 #include <functional>
 #include <map>
 
-#include "proc/clock.h"
+#include "clock/kernel_clock.h"
 #include "proc/fd.h"
 #include "support/run_driver.h"
 

@@ -188,6 +188,44 @@ TEST_F(FileRecord, WithAnythingChangedIsDamagedOrDifferentButNeverTheSame) {
   }
 }
 
+// As a build wrote it that summed byte for byte.
+TEST_F(FileRecord, OfAnEarlierBuildIsRead) {
+  const std::string text =
+      "cronlatch-lock 1\n"
+      "lock _cmd/6d9387f23a79ea8f\n"
+      "seat free\n"
+      "owner 6c642259b6ef47486dfe274459a07ac5\n"
+      "attempt 1\n"
+      "holder vm:11950:c7b4c58b-98f6-4574-95f7-95995582f115\n"
+      "job -\n"
+      "group -\n"
+      "once -\n"
+      "fence 1795319242520807\n"
+      "stole 0\n"
+      "acquired 1795319242520807\n"
+      "expires 0\n"
+      "ttl 0\n"
+      "born 1795302971856401\n"
+      "day 20779\n"
+      "pid 11950\n"
+      "pid-namespace 4026531836\n"
+      "counter - acquired 7\n"
+      "counter - hold_0 7\n"
+      "counter - hold_ms 47\n"
+      "counter - last_success 1795319242523309\n"
+      "counter - released 7\n"
+      "counter - runs_succeeded 7\n"
+      "answered 6c642259b6ef47486dfe274459a07ac5:1:r 1795319842523309\n"
+      "end a8b672e695058902\n";
+  const auto read = decode("_cmd/6d9387f23a79ea8f", text);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->record.jobs.at("").values.at("released"), 7);
+
+  std::string changed = text;
+  changed.replace(changed.find("released 7"), 10, "released 8");
+  EXPECT_FALSE(decode("_cmd/6d9387f23a79ea8f", changed).ok());
+}
+
 TEST_F(FileRecord, OfNonsenseIsDamaged) {
   for (const std::string& text :
        {std::string("\n"), std::string("hello\n"), std::string(64, '\0'),

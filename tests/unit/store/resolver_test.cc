@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "store/redis/boot_clock.h"
+#include "clock/kernel_clock.h"
 #include "store/redis/dialer.h"
 #include "support/dns_server.h"
 

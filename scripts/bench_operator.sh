@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# An operator to measure: its settings and certificate, its start, its memory. Sourced by scripts/bench_*.sh, never run.
+
+OPERATOR=${OPERATOR:-}  # one to compare with; else what the sources give
+
+build_operator() {
+  [ -z "$OPERATOR" ] || return 0
+  build_preset operator
+  OPERATOR=$ROOT/build/operator/cronlatch-operator
+}
+
+# operator_files DIR LINE...: DIR/operator.yaml with these settings, and the certificate that it names.
+operator_files() {
+  local dir=$1
+  shift
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
+    -keyout "$dir/tls.key" -out "$dir/tls.crt" 2>/dev/null
+  printf '%s\n' "image: cronlatch.test/cronlatch:dev" "certificate-mode: files" "certificate-dir: $dir" "$@" >"$dir/operator.yaml"
+}
+
+# start_operator DIR EVENT: in the background, its log in DIR/log; returns when it has told the event. Sets PID.
+start_operator() {
+  "$OPERATOR" --config "$1/operator.yaml" 2>"$1/log" &
+  PID=$!
+  wait_until 30 grep -q "\"event\":\"$2\"" "$1/log" || {
+    cat "$1/log" >&2
+    return 1
+  }
+}
+port_of() { sed -nE "s/.*\"$1_port\":\"([0-9]+)\".*/\\1/p" "$STAGE/log"; }  # admission or plain
+
+memory() { sed -nE "s/^$1:[[:space:]]*([0-9]+) kB\$/\\1/p" "/proc/$PID/status"; }
+resident() { memory VmRSS; }
+peak() { memory VmHWM; }

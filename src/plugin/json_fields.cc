@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/json_fields.h"
+
+#include "core/rfc3339.h"
+#include "core/text.h"
+
+namespace cronlatch::plugin {
+
+using kube::Json;
+using kube::string_at;
+
+namespace {
+constexpr std::size_t kLongestShown = 300;
+}
+
+std::string shown(const Json& object, Path path) {
+  return printable(string_at(object, path), kLongestShown);
+}
+
+std::optional<WallTime> time_at(const Json& object, Path path) {
+  return parse_rfc3339(string_at(object, path));
+}
+
+std::string owner(const Json& object, std::string_view kind) {
+  for (const Json& item : kube::items_at(object, {"metadata", "ownerReferences"}))
+    if (kube::is_true(item, {"controller"}) && string_at(item, {"kind"}) == kind)
+      return string_at(item, {"name"});
+  return "";
+}
+
+}  // namespace cronlatch::plugin
