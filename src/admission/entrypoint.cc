@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/entrypoint.h"
 
+#include <algorithm>
+
 #include "admission/run_flags.h"
 #include "core/text.h"
 
@@ -19,10 +21,20 @@ std::string without_tag(const std::string& image) {
 
 }  // namespace
 
-Entrypoint entrypoint_of(const image::Startup& startup) {
-  Entrypoint out{startup.entrypoint, startup.cmd};
-  for (std::vector<std::string>* const words : {&out.entrypoint, &out.cmd})
-    for (std::string& word : *words) word = kubelet_escaped(word);
+Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch) {
+  Entrypoint out;
+  for (const auto& [arch, startup] : by_arch) {
+    image::Startup& escaped = out.by_arch[kubelet_escaped(arch)] = startup;
+    for (std::vector<std::string>* const words : {&escaped.entrypoint, &escaped.cmd})
+      for (std::string& word : *words) word = kubelet_escaped(word);
+  }
+  const auto first = out.by_arch.begin();
+  const bool same = std::all_of(out.by_arch.begin(), out.by_arch.end(),
+                                [&](const auto& one) { return one.second == first->second; });
+  if (!same || out.by_arch.empty()) return out;
+  out.entrypoint = std::move(first->second.entrypoint);
+  out.cmd = std::move(first->second.cmd);
+  out.by_arch.clear();
   return out;
 }
 

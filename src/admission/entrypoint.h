@@ -3,6 +3,7 @@
 // between the rewrite and whoever can tell.
 #pragma once
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,10 +28,13 @@ struct Entrypoint {
   // Where it comes from, for people; empty: nothing worth telling.
   std::string from{};
   std::string pinned{};  // the image to run instead, by digest; empty: as the pod says
+  // By architecture, where the image's platforms differ: then the first two are empty.
+  std::map<std::string, image::Startup> by_arch{};
 };
 
-// Of what the image says. The kubelet would replace $(NAME) in what we write, but not in that.
-Entrypoint entrypoint_of(const image::Startup& startup);
+// Of what the image says, on each of the architectures that matter. The kubelet would replace
+// $(NAME) in what we write, but not in that.
+Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch);
 
 struct NotKnown {
   std::string why;          // completes "what image X runs is not known"; empty: nobody was asked

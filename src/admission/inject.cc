@@ -162,6 +162,8 @@ Result<Injection> inject(const Workload& workload, const Wishes& wishes, const S
       wrapper_command(workload, wishes, settings,
                       message_path.empty() ? kDefaultMessagePath : message_path, findings);
   if (!findings.empty()) return findings.error();
+  if (!user->by_arch.empty())
+    command.insert(command.end() - 1, std::string(kByArchFlag) + user->by_arch);  // before the --
   command.insert(command.end(), user->command.begin(), user->command.end());
 
   std::vector<std::string> warnings = warnings_for(workload, *index, settings);

@@ -54,6 +54,32 @@ std::optional<Wrapper> find_wrapper(const std::vector<std::string>& command) {
   return std::nullopt;
 }
 
+// What our wrapper in `command` was told to run on each architecture.
+std::string by_arch_of(const std::vector<std::string>& command) {
+  const std::optional<Wrapper> wrapper = find_wrapper(command);
+  if (!wrapper) return "";
+  for (std::size_t i = wrapper->begin; i < wrapper->end; ++i)
+    if (command[i].starts_with(kByArchFlag)) return command[i].substr(kByArchFlag.size());
+  return "";
+}
+
+// An image that is not the same everywhere. `args` of the container take every CMD's place.
+std::optional<UserCommand> command_by_arch(const Entrypoint& known, bool has_args,
+                                           std::string& unknown) {
+  StringLists lists;
+  for (const auto& [arch, startup] : known.by_arch) {
+    std::vector<std::string>& words = lists[arch] = startup.entrypoint;
+    if (!has_args) words.insert(words.end(), startup.cmd.begin(), startup.cmd.end());
+    if (words.empty() && !has_args) unknown = "it has neither ENTRYPOINT nor CMD on " + arch;
+  }
+  if (!unknown.empty()) return std::nullopt;
+  const std::vector<std::string> first = lists.begin()->second;
+  const bool same =
+      std::all_of(lists.begin(), lists.end(), [&](const auto& one) { return one.second == first; });
+  if (same) return UserCommand{first, std::nullopt, "", known.from, known.pinned};
+  return UserCommand{{}, std::nullopt, show_json_string_lists(lists), known.from, known.pinned};
+}
+
 void refuse_unknown(const Workload& workload, std::size_t container, const std::string& why,
                     const std::string& fix, Findings& findings) {
   const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
@@ -108,6 +134,8 @@ std::optional<UserCommand> user_command(const Workload& workload, std::size_t co
   const std::vector<std::string> own = unwrapped(written);
   const bool has_args = !kube::items_at(it, {"args"}).empty();
   if (!own.empty()) return UserCommand{own, std::nullopt};
+  if (std::string by_arch = by_arch_of(written); !by_arch.empty())
+    return UserCommand{{}, std::nullopt, std::move(by_arch)};
   // Gated already, and its image has no ENTRYPOINT: the arguments are the command.
   if (!written.empty() && has_args) return UserCommand{};
   if (!wishes.command.empty()) return UserCommand{wishes.command, std::nullopt};
@@ -120,11 +148,17 @@ std::optional<UserCommand> user_command(const Workload& workload, std::size_t co
     refuse_unknown(workload, container, unknown.why, unknown.fix, findings);
     return std::nullopt;
   }
+  if (!known->by_arch.empty()) {
+    std::string unknown;
+    auto found = command_by_arch(*known, has_args, unknown);
+    if (!found) refuse_unknown(workload, container, unknown, "", findings);
+    return found;
+  }
   if (known->entrypoint.empty() && known->cmd.empty() && !has_args) {
     refuse_unknown(workload, container, "it has neither ENTRYPOINT nor CMD", "", findings);
     return std::nullopt;
   }
-  UserCommand found{known->entrypoint, std::nullopt, known->from, known->pinned};
+  UserCommand found{known->entrypoint, std::nullopt, "", known->from, known->pinned};
   if (!known->cmd.empty() && !has_args) found.args = known->cmd;
   return found;
 }

@@ -18,6 +18,7 @@ namespace cronlatch::op {
 inline constexpr std::string_view kBinVolume = "cronlatch-bin";
 inline constexpr std::string_view kBinDirectory = "/cronlatch-bin";
 inline constexpr std::string_view kBinary = "/cronlatch-bin/cronlatch";
+inline constexpr std::string_view kByArchFlag = "--command-by-arch=";
 inline constexpr std::string_view kInstallContainer = "cronlatch-install";
 inline constexpr std::string_view kStoreVolume = "cronlatch-store";
 inline constexpr std::string_view kStoreDirectory = "/var/run/secrets/cronlatch";
@@ -36,6 +37,7 @@ std::vector<std::string> unwrapped(const std::vector<std::string>& command);
 struct UserCommand {
   std::vector<std::string> command;
   std::optional<std::vector<std::string>> args;
+  std::string by_arch{};  // instead of the two: the value of --command-by-arch
   std::string from{};    // Entrypoint::from
   std::string pinned{};  // Entrypoint::pinned
 };

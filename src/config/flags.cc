@@ -58,9 +58,7 @@ class Reader {
     const Option* const option =
         word.name.starts_with("--") ? find_option(word.name.substr(2)) : nullptr;
     if (option == nullptr) return unknown_flag(word.name);
-    const bool again = std::any_of(flags_.settings.begin(), flags_.settings.end(),
-                                   [&](const Setting& s) { return s.option == option; });
-    if (again) return twice(word.name);
+    if (given(*option)) return twice(word.name);
     if (is_switch(*option) && !word.value) return add(*option, "true");
     const Result<std::string> text = value_of(word);
     return text.ok() ? add(*option, *text) : Status(text.error());
@@ -78,6 +76,11 @@ class Reader {
     if (!text) return text.error();
     flags_.extras[word.name] = *text;
     return Done{};
+  }
+
+  bool given(const Option& option) const {
+    return std::any_of(flags_.settings.begin(), flags_.settings.end(),
+                       [&](const Setting& s) { return s.option == &option; });
   }
 
   Status add(const Option& option, const std::string& text) {
@@ -122,7 +125,8 @@ class Reader {
   }
 
   Result<Flags> finish() {
-    if (rest_ == Rest::command && (flags_.rest.empty() || flags_.rest.front().empty()))
+    if (rest_ == Rest::command && (flags_.rest.empty() || flags_.rest.front().empty()) &&
+        !given(*find_option("command-by-arch")))
       return Error{Code::usage, "no command is given",
                    "write cronlatch run [options] -- COMMAND [ARG...]"};
     if (rest_ == Rest::name && flags_.rest.empty())

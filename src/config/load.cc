@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers, and the order in which they are laid: file first, then environment, then flags.
 #include "config/load.h"
+#include "config/architecture.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -111,6 +112,11 @@ Result<Loaded> load(const LoadInput& input, const Files& files, const Host& host
   loaded.rest = std::move(flags->rest);
   loaded.extras = std::move(flags->extras);
   const bool is_command = input.rest == Rest::command || input.rest == Rest::optional_command;
+  if (is_command) {
+    auto command = whole_command(loaded.options, this_architecture(), std::move(loaded.rest));
+    if (!command) return command.error();
+    loaded.rest = std::move(*command);
+  }
   fill_in(loaded.options, is_command ? loaded.rest : std::vector<std::string>{}, host, files);
   warn_of_unsafe(loaded);
   return loaded;

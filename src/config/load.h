@@ -36,7 +36,7 @@ struct Loaded {
   std::vector<std::string> origins;
   Secret password;
   std::string password_origin;                             // "" when there is none
-  std::vector<std::string> rest;                           // the command, or the name
+  std::vector<std::string> rest;                           // the whole command, or the name
   std::map<std::string, std::string, std::less<>> extras;  // flags of the subcommand: name -> value
   std::vector<LogLine> warnings;                           // to be logged once the log is open
 

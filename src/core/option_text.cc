@@ -148,6 +148,17 @@ Status parse_value(std::vector<std::string>& out, const Option&, std::string_vie
   return Done{};
 }
 
+Status parse_value(StringLists& out, const Option&, std::string_view text) {
+  Result<StringLists> lists = parse_json_string_lists(text);
+  if (!lists) return lists.error();
+  for (const auto& [name, strings] : *lists)
+    for (const std::string& one : strings)
+      if (one.find('\0') != std::string::npos)
+        return Error{Code::usage, quoted(text) + " has a NUL byte", "leave it out"};
+  out = std::move(lists).value();
+  return Done{};
+}
+
 template <class E>
 requires std::is_enum_v<E> || std::is_same_v<E, bool> Status parse_value(E& out,
                                                                          const Option& option,
@@ -162,6 +173,9 @@ std::string show_value(const std::optional<Millis>& value) {
 }
 std::string show_value(const std::vector<std::string>& value) {
   return value.empty() ? "" : show_json_strings(value);
+}
+std::string show_value(const StringLists& value) {
+  return value.empty() ? "" : show_json_string_lists(value);
 }
 template <class E>
 requires std::is_enum_v<E> || std::is_integral_v<E> std::string show_value(E value) {

@@ -16,6 +16,7 @@
 #include "core/result.h"
 #include "core/run.h"
 #include "core/secret.h"
+#include "core/text.h"
 
 namespace cronlatch {
 
@@ -59,13 +60,14 @@ struct Options {
   Level log_level = Level::info;
   std::string config;
   bool isolated = false;
+  StringLists command_by_arch;
 };
 
-using Field =
-    std::variant<std::string Options::*, Millis Options::*, std::optional<Millis> Options::*,
-                 bool Options::*, int Options::*, std::vector<std::string> Options::*,
-                 OnBusy Options::*, OnLost Options::*, OnStoreDown Options::*, Leftovers Options::*,
-                 LogFormat Options::*, Level Options::*>;
+using Field = std::variant<std::string Options::*, Millis Options::*,
+                           std::optional<Millis> Options::*, bool Options::*, int Options::*,
+                           std::vector<std::string> Options::*, StringLists Options::*,
+                           OnBusy Options::*, OnLost Options::*, OnStoreDown Options::*,
+                           Leftovers Options::*, LogFormat Options::*, Level Options::*>;
 
 enum class Scope {
   // This one run: its variable is removed from the command's environment.

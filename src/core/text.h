@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,5 +36,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // text came from.
 Result<std::vector<std::string>> parse_json_strings(std::string_view text);
 std::string show_json_strings(const std::vector<std::string>& strings);
+
+// A JSON object of such arrays, as in {"amd64": ["/a"], "arm64": []}; each name once.
+using StringLists = std::map<std::string, std::vector<std::string>>;
+Result<StringLists> parse_json_string_lists(std::string_view text);
+std::string show_json_string_lists(const StringLists& lists);
 
 }  // namespace cronlatch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON arrays of strings: the one JSON shape that a user writes by hand (skip-command). Strict, as
-// RFC 8259 has it.
+// JSON arrays of strings, which a user writes by hand (skip-command), and objects of them. Strict,
+// as RFC 8259 has it.
 #include <optional>
 
 #include "core/text.h"
@@ -24,6 +24,8 @@ class Reader {
   }
   // A string, its opening quote included; nothing when there is none or it is malformed.
   std::optional<std::string> string();
+  // An array of them, likewise.
+  std::optional<std::vector<std::string>> strings();
   std::size_t position() const { return size_ - rest_.size() + 1; }
 
  private:
@@ -122,34 +124,68 @@ std::optional<std::string> Reader::string() {
   return std::nullopt;
 }
 
+std::optional<std::vector<std::string>> Reader::strings() {
+  std::vector<std::string> strings;
+  if (!take('[')) return std::nullopt;
+  if (take(']')) return strings;
+  do {
+    std::optional<std::string> one = string();
+    if (!one) return std::nullopt;
+    strings.push_back(std::move(*one));
+  } while (take(','));
+  if (!take(']')) return std::nullopt;
+  return strings;
+}
+
+Error not_json(std::string_view text, const char* what, const Reader& reader, const char* hint) {
+  return {Code::usage,
+          quoted(text) + " is not " + what + ", see position " + std::to_string(reader.position()),
+          hint};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> parse_json_strings(std::string_view text) {
   Reader reader(text);
-  const auto wrong = [&] {
-    return Error{Code::usage,
-                 quoted(text) + " is not a JSON array of strings, see position " +
-                     std::to_string(reader.position()),
-                 R"(write it like ["sh", "-c", "echo skipped"])"};
-  };
-  std::vector<std::string> strings;
-  if (!reader.take('[')) return wrong();
-  if (!reader.take(']')) {
-    do {
-      std::optional<std::string> one = reader.string();
-      if (!one) return wrong();
-      strings.push_back(std::move(*one));
-    } while (reader.take(','));
-    if (!reader.take(']')) return wrong();
-  }
-  if (!reader.at_end()) return wrong();
-  return strings;
+  std::optional<std::vector<std::string>> strings = reader.strings();
+  if (!strings || !reader.at_end())
+    return not_json(text, "a JSON array of strings", reader,
+                    R"(write it like ["sh", "-c", "echo skipped"])");
+  return std::move(*strings);
 }
 
 std::string show_json_strings(const std::vector<std::string>& strings) {
   std::string out = "[";
   for (const std::string& one : strings) out += (out.size() > 1 ? "," : "") + json_quoted(one);
   return out + "]";
+}
+
+Result<StringLists> parse_json_string_lists(std::string_view text) {
+  Reader reader(text);
+  const auto wrong = [&] {
+    return not_json(text, "a JSON object of arrays of strings", reader,
+                    R"(write it like {"amd64": ["/app"], "arm64": ["/app-arm"]})");
+  };
+  StringLists lists;
+  if (!reader.take('{')) return wrong();
+  if (!reader.take('}')) {
+    do {
+      std::optional<std::string> name = reader.string();
+      if (!name || !reader.take(':')) return wrong();
+      std::optional<std::vector<std::string>> strings = reader.strings();
+      if (!strings || !lists.emplace(std::move(*name), std::move(*strings)).second) return wrong();
+    } while (reader.take(','));
+    if (!reader.take('}')) return wrong();
+  }
+  if (!reader.at_end()) return wrong();
+  return lists;
+}
+
+std::string show_json_string_lists(const StringLists& lists) {
+  std::string out = "{";
+  for (const auto& [name, strings] : lists)
+    out += (out.size() > 1 ? "," : "") + json_quoted(name) + ":" + show_json_strings(strings);
+  return out + "}";
 }
 
 }  // namespace cronlatch

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -34,18 +35,6 @@ std::vector<std::uint16_t> ports_of(const image::RegistryPolicy& policy, std::ui
   return ports;
 }
 
-std::string shown(const image::Startup& startup) {
-  std::vector<std::string> all = startup.entrypoint;
-  all.insert(all.end(), startup.cmd.begin(), startup.cmd.end());
-  return printable(show_json_strings(all), 200);
-}
-
-NotKnown differing(const registry::Looked& looked) {
-  std::string why = "it runs another command on each architecture:";
-  for (const auto& on : looked.on) why += " " + on.architecture + " " + shown(on.startup);
-  return {why, "choose one by nodeSelector kubernetes.io/arch"};
-}
-
 // A name is a part of a path that we ask the API server for, so it must be one.
 bool is_secret_name(const std::string& name) {
   return !name.empty() && name.size() <= 253 && name.front() != '.' &&
@@ -55,7 +44,7 @@ bool is_secret_name(const std::string& name) {
 std::vector<std::string> pull_secrets(const kube::Json& pod_spec) {
   constexpr std::size_t kMost = 16;
   std::vector<std::string> names;
-  for (const kube::Json& one : items_at(pod_spec, {"imagePullSecrets"}))
+  for (const kube::Json& one : kube::items_at(pod_spec, {"imagePullSecrets"}))
     if (std::string name = kube::string_at(one, {"name"});
         is_secret_name(name) && names.size() < kMost)
       names.push_back(std::move(name));
@@ -154,11 +143,9 @@ class ImageLookup::Impl {
   Answer known(const ImageUse& use, const image::Reference& image,
                const registry::Told& told) const {
     const registry::Looked& looked = told.looked;
-    const image::Startup& first = looked.on.front().startup;
-    if (std::any_of(looked.on.begin(), looked.on.end(),
-                    [&](const auto& on) { return !(on.startup == first); }))
-      return {differing(looked)};
-    Entrypoint found = entrypoint_of(first);
+    std::map<std::string, image::Startup> by_arch;
+    for (const auto& on : looked.on) by_arch.emplace(on.architecture, on.startup);
+    Entrypoint found = entrypoint_of(by_arch);
     found.from = image.name() + (looked.digest.empty() ? "" : "@" + looked.digest);
     if (settings_.lookup_pin) found.pinned = pinned(use.image, looked.digest);
     return {std::move(found), told.remembered ? "cache" : "registry"};

@@ -2,6 +2,7 @@
 #include "plugin/describe.h"
 
 #include "core/rfc3339.h"
+#include "core/text.h"
 #include "plugin/entry.h"
 
 namespace cronlatch::plugin {
@@ -33,6 +34,44 @@ std::vector<Cells> facts_of(const Cluster& cluster, const Entry& entry) {
   for (const auto& [key, value] : cronjob.wishes)
     if (key != "lock" && key != "mirrored") add("cronlatch.dev/" + key, value);
   return rows;
+}
+
+std::string in_shell_quotes(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+const Job* newest_looked_up(const Cluster& cluster, const CronJob& cronjob) {
+  const Job* newest = nullptr;
+  for (const Job& job : cluster.jobs)
+    if (job.namespace_name == cronjob.namespace_name && job.cronjob == cronjob.name &&
+        !job.command_from.empty() && (newest == nullptr || newest->created < job.created))
+      newest = &job;
+  return newest;
+}
+
+// What its image was found to run, by its newest Job that needed it: an annotation that says the
+// same makes it independent of the registry.
+Block image_command(const Cluster& cluster, const CronJob& cronjob) {
+  const Job* const job = newest_looked_up(cluster, cronjob);
+  if (job == nullptr) return {};
+  Block block{.title = "command of its image"};
+  if (!job->command_by_arch.empty()) {
+    block.table = {{"  by architecture", printable(job->command_by_arch)},
+                   {"  found in", job->command_from}};
+    return block;
+  }
+  std::vector<std::string> words = job->command;
+  if (!cronjob.with_args.contains(job->container))
+    words.insert(words.end(), job->args.begin(), job->args.end());
+  if (words.empty()) return {};
+  const std::string command = printable(show_json_strings(words));
+  block.table = {{"  command", command}, {"  found in", job->command_from}};
+  block.lines = {"  to be independent of the registry, until its image runs something else:",
+                 "  kubectl -n " + cronjob.namespace_name + " annotate cronjob " + cronjob.name +
+                     " cronlatch.dev/command=" + in_shell_quotes(command)};
+  return block;
 }
 
 Block next_runs(const Cluster& cluster, const CronJob& cronjob) {
@@ -107,8 +146,8 @@ Page describe_page(const Cluster& cluster, const CronJob& cronjob) {
   page.json = json_of(entry);
   page.json["caution"] = caution_json(cluster);
   page.blocks.push_back({.table = facts_of(cluster, entry)});
-  for (Block block : {next_runs(cluster, cronjob), recent_runs(cluster, pods), counters_of(entry),
-                      advice_block(entry.advice)})
+  for (Block block : {image_command(cluster, cronjob), next_runs(cluster, cronjob),
+                      recent_runs(cluster, pods), counters_of(entry), advice_block(entry.advice)})
     if (!block.table.empty() || !block.lines.empty()) page.blocks.push_back(std::move(block));
   add_caution(cluster, page);
   return page;

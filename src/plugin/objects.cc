@@ -2,6 +2,8 @@
 // What an owner wrote, and what the controllers made of it. Pods are in pods.cc.
 #include "plugin/objects.h"
 
+#include <algorithm>
+
 #include "core/text.h"
 #include "plugin/json_fields.h"
 
@@ -25,6 +27,30 @@ bool says_yes(const Texts& wishes) {
   return lock != wishes.end() && !lock->second.empty() && lock->second != "false";
 }
 
+Texts flags_of(const Json& container) {
+  Texts flags = {{"run", "true"}};
+  const auto command = kube::strings_at(container, {"command"});
+  for (std::size_t i = 2; i < command.size() && command[i] != "--"; ++i) {
+    const std::size_t equals = command[i].find('=');
+    if (!command[i].starts_with("--")) continue;
+    flags[command[i].substr(2, equals == std::string::npos ? equals : equals - 2)] =
+        equals == std::string::npos ? "true" : command[i].substr(equals + 1);
+  }
+  return flags;
+}
+
+void add_gated(Job& job, const Json& container) {
+  job.gated = true;
+  job.container = string_at(container, {"name"});
+  job.args = kube::strings_at(container, {"args"});
+  const auto command = kube::strings_at(container, {"command"});
+  auto end = std::find(command.begin(), command.end(), "--");
+  if (end != command.end()) job.command.assign(++end, command.end());
+  const Texts flags = flags_of(container);
+  if (const auto by_arch = flags.find("command-by-arch"); by_arch != flags.end())
+    job.command_by_arch = by_arch->second;
+}
+
 }  // namespace
 
 const std::vector<Json>& items_of(const Json& list) { return kube::items_at(list, {"items"}); }
@@ -38,18 +64,8 @@ const Json* gated_container(const Json& pod_spec) {
 }
 
 Texts gate_flags(const Json& pod_spec) {
-  Texts flags;
   const Json* const container = gated_container(pod_spec);
-  if (container == nullptr) return flags;
-  const auto command = kube::strings_at(*container, {"command"});
-  flags["run"] = "true";
-  for (std::size_t i = 2; i < command.size() && command[i] != "--"; ++i) {
-    const std::size_t equals = command[i].find('=');
-    if (!command[i].starts_with("--")) continue;
-    flags[command[i].substr(2, equals == std::string::npos ? equals : equals - 2)] =
-        equals == std::string::npos ? "true" : command[i].substr(equals + 1);
-  }
-  return flags;
+  return container == nullptr ? Texts() : flags_of(*container);
 }
 
 bool CronJob::wants_lock() const { return says_yes(wishes); }
@@ -84,8 +100,12 @@ CronJob read_cronjob(const Json& object) {
              {"spec", "jobTemplate", "spec", "template", "metadata", "annotations"});
   add_wishes(cronjob.wishes, object, {"metadata", "annotations"});
   for (const auto& [key, value] : cronjob.mirrored) cronjob.wishes.try_emplace(key, value);
-  if (const Json* const pods = find(object, {"spec", "jobTemplate", "spec", "template", "spec"}))
+  if (const Json* const pods = find(object, {"spec", "jobTemplate", "spec", "template", "spec"})) {
     cronjob.flags = gate_flags(*pods);
+    for (const Json& container : kube::items_at(*pods, {"containers"}))
+      if (!kube::items_at(container, {"args"}).empty())
+        cronjob.with_args.insert(string_at(container, {"name"}));
+  }
   return cronjob;
 }
 
@@ -104,8 +124,10 @@ Job read_job(const Json& object) {
   add_wishes(wishes, object, {"metadata", "annotations"});
   add_wishes(wishes, object, {"spec", "template", "metadata", "annotations"});
   job.wants_lock = says_yes(wishes);
+  job.command_from =
+      shown(object, {"spec", "template", "metadata", "annotations", kCommandFromAnnotation});
   if (const Json* const pods = find(object, {"spec", "template", "spec"}))
-    job.gated = gated_container(*pods) != nullptr;
+    if (const Json* const container = gated_container(*pods)) add_gated(job, *container);
   for (const Json& condition : kube::items_at(object, {"status", "conditions"})) {
     if (string_at(condition, {"status"}) != "True") continue;
     const std::string type = string_at(condition, {"type"});

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ namespace cronlatch::plugin {
 // The names that the operator's rewrite gives; a test holds them to src/admission.
 inline constexpr std::string_view kPrefix = "cronlatch.dev/";
 inline constexpr std::string_view kLockAnnotation = "cronlatch.dev/lock";
+inline constexpr std::string_view kCommandFromAnnotation = "cronlatch.dev/command-from";
 inline constexpr std::string_view kGatedLabel = "cronlatch.dev/gated";
 inline constexpr std::string_view kBinary = "/cronlatch-bin/cronlatch";
 inline constexpr std::string_view kInstallContainer = "cronlatch-install";
@@ -46,6 +48,7 @@ struct CronJob {
   Texts wishes;    // annotations cronlatch.dev/ without prefix, of its three places
   Texts mirrored;  // those that reach its Jobs: of the Job template and its pods
   Texts flags;     // of a gate that the chart wrote out; usually empty
+  std::set<std::string, std::less<>> with_args;  // its containers that have some
 
   std::string id() const { return namespace_name + '/' + name; }
   bool wants_lock() const;  // annotated, and not with "false"
@@ -61,6 +64,11 @@ struct Job {
   bool wants_lock = false, gated = false, suspended = false;
   bool complete = false, failed = false;
   std::string failure, message;  // of the condition Failed: "BackoffLimitExceeded", ...
+  // Who told what the gated container's image runs; empty: nobody had to.
+  std::string command_from;
+  std::string container;  // the gated one, and without the wrapper:
+  std::vector<std::string> command, args;
+  std::string command_by_arch;  // instead of `command`, JSON
 };
 Job read_job(const kube::Json& object);
 

@@ -28,10 +28,11 @@ class ImageLookup : public ::testing::Test {
   static void SetUpTestSuite() {
     ASSERT_TRUE(name_hosts()) << "no mount namespace for the tests' hosts";
   }
-  OperatorProcess::Wish wish(const std::string& more = "") const {
+  OperatorProcess::Wish wish(const std::string& more = "",
+                             const std::string& architectures = "amd64") const {
     return {.more = "lookup: true\nlookup-registries: [\"" + registry_.name() +
-                    "\"]\nlookup-architectures: [amd64]\nlookup-ca-file: " + certificates_.ca() +
-                    "\n" + more};
+                    "\"]\nlookup-architectures: [" + architectures +
+                    "]\nlookup-ca-file: " + certificates_.ca() + "\n" + more};
   }
   // The answer's body, its patch as text behind it.
   static std::string ask(const OperatorProcess& op, const std::string& image) {
@@ -61,6 +62,19 @@ TEST_F(ImageLookup, PutsTheWrapperBeforeWhatTheRegistryTells) {
   EXPECT_THAT(again, HasSubstr(registry_.name() + "/team/a:1@sha256:"));
   EXPECT_THAT(again, HasSubstr("command-from"));
   EXPECT_THAT(op.metrics(), HasSubstr("cronlatch_entrypoint_lookup_duration_seconds_count 1"));
+}
+
+TEST_F(ImageLookup, PassesOnTheCommandOfEachPlatform) {
+  registry_.push_index("two:1", {{R"_({"Entrypoint":["/e"],"Cmd":["$(X)"]})_", "amd64"},
+                                 {R"_({"Entrypoint":["/arm"]})_", "arm64"}});
+  OperatorProcess op(wish("", "amd64, arm64"));
+
+  EXPECT_TRUE(eventually([&] {
+    return ask(op, registry_.name() + "/two:1")
+               .find(
+                   R"_(--command-by-arch={\"amd64\":[\"/e\",\"$$(X)\"],\"arm64\":[\"/arm\"]}","--"])_") !=
+           std::string::npos;
+  })) << ask(op, registry_.name() + "/two:1");
 }
 
 TEST_F(ImageLookup, GoesOnAnsweringWhileTheRegistryIsDown) {

@@ -3,10 +3,13 @@
 // would have run without us.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <map>
+#include <span>
 
 #include "admission/image_needed.h"
 #include "admission/review.h"
+#include "config/architecture.h"
+#include "config/flags.h"
 #include "support/base64.h"
 
 namespace cronlatch::op {
@@ -52,11 +55,14 @@ Words run_by_kubernetes(const Container& container, const image::Startup& image)
 
 class Image final : public EntrypointSource {
  public:
-  explicit Image(image::Startup startup) : startup_(std::move(startup)) {}
-  EntrypointAnswer find(const ImageUse&) const override { return entrypoint_of(startup_); }
+  explicit Image(const image::Startup& startup)
+      : by_arch_{{"amd64", startup}, {"arm64", startup}} {}
+  Image(image::Startup amd64, image::Startup arm64)
+      : by_arch_{{"amd64", std::move(amd64)}, {"arm64", std::move(arm64)}} {}
+  EntrypointAnswer find(const ImageUse&) const override { return entrypoint_of(by_arch_); }
 
  private:
-  const image::Startup startup_;
+  const std::map<std::string, image::Startup> by_arch_;
 };
 
 Settings platform() {
@@ -97,12 +103,17 @@ Container container_of(const Json& object) {
   return {one.value("command", Words{}), one.value("args", Words{})};
 }
 
-// What the kubelet runs of a gated container, without the wrapper.
-Words behind_the_wrapper(const Container& container) {
+// What the wrapper runs in a gated container on an architecture, by the wrapper's own reading.
+Words behind_the_wrapper(const Container& container, std::string_view architecture = "amd64") {
   const Words argv = run_by_kubernetes(container, {});
-  const auto end = std::find(argv.begin(), argv.end(), "--");
   EXPECT_EQ(argv.front(), "/cronlatch-bin/cronlatch");
-  return end == argv.end() ? Words{"no wrapper"} : Words(end + 1, argv.end());
+  EXPECT_EQ(argv[1], "run");
+  const auto flags = parse_flags(std::span(argv).subspan(2), Rest::command, {});
+  if (!flags) return {flags.error().message};
+  Options options;
+  for (const Setting& setting : flags->settings)
+    EXPECT_TRUE(set_option(options, *setting.option, setting.text).ok()) << setting.text;
+  return whole_command(options, architecture, flags->rest).value();
 }
 
 const Words kEntrypoints[] = {
@@ -135,11 +146,34 @@ TEST(ImageCommand, IsWhatKubernetesWouldRun) {
   EXPECT_EQ(cases, 135);
 }
 
+class Nobody final : public EntrypointSource {
+ public:
+  EntrypointAnswer find(const ImageUse&) const override { return NotKnown{"nobody knows"}; }
+};
+
+TEST(ImageCommand, IsThatOfEachArchitectureWhereTheyDiffer) {
+  const image::Startup other{{"/other", "$(HOME)"}, {"d"}};
+  for (const Words& entrypoint : kEntrypoints)
+    for (const Words& cmd : kCmds)
+      for (const Words& args : kArgs) {
+        const std::string what = shown(entrypoint) + shown(cmd) + shown(args);
+        const Words wanted = run_by_kubernetes({{}, args}, {entrypoint, cmd});
+        const Image image({entrypoint == Words{""} ? Words{} : entrypoint, cmd}, other);
+        const Gated once = gated(job({{}, args}), image, platform());
+        if (wanted.empty()) {
+          EXPECT_EQ(once.result, "denied") << what;
+          continue;
+        }
+        ASSERT_EQ(once.result, "mutated") << what << once.response.dump();
+        EXPECT_EQ(behind_the_wrapper(container_of(once.object), "amd64"), wanted) << what;
+        EXPECT_EQ(behind_the_wrapper(container_of(once.object), "arm64"),
+                  run_by_kubernetes({{}, args}, other))
+            << what;
+        EXPECT_EQ(gated(once.object, Nobody(), platform()).result, "skipped") << what;
+      }
+}
+
 TEST(ImageCommand, OfAGatedJobIsAskedForNoMore) {
-  class Nobody final : public EntrypointSource {
-   public:
-    EntrypointAnswer find(const ImageUse&) const override { return NotKnown{"nobody knows"}; }
-  };
   for (const Words& entrypoint : kEntrypoints)
     for (const Words& args : kArgs) {
       const Image image({entrypoint == Words{""} ? Words{} : entrypoint, {"c"}});

@@ -71,6 +71,17 @@ TEST(OptionText, ReadsSkipCommandAsJson) {
     EXPECT_EQ(refusal("skip-command", bad).code, Code::usage) << bad;
 }
 
+TEST(OptionText, ReadsCommandsByArchitectureAsJson) {
+  Options options;
+  const Option& option = *find_option("command-by-arch");
+  ASSERT_TRUE(set_option(options, option, R"( {"b": ["x\"", "y"] , "a":[]} )").ok());
+  EXPECT_EQ(options.command_by_arch, (StringLists{{"a", {}}, {"b", {"x\"", "y"}}}));
+  EXPECT_EQ(show_option(options, option), R"({"a":[],"b":["x\"","y"]})");
+  for (const char* bad : {"x", "[]", "{", R"({"a"})", R"({"a":1})", R"({"a":["x"]} y)",
+                          R"({"a":["x"],})", R"({"a":[],"a":[]})", R"({"a":["\u0000"]})"})
+    EXPECT_EQ(refusal("command-by-arch", bad).code, Code::usage) << bad;
+}
+
 TEST(OptionText, RefusesPrefixesThatWouldMoveKeys) {
   for (const char* bad : {"{a}", "a}", "a b", "\xC3\xBC"})
     EXPECT_EQ(refusal("key-prefix", bad).code, Code::usage) << bad;

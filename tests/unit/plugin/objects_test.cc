@@ -18,6 +18,7 @@ TEST(Objects, NamesAreTheOperators) {
   EXPECT_EQ(kPrefix, op::kPrefix);
   EXPECT_EQ(kLockAnnotation, op::kLockAnnotation);
   EXPECT_EQ(kGatedLabel, op::kGatedLabel);
+  EXPECT_EQ(kCommandFromAnnotation, op::kCommandFromAnnotation);
   EXPECT_EQ(kBinary, op::kBinary);
   EXPECT_EQ(kInstallContainer, op::kInstallContainer);
   EXPECT_EQ(kStoreVolume, op::kStoreVolume);
