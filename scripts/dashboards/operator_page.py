@@ -56,6 +56,16 @@ def admission():
     ]
 
 
+def images():
+    return [
+        row("Images of containers without a command"),
+        series("Look-ups", "How it was found out what an image runs: told by the image index, remembered (cache), asked of its registry, or not at all (error).",
+               queries((rate("cronlatch_entrypoint_lookups_total", "result"), "{{result}}")), unit="cps", size=(12, 7)),
+        series("Time a registry takes", "One look-up of one image, failures included. Admissions do not wait for those that look ahead.",
+               queries(*quantiles("cronlatch_entrypoint_lookup_duration_seconds")), unit="s", size=(12, 7)),
+    ]
+
+
 def store():
     return [
         row("Store"),
@@ -107,4 +117,4 @@ def processes():
 def page():
     return dashboard("cronlatch-operator", "Cronlatch / Operator", "Whether the operator does its work: admissions, store, leader, certificates, processes.",
                      [variable("job", "Scrape job", 'label_values(cronlatch_build_info{cluster=~"$cluster"}, job)')], [],
-                     status() + admission() + store() + leading() + processes())
+                     status() + admission() + images() + store() + leading() + processes())
