@@ -74,7 +74,8 @@ bool is_public(const in6_addr& six) {
   const auto starts = [&](std::initializer_list<unsigned char> with) {
     return std::equal(with.begin(), with.end(), byte);
   };
-  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+  // The last four bytes are an address of IPv4, behind NAT64 as well (RFC 6052).
+  if (IN6_IS_ADDR_V4MAPPED(&six) || starts({0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) {
     std::uint32_t four = 0;
     std::memcpy(&four, byte + 12, sizeof four);
     return is_public(ntohl(four));

@@ -97,7 +97,7 @@ TEST(RegistryPolicy, LetsAListedRegistryPointToPublicHostsOverHttpsOnly) {
 TEST(RegistryPolicy, KnowsPublicAddresses) {
   for (const char* one :
        {"1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1",
-        "223.255.255.255", "2606:4700::1111", "2a00:1450::1", "::ffff:1.1.1.1"})
+        "223.255.255.255", "2606:4700::1111", "2a00:1450::1", "::ffff:1.1.1.1", "64:ff9b::101:101"})
     EXPECT_TRUE(is_public_text(one)) << one;
   for (const char* one :
        {"0.0.0.0",          "10.96.0.1",      "100.64.0.1",      "127.0.0.1",   "127.9.9.9",
