@@ -153,7 +153,7 @@ void run(const Plan& plan) {
   for (int i = 0; i < plan.clients; ++i) {
     connections.push_back(std::make_unique<Connection>(plan));
     // Warm: the handshake is not what is measured.
-    if (plan.status == 200) connections.back()->ask(plan.request);
+    if (plan.status == 200) connections.back()->ask(numbered(plan.request, 0));
   }
   std::atomic<long> next{0};
   std::vector<Tally> tallies(connections.size());

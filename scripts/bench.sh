@@ -9,14 +9,14 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 source "$ROOT/scripts/redis.sh"
 
 case ${1:-} in
-  admission | scrape | watch)
+  admission | lookup | scrape | watch)
     script=$ROOT/scripts/bench_$1.sh
     shift
     exec bash "$script" "$@"
     ;;
 esac
 RUNS=${1:-120}
-case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [RUNS] | admission [REVIEWS] | scrape [LOCKS] | watch [CRONJOBS]" >&2 && exit 64 ;; esac
+case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [RUNS] | admission [REVIEWS] | lookup [IMAGES] | scrape [LOCKS] | watch [CRONJOBS]" >&2 && exit 64 ;; esac
 OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
 trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
@@ -52,6 +52,7 @@ status=0
 "$OUT/compare" runs="$RUNS" binary="$STAGE/cronlatch" floor="$STAGE/floor" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
   redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" || status=$?
 bash "$ROOT/scripts/bench_admission.sh" || status=$?
+bash "$ROOT/scripts/bench_lookup.sh" || status=$?
 bash "$ROOT/scripts/bench_scrape.sh" || status=$?
 bash "$ROOT/scripts/bench_watch.sh" || status=$?
 exit $status

@@ -12,7 +12,6 @@ source "$ROOT/scripts/bench_operator.sh"
 REVIEWS=${1:-100000}
 case $REVIEWS in *[!0-9]* | '') echo "usage: ./dev bench admission [REVIEWS]" >&2 && exit 64 ;; esac
 ROUNDS=${ROUNDS:-3}
-OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
 PID=
 end() {
@@ -22,20 +21,15 @@ end() {
 trap end EXIT
 
 build_operator
-mkdir -p "$OUT"
-g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
-  "$ROOT/bench/admission_load.cc" -lssl -lcrypto
+build_load
 
 say "start the operator"
 operator_files "$STAGE" "admission-address: 127.0.0.1:0" "plain-address: 127.0.0.1:0" "store: rediss://redis.example:6379"
 start_operator "$STAGE" listening
 PORT=$(port_of admission)
 
-load() { "$OUT/admission_load" port="$PORT" pid="$PID" body="$ROOT/bench/job_review.json" "$@"; }
-review() { load path=/admit/job "$@"; }
-nothing() { load path=/nothing status=404 "$@"; }
-# median FIELD FILE
-median() { sort -g -k"$1,$1" "$2" | awk -v f="$1" '{ v[NR] = $f } END { print v[int((NR + 1) / 2)] }'; }
+review() { load body="$ROOT/bench/job_review.json" path=/admit/job "$@"; }
+nothing() { load body="$ROOT/bench/job_review.json" path=/nothing status=404 "$@"; }
 
 idle=$(resident)
 say "as fast as it can and 100 each second, $ROUNDS interleaved rounds"
@@ -51,7 +45,7 @@ early=$(resident)
 review count=$((REVIEWS - REVIEWS / 10)) >>"$STAGE/memory"
 late=$(resident)
 
-wrong=$(cat "$STAGE"/{nothing,review}* "$STAGE/memory" | awk '{ sum += $2 } END { print sum }')
+wrong=$(wrong_answers "$STAGE"/{nothing,review}* "$STAGE/memory")
 awk -v n="$(median 3 "$STAGE/nothing")" -v r="$(median 3 "$STAGE/review")" \
   -v n50="$(median 4 "$STAGE/nothing-slow")" -v r50="$(median 4 "$STAGE/review-slow")" \
   -v n99="$(median 5 "$STAGE/nothing-slow")" -v r99="$(median 5 "$STAGE/review-slow")" \

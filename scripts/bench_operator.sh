@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# An operator to measure: its settings and certificate, its start, its memory. Sourced by scripts/bench_*.sh, never run.
+# An operator to measure: its settings and certificate, its start, its memory, and who asks it for reviews. Sourced by
+# scripts/bench_*.sh, never run.
 
 OPERATOR=${OPERATOR:-}  # one to compare with; else what the sources give
 
@@ -33,3 +34,15 @@ port_of() { sed -nE "s/.*\"$1_port\":\"([0-9]+)\".*/\\1/p" "$STAGE/log"; }  # ad
 memory() { sed -nE "s/^$1:[[:space:]]*([0-9]+) kB\$/\\1/p" "/proc/$PID/status"; }
 resident() { memory VmRSS; }
 peak() { memory VmHWM; }
+
+build_load() {
+  OUT=$ROOT/build/bench
+  mkdir -p "$OUT"
+  g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
+    "$ROOT/bench/admission_load.cc" -lssl -lcrypto
+}
+# load WORD...: one line of figures (bench/admission_load.cc), of the operator that listens at PORT.
+load() { "$OUT/admission_load" port="$PORT" pid="$PID" "$@"; }
+# median FIELD FILE
+median() { sort -g -k"$1,$1" "$2" | awk -v f="$1" '{ v[NR] = $f } END { print v[int((NR + 1) / 2)] }'; }
+wrong_answers() { cat "$@" | awk '{ sum += $2 } END { print sum + 0 }'; }

@@ -14,15 +14,12 @@ CRONJOBS=${1:-10000}
 case $CRONJOBS in *[!0-9]* | '') echo "usage: ./dev bench watch [CRONJOBS]" >&2 && exit 64 ;; esac
 # shellcheck source=scripts/bench_operator.sh
 source "$ROOT/scripts/bench_operator.sh"
-OUT=$ROOT/build/bench
 if [ "$(id -u)" -ne 0 ] || ! command -v etcd >/dev/null || [ ! -x "$TOOLS/kube-apiserver" ]; then
   echo "bench: SKIPPED: watching $CRONJOBS CronJobs needs root, etcd and build/cluster/tools (./dev cluster up makes them)" >&2
   exit 0
 fi
 build_operator
-mkdir -p "$OUT"
-g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
-  "$ROOT/bench/admission_load.cc" -lssl -lcrypto
+build_load
 
 use_cluster "bench-watch"
 if exists; then take_down; fi
