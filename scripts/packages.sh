@@ -9,7 +9,7 @@ PACKAGES=(
   libgtest-dev libgmock-dev redis-server openssl strace              # test
   prometheus prometheus-node-exporter python3                        # rules, dashboards, and who asks the exporter
   prometheus-pushgateway                                             # who gets metrics-push
-  skopeo docker-registry                                             # who is asked what images run, and by whom
+  skopeo docker-registry buildah                                     # who is asked what images run, by whom, who made them
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   yq jq                                                              # render and look at the chart
   util-linux iproute2 procps                           # look at programs and at what they do
@@ -19,7 +19,7 @@ PACKAGES=(
 # shellcheck disable=SC2034  # used by dev and scripts/test.sh
 CLUSTER_PACKAGES=(
   etcd-server containerd runc containernetworking-plugins iptables conntrack  # a node and its control plane
-  buildah debootstrap busybox-static                                          # images without a registry
+  debootstrap busybox-static                                                  # images without a registry
   musl-tools binutils python3-pip                                             # an Alpine-like image; Go, where there is none
 )
 

@@ -95,7 +95,10 @@ Result<std::vector<Login>> logins_for(std::string_view docker_config,
 std::string auth_file(const image::Reference& image, const Login* login) {
   Json auths = Json::object();
   if (login != nullptr) {
-    Json entry = {{"auth", login->auth.reveal()}};
+    // The client passes over an entry without a user, though a token needs none: an empty one will
+    // do.
+    const bool token_only = login->auth.empty() && !login->identity_token.empty();
+    Json entry = {{"auth", token_only ? base64(":") : login->auth.reveal()}};
     if (!login->identity_token.empty()) entry["identitytoken"] = login->identity_token.reveal();
     auths[image.registry] = std::move(entry);
   }

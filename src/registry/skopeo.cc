@@ -50,9 +50,9 @@ std::string without_queries(std::string text) {
   for (std::size_t at = text.find('?'); at != std::string::npos; at = text.find('?', at + 1))
     text.erase(at, std::min(text.find_first_of(" \"\\", at), text.size()) - at);
   for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 1)) {
-    const std::size_t user = text.find('@', at);
-    if (user != std::string::npos && user < text.find_first_of("/ \"", at + 3))
-      text.erase(at + 3, user + 1 - (at + 3));
+    // A login may hold an '@' of its own: the last one ends it.
+    const std::size_t user = text.rfind('@', text.find_first_of("/ \"", at + 3));
+    if (user != std::string::npos && user > at) text.erase(at + 3, user + 1 - (at + 3));
   }
   return text;
 }

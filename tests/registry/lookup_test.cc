@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole way from an image's name to its command, with the real client and a real registry; and
 // registries that lie, drip, or point to where nobody may go.
-#include "registry/lookup.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
-#include <mutex>
 #include <thread>
 
-#include "registry/confine.h"
+#include "client.h"
+#include "support/digest.h"
 #include "support/https_server.h"
-#include "support/registry_server.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -22,89 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace cronlatch::testing;
 using Kind = Told::Kind;
-using Words = std::vector<std::string>;
-
-class RealClock final : public Clock {
- public:
-  TimePoint now() const override { return TimePoint(Micros(boottime_us())); }
-  WallTime wall() const override { return {0}; }
-};
-
-// Everything that the operator has between an admission and a registry.
-class Client {
- public:
-  struct Wish {
-    std::vector<std::string> registries;
-    std::string ca;
-    std::string docker_config{};
-    Millis timeout{60'000};
-  };
-  explicit Client(Wish wish) : wish_(std::move(wish)) {
-    EXPECT_TRUE(proxy_.start().ok());
-    const auto logins = [this](const Question& question) {
-      auto found =
-          logins_for(wish_.docker_config.empty() ? "{}" : wish_.docker_config, question.image);
-      return found ? *found : std::vector<Login>();
-    };
-    lookup_.emplace(Lookup::Parts{ask_by(skopeo_, logins, 100), {}, clock_},
-                    LookupTempo{.timeout = wish_.timeout, .waiting = 200, .remembered = 1'000});
-    lookup_->start();
-  }
-  Told find(const std::string& image, Words architectures = {"amd64"}) {
-    const auto reference = image::parse_reference(image);
-    EXPECT_TRUE(reference.ok()) << image;
-    return lookup_->find({*reference, std::move(architectures)}, clock_.now() + Millis(90'000));
-  }
-  std::string log() const {
-    const std::lock_guard lock(mutex_);
-    return logged_;
-  }
-  bool confined() const { return confined_; }
-  bool left_nothing() const { return std::filesystem::is_empty(scratch_.path()); }
-
- private:
-  static image::RegistryPolicy policy_of(const Words& lines) {
-    std::vector<image::ListedRegistry> listed;
-    for (const std::string& line : lines) listed.push_back(*image::parse_listed(line));
-    return image::RegistryPolicy(std::move(listed));
-  }
-  const Wish wish_;
-  const RealClock clock_;
-  ScratchDir scratch_;
-  mutable std::mutex mutex_;
-  std::string logged_;
-  std::atomic<bool> confined_{true};
-  const Log log_{LogFormat::text, Level::debug, clock_, [this](std::string_view line) {
-                   const std::lock_guard lock(mutex_);
-                   logged_ += line;
-                 }};
-  const image::RegistryPolicy policy_ = policy_of(wish_.registries);
-  Proxy proxy_{policy_, {}, clock_, log_};
-  const Skopeo skopeo_{SkopeoWishes{.ca_file = wish_.ca, .scratch = scratch_.path()}, policy_,
-                       proxy_, clock_, [this] {
-                         if (!confine_thread_to_ports({proxy_.port()})) confined_ = false;
-                       }};
-  std::optional<Lookup> lookup_;
-};
-
-class RealRegistry : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    ASSERT_TRUE(name_hosts()) << "no mount namespace for the tests' hosts";
-  }
-  Client::Wish wish(const RegistryServer& registry) const {
-    return {.registries = {registry.name()}, .ca = certificates_.ca()};
-  }
-  Certificates certificates_;
-};
-
-Words entrypoint(const Told& told, std::size_t at = 0) {
-  EXPECT_EQ(told.kind, Kind::known) << told.why;
-  return told.looked.on.size() > at ? told.looked.on[at].startup.entrypoint : Words{"?"};
-}
-Words cmd(const Told& told) {
-  return told.looked.on.empty() ? Words{"?"} : told.looked.on[0].startup.cmd;
-}
 
 TEST_F(RealRegistry, TellsEntrypointAndCmdOfEverySchema) {
   RegistryServer registry(certificates_);
@@ -135,6 +48,25 @@ TEST_F(RealRegistry, AnswersByDigestWhatItsTagStandsFor) {
 
   EXPECT_EQ(cmd(pinned), Words{"one"});
   EXPECT_EQ(cmd(later.find(registry.name() + "/a:1")), Words{"two"});
+}
+
+TEST_F(RealRegistry, IsLookedAtAgainForATagThatMayHaveMovedButNotForADigest) {
+  RegistryServer registry(certificates_);
+  registry.push("a:1", {R"({"Cmd":["one"]})"});
+  Client::Wish wished = wish(registry);
+  wished.tag_recheck = Millis(1);
+  Client client(wished);
+  const std::string tag = registry.name() + "/a:1";
+  const Told first = client.find(tag);
+  ASSERT_EQ(cmd(first), Words{"one"});
+  const std::string digest = registry.name() + "/a@" + first.looked.digest;
+  ASSERT_EQ(cmd(client.find(digest)), Words{"one"});
+
+  registry.push("a:1", {R"({"Cmd":["two"]})"});
+
+  EXPECT_TRUE(eventually([&] { return cmd(client.find(tag)) == Words{"two"}; }));
+  EXPECT_NE(client.find(tag).looked.digest, first.looked.digest);
+  EXPECT_EQ(cmd(client.find(digest)), Words{"one"});
 }
 
 TEST_F(RealRegistry, TellsEachPlatformItsOwn) {
@@ -239,32 +171,86 @@ std::string evil(const HttpsServer& server) {
   return "registry.test:" + std::to_string(server.port());
 }
 
-TEST_F(RealRegistry, ThatDripsIsGivenUpAtTheDeadline) {
-  HttpsServer server(certificates_.good(),
-                     [](const HttpsServer::Request&, HttpsServer::Peer& peer) {
-                       peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
-                       while (peer.pause(std::chrono::milliseconds(50))) peer.write("x");
-                     });
-  Client client({.registries = {evil(server)}, .ca = certificates_.ca(), .timeout = Millis(2'000)});
+// An image whose manifest and configuration the test writes; what `before` answers is not asked of
+// it.
+class Liar {
+ public:
+  using Before = std::function<bool(const HttpsServer::Request&, HttpsServer::Peer&)>;
+  explicit Liar(const Certificates& certificates, std::string manifest_more = "",
+                std::string config_more = "", Before before = {})
+      : config_(R"({"architecture":"amd64","os":"linux","config":{"Cmd":["x"]},)"
+                R"("rootfs":{"type":"layers","diff_ids":[]})" +
+                config_more + "}"),
+        manifest_(R"({"schemaVersion":2,"mediaType":")" + std::string(kManifest) +
+                  R"(","layers":[],"config":{"mediaType":)"
+                  R"("application/vnd.oci.image.config.v1+json","digest":"sha256:)" +
+                  sha256(config_) + R"(","size":)" + std::to_string(config_.size()) + "}" +
+                  manifest_more + "}"),
+        before_(std::move(before)),
+        server_(certificates.good(),
+                [this](const auto& request, HttpsServer::Peer& peer) { answer(request, peer); }) {}
+  std::string image() const { return "registry.test:" + std::to_string(server_.port()) + "/a:1"; }
+  std::string name() const { return "registry.test:" + std::to_string(server_.port()); }
 
-  const Told told = client.find(evil(server) + "/a:1");
+ private:
+  static constexpr char kManifest[] = "application/vnd.oci.image.manifest.v1+json";
+  void answer(const HttpsServer::Request& request, HttpsServer::Peer& peer) const {
+    if (before_ && before_(request, peer)) return;
+    if (request.target.find("/manifests/") != std::string::npos) return send(peer, manifest_);
+    if (request.target.find("/blobs/") != std::string::npos) return send(peer, config_);
+    peer.answer(200, "{}");
+  }
+  static void send(HttpsServer::Peer& peer, const std::string& bytes) {
+    peer.write("HTTP/1.1 200 OK\r\nContent-Type: " + std::string(kManifest) +
+               "\r\nContent-Length: " + std::to_string(bytes.size()) + "\r\n\r\n" + bytes);
+  }
+  const std::string config_, manifest_;
+  const Before before_;
+  HttpsServer server_;
+};
 
-  EXPECT_EQ(told.kind, Kind::failed);
-  EXPECT_THAT(told.why, HasSubstr("longer than it may"));
-  EXPECT_TRUE(client.left_nothing());
+TEST_F(RealRegistry, ThatSendsAByteASecondIsGivenUpAtTheDeadline) {
+  for (const char* slow : {"/v2/", "/manifests/", "/blobs/"}) {
+    Liar liar(certificates_, "", "", [&](const auto& request, HttpsServer::Peer& peer) {
+      if (request.target.find(slow) == std::string::npos) return false;
+      peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
+      while (peer.pause(std::chrono::seconds(1))) peer.write("x");
+      return true;
+    });
+    Client client(
+        {.registries = {liar.name()}, .ca = certificates_.ca(), .timeout = Millis(2'000)});
+
+    const Told told = client.find(liar.image());
+
+    EXPECT_EQ(told.kind, Kind::failed) << slow;
+    EXPECT_THAT(told.why, HasSubstr("longer than it may")) << slow;
+    EXPECT_TRUE(client.left_nothing());
+  }
+}
+
+std::string nested(std::size_t levels) {
+  return R"(,"x":)" + std::string(levels, '[') + std::string(levels, ']');
 }
 
 TEST_F(RealRegistry, WithADeepAnswerIsRefused) {
-  HttpsServer server(certificates_.good(), [](const HttpsServer::Request& request,
-                                              HttpsServer::Peer& peer) {
-    if (request.target == "/v2/") return peer.answer(200, "{}");
-    peer.answer(
-        200, R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","x":)" +
-                 std::string(5'000, '[') + std::string(5'000, ']') + "}");
-  });
-  Client client({.registries = {evil(server)}, .ca = certificates_.ca()});
+  struct Case {
+    std::string manifest, config;
+    Kind kind;
+    const char* why;
+  };
+  const Case cases[] = {{nested(20), nested(20), Kind::known, ""},
+                        {nested(200), "", Kind::failed, "nested deeper"},
+                        {nested(100'000), "", Kind::failed, ""},
+                        {"", nested(100'000), Kind::failed, ""}};
+  for (const Case& one : cases) {
+    Liar liar(certificates_, one.manifest, one.config);
+    Client client({.registries = {liar.name()}, .ca = certificates_.ca()});
 
-  EXPECT_EQ(client.find(evil(server) + "/a:1").kind, Kind::failed);
+    const Told told = client.find(liar.image());
+
+    EXPECT_EQ(told.kind, one.kind) << told.why;
+    EXPECT_THAT(told.why, HasSubstr(one.why));
+  }
 }
 
 // Where a login's realm or a redirect may point, and nobody must ever come.

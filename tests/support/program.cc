@@ -263,4 +263,11 @@ bool Program::stopped(std::chrono::milliseconds limit) const {
   return eventually([this] { return state_of(pid_) == 'T'; }, limit);
 }
 
+std::string output_of(const ProgramSpec& spec) {
+  Program program(spec);
+  if (program.exit_code(kPatience * 3) == 0) return program.out();
+  std::fprintf(stderr, "%s fails:\n%s\n", spec.argv[0].c_str(), program.err().c_str());
+  std::abort();
+}
+
 }  // namespace cronlatch::testing

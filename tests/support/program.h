@@ -97,4 +97,8 @@ class Program {
   std::optional<int> code_;
 };
 
+// Runs it to its end and gives its standard output; ends the tests with its complaint when it
+// fails.
+std::string output_of(const ProgramSpec& spec);
+
 }  // namespace cronlatch::testing

@@ -2,7 +2,6 @@
 #include "support/registry_server.h"
 
 #include <arpa/inet.h>
-#include <openssl/evp.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -13,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/digest.h"
 #include "support/redis_server.h"
 
 namespace cronlatch::testing {
@@ -22,6 +22,9 @@ namespace fs = std::filesystem;
 
 // bcrypt of kPassword, the only kind that the registry reads.
 constexpr char kLogin[] = "cron:$2b$04$abcdefghijklmnopqrstuuetGRvO6QNMBbbIoo5tpQkbPXg26U9Qu\n";
+
+constexpr char kHosts[] =
+    "127.0.0.1 localhost registry.test redis.test canary.test rebound.example.com\n";
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
@@ -65,14 +68,7 @@ class Layout {
            descriptors + "]}";
   }
   std::string blob(const std::string& bytes) {
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
-    EVP_Digest(bytes.data(), bytes.size(), hash, &size, EVP_sha256(), nullptr);
-    std::string hex;
-    for (unsigned int i = 0; i < size; ++i) {
-      hex += "0123456789abcdef"[hash[i] >> 4];
-      hex += "0123456789abcdef"[hash[i] & 15];
-    }
+    std::string hex = sha256(bytes);
     write(path_ + "/blobs/sha256/" + hex, bytes);
     return hex;
   }
@@ -93,6 +89,7 @@ class Layout {
 }  // namespace
 
 bool name_hosts() {
+  if (read_file("/etc/hosts") == kHosts) return true;  // by another suite of this process
   const uid_t uid = getuid();
   if (unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) != 0) return false;
   if (uid != 0) write("/proc/self/uid_map", "0 " + std::to_string(uid) + " 1");
@@ -100,7 +97,7 @@ bool name_hosts() {
   const int fd = mkstemp(hosts.data());
   if (fd < 0) return false;
   close(fd);
-  write(hosts, "127.0.0.1 localhost registry.test redis.test canary.test rebound.example.com\n");
+  write(hosts, kHosts);
   const bool mounted = mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                        mount(hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0;
   fs::remove(hosts);  // the mount keeps it
@@ -108,20 +105,30 @@ bool name_hosts() {
 }
 
 RegistryServer::RegistryServer(const Certificates& certificates, Door door)
-    : certificates_(certificates), door_(door), port_(free_port()) {
+    : RegistryServer(certificates, door, "{htpasswd: {realm: test, path: %/htpasswd}}") {}
+
+RegistryServer::RegistryServer(const Certificates& certificates, const TokenServer& tokens)
+    : RegistryServer(certificates, Door::login,
+                     "{token: {realm: \"" + tokens.realm() + "\", service: " +
+                         TokenServer::kService + ", issuer: " + TokenServer::kIssuer +
+                         ", rootcertbundle: " + certificates.ca() + "}}") {}
+
+// "%" in `auth` is the folder of ours.
+RegistryServer::RegistryServer(const Certificates& certificates, Door door, const std::string& auth)
+    : door_(door), port_(free_port()) {
   fs::create_directory(dir_.path("store"));
-  fs::create_directory(dir_.path("certs"));
-  fs::copy_file(certificates.ca(), dir_.path("certs/ca.crt"));
+  fs::create_directory(trust());
+  fs::copy_file(certificates.ca(), trust() + "/ca.crt");
   write(dir_.path("htpasswd"), kLogin);
-  write(dir_.path("config.yml"),
-        "version: 0.1\nlog: {level: error}\ncompatibility: {schema1: {enabled: true}}\n"
-        "storage: {filesystem: {rootdirectory: " +
-            dir_.path("store") + "}}\nhttp:\n  addr: 127.0.0.1:" + std::to_string(port_) +
-            "\n  tls: {certificate: " + certificates.good().cert +
-            ", key: " + certificates.good().key + "}\n" +
-            (door == Door::login
-                 ? "auth: {htpasswd: {realm: test, path: " + dir_.path("htpasswd") + "}}\n"
-                 : ""));
+  std::string config =
+      "version: 0.1\nlog: {level: error}\ncompatibility: {schema1: {enabled: true}}\n"
+      "storage: {filesystem: {rootdirectory: %/store}}\nhttp:\n  addr: 127.0.0.1:" +
+      std::to_string(port_) + "\n  tls: {certificate: " + certificates.good().cert +
+      ", key: " + certificates.good().key + "}\n";
+  if (door == Door::login) config += "auth: " + auth + "\n";
+  for (std::size_t at = config.find('%'); at != std::string::npos; at = config.find('%'))
+    config.replace(at, 1, dir_.path());
+  write(dir_.path("config.yml"), config);
   start();
 }
 
@@ -134,20 +141,16 @@ void RegistryServer::start() {
   std::abort();
 }
 
-void RegistryServer::copy(const std::string& layout, const std::string& to,
-                          const std::vector<std::string>& more) {
+void RegistryServer::push_from(const std::string& source, const std::string& repository_and_tag,
+                               const std::vector<std::string>& more) {
   std::vector<std::string> argv = {
-      "/usr/bin/skopeo", "--insecure-policy", "--tmpdir",        dir_.path(), "copy",
-      "--quiet",         "--dest-cert-dir",   dir_.path("certs")};
+      "/usr/bin/skopeo", "--insecure-policy", "--tmpdir", dir_.path(), "copy",
+      "--quiet",         "--dest-cert-dir",   trust()};
   if (door_ == Door::login)
     argv.insert(argv.end(), {"--dest-creds", std::string(kUser) + ":" + kPassword});
   argv.insert(argv.end(), more.begin(), more.end());
-  argv.insert(argv.end(), {"oci:" + layout, "docker://" + name() + "/" + to});
-  Program skopeo(ProgramSpec{.argv = argv, .env = {"PATH=/usr/bin:/bin", "HOME=" + dir_.path()}});
-  const auto code = skopeo.exit_code(kPatience * 3);
-  if (code == 0) return;
-  std::fprintf(stderr, "skopeo does not push %s:\n%s\n", to.c_str(), skopeo.err().c_str());
-  std::abort();
+  argv.insert(argv.end(), {source, "docker://" + name() + "/" + repository_and_tag});
+  output_of({.argv = argv, .env = {"PATH=/usr/bin:/bin", "HOME=" + dir_.path()}});
 }
 
 void RegistryServer::push(const std::string& repository_and_tag, const PushedImage& image,
@@ -155,7 +158,7 @@ void RegistryServer::push(const std::string& repository_and_tag, const PushedIma
   const std::string path = dir_.path("layout-" + std::to_string(++layouts_));
   Layout layout(path);
   layout.finish(layout.add(image));
-  copy(path, repository_and_tag, {"--format", format});
+  push_from("oci:" + path, repository_and_tag, {"--format", format});
 }
 
 void RegistryServer::push_index(const std::string& repository_and_tag,
@@ -165,7 +168,7 @@ void RegistryServer::push_index(const std::string& repository_and_tag,
   std::string all;
   for (const PushedImage& image : images) all += (all.empty() ? "" : ",") + layout.add(image);
   layout.finish(layout.descriptor("index.v1+json", layout.blob(layout.index(all))));
-  copy(path, repository_and_tag, {"--all"});
+  push_from("oci:" + path, repository_and_tag, {"--all"});
 }
 
 }  // namespace cronlatch::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RegistryServer: a real registry (Debian's docker-registry) on loopback with TLS, and images to
-// push into it with skopeo. It dies with the test.
+// push into it with skopeo; buildah.h has others. It dies with the test.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "support/certificates.h"
 #include "support/program.h"
+#include "support/token_server.h"
 
 namespace cronlatch::testing {
 
@@ -28,8 +29,15 @@ class RegistryServer {
 
   enum class Door { open, login };
   explicit RegistryServer(const Certificates& certificates, Door door = Door::open);
+  // Believes the tokens of that server.
+  RegistryServer(const Certificates& certificates, const TokenServer& tokens);
 
   std::string name() const { return "registry.test:" + std::to_string(port_); }
+  // The folder of its authority, as --cert-dir wants it.
+  std::string trust() const { return dir_.path("certs"); }
+  // Copies what skopeo can name ("docker-archive:FILE").
+  void push_from(const std::string& source, const std::string& repository_and_tag,
+                 const std::vector<std::string>& more = {});
   void push(const std::string& repository_and_tag, const PushedImage& image,
             const std::string& format = "oci");
   void push_index(const std::string& repository_and_tag, const std::vector<PushedImage>& images);
@@ -37,9 +45,8 @@ class RegistryServer {
   void start();
 
  private:
-  void copy(const std::string& layout, const std::string& to, const std::vector<std::string>& more);
+  RegistryServer(const Certificates& certificates, Door door, const std::string& auth);
 
-  const Certificates& certificates_;
   const Door door_;
   ScratchDir dir_;
   int port_ = 0;

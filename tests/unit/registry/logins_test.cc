@@ -63,6 +63,9 @@ TEST(AuthFile, HoldsOneLoginAndNoProgramToRun) {
 
   EXPECT_EQ(auth_file(image("pg"), &login), R"({"auths":{"docker.io":{"auth":"bWU6cHc="}}})");
   EXPECT_EQ(auth_file(image("pg"), nullptr), R"({"auths":{}})");
+  const Login token{Secret(), Secret("t")};
+  EXPECT_EQ(auth_file(image("pg"), &token),
+            R"({"auths":{"docker.io":{"auth":"Og==","identitytoken":"t"}}})");
 }
 
 const std::string kLogin = "Proxy-Authorization: Basic bG9va3VwOnNlY3JldA==\r\n";  // lookup:secret
@@ -109,6 +112,8 @@ TEST(Reason, LosesLoginsAndSignatures) {
       "level=fatal msg=\"Get \\\"https://me:geheim@s3.example/b?X-Sig=geheim&t=1\\\": EOF\"");
 
   EXPECT_EQ(reason, "Get \"https://s3.example/b\": EOF");
+  EXPECT_EQ(reason_in("https://me:ge@heim@s3.example/b@c and http://x@y/"),
+            "https://s3.example/b@c and http://y/");
 }
 
 }  // namespace
