@@ -15,14 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string review_of(const std::string& image) {
-  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",)"
-         R"("namespace":"demo","operation":"CREATE","object":{"apiVersion":"batch/v1","kind":"Job",)"
-         R"("metadata":{"name":"one","namespace":"demo","annotations":{"cronlatch.dev/lock":"one"}},)"
-         R"("spec":{"template":{"spec":{"containers":[{"name":"main","image":")" +
-         image + R"("}],"restartPolicy":"Never"}}}}}})";
-}
-
 class ImageLookup : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -36,7 +28,7 @@ class ImageLookup : public ::testing::Test {
   }
   // The answer's body, its patch as text behind it.
   static std::string ask(const OperatorProcess& op, const std::string& image) {
-    const auto answer = op.ask(post("/admit/job", review_of(image)));
+    const auto answer = op.ask(post("/admit/job", review_of_image(image)));
     if (!answer || answer->status != 200) return "no answer";
     const std::size_t patch = answer->body.find("\"patch\":\"");
     if (patch == std::string::npos) return answer->body;

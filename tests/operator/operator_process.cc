@@ -116,4 +116,12 @@ std::string job_review(const std::string& uid) {
          R"("restartPolicy":"Never"}}}}}})";
 }
 
+std::string review_of_image(const std::string& image) {
+  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",)"
+         R"("namespace":"demo","operation":"CREATE","object":{"apiVersion":"batch/v1","kind":"Job",)"
+         R"("metadata":{"name":"one","namespace":"demo","annotations":{"cronlatch.dev/lock":"one"}},)"
+         R"("spec":{"template":{"spec":{"containers":[{"name":"main","image":")" +
+         image + R"("}],"restartPolicy":"Never"}}}}}})";
+}
+
 }  // namespace cronlatch::testing

@@ -55,6 +55,8 @@ class OperatorProcess {
 
 // An AdmissionReview of a Job without any annotation, and with the uid.
 std::string job_review(const std::string& uid);
+// Of an annotated Job in the namespace demo whose command only its image knows.
+std::string review_of_image(const std::string& image);
 
 // ASan keeps freed memory, so what is resident says nothing there.
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private images: which logins the operator uses for whom, and that nobody else gets to see them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+#include "clock/kernel_clock.h"
+#include "operator/image_lookup.h"
+#include "operator/secrets.h"
+#include "operator_process.h"
+#include "support/base64.h"
+#include "support/fake_api.h"
+#include "support/registry_server.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using kube::Json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+class PrivateImage : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ASSERT_TRUE(name_hosts()) << "no mount namespace for the tests' hosts";
+  }
+  PrivateImage() { registry_.push("team/a:1", {R"({"Cmd":["private"]})"}); }
+
+  std::string image() const { return registry_.name() + "/team/a:1"; }
+  std::string login(const std::string& password) const {
+    return '"' + registry_.name() + R"(":{"auth":")" +
+           cronlatch::to_base64(std::string(RegistryServer::kUser) + ":" + password) + "\"}";
+  }
+  std::string docker_config(const std::string& password) const {
+    return R"({"auths":{)" + login(password) + "}}";
+  }
+  std::string right() const { return docker_config(RegistryServer::kPassword); }
+
+  Certificates certificates_;
+  RegistryServer registry_{certificates_, RegistryServer::Door::login};
+  ScratchDir dir_;
+};
+
+// ---- Secrets that Jobs name ----
+
+class PullSecrets : public PrivateImage {
+ protected:
+  PullSecrets() {
+    settings_.lookup = true;
+    settings_.lookup_registries = {registry_.name()};
+    settings_.lookup_architectures = {"amd64"};
+    settings_.lookup_ca_file = certificates_.ca();
+    settings_.lookup_pull_secret_namespaces = {"demo"};
+  }
+  void keep(const std::string& name, const std::string& key, const std::string& text) {
+    api_.put(op::secret_path("demo", name), {{"data", {{key, cronlatch::to_base64(text)}}}});
+  }
+  // The command's first word, or why it is not known.
+  std::string find(const std::string& namespace_name, const std::vector<std::string>& secrets) {
+    if (!images_) {
+      images_.emplace(settings_, metrics_, clock_, log_);
+      EXPECT_TRUE(images_->start({dir_.path(), ""}, &api_).ok());
+    }
+    Json pod = {{"imagePullSecrets", Json::array()}};
+    for (const std::string& secret : secrets) pod["imagePullSecrets"].push_back({{"name", secret}});
+    const auto answer =
+        images_->find({image(), namespace_name, pod}, clock_.now() + std::chrono::minutes(1));
+    if (const auto* const unknown = std::get_if<op::NotKnown>(&answer)) return unknown->why;
+    return std::get<op::Entrypoint>(answer).cmd.at(0);
+  }
+
+  op::Settings settings_;
+  KernelClock clock_;
+  std::mutex mutex_;
+  std::string logged_;
+  Log log_{LogFormat::text, Level::debug, clock_, [this](std::string_view line) {
+             const std::lock_guard lock(mutex_);
+             logged_ += line;
+           }};
+  op::Metrics metrics_{"test"};
+  FakeApi api_;
+  std::optional<op::ImageLookup> images_;  // last: its threads log
+};
+
+TEST_F(PullSecrets, OpenOfBothKinds) {
+  keep("new", ".dockerconfigjson", right());
+  keep("old", ".dockercfg", "{" + login(RegistryServer::kPassword) + "}");
+
+  EXPECT_EQ(find("demo", {"new"}), "private");
+  EXPECT_EQ(find("demo", {"old"}), "private");
+}
+
+TEST_F(PullSecrets, AreAllTried) {
+  keep("wrong", ".dockerconfigjson", docker_config("geheim"));
+  keep("odd", ".dockerconfigjson", "no JSON: geheim");
+  keep("right", ".dockerconfigjson", right());
+
+  EXPECT_EQ(find("demo", {"absent", "odd", "wrong", "right"}), "private");
+  images_.reset();
+  EXPECT_THAT(logged_, HasSubstr("demo/absent"));
+  EXPECT_THAT(logged_, HasSubstr("demo/odd"));
+  EXPECT_THAT(logged_, Not(HasSubstr("geheim")));
+}
+
+TEST_F(PullSecrets, AreReadInTheNamespacesOfTheListOnly) {
+  keep("right", ".dockerconfigjson", right());
+
+  EXPECT_THAT(find("other", {"right"}), HasSubstr("auth"));
+  EXPECT_TRUE(api_.requests().empty());
+}
+
+TEST_F(PullSecrets, AnswerNobodyElse) {
+  keep("right", ".dockerconfigjson", right());
+  ASSERT_EQ(find("demo", {"right"}), "private");
+
+  EXPECT_THAT(find("demo", {}), HasSubstr("auth"));
+  EXPECT_THAT(find("other", {"right"}), HasSubstr("auth"));
+}
+
+TEST_F(PullSecrets, AreNoPathsIntoTheApi) {
+  EXPECT_THAT(find("demo", {"../../../namespaces", "a/b", "?x", ""}), HasSubstr("auth"));
+  EXPECT_TRUE(api_.requests().empty());
+}
+
+// ---- the platform's docker config, and the whole operator ----
+
+class DockerConfig : public PrivateImage {
+ protected:
+  OperatorProcess::Wish wish(const std::string& more = "") const {
+    return {.more = "lookup: true\nlookup-registries: [\"" + registry_.name() +
+                    "\"]\nlookup-architectures: [amd64]\nlookup-ca-file: " + certificates_.ca() +
+                    "\nlookup-docker-config: " + dir_.path("config.json") + "\n" + more};
+  }
+  std::string ask(const OperatorProcess& op) const {
+    const auto answer = op.ask(post("/admit/job", review_of_image(image())));
+    return answer ? answer->body : "";
+  }
+  bool gates(const OperatorProcess& op) const {
+    return eventually([&] { return ask(op).find("\"patch\"") != std::string::npos; },
+                      kPatience * 3);
+  }
+};
+
+TEST_F(DockerConfig, OpensAndIsReadAgainWhenItWasWrong) {
+  write(dir_.path("config.json"), docker_config("geheim"));
+  OperatorProcess op(wish());
+  ASSERT_TRUE(eventually([&] { return ask(op).find("auth") != std::string::npos; }));
+
+  write(dir_.path("config.json"), right());
+
+  EXPECT_TRUE(gates(op)) << ask(op);
+}
+
+// The client as its process list and environment show it to others.
+TEST_F(DockerConfig, IsSeenByNobodyOnItsWay) {
+  write(dir_.path("client"), "#!/bin/sh\n{ tr '\\0' '\\n' </proc/$$/cmdline; env; } >>" +
+                                 dir_.path("seen") + "\nexec /usr/bin/skopeo \"$@\"\n");
+  std::filesystem::permissions(dir_.path("client"), std::filesystem::perms::owner_all);
+  write(dir_.path("config.json"), right());
+  OperatorProcess op(wish("lookup-program: " + dir_.path("client") + "\n"));
+  ASSERT_TRUE(gates(op)) << ask(op);
+
+  const std::string seen = read_file(dir_.path("seen"));
+  ASSERT_THAT(seen, HasSubstr("docker://" + registry_.name()));
+  ASSERT_THAT(seen, HasSubstr("HTTPS_PROXY="));
+  const std::string told = seen + op.program().err() + op.metrics() + ask(op);
+  EXPECT_THAT(told, Not(HasSubstr(RegistryServer::kPassword)));
+  EXPECT_THAT(told, Not(HasSubstr(cronlatch::to_base64(std::string(RegistryServer::kUser) + ":" +
+                                                       RegistryServer::kPassword))));
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
