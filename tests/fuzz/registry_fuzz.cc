@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What registries answer and what tenants call their images. Oracles: what is accepted keeps its
+// bounds and reads the same when it is written again; an error is one line.
+#include "fuzz/oracle.h"
+#include "image/manifest.h"
+#include "image/reference.h"
+#include "image/registry_policy.h"
+
+namespace {
+
+using namespace cronlatch;
+
+constexpr std::size_t kMostCommandBytes = std::size_t{64} << 10;
+
+void error_is_one_line(const Error& error) {
+  fuzz::must(!error.message.empty(), "an error says something");
+  fuzz::must(fuzz::is_one_line(error.message), "an error is one line");
+}
+
+void manifest(std::string_view text) {
+  const auto read = image::parse_manifest(text);
+  if (!read) return error_is_one_line(read.error());
+  fuzz::must(text.size() <= image::kMostManifestBytes, "a manifest is bounded");
+  for (const image::Variant& variant : read->linux_variants) {
+    fuzz::must(image::is_digest(variant.digest), "a platform has a digest");
+    fuzz::must(!variant.arch.empty(), "a platform has an architecture");
+  }
+  fuzz::must(read->kind == image::Manifest::Kind::index || read->linux_variants.empty(),
+             "only an index has platforms");
+}
+
+void words(const std::vector<std::string>& all) {
+  std::size_t bytes = 0;
+  for (const std::string& word : all) {
+    bytes += word.size();
+    fuzz::must(word.find('\0') == std::string::npos, "a word can be an argument");
+  }
+  fuzz::must(bytes <= kMostCommandBytes, "a command is bounded");
+}
+
+void config(std::string_view text) {
+  const auto startup = image::parse_config(text);
+  if (!startup) return error_is_one_line(startup.error());
+  words(startup->entrypoint);
+  words(startup->cmd);
+  fuzz::must(startup->entrypoint != std::vector<std::string>{""}, "one empty word is none");
+}
+
+void reference(std::string_view text) {
+  const auto image = image::parse_reference(text);
+  if (!image) {
+    error_is_one_line(image.error());
+    fuzz::must(text.size() < 8 || !fuzz::contains(image.error().message, text),
+               "an error does not repeat what may carry a login");
+    return;
+  }
+  const std::string whole = image->text();
+  const auto again = image::parse_reference(whole);
+  fuzz::must(again.ok(), "a name that was made whole is a name");
+  fuzz::must(*again == *image, "and means the same");
+  fuzz::must(image->digest.empty() != image->tag.empty(), "it has a tag or a digest");
+  // It becomes an argument of the client, and a line of its configuration.
+  fuzz::must(whole.find_first_of(" \t\n\r\"'\\$?#%") == std::string::npos, "it needs no quoting");
+  fuzz::must(image->registry.find_first_of("/@") == std::string::npos, "a registry is a host");
+  const image::RegistryPolicy nobody({});
+  fuzz::must(!nobody.allows(*image).ok(), "nothing is allowed that is not listed");
+  const auto listed = image::parse_listed(image->registry);
+  fuzz::must(listed.ok(), "a registry can be listed");
+  const image::RegistryPolicy one({*listed});
+  fuzz::must(one.allows(*image).ok(), "and is allowed then");
+}
+
+void listed(std::string_view text) {
+  const auto registry = image::parse_listed(text);
+  if (!registry) return error_is_one_line(registry.error());
+  const image::RegistryPolicy policy({*registry});
+  const auto leave =
+      policy.allows(registry->peer, registry->plain ? image::RegistryPolicy::Scheme::http
+                                                    : image::RegistryPolicy::Scheme::https);
+  fuzz::must(leave.ok() && leave->any_address, "what is listed may be asked");
+  fuzz::must(
+      registry->plain || !policy.allows(registry->peer, image::RegistryPolicy::Scheme::http).ok(),
+      "but without TLS only when its line says so");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text = fuzz::text_of(bytes, size);
+  manifest(text);
+  config(text);
+  reference(text);
+  listed(text);
+  return 0;
+}
