@@ -78,7 +78,7 @@ class PullSecrets : public PrivateImage {
   KernelClock clock_;
   std::mutex mutex_;
   std::string logged_;
-  Log log_{LogFormat::text, Level::debug, clock_, [this](std::string_view line) {
+  Log log_{LogFormat::json, Level::debug, clock_, [this](std::string_view line) {
              const std::lock_guard lock(mutex_);
              logged_ += line;
            }};
