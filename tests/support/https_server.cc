@@ -121,6 +121,29 @@ HttpsServer::Request parse_head(std::string_view head) {
   return request;
 }
 
+// By its length, or in chunks as Go's client sends a form; false when the client went.
+bool read_body(TlsPeer& peer, std::string& bytes, HttpsServer::Request& request) {
+  const auto take = [&](std::size_t wanted) {
+    while (bytes.size() < wanted)
+      if (!peer.read(bytes)) return false;
+    request.body += bytes.substr(0, wanted);
+    bytes.erase(0, wanted);
+    return true;
+  };
+  if (!request.headers.contains("transfer-encoding"))
+    return take(std::strtoul(request.headers["content-length"].c_str(), nullptr, 10));
+  for (std::size_t size = 1; size != 0;) {
+    std::size_t end = 0;
+    while ((end = bytes.find("\r\n")) == std::string::npos)
+      if (!peer.read(bytes)) return false;
+    size = std::strtoul(bytes.c_str(), nullptr, 16);
+    bytes.erase(0, end + 2);
+    if (!take(size + 2)) return false;
+    request.body.resize(request.body.size() - 2);
+  }
+  return true;
+}
+
 }  // namespace
 
 void HttpsServer::Peer::answer(int status, std::string_view json) {
@@ -194,13 +217,7 @@ void HttpsServer::serve(int fd) {
       if (!peer.read(bytes)) return;
     Request request = parse_head(std::string_view(bytes).substr(0, end));
     bytes.erase(0, end + 4);
-    const auto length = request.headers.find("content-length");
-    const std::size_t wanted =
-        length == request.headers.end() ? 0 : std::strtoul(length->second.c_str(), nullptr, 10);
-    while (bytes.size() < wanted)
-      if (!peer.read(bytes)) return;
-    request.body = bytes.substr(0, wanted);
-    bytes.erase(0, wanted);
+    if (!read_body(peer, bytes, request)) return;
     handler_(request, peer);
   }
 }
