@@ -125,6 +125,9 @@ json_text() {
 # start_job CRONJOB JOB: as people do it.
 start_job() { k create job "$2" --from="cronjob/$1" >/dev/null; }
 
+# A Job of it would be admitted now: API servers hear of a changed webhook a moment after it was changed.
+admitted() { k create job "probe-$RANDOM" --from="cronjob/$1" --dry-run=server; }
+
 condition() { [ "$(k get job "$1" -o "jsonpath={.status.conditions[?(@.type==\"$2\")].status}")" = True ]; }
 complete() { condition "$1" Complete; }
 failed() { condition "$1" Failed; }
