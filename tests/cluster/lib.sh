@@ -22,7 +22,7 @@ source "$ROOT/scripts/cluster_up.sh"
 SUBJECT=$(basename -- "$0" .sh)
 NS=$(tr _ - <<<"$SUBJECT")
 FAILED=0
-PATIENCE=${PATIENCE:-60}  # seconds for what takes a few; only a hang reaches it
+PATIENCE=${PATIENCE:-120}  # seconds for what takes a few; only a hang reaches it
 
 use_cluster "${CLUSTER:-test}"
 read_addresses
