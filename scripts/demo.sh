@@ -81,7 +81,7 @@ show "export CRONLATCH_STORE=$CRONLATCH_STORE CRONLATCH_TLS_CA=ca.pem"
 show "export CRONLATCH_TLS_CERT=client.pem CRONLATCH_TLS_KEY=client.key CRONLATCH_PASSWORD_FILE=password"
 gate A
 GATE_A=$GATE
-must "A did not run" wait_until 10 runs A
+must "A did not run" wait_until 30 runs A
 cat "$STAGE/A.log"
 
 tell "2. B is started meanwhile. It is skipped and says who, since when, until when:"
@@ -98,7 +98,7 @@ tell "3. A ends; C acquires, with a higher fencing token. Its lease is 5 seconds
 touch "$STAGE/A.end"
 must "A failed" wait "$GATE_A"
 gate C --ttl 5s
-must "C did not run" wait_until 10 runs C
+must "C did not run" wait_until 30 runs C
 cat "$STAGE/C.log"
 must "C's token is not higher than A's" [ "$(fence C)" -gt "$(fence A)" ]
 
@@ -109,7 +109,7 @@ kill -9 "$GATE" "$(cat "$STAGE/C.pid")"
 killed_at=$(date +%s%N)
 gate D --ttl 5s --on-busy wait
 GATE_D=$GATE
-must "D did not take over" wait_until 20 runs D
+must "D did not take over" wait_until 60 runs D
 cat "$STAGE/D.log"
 printf 'taken over %d ms after the kill\n' $((($(date +%s%N) - killed_at) / 1000000))
 must "D's token is not higher than C's" [ "$(fence D)" -gt "$(fence C)" ]

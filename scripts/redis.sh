@@ -60,7 +60,7 @@ start_redis() {
     redis-server --bind 127.0.0.1 "${plain[@]}" $port_option "$REDIS_PORT" --unixsocket "$dir/redis.sock" --dir "$dir" \
       --save '' --appendonly no --daemonize no --loglevel warning "$@" >"$dir/redis.log" 2>&1 &
     REDIS_PID=$!
-    if wait_until 10 answers_or_is_gone "$dir/redis.sock" "$REDIS_PID" && kill -0 "$REDIS_PID" 2>/dev/null; then
+    if wait_until 30 answers_or_is_gone "$dir/redis.sock" "$REDIS_PID" && kill -0 "$REDIS_PID" 2>/dev/null; then
       REDIS_PIDS+=("$REDIS_PID")
       return 0
     fi

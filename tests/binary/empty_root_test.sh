@@ -30,7 +30,7 @@ compile() { g++ -std=c++20 -Os -static -s -o "$STAGE/$1" "$HERE/$1.cc" "${@:2}" 
 nameserver() {  # nameserver ADDRESS NAME
   "$STAGE/dns_responder" "$1" "$2" 127.0.0.1 >"$STAGE/dns-$1.log" 2>&1 &
   HELPERS+=($!)
-  wait_until 5 grep -q ready "$STAGE/dns-$1.log"
+  wait_until 30 grep -q ready "$STAGE/dns-$1.log"
 }
 make_root() {
   local root=$1

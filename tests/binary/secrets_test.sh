@@ -18,7 +18,7 @@ canary_is_nowhere() { ! grep -rlF -- "$CANARY" "${1:-$SEEN}"; }
 try() {
   local name=$1 codes=$2 code=0
   shift 2
-  timeout 20 "$BINARY" "$@" >"$SEEN/$name.out" 2>&1 </dev/null || code=$?
+  timeout 60 "$BINARY" "$@" >"$SEEN/$name.out" 2>&1 </dev/null || code=$?
   check "$name ends with $codes" eval "case ' $codes ' in *' $code '*) ;; *) echo 'exit code $code'; cat '$SEEN/$name.out'; false ;; esac"
 }
 # gate NAME CODES [OPTION...]: `run` with every place that may be written to.

@@ -22,7 +22,7 @@ source "$ROOT/scripts/cluster_up.sh"
 SUBJECT=$(basename -- "$0" .sh)
 NS=$(tr _ - <<<"$SUBJECT")
 FAILED=0
-PATIENCE=${PATIENCE:-60}  # seconds for what takes a few; only a hang reaches it
+PATIENCE=${PATIENCE:-120}  # seconds for what takes a few; only a hang reaches it
 
 use_cluster "${CLUSTER:-test}"
 read_addresses
@@ -124,6 +124,9 @@ json_text() {
 
 # start_job CRONJOB JOB: as people do it.
 start_job() { k create job "$2" --from="cronjob/$1" >/dev/null; }
+
+# A Job of it would be admitted now: API servers hear of a changed webhook a moment after it was changed.
+admitted() { k create job "probe-$RANDOM" --from="cronjob/$1" --dry-run=server; }
 
 condition() { [ "$(k get job "$1" -o "jsonpath={.status.conditions[?(@.type==\"$2\")].status}")" = True ]; }
 complete() { condition "$1" Complete; }

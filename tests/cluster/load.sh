@@ -13,7 +13,7 @@ start_load() {
     done
   ) &
   LOAD_PID=$!
-  wait_until 20 [ -s "$LOAD/admitted" ] || fail "the load does not start"
+  wait_until 60 [ -s "$LOAD/admitted" ] || fail "the load does not start"
 }
 
 end_load() {

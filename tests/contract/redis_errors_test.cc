@@ -67,7 +67,7 @@ class RedisErrors : public ::testing::TestWithParam<Trouble> {
   RedisPeer peer_{RedisPeer::to_eval(GetParam().answer)};
   RedisProgram run_{spec_of(peer_.url())};
 
-  static constexpr Millis kPatience{500};
+  static constexpr Millis kPatience{1'500};
   void expect_stated(Request request) {
     const Trouble& stated = GetParam();
     for (int round = 1; round <= 2; ++round) {

@@ -25,7 +25,7 @@ namespace cronlatch::testing {
 namespace {
 
 constexpr int kPortTries = 5;
-constexpr auto kStartDeadline = std::chrono::seconds(10);
+constexpr auto kStartDeadline = std::chrono::seconds(30);
 constexpr auto kPollGap = std::chrono::milliseconds(2);
 
 std::string make_dir() {

@@ -37,13 +37,13 @@ gives() {
 soon() {
   local sentence=$1
   shift
-  if wait_until 30 gives "$@" >/dev/null 2>&1; then ok "$sentence"; else check "$sentence" gives "$@"; fi
+  if wait_until 60 gives "$@" >/dev/null 2>&1; then ok "$sentence"; else check "$sentence" gives "$@"; fi
 }
 by_job() { echo "sum by (cronjob) (namespace_cronjob_lock:cronlatch_$1:max{namespace=\"shop\", lock=\"shared\"}) > 0"; }
 
 run first -- sh -c "touch '$STAGE/began'; while [ ! -e '$STAGE/end' ]; do sleep 0.05; done" &
 first=$!
-wait_until 10 test -e "$STAGE/began"
+wait_until 60 test -e "$STAGE/began"
 check "a run is skipped" run second -- true
 publish metrics
 soon "its holder is seen" 'sum by (cronjob) (cronlatch_lock_held) == 1' "cronjob=first 1"
@@ -53,7 +53,7 @@ check "and another one runs" run second -- true
 # The wrapper alone is killed hard: its command goes with it, and nobody releases.
 { run third -- sh -c "touch '$STAGE/third'; exec sleep 60"; } 2>/dev/null &
 third=$!
-wait_until 10 test -e "$STAGE/third"
+wait_until 60 test -e "$STAGE/third"
 pid=$(pgrep -P "$third" -f 'cronlatch run' || echo "$third")
 kill -9 "$pid"
 wait "$third" 2>/dev/null

@@ -39,7 +39,8 @@ cronjob early lock=true -- "echo ran"
 check "the chart is installed again" install_chart
 mirrored() { [ "$(k get cronjob early -o 'jsonpath={.spec.jobTemplate.metadata.annotations.cronlatch\.dev/lock}')" = true ]; }
 becomes "a CronJob that was annotated before is mirrored by the reconciler" mirrored
+becomes "an annotated Job is admitted" admitted early
 start_job early first
-becomes "and its run completes" complete first
+becomes "and completes" complete first
 check "gated" outcome_has first '"outcome":"ran"'
 finish
