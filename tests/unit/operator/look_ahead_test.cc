@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/host_clock.h"
+#include "clock/kernel_clock.h"
 #include "support/fake_api.h"
 #include "support/program.h"
 
@@ -42,7 +42,7 @@ struct World {
   World() { EXPECT_TRUE(images.start({scratch.path(), ""}, &api).ok()); }
   ScratchDir scratch;
   Settings settings = asking();
-  HostClock clock;
+  KernelClock clock;
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
   Metrics metrics{"test"};
   FakeApi api;
