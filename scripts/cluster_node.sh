@@ -61,6 +61,9 @@ state = "$DIR/containerd/state"
   # Without CAP_SYS_RESOURCE a lower score cannot be set, and every sandbox would fail.
   restrict_oom_score_adj = true
   netns_mounts_under_state_dir = true
+  # Registries that scenarios start: looked at for each pull.
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "$DIR/containerd/registries"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "$DIR/cni"
@@ -111,7 +114,9 @@ YAML
 
 start_containerd() {
   write_containerd
-  start containerd containerd --config "$DIR/containerd/config.toml"
+  # A proxy of this machine is not in reach from the cluster's network.
+  start containerd env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy \
+    containerd --config "$DIR/containerd/config.toml"
   must_become 30 "containerd answers" containerd cri version
 }
 

@@ -5,6 +5,8 @@
 # shellcheck disable=SC2153  # NAME and its like come from use_cluster
 
 STORE_URL=rediss://cron@redis.store.svc.cluster.local.
+# Who may be asked what images run: the registries of the scenarios that have one (tests/cluster/registry.sh).
+REGISTRIES="registry.any-image.svc.cluster.local:5000, registry.any-image-kubelet.svc.cluster.local:5000"
 
 # install_product [OTHER]: with the Redis of cluster OTHER, else with an own one.
 install_product() {
@@ -16,6 +18,7 @@ install_product() {
     start_store
   fi
   share_store_secret
+  share_registry_authority
   step "namespace demo, the chart"
   apply_manifest demo.yaml
   store_secret demo
@@ -107,12 +110,19 @@ share_store_secret() {
   store_secret cronlatch
 }
 
+share_registry_authority() {
+  [ -s "$DIR/registry/ca.crt" ] || authority "$DIR/registry" "registries of $NAME"
+  kubectl -n cronlatch create configmap registry-authority --from-file="$DIR/registry/ca.crt" --dry-run=client -o yaml |
+    kubectl apply --server-side --force-conflicts -f - >/dev/null
+}
+
 # The last word on what the chart gets here; people add theirs with ./dev cluster helm.
 chart_values() {
   cat <<YAML
 image: {registry: cronlatch.test, repository: cronlatch, tag: dev, pullPolicy: Never}
 inject: {pullPolicy: Never}
 store: {url: "$STORE_URL"}
+entrypointLookup: {registries: [$REGISTRIES], caConfigMap: registry-authority}
 YAML
 }
 

@@ -86,8 +86,12 @@ fresh_namespace() {
   trap 'kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 }
 
+# A port that nobody listens on, in the cluster's network.
+free_port() { in_cluster python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
 # cronjob NAME [key=value...] -- COMMAND...: never due by itself; the keys are annotations cronlatch.dev/<key>. Variables
-# IMAGE, SCHEDULE, BACKOFF change what their names say. The command is one shell script unless RAW is set.
+# IMAGE, PULL (policy), SCHEDULE, BACKOFF change what their names say. The command is one shell script unless RAW is set; nothing
+# behind the dashes: no command.
 cronjob() { manifest CronJob "$@" | k apply -f - >/dev/null; }
 # job NAME ...: the same for a Job made by hand.
 job() { manifest Job "$@" | k apply -f - >/dev/null; }
@@ -102,10 +106,11 @@ manifest() {
   done
   shift
   if [ "${RAW:-}" ]; then command=$*; else command="[sh, -c, $(json_text "$*")]"; fi
+  if [ $# -gt 0 ]; then command="command: $command,"; else command=''; fi
   [ -z "$annotations" ] || annotations="annotations: {${annotations%,}},"
   local pods="backoffLimit: ${BACKOFF:-0}, template: {spec: {restartPolicy: Never, automountServiceAccountToken: false,
       securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}},
-      containers: [{name: main, image: '${IMAGE:-cronlatch.test/shell:1}', imagePullPolicy: Never, command: $command,
+      containers: [{name: main, image: '${IMAGE:-cronlatch.test/shell:1}', imagePullPolicy: ${PULL:-Never}, $command
         securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}"
   if [ "$kind" = Job ]; then
     echo "{apiVersion: batch/v1, kind: Job, metadata: {$annotations name: $name}, spec: {$pods}}"

@@ -8,8 +8,6 @@ WATCH=$(mktemp -d)
 WATCHERS=()
 JOBS_TO_SCRAPE=()
 
-free_port() { in_cluster python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-
 # pods_of_operator NAME: the scrape job of cluster NAME, the one in use: its label `cluster` says so. Debian's Prometheus knows no
 # Kubernetes, so a child asks for the pods every second and writes them down.
 pods_of_operator() {

@@ -12,7 +12,7 @@ RESULTS=$ROOT/build/test-results/cluster
 export CLUSTER=${CLUSTER:-test}
 AT_ONCE=${AT_ONCE:-4}
 # Those that wait longest are started first.
-FIRST=(rotation view scheduled)
+FIRST=(rotation any_image_kubelet any_image view scheduled)
 # Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
 ALONE=(apiserver_restart store_outage outage upgrade selected own_certificate view_restarts two_clusters view_fleet uninstall)
 

@@ -24,6 +24,7 @@ several() {
     sed 's/containers: \[{name: main/containers: [{name: side, image: x}, {name: main/' | k apply -f -
 }
 check "several containers without a choice are refused" refused_with "nothing says which one to gate" several
-no_command() { manifest CronJob bare lock=true -- true | sed 's/, command: \[[^]]*\]//' | k apply -f -; }
-check "a container without a command is refused, and the message shows the way out" refused_with cronlatch.dev/command no_command
+no_command() { cronjob bare lock=true --; }
+check "a container without a command and an image of an unlisted registry is refused, and the message shows a way out" \
+  refused_with cronlatch.dev/command no_command
 finish

@@ -1,0 +1,138 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# A real registry with TLS for one scenario, on this machine in the cluster's network, and how images get into it. The operator finds
+# it under the name of a Service, containerd is told its address. The chart here lists the registries of those scenarios that have one
+# (REGISTRIES in scripts/cluster_product.sh). Sourced after lib.sh, when the namespace is there.
+
+# shellcheck source=scripts/cluster_product_image.sh
+source "$ROOT/scripts/cluster_product_image.sh"
+
+REGISTRY=registry.$NS.svc.cluster.local:5000  # as it stands in images
+REGISTRY_HOME=$DIR/registry/$NS
+REGISTRY_LOG=registry-$NS
+# Nobody has looked at an image of this tag yet, also where the scenario runs again and again on one cluster.
+TAG=t$(date +%s%N)
+BUILDAH=(buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run")  # as buildah_here, for other programs to start
+# Proxies of this machine are not in reach from the cluster's network.
+directly() { in_cluster env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy "$@"; }
+
+make_registry() {
+  stop_registry  # of a run that was killed
+  rm -rf -- "$REGISTRY_HOME"
+  mkdir -p "$REGISTRY_HOME"/{images,trusted,layers}
+  REGISTRY_ADDRESS=$NODE_IP:$(free_port)
+  cp "$DIR/registry"/ca.{crt,key} "$REGISTRY_HOME/"  # a serial of its own: scenarios run side by side
+  cp "$DIR/registry/ca.crt" "$REGISTRY_HOME/trusted/"
+  leaf "$REGISTRY_HOME/server" /CN=registry "DNS:${REGISTRY%:*},IP:$NODE_IP"
+  cat >"$REGISTRY_HOME/config.yml" <<YAML
+version: 0.1
+log: {level: info}
+storage: {filesystem: {rootdirectory: "$REGISTRY_HOME/images"}}
+http:
+  addr: "$REGISTRY_ADDRESS"
+  tls: {certificate: "$REGISTRY_HOME/server.crt", key: "$REGISTRY_HOME/server.key"}
+YAML
+  name_registry
+  start_registry
+}
+
+# To pods by a Service without pods, to containerd by a file.
+name_registry() {
+  local folder=$DIR/containerd/registries/$REGISTRY
+  k apply -f - >/dev/null <<YAML
+{apiVersion: v1, kind: Service, metadata: {name: registry}, spec: {ports: [{name: https, port: ${REGISTRY#*:}}]}}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: registry, labels: {kubernetes.io/service-name: registry}}
+addressType: IPv4
+endpoints: [{addresses: [$NODE_IP]}]
+ports: [{name: https, port: ${REGISTRY_ADDRESS#*:}}]
+YAML
+  mkdir -p "$folder"
+  cat >"$folder/hosts.toml" <<TOML
+server = "https://$REGISTRY_ADDRESS"
+ca = "$REGISTRY_HOME/ca.crt"
+TOML
+}
+
+start_registry() {
+  start "$REGISTRY_LOG" env OTEL_TRACES_EXPORTER=none docker-registry serve "$REGISTRY_HOME/config.yml"
+  wait_until 30 registry_answers || { tail "$DIR/log/$REGISTRY_LOG.log" && fail "docker-registry does not start" && finish; }
+}
+stop_registry() { stop_program "$REGISTRY_LOG" 10; }
+registry_answers() { directly curl -sf --cacert "$REGISTRY_HOME/ca.crt" "https://$REGISTRY_ADDRESS/v2/" >/dev/null; }
+
+# make_layers: what the images here are made of, as the image localhost/argv: busybox, and a program that prints how it was called
+# (`ran`, and JSON whose characters are bytes) at /bin/argv and /app/argv.
+make_layers() {
+  local folder=$REGISTRY_HOME/layers
+  mkdir -p "$folder"/{bin,app}
+  people "$folder"
+  static_program "$folder/bin/argv" '#include <stdio.h>
+    #include <unistd.h>
+    static void text(const char* word) {
+      putchar(34);
+      for (; *word; ++word) {
+        const unsigned char byte = (unsigned char)*word;
+        if (byte < 32 || byte > 126 || byte == 34 || byte == 92) printf("\\u%04x", byte); else putchar(byte);
+      }
+      putchar(34);
+    }
+    int main(int count, char** words) {
+      char folder[4096];
+      printf("ran {\"cwd\":");
+      text(getcwd(folder, sizeof folder));
+      printf(",\"argv\":[");
+      for (int i = 0; i < count; ++i) { if (i) putchar(44); text(words[i]); }
+      puts("]}");
+      return 0;
+    }'
+  cp "$folder/bin/argv" "$folder/app/"
+  cp /bin/busybox "$folder/bin/"
+  ln -sf busybox "$folder/bin/sh"
+  # shellcheck disable=SC2016  # of the script
+  printf '#!/bin/sh\nexec /bin/argv "$0" "$@"\n' >"$folder/entry.sh"
+  chmod 755 "$folder/entry.sh"
+  build argv <<<'FROM scratch
+COPY . /
+ENV PATH=/bin WHO="somebody of the image"
+USER 65534:65534'
+}
+
+# build NAME: the image localhost/<namespace>/NAME from a Dockerfile on stdin. Without a time the same Dockerfile gives the same image.
+build() {
+  local file=$REGISTRY_HOME/$1.Dockerfile
+  cat >"$file"
+  by_buildah buildah_here bud --isolation=chroot --pull-never --timestamp 0 --tag "localhost/$NS/$1" --build-arg "ARGV=localhost/$NS/argv" \
+    --file "$file" "$REGISTRY_HOME/layers"
+}
+# push NAME [buildah's options]: it becomes NAME in the registry.
+push() {
+  local name=$1
+  shift
+  by_buildah directly "${BUILDAH[@]}" push --cert-dir "$REGISTRY_HOME/trusted" "$@" "localhost/$NS/$name" "$(address_of "$name")"
+}
+by_buildah() { "$@" >"$REGISTRY_HOME/buildah.log" 2>&1 || { fail "buildah does this: $*" && show <"$REGISTRY_HOME/buildah.log" && finish; }; }
+
+# image NAME [buildah's options]: a Dockerfile on stdin, built on what make_layers made, and pushed.
+image() {
+  # shellcheck disable=SC2016  # buildah's word
+  { printf 'ARG ARGV\nFROM $ARGV\n'; cat; } | build "$1"
+  push "$@"
+}
+# other_platform NAME: makes NAME in the registry a list of itself and of the same for another architecture.
+other_platform() {
+  local container list=localhost/$NS/$1-list other=arm64
+  [ "$(dpkg --print-architecture)" != arm64 ] || other=amd64
+  container=$(buildah_here from --pull-never "localhost/$NS/$1")
+  by_buildah buildah_here config --arch "$other" "$container"
+  by_buildah buildah_here commit --rm "$container" "localhost/$NS/$1-$other"
+  buildah_here manifest rm "$list" >/dev/null 2>&1
+  by_buildah buildah_here manifest create "$list" "localhost/$NS/$1" "localhost/$NS/$1-$other"
+  by_buildah directly "${BUILDAH[@]}" manifest push --all --cert-dir "$REGISTRY_HOME/trusted" "$list" "$(address_of "$1")"
+}
+
+in_registry() { echo "$REGISTRY/any/$1:$TAG"; }  # in_registry NAME: as a pod says it
+address_of() { echo "docker://$REGISTRY_ADDRESS/any/$1:$TAG"; }
+skopeo_here() { directly skopeo --insecure-policy "$@"; }
