@@ -52,7 +52,8 @@ YAML
   mkdir -p "$folder"
   cat >"$folder/hosts.toml" <<TOML
 server = "https://$REGISTRY_ADDRESS"
-ca = "$REGISTRY_HOME/ca.crt"
+[host."https://$REGISTRY_ADDRESS"]
+  ca = "$REGISTRY_HOME/ca.crt"
 TOML
 }
 
