@@ -122,16 +122,17 @@ image() {
   { printf 'ARG ARGV\nFROM $ARGV\n'; cat; } | build "$1"
   push "$@"
 }
-# other_platform NAME: makes NAME in the registry a list of itself and of the same for another architecture.
+# other_platform NAME [options of buildah config]: makes NAME in the registry a list of itself and of such a one for another architecture.
 other_platform() {
-  local container list=localhost/$NS/$1-list other=arm64
+  local container name=$1 list=localhost/$NS/$1-list other=arm64
+  shift
   [ "$(dpkg --print-architecture)" != arm64 ] || other=amd64
-  container=$(buildah_here from --pull-never "localhost/$NS/$1")
-  by_buildah buildah_here config --arch "$other" "$container"
-  by_buildah buildah_here commit --rm "$container" "localhost/$NS/$1-$other"
+  container=$(buildah_here from --pull-never "localhost/$NS/$name")
+  by_buildah buildah_here config --arch "$other" "$@" "$container"
+  by_buildah buildah_here commit --rm "$container" "localhost/$NS/$name-$other"
   buildah_here manifest rm "$list" >/dev/null 2>&1
-  by_buildah buildah_here manifest create "$list" "localhost/$NS/$1" "localhost/$NS/$1-$other"
-  by_buildah directly "${BUILDAH[@]}" manifest push --all --cert-dir "$REGISTRY_HOME/trusted" "$list" "$(address_of "$1")"
+  by_buildah buildah_here manifest create "$list" "localhost/$NS/$name" "localhost/$NS/$name-$other"
+  by_buildah directly "${BUILDAH[@]}" manifest push --all --cert-dir "$REGISTRY_HOME/trusted" "$list" "$(address_of "$name")"
 }
 
 in_registry() { echo "$REGISTRY/any/$1:$TAG"; }  # in_registry NAME: as a pod says it

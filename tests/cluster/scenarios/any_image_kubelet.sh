@@ -8,7 +8,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 source "$ROOT/tests/cluster/registry.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 trap 'stop_registry; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
-BATCH=14  # pods at once are twice as many
+BATCH=15  # pods at once are twice as many
 WORK=$REGISTRY_HOME/cases
 
 make_registry
@@ -63,7 +63,12 @@ image platforms <<'D'
 ENTRYPOINT ["/bin/argv", "one of two platforms"]
 CMD ["its cmd"]
 D
-other_platform platforms
+other_platform platforms --cmd 'another cmd'
+image programs <<'D'
+ENTRYPOINT ["argv", "$(WHO)", "$$(WHO)", "$$", "\"q\"", "back\\slash", "ünï", ""]
+CMD ["line\nbreak", "{}", "--"]
+D
+other_platform programs --entrypoint '["/bin/never"]' --cmd never
 
 # try IMAGE [command=JSON] [args=JSON]: one line of the table.
 try() {
@@ -115,6 +120,8 @@ try odd 'args=["","*","line\nbreak","\"q\"","ünï"]'
 try odd "$COMMAND"
 try platforms
 try platforms 'args=["of args"]'
+try programs
+try programs "args=$REFERENCES"
 
 # The Jobs of both ways, plain-N and gated-N, with the numbers FROM to FROM + BATCH.
 manifest Job one lock=one -- | yq . >"$WORK/job"
