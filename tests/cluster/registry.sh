@@ -134,7 +134,12 @@ other_platform() {
   by_buildah buildah_here manifest create "$list" "localhost/$NS/$name" "localhost/$NS/$name-$other"
   by_buildah directly "${BUILDAH[@]}" manifest push --all --cert-dir "$REGISTRY_HOME/trusted" "$list" "$(address_of "$name")"
 }
+# in_schema_2 NAME: from what buildah pushed to what Docker pushes.
+in_schema_2() {
+  local trusted=$REGISTRY_HOME/trusted
+  directly skopeo --insecure-policy copy --quiet --format v2s2 --src-cert-dir "$trusted" --dest-cert-dir "$trusted" "$(address_of "$1")" "$(address_of "$1")" ||
+    { fail "skopeo does not copy $1" && finish; }
+}
 
 in_registry() { echo "$REGISTRY/any/$1:$TAG"; }  # in_registry NAME: as a pod says it
 address_of() { echo "docker://$REGISTRY_ADDRESS/any/$1:$TAG"; }
-skopeo_here() { directly skopeo --insecure-policy "$@"; }

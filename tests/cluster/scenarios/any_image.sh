@@ -21,6 +21,7 @@ DOCKERFILE
 image late <<'DOCKERFILE'
 ENTRYPOINT ["/entry.sh"]
 DOCKERFILE
+in_schema_2 report
 other_platform nightly
 bare() {  # bare NAME [SCHEDULE]: an annotated CronJob without a command, of the image of that name
   IMAGE=$(in_registry "$1") SCHEDULE=${2:-0 0 1 1 *} cronjob "$1" lock=true --
@@ -66,7 +67,7 @@ needs "every replica has looked at the first image, for both platforms" all_know
 needs "and at the second" all_know report 1
 
 scheduled_job() { k get jobs -o name | sed -nE "s#^job.batch/($1-[0-9]+)\$#\1#p" | sed -n 1p | grep .; }
-suspend() { k patch cronjob "$1" --patch '{"spec":{"suspend":true}}' >/dev/null; }
+suspend() { k patch cronjob "$1" --patch '{"spec":{"suspend":true}}' >/dev/null 2>&1; }
 stop_registry
 refuses "the registry is stopped" registry_answers
 k patch cronjob report --patch '{"spec":{"schedule":"* * * * *"}}' >/dev/null
@@ -75,7 +76,8 @@ check "a new CronJob is accepted with a warning that names its image" warned
 start_job nightly nightly-again
 completes nightly-again "one whose image is known goes on, by hand" "${NIGHTLY[@]}"
 check "a Job of the new one is refused, and the reason names the registry" refused_with "registry \"$REGISTRY\"" start_job late by-hand
-becomes "an Event on the new one says why" event EntrypointUnknown CronJob/late "$(in_registry late)"
+says_why() { event EntrypointUnknown CronJob/late "\"$(in_registry late)\" runs is not known: registry \"$REGISTRY\": "; }
+becomes "an Event on the new one names image and registry, and why" says_why
 needs -t 90 "one whose image is known goes on, by schedule" scheduled_job report
 suspend report
 completes "$(scheduled_job report)" "that one" "${REPORT[@]}"
@@ -85,5 +87,5 @@ check "nothing of the new one ran" lacks late- k get jobs,pods -o name
 start_registry
 needs -t 180 "with the registry back the new one's Job comes by itself" scheduled_job late
 suspend late
-completes "$(scheduled_job late)" "that one" /entry.sh
+completes "$(scheduled_job late)" "that one" /bin/argv /entry.sh
 finish
