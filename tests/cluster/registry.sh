@@ -101,7 +101,7 @@ ENV PATH=/bin WHO="somebody of the image"
 USER 65534:65534'
 }
 
-# build NAME: the image localhost/<namespace>/NAME from a Dockerfile on stdin. Without a time the same Dockerfile gives the same image.
+# build NAME: the image localhost/<namespace>/NAME from a Dockerfile on stdin.
 build() {
   local file=$REGISTRY_HOME/$1.Dockerfile
   cat >"$file"
@@ -118,8 +118,8 @@ by_buildah() { "$@" >"$REGISTRY_HOME/buildah.log" 2>&1 || { fail "buildah does t
 
 # image NAME [buildah's options]: a Dockerfile on stdin, built on what make_layers made, and pushed.
 image() {
-  # shellcheck disable=SC2016  # buildah's word
-  { printf 'ARG ARGV\nFROM $ARGV\n'; cat; } | build "$1"
+  # The operator remembers a configuration by its digest: with the label nobody has seen this one, either.
+  { printf "ARG ARGV\nFROM \$ARGV\nLABEL tag=%s\n" "$TAG"; cat; } | build "$1"
   push "$@"
 }
 # other_platform NAME [options of buildah config]: makes NAME in the registry a list of itself and of such a one for another architecture.
