@@ -78,14 +78,14 @@ completes nightly-again "one whose image is known goes on, by hand" "${NIGHTLY[@
 check "a Job of the new one is refused, and the reason names the registry" refused_with "registry \"$REGISTRY\"" start_job late by-hand
 says_why() { event EntrypointUnknown CronJob/late "\"$(in_registry late)\" runs is not known: registry \"$REGISTRY\": "; }
 becomes "an Event on the new one names image and registry, and why" says_why
-needs -t 90 "one whose image is known goes on, by schedule" scheduled_job report
+needs -t 180 "one whose image is known goes on, by schedule" scheduled_job report
 suspend report
 completes "$(scheduled_job report)" "that one" "${REPORT[@]}"
-becomes -t 90 "the controller is refused with the same reason" event FailedCreate CronJob/late "registry \"$REGISTRY\""
+becomes -t 180 "the controller is refused with the same reason" event FailedCreate CronJob/late "registry \"$REGISTRY\""
 check "nothing of the new one ran" lacks late- k get jobs,pods -o name
 
 start_registry
-needs -t 180 "with the registry back the new one's Job comes by itself" scheduled_job late
+needs -t 240 "with the registry back the new one's Job comes by itself" scheduled_job late
 suspend late
 completes "$(scheduled_job late)" "that one" /bin/argv /entry.sh
 finish

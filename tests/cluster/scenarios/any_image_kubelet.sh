@@ -149,8 +149,8 @@ all_ended() {
 total=$(wc -l <"$WORK/table")
 for ((from = 0; from < total; from += BATCH)); do
   jobs_from $from >"$WORK/jobs"
-  needs -t 120 "the pods from number $from on are admitted" all_there $from
-  needs -t 180 "they end" all_ended $from
+  needs -t 180 "the pods from number $from on are admitted" all_there $from
+  needs -t 240 "they end" all_ended $from
   k logs -l "batch=$from" -c main --prefix --tail=-1 --max-log-requests=100 >>"$WORK/logs" 2>&1
 done
 
