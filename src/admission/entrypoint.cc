@@ -5,6 +5,7 @@
 
 #include "admission/run_flags.h"
 #include "core/text.h"
+#include "image/reference.h"
 
 namespace cronlatch::op {
 namespace {
@@ -51,8 +52,9 @@ EntrypointAnswer Lookahead::find(const ImageUse& use) const {
   EntrypointAnswer answer = source_.find(use);
   const auto* const unknown = std::get_if<NotKnown>(&answer);
   if (unknown == nullptr || !unknown->may_be_soon) return answer;
-  warnings_.push_back("what image " + cronlatch::quoted(use.image) + " runs is not known yet: " +
-                      unknown->why + "; until it is, the Jobs of this CronJob are refused");
+  warnings_.push_back("what image " + cronlatch::quoted(use.image, image::kShownName) +
+                      " runs is not known yet: " + unknown->why +
+                      "; until it is, the Jobs of this CronJob are refused");
   return Entrypoint{{"not known yet"}, {}};  // the rewrite of a template is thrown away
 }
 

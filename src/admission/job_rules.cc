@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "image/reference.h"
 
 namespace cronlatch::op {
 namespace {
@@ -86,8 +87,8 @@ void refuse_unknown(const Workload& workload, std::size_t container, const std::
   findings.add(workload.container_path(container) + ".command",
                "container " + cronlatch::quoted(kube::string_at(it, {"name"})) +
                    " has no command, and what image " +
-                   cronlatch::quoted(kube::string_at(it, {"image"})) + " runs is not known" +
-                   (why.empty() ? "" : ": " + why),
+                   cronlatch::quoted(kube::string_at(it, {"image"}), image::kShownName) +
+                   " runs is not known" + (why.empty() ? "" : ": " + why),
                (fix.empty() ? "" : fix + ", or ") +
                    "write the image's ENTRYPOINT (and its CMD, if there are no args) as command: "
                    "[...], or as " +

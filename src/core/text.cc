@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr std::string_view kCut = "...";
-constexpr std::size_t kQuotedBytes = 80;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
@@ -135,7 +134,9 @@ std::string printable(std::string_view text, std::size_t most) {
   return out;
 }
 
-std::string quoted(std::string_view text) { return '"' + printable(text, kQuotedBytes) + '"'; }
+std::string quoted(std::string_view text, std::size_t most) {
+  return '"' + printable(text, most) + '"';
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);

@@ -26,8 +26,8 @@ std::string json_shortened(std::string_view text, std::size_t room);
 // `text` on one line for a terminal: control characters and stray bytes become \n, \t, \xNN; a long
 // text is cut at `most` bytes.
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
-// printable() in double quotes, cut at 80 bytes: how a message shows what the user gave.
-std::string quoted(std::string_view text);
+// printable() in double quotes, cut at `most` bytes: how a message shows what the user gave.
+std::string quoted(std::string_view text, std::size_t most = 80);
 
 // Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);

@@ -22,6 +22,9 @@ struct Reference {
   bool operator==(const Reference&) const = default;
 };
 
+// What a message shows of an image's name: all of it, as a rule, or its digest would be missing.
+inline constexpr std::size_t kShownName = 400;
+
 // The error names neither image nor container: its caller knows where the name stands.
 Result<Reference> parse_reference(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/text.h"
+#include "image/reference.h"
 #include "kube/tempo.h"
 #include "operator/events.h"
 
@@ -92,8 +93,9 @@ void LookAhead::tell(const kube::ObjectKey& key, const Watched& watched, const s
                     .tone = Tone::warning,
                     .reason = "EntrypointUnknown",
                     .action = "LookUp",
-                    .note = "what image " + cronlatch::quoted(image) + " runs is not known: " +
-                            why + "; the Jobs of this CronJob are refused until it is"};
+                    .note = "what image " + cronlatch::quoted(image, image::kShownName) +
+                            " runs is not known: " + why +
+                            "; the Jobs of this CronJob are refused until it is"};
   const auto answer = parts_.api.call(to_request(event, parts_.instance, parts_.clock.wall()));
   if (!answer || answer->status >= 500) return;  // the next pass tries again
   const std::lock_guard lock(mutex_);

@@ -14,6 +14,8 @@
 #include <functional>
 #include <memory>
 
+#include "core/text.h"
+
 namespace cronlatch::registry {
 namespace {
 
@@ -27,12 +29,12 @@ class Serving {
   void serve() {
     if (!read_request()) return;
     const Result<Wanted> wanted = read_head(head_, parts_.secret);
-    if (!wanted) return refuse("400 Bad Request", "nobody", wanted.error().message);
+    if (!wanted) return refuse(400, "nobody", wanted.error().message);
     const std::string where = wanted->peer.host + ":" + std::to_string(wanted->peer.port);
     const auto leave = parts_.policy.allows(wanted->peer, wanted->scheme);
-    if (!leave) return refuse("403 Forbidden", where, leave.error().message);
+    if (!leave) return refuse(403, where, leave.error().message);
     const Result<Descriptor> host = connect(wanted->peer, leave->any_address);
-    if (!host) return refuse("502 Bad Gateway", where, host.error().message);
+    if (!host) return refuse(502, where, host.error().message);
     const bool tunnel = wanted->scheme == image::RegistryPolicy::Scheme::https;
     const std::string hello = "HTTP/1.1 200 Connected\r\n\r\n";
     if (tunnel ? send_all(peer_, hello) : send_all(*host, wanted->first_bytes)) relay(*host);
@@ -63,12 +65,14 @@ class Serving {
     return head_.ends_with("\r\n\r\n");  // nothing may come before we have said yes
   }
 
-  void refuse(const char* status, const std::string& where, const std::string& why) {
+  // The client tells people what stands behind the number.
+  void refuse(int status, const std::string& where, const std::string& why) {
+    const std::string reason = printable(why, 200);
     parts_.log({Level::warn,
-                "registry_led_elsewhere",
-                "did not connect for a look-up: " + why,
+                status == 502 ? "registry_not_reached" : "registry_led_elsewhere",
+                "did not connect for a look-up: " + reason,
                 {{"host", where}}});
-    send_all(peer_, std::string("HTTP/1.1 ") + status +
+    send_all(peer_, "HTTP/1.1 " + std::to_string(status) + " " + reason +
                         "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
 
