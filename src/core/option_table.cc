@@ -66,7 +66,7 @@ constexpr Option kOptions[] = {
     {"log-level", &O::log_level, "info", "", "error, warn, info, debug", kReporting, kNo, "the least important lines that are shown"},
     {"config", &O::config, "", "`/etc/cronlatch.yaml` if it exists", kPath, kFlagOnly, kNo, "file of options (YAML); a flag or `CRONLATCH_CONFIG`"},
     {"isolated", &O::isolated, "false", "", "true, false", kFlagOnly, kNo, "environment and files give no options; only a flag"},
-    {"command-by-arch", &O::command_by_arch, "", "none", "a JSON object of arrays", kFlagOnly, kNo, "the command of each architecture, as in `{\"amd64\": [\"/app\"]}`, before what follows `--`; for images whose platforms differ"},
+    {"command-by-arch", &O::command_by_arch, "", "none", "a JSON object of arrays", kFlagOnly, kNo, "begins the command, by the architecture it runs on, as in `{\"amd64\": [\"/app\"]}`; what follows `--` ends it"},
 };
 // clang-format on
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "recorded.h"
+
 namespace cronlatch::plugin {
 namespace {
 
@@ -20,6 +22,8 @@ Cluster looked_up(const Json& args_of_cronjob, const Json& wrapper) {
     return Json{{"template", {{"spec", {{"containers", Json::array({one})}}}}}};
   };
   Cluster cluster;
+  cluster.now = recorded_at();
+  cluster.zones = [](const std::string& name) -> Result<Zone> { return recorded_zone(name); };
   cluster.cronjobs.push_back(read_cronjob(
       {{"metadata",
         {{"name", "nightly"},
