@@ -38,8 +38,8 @@ struct UserCommand {
   std::vector<std::string> command;
   std::optional<std::vector<std::string>> args;
   std::string by_arch{};  // instead of the two: the value of --command-by-arch
-  std::string from{};    // Entrypoint::from
-  std::string pinned{};  // Entrypoint::pinned
+  std::string from{};     // Entrypoint::from
+  std::string pinned{};   // Entrypoint::pinned
 };
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
                                         const Wishes& wishes, const EntrypointSource& source,

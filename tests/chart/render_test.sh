@@ -40,7 +40,7 @@ same_twice() {
     cmp "$STAGE/first.yaml" "$STAGE/objects.yaml"
 }
 check "rendering twice gives the same text: nothing is drawn by lot or looked up" same_twice
-check "no template asks the cluster" bash -c "! grep -rnE '\\b(lookup|genCA|genSelfSignedCert|genSignedCert|randAlpha|uuidv4)\\b|\\bnow *[|)}]' '$CHART/templates'"
+check "no template asks the cluster" bash -c "! grep -rnE '\\blookup +[\"(\$]|\\b(genCA|genSelfSignedCert|genSignedCert|randAlpha|uuidv4)\\b|\\bnow *[|)}]' '$CHART/templates'"
 settings_change() {
   local before
   before=$(jq -r '.[] | select(.kind == "Deployment").spec.template.metadata.annotations["checksum/settings"]' "$STAGE/objects.json")
@@ -101,9 +101,12 @@ check "names, labels and annotations of yours reach every object, and yours are 
   and (one("Deployment"; "latch-operator").spec.template.spec.serviceAccountName == "platform-operator")
   and all(.[]; .kind | test("Role|ServiceAccount$") | not)'
 render --values "$CHART/ci/netpol-values.yaml"
-check "the NetworkPolicy opens the store's own port and nothing else" holds '
-  one("NetworkPolicy"; "cronlatch-operator").spec | [.egress[].ports[]?.port] == [53, 53, 6443, 6390]
+check "the NetworkPolicy opens the store's own port, that of registries, and nothing else" holds '
+  one("NetworkPolicy"; "cronlatch-operator").spec | [.egress[].ports[]?.port] == [53, 53, 6443, 6390, 443]
   and [.ingress[].ports[]?.port] == [8443, 8080]'
+render --values "$CHART/ci/netpol-values.yaml" --set entrypointLookup.enabled=false
+check "nothing of registries where nobody asks them" holds '
+  one("NetworkPolicy"; "cronlatch-operator").spec | [.egress[].ports[]?.port] == [53, 53, 6443, 6390]'
 
 check "a monitor without its CRD is left out" bash -c "! '$HELM' template x '$CHART' --kube-version $KUBE_VERSION ${BASE[*]} --set serviceMonitor.enabled=true | grep -q monitoring.coreos.com"
 check "a monitor without its CRD fails where that was asked for" refused_with "no ServiceMonitor" "${BASE[@]}" \
