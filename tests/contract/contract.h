@@ -18,6 +18,7 @@
 #include "clock/kernel_clock.h"
 #include "core/ledger.h"
 #include "core/store.h"
+#include "support/patience.h"
 
 namespace cronlatch::testing {
 
@@ -53,12 +54,9 @@ inline std::optional<Reply> wait_and_step(Store& store, TimePoint limit) {
   return store.step(set, boot_now());
 }
 
-// For one answer of a store; only a hang reaches it.
-inline constexpr Millis kEnough{20'000};
-
 // The reply, or nothing when there was none within `patience`.
 inline std::optional<Reply> ask(Store& store, const Request& request,
-                                Millis patience = kEnough + Seconds(5)) {
+                                Millis patience = kPatience + Seconds(5)) {
   const TimePoint start = boot_now();
   store.ask(request, start);
   std::optional<Reply> reply = store.step(PollSet{}, start);
@@ -82,7 +80,7 @@ class Program {
     question.who = who_;
     question.ttl = Millis(60'000);
     question.once_ttl = Millis(3'600'000);
-    question.give_up = boot_now() + kEnough;
+    question.give_up = boot_now() + kPatience;
     return question;
   }
   Renew renew(Fence fence) const {
@@ -92,7 +90,7 @@ class Program {
     question.who = who_;
     question.fence = fence;
     question.ttl = Millis(60'000);
-    question.give_up = boot_now() + kEnough;
+    question.give_up = boot_now() + kPatience;
     return question;
   }
   Release release(Fence fence, Verdict verdict = Verdict::succeeded) const {
@@ -104,14 +102,14 @@ class Program {
     question.verdict = verdict;
     question.held = Millis(1'500);
     question.once_ttl = Millis(3'600'000);
-    question.give_up = boot_now() + kEnough;
+    question.give_up = boot_now() + kPatience;
     return question;
   }
   std::optional<Reply> operator()(const Request& request) { return ask(*backend_, request); }
 
   LockView show() { return show(lock_); }
   LockView show(const std::string& lock) {
-    Result<LockView> view = backend_->show(lock, boot_now() + kEnough);
+    Result<LockView> view = backend_->show(lock, boot_now() + kPatience);
     return view ? *view : LockView{};
   }
   // Counters of all jobs of the lock.

@@ -28,7 +28,7 @@ std::map<std::string, int> calls(const RedisServer& server) {
 }
 
 void wait_until(const std::function<bool()>& condition) {
-  const TimePoint limit = boot_now() + kEnough;
+  const TimePoint limit = boot_now() + kPatience;
   while (!condition()) {
     ASSERT_LT(boot_now(), limit);
     std::this_thread::sleep_for(Millis(2));
@@ -96,7 +96,7 @@ TEST(RedisIndex, HoldsALockAfterItsFirstGrant) {
   RedisProgram run(spec_of(plain_url(*server)));
   const auto reply = run(run.program.acquire());
   ASSERT_NE(granted_in(reply), nullptr) << said(reply);
-  const auto listed = run.program.backend().list(boot_now() + kEnough);
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
   ASSERT_TRUE(listed.ok()) << listed.error().message;
   ASSERT_EQ(listed->size(), 1u);
   EXPECT_EQ(listed->front().lock, "shop/report");
@@ -113,7 +113,7 @@ TEST(RedisIndex, MayBeForbidden) {
   const auto reply = run(run.program.acquire());
   ASSERT_NE(granted_in(reply), nullptr) << said(reply);
   EXPECT_EQ(run(run.program.release(granted_in(reply)->fence)), Reply(Freed{}));
-  const auto listed = run.program.backend().list(boot_now() + kEnough);
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
   ASSERT_FALSE(listed.ok());
   EXPECT_EQ(listed.error().code, Code::acl);
 }
@@ -129,7 +129,7 @@ TEST(RedisLedger, ListsTheOthersBesideALockThatSomebodyHasSpoilt) {
   redis_command(server->port(), {"HSET", "cronlatch:{b}", "fence", "soon"});
   redis_command(server->port(), {"SET", "cronlatch:{c}:stats", "text"});
 
-  const auto listed = run.program.backend().list(boot_now() + kEnough);
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
 
   ASSERT_TRUE(listed.ok()) << listed.error().message;
   std::string states;
@@ -137,7 +137,7 @@ TEST(RedisLedger, ListsTheOthersBesideALockThatSomebodyHasSpoilt) {
     states += view.lock + ' ' + std::string(name_of(view.state)) + '\n';
   EXPECT_EQ(states, "a held\nb damaged\nc damaged\nd held\n");
   for (const char* lock : {"b", "c"}) {
-    const auto shown = run.program.backend().show(lock, boot_now() + kEnough);
+    const auto shown = run.program.backend().show(lock, boot_now() + kPatience);
     ASSERT_FALSE(shown.ok());
     EXPECT_EQ(shown.error().code, Code::config) << shown.error().message;
   }
@@ -151,7 +151,7 @@ TEST(RedisLedger, ListsHundredsOfLocksInOrder) {
     request.lock = "many/" + std::to_string(1000 + i);
     ASSERT_NE(granted_in(run(request)), nullptr);
   }
-  const auto listed = run.program.backend().list(boot_now() + kEnough);
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
   ASSERT_TRUE(listed.ok()) << listed.error().message;
   ASSERT_EQ(listed->size(), 450u);
   EXPECT_EQ(listed->front().lock, "many/1000");
@@ -163,7 +163,7 @@ TEST(RedisLedger, RevokesALease) {
   RedisProgram run(spec_of(plain_url(*server)));
   const auto reply = run(run.program.acquire());
   ASSERT_NE(granted_in(reply), nullptr) << said(reply);
-  const auto revoked = run.program.backend().revoke("shop/report", boot_now() + kEnough);
+  const auto revoked = run.program.backend().revoke("shop/report", boot_now() + kPatience);
   ASSERT_TRUE(revoked.ok()) << revoked.error().message;
   EXPECT_TRUE(revoked->was_held);
   EXPECT_EQ(run(run.program.renew(granted_in(reply)->fence)), Reply(NotOurs{LostBecause::revoked}));
@@ -177,7 +177,7 @@ TEST(RedisLedger, GivesUpInTimeOnAPausedServer) {
   const auto shown = run.program.backend().show("shop/report", start + Millis(200));
   EXPECT_FALSE(shown.ok());
   EXPECT_GE(boot_now(), start + Millis(200));
-  EXPECT_LT(boot_now(), start + kEnough);
+  EXPECT_LT(boot_now(), start + kPatience);
   server->resume();
 }
 
@@ -198,7 +198,7 @@ TEST(RedisTime, NeverGrantsToWhoHasGivenUp) {
   server->resume();
   wait_until([&] { return calls(*server)["evalsha"] == 1; });
   // then
-  const auto view = run.program.backend().show("shop/report", boot_now() + kEnough);
+  const auto view = run.program.backend().show("shop/report", boot_now() + kPatience);
   ASSERT_TRUE(view.ok()) << view.error().message;
   EXPECT_EQ(view->state, LockState::free);
   EXPECT_EQ(view->fence, fence);
@@ -320,7 +320,7 @@ TEST(RedisRefusal, NamesAForeignKey) {
   const Down down = down_of(run(run.program.acquire()));
   EXPECT_EQ(down.error.code, Code::config) << down.error.message;
   EXPECT_FALSE(down.transient);
-  EXPECT_FALSE(run.program.backend().show("shop/report", boot_now() + kEnough).ok());
+  EXPECT_FALSE(run.program.backend().show("shop/report", boot_now() + kPatience).ok());
 }
 
 TEST(RedisRefusal, NamesAServerThatCannotSave) {

@@ -661,7 +661,7 @@ TEST_P(StoreContract, AnUnknownLockIsFreeAndLookingWritesNothing) {
   EXPECT_EQ(view.state, LockState::free);
   EXPECT_EQ(view.fence, 0u);
   EXPECT_TRUE(view.jobs.empty());
-  const auto listed = one.backend().list(boot_now() + kEnough);
+  const auto listed = one.backend().list(boot_now() + kPatience);
   ASSERT_TRUE(listed.ok());
   EXPECT_TRUE(listed->empty());
 }
@@ -672,7 +672,7 @@ TEST_P(StoreContract, ListsLocksByName) {
     programs.push_back(std::make_unique<Program>(*world_, lock, lock));
     granted((*programs.back())(programs.back()->acquire()));
   }
-  const auto listed = programs[0]->backend().list(boot_now() + kEnough);
+  const auto listed = programs[0]->backend().list(boot_now() + kPatience);
   ASSERT_TRUE(listed.ok());
   std::vector<std::string> names;
   for (const LockView& view : *listed) {
@@ -688,7 +688,7 @@ TEST_P(StoreContract, RevokedIsLearntAtTheNextRenewalAndNothingOverlaps) {
   auto one = program("1"), two = program("2");
   const Fence fence = granted(one(one.acquire())).fence;
 
-  const auto revoked = two.backend().revoke(one.lock(), boot_now() + kEnough);
+  const auto revoked = two.backend().revoke(one.lock(), boot_now() + kPatience);
   ASSERT_TRUE(revoked.ok());
   EXPECT_TRUE(revoked->was_held);
   EXPECT_EQ(revoked->holder, one.who().holder);
@@ -711,8 +711,8 @@ TEST_P(StoreContract, RevokedTwiceIsCountedOnce) {
   ONLY_LEASED();
   auto one = program("1");
   granted(one(one.acquire()));
-  EXPECT_TRUE(one.backend().revoke(one.lock(), boot_now() + kEnough)->was_held);
-  EXPECT_TRUE(one.backend().revoke(one.lock(), boot_now() + kEnough)->was_held);
+  EXPECT_TRUE(one.backend().revoke(one.lock(), boot_now() + kPatience)->was_held);
+  EXPECT_TRUE(one.backend().revoke(one.lock(), boot_now() + kPatience)->was_held);
   EXPECT_EQ(one.count("revoked"), 1);
 }
 
@@ -722,7 +722,7 @@ TEST_P(StoreContract, ARevokedLeaseThatRanOutIsNotStolen) {
   Acquire question = one.acquire();
   question.ttl = Millis(300);
   granted(one(question));
-  ASSERT_TRUE(one.backend().revoke(one.lock(), boot_now() + kEnough)->was_held);
+  ASSERT_TRUE(one.backend().revoke(one.lock(), boot_now() + kPatience)->was_held);
   world_->pass(Millis(350));
   EXPECT_FALSE(granted(two(two.acquire())).stole);
   EXPECT_EQ(two.count("stolen"), 0);
@@ -734,7 +734,7 @@ TEST_P(StoreContract, RevokingAHeldLockIsRefusedWithoutALease) {
   auto one = program("1");
   granted(one(one.acquire()));
   const LockView before = one.show();
-  const auto revoked = one.backend().revoke(one.lock(), boot_now() + kEnough);
+  const auto revoked = one.backend().revoke(one.lock(), boot_now() + kPatience);
   ASSERT_FALSE(revoked.ok());
   EXPECT_NE(revoked.error().message.find(std::to_string(getpid())), std::string::npos);
   EXPECT_NE(revoked.error().hint.find("kill " + std::to_string(getpid())), std::string::npos);
@@ -743,11 +743,11 @@ TEST_P(StoreContract, RevokingAHeldLockIsRefusedWithoutALease) {
 
 TEST_P(StoreContract, RevokingAFreeLockDoesNothing) {
   auto one = program("1");
-  const auto unknown = one.backend().revoke("never/seen", boot_now() + kEnough);
+  const auto unknown = one.backend().revoke("never/seen", boot_now() + kPatience);
   ASSERT_TRUE(unknown.ok());
   EXPECT_FALSE(unknown->was_held);
   one(one.release(granted(one(one.acquire())).fence));
-  const auto released = one.backend().revoke(one.lock(), boot_now() + kEnough);
+  const auto released = one.backend().revoke(one.lock(), boot_now() + kPatience);
   ASSERT_TRUE(released.ok());
   EXPECT_FALSE(released->was_held);
   EXPECT_EQ(one.count("revoked"), 0);

@@ -13,12 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "support/patience.h"
+
 namespace cronlatch::testing {
 
 using namespace std::chrono_literals;
-
-// Long enough for a busy machine; nothing waits for it when all is well.
-inline constexpr std::chrono::milliseconds kPatience = 20s;
 
 // Polls until `condition` holds; false when `limit` passed without it.
 bool eventually(const std::function<bool()>& condition,

@@ -188,7 +188,7 @@ def table(panel, results, box):
     order = organize["indexByName"]
     names = sorted({name for row in rows.values() for name in row if shown(name)}, key=lambda name: order.get(name, 99))
     columns = [(name, organize["renameByName"].get(name, name)) for name in names]
-    overrides = {one["matcher"]["options"]: {p["id"]: p["value"] for p in one["properties"]} for one in panel["fieldConfig"]["overrides"] if "properties" in one}
+    usual, overrides = panel["fieldConfig"]["defaults"].get("unit", "short"), {}
     for one in panel["fieldConfig"]["overrides"]:
         overrides[one["matcher"]["options"]] = {**overrides.get(one["matcher"]["options"], {}), **{p["id"]: p["value"] for p in one["properties"]}}
     wide, out = box.width / max(1, len(columns)), []
@@ -202,7 +202,7 @@ def table(panel, results, box):
             value = row.get(name)
             if isinstance(value, float):
                 style = overrides.get(title, {})
-                value = (mapped(style, value) or (svg.in_unit(value, style.get("unit", "short")), None))[0]
+                value = (mapped(style, value) or (svg.in_unit(value, style.get("unit", usual)), None))[0]
             out.append(svg.text(box.x + i * wide + 4, y, svg.shortened(value or "", wide - 8), 12))
     return out
 

@@ -112,6 +112,20 @@ TEST(Exporter, TakesTheSeriesAwayWithTheCronJob) {
   EXPECT_EQ(scene.exported().at("cronlatch_lock_acquired_total" + kOurs), 3);
 }
 
+TEST(Exporter, RemembersOnlySoManyThatWentWhileAnotherLed) {
+  Scene scene;
+  scene.exporter.ledger({.locks = {view_of("demo/nightly", "demo/nightly", 3)}, .error = ""});
+  scene.exporter.remember_gone({"demo/nightly", "demo/nightly"});
+  ASSERT_THAT(scene.text(), Not(HasSubstr("nightly")));
+  std::vector<std::string> many;
+  for (int i = 0; i < 4'999; ++i) many.push_back("demo/" + std::to_string(i));
+
+  scene.exporter.remember_gone(many);
+  EXPECT_THAT(scene.text(), Not(HasSubstr("nightly")));
+  scene.exporter.remember_gone({"demo/one-more"});
+  EXPECT_THAT(scene.text(), HasSubstr("nightly"));
+}
+
 TEST(Exporter, AttributesALockToEachOfItsJobs) {
   Scene scene;
   LockView shared = view_of("demo/shared", "demo/a", 2);

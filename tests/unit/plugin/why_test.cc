@@ -2,11 +2,11 @@
 // Why a run did not start, or not do its work: the recorded cluster, and it changed in one respect
 // for each cause.
 #include "plugin/why.h"
-#include "core/rfc3339.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/rfc3339.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {

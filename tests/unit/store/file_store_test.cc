@@ -113,7 +113,7 @@ TEST_F(FileStore, StaysHeldAsLongAsAChildThatInheritedIt) {
   EXPECT_NE(refused.error().hint.find("kill " + std::to_string(view.pid)), std::string::npos);
 
   may_end.open();
-  const TimePoint deadline = boot_now() + kEnough;
+  const TimePoint deadline = boot_now() + kPatience;
   while (two.show().state == LockState::held && boot_now() < deadline) usleep(1'000);
   EXPECT_EQ(two.show().state, LockState::expired);
 }
@@ -359,7 +359,7 @@ TEST_F(FileStore, WatchesNothingWhenItHoldsNothing) {
 // Each process marks its time inside by a file that must not exist yet: what the store promises is
 // checked without it. Goes on until `end`, and then until it was let in twice.
 int contend(FileWorld& world, int number, TimePoint end) {
-  const TimePoint hangs = end + kEnough;
+  const TimePoint hangs = end + kPatience;
   Program one(world, "a/b", "owner-" + std::to_string(number));
   const std::string marker = world.dir / "inside";
   int grants = 0;
