@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Job control between a shell, us and the command. All signals are blocked in this process, so
-// tcsetpgrp may be called from the background and a SIGTSTP for our own group does not touch us.
+// tcsetpgrp may be called from the background.
 #include "proc/terminal.h"
 
 #include <fcntl.h>
@@ -28,6 +28,19 @@ bool somebody_controls_us() {
     pid = in_our_group->parent;
   }
   return false;
+}
+
+// With one signal for all of the job (a script around us, the pipeline's other members). The shell
+// may continue the job as soon as the others have stopped; its SIGCONT then takes our signal away
+// before it has stopped us, where a stop of our own behind it would be one that nobody ends.
+void stop_our_group() {
+  std::signal(SIGTSTP, SIG_DFL);  // the command has what was inherited
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  ::killpg(::getpgrp(), SIGTSTP);  // returns when we have been continued
+  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
 }  // namespace
@@ -65,10 +78,7 @@ void Terminal::stopped_with(int signo, pid_t group) {
     return;
   }
   take_back();
-  // The rest of the job first (a script around us, the pipeline's other members): the shell waits
-  // for all of them.
-  ::killpg(::getpgrp(), SIGTSTP);
-  ::kill(::getpid(), SIGSTOP);
+  stop_our_group();
 }
 
 }  // namespace cronlatch

@@ -107,21 +107,34 @@ TEST_F(Terminals, AreGivenBackToTheScriptAroundUsWhenTheCommandEnds) {
   EXPECT_TRUE(shows("got-hello")) << shell->out();
 }
 
-TEST_F(Terminals, StopTheScriptAroundUsToo) {
-  // Given
-  std::ofstream(dir.path("script"))
-      << line({"on", "2", "[", "exit", "5", "]", "on", "18", "[", "ids", "]", "ids", "forever"}) +
-             "\nexit $?\n";
-  shell->type("sh " + dir.path("script") + "\n");
-  ASSERT_TRUE(shows("foreground=yes")) << shell->out();
-  // When
-  shell->type(kSuspend);
-  ASSERT_TRUE(shows("Stopped")) << shell->out();
-  shell->type("fg\n");
-  // Then
-  ASSERT_TRUE(shows("foreground=yes", 2)) << shell->out();
-  shell->type(kInterrupt);
-  EXPECT_TRUE(shell->until([&] { return exit_code_is(5); })) << shell->out();
+class ScriptsOnTerminals : public Terminals {
+ protected:
+  // A script whose last words run the wrapper, with `before` in front of it; stopped, and continued
+  // as soon as the shell says so.
+  void is_stopped_and_continued(const std::string& before) {
+    std::ofstream(dir.path("script")) << before +
+                                             line({"on", "2", "[", "exit", "5", "]", "on", "18",
+                                                   "[", "ids", "]", "ids", "forever"}) +
+                                             "\nexit $?\n";
+    shell->type("sh " + dir.path("script") + "\n");
+    ASSERT_TRUE(shows("foreground=yes")) << shell->out();
+    shell->type(kSuspend);
+    ASSERT_TRUE(shows("Stopped")) << shell->out();
+    shell->type("fg\n");
+    ASSERT_TRUE(shows("foreground=yes", 2)) << shell->out();
+    shell->type(kInterrupt);
+    EXPECT_TRUE(shell->until([&] { return exit_code_is(5); })) << shell->out();
+  }
+};
+
+TEST_F(ScriptsOnTerminals, AreStoppedWithUsAndContinued) { is_stopped_and_continued(""); }
+
+// To the shell the job has stopped when the script has, whatever we are doing.
+TEST_F(ScriptsOnTerminals, MayBeContinuedBeforeWeHaveStopped) {
+  Program probe({.argv = {"/usr/bin/strace", "-qq", "-e", "trace=kill", "/bin/true"}});
+  if (probe.exit_code() != 0) GTEST_SKIP() << "NOT TESTED: no program may be traced here";
+  is_stopped_and_continued(
+      "strace -qq -o /dev/null -e trace=kill -e inject=kill:delay_exit=700000 ");
 }
 
 }  // namespace
