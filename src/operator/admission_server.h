@@ -25,9 +25,9 @@ struct Readiness {
   std::string missing() const;  // what is not, for people; "" when ready
 };
 
-// Everything that is passed outlives the handler.
 // How long an admission may wait for a registry, from the moment it was read.
 inline constexpr Millis kPatienceWithRegistries{3'000};
+// Everything that is passed outlives the handler.
 HttpHandler admission_routes(const Settings& settings, const ImageLookup& images, Metrics& metrics,
                              const Clock& clock, const Log& log);
 // `status` gives the status page (status_page.h).

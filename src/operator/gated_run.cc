@@ -8,6 +8,7 @@
 #include "admission/workload.h"
 #include "core/rfc3339.h"
 #include "core/text.h"
+#include "kube/controller_of.h"
 
 namespace cronlatch::op {
 namespace {
@@ -74,12 +75,11 @@ void read_outcome(std::string_view text, GatedRun& run) {
 }  // namespace
 
 ObjectRef owner_of(const Json& object, std::string_view kind) {
-  for (const Json& owner : kube::items_at(object, {"metadata", "ownerReferences"}))
-    if (kube::is_true(owner, {"controller"}) && string_at(owner, {"kind"}) == kind)
-      return {string_at(owner, {"apiVersion"}), std::string(kind),
-              string_at(object, {"metadata", "namespace"}), string_at(owner, {"name"}),
-              string_at(owner, {"uid"})};
-  return {};
+  const Json* const owner = kube::controller_of(object, kind);
+  if (owner == nullptr) return {};
+  return {string_at(*owner, {"apiVersion"}), std::string(kind),
+          string_at(object, {"metadata", "namespace"}), string_at(*owner, {"name"}),
+          string_at(*owner, {"uid"})};
 }
 
 std::optional<GatedRun> read_gated_run(const Json& pod) {

@@ -3,6 +3,7 @@
 
 #include "core/rfc3339.h"
 #include "core/text.h"
+#include "kube/controller_of.h"
 
 namespace cronlatch::plugin {
 
@@ -22,10 +23,8 @@ std::optional<WallTime> time_at(const Json& object, Path path) {
 }
 
 std::string owner(const Json& object, std::string_view kind) {
-  for (const Json& item : kube::items_at(object, {"metadata", "ownerReferences"}))
-    if (kube::is_true(item, {"controller"}) && string_at(item, {"kind"}) == kind)
-      return string_at(item, {"name"});
-  return "";
+  const Json* const controller = kube::controller_of(object, kind);
+  return controller == nullptr ? "" : string_at(*controller, {"name"});
 }
 
 }  // namespace cronlatch::plugin

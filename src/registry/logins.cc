@@ -2,12 +2,12 @@
 #include "registry/logins.h"
 
 #include <fnmatch.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <map>
 
 #include "kube/json.h"
+#include "registry/base64.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -49,15 +49,6 @@ bool host_fits(std::string pattern, std::string host) {
 
 bool path_fits(const std::string& path, const std::string& repository) {
   return path.empty() || repository == path || repository.starts_with(path + "/");
-}
-
-std::string base64(const std::string& text) {
-  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                   reinterpret_cast<const unsigned char*>(text.data()),
-                                   static_cast<int>(text.size()));
-  out.resize(static_cast<std::size_t>(size));
-  return out;
 }
 
 Login login_of(const Json& entry) {

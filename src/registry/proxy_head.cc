@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two things that a client of registries asks of a proxy: a tunnel for TLS (CONNECT), and one
 // request without TLS, in absolute form. RFC 9110 and 9112, as far as Go's client uses them.
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <cctype>
 #include <vector>
 
+#include "registry/base64.h"
 #include "registry/proxy_tunnel.h"
 
 namespace cronlatch::registry {
@@ -29,18 +28,8 @@ std::vector<std::string> lines_of(const std::string& head) {
   return lines;
 }
 
-std::string basic(const std::string& secret) {
-  const std::string login = "lookup:" + secret;
-  std::string out(4 * ((login.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                   reinterpret_cast<const unsigned char*>(login.data()),
-                                   static_cast<int>(login.size()));
-  out.resize(static_cast<std::size_t>(size));
-  return "proxy-authorization: Basic " + out;
-}
-
 bool may_ask(const std::vector<std::string>& lines, const std::string& secret) {
-  const std::string wanted = basic(secret);
+  const std::string wanted = "proxy-authorization: Basic " + base64("lookup:" + secret);
   const std::size_t colon = wanted.find(':');
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
     return line.size() == wanted.size() &&
