@@ -86,8 +86,19 @@ fresh_namespace() {
   trap 'kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 }
 
-# A port that nobody listens on, in the cluster's network.
-free_port() { in_cluster python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# A port that nobody listens on, in the cluster's network; below those that the kernel gives to whoever connects, so that a server
+# may go and come back.
+free_port() {
+  in_cluster python3 -c 'import random, socket
+while True:
+    port = random.randrange(20000, 30000)
+    try:
+        socket.socket().bind(("", port))
+    except OSError:
+        continue
+    print(port)
+    break'
+}
 
 # cronjob NAME [key=value...] -- COMMAND...: never due by itself; the keys are annotations cronlatch.dev/<key>. Variables
 # IMAGE, PULL (policy), SCHEDULE, BACKOFF change what their names say. The command is one shell script unless RAW is set; nothing

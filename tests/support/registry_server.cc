@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/registry_server.h"
 
-#include <arpa/inet.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,12 +11,13 @@
 #include <fstream>
 
 #include "support/digest.h"
-#include "support/redis_server.h"
 
 namespace cronlatch::testing {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kPortTries = 5;
 
 // bcrypt of kPassword, the only kind that the registry reads.
 constexpr char kLogin[] = "cron:$2b$04$abcdefghijklmnopqrstuuetGRvO6QNMBbbIoo5tpQkbPXg26U9Qu\n";
@@ -28,15 +27,11 @@ constexpr char kHosts[] =
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-bool answers(int port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  const bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  close(fd);
-  return connected;
+// The port that the registry's log tells; 0 when it has not told one.
+int port_in(const std::string& log) {
+  constexpr std::string_view kBefore = "listening on 127.0.0.1:";
+  const std::size_t at = log.find(kBefore);
+  return at == std::string::npos ? 0 : std::atoi(log.c_str() + at + kBefore.size());
 }
 
 // A folder as the OCI's image layout wants it.
@@ -113,32 +108,42 @@ RegistryServer::RegistryServer(const Certificates& certificates, const TokenServ
                          TokenServer::kService + ", issuer: " + TokenServer::kIssuer +
                          ", rootcertbundle: " + certificates.ca() + "}}") {}
 
-// "%" in `auth` is the folder of ours.
 RegistryServer::RegistryServer(const Certificates& certificates, Door door, const std::string& auth)
-    : door_(door), port_(free_port()) {
+    : certificates_(certificates), door_(door), auth_(auth) {
   fs::create_directory(dir_.path("store"));
   fs::create_directory(trust());
   fs::copy_file(certificates.ca(), trust() + "/ca.crt");
   write(dir_.path("htpasswd"), kLogin);
-  std::string config =
-      "version: 0.1\nlog: {level: error}\ncompatibility: {schema1: {enabled: true}}\n"
-      "storage: {filesystem: {rootdirectory: %/store}}\nhttp:\n  addr: 127.0.0.1:" +
-      std::to_string(port_) + "\n  tls: {certificate: " + certificates.good().cert +
-      ", key: " + certificates.good().key + "}\n";
-  if (door == Door::login) config += "auth: " + auth + "\n";
-  for (std::size_t at = config.find('%'); at != std::string::npos; at = config.find('%'))
-    config.replace(at, 1, dir_.path());
-  write(dir_.path("config.yml"), config);
   start();
 }
 
 void RegistryServer::start() {
-  server_ = std::make_unique<Program>(
-      ProgramSpec{.argv = {"/usr/bin/docker-registry", "serve", dir_.path("config.yml")},
-                  .env = {"PATH=/usr/bin:/bin", "OTEL_TRACES_EXPORTER=none"}});
-  if (eventually([&] { return answers(port_); })) return;
-  std::fprintf(stderr, "docker-registry does not start:\n%s\n", server_->err().c_str());
+  std::string config =
+      "version: 0.1\nlog: {level: info, accesslog: {disabled: true}}\n"
+      "compatibility: {schema1: {enabled: true}}\n"
+      "storage: {filesystem: {rootdirectory: %/store}}\nhttp:\n  addr: 127.0.0.1:" +
+      std::to_string(port_) + "\n  tls: {certificate: " + certificates_.good().cert +
+      ", key: " + certificates_.good().key + "}\n";
+  if (door_ == Door::login) config += "auth: " + auth_ + "\n";
+  for (std::size_t at = config.find('%'); at != std::string::npos; at = config.find('%'))
+    config.replace(at, 1, dir_.path());
+  write(dir_.path("config.yml"), config);
+  // Its port may be somebody else's for a moment, when it comes back to it.
+  for (int i = 0; i < kPortTries; ++i)
+    if (launch()) return;
+  std::fprintf(stderr, "docker-registry does not start:\n%s\n", log().c_str());
   std::abort();
+}
+
+bool RegistryServer::launch() {
+  fs::remove(dir_.path("log"));  // an earlier one's
+  server_ = std::make_unique<Program>(
+      ProgramSpec{.argv = {"/bin/sh", "-c", "exec docker-registry serve \"$0\" 2>\"$1\"",
+                           dir_.path("config.yml"), dir_.path("log")},
+                  .env = {"PATH=/usr/bin:/bin", "OTEL_TRACES_EXPORTER=none"}});
+  eventually([&] { return port_in(log()) != 0 || !is_alive(server_->pid()); });
+  if (const int port = port_in(log()); port != 0) port_ = port;
+  return port_in(log()) != 0;
 }
 
 void RegistryServer::push_from(const std::string& source, const std::string& repository_and_tag,

@@ -28,6 +28,7 @@ class RegistryServer {
   static constexpr char kPassword[] = "wonder";
 
   enum class Door { open, login };
+  // `certificates` outlive it.
   explicit RegistryServer(const Certificates& certificates, Door door = Door::open);
   // Believes the tokens of that server.
   RegistryServer(const Certificates& certificates, const TokenServer& tokens);
@@ -42,12 +43,16 @@ class RegistryServer {
             const std::string& format = "oci");
   void push_index(const std::string& repository_and_tag, const std::vector<PushedImage>& images);
   void stop() { server_.reset(); }
-  void start();
+  void start();  // at the port that it had
 
  private:
   RegistryServer(const Certificates& certificates, Door door, const std::string& auth);
+  bool launch();
+  std::string log() const { return read_file(dir_.path("log")); }
 
+  const Certificates& certificates_;
   const Door door_;
+  const std::string auth_;  // "%" in it is the folder of ours
   ScratchDir dir_;
   int port_ = 0;
   int layouts_ = 0;
