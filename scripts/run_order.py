@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which input sections of the linker hold the functions that callgrind saw: run_order.py PROGRAM MAP PROFILE...
+"""Which input sections of the linker hold what a run touches: run_order.py MAP PROFILE...
 
-Prints linker script lines, in the order of the profiles. A library that was compiled without a section for each
+Prints linker script lines, in the order of the profiles: callgrind's with the instructions it saw, and lackey's, whose names
+end in .reads. A library that was compiled without a section for each
 function is taken by the object file.
 """
 import bisect
 import re
-import subprocess
 import sys
 
 
 # What valgrind hides from a program, or cannot see: the start of it, the vdso, string functions of newer processors, and
 # the child between vfork and exec.
-UNSEEN = ["    *crt1.o(.text)", "    *(.text.evex)"] + [
-    f"    *libc.a:{name}.o(.text)" for name in ("dl-object", "ioctl", "setsid", "prctl", "getppid", "sigprocmask", "dup2", "execve")]
+LARGE = 2048  # bytes of a section
+USED = 0.15  # of its instructions
+UNSEEN = ["    *crt1.o(.text)", "    *crtbeginT.o(.text)", "    *libc.a:strcmp-avx2.o(.text.avx)", "    *libc.a:strcmp-evex.o(.text.evex)"] + [
+    f"    *libc.a:{name}.o(.text)" for name in ("dl-object", "dl-setup_hash", "dl-lookup", "ioctl", "setsid", "prctl", "getppid", "sigprocmask", "dup2", "execve")]
 
 
-def sections(map_file):
-    """(start, end, section, file) of every piece of code, by address."""
+def sections(map_file, kind):
+    """(start, end, section, file) of every piece of that kind (.text, .rodata), by address."""
     found = []
     wrapped = None
     with open(map_file, encoding="utf-8") as lines:
@@ -25,7 +27,7 @@ def sections(map_file):
             words = line.split()
             if wrapped:
                 words, wrapped = [wrapped, *words], None
-            elif not line.startswith(" .text"):
+            elif not line.startswith(" " + kind):
                 continue
             elif len(words) == 1:
                 wrapped = words[0]
@@ -36,44 +38,56 @@ def sections(map_file):
     return sorted(found)
 
 
-def addresses(program):
-    listing = subprocess.run(["nm", "--defined-only", program], check=True, capture_output=True, text=True).stdout
-    found = {}  # copies of one function that the optimizer made share its name
-    for address, kind, name in (line.split(None, 2) for line in listing.splitlines()):
-        if kind in "tTwWiI":
-            found.setdefault(name, []).append(int(address, 16))
-    return found
-
-
-def called(profile):
-    """Names, or addresses where there is no name, as callgrind wrote them; a recursion's mark is cut off."""
+def executed(profile):
+    """The addresses of the instructions that callgrind saw."""
     with open(profile, encoding="utf-8") as lines:
-        for line in lines:
-            match = re.match(r"c?fn=\(\d+\) (.+)", line)
-            if match:
-                yield re.sub(r"'\d+$", "", match.group(1))
+        return {int(line.split()[0], 16) for line in lines if line.startswith("0x")}
 
 
-def pattern(section, file):
-    if section != ".text":
-        return "    *(%s)" % re.sub(r"\.lto_priv\.\d+$", ".lto_priv.*", section)
+def read(trace):
+    """The addresses that lackey saw read."""
+    with open(trace, encoding="utf-8") as lines:
+        return {int(line[3:].split(",")[0], 16) for line in lines if line.startswith(" L")}
+
+
+def patterns(section, file):
+    """Lines for the linker; of a string function also the variant for newer processors, which valgrind cannot run."""
     member = re.search(r"([^/]*\.a)\((.*)\)$", file)
-    return "    *%s:%s(.text)" % member.groups() if member else None
+    if section == ".text" or section.startswith((".text.avx", ".text.sse", ".text.evex")) or (member and section.startswith(".rodata")):
+        if not member:
+            return []
+        found = [(section, *member.groups())]
+        if section == ".text.avx":
+            found.append((".text.evex", member[1], member[2].replace("avx2", "evex").replace("avx-", "evex-")))
+        return ["    *%s:%s(%s)" % (library, name, where) for where, library, name in found]
+    if section in (".rodata", ".rodata.str1.1", ".rodata.str1.8"):
+        part = re.search(r"\.ltrans\d+\.ltrans\.o$", file)
+        return ["    *%s(%s)" % (part[0], section)] if part else []
+    return ["    *(%s)" % re.sub(r"\.lto_priv\.\d+(?=\.|$)", ".lto_priv.*", section)]
 
 
-def main(program, map_file, *profiles):
-    code, address_of = sections(map_file), addresses(program)
-    starts = [piece[0] for piece in code]
+def hottest(pieces, addresses):
+    """The pieces that hold one of these addresses. What is large and hardly used comes last: it would only keep the rest apart."""
+    starts = [piece[0] for piece in pieces]
+    touched = {}  # piece -> how many
+    for address in addresses:
+        at = bisect.bisect_right(starts, address) - 1
+        if at >= 0 and address < pieces[at][1]:
+            touched[at] = touched.get(at, 0) + 1
+    size = lambda at: pieces[at][1] - pieces[at][0]
+    sparse = {at for at, count in touched.items() if size(at) > LARGE and count * 4 < size(at) * USED}
+    return [pieces[at] for at in sorted(touched, key=lambda at: (at in sparse, at))]
+
+
+def main(map_file, *profiles):
     printed = set(UNSEEN)
     print(*UNSEEN, sep="\n")
+    code, data = sections(map_file, ".text"), sections(map_file, ".rodata")
     for profile in profiles:
-        for name in called(profile):
-            for address in [int(name, 16)] if name.startswith("0x") else address_of.get(name, []):
-                at = bisect.bisect_right(starts, address) - 1
-                if at < 0 or address >= code[at][1]:
-                    continue
-                line = pattern(*code[at][2:])
-                if line and line not in printed:
+        pieces = hottest(data, read(profile)) if profile.endswith(".reads") else hottest(code, executed(profile))
+        for piece in pieces:
+            for line in patterns(*piece[2:]):
+                if line not in printed:
                     printed.add(line)
                     print(line)
 

@@ -31,19 +31,21 @@ plain_port=$REDIS_PORT
 make_certificates "$WORK/tls" p256
 start_redis "$WORK/tls/redis" --tls-cert-file "$WORK/tls/server.pem" --tls-key-file "$WORK/tls/server.key" \
   --tls-ca-cert-file "$WORK/tls/ca.pem" --tls-auth-clients no
-watch_run() {  # watch_run NAME OPTION...
-  local name=$1
+watch_run() {  # watch_run NAME VARIABLE...
+  local name=$1 run=("$WORK/cronlatch" run --lock order -- /bin/true)
   shift
-  # Once before: the lock that a run finds in use has been used before.
-  "$WORK/cronlatch" run --lock order "$@" -- /bin/true
-  valgrind -q --tool=callgrind --demangle=no --callgrind-out-file="$WORK/$name" \
-    "$WORK/cronlatch" run --lock order "$@" -- /bin/true
+  # Before that: the lock that a run finds has been used, and remembers.
+  for _ in {1..12}; do env "$@" "${run[@]}" 2>/dev/null; done
+  env "$@" valgrind -q --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no \
+    --callgrind-out-file="$WORK/$name" "${run[@]}"
+  # Too slow for a handshake.
+  [ "$name" = rediss ] || env "$@" valgrind -q --tool=lackey --trace-mem=yes --log-file="$WORK/$name.reads" "${run[@]}"
 }
 mkdir "$WORK/state"
-watch_run file --store "file://$WORK/state"
-watch_run redis --store "redis://127.0.0.1:$plain_port"
-watch_run rediss --store "rediss://127.0.0.1:$REDIS_PORT" --tls-ca "$WORK/tls/ca.pem"
-python3 scripts/run_order.py "$WORK/cronlatch" "$WORK/map" "$WORK/file" "$WORK/redis" "$WORK/rediss" >"$WORK/order"
+watch_run file CRONLATCH_STORE="file://$WORK/state"
+watch_run redis CRONLATCH_STORE="redis://127.0.0.1:$plain_port"
+watch_run rediss CRONLATCH_STORE="rediss://127.0.0.1:$REDIS_PORT" CRONLATCH_TLS_CA="$WORK/tls/ca.pem"
+python3 scripts/run_order.py "$WORK/map" "$WORK"/{file,redis}{,.reads} "$WORK/rediss" >"$WORK/order"
 {
   echo '# Written by scripts/run_order.sh: sections with the functions of a run.'
   cat "$WORK/order"

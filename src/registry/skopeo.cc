@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/skopeo.h"
 
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "core/text.h"
+#include "kube/access.h"
 #include "registry/child.h"
 #include "registry/file.h"
 
@@ -29,9 +28,11 @@ Status prepare(const PrivateDirectory& dir, const SkopeoWishes& wishes,
                const image::RegistryPolicy& policy, const std::string& auth) {
   std::string ca;
   if (!wishes.ca_file.empty()) {
-    std::ifstream in(wishes.ca_file);
-    ca.assign(std::istreambuf_iterator<char>(in), {});
-    if (ca.empty()) return Error{Code::config, "lookup-ca-file cannot be read"};
+    auto read = kube::read_small_file(wishes.ca_file);
+    if (!read) return Error{Code::config, "lookup-ca-file: " + read.error().message};
+    if (read->empty())
+      return Error{Code::config, "lookup-ca-file: " + wishes.ca_file + " is empty"};
+    ca = std::move(read).value();
   }
   for (const char* name : {"certs", "registries.d", "tmp"})
     if (Status made = dir.subdirectory(name); !made) return made;

@@ -37,6 +37,20 @@ class Terminals : public Gated {
     shell->type("echo code=$?.\n");
     return shell->says("code=" + std::to_string(code) + ".");
   }
+  // ^Z, and fg as soon as the shell says that the job has stopped; then ^C, which the command
+  // answers with 5.
+  void stops_continues_and_ends() {
+    ASSERT_TRUE(shows("foreground=yes")) << shell->out();
+    shell->type(kSuspend);
+    ASSERT_TRUE(shows("Stopped")) << shell->out();
+    shell->type("fg\n");
+    ASSERT_TRUE(shows("foreground=yes", 2)) << shell->out();
+    shell->type(kInterrupt);
+    EXPECT_TRUE(shell->until([&] { return exit_code_is(5); })) << shell->out();
+  }
+  // Says where it is when it starts and when it is continued; ^C ends it with 5.
+  const Words stoppable = {"on", "18",   "[", "ids", "]",   "on",     "2",
+                           "[",  "exit", "5", "]",   "ids", "forever"};
   std::unique_ptr<Program> shell;
 };
 
@@ -53,19 +67,8 @@ TEST_F(Terminals, GiveTheForegroundToTheCommandAndControlCReachesIt) {
 }
 
 TEST_F(Terminals, StopTheJobWithControlZAndContinueItWithFg) {
-  // Given
-  shell->type(
-      line({"on", "18", "[", "ids", "]", "on", "2", "[", "exit", "5", "]", "ids", "forever"}) +
-      "\n");
-  ASSERT_TRUE(shows("foreground=yes")) << shell->out();
-  // When
-  shell->type(kSuspend);
-  ASSERT_TRUE(shows("Stopped")) << shell->out();
-  shell->type("fg\n");
-  // Then
-  ASSERT_TRUE(shows("foreground=yes", 2)) << shell->out();
-  shell->type(kInterrupt);
-  EXPECT_TRUE(exit_code_is(5)) << shell->out();
+  shell->type(line(stoppable) + "\n");
+  stops_continues_and_ends();
 }
 
 TEST_F(Terminals, ContinueAStoppedJobInTheBackgroundWithBg) {
@@ -109,21 +112,11 @@ TEST_F(Terminals, AreGivenBackToTheScriptAroundUsWhenTheCommandEnds) {
 
 class ScriptsOnTerminals : public Terminals {
  protected:
-  // A script whose last words run the wrapper, with `before` in front of it; stopped, and continued
-  // as soon as the shell says so.
+  // A script whose last words run the wrapper, with `before` in front of it.
   void is_stopped_and_continued(const std::string& before) {
-    std::ofstream(dir.path("script")) << before +
-                                             line({"on", "2", "[", "exit", "5", "]", "on", "18",
-                                                   "[", "ids", "]", "ids", "forever"}) +
-                                             "\nexit $?\n";
+    std::ofstream(dir.path("script")) << before + line(stoppable) + "\nexit $?\n";
     shell->type("sh " + dir.path("script") + "\n");
-    ASSERT_TRUE(shows("foreground=yes")) << shell->out();
-    shell->type(kSuspend);
-    ASSERT_TRUE(shows("Stopped")) << shell->out();
-    shell->type("fg\n");
-    ASSERT_TRUE(shows("foreground=yes", 2)) << shell->out();
-    shell->type(kInterrupt);
-    EXPECT_TRUE(shell->until([&] { return exit_code_is(5); })) << shell->out();
+    stops_continues_and_ends();
   }
 };
 

@@ -20,30 +20,35 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr int kMostLooks = 100;
 
-// 0 or an errno. Of a plain file less than was asked for is all there is: a record that fits into a
-// page takes one call.
-int read_whole(int fd, std::string& text) {
-  for (std::size_t size = 0;;) {
-    const std::size_t wanted = std::max(kPage + 1, size);
-    text.resize(size + wanted);
-    const ssize_t n = pread(fd, &text[size], wanted, static_cast<off_t>(size));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    size += static_cast<std::size_t>(n);
-    if (static_cast<std::size_t>(n) == wanted) continue;
-    text.resize(size);
-    return 0;
-  }
-}
-
 // Without the empty lines that fill the page. Comparing the padding with itself, a byte on, goes
 // many bytes at a time.
-void strip_padding(std::string& text) {
+std::string_view unpadded(std::string_view text) {
   const std::size_t end = text.find("\n\n");
-  if (end == text.npos) return;
-  const std::string_view padding = std::string_view(text).substr(end);
-  if (padding.substr(1) == padding.substr(0, padding.size() - 1))
-    text.resize(end == 0 ? 0 : end + 1);
+  if (end == text.npos) return text;
+  const std::string_view padding = text.substr(end);
+  const bool only_padding = padding.substr(1) == padding.substr(0, padding.size() - 1);
+  return only_padding ? text.substr(0, end == 0 ? 0 : end + 1) : text;
+}
+
+// The record's text; 0 or an errno. Of a plain file less than was asked for is all there is: a
+// record that fits into a page takes one call, and no memory but that of its text.
+int read_whole(int fd, std::string& text) {
+  char block[kPage + 1];
+  for (;;) {
+    const ssize_t n = pread(fd, block, sizeof block, static_cast<off_t>(text.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    const std::string_view got(block, static_cast<std::size_t>(n));
+    const bool all = got.size() < sizeof block;
+    if (all && text.empty()) {
+      text = unpadded(got);
+      return 0;
+    }
+    text += got;
+    if (!all) continue;
+    text.resize(unpadded(text).size());
+    return 0;
+  }
 }
 
 void pad(std::string& text) { text.resize((text.size() + kPage - 1) / kPage * kPage, '\n'); }
@@ -98,7 +103,6 @@ Result<std::string> read_text(const Place& place) {
   std::string text;
   if (const int error = read_whole(fd.get(), text))
     return trouble(error, "read", place.shown(kRecordSuffix));
-  strip_padding(text);
   return text;
 }
 
@@ -115,7 +119,6 @@ Result<RecordFile> open_record(const Place& place) {
   if (!record.fd) return trouble(errno, "open", place.shown(kRecordSuffix));
   if (const int error = read_whole(record.fd.get(), record.text))
     return trouble(error, "read", place.shown(kRecordSuffix));
-  strip_padding(record.text);
   return record;
 }
 
