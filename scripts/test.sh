@@ -77,30 +77,46 @@ ctest_stage() {
   account "$name" "$start" $((tests - failed - skipped)) "$failed" "$skipped"
 }
 
-# script_stage NAME SCRIPT...: scripts that say one line per check: ok, FAIL or skip.
-script_stage() {
-  local name=$1 start=$SECONDS script log failed status
-  shift
-  say "$name"
-  log=$RESULTS/${name//[^a-z]/-}.log
-  : >"$log"
-  failed=0
-  for script in "$@"; do
-    status=0
-    bash "$script" 2>&1 | tee -a "$log" || status=$?
-    # A script that breaks off has not said all it should have said.
-    if [ $status -ne 0 ] && ! grep -q '^FAIL ' "$log"; then
-      echo "FAIL  $script ended with $status" | tee -a "$log"
-    fi
-  done
+log_of() { echo "$RESULTS/${1//[^a-z]/-}.log"; }
+
+# say_checks SCRIPT LOG: a script that says one line per check (ok, FAIL or skip); what it says comes in one piece.
+say_checks() {
+  local said status=0
+  said=$(mktemp)
+  bash "$1" >"$said" 2>&1 || status=$?
+  # A script that breaks off has not said all it should have said.
+  if [ "$status" -ne 0 ] && ! grep -q '^FAIL ' "$said"; then echo "FAIL  $1 ended with $status" >>"$said"; fi
+  flock "$2" tee -a "$2" <"$said"
+  rm -f "$said"
+}
+export -f say_checks
+
+account_checks() {  # account_checks NAME START: what they said
+  local log
+  log=$(log_of "$1")
   mapfile -t -O ${#FAILURES[@]} FAILURES < <(grep '^FAIL ' "$log")
-  failed=$(grep -c '^FAIL ' "$log")
-  account "$name" "$start" "$(grep -c '^ok ' "$log")" "$failed" "$(grep -c '^skip ' "$log")"
+  account "$1" "$2" "$(grep -c '^ok ' "$log")" "$(grep -c '^FAIL ' "$log")" "$(grep -c '^skip ' "$log")"
 }
 
-# cluster_stage: the scenarios on a real cluster. Where that cannot be had, each of them counts as skipped, loudly.
-cluster_stage() {
-  local name="scenarios on a real cluster" start=$SECONDS why='' scenarios
+# script_stage NAME SCRIPT...: as many at once as there are processors.
+script_stage() {
+  local name=$1 start=$SECONDS log
+  shift
+  say "$name"
+  log=$(log_of "$name")
+  : >"$log"
+  # shellcheck disable=SC2016  # for that shell
+  printf '%s\0' "$@" | LOG=$log xargs -0 -P "$JOBS" -I '{}' bash -c 'say_checks "{}" "$LOG"'
+  account_checks "$name" "$start"
+}
+
+# The scenarios on a real cluster wait more than they compute: they run beside the other stages, and are told afterwards.
+CLUSTER_STAGE="scenarios on a real cluster"
+CLUSTER_PID=''
+
+# start_cluster_stage: where a cluster cannot be had, each scenario counts as skipped, loudly.
+start_cluster_stage() {
+  local why='' scenarios
   if [ "$(id -u)" -ne 0 ]; then
     why="not root: network namespaces and cgroups cannot be made"
   elif ! (require_packages "${CLUSTER_PACKAGES[@]}"); then
@@ -110,18 +126,38 @@ cluster_stage() {
   elif ! bash scripts/cluster_tools.sh; then
     why="Kubernetes' tools cannot be built, see above"
   fi
-  if [ -z "$why" ]; then
-    script_stage "$name" tests/cluster/run.sh
+  if [ -n "$why" ]; then
+    scenarios=$(find tests/cluster/scenarios -name '*.sh' | wc -l)
+    say "$CLUSTER_STAGE: ALL SKIPPED"
+    echo "skip  cluster: $scenarios scenarios ($why)"
+    account "$CLUSTER_STAGE" $SECONDS 0 0 "$scenarios"
     return
   fi
-  scenarios=$(find tests/cluster/scenarios -name '*.sh' | wc -l)
-  say "$name: ALL SKIPPED"
-  echo "skip  cluster: $scenarios scenarios ($why)"
-  account "$name" "$start" 0 0 "$scenarios"
+  say "$CLUSTER_STAGE: beside the following; what they said comes at their end"
+  CLUSTER_START=$SECONDS
+  # A group of its own, so that who stops us stops all of it.
+  set -m
+  bash tests/cluster/run.sh >"$(log_of "$CLUSTER_STAGE")" 2>&1 &
+  CLUSTER_PID=$!
+  set +m
+  trap 'kill -- "-$CLUSTER_PID" 2>/dev/null; echo "./dev test: stopped; ./dev cluster down --all takes down what it left" >&2; exit 130' INT TERM HUP
+}
+
+finish_cluster_stage() {
+  local log status=0
+  [ -n "$CLUSTER_PID" ] || return
+  log=$(log_of "$CLUSTER_STAGE")
+  say "$CLUSTER_STAGE: what they said, and what the last ones say"
+  tail -n +1 -f --pid="$CLUSTER_PID" "$log"
+  wait "$CLUSTER_PID" || status=$?
+  trap - INT TERM HUP
+  if [ $status -ne 0 ] && ! grep -q '^FAIL ' "$log"; then echo "FAIL  tests/cluster/run.sh ended with $status" | tee -a "$log"; fi
+  account_checks "$CLUSTER_STAGE" "$CLUSTER_START"
 }
 
 mkdir -p "$RESULTS"
 for preset in release dev asan; do build_stage $preset; done
+start_cluster_stage
 
 ctest_stage "unit, contract, scripts" dev --label-regex 'unit|server'
 ctest_stage "model" dev --label-regex model
@@ -132,6 +168,6 @@ script_stage "the released program from outside" tests/binary/*_test.sh
 script_stage "fuzz corpora under the sanitizers" scripts/fuzz_replay.sh
 script_stage "lint" scripts/lint_quick.sh
 script_stage "rules, dashboards, a real Prometheus" tests/view/*_test.sh
-cluster_stage  # builds helm and the API server, which the next one uses
 script_stage "the chart" tests/chart/*_test.sh
+finish_cluster_stage
 finish

@@ -5,8 +5,8 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
-cronjob victim lock=shared ttl=10s -- "$HOLD"
-cronjob heir lock=shared ttl=10s on-busy=wait -- "echo inherited, fence \$CRONLATCH_FENCE"
+cronjob victim lock=shared ttl=30s -- "$HOLD"
+cronjob heir lock=shared ttl=30s on-busy=wait -- "echo inherited, fence \$CRONLATCH_FENCE"
 start_job victim holder
 needs "the victim holds the lock" holds holder
 start_job heir waiter

@@ -20,9 +20,9 @@ needs "a Prometheus runs" is_watching
 cronjob plain lock=true alert-after=26h -- "echo done"
 cronjob first lock=shared -- "$HOLD"
 cronjob second lock=shared -- "echo never"
-cronjob victim lock=fragile ttl=10s -- "$HOLD"
+cronjob victim lock=fragile ttl=30s -- "$HOLD"
 cronjob heir lock=fragile ttl=10s on-busy=wait -- "echo inherited"
-cronjob stopped lock=true ttl=10s kill-after=1s -- "$HOLD"
+cronjob stopped lock=true ttl=30s kill-after=1s -- "$HOLD"
 cronjob stranger lock=true store-secret=strange -- "echo never"
 kubectl -n "$NS" create secret generic strange --from-literal=username=cron --from-literal=password=wrong \
   --from-file="$DIR"/store/ca.crt --from-file="$DIR"/store/tls.crt --from-file="$DIR"/store/tls.key >/dev/null
