@@ -111,6 +111,8 @@ script_stage() {
 }
 
 # The scenarios on a real cluster wait more than they compute: they run beside the other stages, and are told afterwards.
+# While they run side by side they need most of the machine, and leave the rest to stages that no clock judges; once they
+# run one by one, the others get their share.
 CLUSTER_STAGE="scenarios on a real cluster"
 CLUSTER_PID=''
 
@@ -140,7 +142,17 @@ start_cluster_stage() {
   bash tests/cluster/run.sh >"$(log_of "$CLUSTER_STAGE")" 2>&1 &
   CLUSTER_PID=$!
   set +m
+  renice -n 10 $$ >/dev/null
   trap 'kill -- "-$CLUSTER_PID" 2>/dev/null; echo "./dev test: stopped; ./dev cluster down --all takes down what it left" >&2; exit 130' INT TERM HUP
+}
+
+await_few_scenarios() {
+  local log
+  [ -n "$CLUSTER_PID" ] || return
+  log=$(log_of "$CLUSTER_STAGE")
+  say "waiting until the scenarios run one by one (what they say: ${log#"$ROOT/"})"
+  while [ -d "/proc/$CLUSTER_PID" ] && ! grep -q 'the rest one by one$' "$log"; do sleep 1; done
+  renice -n 0 $$ >/dev/null
 }
 
 finish_cluster_stage() {
@@ -159,15 +171,16 @@ mkdir -p "$RESULTS"
 for preset in release dev asan; do build_stage $preset; done
 start_cluster_stage
 
+script_stage "fuzz corpora under the sanitizers" scripts/fuzz_replay.sh
+script_stage "lint" scripts/lint_quick.sh
+script_stage "rules, dashboards, a real Prometheus" tests/view/*_test.sh
+script_stage "the chart" tests/chart/*_test.sh
+await_few_scenarios
 ctest_stage "unit, contract, scripts" dev --label-regex 'unit|server'
 ctest_stage "model" dev --label-regex model
 ctest_stage "process, on the released program" dev --label-regex process
 ctest_stage "the operator's program, used and attacked" dev --label-regex operator
 ctest_stage "address and undefined-behaviour sanitizers" asan --label-exclude 'model|process'
 script_stage "the released program from outside" tests/binary/*_test.sh
-script_stage "fuzz corpora under the sanitizers" scripts/fuzz_replay.sh
-script_stage "lint" scripts/lint_quick.sh
-script_stage "rules, dashboards, a real Prometheus" tests/view/*_test.sh
-script_stage "the chart" tests/chart/*_test.sh
 finish_cluster_stage
 finish

@@ -4,6 +4,7 @@
 
 #include "admission/workload.h"
 #include "operator/secrets.h"
+#include "registry/base64.h"
 
 namespace cronlatch::op {
 namespace {
@@ -33,7 +34,7 @@ KeptCertificate kept_in(const Json& secret) {
 
 bool trusts(const Json& configuration, const std::string& bundle) {
   for (const Json& hook : kube::items_at(configuration, {"webhooks"}))
-    if (string_at(hook, {"clientConfig", "caBundle"}) != base64(bundle)) return false;
+    if (string_at(hook, {"clientConfig", "caBundle"}) != registry::base64(bundle)) return false;
   return true;
 }
 
@@ -95,10 +96,10 @@ Status CertificateKeeper::store(const std::optional<Json>& secret, const KeptCer
   body["metadata"]["namespace"] = settings_.namespace_name;
   body["metadata"].erase("managedFields");
   if (!secret) body["type"] = "kubernetes.io/tls";
-  body["data"] = {{"ca.crt", base64(next.ca_pem)},
-                  {"ca.key", base64(next.ca_key_pem)},
-                  {"tls.crt", base64(next.leaf_pem)},
-                  {"tls.key", base64(next.leaf_key_pem)}};
+  body["data"] = {{"ca.crt", registry::base64(next.ca_pem)},
+                  {"ca.key", registry::base64(next.ca_key_pem)},
+                  {"tls.crt", registry::base64(next.leaf_pem)},
+                  {"tls.key", registry::base64(next.leaf_key_pem)}};
   std::string path = secret_path(settings_.namespace_name, name);
   if (!secret) path.resize(path.rfind('/'));
   const auto answer = api_.call({.method = secret ? kube::Method::replace : kube::Method::create,
@@ -119,8 +120,9 @@ Status CertificateKeeper::trust(const Json& configuration, const std::string& bu
     const std::string at = "/webhooks/" + std::to_string(i);
     patch.push_back(
         {{"op", "test"}, {"path", at + "/name"}, {"value", string_at(hooks[i], {"name"})}});
-    patch.push_back(
-        {{"op", "add"}, {"path", at + "/clientConfig/caBundle"}, {"value", base64(bundle)}});
+    patch.push_back({{"op", "add"},
+                     {"path", at + "/clientConfig/caBundle"},
+                     {"value", registry::base64(bundle)}});
   }
   const auto answer = api_.call({.method = kube::Method::patch,
                                  .path = configuration_path(settings_),

@@ -12,9 +12,11 @@ RESULTS=$ROOT/build/test-results/cluster
 export CLUSTER=${CLUSTER:-test}
 AT_ONCE=${AT_ONCE:-4}
 # Those that wait longest are started first.
-FIRST=(rotation any_image_kubelet any_image view scheduled)
+FIRST=(rotation any_image_kubelet view_fleet any_image two_clusters view scheduled)
 # Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
-ALONE=(apiserver_restart store_outage outage upgrade selected own_certificate view_restarts two_clusters view_fleet uninstall)
+ALONE=(apiserver_restart store_outage outage upgrade selected own_certificate view_restarts uninstall)
+
+ONE_BY_ONE="the rest one by one"  # scripts/test.sh waits for this line
 
 names() { find "$SCENARIOS" -name '*.sh' -printf '%f\n' | sed 's/\.sh$//' | sort; }
 is_alone() { [[ " ${ALONE[*]} " == *" $1 "* ]]; }
@@ -68,6 +70,7 @@ for name in "${beside[@]}"; do
   run "$name" &
 done
 wait
+step "$ONE_BY_ONE"
 for name in "${ALONE[@]}"; do
   if is_chosen "$name"; then run "$name"; fi
 done

@@ -7,7 +7,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 source "$(dirname -- "${BASH_SOURCE[0]}")/../prometheus.sh"
 NS=$NS-$$  # the store remembers what an earlier run counted
 fresh_namespace pod-security.kubernetes.io/warn=restricted
-EAST=$NAME WEST=${NAME}-west
+EAST=$NAME WEST=${NAME}-fleet
 in_east() { use_cluster "$EAST" && "$@"; }
 in_west() { use_cluster "$WEST" && "$@"; }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "operator/secrets.h"
+#include "registry/base64.h"
 #include "support/fake_api.h"
 #include "support/hand_clock.h"
 
@@ -43,7 +44,7 @@ struct Scene {
     return keeper.keep([this] { return leads; });
   }
   std::string trusted(std::size_t hook) const {
-    const auto bundle = from_base64(
+    const auto bundle = registry::from_base64(
         string_at(api.at(kHooks)->at("webhooks").at(hook), {"clientConfig", "caBundle"}));
     return bundle ? *bundle : "";
   }
@@ -159,7 +160,8 @@ TEST(CertificateKeeper, GoesOnShowingWhatItHasWhenSomebodySpoilsTheSecret) {
   Scene scene;
   scene.keep();
   scene.keeper.load();
-  scene.api.put(kSecret, {{"data", {{"tls.crt", "%%%"}, {"tls.key", base64("garbage")}}}});
+  scene.api.put(kSecret,
+                {{"data", {{"tls.crt", "%%%"}, {"tls.key", registry::base64("garbage")}}}});
 
   EXPECT_TRUE(scene.keeper.load());
   EXPECT_EQ(scene.shown.size(), 1U);

@@ -219,7 +219,7 @@ TEST(RestApi, WatchEndsAtItsDeadlineWhenTheServerSaysNothing) {
   });
   Seen seen;
 
-  const auto end = client_of(server)->watch(watching(700ms), seen.sink(), {});
+  const auto end = client_of(server)->watch(watching(3s), seen.sink(), {});
 
   ASSERT_FALSE(end.ok());
   EXPECT_THAT(end.error().message, HasSubstr("deadline"));
