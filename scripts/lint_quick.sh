@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, what every file starts with, what the image is built of.
+# The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, what every file
+# starts with, what the image is built of.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

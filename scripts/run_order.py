@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which input sections of the linker hold what a run touches: run_order.py MAP PROFILE...
 
-Prints linker script lines, in the order of the profiles: callgrind's with the instructions it saw, and lackey's, whose names
-end in .reads. A library that was compiled without a section for each
-function is taken by the object file.
+Prints linker script lines, in the order of the profiles: callgrind's with the instructions it saw, and lackey's, whose
+names end in .reads. A library that was compiled without a section for each function is taken by the object file.
 """
 import bisect
 import re
 import sys
 
 
+LARGE = 2048  # bytes of a section
+USED = 0.15  # of it; less of a large one is hardly used
 # What valgrind hides from a program, or cannot see: the start of it, the vdso, string functions of newer processors, and
 # the child between vfork and exec.
-LARGE = 2048  # bytes of a section
-USED = 0.15  # of its instructions
-UNSEEN = ["    *crt1.o(.text)", "    *crtbeginT.o(.text)", "    *libc.a:strcmp-avx2.o(.text.avx)", "    *libc.a:strcmp-evex.o(.text.evex)"] + [
-    f"    *libc.a:{name}.o(.text)" for name in ("dl-object", "dl-setup_hash", "dl-lookup", "ioctl", "setsid", "prctl", "getppid", "sigprocmask", "dup2", "execve")]
+UNSEEN = [f"    *{where}" for where in (
+    "crt1.o(.text)", "crtbeginT.o(.text)", "libc.a:strcmp-avx2.o(.text.avx)", "libc.a:strcmp-evex.o(.text.evex)")] + [
+    f"    *libc.a:{name}.o(.text)" for name in (
+        "dl-object", "dl-setup_hash", "dl-lookup", "ioctl", "setsid", "prctl", "getppid", "sigprocmask", "dup2", "execve")]
 
 
 def sections(map_file, kind):
@@ -74,8 +75,8 @@ def hottest(pieces, addresses):
         at = bisect.bisect_right(starts, address) - 1
         if at >= 0 and address < pieces[at][1]:
             touched[at] = touched.get(at, 0) + 1
-    size = lambda at: pieces[at][1] - pieces[at][0]
-    sparse = {at for at, count in touched.items() if size(at) > LARGE and count * 4 < size(at) * USED}
+    size = {at: pieces[at][1] - pieces[at][0] for at in touched}
+    sparse = {at for at, count in touched.items() if size[at] > LARGE and count * 4 < size[at] * USED}
     return [pieces[at] for at in sorted(touched, key=lambda at: (at in sparse, at))]
 
 
