@@ -87,10 +87,11 @@ struct LockView {
 };
 
 struct Revoked {
-  bool was_held = false;  // false: nobody held it
+  bool was_held = false;  // a live lease was revoked
   std::string holder;
   Fence fence = 0;
-  Micros remaining{};  // at most this long until it can be granted again
+  Micros remaining{};        // at most this long until it can be granted again
+  bool was_cooling = false;  // a min-hold was ended: the lock is free at once
 };
 
 // For whoever does not mind how many there are.

@@ -77,6 +77,7 @@ void Run::ask_acquire() {
                .once_ttl = spec_.once_ttl,
                .if_busy = asked_if_busy_,
                .waited = std::chrono::duration_cast<Millis>(now_ - began_),
+               .min_hold = spec_.min_hold,
                .slots = spec_.slots,
                .give_up = window_ends_},
        Verb::acquire);

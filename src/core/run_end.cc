@@ -83,6 +83,7 @@ void Run::ask_release() {
                .fence = fence_,
                .verdict = verdict_,
                .overlong = overlong_,
+               .mark_done = final_kind_ == Kind::ran && child_code_ == 0,
                .held = held_,
                .min_hold = spec_.min_hold,
                .once_ttl = spec_.once_ttl,

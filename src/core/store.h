@@ -57,7 +57,8 @@ struct Acquire {
   Millis ttl{};
   Millis once_ttl{};
   IfBusy if_busy = IfBusy::skip;
-  Millis waited{};  // so far, for the wait histogram; recorded when granted after an IfBusy::wait
+  Millis waited{};    // so far, for the wait histogram; recorded when granted after an IfBusy::wait
+  Millis min_hold{};  // recorded with the grant: a holder that crashes keeps the lock closed, too
   unsigned slots =
       1;  // how many may hold at once; every store refuses more than 1 today (a later issue)
   TimePoint give_up{};
@@ -75,7 +76,7 @@ struct Renew {
 // How the run ended, counted with the release. Values of cronlatch_runs_total{outcome} and
 // lock_lost/ungated.
 enum class Verdict {
-  succeeded,  // exit 0; marks `once` as done
+  succeeded,  // exit 0
   failed,     // the command's own failure
   timed_out,  // max-run
   lost,  // we stopped the command because of the lease; counted lost even when the record is not
@@ -92,7 +93,10 @@ struct Release {
   Fence fence = 0;  // 0 when the grant is unknown
   Verdict verdict = Verdict::given_back;
   bool overlong = false;  // ran past warn-after
-  Millis held{};          // for the hold histogram
+  // The command exited with 0 by itself: `who.once` is finished. The mark is a fact about the work,
+  // not about the lease: Freed and NotOurs both mean that it is written.
+  bool mark_done = false;
+  Millis held{};  // for the hold histogram
   Millis min_hold{};
   Millis once_ttl{};
   TimePoint give_up{};
