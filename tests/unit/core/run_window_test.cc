@@ -113,6 +113,14 @@ TEST(RunWindow, L2PausesLessThanASecondBetweenQuestions) {
   }
 }
 
+TEST(RunWindow, L5AGroupThatWasGrantedIsNotForgottenByALaterAnswer) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{}).on(Millis(0), held(true));
+  const Millis now = wake(d);
+  d.on(now, Tick{}).on(now, held(false));
+  EXPECT_EQ(d.run.phase(), Phase::pausing);
+}
+
 // The repeated answer to the last question of a wait says nothing of the group: an exit 0 would
 // turn the failed Job into a complete one.
 TEST(RunWindow, L5ARetryThatTimedOutEndsWith75ThoughTheRepeatedAnswerLacksTheGroup) {
