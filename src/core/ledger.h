@@ -90,7 +90,7 @@ struct Revoked {
   bool was_held = false;  // a live lease was revoked
   std::string holder;
   Fence fence = 0;
-  Micros remaining{};        // at most this long until it can be granted again
+  Micros remaining{};        // of the lease that was revoked, or of the min-hold that was ended
   bool was_cooling = false;  // a min-hold was ended: the lock is free at once
 };
 
