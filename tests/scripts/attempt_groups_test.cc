@@ -127,5 +127,58 @@ TEST(AttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
   EXPECT_TRUE(got<Busy>(bench.ask(sibling).reply).group_granted);
 }
 
+// Groups g1 to g<n>, each dated a minute after the one before, the last a minute before now.
+void remember_groups(ScriptBench& bench, int n) {
+  std::vector<std::string> command{"ZADD", bench.key(":groups")};
+  for (int i = 1; i <= n; ++i) {
+    command.push_back(std::to_string((bench.now + rules::kGroupAhead - 1min * (n + 1 - i)).us));
+    command.push_back("g" + std::to_string(i));
+  }
+  ASSERT_FALSE(bench.client(command).is_error());
+}
+
+std::string rank_of(ScriptBench& bench, const std::string& group) {
+  return bench.client({"ZSCORE", bench.key(":groups"), group}).text;
+}
+
+Reply acquire_of_group(ScriptBench& bench, const std::string& owner, const std::string& group) {
+  auto a = bench.acquisition(owner);
+  a.who.group = group;
+  return bench.ask(a).reply;
+}
+
+TEST(AttemptGroups, L5KeepsTheNewest10000GroupsOfALock) {
+  ScriptBench bench;
+  bench.read_sets = false;
+  remember_groups(bench, 10'000);
+  acquire_of_group(bench, "a", "uid");
+  EXPECT_EQ(bench.client({"ZCARD", bench.key(":groups")}).integer, 10'000);
+  EXPECT_EQ(rank_of(bench, "g1"), "");
+  EXPECT_NE(rank_of(bench, "g2"), "");
+  EXPECT_NE(rank_of(bench, "uid"), "");
+}
+
+TEST(AttemptGroups, L5KeepsAGroupGrantedAfterTheClockWentBackThough10000AreKept) {
+  ScriptBench bench;
+  bench.read_sets = false;
+  remember_groups(bench, 10'000);
+  bench.pass(-std::chrono::hours(24 * 30));
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    got<Granted>(acquire_of_group(bench, "owner" + std::to_string(i), "uid" + std::to_string(i)));
+    bench.pass(30s);
+  }
+  for (const char* fresh : {"uid1", "uid2", "uid3", "g4", "g10000"})
+    EXPECT_NE(rank_of(bench, fresh), "") << fresh;
+  EXPECT_EQ(rank_of(bench, "g3"), "");
+}
+
+TEST(AttemptGroups, L5ForgetsAtMostAHundredGroupsInOneCall) {
+  ScriptBench bench;
+  bench.read_sets = false;
+  remember_groups(bench, 10'250);
+  acquire_of_group(bench, "a", "uid");
+  EXPECT_EQ(bench.client({"ZCARD", bench.key(":groups")}).integer, 10'151);
+}
+
 }  // namespace
 }  // namespace cronlatch::testing

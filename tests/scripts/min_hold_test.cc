@@ -91,5 +91,22 @@ TEST(MinHold, OpensALockThatACrashLeftInsideItsMinHoldAndClosesItsGrant) {
   EXPECT_TRUE(got<Stale>(bench.acquire("a")).closed);
 }
 
+TEST(MinHold, L0OfAGrantThatAnOlderProgramReplacedIsIgnored) {
+  ScriptBench bench;
+  auto first = bench.acquisition("a");
+  first.min_hold = 10min;
+  bench.ask(first);
+  bench.release("a");
+  bench.acquire("b");
+  // As a program of version 0.1.0 leaves it.
+  bench.client(
+      {"HSET", bench.key(), "min_hold", std::to_string(bench.record().fence - 1) + ":600000000"});
+  bench.pass(30s);
+
+  EXPECT_EQ(bench.record().min_hold, 0us);
+  EXPECT_FALSE(bench.revoke().was_cooling);
+  EXPECT_TRUE(got<Granted>(bench.acquire("c")).stole);
+}
+
 }  // namespace
 }  // namespace cronlatch::testing

@@ -127,5 +127,24 @@ TEST(RulesAttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) 
   EXPECT_TRUE(got<Busy>(lock.acquire(sibling)).group_granted);
 }
 
+TEST(RulesAttemptGroups, L5KeepsTheNewest10000GroupsThoughTheClockWentBack) {
+  Lock lock;
+  for (int i = 1; i <= 10'000; ++i)
+    lock.record.groups["g" + std::to_string(i)] =
+        (lock.now + rules::kGroupAhead - 1min * (10'001 - i)).us;
+  lock.pass(-std::chrono::hours(24 * 30));
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    auto a = lock.ask("owner" + std::to_string(i));
+    a.who.group = "uid" + std::to_string(i);
+    got<Granted>(lock.acquire(a));
+    lock.pass(30s);
+  }
+
+  EXPECT_EQ(lock.record.groups.size(), 10'000u);
+  for (const char* fresh : {"uid1", "uid2", "uid3", "g4", "g10000"})
+    EXPECT_TRUE(lock.record.groups.contains(fresh)) << fresh;
+  EXPECT_FALSE(lock.record.groups.contains("g3"));
+}
+
 }  // namespace
 }  // namespace cronlatch::testing
