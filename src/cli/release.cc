@@ -27,10 +27,11 @@ void sleep_for(Millis d) { poll(nullptr, 0, static_cast<int>(d.count())); }
 
 Error without_force(const LockView& view) {
   const std::string name = quoted(view.lock);
-  if (view.state == LockState::cooling)
-    return Error{Code::usage,
-                 "lock " + name + " is closed by its min-hold until " + show_time(view.expires),
-                 "to open it: cronlatch release " + view.lock + " --force"};
+  if (view.closed_until.us != 0)
+    return Error{
+        Code::usage,
+        "lock " + name + " is closed by its min-hold until " + show_time(view.closed_until),
+        "to open it: cronlatch release " + view.lock + " --force"};
   if (!view.open())
     return Error{Code::usage,
                  "lock " + name + " is " + std::string(name_of(view.state)) +

@@ -91,6 +91,14 @@ LockState state_of(const Record& record, ServerTime now, Tenure tenure) {
   return LockState::free;
 }
 
+// As a request would find it: the clamp changes nothing here.
+ServerTime min_hold_end(const Record& record, const LockView& shown, ServerTime now) {
+  if (shown.state == LockState::cooling) return shown.expires;
+  if (shown.state != LockState::expired) return {};
+  const ServerTime end = std::min(record.acquired, now) + record.min_hold;
+  return now < end ? end : ServerTime{};
+}
+
 }  // namespace
 
 LockView view(std::string lock, const Record& record, ServerTime now, Tenure tenure) {
@@ -103,6 +111,7 @@ LockView view(std::string lock, const Record& record, ServerTime now, Tenure ten
   shown.now = now;
   shown.acquired = record.acquired;
   shown.expires = clamped_expiry(record, now, tenure);
+  shown.closed_until = min_hold_end(record, shown, now);
   shown.ttl = std::chrono::duration_cast<Millis>(record.ttl);
   shown.jobs = record.jobs;
   return shown;

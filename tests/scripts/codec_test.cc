@@ -192,6 +192,24 @@ TEST(ScriptCodec, ShowsAnUnknownLockAsFreeAndRefusesAForeignOne) {
   EXPECT_FALSE(redis::decode_view("ns/name", record(), {{"acquired|", "-3"}}, kNow).ok());
 }
 
+TEST(ScriptCodec, ShowsTheMinHoldOfAGrantThatCrashedAndNoOther) {
+  const ServerTime later{1'763'690'060'000'000};
+  auto fields = record();
+  fields["min_hold"] = "1763690000000000:600000000";
+  const auto view = redis::decode_view("ns/name", fields, {}, later);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->state, LockState::expired);
+  EXPECT_EQ(view->closed_until.us, 1'763'690'600'000'000);
+  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, kNow)->closed_until.us, 0);
+
+  fields["min_hold"] = "1763689999999999:600000000";
+  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, later)->closed_until.us, 0);
+  for (const char* wrong : {"", "x", "5", "5:", ":5", "5:-1"}) {
+    fields["min_hold"] = wrong;
+    EXPECT_FALSE(redis::decode_view("ns/name", fields, {}, later).ok()) << wrong;
+  }
+}
+
 TEST(ScriptCodec, EntersALockInTheIndexWithItsTime) {
   EXPECT_EQ(redis::encode_index("ns/name", "p:", kNow),
             (std::vector<std::string>{"ZADD", "p:index", "1763690000123456", "ns/name"}));

@@ -91,5 +91,27 @@ TEST(RulesMinHold, OpensALockThatACrashLeftInsideItsMinHoldAndClosesItsGrant) {
   EXPECT_TRUE(got<Stale>(lock.acquire("a")).closed);
 }
 
+TEST(RulesMinHold, IsShownUntilItEndsWhetherTheRunReleasedOrCrashed) {
+  Lock lock;
+  auto first = lock.ask("a");
+  first.min_hold = 10min;
+  lock.acquire(first);
+  const auto view = [&] { return rules::view("l", lock.record, lock.now); };
+  EXPECT_EQ(view().closed_until.us, 0);
+  lock.pass(30s);
+  EXPECT_EQ(view().state, LockState::expired);
+  EXPECT_TRUE(view().open());
+  EXPECT_EQ(view().closed_until, lock.now + 9min + 30s);
+  Lock after = lock;
+  after.pass(10min);
+  EXPECT_EQ(rules::view("l", after.record, after.now).closed_until.us, 0);
+
+  auto end = lock.end("a");
+  end.min_hold = 10min;
+  lock.release(end);
+  EXPECT_EQ(view().state, LockState::cooling);
+  EXPECT_EQ(view().closed_until, lock.now + 9min + 30s);
+}
+
 }  // namespace
 }  // namespace cronlatch::testing
