@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the verbs share. The reference is src/store/rules*.cc: the scripts say the same, and the
--- property test in tests/scripts holds both together. Redis 6.2 or newer. A user needs, on the keys
--- below the prefix: EVAL TIME TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM ZREMRANGEBYRANK
--- PTTL PEXPIRE PERSIST.
+-- property test in tests/scripts holds both together. Redis 6.2 or newer. A user needs EVAL, EVALSHA
+-- and TIME, and on the keys below the prefix: TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM
+-- ZREMRANGEBYRANK PTTL PEXPIRE PERSIST. docs/operations.md has the same list.
 --
 -- KEYS of every verb but revoke (which has the first two):
 --   1 record  hash: the last grant (fields below)
@@ -14,12 +14,15 @@
 -- Order of every verb: read the clock once, validate what is stored, decide, plan the writes, check
 -- that we may write all of it, write. Nothing that can fail follows the first write, because Redis
 -- does not roll back. So a key is read before it is written, if only for its type; one that the
--- verb has no need of is left alone. (Before 7.0 a script cannot ask its ACL: there a user who
--- lacks one of the commands above can tear a record.)
+-- verb has no need of is left alone. A grant also checks what the renewals and the release of the
+-- same run will need (preflight). Before 7.0 a script cannot read its access list: the other verbs
+-- can then write a part of a record when a right is taken away while a run is alive.
 -- A lock costs its server mostly what the scripts allocate: few closures, tables and texts.
 -- All times and lengths are microseconds, below 2^53, so that Lua's numbers hold them exactly.
--- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index),
--- then the verdict's own.
+-- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index;
+-- run() fills it in), then the verdict's own.
+-- Errors of our own: CRONLATCH_POISONED <key> <field>, CRONLATCH_NO_COMMAND <command>; NOPERM names
+-- the command and the key.
 
 if redis.replicate_commands then redis.replicate_commands() end
 
@@ -28,6 +31,10 @@ local DAY = 86400000000
 local MINUTE = 60000000
 local KEEP_MS = '7776000000'
 local PURGE = 100
+-- No text that cronlatch stores is longer: options have at most 200 bytes.
+local LONGEST = 4096
+-- A counter that a grant is given for has room for this much more: the longest run in ms.
+local ROOM = 1000000000000
 
 -- The tests replace this line to make time virtual.
 local function read_clock() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
@@ -54,14 +61,41 @@ local function argument(i)
   return n
 end
 
+-- ---- access rights ----
+
+local function forbidden(command, key)
+  local where = key ~= '' and ' on ' .. key or ''
+  error({err = 'NOPERM this user may not run ' .. command .. where})
+end
+
+-- Raises what the server answered to a command: by 6.2, 7.0 and 7.2 in words of their own, which
+-- mostly do not name the command.
+local function refused(command, key, answer)
+  local said = answer.err
+  local function says(part) return string.find(said, part, 1, true) end
+  if says('WRONGTYPE') then poisoned(key, 'type') end
+  if says('Unknown Redis command') then error({err = 'CRONLATCH_NO_COMMAND ' .. command}) end
+  if says('user executing the script') or says('NOPERM') or says('ACL failure') then
+    forbidden(command, key)
+  end
+  error(answer)
+end
+
+-- Requires that the user may run the command on the key. Redis raises an error without a name for a
+-- command that it does not have: run() adds the name.
+local required
+local function require_right(command, key, ...)
+  required = command
+  if not redis.acl_check_cmd(command, key, ...) then forbidden(command, key) end
+end
+
 -- ---- reading ----
 
 -- What the command says of key i. It checks the key's type by itself.
 local function read(i, command, ...)
   local answer = redis.pcall(command, KEYS[i], ...)
-  if type(answer) ~= 'table' or not answer.err then return answer end
-  if string.find(answer.err, 'WRONGTYPE', 1, true) then poisoned(KEYS[i], 'type') end
-  error(answer)
+  if type(answer) == 'table' and answer.err then refused(command, KEYS[i], answer) end
+  return answer
 end
 
 local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', 'fence', 'stole',
@@ -81,7 +115,7 @@ local function load_record()
     slots = whole(v[15]),
   }
   for i = 1, #FIELDS do
-    if not r[FIELDS[i]] then poisoned(KEYS[1], FIELDS[i]) end
+    if not r[FIELDS[i]] or (i <= TEXTS and #v[i] > LONGEST) then poisoned(KEYS[1], FIELDS[i]) end
   end
   local state = r.state
   if state ~= 'free' and state ~= 'held' and state ~= 'revoked' and state ~= 'cooling' then
@@ -106,8 +140,9 @@ end
 -- The counters of these fields; one that was never counted is zero.
 local function counters(fields)
   local values = read(2, 'HMGET', unpack(fields))
-  for i, raw in ipairs(values) do
-    values[i] = whole(raw or '0') or poisoned(KEYS[2], fields[i])
+  for i = 1, #fields do
+    local raw = values[i]
+    values[i] = raw and (whole(raw) or poisoned(KEYS[2], fields[i])) or 0
   end
   return values
 end
@@ -184,16 +219,27 @@ local function count(job, name, by)
   growth[#counted] = by or 1
 end
 
+-- Further counters that post() reads and holds to be sound, with room to grow.
+local guarded = {}
+
 -- Plans to write the counters, all at once, and how long they live. Last before commit().
 local function post(r)
-  if #counted > 0 then
-    local write = {'HSET', KEYS[2], unpack(stamp)}
-    for i, before in ipairs(counters(counted)) do
-      if before + growth[i] > MAX then poisoned(KEYS[2], counted[i]) end
-      write[#write + 1] = counted[i]
-      write[#write + 1] = text(before + growth[i])
+  local grown = #counted
+  if grown + #guarded > 0 then
+    for i = 1, #guarded do counted[grown + i] = guarded[i] end
+    local before = counters(counted)
+    for i = 1, #counted do
+      local room = growth[i] or ROOM
+      if before[i] > MAX - room then poisoned(KEYS[2], counted[i]) end
     end
-    plan[#plan + 1] = write
+    if grown > 0 then
+      local write = {'HSET', KEYS[2], unpack(stamp)}
+      for i = 1, grown do
+        write[#write + 1] = counted[i]
+        write[#write + 1] = text(before[i] + growth[i])
+      end
+      plan[#plan + 1] = write
+    end
   else
     local kind = read(2, 'TYPE')['ok']
     if kind ~= 'none' and kind ~= 'hash' then poisoned(KEYS[2], 'type') end
@@ -203,16 +249,19 @@ end
 
 -- ---- writing ----
 
--- Command and key are all that an access list looks at here. The first command needs no leave: when
+-- True once the rights to everything that is planned have been checked.
+local rights_checked = false
+
+-- Command and key are all that an access list looks at here. The first command needs no check: when
 -- it is refused nothing is written yet.
 local function commit()
-  for i = 2, redis.acl_check_cmd and #plan or 0 do
-    local command, key = plan[i][1], plan[i][2]
-    if not redis.acl_check_cmd(command, key) then
-      error({err = 'NOPERM this user may not run ' .. command .. ' on ' .. key})
-    end
+  if redis.acl_check_cmd and not rights_checked then
+    for i = 2, #plan do require_right(plan[i][1], plan[i][2]) end
   end
-  for i = 1, #plan do redis.call(unpack(plan[i])) end
+  for i = 1, #plan do
+    local answer = redis.pcall(unpack(plan[i]))
+    if type(answer) == 'table' and answer.err then refused(plan[i][1], plan[i][2], answer) end
+  end
 end
 
 -- Runs a verb. An error becomes the reply, its code in front: before 7.0 the place in the script
@@ -226,6 +275,8 @@ local function run(verb)
   said = string.gsub(said, '%s+$', '')
   if string.find(said, 'user executing the script', 1, true) then
     said = 'NOPERM ' .. string.gsub(said, '^ERR ', '')
+  elseif string.find(said, 'redis.acl_check_cmd()', 1, true) then
+    said = 'CRONLATCH_NO_COMMAND ' .. required
   elseif not string.find(said, '^[%u_]+ ') then
     said = 'ERR cronlatch: ' .. said
   end
