@@ -283,8 +283,23 @@ TEST(RedisRefusal, NamesTheCommandThatAUserMayNotUse) {
   expect_down(run(run.program.acquire()), {Code::acl, false, "eval"});
   spec.username = "reader";
   RedisProgram other(spec);
-  expect_down(other(other.program.acquire()), {Code::acl, false, "forbid"});
+  expect_down(other(other.program.acquire()),
+              {Code::acl, false, "may not run HSET on cronlatch:{shop/report}"});
   EXPECT_EQ(redis_command(server->port(), {"DBSIZE"}).integer, 0);
+}
+
+TEST(RedisRefusal, NamesTheKeysThatAUserMayNotUse) {
+  const auto server = RedisServer::start();
+  redis_command(server->port(), {"ACL", "SETUSER", "jobs", "on", "nopass", "~other:*", "+@all"});
+  StoreSpec spec = spec_of(plain_url(*server));
+  spec.username = "jobs";
+  RedisProgram run(spec);
+  expect_down(
+      run(run.program.acquire()),
+      {Code::acl, false, "(EVALSHA on cronlatch:{shop/report} or another key of the lock)"});
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
+  ASSERT_FALSE(listed.ok());
+  EXPECT_THAT(listed.error().message, HasSubstr("(ZRANGE on cronlatch:index)"));
 }
 
 TEST(RedisRefusal, NamesAFullServer) {

@@ -23,6 +23,12 @@ bool is_wrong_type(const Resp& answer) {
   return answer.type == Resp::Type::error && answer.text.starts_with("WRONGTYPE");
 }
 
+// The first key of a command; "" when it has none.
+std::string_view key_of(const std::vector<std::string>& command) {
+  const std::size_t at = command.front().starts_with("EVAL") ? 3 : 1;
+  return at < command.size() ? std::string_view(command[at]) : "";
+}
+
 Fields fields_of(const Resp& answer) {
   Fields fields;
   for (std::size_t i = 0; i + 1 < answer.elements.size(); i += 2)
@@ -73,8 +79,10 @@ Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimeP
     if (auto answer = session_->take()) {
       const bool kept = wrong_type == WrongType::kept && is_wrong_type(*answer);
       if (answer->type == Resp::Type::error && !kept && !refusal)
-        refusal = redis_error(classify_redis_error(answer->text), config_.greeting.where,
-                              session_->redact(answer->text));
+        refusal = redis_error(
+            classify_redis_error(answer->text), config_.greeting.where,
+            with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
+                                 key_of(commands[answers.size()])));
       answers.push_back(std::move(*answer));
       continue;
     }
