@@ -9,8 +9,6 @@ namespace cronlatch::rules {
 
 namespace {
 
-constexpr std::int64_t kDayUs = 86'400'000'000;
-
 bool is_holder(const Record& record, const Claim& claim) {
   return record.seat == Seat::held && record.claim == claim;
 }
@@ -131,7 +129,7 @@ void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
   record.acquired = grant.acquired;
   record.ttl = tenure == Tenure::lease ? grant.ttl : Micros{0};
   record.expires = tenure == Tenure::lease ? now + grant.ttl : ServerTime{};
-  record.day = now.us / kDayUs;
+  date_record(record, now);
   remember_group(record, grant.who.group, now);
 }
 

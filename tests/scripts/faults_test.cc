@@ -234,6 +234,21 @@ TEST_F(Poisoned, ARecordOfAnotherShapeStopsEveryVerb) {
     expect_refused(on_a_record(), {"HDEL", key, field}, key + " " + field);
 }
 
+TEST_F(Poisoned, ATextThatIsLongerThanAnyOptionStopsEveryVerb) {
+  const std::string key = bench.key();
+  for (const std::string field : {"owner", "holder", "job", "group", "once"})
+    for (const std::size_t size : {std::size_t{4097}, std::size_t{1'000'000}})
+      expect_refused(on_a_record(), {"HSET", key, field, std::string(size, 'x')},
+                     key + " " + field);
+}
+
+TEST_F(Poisoned, ATextThatIsLongerThanOptionsAreNowIsStillRead) {
+  hold(bench);
+  bench.client({"HSET", bench.key(), "holder", std::string(4096, 'x')});
+  EXPECT_EQ(got<Busy>(bench.acquire("b")).holder.size(), 4096u);
+  got<Kept>(bench.renew("a"));
+}
+
 TEST_F(Poisoned, AHashThatIsNotOursIsNoLockThatWasNeverGranted) {
   const std::string foreign = "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'a', 'b')";
   expect_refused(deeds(), {"EVAL", foreign, "1", bench.key()}, bench.key() + " state");

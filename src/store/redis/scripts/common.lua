@@ -19,8 +19,8 @@
 -- can then write a part of a record when a right is taken away while a run is alive.
 -- A lock costs its server mostly what the scripts allocate: few closures, tables and texts.
 -- All times and lengths are microseconds, below 2^53, so that Lua's numbers hold them exactly.
--- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index;
--- run() fills it in), then the verdict's own.
+-- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index),
+-- then the verdict's own.
 -- Errors of our own: CRONLATCH_POISONED <key> <field>, CRONLATCH_NO_COMMAND <command>; NOPERM names
 -- the command and the key.
 
@@ -103,10 +103,12 @@ local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', '
 local TEXTS = 6
 
 -- The record, validated; state 'none' when there is no record.
+local loaded
 local function load_record()
   local v = read(1, 'HMGET', unpack(FIELDS))
   if not v[1] and read(1, 'TYPE')['ok'] == 'none' then
-    return {state = 'none', fence = 0, ttl = 0}
+    loaded = {state = 'none', fence = 0, ttl = 0}
+    return loaded
   end
   local r = {
     state = v[1], owner = v[2], holder = v[3], job = v[4], group = v[5], once = v[6],
@@ -123,6 +125,7 @@ local function load_record()
   end
   if r.slots ~= 1 then poisoned(KEYS[1], 'slots') end
   if r.fence < 1 or r.fence >= MAX then poisoned(KEYS[1], 'fence') end
+  loaded = r
   return r
 end
 
@@ -183,12 +186,23 @@ local function enter(i, member, date, life)
   put('PEXPIRE', KEYS[i], text(math.max(math.ceil(life / 1000), read(i, 'PTTL'))))
 end
 
+-- Plans to note the day on which the lock was last in use: on another day than before it is entered
+-- in the index again (run() sets the flag).
+local entered = false
+local function date_record(now)
+  local day = math.floor(now / DAY)
+  if not loaded.day or loaded.day == day then return end
+  put('HSET', KEYS[1], 'day', text(day))
+  loaded.day, entered = day, true
+end
+
 local seen_purged = false
 local function remember(claim, answer, now, ttl)
   local life = math.max(10 * MINUTE, 2 * ttl)
   if not seen_purged then purge(5, now) end
   seen_purged = true
   enter(5, claim .. ':' .. answer, now + life, life)
+  date_record(now)
 end
 
 -- Plans to make `new` the record in place of `old`; one that was not there is born now. Returns the
@@ -209,7 +223,9 @@ local function seat(old, new, now)
     purge(3, now - DAY)
     enter(3, new.group, now, DAY)
   end
-  return new.day ~= old.day and '1' or '0'
+  local index = new.day ~= old.day and '1' or '0'
+  old.day = new.day
+  return index
 end
 
 -- What the verb counts, a field once at most, and by how much; a stamp is a field and a text.
@@ -268,7 +284,10 @@ end
 -- comes first, and before 7.2 a refusal inside a script has no code of its own.
 local function run(verb)
   local fine, result = pcall(verb)
-  if fine then return result end
+  if fine then
+    if entered then result[3] = '1' end
+    return result
+  end
   local said = type(result) == 'table' and result.err or tostring(result)
   said = string.gsub(said, '^@[^:]*: %d+: ', '')
   said = string.gsub(said, '^%-', '')

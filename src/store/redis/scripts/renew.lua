@@ -54,6 +54,7 @@ local function renew()
   if now + q.ttl >= r.expires then r.expires, r.ttl = now + q.ttl, q.ttl end
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(r.expires), 'ttl', text(r.ttl))
+  date_record(now)
   post(r)
   commit()
   return {'kept', text(now), '0', '0'}
