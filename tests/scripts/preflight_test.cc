@@ -96,6 +96,16 @@ TEST(Preflight, ADamagedCounterThatOnlyTheReleaseTouchesIsNotGranted) {
     }
 }
 
+TEST(Preflight, ADamagedMinHoldIsNotGranted) {
+  ScriptBench bench(kDebugAllowed);
+  got<Granted>(bench.acquire("a"));
+  got<Freed>(bench.release("a"));
+  bench.client({"HSET", bench.key(), "min_hold", "soon"});
+  const std::string before = digest(bench);
+  EXPECT_EQ(send(bench, whole_run(bench)).text, "CRONLATCH_POISONED " + bench.key() + " min_hold");
+  EXPECT_EQ(digest(bench), before);
+}
+
 TEST(Preflight, ADamagedCounterOfAnotherJobDoesNotStopAGrant) {
   ScriptBench bench;
   bench.client({"HSET", bench.key(":stats"), "hold_ms|ns/c", "999", "runs_succeeded|ns/c", "5"});

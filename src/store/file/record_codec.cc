@@ -55,6 +55,19 @@ void each_fact(StoredT& stored, Visit&& visit) {
   visit("pid-namespace", stored.pid_namespace);
 }
 
+// The grant's min-hold is written as one more remembered answer, with the time at which it ends:
+// the readers of version 0.1.0 know no other line that they keep and do not judge.
+std::string min_hold_key(const Record& record) {
+  return record.claim.owner + ":" + std::to_string(record.claim.attempt) + ":m";
+}
+
+void take_min_hold(Record& record) {
+  const auto at = record.seen.find(min_hold_key(record));
+  if (at == record.seen.end()) return;
+  record.min_hold = std::max(ServerTime{at->second} - record.acquired, Micros{0});
+  record.seen.erase(at);
+}
+
 constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
 constexpr std::uint64_t kFnvPrime = 0x100000001b3;
 
@@ -246,8 +259,9 @@ bool read(Reader& reader, const std::string& lock, Stored& stored) {
             [&](std::string_view key, auto& value) { good = good && reader.line(key, value); });
   // Without a sum: somebody has repaired it by hand.
   std::string sum;
-  return good && read_lists(reader, stored.record) &&
-         (reader.line(kEnd) || reader.line(kEnd, sum)) && reader.at_end();
+  if (!good || !read_lists(reader, stored.record)) return false;
+  take_min_hold(stored.record);
+  return (reader.line(kEnd) || reader.line(kEnd, sum)) && reader.at_end();
 }
 
 bool sum_is_wrong(std::string_view text) {
@@ -270,6 +284,8 @@ std::string encode(const std::string& lock, const Stored& stored) {
   for (const auto& [job, finished] : stored.record.once)
     for (const auto& [once, when] : finished) out.line("finished", job, once, when);
   for (const auto& [answer, until] : stored.record.seen) out.line("answered", answer, until);
+  if (const Record& r = stored.record; r.min_hold > Micros{0})
+    out.line("answered", min_hold_key(r), (r.acquired + r.min_hold).us);
   out.line(kEnd, sum_of(out.text()));
   return out.take();
 }

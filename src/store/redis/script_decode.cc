@@ -132,7 +132,11 @@ Result<Revoked> decode_revoke(const std::vector<std::string>& reply) {
   f.number();
   f.flag();
   Revoked told;
-  told.was_held = f.flag();
+  enum class Ended { none, lease, min_hold };
+  const Ended ended = f.one_of<Ended>(
+      {{"none", Ended::none}, {"lease", Ended::lease}, {"min_hold", Ended::min_hold}});
+  told.was_held = ended == Ended::lease;
+  told.was_cooling = ended == Ended::min_hold;
   told.holder = f.text();
   told.fence = f.fence();
   told.remaining = Micros(f.number());

@@ -5,7 +5,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
+#include <sstream>
 #include <thread>
 
 #include "file_support.h"
@@ -30,6 +32,7 @@ Stored everything() {
   r.acquired = {1};
   r.expires = {-2};
   r.ttl = Micros(3);
+  r.min_hold = Micros(6);
   r.born = {4};
   r.day = 5;
   r.jobs["shop/report"].values = {{"acquired", 3}, {"last_skip", 1'800'000'000'000'000}};
@@ -77,6 +80,36 @@ TEST_F(FileRecord, IsTextForPeople) {
             "cronlatch-lock 1\nlock a/b\nseat cooling\nowner "
             "0123456789abcdef0123456789abcdef\nattempt 7\n"
             "holder host%20with%20space:12%0a%2541\njob shop/report\ngroup %2d\nonce -\n");
+}
+
+// Version 0.1.0 refuses a record with a line that it does not know.
+TEST_F(FileRecord, HasOnlyLinesThatVersion010Reads) {
+  const std::vector<std::string> known{
+      "cronlatch-lock", "lock", "seat",  "owner",         "attempt",  "holder",  "job",
+      "group",          "once", "fence", "stole",         "acquired", "expires", "ttl",
+      "born",           "day",  "pid",   "pid-namespace", "counter",  "granted", "finished",
+      "answered",       "end"};
+  std::istringstream text(encode("a/b", everything()));
+  std::size_t at = 0;
+  for (std::string line; std::getline(text, line);) {
+    const auto here = std::find(known.begin() + static_cast<long>(at), known.end(),
+                                line.substr(0, line.find(' ')));
+    ASSERT_NE(here, known.end()) << line;
+    at = static_cast<std::size_t>(here - known.begin());
+    EXPECT_TRUE(at < 18 || std::count(line.begin(), line.end(), ' ') <= 3) << line;
+  }
+  EXPECT_EQ(known[at], "end");
+}
+
+TEST_F(FileRecord, KeepsAMinHoldWithItsGrantAlone) {
+  Stored stored = everything();
+  const std::string text = encode("a/b", stored);
+  EXPECT_NE(text.find("answered 0123456789abcdef0123456789abcdef:7:m 7\n"), std::string::npos);
+  // As version 0.1.0 leaves it when it grants the lock to another claim.
+  stored.record.seen["0123456789abcdef0123456789abcdef:7:m"] = 7;
+  stored.record.claim.attempt = 8;
+  stored.record.min_hold = Micros(0);
+  EXPECT_EQ(decode("a/b", encode("a/b", stored))->record.min_hold, Micros(0));
 }
 
 TEST_F(FileRecord, IsForUsAlone) {

@@ -3,6 +3,7 @@
 -- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
 --       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
+--       13 min_hold
 -- Replies: granted now index fence stole(0|1)
 --          busy now 0 because(held|cooling|done) holder job fence held_for remaining
 --               group_granted(0|1)
@@ -31,9 +32,9 @@ local function require_listed_rights(q)
   for i = 3, 5 do
     if (i ~= 3 or q.group ~= '') and (i ~= 4 or q.once ~= '') then
       require_rights(i, 'ZMSCORE', 'ZRANGEBYSCORE', 'ZADD', 'ZREM', 'PTTL', 'PEXPIRE')
+      if i ~= 5 then require_rights(i, 'ZCARD', 'ZREMRANGEBYRANK') end
     end
   end
-  if q.once ~= '' then require_rights(4, 'ZCARD', 'ZREMRANGEBYRANK') end
 end
 
 -- Without an access list to read: reads, and writes that change nothing. ZADD comes first, because
@@ -45,9 +46,11 @@ local function try_commands(q)
   life = life > 0 and text(life) or KEEP_MS
   put('ZADD', KEYS[5], 'XX', '0', ':')
   put('ZREM', KEYS[5], ':')
-  if q.once ~= '' then
-    read(4, 'ZCARD')
-    put('ZREMRANGEBYRANK', KEYS[4], '1', '0')
+  for i = 3, 4 do
+    if (i == 3 and q.group or q.once) ~= '' then
+      read(i, 'ZCARD')
+      put('ZREMRANGEBYRANK', KEYS[i], '1', '0')
+    end
   end
   put('PEXPIRE', KEYS[5], life)
   put('PERSIST', KEYS[5])
@@ -59,6 +62,7 @@ end
 local function preflight(q, is_repeated)
   for i = 1, #COUNTERS do guarded[i] = COUNTERS[i] .. '|' .. q.job end
   if q.group ~= '' then dates(3, q.group) end
+  crash_hold(loaded)
   if redis.acl_check_cmd then
     require_listed_rights(q)
     rights_checked = true
@@ -77,7 +81,7 @@ end
 local function busy(r, because, now, group_granted)
   if r.clamped then
     touch(r)
-    put('HSET', KEYS[1], 'expires', text(r.expires))
+    put('HSET', KEYS[1], 'expires', text(r.expires), 'acquired', text(r.acquired))
   end
   if #plan > 0 then
     post(r)
@@ -87,8 +91,12 @@ local function busy(r, because, now, group_granted)
   if because == 'done' or r.state == 'none' or r.state == 'free' then
     return {'busy', text(now), '0', because, '', '', '0', '0', '0', flag}
   end
+  local ends = r.expires
+  if because == 'cooling' and r.state == 'held' and now >= ends then
+    ends = math.max(ends, crash_hold(r))
+  end
   return {'busy', text(now), '0', because, r.holder, r.job, text(r.fence),
-          text(math.max(0, now - r.acquired)), text(math.max(0, r.expires - now)), flag}
+          text(math.max(0, now - r.acquired)), text(math.max(0, ends - now)), flag}
 end
 
 local function count_skip(r, q, reason, now)
@@ -105,7 +113,7 @@ local function grant(r, q, now)
     state = 'held', owner = q.owner, attempt = q.attempt, ttl = q.ttl,
     holder = q.holder, job = q.job, group = q.group, once = q.once,
     fence = math.max(r.fence + 1, now), stole = stole and r.fence or 0,
-    acquired = now, expires = now + q.ttl,
+    acquired = now, expires = now + q.ttl, min_hold = q.min_hold,
   }
   local index = seat(r, new, now)
   -- AQ3: for the job that lost it.
@@ -127,15 +135,17 @@ end
 local function grant_again(r, q, now)
   preflight(q, true)
   put('PERSIST', KEYS[1])
-  put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl))
+  put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl),
+      'acquired', text(r.acquired))
   post(r)
   commit()
   return {'granted', text(now), '0', text(r.fence), r.stole ~= 0 and '1' or '0'}
 end
 
 local function refuse(r, q, now)
-  local because = r.state == 'cooling' and 'cooling' or 'held'
-  local group_granted = q.group ~= '' and dates(3, q.group) > now - DAY
+  local alive = (r.state == 'held' or r.state == 'revoked') and now < r.expires
+  local because = alive and 'held' or 'cooling'
+  local group_granted = q.group ~= '' and (q.group == r.group or dates(3, q.group) > now - DAY)
   -- L5: a group that was granted before will wait instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
     count_skip(r, q, 'skipped_held', now)
@@ -149,8 +159,18 @@ local function refuse(r, q, now)
   end
   if #plan > 0 then
     remember(q.claim, because == 'cooling' and 'c' or 'h', now, q.ttl)
+    if group_granted then remember(q.claim, 'g', now, q.ttl) end
   end
   return busy(r, because, now, group_granted)
+end
+
+-- Neither a lease nor a min-hold keeps the lock from this caller. L0: an attempt group is not bound
+-- by a min-hold of its own.
+local function grantable(r, q, now)
+  if r.state == 'none' or r.state == 'free' then return true end
+  if r.state ~= 'cooling' and now < r.expires then return false end
+  if r.state == 'revoked' or (q.group ~= '' and q.group == r.group) then return true end
+  return now >= (r.state == 'cooling' and r.expires or crash_hold(r))
 end
 
 local function acquire()
@@ -159,7 +179,7 @@ local function acquire()
     not_after = argument(1), owner = ARGV[2], attempt = argument(3), ttl = argument(4),
     claim = ARGV[2] .. ':' .. ARGV[3], holder = ARGV[5], job = ARGV[6], group = ARGV[7],
     once = ARGV[8], once_ttl = argument(9), if_busy = ARGV[10], waited = argument(11),
-    bucket = ARGV[12],
+    bucket = ARGV[12], min_hold = argument(13),
   }
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
@@ -168,17 +188,17 @@ local function acquire()
   local same = r.owner == q.owner and r.attempt == q.attempt
   local ours = same and r.state == 'held' and now < r.expires
   -- Until when each final answer to this claim is remembered (C2, R3).
-  local released, closed, held, cooling, done = dates(5, q.claim .. ':r', q.claim .. ':x',
-      q.claim .. ':h', q.claim .. ':c', q.claim .. ':d')
+  local released, closed, held, cooling, done, group = dates(5, q.claim .. ':r', q.claim .. ':x',
+      q.claim .. ':h', q.claim .. ':c', q.claim .. ':d', q.claim .. ':g')
   if now < released or now < closed or (r.owner == q.owner and q.attempt < r.attempt)
       or (same and not ours) then
     return {'stale', text(now), '0', '1'}
   end
   clamp(r, now)
 
-  -- C2: what was counted as busy stays busy.
+  -- C2: what was counted as busy stays busy, and is answered alike.
   local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
-  if because then return busy(r, because, now) end
+  if because then return busy(r, because, now, now < group) end
   -- K3: done blocks everyone, however they would have liked to be refused.
   if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
     count_skip(r, q, 'skipped_done', now)
@@ -186,10 +206,7 @@ local function acquire()
     return busy(r, 'done', now)
   end
   if ours then return grant_again(r, q, now) end
-  local own_min_hold = r.state == 'cooling' and q.group ~= '' and q.group == r.group
-  if r.state == 'none' or r.state == 'free' or now >= r.expires or own_min_hold then
-    return grant(r, q, now)
-  end
+  if grantable(r, q, now) then return grant(r, q, now) end
   return refuse(r, q, now)
 end
 

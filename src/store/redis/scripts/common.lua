@@ -7,7 +7,7 @@
 -- KEYS of every verb but revoke (which has the first two):
 --   1 record  hash: the last grant (fields below)
 --   2 stats   hash: <counter>|<job> -> whole number
---   3 groups  zset: attempt group -> when it was granted (us)
+--   3 groups  zset: attempt group -> remembered for a day more (us)
 --   4 once    zset: run identity of the caller's job -> when it was finished (us)
 --   5 seen    zset: <owner>:<attempt>:<answer> -> remembered until (us)
 --
@@ -35,6 +35,8 @@ local PURGE = 100
 local LONGEST = 4096
 -- A counter that a grant is given for has room for this much more: the longest run in ms.
 local ROOM = 1000000000000
+local GROUPS = 10000
+local ONCE = 128
 
 -- The tests replace this line to make time virtual.
 local function read_clock() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
@@ -152,13 +154,26 @@ end
 
 -- L7: after a backward step of the clock nothing waits longer than it was meant to.
 local function clamp(r, now)
-  if r.state == 'none' or r.state == 'free' or r.expires <= now + r.ttl then return end
-  r.expires, r.clamped = now + r.ttl, true
+  if r.state == 'none' or r.state == 'free' then return end
+  if r.expires > now + r.ttl then r.expires, r.clamped = now + r.ttl, true end
+  if r.state == 'held' and r.acquired > now then r.acquired, r.clamped = now, true end
+end
+
+-- L0: until when a holder that is dead and did not release it keeps the lock closed by its min-hold;
+-- 0 without one. The field is "<fence>:<length>": one of another grant, which a program that does not
+-- know the field leaves behind, says nothing.
+local function crash_hold(r)
+  local raw = read(1, 'HMGET', 'min_hold')[1]
+  if not raw then return 0 end
+  local fence, length = string.match(raw, '^(%d+):(%d+)$')
+  fence, length = whole(fence), whole(length)
+  if not fence or not length then poisoned(KEYS[1], 'min_hold') end
+  return fence == r.fence and r.acquired + length or 0
 end
 
 -- Why a caller that is not the holder lost the lock.
 local function why_not_ours(r, fence)
-  if r.state == 'none' or (fence ~= 0 and r.born > fence) then return 'gone' end
+  if r.state == 'none' or r.fence < fence or (fence ~= 0 and r.born > fence) then return 'gone' end
   return 'taken'
 end
 
@@ -196,6 +211,36 @@ local function date_record(now)
   loaded.day, entered = day, true
 end
 
+-- `wanted`, or as much later as makes the member the newest of sorted set i though the clock went
+-- back: what is bounded drops the oldest, and that must not be the member just entered. (Only after
+-- such a step the newest is looked up, past all the others.)
+local function newest_date(i, member, wanted)
+  if #read(i, 'ZRANGEBYSCORE', text(wanted), '+inf', 'LIMIT', '0', '1') == 0 then return wanted end
+  local last = tostring(read(i, 'ZCARD') - 1)
+  local newest = read(i, 'ZRANGEBYSCORE', '-inf', '+inf', 'WITHSCORES', 'LIMIT', last, '1')
+  local date = tonumber(newest[2])
+  if not date or date >= MAX then poisoned(KEYS[i], newest[1]) end
+  return newest[1] == member and date or date + 1
+end
+
+-- Plans to date a member of sorted set i, and to drop what is dated at or before `limit`; of the rest
+-- the `most` newest stay.
+local function enter_bounded(i, member, date, life, limit, most)
+  local size = read(i, 'ZCARD') - purge(i, limit)
+  if size >= most and dates(i, member) <= math.max(0, limit) then size = size + 1 end
+  enter(i, member, date, life)
+  local excess = math.min(size - most, PURGE)
+  if excess > 0 then put('ZREMRANGEBYRANK', KEYS[i], '0', tostring(excess - 1)) end
+end
+
+-- L5: a group that may be retried is remembered for 35 days, one that has succeeded for one day.
+-- Version 0.1.0 remembers a group for a day after its date, hence 34 days ahead.
+local function remember_group(group, finished, now)
+  if group == '' then return end
+  local date = finished and now or newest_date(3, group, now + 34 * DAY)
+  enter_bounded(3, group, date, finished and DAY or 35 * DAY, now - DAY, GROUPS)
+end
+
 local seen_purged = false
 local function remember(claim, answer, now, ttl)
   local life = math.max(10 * MINUTE, 2 * ttl)
@@ -217,12 +262,13 @@ local function seat(old, new, now)
       write[#write + 1] = i > TEXTS and text(value) or value
     end
   end
+  if new.min_hold > 0 then
+    write[#write + 1] = 'min_hold'
+    write[#write + 1] = text(new.fence) .. ':' .. text(new.min_hold)
+  end
   plan[#plan + 1] = write
   put('PERSIST', KEYS[1])
-  if new.group ~= '' then
-    purge(3, now - DAY)
-    enter(3, new.group, now, DAY)
-  end
+  remember_group(new.group, false, now)
   local index = new.day ~= old.day and '1' or '0'
   old.day = new.day
   return index
