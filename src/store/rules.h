@@ -58,7 +58,8 @@ struct Record {
   Micros ttl{};          // what `expires` was set by: no clock step may make the wait longer (L7)
   Micros min_hold{};     // of the grant: from `acquired` on, the lock stays closed after a crash
   ServerTime born{};     // when this record was created
-  std::int64_t day = 0;  // day (since 1970) the lock was last entered in the store's index
+  std::int64_t day =
+      0;  // day (since 1970) the lock was last in use, and entered in the store's index
 
   std::map<std::string, Counters> jobs;
   std::map<std::string, std::int64_t> groups;  // attempt group -> remembered for kGroupMemory more
@@ -76,6 +77,11 @@ inline constexpr std::size_t kGroupsNewest = 10'000;
 inline constexpr Micros kSeenMemory =
     std::chrono::minutes(10);  // or twice the ttl, if that is more
 inline constexpr std::size_t kOnceNewest = 128;
+
+// Of a record with a longer text or a larger counter something else is the author: it is damaged.
+// Options have at most 200 bytes; a counter leaves room for the longest run in ms.
+inline constexpr std::size_t kLongestText = 4'096;
+inline constexpr std::int64_t kLargestCounter = (std::int64_t{1} << 53) - 1 - 1'000'000'000'000;
 
 // One verb each; the reply's `asked` is left for the store to fill in. `not_after` is the request's
 // give_up by the store's clock: after it nothing is changed and the answer is Stale (G5).

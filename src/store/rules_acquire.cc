@@ -9,8 +9,6 @@ namespace cronlatch::rules {
 
 namespace {
 
-constexpr std::int64_t kDayUs = 86'400'000'000;
-
 bool is_holder(const Record& record, const Claim& claim) {
   return record.seat == Seat::held && record.claim == claim;
 }
@@ -155,7 +153,7 @@ void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
   record.ttl = tenure == Tenure::lease ? grant.ttl : Micros{0};
   record.min_hold = std::max(grant.min_hold, Micros{0});
   record.expires = tenure == Tenure::lease ? now + grant.ttl : ServerTime{};
-  record.day = now.us / kDayUs;
+  date_record(record, now);
   remember_group(record, grant.who.group, GroupIs::open, now);
 }
 

@@ -8,6 +8,8 @@ namespace cronlatch::rules {
 
 namespace {
 
+constexpr std::int64_t kDayUs = 86'400'000'000;
+
 std::string key_of(const Claim& claim, Answer answer) {
   return claim.owner + ":" + std::to_string(claim.attempt) + ":" + static_cast<char>(answer);
 }
@@ -26,6 +28,11 @@ bool answered(const Record& record, const Claim& claim, Answer answer, ServerTim
 void remember(Record& record, const Claim& claim, Answer answer, ServerTime now, Micros ttl) {
   purge(record.seen, now.us);
   record.seen[key_of(claim, answer)] = (now + std::max(kSeenMemory, 2 * ttl)).us;
+  date_record(record, now);
+}
+
+void date_record(Record& record, ServerTime now) {
+  if (record.seat != Seat::none) record.day = now.us / kDayUs;
 }
 
 void count(Record& record, const std::string& job, std::string_view name, std::int64_t by) {

@@ -21,6 +21,9 @@ using Dated = std::map<std::string, std::int64_t>;
 void purge(Dated& dated, std::int64_t limit);
 bool answered(const Record& record, const Claim& claim, Answer answer, ServerTime now);
 void remember(Record& record, const Claim& claim, Answer answer, ServerTime now, Micros ttl);
+// The day on which the lock was last in use: on another day than before a store enters it in its
+// index again, so that only names of locks that have expired grow old there.
+void date_record(Record& record, ServerTime now);
 
 // ---- counters (rules_counters.cc) ----
 void count(Record& record, const std::string& job, std::string_view name, std::int64_t by = 1);

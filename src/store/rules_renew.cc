@@ -67,6 +67,7 @@ Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime no
     record.expires = until;
     record.ttl = request.ttl;
   }
+  date_record(record, now);
   return Kept{};
 }
 

@@ -192,6 +192,30 @@ TEST(ScriptCodec, ShowsAnUnknownLockAsFreeAndRefusesAForeignOne) {
   EXPECT_FALSE(redis::decode_view("ns/name", record(), {{"acquired|", "-3"}}, kNow).ok());
 }
 
+TEST(ScriptCodec, RefusesTextsThatAreLongerThanAnyOption) {
+  const std::string honest(4096, 'x'), huge(4097, 'x');
+  for (const char* field : {"holder", "job", "group", "once"}) {
+    auto fields = record();
+    fields[field] = honest;
+    EXPECT_TRUE(redis::decode_view("ns/name", fields, {}, kNow).ok()) << field;
+    fields[field] = huge;
+    const auto view = redis::decode_view("ns/name", fields, {}, kNow);
+    ASSERT_FALSE(view.ok()) << field;
+    EXPECT_NE(view.error().message.find(field), std::string::npos) << view.error().message;
+  }
+  EXPECT_TRUE(redis::decode_view("ns/name", record(), {{"acquired|" + honest, "1"}}, kNow).ok());
+  const auto view = redis::decode_view("ns/name", record(), {{"acquired|" + huge, "1"}}, kNow);
+  ASSERT_FALSE(view.ok());
+  EXPECT_LT(view.error().message.size(), 300u);
+  const std::vector<std::string> busy{"busy", "7", "0", "held", huge, "", "5", "0", "0", "0"};
+  EXPECT_TRUE(std::holds_alternative<Down>(redis::decode(acquire(), busy).reply));
+}
+
+TEST(ScriptCodec, RefusesACounterThatCannotGrow) {
+  EXPECT_TRUE(redis::decode_view("a", record(), {{"hold_ms|", "9006199254740991"}}, kNow).ok());
+  EXPECT_FALSE(redis::decode_view("a", record(), {{"hold_ms|", "9006199254740992"}}, kNow).ok());
+}
+
 TEST(ScriptCodec, ShowsTheMinHoldOfAGrantThatCrashedAndNoOther) {
   const ServerTime later{1'763'690'060'000'000};
   auto fields = record();
@@ -211,8 +235,12 @@ TEST(ScriptCodec, ShowsTheMinHoldOfAGrantThatCrashedAndNoOther) {
 }
 
 TEST(ScriptCodec, EntersALockInTheIndexWithItsTime) {
-  EXPECT_EQ(redis::encode_index("ns/name", "p:", kNow),
-            (std::vector<std::string>{"ZADD", "p:index", "1763690000123456", "ns/name"}));
+  const auto command = redis::encode_index("ns/name", "p:", kNow);
+
+  EXPECT_EQ(command[0], "EVAL");
+  EXPECT_EQ(command[1], scripts::index.text);
+  EXPECT_EQ(after_script(command), (std::vector<std::string>{"1", "p:index", "1763690000123456",
+                                                             "ns/name", "1755827600123456"}));
 }
 
 TEST(Scripts, HoldNoCommentsAndTheSharedPart) {

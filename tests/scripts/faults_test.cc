@@ -161,7 +161,12 @@ TEST_F(FullMemory, G2LetsBusyBeCountedAndALeaseBeRevoked) {
   EXPECT_EQ(bench.counted("c", "lost"), 1);
 }
 
-TEST(Forbidden, EachCommandAloneLeavesEverythingAsItWas) {
+std::string upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+TEST(Forbidden, EachCommandAloneIsNamedAndLeavesEverythingAsItWas) {
   const std::vector<std::string> commands{"type",    "hmget", "zmscore", "zrangebyscore",
                                           "zcard",   "pttl",  "hset",    "persist",
                                           "pexpire", "zadd",  "zrem",    "zremrangebyrank"};
@@ -179,7 +184,9 @@ TEST(Forbidden, EachCommandAloneLeavesEverythingAsItWas) {
       bench.client({"AUTH", "default", ""});
       if (!answer.is_error()) continue;
       ++refused[command];
-      EXPECT_TRUE(answer.text.starts_with("NOPERM")) << answer.text;
+      EXPECT_TRUE(answer.text.starts_with("NOPERM this user may not run " + upper(command) +
+                                          " on " + bench.key()))
+          << deed.name << " without " << command << ": " << answer.text;
       EXPECT_EQ(digest(bench), before) << deed.name << " without " << command;
     }
   }
@@ -257,6 +264,21 @@ TEST_F(Poisoned, ARecordOfAnotherShapeStopsEveryVerb) {
   for (const std::string field :
        {"state", "owner", "holder", "job", "group", "once", "fence", "expires"})
     expect_refused(on_a_record(), {"HDEL", key, field}, key + " " + field);
+}
+
+TEST_F(Poisoned, ATextThatIsLongerThanAnyOptionStopsEveryVerb) {
+  const std::string key = bench.key();
+  for (const std::string field : {"owner", "holder", "job", "group", "once"})
+    for (const std::size_t size : {std::size_t{4097}, std::size_t{1'000'000}})
+      expect_refused(on_a_record(), {"HSET", key, field, std::string(size, 'x')},
+                     key + " " + field);
+}
+
+TEST_F(Poisoned, ATextThatIsLongerThanOptionsAreNowIsStillRead) {
+  hold(bench);
+  bench.client({"HSET", bench.key(), "holder", std::string(4096, 'x')});
+  EXPECT_EQ(got<Busy>(bench.acquire("b")).holder.size(), 4096u);
+  got<Kept>(bench.renew("a"));
 }
 
 TEST_F(Poisoned, AHashThatIsNotOursIsNoLockThatWasNeverGranted) {

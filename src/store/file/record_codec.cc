@@ -182,11 +182,11 @@ class Reader {
   }
   static bool get(std::string_view word, std::string& value) {
     value.clear();
-    if (word.empty()) return false;
+    if (word.empty() || word.size() > 3 * rules::kLongestText) return false;
     if (word == kNothing) return true;
     if (word.find('%') == word.npos) {
       value = word;
-      return true;
+      return value.size() <= rules::kLongestText;
     }
     for (std::size_t i = 0; i < word.size(); ++i) {
       if (word[i] != '%') {
@@ -200,7 +200,7 @@ class Reader {
       value += static_cast<char>(byte);
       i += 2;
     }
-    return true;
+    return value.size() <= rules::kLongestText;
   }
   template <class Number>
   requires std::is_integral_v<Number>
@@ -233,6 +233,7 @@ bool read_lists(Reader& reader, Record& record) {
   std::int64_t value = 0;
   while (reader.is("counter")) {
     if (!reader.line("counter", first, second, value)) return false;
+    if (value < 0 || value > rules::kLargestCounter) return false;
     record.jobs[first].values[second] = value;
   }
   while (reader.is("granted")) {

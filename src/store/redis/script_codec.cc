@@ -155,7 +155,8 @@ std::vector<std::string> encode_revoke(const std::string& lock, std::string_view
 
 std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,
                                       ServerTime now) {
-  return {"ZADD", index_key(prefix), text(now), lock};
+  return {"EVAL", std::string(scripts::index.text), "1", index_key(prefix), text(now),
+          lock,   text(now - kIndexMemory)};
 }
 
 }  // namespace cronlatch::redis

@@ -27,9 +27,14 @@ class Hash {
   explicit Hash(const Fields& fields) : fields_(fields) {}
   std::string text(const std::string& name) {
     const auto at = fields_.find(name);
-    if (at != fields_.end()) return at->second;
+    if (at != fields_.end() && at->second.size() <= rules::kLongestText) return at->second;
     wrong_ = name;
     return {};
+  }
+  std::int64_t counter(const std::string& name) {
+    const std::int64_t n = number(name);
+    if (n > rules::kLargestCounter) wrong_ = name;
+    return n;
   }
   std::int64_t number(const std::string& name) {
     const std::string s = text(name);
@@ -93,8 +98,8 @@ std::optional<std::string> read_stats(const Fields& fields, Record& record) {
   Hash hash(fields);
   for (const auto& [field, value] : fields) {
     const auto bar = field.find('|');
-    if (bar == std::string::npos) return field;
-    record.jobs[field.substr(bar + 1)].values[field.substr(0, bar)] = hash.number(field);
+    if (bar == std::string::npos || field.size() - bar - 1 > rules::kLongestText) return field;
+    record.jobs[field.substr(bar + 1)].values[field.substr(0, bar)] = hash.counter(field);
   }
   if (hash.wrong().empty()) return std::nullopt;
   return hash.wrong();

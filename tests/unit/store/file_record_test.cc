@@ -267,6 +267,29 @@ TEST_F(FileRecord, OfNonsenseIsDamaged) {
     EXPECT_FALSE(decode("a/b", text).ok()) << text.substr(0, 30);
 }
 
+// A grant would count on: a record that was changed by hand, without a sum.
+TEST_F(FileRecord, WithACounterThatCannotGrowIsDamaged) {
+  const std::string text = encode("a/b", everything());
+  for (const std::string value : {"-1", "9006199254740992", "9223372036854775807", "many"}) {
+    std::string changed = text.substr(0, text.rfind("\nend ")) + "\nend\n";
+    changed.replace(changed.find("acquired 3"), 10, "acquired " + value);
+    EXPECT_FALSE(decode("a/b", changed).ok()) << value;
+  }
+}
+
+TEST_F(FileRecord, WithATextThatIsLongerThanAnyOptionIsDamaged) {
+  Stored stored = everything();
+  for (const char filler : {'x', '\n'}) {
+    stored.record.who.holder = std::string(4'096, filler);
+    EXPECT_TRUE(decode("a/b", encode("a/b", stored)).ok());
+    stored.record.who.holder += filler;
+    EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
+  }
+  stored = everything();
+  stored.record.jobs[std::string(5'000, 'x')].values["acquired"] = 1;
+  EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
+}
+
 TEST_F(FileRecord, OfAnotherVersionSaysSo) {
   const auto read = decode("a/b", "cronlatch-lock 2\nwhatever\n");
   ASSERT_FALSE(read.ok());

@@ -9,6 +9,70 @@
 --               group_granted(0|1)
 --          stale now 0 closed(0|1)
 
+-- ---- preflight: what this run's renewals and its release will need ----
+
+-- What renew, restore and release of a run read of its job's counters, and what revoke and the next
+-- acquire count against it.
+local COUNTERS = {
+  'acquired', 'released', 'stolen', 'revoked', 'restored', 'lost', 'long', 'runs_succeeded',
+  'runs_failed', 'runs_timed_out', 'runs_lost', 'runs_cannot_start', 'hold_ms', 'hold_0', 'hold_1',
+  'hold_2', 'hold_3', 'hold_4', 'hold_5', 'hold_6', 'hold_7', 'hold_8', 'hold_9', 'hold_10',
+  'hold_11', 'hold_12', 'hold_13',
+}
+
+local function require_rights(i, ...)
+  for at = 1, select('#', ...) do require_right((select(at, ...)), KEYS[i]) end
+end
+
+-- By the server's access list (7.0 and newer).
+local function require_listed_rights(q)
+  require_right('EVALSHA', '', '0')
+  require_right('EVAL', '', '0')
+  for i = 1, 2 do require_rights(i, 'HMGET', 'TYPE', 'HSET', 'PERSIST', 'PEXPIRE') end
+  for i = 3, 5 do
+    if (i ~= 3 or q.group ~= '') and (i ~= 4 or q.once ~= '') then
+      require_rights(i, 'ZMSCORE', 'ZRANGEBYSCORE', 'ZADD', 'ZREM', 'PTTL', 'PEXPIRE')
+      if i ~= 5 then require_rights(i, 'ZCARD', 'ZREMRANGEBYRANK') end
+    end
+  end
+end
+
+-- Without an access list to read: reads, and writes that change nothing. ZADD comes first, because
+-- it alone is refused when memory is full; the life of `seen` is as before in the end.
+local function try_commands(q)
+  read(1, 'TYPE')
+  read(5, 'ZRANGEBYSCORE', '0', '0', 'LIMIT', '0', '1')
+  local life = tonumber(read(5, 'PTTL'))
+  life = life > 0 and text(life) or KEEP_MS
+  put('ZADD', KEYS[5], 'XX', '0', ':')
+  put('ZREM', KEYS[5], ':')
+  for i = 3, 4 do
+    if (i == 3 and q.group or q.once) ~= '' then
+      read(i, 'ZCARD')
+      put('ZREMRANGEBYRANK', KEYS[i], '1', '0')
+    end
+  end
+  put('PEXPIRE', KEYS[5], life)
+  put('PERSIST', KEYS[5])
+  put('PEXPIRE', KEYS[5], life)
+end
+
+-- Before the first plan of a grant. A run that is granted can be renewed and released: the counters
+-- are sound and can grow (post checks them), the types are ours, the rights are there.
+local function preflight(q, is_repeated)
+  for i = 1, #COUNTERS do guarded[i] = COUNTERS[i] .. '|' .. q.job end
+  if q.group ~= '' then dates(3, q.group) end
+  crash_hold(loaded)
+  if redis.acl_check_cmd then
+    require_listed_rights(q)
+    rights_checked = true
+  elseif not is_repeated then
+    try_commands(q)
+  end
+end
+
+-- ---- the decision ----
+
 -- Plans what must come first: not refused when memory is full, so that nothing after it fails.
 local function touch(r)
   if #plan == 0 then keep(KEYS[1], r) end
@@ -52,6 +116,7 @@ local function give_back(r)
 end
 
 local function grant(r, q, now)
+  preflight(q, false)
   local stole = r.state == 'held'
   local new = {
     state = 'held', owner = q.owner, attempt = q.attempt, ttl = q.ttl,
@@ -77,6 +142,7 @@ end
 
 -- AQ4: asked again after an unknown result; the same fence, nothing is counted.
 local function grant_again(r, q, now)
+  preflight(q, true)
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl),
       'acquired', text(r.acquired))

@@ -74,6 +74,7 @@ local function renew()
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(r.expires), 'ttl', text(r.ttl),
       'acquired', text(r.acquired))
+  date_record(now)
   post(r)
   commit()
   return {'kept', text(now), '0', '0'}
