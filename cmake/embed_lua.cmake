@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes OUT: one `const Script <name>` per script, its text (common.lua in front, without comments) and its hash.
+# index.lua is no verb and stands alone.
 cmake_policy(VERSION 3.25)
 file(WRITE ${OUT} "// Written by cmake/embed_lua.cmake from the scripts; not edited.\n#include \"store/redis/scripts.h\"\n\nnamespace cronlatch::scripts {\n")
 set(common "")
@@ -20,8 +21,11 @@ foreach(script ${SCRIPTS})
   if(NOT name STREQUAL "common")
     file(READ ${script} body)
     slim("${body}" body)
-    string(SHA1 hash "${common}${body}")
-    file(APPEND ${OUT} "const Script ${name} = {R\"LUA(${common}${body})LUA\", \"${hash}\"};\n")
+    if(NOT name STREQUAL "index")
+      set(body "${common}${body}")
+    endif()
+    string(SHA1 hash "${body}")
+    file(APPEND ${OUT} "const Script ${name} = {R\"LUA(${body})LUA\", \"${hash}\"};\n")
   endif()
 endforeach()
 file(APPEND ${OUT} "}  // namespace cronlatch::scripts\n")

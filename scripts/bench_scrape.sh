@@ -45,7 +45,7 @@ for i = 1, tonumber(ARGV[1]) do
   for at = 1, #stats, 2 do
     redis.call('HSET', 'cronlatch:{' .. name .. '}:stats', (stats[at]:gsub('|.*', '|' .. name)), stats[at + 1])
   end
-  redis.call('ZADD', KEYS[3], i, name)
+  redis.call('ZADD', KEYS[3], redis.call('TIME')[1] * 1000000 + i, name)
 end
 LUA
 

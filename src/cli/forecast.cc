@@ -30,6 +30,11 @@ Obstacle obstacle(const LockView& view, const Options& options) {
     case LockState::free:
       return {Door::open, "the lock is free"};
     case LockState::expired:
+      if (view.closed_until.us != 0 && !same_group)
+        return {Door::shut,
+                "its last holder has ended without a release, and min-hold keeps it "
+                "closed until " +
+                    show_time(view.closed_until)};
       return {Door::open,
               "the lease of " + holder + " has expired unreleased (the takeover counts as stolen)"};
     case LockState::cooling:

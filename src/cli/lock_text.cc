@@ -8,10 +8,15 @@
 namespace cronlatch {
 namespace {
 
+// Options have at most 200 bytes; other programs may write what they like.
+constexpr std::size_t kShown = 256;
+
+std::string shown(std::string_view text) { return printable(text, kShown); }
+
 Row lock_row(const LockView& view) {
   return {view.lock,
           std::string(name_of(view.state)),
-          when_granted(view, view.who.holder),
+          when_granted(view, shown(view.who.holder)),
           when_granted(view, show_time(view.acquired)),
           expiry_of(view),
           fence_of(view),
@@ -35,11 +40,12 @@ std::vector<Row> grant_rows(const LockView& view) {
   const auto add = [&](std::string key, std::string value) {
     if (!value.empty()) rows.push_back({std::move(key), std::move(value)});
   };
-  add(granted(view) ? "holder" : "last holder", view.who.holder);
+  add(granted(view) ? "holder" : "last holder", shown(view.who.holder));
   if (view.pid != 0) add("pid", std::to_string(view.pid));
-  add("job", view.who.job);
+  add("job", shown(view.who.job));
   add(granted(view) ? "since" : "last acquired", show_time(view.acquired));
   add(view.state == LockState::cooling ? "closed until" : "expires", expiry_of(view));
+  if (view.state == LockState::expired) add("closed until", show_time(view.closed_until));
   add("fence", fence_of(view));
   return rows;
 }
@@ -49,11 +55,11 @@ std::string lock_page(const LockView& view) {
   for (Row& row : grant_rows(view)) rows.push_back(std::move(row));
   if (view.attempt != 0) rows.push_back({"attempt", std::to_string(view.attempt)});
   if (view.ttl.count() > 0) rows.push_back({"ttl", show_duration(view.ttl)});
-  if (!view.who.group.empty()) rows.push_back({"attempt group", view.who.group});
-  if (!view.who.once.empty()) rows.push_back({"once-per", view.who.once});
+  if (!view.who.group.empty()) rows.push_back({"attempt group", shown(view.who.group)});
+  if (!view.who.once.empty()) rows.push_back({"once-per", shown(view.who.once)});
   std::string page = render_table(rows);
   for (const auto& [job, counters] : view.jobs) {
-    page += job.empty() ? "\ncounters\n" : "\ncounters of job " + printable(job) + '\n';
+    page += job.empty() ? "\ncounters\n" : "\ncounters of job " + shown(job) + '\n';
     std::vector<Row> counts;
     for (const std::string_view name : kCounterNames) {
       const std::int64_t value = counters.get(name);

@@ -8,6 +8,8 @@
 #include "cli/lock_text.h"
 #include "cli/session.h"
 #include "cli/stdio.h"
+#include "clock/kernel_clock.h"
+#include "core/lock_json.h"
 #include "core/text.h"
 
 namespace cronlatch {
@@ -25,6 +27,11 @@ void sleep_for(Millis d) { poll(nullptr, 0, static_cast<int>(d.count())); }
 
 Error without_force(const LockView& view) {
   const std::string name = quoted(view.lock);
+  if (view.closed_until.us != 0)
+    return Error{
+        Code::usage,
+        "lock " + name + " is closed by its min-hold until " + show_time(view.closed_until),
+        "to open it: cronlatch release " + view.lock + " --force"};
   if (!view.open())
     return Error{Code::usage,
                  "lock " + name + " is " + std::string(name_of(view.state)) +
@@ -65,6 +72,12 @@ Result<LockView> wait_until_over(const Wait& wait, const std::string& lock,
                "see: cronlatch show " + lock};
 }
 
+Printed opened(const std::string& lock, Micros rest) {
+  const ServerTime until{wall_now().us + rest.count()};
+  return Printed{"opened lock " + lock + ": its min-hold, which lasted until " + show_time(until) +
+                 ", is ended\n"};
+}
+
 }  // namespace
 
 Result<Printed> release_command(const Invocation& invocation) {
@@ -80,6 +93,7 @@ Result<Printed> release_command(const Invocation& invocation) {
   const TimePoint began = invocation.clock.now();
   const Result<Revoked> revoked = session->store->revoke(lock, session->give_up);
   if (!revoked) return revoked.error();
+  if (revoked->was_cooling) return opened(lock, revoked->remaining);
   if (!revoked->was_held) return Printed{"lock " + lock + ": nobody held it\n"};
   const std::string what = "lock " + lock + ": revoked the lease of " + printable(revoked->holder) +
                            ", fence " + std::to_string(revoked->fence);

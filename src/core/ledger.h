@@ -73,6 +73,7 @@ struct LockView {
   ServerTime now{};       // the store's clock when it was read
   ServerTime acquired{};  // of the last grant
   ServerTime expires{};   // zero when the store has no lease
+  ServerTime closed_until{};  // the end of a min-hold, after a release or a crash; zero without one
   Millis ttl{};
   long pid = 0;  // file store: the process that holds the kernel lock, if known
   std::map<std::string, Counters> jobs;  // by job; "" for runs without one
@@ -90,7 +91,7 @@ struct Revoked {
   bool was_held = false;  // a live lease was revoked
   std::string holder;
   Fence fence = 0;
-  Micros remaining{};        // at most this long until it can be granted again
+  Micros remaining{};        // of the lease that was revoked, or of the min-hold that was ended
   bool was_cooling = false;  // a min-hold was ended: the lock is free at once
 };
 

@@ -8,6 +8,9 @@
 namespace cronlatch {
 namespace {
 
+// Beyond the longest honest one, which quotes a refusal of the store.
+constexpr std::size_t kLongestMessage = 2'000;
+
 std::string_view name_of(Level level) {
   switch (level) {
     case Level::error:
@@ -23,7 +26,7 @@ std::string_view name_of(Level level) {
 }
 
 std::string as_text(const LogLine& line) {
-  std::string out = "cronlatch: " + printable(line.message);
+  std::string out = "cronlatch: " + printable(line.message, kLongestMessage);
   if (!line.hint.empty()) out += " (" + printable(line.hint) + ")";
   return out;
 }

@@ -11,13 +11,15 @@
 
 #include "core/metrics_table.h"
 #include "core/overloaded.h"
+#include "core/text.h"
 
 namespace cronlatch {
 namespace {
 
+// One label that is no UTF-8 would make the whole page unreadable.
 std::string escape(std::string_view value) {
   std::string out;
-  for (const char c : value) {
+  for (const char c : valid_utf8(value)) {
     if (c == '\\' || c == '"') out += '\\';
     if (c == '\n')
       out += "\\n";
@@ -186,9 +188,13 @@ void append_ledger_metrics(std::string& out, std::span<const LedgerRow> rows) {
 
 std::string ledger_metrics(const std::vector<LockView>& views) {
   std::vector<LedgerRow> rows;
+  // Two jobs that differ only in bytes that cannot be shown: a series that stands twice makes the
+  // page unreadable as well, so the first stays.
+  std::set<std::string> shown;
   for (const LockView& view : views)
     each_row(view, [&](const LockView& of, const std::string& job, const Counters& counters) {
-      rows.push_back({render(SeriesLabels{job, of.lock}), &of, &job, &counters});
+      std::string labels = render(SeriesLabels{job, of.lock});
+      if (shown.insert(labels).second) rows.push_back({std::move(labels), &of, &job, &counters});
     });
   std::string out;
   append_ledger_metrics(out, rows);
@@ -215,8 +221,11 @@ std::string run_error_metrics(const RunErrors& errors) {
   return out;
 }
 
-MetricsFile parse_metrics_file(std::string_view text) {
+MetricsFile parse_metrics_file(std::string_view written) {
   MetricsFile file;
+  // Version 0.1.0 wrote what cannot be read.
+  const std::string valid = valid_utf8(written);
+  std::string_view text = valid;
   const std::string start = std::string(kRunErrors) + '{';
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

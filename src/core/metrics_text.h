@@ -21,8 +21,8 @@ struct SeriesLabels {
   std::string lock;
 };
 
-// `namespace="a",cronjob="b",lock="a/b"`, values escaped. Different labels never give the same
-// text.
+// `namespace="a",cronjob="b",lock="a/b"`, values escaped. Different labels give different
+// texts, but for bytes that are no UTF-8: each becomes U+FFFD.
 std::string render(const SeriesLabels& labels);
 
 // One job's use of one lock, as a row of every family. Everything that it points at outlives it.
@@ -59,6 +59,6 @@ struct MetricsFile {
   RunErrors errors;
   std::string ledger;  // every other line, unchanged
 };
-MetricsFile parse_metrics_file(std::string_view text);
+MetricsFile parse_metrics_file(std::string_view written);
 
 }  // namespace cronlatch

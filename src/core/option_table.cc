@@ -22,7 +22,7 @@ constexpr std::string_view kOwnLock = "`_cmd/` and 16 hex digits of the command'
 constexpr std::string_view kOwnStore =
     "`file:///run/cronlatch` as root, else `file:///tmp/cronlatch-<uid>`";
 constexpr std::string_view kLockChars = "1 to 200 of letters, digits, . _ - /";
-constexpr std::string_view kText = "1 to 200 bytes";
+constexpr std::string_view kText = "1 to 200 bytes of UTF-8 without control characters";
 constexpr std::string_view kPath = "a path";
 constexpr std::string_view kYear = "0 to 365d";
 

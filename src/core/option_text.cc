@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From text to an option's field and back. The kind of the field chooses the parser, the row's
 // limits bound the value.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <type_traits>
@@ -118,6 +119,22 @@ Status parse_value(int& out, const Option& option, std::string_view text) {
   return Done{};
 }
 
+// Texts go into labels of metrics and into JSON, which hold nothing but UTF-8; the name of a file
+// may be of any bytes.
+Status check_characters(const Option& option, std::string_view text, bool must_be_utf8) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    const std::string where = " at position " + std::to_string(at + 1);
+    if (length == 0 && must_be_utf8)
+      return Error{Code::usage, quoted(text) + " is no valid UTF-8" + where,
+                   "allowed is " + std::string(option.limits)};
+    if (is_control(text.substr(at, std::max(length, std::size_t{1}))))
+      return Error{Code::usage, quoted(text) + " has a control character" + where, "leave it out"};
+    at += std::max(length, std::size_t{1});
+  }
+  return Done{};
+}
+
 Status parse_value(std::string& out, const Option& option, std::string_view text) {
   if (option.check != nullptr)
     if (Status checked = option.check(text); !checked) return checked;
@@ -126,11 +143,7 @@ Status parse_value(std::string& out, const Option& option, std::string_view text
   if (text.size() > longest)
     return Error{Code::usage, "the value is " + std::to_string(text.size()) + " bytes long",
                  "at most " + std::to_string(longest) + " bytes"};
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      return Error{Code::usage, quoted(text) + " has a control character", "leave it out"};
-  }
+  if (Status checked = check_characters(option, text, most.ok()); !checked) return checked;
   out = std::string(text);
   return Done{};
 }

@@ -110,7 +110,7 @@ std::string push_path(const PushUrl& url, const PushGroup& group) {
   for (const auto& [label, value] : group) {
     if (value.empty()) continue;
     const bool plain = std::all_of(value.begin(), value.end(), is_word);
-    path += '/' + label + (plain ? "/" + value : "@base64/" + base64url(value));
+    path += '/' + label + (plain ? "/" + value : "@base64/" + base64url(valid_utf8(value)));
   }
   return path;
 }

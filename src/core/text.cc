@@ -90,6 +90,21 @@ std::size_t utf8_length(std::string_view text) {
   return n;
 }
 
+bool is_control(std::string_view c) {
+  const auto byte = static_cast<unsigned char>(c.front());
+  return byte < 0x20 || byte == 0x7F || is_c1_control(c);
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for_each_character(text, [&](std::string_view c, bool valid) {
+    out += valid ? c : kReplacement;
+    return true;
+  });
+  return out;
+}
+
 std::string json_escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -16,6 +16,11 @@ namespace cronlatch {
 // Bytes of the UTF-8 character that `text` begins with (1 to 4), or 0 when it does not begin with
 // one.
 std::size_t utf8_length(std::string_view text);
+// C0, DEL and C1 (U+0080 to U+009F); `c` is one UTF-8 character.
+bool is_control(std::string_view c);
+
+// `text` with U+FFFD in place of bytes that are no UTF-8.
+std::string valid_utf8(std::string_view text);
 
 // `text` as the inside of a JSON string, always valid JSON: bytes that are no UTF-8 become U+FFFD.
 std::string json_escaped(std::string_view text);

@@ -29,16 +29,44 @@ ServerTime clamped_expiry(const Record& record, ServerTime now, Tenure tenure) {
 
 void clamp(Record& record, ServerTime now, Tenure tenure) {
   record.expires = clamped_expiry(record, now, tenure);
+  if (record.seat == Seat::held) record.acquired = std::min(record.acquired, now);
 }
 
-Revoked revoke(Record& record, ServerTime now) {
+bool crashed_in_min_hold(const Record& record, ServerTime now, Tenure tenure) {
+  return record.seat == Seat::held && !alive(record, now, tenure) &&
+         now < record.acquired + record.min_hold;
+}
+
+namespace {
+
+Revoked end_min_hold(Record& record, Revoked told, ServerTime ends, ServerTime now) {
+  told.was_cooling = now < ends;
+  told.remaining = std::max(ends - now, Micros{0});
+  if (!told.was_cooling) return told;
+  if (record.seat == Seat::held) {
+    // Closed in the ledger, and its lease is over.
+    record.seat = Seat::revoked;
+    count(record, record.who.job, "revoked");
+  } else {
+    record.seat = Seat::free;
+    record.expires = {};
+  }
+  return told;
+}
+
+}  // namespace
+
+Revoked revoke(Record& record, ServerTime now, Tenure tenure) {
   Revoked told{false, record.who.holder, record.fence, Micros{0}};
-  if (record.seat != Seat::held && record.seat != Seat::revoked && record.seat != Seat::cooling)
-    return told;
-  clamp(record, now, Tenure::lease);
-  told.remaining = std::max(record.expires - now, Micros{0});
-  if (record.seat == Seat::cooling || !alive(record, now, Tenure::lease)) return told;
+  if (record.seat == Seat::none || record.seat == Seat::free) return told;
+  clamp(record, now, tenure);
+  if (record.seat == Seat::cooling) return end_min_hold(record, told, record.expires, now);
+  if (!alive(record, now, tenure))
+    return record.seat == Seat::held
+               ? end_min_hold(record, told, record.acquired + record.min_hold, now)
+               : told;
   told.was_held = true;
+  told.remaining = std::max(record.expires - now, Micros{0});
   if (record.seat == Seat::held) {
     record.seat = Seat::revoked;
     count(record, record.who.job, "revoked");
@@ -63,6 +91,14 @@ LockState state_of(const Record& record, ServerTime now, Tenure tenure) {
   return LockState::free;
 }
 
+// As a request would find it: the clamp changes nothing here.
+ServerTime min_hold_end(const Record& record, const LockView& shown, ServerTime now) {
+  if (shown.state == LockState::cooling) return shown.expires;
+  if (shown.state != LockState::expired) return {};
+  const ServerTime end = std::min(record.acquired, now) + record.min_hold;
+  return now < end ? end : ServerTime{};
+}
+
 }  // namespace
 
 LockView view(std::string lock, const Record& record, ServerTime now, Tenure tenure) {
@@ -75,6 +111,7 @@ LockView view(std::string lock, const Record& record, ServerTime now, Tenure ten
   shown.now = now;
   shown.acquired = record.acquired;
   shown.expires = clamped_expiry(record, now, tenure);
+  shown.closed_until = min_hold_end(record, shown, now);
   shown.ttl = std::chrono::duration_cast<Millis>(record.ttl);
   shown.jobs = record.jobs;
   return shown;

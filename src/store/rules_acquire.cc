@@ -9,8 +9,6 @@ namespace cronlatch::rules {
 
 namespace {
 
-constexpr std::int64_t kDayUs = 86'400'000'000;
-
 bool is_holder(const Record& record, const Claim& claim) {
   return record.seat == Seat::held && record.claim == claim;
 }
@@ -37,7 +35,7 @@ std::optional<BusyBecause> counted_busy(const Record& record, const Claim& claim
   return std::nullopt;
 }
 
-Busy busy_answer(const Record& record, BusyBecause because, ServerTime now) {
+Busy busy_answer(const Record& record, BusyBecause because, ServerTime now, Tenure tenure) {
   Busy busy;
   busy.because = because;
   if (because == BusyBecause::done || record.seat == Seat::none || record.seat == Seat::free)
@@ -47,7 +45,9 @@ Busy busy_answer(const Record& record, BusyBecause because, ServerTime now) {
   busy.fence = record.fence;
   busy.held_for = std::max(now - record.acquired, Micros{0});
   // Without a lease only a min-hold has an end.
-  busy.remaining = std::max(record.expires - now, Micros{0});
+  const bool crashed = because == BusyBecause::cooling && crashed_in_min_hold(record, now, tenure);
+  const ServerTime ends = crashed ? record.acquired + record.min_hold : record.expires;
+  busy.remaining = std::max(ends - now, Micros{0});
   return busy;
 }
 
@@ -58,24 +58,34 @@ void count_skip(Record& record, const std::string& job, std::string_view reason,
 }
 
 // K3: done blocks everyone, however they would have liked to be refused.
-Busy refuse_done(Record& record, const Acquire& request, ServerTime now) {
+Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
+  if (is_holder(record, request.claim)) {
+    // Another run marked the identity after the grant, whose answer this caller has not had: the
+    // grant is not used.
+    count(record, record.who.job, "released");
+    record.seat = Seat::free;
+    record.expires = {};
+  }
   count_skip(record, request.who.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
-  return busy_answer(record, BusyBecause::done, now);
+  return busy_answer(record, BusyBecause::done, now, tenure);
 }
 
 bool grantable(const Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
   if (tenure == Tenure::occupied) return false;
+  // L0: an attempt group is not bound by a min-hold of its own.
+  const bool own_group = !request.who.group.empty() && request.who.group == record.who.group;
   switch (record.seat) {
     case Seat::none:
     case Seat::free:
       return true;
     case Seat::held:
+      return !alive(record, now, tenure) &&
+             (own_group || !crashed_in_min_hold(record, now, tenure));
     case Seat::revoked:
       return !alive(record, now, tenure);
     case Seat::cooling:
-      return now >= record.expires ||
-             (!request.who.group.empty() && request.who.group == record.who.group);  // L0
+      return now >= record.expires || own_group;
   }
   return false;
 }
@@ -87,7 +97,8 @@ Granted grant(Record& record, const Acquire& request, ServerTime now, Tenure ten
     remember(record, record.claim, Answer::closed, now, record.ttl);
   const Fence predecessor = record.fence;
   const Fence fence = std::max(predecessor + 1, static_cast<Fence>(now.us));  // AQ2
-  seat(record, {request.claim, request.who, fence, now, request.ttl}, now, tenure);
+  seat(record, {request.claim, request.who, fence, now, request.ttl, request.min_hold}, now,
+       tenure);
   record.stole = stole ? predecessor : 0;
   count(record, request.who.job, "acquired");
   if (request.waited > Millis{0}) count_wait(record, request.who.job, request.waited);
@@ -95,8 +106,9 @@ Granted grant(Record& record, const Acquire& request, ServerTime now, Tenure ten
 }
 
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
-  const bool cooling = record.seat == Seat::cooling && tenure != Tenure::occupied;
-  Busy busy = busy_answer(record, cooling ? BusyBecause::cooling : BusyBecause::held, now);
+  const bool cooling = (record.seat == Seat::cooling && tenure != Tenure::occupied) ||
+                       crashed_in_min_hold(record, now, tenure);
+  Busy busy = busy_answer(record, cooling ? BusyBecause::cooling : BusyBecause::held, now, tenure);
   busy.group_granted = group_was_granted(record, request.who.group, now);
   switch (request.if_busy) {
     case IfBusy::wait:
@@ -116,6 +128,15 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Tenure tenur
   }
   remember(record, request.claim, cooling ? Answer::busy_cooling : Answer::busy_held, now,
            request.ttl);
+  if (busy.group_granted) remember(record, request.claim, Answer::group_granted, now, request.ttl);
+  return busy;
+}
+
+// C2: what was counted as busy stays busy, and is answered alike.
+Busy repeated_busy(const Record& record, const Claim& claim, BusyBecause because, ServerTime now,
+                   Tenure tenure) {
+  Busy busy = busy_answer(record, because, now, tenure);
+  busy.group_granted = answered(record, claim, Answer::group_granted, now);
   return busy;
 }
 
@@ -130,19 +151,21 @@ void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
   record.stole = 0;
   record.acquired = grant.acquired;
   record.ttl = tenure == Tenure::lease ? grant.ttl : Micros{0};
+  record.min_hold = std::max(grant.min_hold, Micros{0});
   record.expires = tenure == Tenure::lease ? now + grant.ttl : ServerTime{};
-  record.day = now.us / kDayUs;
-  remember_group(record, grant.who.group, now);
+  date_record(record, now);
+  remember_group(record, grant.who.group, GroupIs::open, now);
 }
 
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
              Tenure tenure) {
   if (now > not_after) return Stale{false};
-  if (is_closed(record, request.claim, now, tenure)) return Stale{true};
+  const auto because = counted_busy(record, request.claim, now);
+  if (!because && is_closed(record, request.claim, now, tenure)) return Stale{true};
   clamp(record, now, tenure);
-  if (const auto because = counted_busy(record, request.claim, now))
-    return busy_answer(record, *because, now);
-  if (is_done(record, request.who, request.once_ttl, now)) return refuse_done(record, request, now);
+  if (because) return repeated_busy(record, request.claim, *because, now, tenure);
+  if (is_done(record, request.who, request.once_ttl, now))
+    return refuse_done(record, request, now, tenure);
   if (is_holder(record, request.claim)) {
     // Asked again after an unknown result: the same fence, nothing is counted (AQ4).
     if (tenure == Tenure::lease) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record remembers beside its holder: counters, answers that were given for good, groups,
-// run identities.
+// What a record counts, and the answers that were given for good.
 #include <algorithm>
-#include <iterator>
 
 #include "store/rules_parts.h"
 
@@ -10,16 +8,17 @@ namespace cronlatch::rules {
 
 namespace {
 
+constexpr std::int64_t kDayUs = 86'400'000'000;
+
 std::string key_of(const Claim& claim, Answer answer) {
   return claim.owner + ":" + std::to_string(claim.attempt) + ":" + static_cast<char>(answer);
 }
 
-// Drops what is dated at or before `limit`.
-void purge(std::map<std::string, std::int64_t>& dated, std::int64_t limit) {
+}  // namespace
+
+void purge(Dated& dated, std::int64_t limit) {
   std::erase_if(dated, [limit](const auto& entry) { return entry.second <= limit; });
 }
-
-}  // namespace
 
 bool answered(const Record& record, const Claim& claim, Answer answer, ServerTime now) {
   const auto at = record.seen.find(key_of(claim, answer));
@@ -29,6 +28,11 @@ bool answered(const Record& record, const Claim& claim, Answer answer, ServerTim
 void remember(Record& record, const Claim& claim, Answer answer, ServerTime now, Micros ttl) {
   purge(record.seen, now.us);
   record.seen[key_of(claim, answer)] = (now + std::max(kSeenMemory, 2 * ttl)).us;
+  date_record(record, now);
+}
+
+void date_record(Record& record, ServerTime now) {
+  if (record.seat != Seat::none) record.day = now.us / kDayUs;
 }
 
 void count(Record& record, const std::string& job, std::string_view name, std::int64_t by) {
@@ -54,38 +58,6 @@ std::int64_t open_grants(const Record& record, const std::string& job) {
   if (at == record.jobs.end()) return 0;
   const Counters& c = at->second;
   return c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked");
-}
-
-bool group_was_granted(const Record& record, const std::string& group, ServerTime now) {
-  const auto at = group.empty() ? record.groups.end() : record.groups.find(group);
-  return at != record.groups.end() && at->second > (now - kGroupMemory).us;
-}
-
-void remember_group(Record& record, const std::string& group, ServerTime now) {
-  if (group.empty()) return;
-  purge(record.groups, (now - kGroupMemory).us);
-  record.groups[group] = now.us;
-}
-
-bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
-  const auto job = record.once.find(who.job);
-  if (who.once.empty() || job == record.once.end()) return false;
-  const auto at = job->second.find(who.once);
-  return at != job->second.end() && at->second > (now - once_ttl).us;
-}
-
-void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
-  if (who.once.empty() || once_ttl <= Micros{0}) return;
-  auto& finished = record.once[who.job];
-  purge(finished, (now - once_ttl).us);
-  finished[who.once] = now.us;
-  while (finished.size() > kOnceNewest) {
-    // Names break ties, as in a sorted set.
-    finished.erase(
-        std::min_element(finished.begin(), finished.end(), [](const auto& a, const auto& b) {
-          return a.second != b.second ? a.second < b.second : a.first < b.first;
-        }));
-  }
 }
 
 }  // namespace cronlatch::rules

@@ -38,6 +38,12 @@ Micros rest_of_min_hold(const Record& record, const Release& request, ServerTime
   return std::clamp(record.acquired + all - now, Micros{0}, std::max(all, Micros{0}));
 }
 
+// L5: who has succeeded is not started again, but for a race.
+GroupIs group_after(const Release& request) {
+  return request.verdict == Verdict::succeeded || request.mark_done ? GroupIs::finished
+                                                                    : GroupIs::open;
+}
+
 void close(Record& record, const Release& request, ServerTime now) {
   const std::string job = record.who.job;  // the one the grant was counted for
   remember(record, record.claim, Answer::released, now, record.ttl);
@@ -48,23 +54,40 @@ void close(Record& record, const Release& request, ServerTime now) {
   if (request.verdict != Verdict::given_back && request.verdict != Verdict::ungated)
     count_hold(record, job, request.held);
   if (request.overlong) count(record, job, "long");
-  if (request.verdict == Verdict::succeeded)
-    mark_done(record, request.who, request.once_ttl, now);  // R4
+  remember_group(record, request.who.group, group_after(request), now);
   record.seat = rest > Micros{0} ? Seat::cooling : Seat::free;
   record.expires = rest > Micros{0} ? now + rest : ServerTime{};
   if (rest > Micros{0}) record.ttl = rest;  // so that the clamp cannot cut it
 }
 
-// The record is another's (or nobody's): only what this run alone can tell is counted, and once.
+// Whether a run that is not the holder has a verdict to report: it ran without a lock, it says that
+// it lost its lease, or it was the holder of another grant than the recorded one.
+bool ran_outside(const Record& record, const Release& request) {
+  switch (request.verdict) {
+    case Verdict::given_back:
+      return false;
+    case Verdict::lost:
+    case Verdict::ungated:
+      return true;
+    case Verdict::succeeded:
+    case Verdict::failed:
+    case Verdict::timed_out:
+    case Verdict::cannot_start:
+      return request.fence != 0 && (record.seat == Seat::none || request.fence != record.fence);
+  }
+  return false;
+}
+
+// The record is another's, or there is none: only what this run alone can report is counted, once.
 void count_outside(Record& record, const Release& request, ServerTime now) {
-  const auto once = [&](Answer answer) {
-    if (answered(record, request.claim, answer, now)) return;
-    count_verdict(record, request.who.job, request.verdict, now);
-    remember(record, request.claim, answer, now, record.ttl);
-  };
-  if (request.verdict == Verdict::lost) once(Answer::lost_counted);
-  if (request.verdict == Verdict::ungated) once(Answer::ungated_counted);
-  // An acquire of this attempt that is still on its way must not be granted to nobody.
+  if (ran_outside(record, request)) {
+    if (!answered(record, request.claim, Answer::verdict_counted, now)) {
+      count_verdict(record, request.who.job, request.verdict, now);
+      remember(record, request.claim, Answer::verdict_counted, now, record.ttl);
+    }
+    remember_group(record, request.who.group, group_after(request), now);
+  }
+  // An acquire of this attempt that is still on its way must not be granted without a run.
   remember(record, request.claim, Answer::closed, now, record.ttl);
 }
 
@@ -72,6 +95,8 @@ void count_outside(Record& record, const Release& request, ServerTime now) {
 
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after) {
   if (now > not_after) return Stale{false};
+  // R4: a fact about the work, whatever became of the lease.
+  if (request.mark_done) mark_done(record, request.who, request.once_ttl, now);
   const bool ours = record.seat != Seat::none && record.claim == request.claim;
   if (ours && (record.seat == Seat::held || record.seat == Seat::revoked)) {
     close(record, request, now);

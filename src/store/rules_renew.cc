@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renew: only the holder, only while its lease lives (N1, N2, N4); a store that lost the record
-// takes it back from the holder (N3).
+// Renew: only the holder, only while its lease lives (N1, N2, N4); a store that lost the record, or
+// went back to an older one, takes it back from the holder (N3).
 #include <algorithm>
 
 #include "store/rules_parts.h"
@@ -14,13 +14,30 @@ Reply restore(Record& record, const Renew& request, ServerTime now, Tenure tenur
       answered(record, request.claim, Answer::closed, now))
     return NotOurs{LostBecause::taken};
   if (request.fence == 0) return NotOurs{LostBecause::gone};
+  if (record.seat == Seat::held || record.seat == Seat::revoked)
+    remember(record, record.claim, Answer::closed, now, record.ttl);
+  // An open grant that is replaced is closed in its job's counters, unless they know better (C1).
+  if (record.seat == Seat::held && open_grants(record, record.who.job) > 0)
+    count(record, record.who.job, "stolen");
   // A fence is the time of its grant, unless the clock went back.
   const ServerTime acquired{std::min(static_cast<std::int64_t>(request.fence), now.us)};
-  seat(record, {request.claim, request.who, request.fence, acquired, request.ttl}, now, tenure);
+  seat(record, {request.claim, request.who, request.fence, acquired, request.ttl, Micros{0}}, now,
+       tenure);
   // Counters that outlived the record know of this grant already: the law must not see it twice.
   if (open_grants(record, request.who.job) <= 0) count(record, request.who.job, "acquired");
   count(record, request.who.job, "restored");
   return Kept{{}, true};
+}
+
+// Fences rise with each grant: a record with a smaller one is older than the caller's grant.
+bool is_older(const Record& record, Fence fence) {
+  return record.seat != Seat::none && record.fence < fence;
+}
+
+// Whether nothing lives that the record calls its holder: another lease must not be overwritten.
+bool is_unheld(const Record& record, ServerTime now, Tenure tenure) {
+  if (tenure == Tenure::occupied) return false;
+  return record.seat == Seat::free || record.seat == Seat::cooling || !alive(record, now, tenure);
 }
 
 }  // namespace
@@ -29,14 +46,18 @@ LostBecause why_not_ours(const Record& record, Fence fence) {
   if (record.seat == Seat::none) return LostBecause::gone;
   // A record younger than our grant: the one we were in has been lost.
   const bool reborn = fence != 0 && static_cast<Fence>(record.born.us) > fence;
-  return reborn ? LostBecause::gone : LostBecause::taken;
+  return reborn || is_older(record, fence) ? LostBecause::gone : LostBecause::taken;
 }
 
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
              Tenure tenure) {
   if (now > not_after) return Stale{false};
   if (record.seat == Seat::none) return restore(record, request, now, tenure);
-  if (record.claim != request.claim) return NotOurs{why_not_ours(record, request.fence)};
+  if (record.claim != request.claim) {
+    if (is_older(record, request.fence) && is_unheld(record, now, tenure))
+      return restore(record, request, now, tenure);
+    return NotOurs{why_not_ours(record, request.fence)};
+  }
   if (record.seat == Seat::revoked) return NotOurs{LostBecause::revoked};
   if (record.seat != Seat::held) return NotOurs{LostBecause::taken};
   if (tenure != Tenure::lease) return Kept{};
@@ -46,6 +67,7 @@ Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime no
     record.expires = until;
     record.ttl = request.ttl;
   }
+  date_record(record, now);
   return Kept{};
 }
 

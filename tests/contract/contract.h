@@ -100,6 +100,7 @@ class Program {
     question.who = who_;
     question.fence = fence;
     question.verdict = verdict;
+    question.mark_done = verdict == Verdict::succeeded;
     question.held = Millis(1'500);
     question.once_ttl = Millis(3'600'000);
     question.give_up = boot_now() + kPatience;

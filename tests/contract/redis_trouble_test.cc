@@ -143,6 +143,33 @@ TEST(RedisLedger, ListsTheOthersBesideALockThatSomebodyHasSpoilt) {
   }
 }
 
+TEST(RedisIndex, OfDeadNamesCostsNothingAndLosesThemWithTheNextGrant) {
+  // given: names that were not entered for 91 days, and texts that are no names
+  const auto server = RedisServer::start();
+  std::vector<std::string> names{"ZADD", "cronlatch:index"};
+  for (int i = 0; i < 80; ++i) {
+    names.push_back(std::to_string(1'700'000'000'000'000 + i));
+    names.push_back("dead/" + std::to_string(i));
+  }
+  redis_command(server->port(), names);
+  redis_command(server->port(), {"ZADD", "cronlatch:index", "9000000000000000", "no name\xff"});
+  RedisProgram run(spec_of(plain_url(*server)));
+  redis_command(server->port(), {"CONFIG", "RESETSTAT"});
+  // when
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
+  // then: not one of them is read
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  EXPECT_EQ(listed->size(), 0u);
+  EXPECT_EQ(calls(*server)["hgetall"], 0);
+  // when
+  ASSERT_NE(granted_in(run(run.program.acquire())), nullptr);
+  // then
+  wait_until([&] {
+    return redis_command(server->port(), {"ZCARD", "cronlatch:index"}).integer == 2;
+  });
+  EXPECT_NE(redis_command(server->port(), {"ZSCORE", "cronlatch:index", "shop/report"}).text, "");
+}
+
 TEST(RedisLedger, ListsHundredsOfLocksInOrder) {
   const auto server = RedisServer::start();
   RedisProgram run(spec_of(plain_url(*server)));
@@ -283,8 +310,23 @@ TEST(RedisRefusal, NamesTheCommandThatAUserMayNotUse) {
   expect_down(run(run.program.acquire()), {Code::acl, false, "eval"});
   spec.username = "reader";
   RedisProgram other(spec);
-  expect_down(other(other.program.acquire()), {Code::acl, false, "forbid"});
+  expect_down(other(other.program.acquire()),
+              {Code::acl, false, "may not run HSET on cronlatch:{shop/report}"});
   EXPECT_EQ(redis_command(server->port(), {"DBSIZE"}).integer, 0);
+}
+
+TEST(RedisRefusal, NamesTheKeysThatAUserMayNotUse) {
+  const auto server = RedisServer::start();
+  redis_command(server->port(), {"ACL", "SETUSER", "jobs", "on", "nopass", "~other:*", "+@all"});
+  StoreSpec spec = spec_of(plain_url(*server));
+  spec.username = "jobs";
+  RedisProgram run(spec);
+  expect_down(
+      run(run.program.acquire()),
+      {Code::acl, false, "(EVALSHA on cronlatch:{shop/report} or another key of the lock)"});
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
+  ASSERT_FALSE(listed.ok());
+  EXPECT_THAT(listed.error().message, HasSubstr("(ZRANGE on cronlatch:index)"));
 }
 
 TEST(RedisRefusal, NamesAFullServer) {

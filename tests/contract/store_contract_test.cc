@@ -383,6 +383,53 @@ TEST_P(StoreContract, RenewOfALostRecordIsGoneWithoutALease) {
   EXPECT_EQ(one.show().state, LockState::free);
 }
 
+TEST_P(StoreContract, RenewRestoresAGrantOverAnOlderRecordThatNoRunHolds) {
+  ONLY_LEASED();
+  auto one = program("1", "shop/one"), two = program("2", "shop/two");
+  const Fence older = granted(one(one.acquire())).fence;
+  one(one.release(older));
+  const auto reply = two(two.renew(older + 1));
+  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
+  EXPECT_TRUE(std::get<Kept>(*reply).restored);
+  EXPECT_EQ(two.show().fence, older + 1);
+  EXPECT_EQ(two.show().who, two.who());
+  expect_law(two, true);
+}
+
+TEST_P(StoreContract, RenewOverAnExpiredOlderRecordCountsItAsStolen) {
+  ONLY_LEASED();
+  auto one = program("1", "shop/one"), two = program("2", "shop/two");
+  Acquire question = one.acquire();
+  question.ttl = Millis(150);
+  const Fence older = granted(one(question)).fence;
+  world_->pass(Millis(200));
+  const auto reply = two(two.renew(older + 1));
+  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
+  EXPECT_EQ(two.show().jobs["shop/one"].get("stolen"), 1);
+  expect_law(two, true);
+}
+
+TEST_P(StoreContract, RenewAndReleaseOverAHeldOlderRecordAreGone) {
+  auto one = program("1"), two = program("2");
+  const Fence older = granted(one(one.acquire())).fence;
+  const LockView before = one.show();
+  EXPECT_TRUE(not_ours(two(two.renew(older + 1)), LostBecause::gone));
+  expect_same(before, one.show());
+  EXPECT_TRUE(not_ours(two(two.release(older + 1, Verdict::lost)), LostBecause::gone));
+  EXPECT_EQ(one.show().fence, older);
+  EXPECT_EQ(one.show().who, one.who());
+}
+
+TEST_P(StoreContract, RenewOverAnOlderRecordIsGoneWithoutTheKernelsLock) {
+  if (world_->leased()) GTEST_SKIP() << "a store with leases restores it";
+  auto one = program("1"), two = program("2");
+  const Fence older = granted(one(one.acquire())).fence;
+  one(one.release(older));
+  const LockView before = one.show();
+  EXPECT_TRUE(not_ours(two(two.renew(older + 1)), LostBecause::gone));
+  expect_same(before, one.show());
+}
+
 // ---- leases ----
 
 TEST_P(StoreContract, AnExpiredLeaseIsTakenOverAndCountedOnce) {
@@ -506,6 +553,73 @@ TEST_P(StoreContract, MinHoldDoesNotApplyToAGrantGivenBack) {
   granted(two(two.acquire()));
 }
 
+TEST_P(StoreContract, MinHoldKeepsALockClosedAfterACrash) {
+  auto two = program("2", "shop/two"), three = program("3", "shop/three");
+  Fence crashed = 0;
+  {
+    auto one = program("1", "shop/one");
+    Acquire question = one.acquire();
+    question.ttl = Millis(100);
+    question.min_hold = Millis(600);
+    crashed = granted(one(question)).fence;
+  }
+  if (world_->leased()) world_->pass(Millis(150));
+  Acquire wait = two.acquire();
+  wait.if_busy = IfBusy::wait;
+  const Busy told = busy(two(wait));
+  EXPECT_EQ(told.because, BusyBecause::cooling);
+  EXPECT_EQ(told.fence, crashed);
+  EXPECT_GT(told.remaining, Micros(0));
+  EXPECT_LE(told.remaining, Millis(600));
+  EXPECT_EQ(two.show().state, LockState::expired);
+  EXPECT_TRUE(two.show().open());
+  expect_law(two, true);
+  world_->pass(Millis(650));
+  EXPECT_TRUE(granted(three(three.acquire())).stole);
+  EXPECT_EQ(three.show().jobs["shop/one"].get("stolen"), 1);
+  expect_law(three, true);
+}
+
+TEST_P(StoreContract, RevokingEndsAMinHold) {
+  auto one = program("1"), two = program("2");
+  Release release = one.release(granted(one(one.acquire())).fence);
+  release.min_hold = Millis(60'000);
+  one(release);
+  busy(two(two.acquire()));
+  const auto ended = one.backend().revoke(one.lock(), boot_now() + kPatience);
+  ASSERT_TRUE(ended.ok());
+  EXPECT_TRUE(ended->was_cooling);
+  EXPECT_FALSE(ended->was_held);
+  EXPECT_EQ(ended->holder, one.who().holder);
+  EXPECT_GT(ended->remaining, Millis(30'000));
+  EXPECT_LE(ended->remaining, Millis(60'000));
+  EXPECT_EQ(one.show().state, LockState::free);
+  EXPECT_EQ(one.count("revoked"), 0);
+  EXPECT_FALSE(one.backend().revoke(one.lock(), boot_now() + kPatience)->was_cooling);
+  ++two.claim().attempt;
+  granted(two(two.acquire()));
+}
+
+TEST_P(StoreContract, RevokingEndsTheMinHoldOfACrashedRunAndClosesItsGrant) {
+  auto two = program("2", "shop/two");
+  {
+    auto one = program("1", "shop/one");
+    Acquire question = one.acquire();
+    question.ttl = Millis(100);
+    question.min_hold = Millis(60'000);
+    granted(one(question));
+  }
+  if (world_->leased()) world_->pass(Millis(150));
+  const auto ended = two.backend().revoke(two.lock(), boot_now() + kPatience);
+  ASSERT_TRUE(ended.ok());
+  EXPECT_TRUE(ended->was_cooling);
+  EXPECT_EQ(two.show().state, LockState::free);
+  EXPECT_EQ(two.show().jobs["shop/one"].get("revoked"), 1);
+  expect_law(two, false);
+  EXPECT_FALSE(granted(two(two.acquire())).stole);
+  expect_law(two, true);
+}
+
 // ---- run identities ----
 
 TEST_P(StoreContract, AFinishedIdentityIsDoneForEveryRunOfItsJob) {
@@ -549,6 +663,50 @@ TEST_P(StoreContract, AFinishedIdentityIsForgottenAfterItsTime) {
   granted(two(question));
 }
 
+TEST_P(StoreContract, AMarkIsWrittenWhateverBecameOfTheLease) {
+  auto one = program("1"), two = program("2"), three = program("3");
+  one.who().once = three.who().once = "tick-1";
+  const Fence fence = granted(one(one.acquire())).fence;
+  one(one.release(fence, Verdict::failed));
+  const Fence newer = granted(two(two.acquire())).fence;
+  Release repeated = one.release(fence, Verdict::lost);
+  repeated.mark_done = true;
+  EXPECT_TRUE(freed(one(repeated)));
+  EXPECT_EQ(busy(three(three.acquire())).because, BusyBecause::done);
+
+  auto outsider = program("4");
+  outsider.who().once = three.who().once = "tick-2";
+  Release lost = outsider.release(newer - 1, Verdict::lost);
+  lost.mark_done = true;
+  EXPECT_TRUE(not_ours(outsider(lost), LostBecause::taken));
+  ++three.claim().attempt;
+  EXPECT_EQ(busy(three(three.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(two.show().state, LockState::held);
+}
+
+TEST_P(StoreContract, AGrantWhoseRunIsDoneBeforeItsAnswerWasHeardIsGivenBack) {
+  auto one = program("1"), two = program("2"), three = program("3");
+  one.who().once = two.who().once = "tick-1";
+  const Fence fence = granted(one(one.acquire())).fence;
+  Release former = two.release(fence - 1, Verdict::lost);
+  former.mark_done = true;
+  two(former);
+  EXPECT_EQ(busy(one(one.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(one(one.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(one.show().state, LockState::free);
+  expect_law(one, false);
+  EXPECT_FALSE(granted(three(three.acquire())).stole);
+}
+
+TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) {
+  auto one = program("1"), two = program("2");
+  one.who().once = two.who().once = "tick-1";
+  Release ungated = one.release(0, Verdict::ungated);
+  ungated.mark_done = true;
+  one(ungated);
+  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::done);
+}
+
 // ---- attempt groups ----
 
 TEST_P(StoreContract, AGroupGrantedBeforeIsToldAndNotCountedAsSkipped) {
@@ -562,6 +720,26 @@ TEST_P(StoreContract, AGroupGrantedBeforeIsToldAndNotCountedAsSkipped) {
   EXPECT_EQ(retry.count("skipped_held"), 0);
   EXPECT_FALSE(busy(stranger(stranger.acquire())).group_granted);
   EXPECT_EQ(retry.count("skipped_held"), 1);
+}
+
+TEST_P(StoreContract, ACountedBusyIsRepeatedWithWhatItSaidOfTheGroup) {
+  auto one = program("1"), holder = program("2"), retry = program("3");
+  one.who().group = retry.who().group = "job-uid";
+  one(one.release(granted(one(one.acquire())).fence, Verdict::failed));
+  granted(holder(holder.acquire()));
+  Acquire last = retry.acquire();
+  last.if_busy = IfBusy::timed_out;
+  EXPECT_TRUE(busy(retry(last)).group_granted);
+  EXPECT_TRUE(busy(retry(last)).group_granted);
+  EXPECT_EQ(retry.count("runs_busy"), 1);
+}
+
+TEST_P(StoreContract, AGroupThatRanWithoutALockIsRememberedAsGranted) {
+  auto one = program("1"), holder = program("2"), retry = program("3");
+  one.who().group = retry.who().group = "job-uid";
+  one(one.release(0, Verdict::ungated));
+  granted(holder(holder.acquire()));
+  EXPECT_TRUE(busy(retry(retry.acquire())).group_granted);
 }
 
 // ---- counters ----
@@ -641,6 +819,19 @@ TEST_P(StoreContract, ALossIsCountedOnceThoughTheRecordIsAnothers) {
   EXPECT_EQ(two.show().jobs["shop/one"].get("lost"), 1);
   EXPECT_EQ(two.show().jobs["shop/one"].get("runs_lost"), 1);
   EXPECT_EQ(two.show().who, two.who());
+  expect_law(two, true);
+}
+
+TEST_P(StoreContract, TheVerdictOfAFormerHolderIsCountedOnce) {
+  auto one = program("1", "shop/one"), two = program("2", "shop/two");
+  two(two.release(granted(two(two.acquire())).fence));
+  ++two.claim().attempt;
+  const Fence fence = granted(two(two.acquire())).fence;
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(not_ours(one(one.release(fence - 1)), LostBecause::taken));
+  EXPECT_EQ(two.show().jobs["shop/one"].get("runs_succeeded"), 1);
+  EXPECT_GT(two.show().jobs["shop/one"].get("last_success"), 0);
+  EXPECT_EQ(two.show().jobs["shop/one"].get("released"), 0);
   expect_law(two, true);
 }
 

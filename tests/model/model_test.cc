@@ -63,14 +63,15 @@ TEST(Model, NoScheduleOfTwentyThousandViolatesARule) {
   std::printf(
       "granted %lu busy %lu stolen %lu late %lu hung up %lu lease ran out %lu crashes %lu pauses "
       "%lu revoked %lu\n"
-      "restored %lu waited %lu cancelled %lu forgotten %lu steps back %lu leftovers %lu\n",
+      "restored %lu waited %lu cancelled %lu forgotten %lu rolled back %lu restored over an older "
+      "record %lu steps back %lu leftovers %lu\n",
       seen.granted, seen.busy, seen.stolen, seen.late, seen.lost_replies, seen.killed_by_lease,
       seen.crashes, seen.pauses, seen.revoked, seen.restored, seen.waited, seen.cancelled,
-      seen.forgotten, seen.backward_steps, seen.leftovers);
+      seen.forgotten, seen.rolled_back, seen.restored_older, seen.backward_steps, seen.leftovers);
   for (const std::uint64_t n :
        {seen.granted, seen.busy, seen.stolen, seen.late, seen.lost_replies, seen.killed_by_lease,
         seen.crashes, seen.pauses, seen.revoked, seen.restored, seen.waited, seen.cancelled,
-        seen.forgotten, seen.backward_steps, seen.leftovers})
+        seen.forgotten, seen.rolled_back, seen.restored_older, seen.backward_steps, seen.leftovers})
     EXPECT_GE(n, 100u);
 }
 

@@ -66,11 +66,24 @@ class World {
     loses_data_ = chance_.one_in(12);
     steps_back_ = !loses_data_ && chance_.one_in(12);
     calm_ = chance_.one_in(4);
-    if (loses_data_) later(chance_.between(5 * kS, kEnd), [this] { forget(); });
+    if (loses_data_ && chance_.one_in(2))
+      later(chance_.between(5 * kS, kEnd), [this] { forget(); });
+    else if (loses_data_)
+      later(chance_.between(5 * kS, kEnd), [this] { lag(); });
     later(chance_.between(kS, kEnd), [this] { step_clock(); });
     for (int slot = 0; slot < 4; ++slot)
       later(chance_.between(0, 3 * kS), [this] { new_client(); });
     later(kEnd, [this] { calm_ = true; });
+  }
+  // A replica stops to follow, and takes over a while later.
+  void lag() {
+    later(chance_.between(0, 30 * kS), [this, kept = server_.kept()] { roll_back(kept); });
+  }
+  void roll_back(const MemoryServer::Kept& kept) {
+    checker_.store_forgot();
+    server_.go_back_to(kept);
+    ++seen_.rolled_back;
+    note(nullptr, "roll back");
   }
   void forget() {
     checker_.store_forgot();
@@ -348,6 +361,9 @@ class World {
       checker_.granted("l", std::get<Acquire>(request).claim, g->fence);
       if (g->stole) ++seen_.stolen;
     }
+    if (const Kept* k = std::get_if<Kept>(&reply);
+        k != nullptr && k->restored && before.seat != rules::Seat::none)
+      ++seen_.restored_older;
     if (std::holds_alternative<Busy>(reply)) ++seen_.busy;
     if (const Busy* busy = std::get_if<Busy>(&reply)) check_l2(*busy);
     return reply;
@@ -387,7 +403,8 @@ void Seen::add(const Seen& o) {
       lost_replies += o.lost_replies;
   killed_by_lease += o.killed_by_lease, crashes += o.crashes, pauses += o.pauses,
       revoked += o.revoked;
-  restored += o.restored, waited += o.waited, cancelled += o.cancelled, forgotten += o.forgotten;
+  rolled_back += o.rolled_back, restored_older += o.restored_older, restored += o.restored,
+      waited += o.waited, cancelled += o.cancelled, forgotten += o.forgotten;
   backward_steps += o.backward_steps, leftovers += o.leftovers;
 }
 

@@ -30,7 +30,8 @@ struct Broken {
 struct Seen {
   std::uint64_t granted = 0, busy = 0, stolen = 0, late = 0, lost_replies = 0, killed_by_lease = 0,
                 crashes = 0, pauses = 0, revoked = 0, restored = 0, waited = 0, cancelled = 0,
-                forgotten = 0, backward_steps = 0, leftovers = 0;
+                forgotten = 0, rolled_back = 0, restored_older = 0, backward_steps = 0,
+                leftovers = 0;
   void add(const Seen& other);
 };
 

@@ -89,6 +89,26 @@ TEST_F(Lease, ThatIsRevokedStopsTheCommandAndIsFreeAfterwards) {
   EXPECT_TRUE(shows("\"revoked\":1"));
 }
 
+TEST_F(Lease, ReleaseOpensALockThatOnlyItsMinHoldKeepsClosed) {
+  for (const std::string& where : {store, "file://" + dir.path("locks")}) {
+    // Given
+    store = where;
+    Program program(run({"--ttl", "5s", "--min-hold", "1h"}, {"exit", "0"}));
+    ASSERT_EQ(program.exit_code(), 0) << program.err();
+    ASSERT_FALSE(lock_is_free());
+    // When
+    Program asked({.argv = {binary(), "release", "job", "--store", store}});
+    ASSERT_EQ(asked.exit_code(), 64);
+    EXPECT_THAT(asked.err(), HasSubstr("is closed by its min-hold until "));
+    Program opened({.argv = {binary(), "release", "job", "--force", "--store", store}});
+    // Then
+    EXPECT_EQ(opened.exit_code(), 0) << opened.err();
+    EXPECT_THAT(opened.out(), HasSubstr("opened lock job: its min-hold, which lasted until "));
+    EXPECT_THAT(opened.out(), HasSubstr(", is ended"));
+    EXPECT_TRUE(lock_is_free());
+  }
+}
+
 TEST_F(Lease, ThatIsRevokedWithOnLostWarnLetsTheCommandFinish) {
   // Given
   Program program(

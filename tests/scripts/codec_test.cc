@@ -25,6 +25,7 @@ Acquire acquire() {
   a.once_ttl = 24h;
   a.if_busy = IfBusy::timed_out;
   a.waited = 4s;
+  a.min_hold = 1min;
   return a;
 }
 
@@ -37,11 +38,24 @@ TEST(ScriptCodec, SendsTheTextEveryKeyAndEveryArgument) {
 
   EXPECT_EQ(command[0], "EVAL");
   EXPECT_EQ(command[1], scripts::acquire.text);
-  EXPECT_EQ(after_script(command),
-            (std::vector<std::string>{"5", "p:{ns/name}", "p:{ns/name}:stats", "p:{ns/name}:groups",
-                                      "p:{ns/name}:once:ns/job", "p:{ns/name}:seen",
-                                      "1763690000123456", "0f", "3", "30000000", "pod", "ns/job",
-                                      "uid", "tick", "86400000000", "timed_out", "4000", "2"}));
+  EXPECT_EQ(
+      after_script(command),
+      (std::vector<std::string>{"5", "p:{ns/name}", "p:{ns/name}:stats", "p:{ns/name}:groups",
+                                "p:{ns/name}:once:ns/job", "p:{ns/name}:seen", "1763690000123456",
+                                "0f", "3", "30000000", "pod", "ns/job", "uid", "tick",
+                                "86400000000", "timed_out", "4000", "2", "60000000"}));
+}
+
+TEST(ScriptCodec, SendsWithAReleaseWhatOutlivesTheLease) {
+  Release release;
+  release.lock = "ns/name";
+  release.claim = {"0f", 3};
+  release.who = {"pod", "ns/job", "uid", "tick"};
+  release.mark_done = true;
+  const auto command = redis::encode(release, "p:", kNow);
+
+  EXPECT_EQ(std::vector<std::string>(command.end() - 4, command.end()),
+            (std::vector<std::string>{"ns/job", "tick", "1", "uid"}));
 }
 
 TEST(ScriptCodec, KeepsEveryKeyOfALockInOneSlot) {
@@ -113,16 +127,20 @@ TEST(ScriptCodec, TakesAMalformedAnswerForNoAnswer) {
 }
 
 TEST(ScriptCodec, ReadsARevocationAndRefusesAnyOtherAnswer) {
-  const auto told = redis::decode_revoke({"revoked", "7", "0", "1", "pod", "5", "9"});
+  const auto told = redis::decode_revoke({"revoked", "7", "0", "lease", "pod", "5", "9"});
   ASSERT_TRUE(told.ok());
   EXPECT_TRUE(told->was_held);
   EXPECT_EQ(told->holder, "pod");
   EXPECT_EQ(told->fence, 5u);
   EXPECT_EQ(told->remaining, 9us);
+  EXPECT_FALSE(told->was_cooling);
+  EXPECT_TRUE(redis::decode_revoke({"revoked", "7", "0", "min_hold", "", "5", "9"})->was_cooling);
+  EXPECT_FALSE(redis::decode_revoke({"revoked", "7", "0", "none", "", "0", "0"})->was_held);
 
   EXPECT_FALSE(redis::decode_revoke({}).ok());
   EXPECT_FALSE(redis::decode_revoke({"stale", "7", "0", "0"}).ok());
-  EXPECT_FALSE(redis::decode_revoke({"revoked", "7", "0", "1", "pod", "5"}).ok());
+  EXPECT_FALSE(redis::decode_revoke({"revoked", "7", "0", "lease", "pod", "5"}).ok());
+  EXPECT_FALSE(redis::decode_revoke({"revoked", "7", "0", "1", "pod", "5", "9"}).ok());
 }
 
 Fields record() {
@@ -174,9 +192,55 @@ TEST(ScriptCodec, ShowsAnUnknownLockAsFreeAndRefusesAForeignOne) {
   EXPECT_FALSE(redis::decode_view("ns/name", record(), {{"acquired|", "-3"}}, kNow).ok());
 }
 
+TEST(ScriptCodec, RefusesTextsThatAreLongerThanAnyOption) {
+  const std::string honest(4096, 'x'), huge(4097, 'x');
+  for (const char* field : {"holder", "job", "group", "once"}) {
+    auto fields = record();
+    fields[field] = honest;
+    EXPECT_TRUE(redis::decode_view("ns/name", fields, {}, kNow).ok()) << field;
+    fields[field] = huge;
+    const auto view = redis::decode_view("ns/name", fields, {}, kNow);
+    ASSERT_FALSE(view.ok()) << field;
+    EXPECT_NE(view.error().message.find(field), std::string::npos) << view.error().message;
+  }
+  EXPECT_TRUE(redis::decode_view("ns/name", record(), {{"acquired|" + honest, "1"}}, kNow).ok());
+  const auto view = redis::decode_view("ns/name", record(), {{"acquired|" + huge, "1"}}, kNow);
+  ASSERT_FALSE(view.ok());
+  EXPECT_LT(view.error().message.size(), 300u);
+  const std::vector<std::string> busy{"busy", "7", "0", "held", huge, "", "5", "0", "0", "0"};
+  EXPECT_TRUE(std::holds_alternative<Down>(redis::decode(acquire(), busy).reply));
+}
+
+TEST(ScriptCodec, RefusesACounterThatCannotGrow) {
+  EXPECT_TRUE(redis::decode_view("a", record(), {{"hold_ms|", "9006199254740991"}}, kNow).ok());
+  EXPECT_FALSE(redis::decode_view("a", record(), {{"hold_ms|", "9006199254740992"}}, kNow).ok());
+}
+
+TEST(ScriptCodec, ShowsTheMinHoldOfAGrantThatCrashedAndNoOther) {
+  const ServerTime later{1'763'690'060'000'000};
+  auto fields = record();
+  fields["min_hold"] = "1763690000000000:600000000";
+  const auto view = redis::decode_view("ns/name", fields, {}, later);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->state, LockState::expired);
+  EXPECT_EQ(view->closed_until.us, 1'763'690'600'000'000);
+  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, kNow)->closed_until.us, 0);
+
+  fields["min_hold"] = "1763689999999999:600000000";
+  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, later)->closed_until.us, 0);
+  for (const char* wrong : {"", "x", "5", "5:", ":5", "5:-1"}) {
+    fields["min_hold"] = wrong;
+    EXPECT_FALSE(redis::decode_view("ns/name", fields, {}, later).ok()) << wrong;
+  }
+}
+
 TEST(ScriptCodec, EntersALockInTheIndexWithItsTime) {
-  EXPECT_EQ(redis::encode_index("ns/name", "p:", kNow),
-            (std::vector<std::string>{"ZADD", "p:index", "1763690000123456", "ns/name"}));
+  const auto command = redis::encode_index("ns/name", "p:", kNow);
+
+  EXPECT_EQ(command[0], "EVAL");
+  EXPECT_EQ(command[1], scripts::index.text);
+  EXPECT_EQ(after_script(command), (std::vector<std::string>{"1", "p:index", "1763690000123456",
+                                                             "ns/name", "1755827600123456"}));
 }
 
 TEST(Scripts, HoldNoCommentsAndTheSharedPart) {

@@ -34,6 +34,7 @@ Acquire waited_for(ScriptBench& bench, const std::string& owner) {
 Release succeeded(ScriptBench& bench) {
   auto r = bench.end("a");
   r.who.once = "tick";
+  r.who.group = "uid";
   r.overlong = true;
   return r;
 }
@@ -80,6 +81,37 @@ std::vector<Deed> deeds() {
       {"lost report", hold, [](ScriptBench& b) { return send(b, b.end("c", Verdict::lost)); }},
       {"revoke", hold,
        [](ScriptBench& b) { return b.raw(redis::encode_revoke(b.lock, b.prefix, b.now)); }},
+      {"restore over an older record", [](ScriptBench& b) { hold(b), b.pass(30s); },
+       [](ScriptBench& b) {
+         auto r = b.renewal("b");
+         r.fence = static_cast<Fence>(b.now.us);
+         r.who.group = "uid";
+         return send(b, r);
+       }},
+      {"report of a former holder", [](ScriptBench& b) { hold(b), b.pass(30s), b.acquire("b"); },
+       [](ScriptBench& b) {
+         auto r = succeeded(b);
+         r.fence = 17;
+         return send(b, r);
+       }},
+      {"mark with a repeated release", [](ScriptBench& b) { hold(b), b.release("a"); },
+       [](ScriptBench& b) { return send(b, succeeded(b)); }},
+      {"end of a min-hold",
+       [](ScriptBench& b) {
+         hold(b);
+         auto r = b.end("a");
+         r.min_hold = 10min;
+         b.ask(r);
+       },
+       [](ScriptBench& b) { return b.raw(redis::encode_revoke(b.lock, b.prefix, b.now)); }},
+      {"skip inside the min-hold of a crashed run",
+       [](ScriptBench& b) {
+         auto a = b.acquisition("a");
+         a.min_hold = 10min;
+         b.ask(a);
+         b.pass(30s);
+       },
+       [](ScriptBench& b) { return send(b, b.acquisition("b")); }},
   };
 }
 
@@ -129,7 +161,12 @@ TEST_F(FullMemory, G2LetsBusyBeCountedAndALeaseBeRevoked) {
   EXPECT_EQ(bench.counted("c", "lost"), 1);
 }
 
-TEST(Forbidden, EachCommandAloneLeavesEverythingAsItWas) {
+std::string upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+TEST(Forbidden, EachCommandAloneIsNamedAndLeavesEverythingAsItWas) {
   const std::vector<std::string> commands{"type",    "hmget", "zmscore", "zrangebyscore",
                                           "zcard",   "pttl",  "hset",    "persist",
                                           "pexpire", "zadd",  "zrem",    "zremrangebyrank"};
@@ -147,7 +184,9 @@ TEST(Forbidden, EachCommandAloneLeavesEverythingAsItWas) {
       bench.client({"AUTH", "default", ""});
       if (!answer.is_error()) continue;
       ++refused[command];
-      EXPECT_TRUE(answer.text.starts_with("NOPERM")) << answer.text;
+      EXPECT_TRUE(answer.text.starts_with("NOPERM this user may not run " + upper(command) +
+                                          " on " + bench.key()))
+          << deed.name << " without " << command << ": " << answer.text;
       EXPECT_EQ(digest(bench), before) << deed.name << " without " << command;
     }
   }
@@ -202,7 +241,7 @@ class Poisoned : public ::testing::Test {
   // Those that meet a record.
   static std::vector<Deed> on_a_record() {
     const auto all = deeds();
-    return {all[0], all[1], all[2], all[4], all[6], all[8]};
+    return {all[0], all[1], all[2], all[4], all[6], all[8], all[9], all[10], all[11], all[12]};
   }
   ScriptBench bench{kDebugAllowed};
 };
@@ -225,6 +264,21 @@ TEST_F(Poisoned, ARecordOfAnotherShapeStopsEveryVerb) {
   for (const std::string field :
        {"state", "owner", "holder", "job", "group", "once", "fence", "expires"})
     expect_refused(on_a_record(), {"HDEL", key, field}, key + " " + field);
+}
+
+TEST_F(Poisoned, ATextThatIsLongerThanAnyOptionStopsEveryVerb) {
+  const std::string key = bench.key();
+  for (const std::string field : {"owner", "holder", "job", "group", "once"})
+    for (const std::size_t size : {std::size_t{4097}, std::size_t{1'000'000}})
+      expect_refused(on_a_record(), {"HSET", key, field, std::string(size, 'x')},
+                     key + " " + field);
+}
+
+TEST_F(Poisoned, ATextThatIsLongerThanOptionsAreNowIsStillRead) {
+  hold(bench);
+  bench.client({"HSET", bench.key(), "holder", std::string(4096, 'x')});
+  EXPECT_EQ(got<Busy>(bench.acquire("b")).holder.size(), 4096u);
+  got<Kept>(bench.renew("a"));
 }
 
 TEST_F(Poisoned, AHashThatIsNotOursIsNoLockThatWasNeverGranted) {
@@ -250,9 +304,9 @@ TEST_F(Poisoned, AKeyOfAnotherTypeStopsEveryVerbThatNeedsIt) {
   stops(on_a_record(), "");
   stops(on_a_record(), ":stats");
   stops({all[3], all[5], all[7]}, ":stats");
-  stops({all[0], all[5], of_a_group}, ":groups");
-  stops({all[0], all[1], all[2], all[5], all[6], all[7]}, ":seen");
-  stops({all[6]}, ":once:ns/a");
+  stops({all[0], all[5], all[6], all[9], all[10], of_a_group}, ":groups");
+  stops({all[0], all[1], all[2], all[5], all[6], all[7], all[9], all[10]}, ":seen");
+  stops({all[6], all[10], all[11]}, ":once:ns/a");
   stops({of_a_run}, ":once:ns/b");
 }
 
@@ -298,6 +352,16 @@ TEST_F(Poisoned, ADateThatIsNoneOfOursStopsTheVerbThatReadsIt) {
     expect_refused({all[6]}, {"ZADD", bench.key(":once:ns/a"), score, "tick"},
                    bench.key(":once:ns/a") + " tick");
   }
+  for (const std::string score : {"inf", "9007199254740994"})
+    expect_refused({all[0]}, {"ZADD", bench.key(":groups"), score, "other"},
+                   bench.key(":groups") + " other");
+}
+
+TEST_F(Poisoned, AMinHoldThatIsNoneOfOursStopsTheVerbThatReadsIt) {
+  const auto all = deeds();
+  for (const std::string value : {"", "x", "5", "5:", ":5", "5:-1", "5:9007199254740992"})
+    expect_refused({all.back()}, {"HSET", bench.key(), "min_hold", value},
+                   bench.key() + " min_hold");
 }
 
 }  // namespace

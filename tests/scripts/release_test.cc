@@ -38,19 +38,21 @@ TEST(Release, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
   EXPECT_EQ(bench.record().seat, rules::Seat::held);
 }
 
-TEST(Release, R4MarksTheRunAsDoneOnlyWhenItSucceeded) {
+TEST(Release, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
   ScriptBench bench;
-  for (const Verdict verdict :
-       {Verdict::succeeded, Verdict::failed, Verdict::timed_out, Verdict::lost,
-        Verdict::cannot_start, Verdict::given_back, Verdict::ungated}) {
-    bench.lock += "+";
-    bench.acquire("a");
-    auto end = bench.end("a", verdict);
-    end.who.once = "tick";
-    bench.ask(end);
+  for (const bool done : {true, false})
+    for (const Verdict verdict :
+         {Verdict::succeeded, Verdict::failed, Verdict::timed_out, Verdict::lost,
+          Verdict::cannot_start, Verdict::given_back, Verdict::ungated}) {
+      bench.lock += "+";
+      bench.acquire("a");
+      auto end = bench.end("a", verdict);
+      end.who.once = "tick";
+      end.mark_done = done;
+      bench.ask(end);
 
-    EXPECT_EQ(bench.record().once.contains("ns/a"), verdict == Verdict::succeeded);
-  }
+      EXPECT_EQ(bench.record().once.contains("ns/a"), done);
+    }
 }
 
 TEST(Release, CountsEachVerdictUnderItsName) {

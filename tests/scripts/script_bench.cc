@@ -62,6 +62,9 @@ rules::Record read_dump(const RedisAnswer& dump) {
     r.acquired = {std::stoll(hash["acquired"])};
     r.expires = {std::stoll(hash["expires"])};
     r.ttl = Micros(std::stoll(hash["ttl"]));
+    // "<fence>:<length>", of this grant or of an earlier one.
+    if (hash["min_hold"].starts_with(hash["fence"] + ":"))
+      r.min_hold = Micros(std::stoll(hash["min_hold"].substr(hash["fence"].size() + 1)));
     r.born = {std::stoll(hash["born"])};
     r.day = std::stoll(hash["day"]);
   }
@@ -102,7 +105,11 @@ ScriptBench::ScriptBench(std::vector<std::string> server_args, TimeOf time)
     : server(RedisServer::start(std::move(server_args))),
       client(server->port()),
       witness(server->port()),
-      time_(time) {}
+      time_(time) {
+  if (time == TimeOf::test) return;
+  const RedisAnswer told = client({"TIME"});
+  now.us = std::stoll(told.elements[0].text) * 1'000'000 + std::stoll(told.elements[1].text);
+}
 
 RedisAnswer ScriptBench::raw(std::vector<std::string> command) {
   std::string& instrumented = scripts_[command[1]];
@@ -176,6 +183,7 @@ Release ScriptBench::end(const std::string& owner, Verdict verdict, std::uint32_
   r.who = {"pod-" + owner, "ns/" + owner, "", ""};
   r.fence = kept_fence();
   r.verdict = verdict;
+  r.mark_done = verdict == Verdict::succeeded;
   r.once_ttl = std::chrono::hours(24);
   return r;
 }

@@ -64,6 +64,8 @@ class FileBackend final : public Backend {
   void let_go(const Held* held);
   void touch_held(TimePoint now);
 
+  // Opens a lock that only its min-hold keeps closed; nothing when others are at it just now.
+  Result<std::optional<Revoked>> try_to_open(const std::string& lock);
   LockView look(const Place& place, const Stored& stored, const Holders& holders) const;
 
   std::string directory_;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking at the file store: records as they are and the kernel's table of locks. Takes no lock,
-// writes nothing, waits for nothing; a revocation is refused, because no lease runs out here: only
-// the end of a process frees a lock.
+// writes nothing, waits for nothing. A revocation of a held lock is refused, because no lease runs
+// out here: only the end of a process frees a lock. One of a min-hold is a turn like any request.
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "clock/kernel_clock.h"
 #include "store/file/directory.h"
 #include "store/file/file_backend.h"
 #include "store/file/names.h"
@@ -102,13 +104,37 @@ Result<LockView> FileBackend::show(const std::string& lock, TimePoint) {
   return look(*place, *stored, Holders());
 }
 
+Result<std::optional<Revoked>> FileBackend::try_to_open(const std::string& lock) {
+  Result<std::optional<Turn>> begun = begin_turn(lock);
+  if (!begun) return begun.error();
+  if (!*begun) return std::optional<Revoked>{};
+  Turn& turn = **begun;
+  const auto taken =
+      KernelLock::try_take(turn.place.directory, with_suffix(turn.place.base, kLockSuffix),
+                           turn.place.shown(kLockSuffix));
+  if (!taken) return taken.error();
+  if (!*taken) return std::optional<Revoked>{};
+  const Revoked told = rules::revoke(turn.stored.record, turn.now, Tenure::vacant);
+  if (const Status kept = keep(turn); !kept) return kept.error();
+  return std::optional(told);
+}
+
 Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) {
-  const Result<LockView> view = show(lock, give_up);
-  if (!view) return view.error();
-  if (view->state != LockState::held) {
-    const Micros rest = view->state == LockState::cooling ? view->expires - view->now : Micros(0);
-    return Revoked{false, view->who.holder, view->fence, rest};
+  Result<LockView> view = show(lock, give_up);
+  while (view && (view->state == LockState::cooling || view->state == LockState::expired)) {
+    const Result<std::optional<Revoked>> opened = try_to_open(lock);
+    if (!opened) return opened.error();
+    if (*opened) return **opened;
+    if (boot_now() >= give_up)
+      return Error{
+          Code::unreachable,
+          "the record of lock " + lock + " in " + directory_ + " was kept busy by other processes",
+          "see whether one of them is stopped"};
+    poll(nullptr, 0, 1);
+    view = show(lock, give_up);
   }
+  if (!view) return view.error();
+  if (view->state != LockState::held) return Revoked{false, view->who.holder, view->fence};
   const std::string who = view->who.holder.empty() ? "" : " (" + view->who.holder + ")";
   const std::string by = view->pid == 0 ? "a process that cannot be seen from here"
                                         : "process " + std::to_string(view->pid);

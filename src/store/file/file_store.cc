@@ -154,6 +154,7 @@ Reply FileBackend::settle(Turn& turn, const Acquire& request) {
     turn.stored.pid_namespace = own_pid_namespace();
   }
   if (Status kept = keep(turn); !kept) return down(kept.error());  // `taken` is let go
+  if (ours && std::holds_alternative<Busy>(reply)) let_go(find(request.lock, request.claim));
   if (std::holds_alternative<Granted>(reply) && taken) {
     taken->touch();  // the file may be as old as the lock
     held_.push_back({request.lock, turn.place.base, request.claim, std::move(*taken)});
@@ -176,8 +177,9 @@ Reply FileBackend::settle(Turn& turn, const Renew& request) {
   const bool granted_to_it = record.seat == rules::Seat::held && record.claim == request.claim;
   if (!ours && (record.seat == rules::Seat::none || granted_to_it))
     return NotOurs{LostBecause::gone};
-  const Reply reply =
-      rules::decide(record, request, turn.now, turn.not_after, rules::Tenure::occupied);
+  // Whoever has the kernel's lock is the holder, though an older record names another.
+  const Reply reply = rules::decide(record, request, turn.now, turn.not_after,
+                                    ours ? rules::Tenure::vacant : rules::Tenure::occupied);
   if (Status kept = keep(turn); !kept) return down(kept.error());
   return reply;
 }

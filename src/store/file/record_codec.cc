@@ -55,6 +55,19 @@ void each_fact(StoredT& stored, Visit&& visit) {
   visit("pid-namespace", stored.pid_namespace);
 }
 
+// The grant's min-hold is written as one more remembered answer, with the time at which it ends:
+// the readers of version 0.1.0 know no other line that they keep and do not judge.
+std::string min_hold_key(const Record& record) {
+  return record.claim.owner + ":" + std::to_string(record.claim.attempt) + ":m";
+}
+
+void take_min_hold(Record& record) {
+  const auto at = record.seen.find(min_hold_key(record));
+  if (at == record.seen.end()) return;
+  record.min_hold = std::max(ServerTime{at->second} - record.acquired, Micros{0});
+  record.seen.erase(at);
+}
+
 constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
 constexpr std::uint64_t kFnvPrime = 0x100000001b3;
 
@@ -169,11 +182,11 @@ class Reader {
   }
   static bool get(std::string_view word, std::string& value) {
     value.clear();
-    if (word.empty()) return false;
+    if (word.empty() || word.size() > 3 * rules::kLongestText) return false;
     if (word == kNothing) return true;
     if (word.find('%') == word.npos) {
       value = word;
-      return true;
+      return value.size() <= rules::kLongestText;
     }
     for (std::size_t i = 0; i < word.size(); ++i) {
       if (word[i] != '%') {
@@ -187,7 +200,7 @@ class Reader {
       value += static_cast<char>(byte);
       i += 2;
     }
-    return true;
+    return value.size() <= rules::kLongestText;
   }
   template <class Number>
   requires std::is_integral_v<Number>
@@ -220,6 +233,7 @@ bool read_lists(Reader& reader, Record& record) {
   std::int64_t value = 0;
   while (reader.is("counter")) {
     if (!reader.line("counter", first, second, value)) return false;
+    if (value < 0 || value > rules::kLargestCounter) return false;
     record.jobs[first].values[second] = value;
   }
   while (reader.is("granted")) {
@@ -245,8 +259,9 @@ bool read(Reader& reader, const std::string& lock, Stored& stored) {
             [&](std::string_view key, auto& value) { good = good && reader.line(key, value); });
   // Without a sum: somebody has repaired it by hand.
   std::string sum;
-  return good && read_lists(reader, stored.record) &&
-         (reader.line(kEnd) || reader.line(kEnd, sum)) && reader.at_end();
+  if (!good || !read_lists(reader, stored.record)) return false;
+  take_min_hold(stored.record);
+  return (reader.line(kEnd) || reader.line(kEnd, sum)) && reader.at_end();
 }
 
 bool sum_is_wrong(std::string_view text) {
@@ -269,6 +284,8 @@ std::string encode(const std::string& lock, const Stored& stored) {
   for (const auto& [job, finished] : stored.record.once)
     for (const auto& [once, when] : finished) out.line("finished", job, once, when);
   for (const auto& [answer, until] : stored.record.seen) out.line("answered", answer, until);
+  if (const Record& r = stored.record; r.min_hold > Micros{0})
+    out.line("answered", min_hold_key(r), (r.acquired + r.min_hold).us);
   out.line(kEnd, sum_of(out.text()));
   return out.take();
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ledger.h"
@@ -31,12 +32,16 @@ class MemoryServer {
   std::vector<LockView> list() const;
   // The store loses everything, as after a restart without persistence.
   void forget() { records_.clear(); }
+  // The store goes back to what it kept earlier, as after a failover to a replica that lagged.
+  using Kept = std::map<std::string, rules::Record>;
+  const Kept& kept() const { return records_; }
+  void go_back_to(Kept kept) { records_ = std::move(kept); }
   // A lock's record as it is, for checkers; an unknown lock has the empty one.
   rules::Record record(const std::string& lock) const;
 
  private:
   ServerClock clock_;
-  std::map<std::string, rules::Record> records_;
+  Kept records_;
 };
 
 class MemoryStore : public Backend {

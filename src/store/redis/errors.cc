@@ -10,10 +10,12 @@ namespace cronlatch::redis {
 namespace {
 
 using Kind = RedisErrorClass;
-constexpr std::size_t kMaxQuoted = 200;
+// A refusal names a key and a member of it: prefix, lock, job and run identity at their longest.
+constexpr std::size_t kMaxQuoted = 800;
+constexpr std::size_t kLongestCommand = 40;
 
 // clang-format off
-constexpr std::array<RedisErrorRow, 21> kTable = {{
+constexpr std::array<RedisErrorRow, 23> kTable = {{
     // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
     {Kind::noscript, "NOSCRIPT", Code::unreachable, true, false, true, false,
      "the server has lost a script", "nothing to do: the script is sent again"},
@@ -53,6 +55,10 @@ constexpr std::array<RedisErrorRow, 21> kTable = {{
      "the server did not answer in time", "is it overloaded or stopped? op-timeout and connect-timeout say how long we wait"},
     {Kind::poisoned, "CRONLATCH_POISONED", Code::config, false, false, true, true,
      "the record of this lock was written by something else or is damaged", "choose another key-prefix, or delete the lock's keys when nothing runs under it"},
+    {Kind::no_command, "CRONLATCH_NO_COMMAND", Code::config, false, false, true, false,
+     "the server has no command", "docs/operations.md lists the commands that cronlatch needs; look for rename-command in the server's configuration"},
+    {Kind::unknown_command, "ERR unknown command", Code::config, false, true, true, false,
+     "the server has no command", "docs/operations.md lists the commands that cronlatch needs; look for rename-command in the server's configuration"},
     {Kind::max_clients, "ERR max number of clients", Code::unreachable, true, true, true, false,
      "the server has too many clients", "raise its maxclients"},
     {Kind::unknown, "", Code::unreachable, true, true, false, true,
@@ -78,6 +84,14 @@ std::string_view unwrap(std::string_view text) {
 bool starts_with_word(std::string_view text, std::string_view word) {
   return !word.empty() && text.starts_with(word) &&
          (text.size() == word.size() || text[word.size()] == ' ');
+}
+
+// The name alone: what follows it in the server's text repeats our arguments, secrets among them.
+std::string missing_command(std::string_view text, std::string_view word) {
+  const std::size_t start = text.find_first_not_of(" '`\"", text.find(word) + word.size());
+  if (start == std::string_view::npos) return "";
+  const std::string_view rest = text.substr(start);
+  return quotable(rest.substr(0, std::min(rest.find_first_of(" '`\","), kLongestCommand)));
 }
 
 }  // namespace
@@ -107,8 +121,18 @@ std::string quotable(std::string_view text) {
   return line;
 }
 
+std::string with_refused_command(std::string text, std::string_view command, std::string_view key) {
+  if (classify_redis_error(text).kind != Kind::noperm || text.find(" may not run ") != text.npos)
+    return text;
+  text += " (" + std::string(command);
+  if (!key.empty()) text += " on " + std::string(key);
+  return text + ')';
+}
+
 Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_view text) {
   std::string message = "redis at " + std::string(where) + ": " + std::string(row.meaning);
+  if (row.kind == Kind::no_command || row.kind == Kind::unknown_command)
+    message += ' ' + missing_command(unwrap(text), row.word);
   if (row.quote && !text.empty()) message += ": " + quotable(text);
   return {row.code, std::move(message), std::string(row.hint)};
 }

@@ -30,8 +30,10 @@ enum class RedisErrorClass {
   wrongtype,
   eof,
   timeout,
-  poisoned,     // our own scripts: the record is not one of ours
-  max_clients,  // said instead of a greeting
+  poisoned,         // our own scripts: the record is not one of ours
+  no_command,       // our own scripts: the server lacks a command (rename-command, a proxy, a fork)
+  unknown_command,  // the same, as the server says it; what follows repeats our arguments
+  max_clients,      // said instead of a greeting
   unknown,
 };
 
@@ -57,5 +59,9 @@ std::string quotable(std::string_view text);
 
 // The error to report: `where` is host:port; `text` what the server said, if anything.
 Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_view text = {});
+
+// What a server answered to `command` on `key`, with both named: servers before 7.2 refuse without
+// them. Only a refused right is changed, and none that names them already.
+std::string with_refused_command(std::string text, std::string_view command, std::string_view key);
 
 }  // namespace cronlatch::redis

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "clock/kernel_clock.h"
+#include "core/options.h"
 #include "store/redis/redis_store.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/wait.h"
@@ -21,6 +22,12 @@ Error unreadable(const std::string& where) {
 
 bool is_wrong_type(const Resp& answer) {
   return answer.type == Resp::Type::error && answer.text.starts_with("WRONGTYPE");
+}
+
+// The first key of a command; "" when it has none.
+std::string_view key_of(const std::vector<std::string>& command) {
+  const std::size_t at = command.front().starts_with("EVAL") ? 3 : 1;
+  return at < command.size() ? std::string_view(command[at]) : "";
 }
 
 Fields fields_of(const Resp& answer) {
@@ -73,8 +80,10 @@ Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimeP
     if (auto answer = session_->take()) {
       const bool kept = wrong_type == WrongType::kept && is_wrong_type(*answer);
       if (answer->type == Resp::Type::error && !kept && !refusal)
-        refusal = redis_error(classify_redis_error(answer->text), config_.greeting.where,
-                              session_->redact(answer->text));
+        refusal = redis_error(
+            classify_redis_error(answer->text), config_.greeting.where,
+            with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
+                                 key_of(commands[answers.size()])));
       answers.push_back(std::move(*answer));
       continue;
     }
@@ -87,19 +96,22 @@ Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimeP
 Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t most) {
   if (Status opened = open(give_up); !opened) return opened.error();
   std::vector<LockView> all;
+  const std::string since = std::to_string((session_->server_time(boot_now()) - kIndexMemory).us);
   for (std::size_t from = 0; from < most; from += kBatch) {
     const std::size_t until = from + std::min(kBatch, most - from);
     // The newest first, as they are the ones to have when there are too many.
-    auto names = converse({{"ZRANGE", index_key(config_.key_prefix), std::to_string(from),
-                            std::to_string(until - 1), "REV"}},
+    auto names = converse({{"ZRANGE", index_key(config_.key_prefix), "+inf", since, "BYSCORE",
+                            "REV", "LIMIT", std::to_string(from), std::to_string(until - from)}},
                           give_up);
     if (!names) return names.error();
+    const std::size_t read = names->front().elements.size();
     std::vector<std::string> locks;
-    for (const Resp& name : names->front().elements) locks.push_back(name.text);
+    for (const Resp& name : names->front().elements)
+      if (check_lock_name(name.text).ok()) locks.push_back(name.text);
     auto found = views(locks, give_up);
     if (!found) return found.error();
     std::move(found->begin(), found->end(), std::back_inserter(all));
-    if (locks.size() < kBatch) break;
+    if (read < kBatch) break;
   }
   // The index is ordered by time and moves between two batches: sorted here, each name once.
   std::sort(all.begin(), all.end(),

@@ -132,7 +132,10 @@ void RedisStore::enter_in_index(ServerTime server_now) {
 
 Reply RedisStore::refused(const Resp& answer) {
   const RedisErrorRow& row = classify_redis_error(answer.text);
-  Error error = redis_error(row, config_.greeting.where, session_->redact(answer.text));
+  const std::string text = with_refused_command(
+      session_->redact(answer.text), pending_->by == ScriptBy::hash ? "EVALSHA" : "EVAL",
+      record_key(config_.key_prefix, lock_of(pending_->request)) + " or another key of the lock");
+  Error error = redis_error(row, config_.greeting.where, text);
   if (row.drop) {
     session_->blame_peer();
     session_.reset();

@@ -88,7 +88,8 @@ std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
           text(a.once_ttl),
           std::string(name_of(a.if_busy)),
           text_ms(a.waited),
-          std::to_string(bucket_of(kWaitBucketsMs, a.waited.count()))};
+          std::to_string(bucket_of(kWaitBucketsMs, a.waited.count())),
+          text(a.min_hold)};
 }
 
 std::vector<std::string> arguments_of(const Renew& r, ServerTime not_after) {
@@ -115,7 +116,9 @@ std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
           text(r.min_hold),
           text(r.once_ttl),
           r.who.job,
-          r.who.once};
+          r.who.once,
+          text(r.mark_done),
+          r.who.group};
 }
 
 const scripts::Script& script_of(const Acquire&) { return scripts::acquire; }
@@ -152,7 +155,8 @@ std::vector<std::string> encode_revoke(const std::string& lock, std::string_view
 
 std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,
                                       ServerTime now) {
-  return {"ZADD", index_key(prefix), text(now), lock};
+  return {"EVAL", std::string(scripts::index.text), "1", index_key(prefix), text(now),
+          lock,   text(now - kIndexMemory)};
 }
 
 }  // namespace cronlatch::redis

@@ -21,6 +21,10 @@ std::string record_key(std::string_view prefix, std::string_view lock);  // <pre
 std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
 
+// A name that was not entered for so long is of a lock whose state has expired: a lock is entered
+// each day on which it is granted, renewed or counted as busy, and is kept for 90 days after that.
+inline constexpr Micros kIndexMemory = std::chrono::hours(24 * 91);
+
 // EVAL with the script's text, which every server understands, or EVALSHA with its hash, which
 // spares the server the hashing of the text and may be answered by NOSCRIPT.
 enum class ScriptBy { text, hash };
@@ -29,7 +33,7 @@ std::vector<std::string> encode(const Request& request, std::string_view prefix,
                                 ServerTime not_after, ScriptBy by = ScriptBy::text);
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
                                        ServerTime not_after);
-// Best effort, after a reply with `index`: ZADD <prefix>index <now, us> <lock>.
+// Best effort, after a reply with `index`: enters the lock, and drops old names.
 std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,
                                       ServerTime now);
 

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "store/redis/script_codec.h"
+#include "store/rules.h"
 
 namespace cronlatch::redis {
 
@@ -28,7 +29,9 @@ class Fieldwise {
  public:
   explicit Fieldwise(const std::vector<std::string>& fields) : fields_(fields) {}
   std::string text() {
-    return at_ < fields_.size() ? fields_[at_++] : (fine_ = false, std::string{});
+    const bool fine = at_ < fields_.size() && fields_[at_].size() <= rules::kLongestText;
+    if (!fine) fine_ = false;
+    return fine ? fields_[at_++] : std::string{};
   }
   std::int64_t number() {
     const auto n = whole(text());
@@ -129,7 +132,11 @@ Result<Revoked> decode_revoke(const std::vector<std::string>& reply) {
   f.number();
   f.flag();
   Revoked told;
-  told.was_held = f.flag();
+  enum class Ended { none, lease, min_hold };
+  const Ended ended = f.one_of<Ended>(
+      {{"none", Ended::none}, {"lease", Ended::lease}, {"min_hold", Ended::min_hold}});
+  told.was_held = ended == Ended::lease;
+  told.was_cooling = ended == Ended::min_hold;
   told.holder = f.text();
   told.fence = f.fence();
   told.remaining = Micros(f.number());

@@ -27,9 +27,14 @@ class Hash {
   explicit Hash(const Fields& fields) : fields_(fields) {}
   std::string text(const std::string& name) {
     const auto at = fields_.find(name);
-    if (at != fields_.end()) return at->second;
+    if (at != fields_.end() && at->second.size() <= rules::kLongestText) return at->second;
     wrong_ = name;
     return {};
+  }
+  std::int64_t counter(const std::string& name) {
+    const std::int64_t n = number(name);
+    if (n > rules::kLargestCounter) wrong_ = name;
+    return n;
   }
   std::int64_t number(const std::string& name) {
     const std::string s = text(name);
@@ -55,6 +60,22 @@ std::optional<Seat> seat_named(std::string_view name) {
   return std::nullopt;
 }
 
+// "<fence>:<length>". One of another grant, which a program that does not know the field leaves
+// behind, says nothing.
+bool read_min_hold(const Fields& fields, Record& record) {
+  const auto at = fields.find("min_hold");
+  if (at == fields.end()) return true;
+  const std::size_t colon = at->second.find(':');
+  if (colon == std::string::npos) return false;
+  const Fields parts{{"fence", at->second.substr(0, colon)},
+                     {"length", at->second.substr(colon + 1)}};
+  Hash both(parts);
+  const auto fence = static_cast<Fence>(both.number("fence"));
+  const Micros length(both.number("length"));
+  if (fence == record.fence) record.min_hold = length;
+  return both.wrong().empty();
+}
+
 std::optional<std::string> read_record(const Fields& fields, Record& record) {
   if (fields.empty()) return std::nullopt;
   Hash hash(fields);
@@ -68,6 +89,7 @@ std::optional<std::string> read_record(const Fields& fields, Record& record) {
   record.expires = {hash.number("expires")};
   record.ttl = Micros(hash.number("ttl"));
   record.born = {hash.number("born")};
+  if (!read_min_hold(fields, record)) return "min_hold";
   if (hash.wrong().empty()) return std::nullopt;
   return hash.wrong();
 }
@@ -76,8 +98,8 @@ std::optional<std::string> read_stats(const Fields& fields, Record& record) {
   Hash hash(fields);
   for (const auto& [field, value] : fields) {
     const auto bar = field.find('|');
-    if (bar == std::string::npos) return field;
-    record.jobs[field.substr(bar + 1)].values[field.substr(0, bar)] = hash.number(field);
+    if (bar == std::string::npos || field.size() - bar - 1 > rules::kLongestText) return field;
+    record.jobs[field.substr(bar + 1)].values[field.substr(0, bar)] = hash.counter(field);
   }
   if (hash.wrong().empty()) return std::nullopt;
   return hash.wrong();

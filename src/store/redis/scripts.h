@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Lua scripts, one per verb, as the build embeds them (cmake/embed_lua.cmake): common.lua in
-// front, no comments. What they take and answer is written at the top of each .lua file;
-// script_codec.h speaks it.
+// front but for the index's, no comments. What they take and answer is written at the top of each
+// .lua file; script_codec.h speaks it.
 #pragma once
 
 #include <string_view>
@@ -17,5 +17,6 @@ extern const Script acquire;
 extern const Script renew;
 extern const Script release;
 extern const Script revoke;
+extern const Script index;
 
 }  // namespace cronlatch::scripts

@@ -152,7 +152,8 @@ void Session::hello(const Resp& reply) {
 
 void Session::select(const Resp& reply) {
   if (reply.type != Resp::Type::error) return;
-  if (reply.text.starts_with("ERR"))
+  const bool is_unknown = classify_redis_error(reply.text).kind == RedisErrorClass::unknown_command;
+  if (reply.text.starts_with("ERR") && !is_unknown)
     return fail(
         wrong_server(greeting_.where, "the server has no database " + std::to_string(greeting_.db),
                      "a server has 16 unless it is told otherwise, a Cluster only 0"),

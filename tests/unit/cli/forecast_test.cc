@@ -45,6 +45,20 @@ TEST(Forecast, AnExpiredLeaseIsTakenOverAndSaysSo) {
   EXPECT_THAT(f.sentence, HasSubstr("stolen"));
 }
 
+TEST(Forecast, ACrashedRunKeepsTheLockClosedByItsMinHoldButNotFromItsGroup) {
+  // given
+  LockView view = lock_in(LockState::expired);
+  view.who.group = "job-uid";
+  view.closed_until = view.now + Seconds(60);
+  Options options = busy_is(OnBusy::skip);
+
+  // then
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+  EXPECT_THAT(forecast(view, options).sentence, HasSubstr("min-hold"));
+  options.attempt_group = "job-uid";
+  EXPECT_EQ(forecast(view, options).decision, Decision::start);
+}
+
 TEST(Forecast, AHeldLockFollowsOnBusy) {
   for (const LockState state : {LockState::held, LockState::cooling, LockState::revoked}) {
     const LockView view = lock_in(state);

@@ -47,6 +47,22 @@ TEST(Table, RoughDurationsAreForPeople) {
   EXPECT_EQ(rough_duration(Millis(1'960)), "2s");
 }
 
+TEST(LockText, ShortensTextsThatNoOptionAllows) {
+  LockView view = held_lock();
+  const std::string huge = "\x1b[2J\xff" + std::string(4'000, 'x');
+  view.who = {huge, huge, huge, huge};
+  view.jobs[huge].values = {{"acquired", 1}};
+  for (const std::string& text : {locks_table({view}), lock_page(view)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_THAT(text, HasSubstr("..."));
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t end = std::min(text.find('\n', from), text.size());
+      EXPECT_LT(end - from, 600u);
+      from = end + 1;
+    }
+  }
+}
+
 TEST(LockText, LsHasOneRowForEachLock) {
   // given
   LockView free;

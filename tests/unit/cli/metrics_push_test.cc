@@ -48,7 +48,9 @@ TEST(PushRequest, EscapesWhatAPathWouldNotKeep) {
   EXPECT_EQ(path("nightly_1"), "/x/metrics/job/cronlatch/lock/nightly_1");
   EXPECT_EQ(path("shop/a"), "/x/metrics/job/cronlatch/lock@base64/c2hvcC9h");
   EXPECT_EQ(path(".."), "/x/metrics/job/cronlatch/lock@base64/Li4");
-  EXPECT_EQ(path("\xff\xfe"), "/x/metrics/job/cronlatch/lock@base64/__4");
+  EXPECT_EQ(path("ab?"), "/x/metrics/job/cronlatch/lock@base64/YWI_");
+  // A Pushgateway that kept such a label could not show any: U+FFFD instead.
+  EXPECT_EQ(path("\xff"), path("\xEF\xBF\xBD"));
 }
 
 TEST(PushRequest, SaysHowLongItIs) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/metrics_table.h"
+#include "core/text.h"
 
 namespace cronlatch {
 namespace {
@@ -89,21 +90,45 @@ TEST(MetricsText, KeepsTheFormatForEveryKindOfLock) {
   check_format(text);
 }
 
-TEST(MetricsText, PromtoolAgreesWhereItIsInstalled) {
-  if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "no promtool";
+bool has_promtool() { return std::system("command -v promtool >/dev/null 2>&1") == 0; }
 
-  // given
-  const std::string text =
-      ledger_metrics({held_lock()}) +
-      run_error_metrics({{render(SeriesLabels{"a/b", "c"}) + R"(,reason="auth")", 1}});
+// The exit status of `promtool check metrics`.
+int promtool_on(const std::string& text) {
+  std::FILE* promtool = popen("promtool check metrics", "w");
+  if (promtool == nullptr) return -1;
+  std::fwrite(text.data(), 1, text.size(), promtool);
+  return pclose(promtool);
+}
+
+TEST(MetricsText, PromtoolAgreesWhereItIsInstalled) {
+  if (!has_promtool()) GTEST_SKIP() << "no promtool";
+  EXPECT_EQ(
+      promtool_on(ledger_metrics({held_lock()}) +
+                  run_error_metrics({{render(SeriesLabels{"a/b", "c"}) + R"(,reason="auth")", 1}})),
+      0);
+}
+
+TEST(MetricsText, JobsThatAreNoUtf8LeaveThePageReadable) {
+  // given: what version 0.1.0 stored, and two jobs that look alike once they can be shown
+  LockView view = held_lock();
+  view.jobs["shop/\xff"].values = {{"acquired", 1}};
+  view.jobs["shop/\xfe"].values = {{"acquired", 2}};
+  view.who.job = "shop/\xff";
+  const RunErrors errors = {{"namespace=\"shop\",cronjob=\"\xff\",lock=\"a\",reason=\"auth\"", 3}};
 
   // when
-  std::FILE* promtool = popen("promtool check metrics", "w");
-  ASSERT_NE(promtool, nullptr);
-  std::fwrite(text.data(), 1, text.size(), promtool);
+  const MetricsFile read = parse_metrics_file(run_error_metrics(errors));
+  const std::string text = ledger_metrics({view}) + run_error_metrics(read.errors);
 
   // then
-  EXPECT_EQ(pclose(promtool), 0);
+  check_format(text);
+  EXPECT_EQ(text, valid_utf8(text));
+  EXPECT_THAT(text, HasSubstr("cronjob=\"\xEF\xBF\xBD\",lock=\"reports/nightly\"} 2"));
+  EXPECT_EQ(read.errors.begin()->second, 3);
+  if (has_promtool()) {
+    EXPECT_EQ(promtool_on(text), 0);
+    EXPECT_NE(promtool_on("# HELP x x\n# TYPE x gauge\nx{a=\"\xff\"} 1\n"), 0);
+  }
 }
 
 TEST(MetricsText, SplitsTheJobIntoNamespaceAndCronJob) {

@@ -56,9 +56,27 @@ TEST(OptionText, RefusesEmptyValues) {
 
 TEST(OptionText, RefusesLongAndUnprintableText) {
   EXPECT_EQ(refusal("job", std::string(201, 'x')).message, "job: the value is 201 bytes long");
-  EXPECT_EQ(refusal("holder", "a\nb").message, "holder: \"a\\nb\" has a control character");
+  EXPECT_EQ(refusal("holder", "a\nb").message,
+            "holder: \"a\\nb\" has a control character at position 2");
   EXPECT_EQ(refusal("outcome-file", std::string_view("/a\0b", 4)).code, Code::usage);
   EXPECT_EQ(refusal("outcome-file", std::string(5'000, 'x')).code, Code::usage);
+}
+
+TEST(OptionText, RefusesTextThatIsNoUtf8WithItsPositionAndTheRule) {
+  for (const char* key : {"job", "holder", "attempt-group", "once-per", "redis-username"}) {
+    const Error error = refusal(key, "shop/a\xff");
+    EXPECT_EQ(error.code, Code::usage);
+    EXPECT_EQ(error.message,
+              std::string(key) + ": \"shop/a\\xff\" is no valid UTF-8 at position 7");
+    EXPECT_EQ(error.hint, "allowed is 1 to 200 bytes of UTF-8 without control characters");
+    EXPECT_NE(refusal(key, "\xC3").message, "accepted");
+    EXPECT_NE(refusal(key, "a\xC2\x85").message, "accepted");  // a control character of two bytes
+    Options options = default_options();
+    EXPECT_TRUE(set_option(options, *find_option(key), "\xC3\xA9t\xC3\xA9").ok());
+  }
+  // A file's name may be of any bytes.
+  Options options = default_options();
+  EXPECT_TRUE(set_option(options, *find_option("outcome-file"), "/a\xff").ok());
 }
 
 TEST(OptionText, ReadsSkipCommandAsJson) {

@@ -5,7 +5,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
+#include <sstream>
 #include <thread>
 
 #include "file_support.h"
@@ -30,6 +32,7 @@ Stored everything() {
   r.acquired = {1};
   r.expires = {-2};
   r.ttl = Micros(3);
+  r.min_hold = Micros(6);
   r.born = {4};
   r.day = 5;
   r.jobs["shop/report"].values = {{"acquired", 3}, {"last_skip", 1'800'000'000'000'000}};
@@ -77,6 +80,36 @@ TEST_F(FileRecord, IsTextForPeople) {
             "cronlatch-lock 1\nlock a/b\nseat cooling\nowner "
             "0123456789abcdef0123456789abcdef\nattempt 7\n"
             "holder host%20with%20space:12%0a%2541\njob shop/report\ngroup %2d\nonce -\n");
+}
+
+// Version 0.1.0 refuses a record with a line that it does not know.
+TEST_F(FileRecord, HasOnlyLinesThatVersion010Reads) {
+  const std::vector<std::string> known{
+      "cronlatch-lock", "lock", "seat",  "owner",         "attempt",  "holder",  "job",
+      "group",          "once", "fence", "stole",         "acquired", "expires", "ttl",
+      "born",           "day",  "pid",   "pid-namespace", "counter",  "granted", "finished",
+      "answered",       "end"};
+  std::istringstream text(encode("a/b", everything()));
+  std::size_t at = 0;
+  for (std::string line; std::getline(text, line);) {
+    const auto here = std::find(known.begin() + static_cast<long>(at), known.end(),
+                                line.substr(0, line.find(' ')));
+    ASSERT_NE(here, known.end()) << line;
+    at = static_cast<std::size_t>(here - known.begin());
+    EXPECT_TRUE(at < 18 || std::count(line.begin(), line.end(), ' ') <= 3) << line;
+  }
+  EXPECT_EQ(known[at], "end");
+}
+
+TEST_F(FileRecord, KeepsAMinHoldWithItsGrantAlone) {
+  Stored stored = everything();
+  const std::string text = encode("a/b", stored);
+  EXPECT_NE(text.find("answered 0123456789abcdef0123456789abcdef:7:m 7\n"), std::string::npos);
+  // As version 0.1.0 leaves it when it grants the lock to another claim.
+  stored.record.seen["0123456789abcdef0123456789abcdef:7:m"] = 7;
+  stored.record.claim.attempt = 8;
+  stored.record.min_hold = Micros(0);
+  EXPECT_EQ(decode("a/b", encode("a/b", stored))->record.min_hold, Micros(0));
 }
 
 TEST_F(FileRecord, IsForUsAlone) {
@@ -232,6 +265,29 @@ TEST_F(FileRecord, OfNonsenseIsDamaged) {
         std::string("cronlatch-lock 1\n"), std::string("cronlatch-lock\n"),
         encode("a/b", everything()) + "more\n", encode("a/c", everything())})
     EXPECT_FALSE(decode("a/b", text).ok()) << text.substr(0, 30);
+}
+
+// A grant would count on: a record that was changed by hand, without a sum.
+TEST_F(FileRecord, WithACounterThatCannotGrowIsDamaged) {
+  const std::string text = encode("a/b", everything());
+  for (const std::string value : {"-1", "9006199254740992", "9223372036854775807", "many"}) {
+    std::string changed = text.substr(0, text.rfind("\nend ")) + "\nend\n";
+    changed.replace(changed.find("acquired 3"), 10, "acquired " + value);
+    EXPECT_FALSE(decode("a/b", changed).ok()) << value;
+  }
+}
+
+TEST_F(FileRecord, WithATextThatIsLongerThanAnyOptionIsDamaged) {
+  Stored stored = everything();
+  for (const char filler : {'x', '\n'}) {
+    stored.record.who.holder = std::string(4'096, filler);
+    EXPECT_TRUE(decode("a/b", encode("a/b", stored)).ok());
+    stored.record.who.holder += filler;
+    EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
+  }
+  stored = everything();
+  stored.record.jobs[std::string(5'000, 'x')].values["acquired"] = 1;
+  EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
 }
 
 TEST_F(FileRecord, OfAnotherVersionSaysSo) {

@@ -100,9 +100,46 @@ TEST(RedisErrorTable, ReadsOnlyWholeFirstWords) {
   EXPECT_EQ(classify_redis_error("").kind, RedisErrorClass::unknown);
 }
 
+// What servers say of a right that is missing, inside a script and outside, and what we add to it.
+TEST(RedisErrorTable, NamesTheRefusedCommandWhateverTheServersVersionSays) {
+  for (
+      const std::string text : {
+          "NOPERM this user has no permissions to access one of the keys used as arguments",  // 6.2,
+                                                                                              // 7.0
+          "NOPERM No permissions to access a key",  // 7.2
+          "ERR The user executing the script can't run this command or subcommand",
+          "ERR Error running script (call to f_1): @user_script:1: -NOPERM this user has no rights",
+          "ACL failure in script: User jobs has no permissions to run the 'hset' command"}) {
+    EXPECT_EQ(classify_redis_error(text).kind, RedisErrorClass::noperm) << text;
+    const std::string named = with_refused_command(text, "EVALSHA", "cronlatch:{a}");
+    EXPECT_EQ(named, text + " (EVALSHA on cronlatch:{a})");
+    const Error error = redis_error(classify_redis_error(named), "host:6379", named);
+    EXPECT_EQ(error.code, Code::acl);
+    EXPECT_NE(error.message.find("EVALSHA on cronlatch:{a}"), std::string::npos) << error.message;
+  }
+  const std::string ours = "NOPERM this user may not run HSET on cronlatch:{a}";
+  EXPECT_EQ(with_refused_command(ours, "EVALSHA", "cronlatch:{a}"), ours);
+  EXPECT_EQ(with_refused_command("OOM full", "EVALSHA", "cronlatch:{a}"), "OOM full");
+}
+
+TEST(RedisErrorTable, NamesACommandThatTheServerDoesNotHaveAndNothingElse) {
+  for (const std::string text :
+       {"CRONLATCH_NO_COMMAND HSET", "ERR unknown command 'HSET'",
+        "ERR unknown command `HSET`, with args beginning with: `secret`, ",
+        "ERR unknown command 'HSET', with args beginning with: 'secret' "}) {
+    const RedisErrorRow& row = classify_redis_error(text);
+    EXPECT_EQ(row.code, Code::config) << text;
+    EXPECT_FALSE(row.transient);
+    EXPECT_TRUE(row.unexecuted);
+    const Error error = redis_error(row, "host:6379", text);
+    EXPECT_EQ(error.message, "redis at host:6379: the server has no command HSET");
+    EXPECT_NE(error.hint.find("docs/operations.md"), std::string::npos);
+  }
+}
+
 TEST(RedisErrorTable, QuotesOneBoundedLine) {
   EXPECT_EQ(quotable("a\r\n\x1b[31mb"), "a???[31mb");
-  EXPECT_EQ(quotable(std::string(1'000, 'x')).size(), 203u);
+  EXPECT_EQ(quotable(std::string(1'000, 'x')).size(), 803u);
 }
 
 TEST(Pem, DecodesBase64AcrossLines) {

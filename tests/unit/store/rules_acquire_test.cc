@@ -171,7 +171,7 @@ TEST(RulesAcquire, L5TellsAGroupThatWasGrantedAndDoesNotCountItsSkip) {
   auto retry = lock.ask("c");
   retry.who.group = "uid";
   const auto told = got<Busy>(lock.acquire(retry));
-  lock.pass(std::chrono::hours(24));
+  lock.pass(std::chrono::hours(24 * 35));
   lock.acquire("b", 2);
   const auto forgotten = got<Busy>(lock.acquire(retry));
 

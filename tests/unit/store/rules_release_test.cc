@@ -38,18 +38,20 @@ TEST(RulesRelease, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
   EXPECT_EQ(lock.record.seat, rules::Seat::held);
 }
 
-TEST(RulesRelease, R4MarksTheRunAsDoneOnlyWhenItSucceeded) {
-  for (const Verdict verdict :
-       {Verdict::succeeded, Verdict::failed, Verdict::timed_out, Verdict::lost,
-        Verdict::cannot_start, Verdict::given_back, Verdict::ungated}) {
-    Lock lock;
-    lock.acquire("a");
-    auto end = lock.end("a", verdict);
-    end.who.once = "tick";
-    lock.release(end);
+TEST(RulesRelease, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
+  for (const bool done : {true, false})
+    for (const Verdict verdict :
+         {Verdict::succeeded, Verdict::failed, Verdict::timed_out, Verdict::lost,
+          Verdict::cannot_start, Verdict::given_back, Verdict::ungated}) {
+      Lock lock;
+      lock.acquire("a");
+      auto end = lock.end("a", verdict);
+      end.who.once = "tick";
+      end.mark_done = done;
+      lock.release(end);
 
-    EXPECT_EQ(lock.record.once.contains("ns/a"), verdict == Verdict::succeeded);
-  }
+      EXPECT_EQ(lock.record.once.contains("ns/a"), done);
+    }
 }
 
 TEST(RulesRelease, CountsEachVerdictUnderItsName) {

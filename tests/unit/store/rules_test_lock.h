@@ -49,12 +49,14 @@ struct Lock {
     return renew(renewal(owner, attempt));
   }
 
-  Release end(const std::string& owner, Verdict verdict, std::uint32_t attempt = 1) const {
+  Release end(const std::string& owner, Verdict verdict = Verdict::succeeded,
+              std::uint32_t attempt = 1) const {
     Release r;
     r.claim = claim(owner, attempt);
     r.who = {"pod-" + owner, "ns/" + owner, "", ""};
     r.fence = record.fence;
     r.verdict = verdict;
+    r.mark_done = verdict == Verdict::succeeded;
     r.once_ttl = std::chrono::hours(24);
     return r;
   }

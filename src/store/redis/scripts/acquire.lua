@@ -3,10 +3,75 @@
 -- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
 --       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
+--       13 min_hold
 -- Replies: granted now index fence stole(0|1)
 --          busy now 0 because(held|cooling|done) holder job fence held_for remaining
 --               group_granted(0|1)
 --          stale now 0 closed(0|1)
+
+-- ---- preflight: what this run's renewals and its release will need ----
+
+-- What renew, restore and release of a run read of its job's counters, and what revoke and the next
+-- acquire count against it.
+local COUNTERS = {
+  'acquired', 'released', 'stolen', 'revoked', 'restored', 'lost', 'long', 'runs_succeeded',
+  'runs_failed', 'runs_timed_out', 'runs_lost', 'runs_cannot_start', 'hold_ms', 'hold_0', 'hold_1',
+  'hold_2', 'hold_3', 'hold_4', 'hold_5', 'hold_6', 'hold_7', 'hold_8', 'hold_9', 'hold_10',
+  'hold_11', 'hold_12', 'hold_13',
+}
+
+local function require_rights(i, ...)
+  for at = 1, select('#', ...) do require_right((select(at, ...)), KEYS[i]) end
+end
+
+-- By the server's access list (7.0 and newer).
+local function require_listed_rights(q)
+  require_right('EVALSHA', '', '0')
+  require_right('EVAL', '', '0')
+  for i = 1, 2 do require_rights(i, 'HMGET', 'TYPE', 'HSET', 'PERSIST', 'PEXPIRE') end
+  for i = 3, 5 do
+    if (i ~= 3 or q.group ~= '') and (i ~= 4 or q.once ~= '') then
+      require_rights(i, 'ZMSCORE', 'ZRANGEBYSCORE', 'ZADD', 'ZREM', 'PTTL', 'PEXPIRE')
+      if i ~= 5 then require_rights(i, 'ZCARD', 'ZREMRANGEBYRANK') end
+    end
+  end
+end
+
+-- Without an access list to read: reads, and writes that change nothing. ZADD comes first, because
+-- it alone is refused when memory is full; the life of `seen` is as before in the end.
+local function try_commands(q)
+  read(1, 'TYPE')
+  read(5, 'ZRANGEBYSCORE', '0', '0', 'LIMIT', '0', '1')
+  local life = tonumber(read(5, 'PTTL'))
+  life = life > 0 and text(life) or KEEP_MS
+  put('ZADD', KEYS[5], 'XX', '0', ':')
+  put('ZREM', KEYS[5], ':')
+  for i = 3, 4 do
+    if (i == 3 and q.group or q.once) ~= '' then
+      read(i, 'ZCARD')
+      put('ZREMRANGEBYRANK', KEYS[i], '1', '0')
+    end
+  end
+  put('PEXPIRE', KEYS[5], life)
+  put('PERSIST', KEYS[5])
+  put('PEXPIRE', KEYS[5], life)
+end
+
+-- Before the first plan of a grant. A run that is granted can be renewed and released: the counters
+-- are sound and can grow (post checks them), the types are ours, the rights are there.
+local function preflight(q, is_repeated)
+  for i = 1, #COUNTERS do guarded[i] = COUNTERS[i] .. '|' .. q.job end
+  if q.group ~= '' then dates(3, q.group) end
+  crash_hold(loaded)
+  if redis.acl_check_cmd then
+    require_listed_rights(q)
+    rights_checked = true
+  elseif not is_repeated then
+    try_commands(q)
+  end
+end
+
+-- ---- the decision ----
 
 -- Plans what must come first: not refused when memory is full, so that nothing after it fails.
 local function touch(r)
@@ -16,7 +81,7 @@ end
 local function busy(r, because, now, group_granted)
   if r.clamped then
     touch(r)
-    put('HSET', KEYS[1], 'expires', text(r.expires))
+    put('HSET', KEYS[1], 'expires', text(r.expires), 'acquired', text(r.acquired))
   end
   if #plan > 0 then
     post(r)
@@ -26,8 +91,12 @@ local function busy(r, because, now, group_granted)
   if because == 'done' or r.state == 'none' or r.state == 'free' then
     return {'busy', text(now), '0', because, '', '', '0', '0', '0', flag}
   end
+  local ends = r.expires
+  if because == 'cooling' and r.state == 'held' and now >= ends then
+    ends = math.max(ends, crash_hold(r))
+  end
   return {'busy', text(now), '0', because, r.holder, r.job, text(r.fence),
-          text(math.max(0, now - r.acquired)), text(math.max(0, r.expires - now)), flag}
+          text(math.max(0, now - r.acquired)), text(math.max(0, ends - now)), flag}
 end
 
 local function count_skip(r, q, reason, now)
@@ -37,13 +106,23 @@ local function count_skip(r, q, reason, now)
   stamp = {'last_skip|' .. q.job, text(now)}
 end
 
+-- K3: another run marked the identity after the grant, whose answer this caller has not had: the
+-- grant is not used.
+local function give_back(r)
+  r.state, r.expires = 'free', 0
+  keep(KEYS[1], r)
+  put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires))
+  count(r.job, 'released')
+end
+
 local function grant(r, q, now)
+  preflight(q, false)
   local stole = r.state == 'held'
   local new = {
     state = 'held', owner = q.owner, attempt = q.attempt, ttl = q.ttl,
     holder = q.holder, job = q.job, group = q.group, once = q.once,
     fence = math.max(r.fence + 1, now), stole = stole and r.fence or 0,
-    acquired = now, expires = now + q.ttl,
+    acquired = now, expires = now + q.ttl, min_hold = q.min_hold,
   }
   local index = seat(r, new, now)
   -- AQ3: for the job that lost it.
@@ -63,16 +142,19 @@ end
 
 -- AQ4: asked again after an unknown result; the same fence, nothing is counted.
 local function grant_again(r, q, now)
+  preflight(q, true)
   put('PERSIST', KEYS[1])
-  put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl))
+  put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl),
+      'acquired', text(r.acquired))
   post(r)
   commit()
   return {'granted', text(now), '0', text(r.fence), r.stole ~= 0 and '1' or '0'}
 end
 
 local function refuse(r, q, now)
-  local because = r.state == 'cooling' and 'cooling' or 'held'
-  local group_granted = q.group ~= '' and dates(3, q.group) > now - DAY
+  local alive = (r.state == 'held' or r.state == 'revoked') and now < r.expires
+  local because = alive and 'held' or 'cooling'
+  local group_granted = q.group ~= '' and (q.group == r.group or dates(3, q.group) > now - DAY)
   -- L5: a group that was granted before will wait instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
     count_skip(r, q, 'skipped_held', now)
@@ -86,8 +168,18 @@ local function refuse(r, q, now)
   end
   if #plan > 0 then
     remember(q.claim, because == 'cooling' and 'c' or 'h', now, q.ttl)
+    if group_granted then remember(q.claim, 'g', now, q.ttl) end
   end
   return busy(r, because, now, group_granted)
+end
+
+-- Neither a lease nor a min-hold keeps the lock from this caller. L0: an attempt group is not bound
+-- by a min-hold of its own.
+local function grantable(r, q, now)
+  if r.state == 'none' or r.state == 'free' then return true end
+  if r.state ~= 'cooling' and now < r.expires then return false end
+  if r.state == 'revoked' or (q.group ~= '' and q.group == r.group) then return true end
+  return now >= (r.state == 'cooling' and r.expires or crash_hold(r))
 end
 
 local function acquire()
@@ -96,7 +188,7 @@ local function acquire()
     not_after = argument(1), owner = ARGV[2], attempt = argument(3), ttl = argument(4),
     claim = ARGV[2] .. ':' .. ARGV[3], holder = ARGV[5], job = ARGV[6], group = ARGV[7],
     once = ARGV[8], once_ttl = argument(9), if_busy = ARGV[10], waited = argument(11),
-    bucket = ARGV[12],
+    bucket = ARGV[12], min_hold = argument(13),
   }
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
@@ -105,28 +197,25 @@ local function acquire()
   local same = r.owner == q.owner and r.attempt == q.attempt
   local ours = same and r.state == 'held' and now < r.expires
   -- Until when each final answer to this claim is remembered (C2, R3).
-  local released, closed, held, cooling, done = dates(5, q.claim .. ':r', q.claim .. ':x',
-      q.claim .. ':h', q.claim .. ':c', q.claim .. ':d')
-  if now < released or now < closed or (r.owner == q.owner and q.attempt < r.attempt)
-      or (same and not ours) then
+  local released, closed, held, cooling, done, group = dates(5, q.claim .. ':r', q.claim .. ':x',
+      q.claim .. ':h', q.claim .. ':c', q.claim .. ':d', q.claim .. ':g')
+  -- C2: what was counted as busy stays busy, and is answered alike.
+  local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
+  if not because and (now < released or now < closed
+      or (r.owner == q.owner and q.attempt < r.attempt) or (same and not ours)) then
     return {'stale', text(now), '0', '1'}
   end
   clamp(r, now)
-
-  -- C2: what was counted as busy stays busy.
-  local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
-  if because then return busy(r, because, now) end
+  if because then return busy(r, because, now, now < group) end
   -- K3: done blocks everyone, however they would have liked to be refused.
   if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
+    if ours then give_back(r) end
     count_skip(r, q, 'skipped_done', now)
     remember(q.claim, 'd', now, q.ttl)
     return busy(r, 'done', now)
   end
   if ours then return grant_again(r, q, now) end
-  local own_min_hold = r.state == 'cooling' and q.group ~= '' and q.group == r.group
-  if r.state == 'none' or r.state == 'free' or now >= r.expires or own_min_hold then
-    return grant(r, q, now)
-  end
+  if grantable(r, q, now) then return grant(r, q, now) end
   return refuse(r, q, now)
 end
 

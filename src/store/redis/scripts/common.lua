@@ -1,25 +1,28 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the verbs share. The reference is src/store/rules*.cc: the scripts say the same, and the
--- property test in tests/scripts holds both together. Redis 6.2 or newer. A user needs, on the keys
--- below the prefix: EVAL TIME TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM ZREMRANGEBYRANK
--- PTTL PEXPIRE PERSIST.
+-- property test in tests/scripts holds both together. Redis 6.2 or newer. A user needs EVAL, EVALSHA
+-- and TIME, and on the keys below the prefix: TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM
+-- ZREMRANGEBYRANK PTTL PEXPIRE PERSIST. docs/operations.md has the same list.
 --
 -- KEYS of every verb but revoke (which has the first two):
 --   1 record  hash: the last grant (fields below)
 --   2 stats   hash: <counter>|<job> -> whole number
---   3 groups  zset: attempt group -> when it was granted (us)
+--   3 groups  zset: attempt group -> remembered for a day more (us)
 --   4 once    zset: run identity of the caller's job -> when it was finished (us)
 --   5 seen    zset: <owner>:<attempt>:<answer> -> remembered until (us)
 --
 -- Order of every verb: read the clock once, validate what is stored, decide, plan the writes, check
 -- that we may write all of it, write. Nothing that can fail follows the first write, because Redis
 -- does not roll back. So a key is read before it is written, if only for its type; one that the
--- verb has no need of is left alone. (Before 7.0 a script cannot ask its ACL: there a user who
--- lacks one of the commands above can tear a record.)
+-- verb has no need of is left alone. A grant also checks what the renewals and the release of the
+-- same run will need (preflight). Before 7.0 a script cannot read its access list: the other verbs
+-- can then write a part of a record when a right is taken away while a run is alive.
 -- A lock costs its server mostly what the scripts allocate: few closures, tables and texts.
 -- All times and lengths are microseconds, below 2^53, so that Lua's numbers hold them exactly.
 -- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index),
 -- then the verdict's own.
+-- Errors of our own: CRONLATCH_POISONED <key> <field>, CRONLATCH_NO_COMMAND <command>; NOPERM names
+-- the command and the key.
 
 if redis.replicate_commands then redis.replicate_commands() end
 
@@ -28,6 +31,12 @@ local DAY = 86400000000
 local MINUTE = 60000000
 local KEEP_MS = '7776000000'
 local PURGE = 100
+-- No text that cronlatch stores is longer: options have at most 200 bytes.
+local LONGEST = 4096
+-- A counter that a grant is given for has room for this much more: the longest run in ms.
+local ROOM = 1000000000000
+local GROUPS = 10000
+local ONCE = 128
 
 -- The tests replace this line to make time virtual.
 local function read_clock() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
@@ -54,14 +63,41 @@ local function argument(i)
   return n
 end
 
+-- ---- access rights ----
+
+local function forbidden(command, key)
+  local where = key ~= '' and ' on ' .. key or ''
+  error({err = 'NOPERM this user may not run ' .. command .. where})
+end
+
+-- Raises what the server answered to a command: by 6.2, 7.0 and 7.2 in words of their own, which
+-- mostly do not name the command.
+local function refused(command, key, answer)
+  local said = answer.err
+  local function says(part) return string.find(said, part, 1, true) end
+  if says('WRONGTYPE') then poisoned(key, 'type') end
+  if says('Unknown Redis command') then error({err = 'CRONLATCH_NO_COMMAND ' .. command}) end
+  if says('user executing the script') or says('NOPERM') or says('ACL failure') then
+    forbidden(command, key)
+  end
+  error(answer)
+end
+
+-- Requires that the user may run the command on the key. Redis raises an error without a name for a
+-- command that it does not have: run() adds the name.
+local required
+local function require_right(command, key, ...)
+  required = command
+  if not redis.acl_check_cmd(command, key, ...) then forbidden(command, key) end
+end
+
 -- ---- reading ----
 
 -- What the command says of key i. It checks the key's type by itself.
 local function read(i, command, ...)
   local answer = redis.pcall(command, KEYS[i], ...)
-  if type(answer) ~= 'table' or not answer.err then return answer end
-  if string.find(answer.err, 'WRONGTYPE', 1, true) then poisoned(KEYS[i], 'type') end
-  error(answer)
+  if type(answer) == 'table' and answer.err then refused(command, KEYS[i], answer) end
+  return answer
 end
 
 local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', 'fence', 'stole',
@@ -69,10 +105,12 @@ local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', '
 local TEXTS = 6
 
 -- The record, validated; state 'none' when there is no record.
+local loaded
 local function load_record()
   local v = read(1, 'HMGET', unpack(FIELDS))
   if not v[1] and read(1, 'TYPE')['ok'] == 'none' then
-    return {state = 'none', fence = 0, ttl = 0}
+    loaded = {state = 'none', fence = 0, ttl = 0}
+    return loaded
   end
   local r = {
     state = v[1], owner = v[2], holder = v[3], job = v[4], group = v[5], once = v[6],
@@ -81,7 +119,7 @@ local function load_record()
     slots = whole(v[15]),
   }
   for i = 1, #FIELDS do
-    if not r[FIELDS[i]] then poisoned(KEYS[1], FIELDS[i]) end
+    if not r[FIELDS[i]] or (i <= TEXTS and #v[i] > LONGEST) then poisoned(KEYS[1], FIELDS[i]) end
   end
   local state = r.state
   if state ~= 'free' and state ~= 'held' and state ~= 'revoked' and state ~= 'cooling' then
@@ -89,6 +127,7 @@ local function load_record()
   end
   if r.slots ~= 1 then poisoned(KEYS[1], 'slots') end
   if r.fence < 1 or r.fence >= MAX then poisoned(KEYS[1], 'fence') end
+  loaded = r
   return r
 end
 
@@ -106,21 +145,35 @@ end
 -- The counters of these fields; one that was never counted is zero.
 local function counters(fields)
   local values = read(2, 'HMGET', unpack(fields))
-  for i, raw in ipairs(values) do
-    values[i] = whole(raw or '0') or poisoned(KEYS[2], fields[i])
+  for i = 1, #fields do
+    local raw = values[i]
+    values[i] = raw and (whole(raw) or poisoned(KEYS[2], fields[i])) or 0
   end
   return values
 end
 
 -- L7: after a backward step of the clock nothing waits longer than it was meant to.
 local function clamp(r, now)
-  if r.state == 'none' or r.state == 'free' or r.expires <= now + r.ttl then return end
-  r.expires, r.clamped = now + r.ttl, true
+  if r.state == 'none' or r.state == 'free' then return end
+  if r.expires > now + r.ttl then r.expires, r.clamped = now + r.ttl, true end
+  if r.state == 'held' and r.acquired > now then r.acquired, r.clamped = now, true end
+end
+
+-- L0: until when a holder that is dead and did not release it keeps the lock closed by its min-hold;
+-- 0 without one. The field is "<fence>:<length>": one of another grant, which a program that does not
+-- know the field leaves behind, says nothing.
+local function crash_hold(r)
+  local raw = read(1, 'HMGET', 'min_hold')[1]
+  if not raw then return 0 end
+  local fence, length = string.match(raw, '^(%d+):(%d+)$')
+  fence, length = whole(fence), whole(length)
+  if not fence or not length then poisoned(KEYS[1], 'min_hold') end
+  return fence == r.fence and r.acquired + length or 0
 end
 
 -- Why a caller that is not the holder lost the lock.
 local function why_not_ours(r, fence)
-  if r.state == 'none' or (fence ~= 0 and r.born > fence) then return 'gone' end
+  if r.state == 'none' or r.fence < fence or (fence ~= 0 and r.born > fence) then return 'gone' end
   return 'taken'
 end
 
@@ -148,12 +201,53 @@ local function enter(i, member, date, life)
   put('PEXPIRE', KEYS[i], text(math.max(math.ceil(life / 1000), read(i, 'PTTL'))))
 end
 
+-- Plans to note the day on which the lock was last in use: on another day than before it is entered
+-- in the index again (run() sets the flag).
+local entered = false
+local function date_record(now)
+  local day = math.floor(now / DAY)
+  if not loaded.day or loaded.day == day then return end
+  put('HSET', KEYS[1], 'day', text(day))
+  loaded.day, entered = day, true
+end
+
+-- `wanted`, or as much later as makes the member the newest of sorted set i though the clock went
+-- back: what is bounded drops the oldest, and that must not be the member just entered. (Only after
+-- such a step the newest is looked up, past all the others.)
+local function newest_date(i, member, wanted)
+  if #read(i, 'ZRANGEBYSCORE', text(wanted), '+inf', 'LIMIT', '0', '1') == 0 then return wanted end
+  local last = tostring(read(i, 'ZCARD') - 1)
+  local newest = read(i, 'ZRANGEBYSCORE', '-inf', '+inf', 'WITHSCORES', 'LIMIT', last, '1')
+  local date = tonumber(newest[2])
+  if not date or date >= MAX then poisoned(KEYS[i], newest[1]) end
+  return newest[1] == member and date or date + 1
+end
+
+-- Plans to date a member of sorted set i, and to drop what is dated at or before `limit`; of the rest
+-- the `most` newest stay.
+local function enter_bounded(i, member, date, life, limit, most)
+  local size = read(i, 'ZCARD') - purge(i, limit)
+  if size >= most and dates(i, member) <= math.max(0, limit) then size = size + 1 end
+  enter(i, member, date, life)
+  local excess = math.min(size - most, PURGE)
+  if excess > 0 then put('ZREMRANGEBYRANK', KEYS[i], '0', tostring(excess - 1)) end
+end
+
+-- L5: a group that may be retried is remembered for 35 days, one that has succeeded for one day.
+-- Version 0.1.0 remembers a group for a day after its date, hence 34 days ahead.
+local function remember_group(group, finished, now)
+  if group == '' then return end
+  local date = finished and now or newest_date(3, group, now + 34 * DAY)
+  enter_bounded(3, group, date, finished and DAY or 35 * DAY, now - DAY, GROUPS)
+end
+
 local seen_purged = false
 local function remember(claim, answer, now, ttl)
   local life = math.max(10 * MINUTE, 2 * ttl)
   if not seen_purged then purge(5, now) end
   seen_purged = true
   enter(5, claim .. ':' .. answer, now + life, life)
+  date_record(now)
 end
 
 -- Plans to make `new` the record in place of `old`; one that was not there is born now. Returns the
@@ -168,13 +262,16 @@ local function seat(old, new, now)
       write[#write + 1] = i > TEXTS and text(value) or value
     end
   end
+  if new.min_hold > 0 then
+    write[#write + 1] = 'min_hold'
+    write[#write + 1] = text(new.fence) .. ':' .. text(new.min_hold)
+  end
   plan[#plan + 1] = write
   put('PERSIST', KEYS[1])
-  if new.group ~= '' then
-    purge(3, now - DAY)
-    enter(3, new.group, now, DAY)
-  end
-  return new.day ~= old.day and '1' or '0'
+  remember_group(new.group, false, now)
+  local index = new.day ~= old.day and '1' or '0'
+  old.day = new.day
+  return index
 end
 
 -- What the verb counts, a field once at most, and by how much; a stamp is a field and a text.
@@ -184,16 +281,27 @@ local function count(job, name, by)
   growth[#counted] = by or 1
 end
 
+-- Further counters that post() reads and holds to be sound, with room to grow.
+local guarded = {}
+
 -- Plans to write the counters, all at once, and how long they live. Last before commit().
 local function post(r)
-  if #counted > 0 then
-    local write = {'HSET', KEYS[2], unpack(stamp)}
-    for i, before in ipairs(counters(counted)) do
-      if before + growth[i] > MAX then poisoned(KEYS[2], counted[i]) end
-      write[#write + 1] = counted[i]
-      write[#write + 1] = text(before + growth[i])
+  local grown = #counted
+  if grown + #guarded > 0 then
+    for i = 1, #guarded do counted[grown + i] = guarded[i] end
+    local before = counters(counted)
+    for i = 1, #counted do
+      local room = growth[i] or ROOM
+      if before[i] > MAX - room then poisoned(KEYS[2], counted[i]) end
     end
-    plan[#plan + 1] = write
+    if grown > 0 then
+      local write = {'HSET', KEYS[2], unpack(stamp)}
+      for i = 1, grown do
+        write[#write + 1] = counted[i]
+        write[#write + 1] = text(before[i] + growth[i])
+      end
+      plan[#plan + 1] = write
+    end
   else
     local kind = read(2, 'TYPE')['ok']
     if kind ~= 'none' and kind ~= 'hash' then poisoned(KEYS[2], 'type') end
@@ -203,29 +311,37 @@ end
 
 -- ---- writing ----
 
--- Command and key are all that an access list looks at here. The first command needs no leave: when
+-- True once the rights to everything that is planned have been checked.
+local rights_checked = false
+
+-- Command and key are all that an access list looks at here. The first command needs no check: when
 -- it is refused nothing is written yet.
 local function commit()
-  for i = 2, redis.acl_check_cmd and #plan or 0 do
-    local command, key = plan[i][1], plan[i][2]
-    if not redis.acl_check_cmd(command, key) then
-      error({err = 'NOPERM this user may not run ' .. command .. ' on ' .. key})
-    end
+  if redis.acl_check_cmd and not rights_checked then
+    for i = 2, #plan do require_right(plan[i][1], plan[i][2]) end
   end
-  for i = 1, #plan do redis.call(unpack(plan[i])) end
+  for i = 1, #plan do
+    local answer = redis.pcall(unpack(plan[i]))
+    if type(answer) == 'table' and answer.err then refused(plan[i][1], plan[i][2], answer) end
+  end
 end
 
 -- Runs a verb. An error becomes the reply, its code in front: before 7.0 the place in the script
 -- comes first, and before 7.2 a refusal inside a script has no code of its own.
 local function run(verb)
   local fine, result = pcall(verb)
-  if fine then return result end
+  if fine then
+    if entered then result[3] = '1' end
+    return result
+  end
   local said = type(result) == 'table' and result.err or tostring(result)
   said = string.gsub(said, '^@[^:]*: %d+: ', '')
   said = string.gsub(said, '^%-', '')
   said = string.gsub(said, '%s+$', '')
   if string.find(said, 'user executing the script', 1, true) then
     said = 'NOPERM ' .. string.gsub(said, '^ERR ', '')
+  elseif string.find(said, 'redis.acl_check_cmd()', 1, true) then
+    said = 'CRONLATCH_NO_COMMAND ' .. required
   elseif not string.find(said, '^[%u_]+ ') then
     said = 'ERR cronlatch: ' .. said
   end

@@ -4,6 +4,7 @@
 -- ARGV: 1 not_after  2 owner  3 attempt  4 fence (0: unknown)
 --       5 verdict: succeeded, failed, timed_out, lost, cannot_start, given_back, ungated
 --       6 overlong(0|1)  7 held in ms  8 its bucket  9 min_hold  10 once_ttl  11 job  12 once
+--       13 mark_done(0|1)  14 group
 -- Replies: freed now 0
 --          not_ours now 0 because(taken|gone)
 --          stale now 0 closed(0)
@@ -20,15 +21,15 @@ local function count_verdict(job, verdict, now)
   if verdict == 'succeeded' then stamp = {'last_success|' .. job, text(now)} end
 end
 
--- K6: the newest 128 of the job, none older than once_ttl.
-local function mark_done(once, once_ttl, now)
-  if once == '' or once_ttl == 0 then return end
-  local before = dates(4, once)
-  local size = read(4, 'ZCARD') - purge(4, now - once_ttl)
-  if before <= math.max(0, now - once_ttl) then size = size + 1 end
-  enter(4, once, now, once_ttl)
-  local excess = math.min(size - 128, PURGE)
-  if excess > 0 then put('ZREMRANGEBYRANK', KEYS[4], '0', tostring(excess - 1)) end
+-- R4, K6: the newest 128 of the job, none older than once_ttl. A mark that is made again keeps its
+-- date. Says whether there is one to make.
+local function mark_done(q, now)
+  local limit = now - q.once_ttl
+  if not q.mark_done or q.once == '' or q.once_ttl == 0 or dates(4, q.once) > math.max(0, limit) then
+    return false
+  end
+  enter_bounded(4, q.once, newest_date(4, q.once, now), q.once_ttl, limit, ONCE)
+  return true
 end
 
 local function report()
@@ -36,8 +37,9 @@ local function report()
     not_after = argument(1), owner = ARGV[2], attempt = argument(3), fence = argument(4),
     claim = ARGV[2] .. ':' .. ARGV[3], verdict = ARGV[5], overlong = ARGV[6] == '1',
     held = argument(7), bucket = ARGV[8], min_hold = argument(9), once_ttl = argument(10),
-    job = ARGV[11], once = ARGV[12],
+    job = ARGV[11], once = ARGV[12], mark_done = ARGV[13] == '1', group = ARGV[14],
   }
+  q.finished = q.mark_done or q.verdict == 'succeeded'
   if not COUNTED[q.verdict] then error({err = 'ERR cronlatch: argument 5 is no verdict'}) end
   return q
 end
@@ -67,21 +69,41 @@ local function close(r, q, now)
     count(r.job, 'hold_ms', q.held)
   end
   if q.overlong then count(r.job, 'long') end
-  if q.verdict == 'succeeded' then mark_done(q.once, q.once_ttl, now) end
+  mark_done(q, now)
+  remember_group(q.group, q.finished, now)
   post(r)
   commit()
 end
 
--- The record is another's, or nobody's: only what this run alone can tell is counted, and once.
+-- Whether a run that is not the holder has a verdict to report: it ran without a lock, it says that
+-- it lost its lease, or it was the holder of another grant than the recorded one.
+local function ran_outside(r, q)
+  if q.verdict == 'lost' or q.verdict == 'ungated' then return true end
+  return q.verdict ~= 'given_back' and q.fence ~= 0 and q.fence ~= r.fence
+end
+
+-- The record is another's, or there is none: only what this run alone can report is counted, once.
 local function count_outside(r, q, now)
   keep(KEYS[1], r)
-  local answer = q.verdict == 'lost' and 'l' or q.verdict == 'ungated' and 'u'
-  if answer and now >= dates(5, q.claim .. ':' .. answer) then
-    count_verdict(q.job, q.verdict, now)
-    remember(q.claim, answer, now, r.ttl)
+  if ran_outside(r, q) then
+    if now >= dates(5, q.claim .. ':v') then
+      count_verdict(q.job, q.verdict, now)
+      remember(q.claim, 'v', now, r.ttl)
+    end
+    remember_group(q.group, q.finished, now)
   end
-  -- An acquire of this attempt that is still on its way must not be granted to nobody.
+  mark_done(q, now)
+  -- An acquire of this attempt that is still on its way must not be granted without a run.
   remember(q.claim, 'x', now, r.ttl)
+  post(r)
+  commit()
+end
+
+-- R3: a repetition is a success that changes nothing, even when another holds by now; but for the
+-- mark, should it have got lost.
+local function repeat_mark(r, q, now)
+  keep(KEYS[1], r)
+  if not mark_done(q, now) then return end
   post(r)
   commit()
 end
@@ -97,8 +119,10 @@ local function release()
     close(r, q, now)
     return {'freed', text(now), '0'}
   end
-  -- R3: a repetition is a success that changes nothing, even when another holds by now.
-  if same or now < dates(5, q.claim .. ':r') then return {'freed', text(now), '0'} end
+  if same or now < dates(5, q.claim .. ':r') then
+    repeat_mark(r, q, now)
+    return {'freed', text(now), '0'}
+  end
   count_outside(r, q, now)
   return {'not_ours', text(now), '0', why_not_ours(r, q.fence)}
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Renew: only the holder, only while its lease lives (N1, N2, N4); a record that was lost comes
--- back from its holder (N3).
+-- Renew: only the holder, only while its lease lives (N1, N2, N4); a record that was lost, or went
+-- back to an older one, comes back from its holder (N3).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 fence  5 ttl  6 holder  7 job  8 group  9 once
 -- Replies: kept now index restored(0|1)
 --          not_ours now 0 because(expired|taken|revoked|gone)
@@ -15,6 +15,17 @@ end
 
 local function not_ours(because, now) return {'not_ours', text(now), '0', because} end
 
+-- 1 when the job has an open grant in the counters (C1).
+local function open_grants(job)
+  local c = counters({'acquired|' .. job, 'released|' .. job, 'stolen|' .. job, 'revoked|' .. job})
+  return c[1] - c[2] - c[3] - c[4]
+end
+
+-- Whether nothing lives that the record calls its holder: another lease must not be overwritten.
+local function is_unheld(r, now)
+  return r.state == 'free' or r.state == 'cooling' or now >= r.expires
+end
+
 local function restore(r, q, now)
   local claim = ARGV[2] .. ':' .. ARGV[3]
   local released, closed = dates(5, claim .. ':r', claim .. ':x')
@@ -25,13 +36,20 @@ local function restore(r, q, now)
   local new = {
     state = 'held', owner = q.owner, attempt = q.attempt, fence = q.fence, stole = 0,
     holder = q.holder, job = q.job, group = q.group, once = q.once,
-    acquired = math.min(q.fence, now), expires = now + q.ttl, ttl = q.ttl,
+    acquired = math.min(q.fence, now), expires = now + q.ttl, ttl = q.ttl, min_hold = 0,
   }
   local index = seat(r, new, now)
+  if r.state == 'held' or r.state == 'revoked' then
+    remember(r.owner .. ':' .. text(r.attempt), 'x', now, r.ttl)
+  end
+  local open = open_grants(q.job)
+  -- An open grant that is replaced is closed in its job's counters, unless they know better (C1).
+  if r.state == 'held' and open_grants(r.job) > 0 then
+    count(r.job, 'stolen')
+    if r.job == q.job then open = open - 1 end
+  end
   -- Counters that outlived the record know of this grant already: the law must not see it twice.
-  local ledger = counters({'acquired|' .. q.job, 'released|' .. q.job, 'stolen|' .. q.job,
-                           'revoked|' .. q.job})
-  if ledger[1] <= ledger[2] + ledger[3] + ledger[4] then count(q.job, 'acquired') end
+  if open <= 0 then count(q.job, 'acquired') end
   count(q.job, 'restored')
   post(new)
   commit()
@@ -45,6 +63,7 @@ local function renew()
   local r = load_record()
   if r.state == 'none' then return restore(r, q, now) end
   if r.owner ~= q.owner or r.attempt ~= q.attempt then
+    if r.fence < q.fence and is_unheld(r, now) then return restore(r, q, now) end
     return not_ours(why_not_ours(r, q.fence), now)
   end
   if r.state == 'revoked' then return not_ours('revoked', now) end
@@ -53,7 +72,9 @@ local function renew()
   clamp(r, now)
   if now + q.ttl >= r.expires then r.expires, r.ttl = now + q.ttl, q.ttl end
   put('PERSIST', KEYS[1])
-  put('HSET', KEYS[1], 'expires', text(r.expires), 'ttl', text(r.ttl))
+  put('HSET', KEYS[1], 'expires', text(r.expires), 'ttl', text(r.ttl),
+      'acquired', text(r.acquired))
+  date_record(now)
   post(r)
   commit()
   return {'kept', text(now), '0', '0'}

@@ -1,30 +1,44 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Revoke: ends a live lease in the ledger. Its holder keeps others out until it lets go, or the
--- lease is over.
+-- Revoke: ends a live lease in the ledger. Its holder keeps others out until it releases, or the
+-- lease is over. A lock that only its min-hold keeps closed is opened at once.
 -- KEYS: record, stats. ARGV: 1 not_after
--- Replies: revoked now 0 was_held(0|1) holder fence remaining
+-- Replies: revoked now 0 ended(none|lease|min_hold) holder fence remaining
 --          stale now 0 closed(0)
+
+local function is_lease(r, now)
+  return (r.state == 'held' or r.state == 'revoked') and now < r.expires
+end
+
+-- Until when a min-hold keeps the lock closed; 0 without one.
+local function min_hold_end(r)
+  if r.state == 'cooling' then return r.expires end
+  return r.state == 'held' and crash_hold(r) or 0
+end
 
 local function revoke()
   local now = read_clock()
   if now > argument(1) then return {'stale', text(now), '0', '0'} end
   local r = load_record()
-  if r.state == 'none' then return {'revoked', text(now), '0', '0', '', '0', '0'} end
+  if r.state == 'none' then return {'revoked', text(now), '0', 'none', '', '0', '0'} end
 
   clamp(r, now)
-  local was_held = (r.state == 'held' or r.state == 'revoked') and now < r.expires
-  local revoking = was_held and r.state == 'held'
-  if revoking then r.state = 'revoked' end
-  if revoking or r.clamped then
+  local ended, ends, before = 'none', now, r.state
+  if is_lease(r, now) then
+    ended, ends = 'lease', r.expires
+  elseif now < min_hold_end(r) then
+    ended, ends = 'min_hold', min_hold_end(r)
+  end
+  -- A grant that was not released is closed in the ledger; with its lease over it is free, too.
+  if ended ~= 'none' and r.state == 'held' then r.state = 'revoked' end
+  if ended == 'min_hold' and r.state == 'cooling' then r.state, r.expires = 'free', 0 end
+  if r.state ~= before or r.clamped then
     keep(KEYS[1], r)
-    put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires))
-    if revoking then count(r.job, 'revoked') end
+    put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires), 'acquired', text(r.acquired))
+    if before == 'held' and r.state == 'revoked' then count(r.job, 'revoked') end
     post(r)
     commit()
   end
-  local remaining = r.state == 'free' and 0 or math.max(0, r.expires - now)
-  return {'revoked', text(now), '0', was_held and '1' or '0', r.holder, text(r.fence),
-          text(remaining)}
+  return {'revoked', text(now), '0', ended, r.holder, text(r.fence), text(ends - now)}
 end
 
 return run(revoke)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a record remembers of runs that have ended: attempt groups that were granted (L5), run
+// identities that are finished (K6).
+#include <algorithm>
+
+#include "store/rules_parts.h"
+
+namespace cronlatch::rules {
+
+namespace {
+
+// Names break ties, as in a sorted set.
+bool dated_before(const Dated::value_type& a, const Dated::value_type& b) {
+  return a.second != b.second ? a.second < b.second : a.first < b.first;
+}
+
+// `wanted`, or as much later as makes `name` the newest though the clock went back: what is bounded
+// drops the oldest, and that must not be the entry that was just made.
+std::int64_t newest_date(const Dated& dated, const std::string& name, std::int64_t wanted) {
+  const auto newest = std::max_element(dated.begin(), dated.end(), dated_before);
+  if (newest == dated.end() || newest->second < wanted) return wanted;
+  return newest->first == name ? newest->second : newest->second + 1;
+}
+
+void keep_newest(Dated& dated, std::size_t most) {
+  while (dated.size() > most)
+    dated.erase(std::min_element(dated.begin(), dated.end(), dated_before));
+}
+
+}  // namespace
+
+bool group_was_granted(const Record& record, const std::string& group, ServerTime now) {
+  if (group.empty()) return false;
+  if (record.seat != Seat::none && record.who.group == group) return true;
+  const auto at = record.groups.find(group);
+  return at != record.groups.end() && at->second > (now - kGroupMemory).us;
+}
+
+void remember_group(Record& record, const std::string& group, GroupIs is, ServerTime now) {
+  if (group.empty()) return;
+  purge(record.groups, (now - kGroupMemory).us);
+  record.groups[group] =
+      is == GroupIs::finished ? now.us : newest_date(record.groups, group, (now + kGroupAhead).us);
+  keep_newest(record.groups, kGroupsNewest);
+}
+
+bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
+  const auto job = record.once.find(who.job);
+  if (who.once.empty() || job == record.once.end()) return false;
+  const auto at = job->second.find(who.once);
+  return at != job->second.end() && at->second > (now - once_ttl).us;
+}
+
+void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
+  // A mark that is made again keeps its date.
+  if (who.once.empty() || once_ttl <= Micros{0} || is_done(record, who, once_ttl, now)) return;
+  Dated& finished = record.once[who.job];
+  purge(finished, (now - once_ttl).us);
+  finished[who.once] = newest_date(finished, who.once, now.us);
+  keep_newest(finished, kOnceNewest);
+}
+
+}  // namespace cronlatch::rules

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// On a real server: what a lock remembers of attempt groups: L5, C2.
+#include "script_bench.h"
+
+namespace cronlatch::testing {
+namespace {
+
+TEST(AttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
+  ScriptBench bench;
+  auto first = bench.acquisition("a");
+  first.who.group = "uid";
+  bench.ask(first).reply;
+  bench.release("a", Verdict::failed);
+  bench.acquire("b");
+  auto last = bench.acquisition("c");
+  last.who.group = "uid";
+  last.if_busy = IfBusy::timed_out;
+  const auto told = got<Busy>(bench.ask(last).reply);
+  const auto again = got<Busy>(bench.ask(last).reply);
+
+  EXPECT_TRUE(told.group_granted);
+  EXPECT_EQ(again, told);
+  EXPECT_EQ(bench.counted("c", "runs_busy"), 1);
+}
+
+TEST(AttemptGroups, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
+  ScriptBench bench;
+  bench.acquire("a");
+  auto skipped = bench.acquisition("b");
+  skipped.who.group = "uid";
+  const auto told = got<Busy>(bench.ask(skipped).reply);
+  bench.release("a");
+  auto sibling = bench.acquisition("c");
+  sibling.who.group = "uid";
+  got<Granted>(bench.ask(sibling).reply);
+
+  EXPECT_FALSE(told.group_granted);
+  EXPECT_FALSE(got<Busy>(bench.ask(skipped).reply).group_granted);
+  EXPECT_EQ(bench.counted("b", "runs_skipped"), 1);
+}
+
+TEST(AttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
+  for (const bool released : {false, true}) {
+    ScriptBench bench;
+    auto first = bench.acquisition("a");
+    first.who.group = "uid";
+    bench.ask(first).reply;
+    if (released) {
+      bench.pass(std::chrono::hours(24 * 20));
+      auto end = bench.end("a", Verdict::failed);
+      end.who.group = "uid";
+      bench.ask(end).reply;
+    }
+    bench.pass(std::chrono::hours(24 * 35) - 1us);
+    bench.acquire("b");
+    auto retry = bench.acquisition("c");
+    retry.who.group = "uid";
+    retry.if_busy = IfBusy::wait;
+
+    EXPECT_TRUE(got<Busy>(bench.ask(retry).reply).group_granted) << released;
+    bench.pass(1us);
+    EXPECT_FALSE(got<Busy>(bench.ask(retry).reply).group_granted) << released;
+  }
+}
+
+TEST(AttemptGroups, L5RemembersAGroupThatSucceededForADay) {
+  ScriptBench bench;
+  auto first = bench.acquisition("a");
+  first.who.group = "uid";
+  bench.ask(first).reply;
+  auto end = bench.end("a");
+  end.who.group = "uid";
+  bench.ask(end).reply;
+  bench.pass(std::chrono::hours(24) - 1us);
+  bench.acquire("b");
+  auto retry = bench.acquisition("c");
+  retry.who.group = "uid";
+  retry.if_busy = IfBusy::wait;
+
+  EXPECT_TRUE(got<Busy>(bench.ask(retry).reply).group_granted);
+  bench.pass(1us);
+  EXPECT_FALSE(got<Busy>(bench.ask(retry).reply).group_granted);
+}
+
+TEST(AttemptGroups, L5RemembersAGroupThatRanWithoutALock) {
+  for (const bool succeeded : {false, true}) {
+    ScriptBench bench;
+    auto end = bench.end("a", Verdict::ungated);
+    end.fence = 0;
+    end.who.group = "uid";
+    end.mark_done = succeeded;
+    got<NotOurs>(bench.ask(end).reply);
+    bench.pass(std::chrono::hours(succeeded ? 24 : 24 * 35) - 1us);
+    bench.acquire("b");
+    auto retry = bench.acquisition("c");
+    retry.who.group = "uid";
+    retry.if_busy = IfBusy::wait;
+
+    EXPECT_TRUE(got<Busy>(bench.ask(retry).reply).group_granted) << succeeded;
+    bench.pass(1us);
+    EXPECT_FALSE(got<Busy>(bench.ask(retry).reply).group_granted) << succeeded;
+  }
+}
+
+TEST(AttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne) {
+  ScriptBench bench;
+  auto end = bench.end("a", Verdict::given_back);
+  end.fence = 0;
+  end.who.group = "uid";
+  bench.ask(end).reply;
+  bench.acquire("b");
+  auto other = bench.acquisition("c");
+  other.who.group = "uid";
+
+  EXPECT_FALSE(got<Busy>(bench.ask(other).reply).group_granted);
+}
+
+TEST(AttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
+  ScriptBench bench;
+  auto first = bench.acquisition("a");
+  first.who.group = "uid";
+  bench.ask(first).reply;
+  bench.client({"DEL", bench.key(":groups")});
+  auto sibling = bench.acquisition("b");
+  sibling.who.group = "uid";
+
+  EXPECT_TRUE(got<Busy>(bench.ask(sibling).reply).group_granted);
+}
+
+// Groups g1 to g<n>, each dated a minute after the one before, the last a minute before now.
+void remember_groups(ScriptBench& bench, int n) {
+  std::vector<std::string> command{"ZADD", bench.key(":groups")};
+  for (int i = 1; i <= n; ++i) {
+    command.push_back(std::to_string((bench.now + rules::kGroupAhead - 1min * (n + 1 - i)).us));
+    command.push_back("g" + std::to_string(i));
+  }
+  ASSERT_FALSE(bench.client(command).is_error());
+}
+
+std::string rank_of(ScriptBench& bench, const std::string& group) {
+  return bench.client({"ZSCORE", bench.key(":groups"), group}).text;
+}
+
+Reply acquire_of_group(ScriptBench& bench, const std::string& owner, const std::string& group) {
+  auto a = bench.acquisition(owner);
+  a.who.group = group;
+  return bench.ask(a).reply;
+}
+
+TEST(AttemptGroups, L5KeepsTheNewest10000GroupsOfALock) {
+  ScriptBench bench;
+  bench.read_sets = false;
+  remember_groups(bench, 10'000);
+  acquire_of_group(bench, "a", "uid");
+  EXPECT_EQ(bench.client({"ZCARD", bench.key(":groups")}).integer, 10'000);
+  EXPECT_EQ(rank_of(bench, "g1"), "");
+  EXPECT_NE(rank_of(bench, "g2"), "");
+  EXPECT_NE(rank_of(bench, "uid"), "");
+}
+
+TEST(AttemptGroups, L5KeepsAGroupGrantedAfterTheClockWentBackThough10000AreKept) {
+  ScriptBench bench;
+  bench.read_sets = false;
+  remember_groups(bench, 10'000);
+  bench.pass(-std::chrono::hours(24 * 30));
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    got<Granted>(acquire_of_group(bench, "owner" + std::to_string(i), "uid" + std::to_string(i)));
+    bench.pass(30s);
+  }
+  for (const char* fresh : {"uid1", "uid2", "uid3", "g4", "g10000"})
+    EXPECT_NE(rank_of(bench, fresh), "") << fresh;
+  EXPECT_EQ(rank_of(bench, "g3"), "");
+}
+
+TEST(AttemptGroups, L5ForgetsAtMostAHundredGroupsInOneCall) {
+  ScriptBench bench;
+  bench.read_sets = false;
+  remember_groups(bench, 10'250);
+  acquire_of_group(bench, "a", "uid");
+  EXPECT_EQ(bench.client({"ZCARD", bench.key(":groups")}).integer, 10'151);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

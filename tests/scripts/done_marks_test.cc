@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// On a real server: what a run reports whatever became of its lease: R4, K6, C2.
+#include "script_bench.h"
+
+namespace cronlatch::testing {
+namespace {
+
+TEST(DoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
+  const auto marks = [](const std::string& what, auto prepare, Verdict verdict) {
+    ScriptBench bench;
+    auto first = bench.acquisition("a");
+    first.who.once = "tick";
+    bench.ask(first).reply;
+    auto end = bench.end("a", verdict);
+    end.who.once = "tick";
+    end.mark_done = true;
+    prepare(bench);
+    bench.ask(end).reply;
+    auto later = bench.acquisition("d");
+    later.who.job = "ns/a";
+    later.who.once = "tick";
+    EXPECT_EQ(got<Busy>(bench.ask(later).reply).because, BusyBecause::done) << what;
+  };
+  for (const Verdict verdict : {Verdict::succeeded, Verdict::lost, Verdict::ungated}) {
+    marks(
+        "held", [](auto&) {}, verdict);
+    marks(
+        "expired", [](auto& bench) { bench.pass(30s); }, verdict);
+    marks(
+        "taken", [](auto& bench) { bench.pass(30s), bench.acquire("b"); }, verdict);
+    marks(
+        "released since",
+        [](auto& bench) { bench.pass(30s), bench.acquire("b"), bench.release("b"); }, verdict);
+    marks(
+        "released", [](auto& bench) { bench.release("a", Verdict::failed); }, verdict);
+    marks(
+        "gone", [](auto& bench) { bench.client({"FLUSHALL"}); }, verdict);
+  }
+}
+
+TEST(DoneMarks, R4KeepsTheDateOfAMarkThatIsMadeAgainAndMarksNothingWhenItIsLate) {
+  ScriptBench bench;
+  bench.acquire("a");
+  auto end = bench.end("a");
+  end.who.once = "tick";
+  got<Stale>(bench.ask(end, bench.now - 1us).reply);
+  EXPECT_FALSE(bench.record().once.contains("ns/a"));
+  bench.ask(end).reply;
+  const auto before = bench.record();
+  bench.pass(1s);
+  got<Freed>(bench.ask(end).reply);
+
+  EXPECT_EQ(bench.record(), before);
+}
+
+TEST(DoneMarks, CountsTheVerdictOfAFormerHolderOnceWhateverItIs) {
+  for (const auto& [verdict, name] : {std::pair{Verdict::succeeded, "runs_succeeded"},
+                                      {Verdict::failed, "runs_failed"},
+                                      {Verdict::timed_out, "runs_timed_out"},
+                                      {Verdict::lost, "runs_lost"},
+                                      {Verdict::cannot_start, "runs_cannot_start"},
+                                      {Verdict::ungated, "ungated"}}) {
+    ScriptBench bench;
+    bench.acquire("a");
+    const auto end = bench.end("a", verdict);
+    bench.pass(30s);
+    bench.acquire("b");
+    for (int i = 0; i < 2; ++i) got<NotOurs>(bench.ask(end).reply);
+
+    EXPECT_EQ(bench.counted("a", name), 1) << name;
+    EXPECT_EQ(bench.counted("a", "last_success"), verdict == Verdict::succeeded ? bench.now.us : 0);
+    EXPECT_EQ(bench.counted("a", "acquired"), 1);
+    EXPECT_EQ(bench.counted("a", "released"), 0);
+    EXPECT_EQ(bench.counted("a", "stolen"), 1);
+  }
+}
+
+TEST(DoneMarks, CountsNoVerdictOfARunThatWasNeverGranted) {
+  ScriptBench bench;
+  bench.acquire("a");
+  for (const Verdict verdict : {Verdict::succeeded, Verdict::failed, Verdict::given_back}) {
+    auto end = bench.end("b", verdict);
+    bench.ask(end).reply;
+    end.fence = 0;
+    bench.ask(end).reply;
+  }
+  auto given_back = bench.end("c", Verdict::given_back);
+  given_back.fence -= 1;
+  bench.ask(given_back).reply;
+
+  EXPECT_EQ(bench.record().jobs.size(), 1u);
+}
+
+TEST(DoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) {
+  ScriptBench bench;
+  const auto finish = [&](std::uint32_t i) {
+    bench.acquire("a", i);
+    auto end = bench.end("a", Verdict::succeeded, i);
+    end.who.once = "tick-" + std::to_string(i);
+    bench.ask(end).reply;
+  };
+  for (std::uint32_t i = 1; i <= 128; ++i) finish(i), bench.pass(1s);
+  bench.pass(-std::chrono::hours(1));
+  finish(129);
+  finish(130);
+  const auto done = bench.record().once.at("ns/a");
+
+  EXPECT_EQ(done.size(), 128u);
+  EXPECT_TRUE(done.contains("tick-129"));
+  EXPECT_TRUE(done.contains("tick-130"));
+  EXPECT_FALSE(done.contains("tick-2"));
+  EXPECT_TRUE(done.contains("tick-3"));
+}
+
+TEST(DoneMarks, K3GivesAGrantBackWhoseRunIsDoneBeforeItsAnswerWasHeard) {
+  ScriptBench bench;
+  auto first = bench.acquisition("a");
+  first.who.once = "tick";
+  got<Granted>(bench.ask(first).reply);
+  auto former = bench.end("b", Verdict::lost);
+  former.who = {"pod-b", "ns/a", "", "tick"};
+  former.mark_done = true;
+  got<NotOurs>(bench.ask(former).reply);
+  const auto refused = got<Busy>(bench.ask(first).reply);
+
+  EXPECT_EQ(refused.because, BusyBecause::done);
+  EXPECT_EQ(got<Busy>(bench.ask(first).reply), refused);
+  EXPECT_EQ(bench.counted("a", "released"), 1);
+  EXPECT_EQ(bench.counted("a", "skipped_done"), 1);
+  EXPECT_FALSE(got<Granted>(bench.acquire("c")).stole);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of version 0.1.0 and of this one on the same locks. The scripts of 0.1.0 are kept as
+// they were released in tests/scripts/v0_1_0; a program uses the scripts it was built with. Judged
+// without the rules: no call fails, the law holds for each job, no two leases live at once, fences
+// rise, what is done stays done, and a group that was granted is told so.
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "script_bench.h"
+
+namespace cronlatch::testing {
+namespace {
+
+constexpr Millis kDay = std::chrono::hours(24);
+
+std::string script_of_v0_1_0(const std::string& verb) {
+  const auto read = [](const std::string& name) {
+    std::ifstream file(std::string(CRONLATCH_SOURCE_DIR) + "/tests/scripts/v0_1_0/" + name +
+                       ".lua");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  return read("common") + "\n" + read(verb);
+}
+
+// What a program of 0.1.0 sends for the request: its own script, and the arguments that it knows.
+std::vector<std::string> as_v0_1_0(const Request& request, std::vector<std::string> command) {
+  static const std::string acquire = script_of_v0_1_0("acquire"), renew = script_of_v0_1_0("renew"),
+                           release = script_of_v0_1_0("release");
+  constexpr std::size_t kScriptAndKeys = 8;
+  if (std::holds_alternative<Acquire>(request)) {
+    command[1] = acquire;
+    command.resize(kScriptAndKeys + 12);
+  } else if (std::holds_alternative<Renew>(request)) {
+    command[1] = renew;
+    command.resize(kScriptAndKeys + 9);
+  } else {
+    command[1] = release;
+    command.resize(kScriptAndKeys + 12);
+  }
+  return command;
+}
+
+struct RunningProgram {
+  std::string owner;
+  bool old = false;
+  std::uint32_t attempt = 0;
+  Identity who{};
+  std::optional<ServerTime> lease_ends{};  // while it believes in its grant
+  Fence fence = 0;
+};
+
+class Fleet {
+ public:
+  Fleet(ScriptBench& bench, std::mt19937_64& engine) : bench_(bench), engine_(engine) {
+    for (const char* owner : {"a", "b", "c", "d"}) programs_.push_back({owner});
+  }
+
+  void step() {
+    pass_time();
+    RunningProgram& program = programs_[below(programs_.size())];
+    if (below(40) == 0) return revoke();
+    if (!program.lease_ends) return start(program);
+    switch (below(8)) {
+      case 0:
+        program.lease_ends.reset();  // killed
+        return;
+      case 1:
+      case 2:
+        return end(program);
+      case 3:
+        return ask_again(program);
+      default:
+        return renew(program);
+    }
+  }
+  std::map<std::string, int> met;
+
+ private:
+  std::uint64_t below(std::uint64_t n) { return engine_() % n; }
+
+  void pass_time() {
+    bench_.pass(1s * static_cast<int>(below(8)));
+    if (below(200) == 0) bench_.pass(std::chrono::hours(1 + below(30)));
+    for (RunningProgram& program : programs_)
+      if (program.lease_ends && *program.lease_ends <= bench_.now && below(2) == 0)
+        program.lease_ends.reset();
+  }
+
+  Reply send(const RunningProgram& program, const Request& request) {
+    std::vector<std::string> command = redis::encode(request, bench_.prefix, bench_.now + 3s);
+    if (program.old) command = as_v0_1_0(request, std::move(command));
+    const RedisAnswer answer = bench_.raw(std::move(command));
+    EXPECT_FALSE(answer.is_error()) << (program.old ? "0.1.0: " : "this: ") << answer.text;
+    std::vector<std::string> fields;
+    for (const RedisAnswer& element : answer.elements) fields.push_back(element.text);
+    const Reply reply = redis::decode(request, fields).reply;
+    EXPECT_FALSE(std::holds_alternative<Down>(reply));
+    check_law();
+    ++met[program.old ? "calls of 0.1.0" : "calls of this version"];
+    return reply;
+  }
+
+  Acquire acquire_of(const RunningProgram& program) {
+    Acquire a;
+    a.lock = bench_.lock;
+    a.claim = {program.owner, program.attempt};
+    a.who = program.who;
+    a.ttl = 30s;
+    a.once_ttl = kDay;
+    a.if_busy = IfBusy::skip;
+    a.min_hold = Seconds(below(3) * 40);
+    return a;
+  }
+
+  void start(RunningProgram& program) {
+    program.old = below(2) == 0;
+    ++program.attempt;
+    program.who = {"pod-" + program.owner, below(2) == 0 ? "ns/j" : "",
+                   below(3) == 0 ? "g" + std::to_string(below(5)) : "",
+                   below(3) == 0 ? "t" + std::to_string(below(200)) : ""};
+    const Reply reply = send(program, acquire_of(program));
+    if (std::holds_alternative<Granted>(reply)) return granted(program, std::get<Granted>(reply));
+    const Busy busy = got<Busy>(reply);
+    if (busy.because == BusyBecause::done) return void(++met["done"]);
+    ++met[busy.because == BusyBecause::cooling ? "cooling" : "held"];
+    const auto at = granted_groups_.find(program.who.group);
+    if (at != granted_groups_.end() && bench_.now < at->second + kDay) {
+      EXPECT_TRUE(busy.group_granted) << program.who.group;
+      ++met["group granted before"];
+    }
+  }
+
+  void granted(RunningProgram& program, const Granted& reply) {
+    for (const RunningProgram& other : programs_)
+      EXPECT_FALSE(other.lease_ends && *other.lease_ends > bench_.now)
+          << program.owner << " is granted while " << other.owner << " lives";
+    EXPECT_GT(reply.fence, highest_);
+    const auto done = finished_.find({program.who.job, program.who.once});
+    EXPECT_FALSE(done != finished_.end() && bench_.now < done->second + kDay)
+        << program.who.once << " is done";
+    highest_ = program.fence = reply.fence;
+    program.lease_ends = bench_.now + 30s;
+    if (!program.who.group.empty()) granted_groups_[program.who.group] = bench_.now;
+    ++met[reply.stole ? "stole" : "granted"];
+  }
+
+  void ask_again(RunningProgram& program) {
+    const Reply reply = send(program, acquire_of(program));
+    if (!std::holds_alternative<Granted>(reply)) return program.lease_ends.reset();
+    EXPECT_EQ(std::get<Granted>(reply).fence, program.fence);
+    program.lease_ends = bench_.now + 30s;
+  }
+
+  void renew(RunningProgram& program) {
+    Renew r;
+    r.lock = bench_.lock;
+    r.claim = {program.owner, program.attempt};
+    r.who = program.who;
+    r.fence = program.fence;
+    r.ttl = 30s;
+    const Reply reply = send(program, r);
+    if (!std::holds_alternative<Kept>(reply)) return end(program, Verdict::lost);
+    EXPECT_FALSE(std::get<Kept>(reply).restored) << "nothing was lost";
+    program.lease_ends = bench_.now + 30s;
+    ++met["kept"];
+  }
+
+  void end(RunningProgram& program) {
+    end(program, below(2) == 0 ? Verdict::succeeded : Verdict::failed);
+  }
+  void end(RunningProgram& program, Verdict verdict) {
+    Release r;
+    r.lock = bench_.lock;
+    r.claim = {program.owner, program.attempt};
+    r.who = program.who;
+    r.fence = program.fence;
+    r.verdict = verdict;
+    r.mark_done = verdict == Verdict::succeeded;
+    r.once_ttl = kDay;
+    r.min_hold = Seconds(below(3) * 40);
+    const Reply reply = send(program, r);
+    const bool freed = std::holds_alternative<Freed>(reply);
+    // Version 0.1.0 marks only what its holder releases.
+    if (r.mark_done && !program.who.once.empty() && (freed || !program.old))
+      finished_.try_emplace({program.who.job, program.who.once}, bench_.now);
+    std::erase_if(finished_, [&](const auto& f) { return f.second + kDay <= bench_.now; });
+    program.lease_ends.reset();
+    ++met[freed ? "freed" : "not ours"];
+  }
+
+  void revoke() {
+    std::vector<std::string> command =
+        redis::encode_revoke(bench_.lock, bench_.prefix, bench_.now + 3s);
+    if (below(2) == 0) command[1] = script_of_v0_1_0("revoke");
+    const RedisAnswer answer = bench_.raw(std::move(command));
+    ASSERT_EQ(answer.elements.size(), 7u) << answer.text;
+    EXPECT_EQ(answer.elements[0].text, "revoked");
+    check_law();
+    ++met["revoked"];
+  }
+
+  void check_law() {
+    const rules::Record& kept = bench_.last_record();
+    for (const auto& [job, c] : kept.jobs)
+      EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
+                kept.seat == rules::Seat::held && kept.who.job == job ? 1 : 0)
+          << "job " << job;
+  }
+
+  ScriptBench& bench_;
+  std::mt19937_64& engine_;
+  std::vector<RunningProgram> programs_;
+  std::map<std::string, ServerTime> granted_groups_;
+  std::map<std::pair<std::string, std::string>, ServerTime> finished_;
+  Fence highest_ = 0;
+};
+
+TEST(MixedFleet, ProgramsOfVersion010AndOfThisOneShareALock) {
+  const char* given = std::getenv("CRONLATCH_SEED");
+  const std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  std::printf("CRONLATCH_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  std::mt19937_64 engine(seed);
+  ScriptBench bench;
+  bench.read_sets = false;
+  std::map<std::string, int> met;
+  for (int lock = 0; lock < 20 && !HasFailure(); ++lock) {
+    bench.lock = "ns/mixed-" + std::to_string(lock);
+    Fleet fleet(bench, engine);
+    for (int i = 0; i < 1'000 && !HasFailure(); ++i) fleet.step();
+    for (const auto& [what, times] : fleet.met) met[what] += times;
+  }
+  EXPECT_FALSE(HasFailure()) << "replay with CRONLATCH_SEED=" << seed;
+  for (const char* what :
+       {"calls of 0.1.0", "calls of this version", "granted", "stole", "kept", "freed", "not ours",
+        "revoked", "held", "cooling", "done", "group granted before"})
+    EXPECT_GT(met[what], 0) << what << " never happened";
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

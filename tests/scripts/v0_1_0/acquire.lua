@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Acquire: who is granted the lock, who is told busy, and what either counts
+-- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
+-- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
+--       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
+-- Replies: granted now index fence stole(0|1)
+--          busy now 0 because(held|cooling|done) holder job fence held_for remaining
+--               group_granted(0|1)
+--          stale now 0 closed(0|1)
+
+-- Plans what must come first: not refused when memory is full, so that nothing after it fails.
+local function touch(r)
+  if #plan == 0 then keep(KEYS[1], r) end
+end
+
+local function busy(r, because, now, group_granted)
+  if r.clamped then
+    touch(r)
+    put('HSET', KEYS[1], 'expires', text(r.expires))
+  end
+  if #plan > 0 then
+    post(r)
+    commit()
+  end
+  local flag = group_granted and '1' or '0'
+  if because == 'done' or r.state == 'none' or r.state == 'free' then
+    return {'busy', text(now), '0', because, '', '', '0', '0', '0', flag}
+  end
+  return {'busy', text(now), '0', because, r.holder, r.job, text(r.fence),
+          text(math.max(0, now - r.acquired)), text(math.max(0, r.expires - now)), flag}
+end
+
+local function count_skip(r, q, reason, now)
+  touch(r)
+  count(q.job, reason)
+  count(q.job, 'runs_skipped')
+  stamp = {'last_skip|' .. q.job, text(now)}
+end
+
+local function grant(r, q, now)
+  local stole = r.state == 'held'
+  local new = {
+    state = 'held', owner = q.owner, attempt = q.attempt, ttl = q.ttl,
+    holder = q.holder, job = q.job, group = q.group, once = q.once,
+    fence = math.max(r.fence + 1, now), stole = stole and r.fence or 0,
+    acquired = now, expires = now + q.ttl,
+  }
+  local index = seat(r, new, now)
+  -- AQ3: for the job that lost it.
+  if stole then count(r.job, 'stolen') end
+  if stole or r.state == 'revoked' then
+    remember(r.owner .. ':' .. text(r.attempt), 'x', now, r.ttl)
+  end
+  count(q.job, 'acquired')
+  if q.waited > 0 then
+    count(q.job, 'wait_' .. q.bucket)
+    count(q.job, 'wait_ms', q.waited)
+  end
+  post(new)
+  commit()
+  return {'granted', text(now), index, text(new.fence), stole and '1' or '0'}
+end
+
+-- AQ4: asked again after an unknown result; the same fence, nothing is counted.
+local function grant_again(r, q, now)
+  put('PERSIST', KEYS[1])
+  put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl))
+  post(r)
+  commit()
+  return {'granted', text(now), '0', text(r.fence), r.stole ~= 0 and '1' or '0'}
+end
+
+local function refuse(r, q, now)
+  local because = r.state == 'cooling' and 'cooling' or 'held'
+  local group_granted = q.group ~= '' and dates(3, q.group) > now - DAY
+  -- L5: a group that was granted before will wait instead of skipping.
+  if q.if_busy == 'skip' and not group_granted then
+    count_skip(r, q, 'skipped_held', now)
+  elseif q.if_busy == 'fail' and not group_granted then
+    touch(r)
+    count(q.job, 'runs_busy')
+  elseif q.if_busy == 'timed_out' then
+    touch(r)
+    count(q.job, 'wait_timeouts')
+    count(q.job, 'runs_busy')
+  end
+  if #plan > 0 then
+    remember(q.claim, because == 'cooling' and 'c' or 'h', now, q.ttl)
+  end
+  return busy(r, because, now, group_granted)
+end
+
+local function acquire()
+  local now = read_clock()
+  local q = {
+    not_after = argument(1), owner = ARGV[2], attempt = argument(3), ttl = argument(4),
+    claim = ARGV[2] .. ':' .. ARGV[3], holder = ARGV[5], job = ARGV[6], group = ARGV[7],
+    once = ARGV[8], once_ttl = argument(9), if_busy = ARGV[10], waited = argument(11),
+    bucket = ARGV[12],
+  }
+  if now > q.not_after then return {'stale', text(now), '0', '0'} end
+  local r = load_record()
+
+  -- AQ4: an attempt that was released, lost or followed by a later one is over.
+  local same = r.owner == q.owner and r.attempt == q.attempt
+  local ours = same and r.state == 'held' and now < r.expires
+  -- Until when each final answer to this claim is remembered (C2, R3).
+  local released, closed, held, cooling, done = dates(5, q.claim .. ':r', q.claim .. ':x',
+      q.claim .. ':h', q.claim .. ':c', q.claim .. ':d')
+  if now < released or now < closed or (r.owner == q.owner and q.attempt < r.attempt)
+      or (same and not ours) then
+    return {'stale', text(now), '0', '1'}
+  end
+  clamp(r, now)
+
+  -- C2: what was counted as busy stays busy.
+  local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
+  if because then return busy(r, because, now) end
+  -- K3: done blocks everyone, however they would have liked to be refused.
+  if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
+    count_skip(r, q, 'skipped_done', now)
+    remember(q.claim, 'd', now, q.ttl)
+    return busy(r, 'done', now)
+  end
+  if ours then return grant_again(r, q, now) end
+  local own_min_hold = r.state == 'cooling' and q.group ~= '' and q.group == r.group
+  if r.state == 'none' or r.state == 'free' or now >= r.expires or own_min_hold then
+    return grant(r, q, now)
+  end
+  return refuse(r, q, now)
+end
+
+return run(acquire)

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// By the rules: what a lock remembers of attempt groups: L5, C2.
+#include "rules_test_lock.h"
+
+namespace cronlatch::testing {
+namespace {
+
+TEST(RulesAttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
+  Lock lock;
+  auto first = lock.ask("a");
+  first.who.group = "uid";
+  lock.acquire(first);
+  lock.release("a", Verdict::failed);
+  lock.acquire("b");
+  auto last = lock.ask("c");
+  last.who.group = "uid";
+  last.if_busy = IfBusy::timed_out;
+  const auto told = got<Busy>(lock.acquire(last));
+  const auto again = got<Busy>(lock.acquire(last));
+
+  EXPECT_TRUE(told.group_granted);
+  EXPECT_EQ(again, told);
+  EXPECT_EQ(lock.counted("c", "runs_busy"), 1);
+}
+
+TEST(RulesAttemptGroups, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
+  Lock lock;
+  lock.acquire("a");
+  auto skipped = lock.ask("b");
+  skipped.who.group = "uid";
+  const auto told = got<Busy>(lock.acquire(skipped));
+  lock.release("a");
+  auto sibling = lock.ask("c");
+  sibling.who.group = "uid";
+  got<Granted>(lock.acquire(sibling));
+
+  EXPECT_FALSE(told.group_granted);
+  EXPECT_FALSE(got<Busy>(lock.acquire(skipped)).group_granted);
+  EXPECT_EQ(lock.counted("b", "runs_skipped"), 1);
+}
+
+TEST(RulesAttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
+  for (const bool released : {false, true}) {
+    Lock lock;
+    auto first = lock.ask("a");
+    first.who.group = "uid";
+    lock.acquire(first);
+    if (released) {
+      lock.pass(std::chrono::hours(24 * 20));
+      auto end = lock.end("a", Verdict::failed);
+      end.who.group = "uid";
+      lock.release(end);
+    }
+    lock.pass(std::chrono::hours(24 * 35) - 1us);
+    lock.acquire("b");
+    auto retry = lock.ask("c");
+    retry.who.group = "uid";
+    retry.if_busy = IfBusy::wait;
+
+    EXPECT_TRUE(got<Busy>(lock.acquire(retry)).group_granted) << released;
+    lock.pass(1us);
+    EXPECT_FALSE(got<Busy>(lock.acquire(retry)).group_granted) << released;
+  }
+}
+
+TEST(RulesAttemptGroups, L5RemembersAGroupThatSucceededForADay) {
+  Lock lock;
+  auto first = lock.ask("a");
+  first.who.group = "uid";
+  lock.acquire(first);
+  auto end = lock.end("a");
+  end.who.group = "uid";
+  lock.release(end);
+  lock.pass(std::chrono::hours(24) - 1us);
+  lock.acquire("b");
+  auto retry = lock.ask("c");
+  retry.who.group = "uid";
+  retry.if_busy = IfBusy::wait;
+
+  EXPECT_TRUE(got<Busy>(lock.acquire(retry)).group_granted);
+  lock.pass(1us);
+  EXPECT_FALSE(got<Busy>(lock.acquire(retry)).group_granted);
+}
+
+TEST(RulesAttemptGroups, L5RemembersAGroupThatRanWithoutALock) {
+  for (const bool succeeded : {false, true}) {
+    Lock lock;
+    auto end = lock.end("a", Verdict::ungated);
+    end.fence = 0;
+    end.who.group = "uid";
+    end.mark_done = succeeded;
+    got<NotOurs>(lock.release(end));
+    lock.pass(std::chrono::hours(succeeded ? 24 : 24 * 35) - 1us);
+    lock.acquire("b");
+    auto retry = lock.ask("c");
+    retry.who.group = "uid";
+    retry.if_busy = IfBusy::wait;
+
+    EXPECT_TRUE(got<Busy>(lock.acquire(retry)).group_granted) << succeeded;
+    lock.pass(1us);
+    EXPECT_FALSE(got<Busy>(lock.acquire(retry)).group_granted) << succeeded;
+  }
+}
+
+TEST(RulesAttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne) {
+  Lock lock;
+  auto end = lock.end("a", Verdict::given_back);
+  end.fence = 0;
+  end.who.group = "uid";
+  lock.release(end);
+  lock.acquire("b");
+  auto other = lock.ask("c");
+  other.who.group = "uid";
+
+  EXPECT_FALSE(got<Busy>(lock.acquire(other)).group_granted);
+}
+
+TEST(RulesAttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
+  Lock lock;
+  auto first = lock.ask("a");
+  first.who.group = "uid";
+  lock.acquire(first);
+  lock.record.groups.clear();
+  auto sibling = lock.ask("b");
+  sibling.who.group = "uid";
+
+  EXPECT_TRUE(got<Busy>(lock.acquire(sibling)).group_granted);
+}
+
+TEST(RulesAttemptGroups, L5KeepsTheNewest10000GroupsThoughTheClockWentBack) {
+  Lock lock;
+  for (int i = 1; i <= 10'000; ++i)
+    lock.record.groups["g" + std::to_string(i)] =
+        (lock.now + rules::kGroupAhead - 1min * (10'001 - i)).us;
+  lock.pass(-std::chrono::hours(24 * 30));
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    auto a = lock.ask("owner" + std::to_string(i));
+    a.who.group = "uid" + std::to_string(i);
+    got<Granted>(lock.acquire(a));
+    lock.pass(30s);
+  }
+
+  EXPECT_EQ(lock.record.groups.size(), 10'000u);
+  for (const char* fresh : {"uid1", "uid2", "uid3", "g4", "g10000"})
+    EXPECT_TRUE(lock.record.groups.contains(fresh)) << fresh;
+  EXPECT_FALSE(lock.record.groups.contains("g3"));
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
