@@ -104,6 +104,18 @@ std::optional<Process> read_process(pid_t pid) {
   return parse_stat(pid, {text.data(), static_cast<std::size_t>(n)});
 }
 
+bool DescendantScan::is_new(pid_t pid) const {
+  if (pid == root_) return false;
+  if (const auto at = seen_.find(pid); at != seen_.end() && at->second.returned) return false;
+  return ended_group_ == 0 || ::getpgid(pid) != ended_group_;
+}
+
+DescendantScan::Entry* DescendantScan::read(pid_t pid) {
+  const std::optional<Process> process = read_process(pid);
+  if (!process) return nullptr;
+  return &seen_.insert_or_assign(pid, Entry{*process}).first->second;
+}
+
 bool DescendantScan::is_stranger(const Process& process) const {
   return std::any_of(strangers_.begin(), strangers_.end(),
                      [&process](const Process& stranger) { return stranger.same_as(process); });
@@ -124,8 +136,8 @@ DescendantScan::Kin DescendantScan::kin_of(Entry& entry) {
       kin = Kin::ours;
     } else {
       const auto parent = seen_.find(at->process.parent);
-      if (parent == seen_.end()) return Kin::unknown;
-      at = &parent->second;
+      at = parent != seen_.end() ? &parent->second : read(at->process.parent);
+      if (at == nullptr) return Kin::unknown;
     }
   }
   for (Entry* at : climbed) at->kin = kin;
@@ -137,22 +149,19 @@ std::optional<std::vector<Process>> DescendantScan::next() {
   if (!pids) return std::nullopt;
   std::vector<pid_t> pending;
   for (const pid_t pid : *pids)
-    if (pid != root_ && !seen_.contains(pid)) pending.push_back(pid);
+    if (is_new(pid)) pending.push_back(pid);
   std::vector<Process> found;
   for (int reads = 0; reads < kMaxReads && !pending.empty(); ++reads) {
+    std::vector<Entry*> entries;
     for (const pid_t pid : pending)
-      if (const std::optional<Process> p = read_process(pid))
-        seen_.insert_or_assign(pid, Entry{*p, Kin::unknown});
-    std::vector<pid_t> broken;
-    for (const pid_t pid : pending) {
-      const auto at = seen_.find(pid);
-      if (at == seen_.end()) continue;
-      const Kin kin = kin_of(at->second);
-      if (kin == Kin::ours) found.push_back(at->second.process);
-      if (kin == Kin::unknown) broken.push_back(pid);
+      if (Entry* const entry = read(pid)) entries.push_back(entry);
+    pending.clear();
+    for (Entry* const entry : entries) {
+      const Kin kin = kin_of(*entry);
+      entry->returned = kin != Kin::unknown;
+      if (kin == Kin::ours) found.push_back(entry->process);
+      if (kin == Kin::unknown) pending.push_back(entry->process.pid);
     }
-    for (const pid_t pid : broken) seen_.erase(pid);
-    pending = std::move(broken);
   }
   return found;
 }

@@ -31,9 +31,10 @@ bool proc_is_ours();
 // earlier ones have not seen, so that the second one costs little.
 class DescendantScan {
  public:
-  // `strangers` and what is below them are left out. `strangers` outlives this.
-  DescendantScan(pid_t root, const std::vector<Process>& strangers)
-      : root_(root), strangers_(strangers) {}
+  // `strangers` and what is below them are left out. `strangers` outlives this. So are the members
+  // of process group `ended_group`, which are not even read: they have been killed already.
+  DescendantScan(pid_t root, const std::vector<Process>& strangers, pid_t ended_group = 0)
+      : root_(root), strangers_(strangers), ended_group_(ended_group) {}
 
   // The descendants that no earlier scan has returned, the newest pid first, zombies included.
   // Nothing when /proc is not mounted or shows another PID namespace.
@@ -44,13 +45,17 @@ class DescendantScan {
   struct Entry {
     Process process;
     Kin kin = Kin::unknown;
+    bool returned = false;  // or found to be no descendant
   };
 
+  bool is_new(pid_t pid) const;
   bool is_stranger(const Process& process) const;
+  Entry* read(pid_t pid);
   Kin kin_of(Entry& entry);
 
   pid_t root_;
   const std::vector<Process>& strangers_;
+  pid_t ended_group_;
   std::unordered_map<pid_t, Entry> seen_;
 };
 

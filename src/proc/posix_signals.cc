@@ -60,8 +60,8 @@ void PosixSupervisor::signal_tree(int signo) {
 
 // What the kernel does in one step comes first; /proc is read only where that is not enough.
 void PosixSupervisor::kill_tree() {
-  // A process that the cgroup cannot end (it is stuck in the kernel) must not hide one that has
-  // left the cgroup.
+  // A process that the kernel cannot end (it is stuck) must not hide one that has left the cgroup,
+  // nor a group that got its number again.
   constexpr int kSweepAlways = 5;
   ++kills_;
   if (first_process_) {
@@ -69,12 +69,13 @@ void PosixSupervisor::kill_tree() {
     ::kill(-1, SIGKILL);
     return;
   }
+  const bool thorough = kills_ % kSweepAlways == 0;
   // The group's number is the command's until the command is reaped.
-  const pid_t killed_group = child_ != 0 && ::killpg(group_, SIGKILL) == 0 ? group_ : 0;
-  if (cgroup_ && cgroup_->kill() && cgroup_->is_populated() && kills_ % kSweepAlways != 0) return;
+  if (child_ != 0) group_killed_ = ::killpg(group_, SIGKILL) == 0;
+  if (cgroup_ && cgroup_->kill() && cgroup_->is_populated() && !thorough) return;
   // What the earlier rounds have ended is out of the way of this one.
   if (kills_ > 1) collect();
-  if (child_ != 0 || awaiting_tree_) sweep(killed_group);
+  if (child_ != 0 || awaiting_tree_) sweep(group_killed_ && !thorough ? group_ : 0);
 }
 
 // Stop, so that nothing starts a replacement for what ends; then kill; then kill what forked
@@ -85,13 +86,13 @@ void PosixSupervisor::sweep(pid_t killed_group) {
   constexpr int kEmptyRounds = 2;
   constexpr std::chrono::milliseconds kLimit{200};  // the lease and the signals wait meanwhile
   const auto end = Steady::now() + kLimit;
-  DescendantScan scan(::getpid(), strangers_);
+  DescendantScan scan(::getpid(), strangers_, killed_group);
   std::vector<Process> stopped;
   for (int i = 0; i < kStopScans; ++i) {
     const std::optional<std::vector<Process>> found = scan.next();
     if (!found) return signal_without_proc(SIGKILL);
     for (const Process& p : *found) {
-      if (!p.alive || (killed_group != 0 && p.group == killed_group)) continue;
+      if (!p.alive) continue;
       signal_process(p, SIGSTOP);
       stopped.push_back(p);
     }

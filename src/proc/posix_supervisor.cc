@@ -108,6 +108,7 @@ void PosixSupervisor::start(const Command& command, int heirloom) {
   started_ = true;
   awaiting_tree_ = false;
   kills_ = 0;
+  group_killed_ = false;
 }
 
 void PosixSupervisor::watch(PollSet& set) const {

@@ -67,7 +67,8 @@ class PosixSupervisor : public Supervisor {
   bool first_process_ = false;
   std::vector<Process> strangers_;
   std::optional<OwnCgroup> cgroup_;
-  int kills_ = 0;  // rounds of SIGKILL to this tree
+  int kills_ = 0;              // rounds of SIGKILL to this tree
+  bool group_killed_ = false;  // in one of them, while its number was certain
   std::deque<ProcEvent> facts_;
   Fd exec_errno_;               // open until exec has succeeded or failed
   pid_t child_ = 0;             // the command, until it is reaped
