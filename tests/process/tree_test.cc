@@ -3,7 +3,11 @@
 // refuses where it could not bring that about.
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <memory>
+#include <vector>
 
 #include "gated.h"
 #include "proc/own_cgroup.h"
@@ -29,7 +33,14 @@ class Tree : public GatedByRedis {
   // Without the file a chain that has survived ends by itself.
   ~Tree() override { std::filesystem::remove(chain()); }
 
-  std::string chain() const { return dir.path("chain"); }
+  std::string chain(int i = 0) const { return dir.path("chain" + std::to_string(i)); }
+  // When its newest process wrote.
+  std::int64_t last_of(int i) const {
+    const std::string bytes = read_file(chain(i));
+    std::int64_t us = 0;
+    if (bytes.size() == sizeof us) std::memcpy(&us, bytes.data(), sizeof us);
+    return us;
+  }
   static bool is_permitted(Words surroundings) {
     surroundings.push_back("/bin/true");
     return Program({.argv = surroundings}).exit_code() == 0;
@@ -45,7 +56,7 @@ class Tree : public GatedByRedis {
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds; ++round) {
       Program program(run_in(surroundings, {"--max-run", "100ms", "--kill-after", "0"},
-                             {"chain", chain(), "forever"}));
+                             {"ignore", "15", "chain", chain(), "forever"}));
       ASSERT_EQ(program.exit_code(), 124) << program.err() << " in round " << round;
       const std::string last = read_file(chain());
       ASSERT_FALSE(last.empty()) << "there was a chain";
@@ -77,6 +88,33 @@ TEST_F(Tree, OfProcessesThatForkAndExitIsKilledByTheFirstProcess) {
 }
 TEST_F(Tree, OfProcessesThatForkAndExitIsKilledByTheFirstProcessWithoutProc) {
   outruns_nothing(kAsFirstProcessWithoutProc);
+}
+
+// As a user without privileges, so that no cgroup helps.
+TEST_F(Tree, S1_OfProcessesThatForkAndExitIsDeadBeforeTheLeaseEnds) {
+  if (!is_permitted(kWithoutPrivileges)) GTEST_SKIP() << "NOT TESTED: not permitted here";
+  constexpr int kChains = 3;
+  constexpr std::int64_t kTtlUs = 5'000'000, kMarginUs = 750'000;
+  // Given
+  std::vector<std::unique_ptr<Program>> programs;
+  for (int i = 0; i < kChains; ++i) {
+    ProgramSpec spec = run_in(kWithoutPrivileges, {"--ttl", "5s", "--kill-after", "200ms"},
+                              {"ignore", "15", "chain", chain(i), "forever"});
+    *std::find(spec.argv.begin(), spec.argv.end(), "job") = "job" + std::to_string(i);
+    programs.push_back(std::make_unique<Program>(spec));
+    ASSERT_TRUE(eventually([&] { return last_of(i) > 0; }));
+  }
+  // When
+  const std::int64_t killed = boottime_us();
+  redis->kill_now();
+  // Then: the last renewal was sent before the store was killed
+  for (int i = 0; i < kChains; ++i) {
+    auto& program = *programs[static_cast<std::size_t>(i)];
+    EXPECT_EQ(program.exit_code(), 79) << program.err();
+    EXPECT_GT(last_of(i), killed);
+    EXPECT_LE(last_of(i), killed + kTtlUs - kMarginUs) << "chain " << i;
+    std::filesystem::remove(chain(i));
+  }
 }
 
 TEST_F(Tree, IsSignalledInEverySession) { reaches_sessions({"/usr/bin/env"}); }

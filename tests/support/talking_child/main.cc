@@ -19,9 +19,9 @@
 //   touch FILE
 //   spawn [ .. ]   a child that carries out the words in brackets, then exits 0: "spawned PID"
 //   daemon [ .. ]  the same in a session of its own, not our child any more
-//   chain FILE     a process that writes its pid into FILE, forks and exits without pause, its
-//   child
-//                  does the same, each in a session of its own, until FILE is removed
+//   chain FILE     a process that writes the time into FILE (CLOCK_BOOTTIME, microseconds, 8
+//                  bytes), forks and exits without pause, its child does the same, each in a
+//                  session of its own, until FILE is removed
 //   crowd N        N children that do nothing, for ever; "crowd of N" when all are there
 //   sessions       the children of a later crowd get a session of their own each
 //   replace        a child that does nothing, and another one whenever it ends, for ever
@@ -203,8 +203,10 @@ void daemon(const Words& inner) {
     ::setsid();
     const int fd = ::open(file, O_WRONLY | O_CLOEXEC);
     if (fd < 0) ::_exit(0);
-    const pid_t pid = ::getpid();
-    if (::pwrite(fd, &pid, sizeof pid, 0) < 0) ::_exit(0);
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    const std::int64_t us = now.tv_sec * 1'000'000 + now.tv_nsec / 1'000;
+    if (::pwrite(fd, &us, sizeof us, 0) < 0) ::_exit(0);
     ::close(fd);
     if (::fork() != 0) ::_exit(0);
   }
