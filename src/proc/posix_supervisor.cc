@@ -14,7 +14,9 @@
 #include <cstring>
 #include <utility>
 
+#include "core/errno_hint.h"
 #include "proc/child.h"
+#include "proc/noexec.h"
 #include "proc/spawn.h"
 
 namespace cronlatch {
@@ -23,7 +25,7 @@ namespace {
 Error system_error(const char* call, int why) {
   return {Code::system,
           std::string("the command cannot be started: ") + call + ": " + std::strerror(why),
-          "a limit of processes, files or memory may be reached"};
+          errno_hint(why, "a limit of processes or memory may be reached")};
 }
 
 // The codes of a shell and of env(1): 127 when something is missing, 126 for every other refusal of
@@ -41,6 +43,11 @@ Error exec_error(const std::string& path, int why) {
     case ENFILE:
     case EIO:
       return system_error("execve", why);
+    case EACCES:
+      if (const std::optional<std::string> mount = noexec_mount(path))
+        return {Code::exec_denied, what + "it is on " + *mount + ", which is mounted noexec",
+                noexec_hint(*mount)};
+      [[fallthrough]];
     default:
       return {Code::exec_denied, what + std::strerror(why),
               "check the file's mode, its mount (noexec) and its format"};
