@@ -75,9 +75,10 @@ std::string as_json(const Explanation& e) {
 
 // In the order of `run`: what it refuses before the store is asked, the store's trouble, the lock's
 // state.
-Forecast foresee(const Result<Programs>& programs, const Result<LockView>& seen,
-                 const Options& options) {
+Forecast foresee(const Result<Programs>& programs, const Status& reach,
+                 const Result<LockView>& seen, const Options& options) {
   if (!programs) return forecast(programs.error(), options);
+  if (!reach) return forecast(reach.error(), options);
   return seen ? forecast(*seen, options) : forecast(seen.error(), options);
 }
 
@@ -94,12 +95,13 @@ Result<Printed> explain_command(const Invocation& invocation) {
   if (!timings) return timings.error();
   const Result<Programs> programs = find_programs(session->loaded, invocation.environment);
   const Result<LockView> seen = session->store->show(options.lock, session->give_up);
-  const Explanation explanation{session->loaded,
-                                session->store->shared(),
-                                *timings,
-                                seen ? std::optional(*seen) : std::nullopt,
-                                foresee(programs, seen, options),
-                                programs ? programs->command->path : ""};
+  const Explanation explanation{
+      session->loaded,
+      session->store->shared(),
+      *timings,
+      seen ? std::optional(*seen) : std::nullopt,
+      foresee(programs, check_reach(options, session->store->shared()), seen, options),
+      programs ? programs->command->path : ""};
   return Printed{session->format == Format::table ? as_table(explanation) : as_json(explanation)};
 }
 

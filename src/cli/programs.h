@@ -5,8 +5,10 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "config/load.h"
+#include "core/log.h"
 #include "core/result.h"
 #include "proc/drive.h"
 
@@ -15,5 +17,16 @@ namespace cronlatch {
 // The command and the skip command, found in the PATH they will have. Refuses a run inside a run of
 // the same lock (78) and commands that cannot be executed or found (126, 127).
 Result<Programs> find_programs(const Loaded& loaded, std::span<const std::string> environment);
+
+// What the grant adds to the command's environment; `fence` is zero for a run without the lock.
+std::vector<std::string> grant_variables(const Options& options,
+                                         std::span<const std::string> environment, Fence fence,
+                                         bool leased);
+
+// Refuses (78) a run whose lease could end before a descendant that no signal reaches, unless
+// `untracked` allows it. A lock without a lease is kept until every descendant has ended.
+Status check_reach(const Options& options, bool leased);
+// What has been allowed so is warned of at every start.
+std::vector<LogLine> reach_warnings(bool leased);
 
 }  // namespace cronlatch

@@ -22,14 +22,28 @@ constexpr Millis kLedgerPatience{1'000};
 constexpr Millis kPushPatience{2'000};
 constexpr mode_t kOutcomeMode = 0644;
 
+// The outcome is one short line: what does not take it at once is not read.
+constexpr Millis kOutcomePatience{1'000};
+
+Error outcome_error(const std::string& path, int failed) {
+  const std::string what = "cannot write the outcome file " + quoted(path) + ": ";
+  if (failed == ENXIO)
+    return {Code::system, what + "it is a FIFO that no process reads",
+            "start its reader before the run ends, or name a file"};
+  if (failed == EAGAIN)
+    return {Code::system, what + "it accepted no data within " + show_duration(kOutcomePatience),
+            "it is a FIFO whose reader does not read, or a stopped terminal: name a file"};
+  return {Code::system, what + std::strerror(failed)};
+}
+
 // In place: the termination log of a container is a bind-mounted file, which cannot be replaced.
 Status write_outcome_file(const std::string& path, std::string_view json) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
                    kOutcomeMode));
-  const int failed = fd.open() ? write_all(fd.get(), std::string(json) + '\n') : errno;
+  const int failed =
+      fd.open() ? write_all(fd.get(), std::string(json) + '\n', kOutcomePatience) : errno;
   if (failed == 0) return Done{};
-  return Error{Code::system,
-               "cannot write the outcome file " + quoted(path) + ": " + std::strerror(failed)};
+  return outcome_error(path, failed);
 }
 
 LogLine warning(const std::string& event, const Error& error) {

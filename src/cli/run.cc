@@ -9,7 +9,6 @@
 #include "cli/run_spec.h"
 #include "cli/session.h"
 #include "cli/stdio.h"
-#include "config/child_environment.h"
 #include "proc/drive.h"
 #include "proc/posix_supervisor.h"
 #include "proc/signal_gate.h"
@@ -17,11 +16,6 @@
 
 namespace cronlatch {
 namespace {
-
-// The facts of a grant alone; the rest of the command's environment is known before.
-std::vector<std::string> grant_variables(const Options& options, Fence fence, bool leased) {
-  return child_environment({}, options, {fence, leased});
-}
 
 // Everything that may be wrong before the store is asked.
 struct Prepared {
@@ -39,20 +33,25 @@ Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation) {
   if (!spec) return spec.error();
   Result<std::unique_ptr<Backend>> store = open_store(store_spec(loaded));
   if (!store) return store.error();
+  const Status reach = check_reach(loaded.options, (*store)->shared());
+  if (!reach) return reach.error();
   return Prepared{std::move(programs).value(), std::move(spec).value(), std::move(store).value()};
 }
 
-Outcome gate(Prepared& prepared, const Options& options, SignalGate& signals, const Clock& clock,
-             const Log& log) {
+Outcome gate(Prepared& prepared, const Options& options, const Invocation& invocation,
+             SignalGate& signals, const Log& log) {
   const bool leased = prepared.store->shared();
   if (leased)
     for (const LogLine& line : lease_warnings(options, prepared.spec.timings)) log(line);
+  for (const LogLine& line : reach_warnings(leased)) log(line);
   prepared.programs.additions = [&](Fence fence) {
-    return grant_variables(options, fence, leased);
+    return grant_variables(options, invocation.environment, fence, leased);
   };
-  PosixSupervisor supervisor(signals);
+  // Without a lease the lock is kept until every descendant has ended: there is nothing to outrun.
+  PosixSupervisor supervisor(signals, leased ? Containment::cgroup : Containment::none);
   Run run(prepared.spec);
-  return drive(run, *prepared.store, supervisor, clock, log, std::move(prepared.programs));
+  return drive(run, *prepared.store, supervisor, invocation.clock, log,
+               std::move(prepared.programs));
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ Result<Printed> run_command(const Invocation& invocation) {
     log(line_of(outcome));
     return Printed{"", report(outcome, options, nullptr, log, clock)};
   }
-  const Outcome outcome = gate(*prepared, options, *signals, clock, log);
+  const Outcome outcome = gate(*prepared, options, invocation, *signals, log);
   return Printed{"", report(outcome, options, prepared->store.get(), log, clock)};
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstring>
 
@@ -14,7 +15,9 @@
 
 namespace cronlatch {
 
-int write_all(int fd, std::string_view text) {
+int write_all(int fd, std::string_view text, std::optional<Millis> limit) {
+  using Steady = std::chrono::steady_clock;
+  const auto end = Steady::now() + limit.value_or(Millis(0));
   while (!text.empty()) {
     const ssize_t written = write(fd, text.data(), text.size());
     if (written > 0) {
@@ -22,7 +25,9 @@ int write_all(int fd, std::string_view text) {
     } else if (written < 0 && errno == EAGAIN) {
       // Whoever gave us this stream may have made it non-blocking for itself.
       pollfd waiting{fd, POLLOUT, 0};
-      poll(&waiting, 1, -1);
+      const auto left = std::chrono::ceil<Millis>(end - Steady::now());
+      if (limit && left.count() <= 0) return EAGAIN;
+      poll(&waiting, 1, limit ? static_cast<int>(left.count()) : -1);
     } else if (written == 0 || errno != EINTR) {
       return written == 0 ? EIO : errno;
     }

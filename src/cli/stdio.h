@@ -3,10 +3,12 @@
 // is not is known.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/result.h"
+#include "core/time.h"
 
 namespace cronlatch {
 
@@ -19,8 +21,9 @@ void write_stderr(std::string_view text);
 // Writes what `fd` takes now and drops the rest.
 void write_now(int fd, std::string_view text);
 
-// Writes everything to `fd`, waiting where it would block; the errno of the failure, or 0.
-int write_all(int fd, std::string_view text);
+// Writes everything to `fd`, waiting where it would block; the errno of the failure, or 0. With a
+// limit and a non-blocking `fd` it returns EAGAIN when it has waited that long.
+int write_all(int fd, std::string_view text, std::optional<Millis> limit = std::nullopt);
 
 // "cronlatch: message (hint)" with a newline, as the log renders it.
 std::string describe(const Error& error);

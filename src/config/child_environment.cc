@@ -8,7 +8,6 @@
 
 #include "config/environment.h"
 #include "core/rfc3339.h"
-#include "core/text.h"
 
 namespace cronlatch {
 namespace {
@@ -64,15 +63,6 @@ std::vector<std::string> child_environment(std::span<const std::string> environm
   else if (const auto told = variable(environment, kScheduledTimeVariable))
     add(kScheduledTimeVariable, *told);
   return out;
-}
-
-Status refuse_nested(std::span<const std::string> environment, const std::string& lock) {
-  const std::optional<std::string> outer = variable(environment, kLockNameVariable);
-  if (!outer || *outer != lock) return Done{};
-  return Error{Code::config,
-               "lock " + quoted(lock) +
-                   " is held by the run that this one is inside of (CRONLATCH_LOCK_NAME)",
-               "give the inner run a lock of its own, or leave it out"};
 }
 
 }  // namespace cronlatch

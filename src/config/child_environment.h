@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/options.h"
-#include "core/result.h"
 #include "core/store.h"
 #include "core/time.h"
 
@@ -28,9 +27,5 @@ struct GrantFacts {
 // scrubbed_environment and the facts of this run; `options` has its lock and holder filled in.
 std::vector<std::string> child_environment(std::span<const std::string> environment,
                                            const Options& options, const GrantFacts& grant);
-
-// Code::config when we run inside a command that holds `lock`: who waits for an ancestor waits for
-// ever.
-Status refuse_nested(std::span<const std::string> environment, const std::string& lock);
 
 }  // namespace cronlatch

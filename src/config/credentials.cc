@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/errno_hint.h"
 #include "core/text.h"
 
 namespace cronlatch {
@@ -16,7 +17,7 @@ Result<std::string> read_line(const std::string& key, const std::string& path, c
   if (file.error != 0)
     return Error{Code::config,
                  key + ": cannot read " + quoted(path) + ": " + std::strerror(file.error),
-                 "check the path, its owner and its mode"};
+                 errno_hint(file.error, "check the path, its owner and its mode")};
   if (file.text.ends_with('\n')) file.text.pop_back();
   if (file.text.ends_with('\r')) file.text.pop_back();
   if (file.text.empty())

@@ -2,30 +2,9 @@
 // Derived defaults.
 #include "config/default_lock.h"
 
-#include <openssl/sha.h>
-
-#include <array>
+#include "config/digest.h"
 
 namespace cronlatch {
-namespace {
-
-constexpr std::size_t kDigestBytesShown = 8;
-
-// The low-level calls are deprecated in OpenSSL 3.0, but the EVP ones fetch algorithms first, which
-// costs a millisecond at every start; the digest only names a lock.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-std::array<unsigned char, SHA256_DIGEST_LENGTH> sha256(const std::string& text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256_CTX context;
-  SHA256_Init(&context);
-  SHA256_Update(&context, text.data(), text.size());
-  SHA256_Final(digest.data(), &context);
-  return digest;
-}
-#pragma GCC diagnostic pop
-
-}  // namespace
 
 std::string default_lock(std::span<const std::string> command) {
   std::string joined;
@@ -33,13 +12,7 @@ std::string default_lock(std::span<const std::string> command) {
     if (i > 0) joined += '\0';
     joined += command[i];
   }
-  const auto digest = sha256(joined);
-  std::string name = "_cmd/";
-  for (std::size_t i = 0; i < kDigestBytesShown; ++i) {
-    name += "0123456789abcdef"[digest[i] >> 4U];
-    name += "0123456789abcdef"[digest[i] & 0xFU];
-  }
-  return name;
+  return "_cmd/" + short_digest(joined);
 }
 
 std::string default_holder(const Host& host, const Files& files) {

@@ -11,6 +11,7 @@
 #include "config/credentials.h"
 #include "config/environment.h"
 #include "config/yaml.h"
+#include "core/errno_hint.h"
 #include "core/text.h"
 
 namespace cronlatch {
@@ -47,7 +48,7 @@ Result<std::vector<Setting>> file_settings(const Setting* asked, const Files& fi
     return Error{Code::config,
                  (asked != nullptr ? asked->where + ": " : "") + "cannot read " + quoted(path) +
                      ": " + std::strerror(file.error),
-                 "check the path, its owner and its mode"};
+                 errno_hint(file.error, "check the path, its owner and its mode")};
   return yaml_settings(path, file.text);
 }
 

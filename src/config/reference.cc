@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "config/environment.h"
+#include "config/held_locks.h"
 #include "core/metrics_table.h"
 #include "core/options.h"
 #include "core/outcome.h"
@@ -100,6 +101,10 @@ std::string variable_section() {
               "lease"}) +
          row({code(kScheduledTimeVariable),
               "where `once-per` ends in `@<seconds since 1970>`: that time, RFC 3339"}) +
+         row({code(kHeldVariable),
+              "digests of the locks that this run and those around it hold, each with its store, "
+              "separated by commas; a nested run that asks for one of them is refused (78); it "
+              "decides nothing else"}) +
          "\nRemoved: " + code(kPasswordVariable) + ", " + removed + ".\n";
 }
 

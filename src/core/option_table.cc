@@ -40,6 +40,7 @@ constexpr Option kOptions[] = {
     {"max-run", &O::max_run, "0", "", kYear, kRun, kYes, "then TERM, `kill-after`, KILL, exit 124; 0: no limit"},
     {"kill-after", &O::kill_after, "10s", "", "0 to 1h", kPolicy, kYes, "between TERM and KILL; a short ttl leaves less"},
     {"leftovers", &O::leftovers, "end", "", "end, wait, leave", kPolicy, kYes, "processes the command leaves behind: `end` them, `wait` for them, `leave` them (unsafe)"},
+    {"untracked", &O::untracked, "refuse", "", "refuse, allow", kPolicy, kNo, "a lease over processes that cannot be found (no /proc): `refuse` (exit 78), `allow` (unsafe)"},
     {"warn-after", &O::warn_after, "0", "", kYear, kRun, kYes, "warn once when the command still runs; 0: off"},
     {"on-lost", &O::on_lost, "kill", "", "kill, term, warn", kPolicy, kYes, "when the lease is lost: `kill`; `term` and `warn` are unsafe"},
     {"on-store-down", &O::on_store_down, "fail", "", "fail, wait, run", kPolicy, kYes, "when the store is down at the start: `fail` (exit 69), `wait`, `run` without a lock (unsafe)"},

@@ -34,6 +34,9 @@ constexpr std::array<Word<OnStoreDown>, 3> words(const OnStoreDown*) {
 constexpr std::array<Word<Leftovers>, 3> words(const Leftovers*) {
   return {{{"end", Leftovers::end}, {"wait", Leftovers::wait}, {"leave", Leftovers::leave}}};
 }
+constexpr std::array<Word<Untracked>, 2> words(const Untracked*) {
+  return {{{"refuse", Untracked::refuse}, {"allow", Untracked::allow}}};
+}
 constexpr std::array<Word<LogFormat>, 3> words(const LogFormat*) {
   return {{{"text", LogFormat::text}, {"json", LogFormat::json}, {"logfmt", LogFormat::logfmt}}};
 }

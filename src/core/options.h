@@ -20,6 +20,10 @@
 
 namespace cronlatch {
 
+// A leased run whose descendants cannot be found (no /proc of its PID namespace) and that is not
+// the first process of one.
+enum class Untracked { refuse, allow };
+
 // What the user decided, defaults filled in. One member per row of the table.
 struct Options {
   std::string lock;  // empty: derived from the command (config/default_lock.h)
@@ -35,6 +39,7 @@ struct Options {
   Millis kill_after{10'000};
   Leftovers leftovers = Leftovers::end;
   Millis warn_after{0};
+  Untracked untracked = Untracked::refuse;
   OnLost on_lost = OnLost::kill;
   OnStoreDown on_store_down = OnStoreDown::fail;
   std::string once_per;
@@ -68,7 +73,7 @@ using Field = std::variant<std::string Options::*, Millis Options::*,
                            std::optional<Millis> Options::*, bool Options::*, int Options::*,
                            std::vector<std::string> Options::*, StringLists Options::*,
                            OnBusy Options::*, OnLost Options::*, OnStoreDown Options::*,
-                           Leftovers Options::*, LogFormat Options::*, Level Options::*>;
+                           Leftovers Options::*, Untracked Options::*, LogFormat Options::*, Level Options::*>;
 
 enum class Scope {
   // This one run: its variable is removed from the command's environment.

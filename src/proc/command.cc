@@ -8,7 +8,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string_view>
+
+#include "proc/noexec.h"
 
 namespace cronlatch {
 namespace {
@@ -46,6 +49,10 @@ Error missing(const std::string& name, std::string where) {
 Error denied(const std::string& name, const std::string& path, int why) {
   const std::string what = "command \"" + name + "\" cannot be executed: " + path;
   if (why == EISDIR) return {Code::exec_denied, what + " is a directory", "name the program in it"};
+  if (why == EACCES)
+    if (const std::optional<std::string> mount = noexec_mount(path))
+      return {Code::exec_denied, what + " is on " + *mount + ", which is mounted noexec",
+              noexec_hint(*mount)};
   if (why == EACCES)
     return {Code::exec_denied, what + " is not executable for this user",
             "chmod +x the file, check the directories above it, or run it with its interpreter"};

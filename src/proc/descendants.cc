@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,24 +22,7 @@
 namespace cronlatch {
 namespace {
 
-using Table = std::vector<Process>;  // sorted by pid
-
-constexpr int kMaxScans = 3;
-
-const Process* find(const Table& table, pid_t pid) {
-  const auto at = std::lower_bound(table.begin(), table.end(), pid,
-                                   [](const Process& p, pid_t wanted) { return p.pid < wanted; });
-  return at != table.end() && at->pid == pid ? &*at : nullptr;
-}
-
-// Our pid as this /proc has it: another number, or none, means that it belongs to another PID
-// namespace.
-bool proc_is_ours() {
-  std::array<char, 32> link{};
-  const ssize_t n = ::readlink("/proc/self", link.data(), link.size() - 1);
-  return n > 0 &&
-         std::string_view(link.data(), static_cast<std::size_t>(n)) == std::to_string(::getpid());
-}
+constexpr int kMaxReads = 3;
 
 template <class Number>
 bool take(std::string_view& text, Number& into) {
@@ -50,57 +32,67 @@ bool take(std::string_view& text, Number& into) {
   return error == std::errc();
 }
 
+bool skip(std::string_view& text, int fields) {
+  std::int64_t skipped = 0;
+  for (int i = 0; i < fields; ++i)
+    if (!take(text, skipped)) return false;
+  return true;
+}
+
 // "pid (any name) S ppid pgrp ...": the name may hold spaces and parentheses, so fields are counted
-// from its last one.
+// from its last one (proc(5)).
 std::optional<Process> parse_stat(pid_t pid, std::string_view text) {
   const std::size_t name_ends = text.rfind(") ");
   if (name_ends == std::string_view::npos || text.size() < name_ends + 4) return std::nullopt;
+  const char state = text[name_ends + 2];
   text.remove_prefix(name_ends + 3);
   Process p{.pid = pid};
-  constexpr int kFieldsBetweenGroupAndStart = 16;
-  std::int64_t skipped = 0;
+  constexpr int kFieldsBetweenGroupAndThreads = 14;
+  constexpr int kFieldsBetweenThreadsAndStart = 1;
+  long threads = 0;
   if (!take(text, p.parent) || !take(text, p.group)) return std::nullopt;
-  for (int i = 0; i < kFieldsBetweenGroupAndStart; ++i)
-    if (!take(text, skipped)) return std::nullopt;
-  if (!take(text, p.born)) return std::nullopt;
+  if (!skip(text, kFieldsBetweenGroupAndThreads) || !take(text, threads)) return std::nullopt;
+  if (!skip(text, kFieldsBetweenThreadsAndStart) || !take(text, p.born)) return std::nullopt;
+  // The state is that of the first thread; the process lives while another one does.
+  p.alive = threads > 1 || (state != 'Z' && state != 'X');
   return p;
 }
 
-std::optional<Table> scan() {
+// Every pid of this PID namespace, the newest numbers first: what forks without pause is read
+// before it has ended.
+std::optional<std::vector<pid_t>> list_pids() {
   if (!proc_is_ours()) return std::nullopt;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir("/proc"), &::closedir);
   if (!dir) return std::nullopt;
-  Table table;
+  std::vector<pid_t> pids;
   while (const dirent* entry = ::readdir(dir.get())) {
     const std::string_view name = entry->d_name;
     pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
-    if (const std::optional<Process> p = read_process(pid)) table.push_back(*p);
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec == std::errc())
+      pids.push_back(pid);
   }
-  std::sort(table.begin(), table.end(),
-            [](const Process& a, const Process& b) { return a.pid < b.pid; });
-  return table;
+  std::sort(pids.begin(), pids.end(), std::greater<>());
+  return pids;
 }
 
-enum class Kin { ours, not_ours, broken };
-
-// Climbs from `p` to `root`. Broken: an ancestor ended while we read, and the process has another
-// parent by now.
-Kin kin_of(const Process& p, pid_t root, const Table& table,
-           const std::vector<Process>& strangers) {
-  const Process* at = &p;
-  for (std::size_t steps = 0; steps <= table.size(); ++steps) {
-    for (const Process& stranger : strangers)
-      if (stranger.same_as(*at)) return Kin::not_ours;
-    if (at->parent == root) return Kin::ours;
-    if (at->parent == 0) return Kin::not_ours;
-    at = find(table, at->parent);
-    if (at == nullptr) return Kin::broken;
-  }
-  return Kin::broken;
+std::string read_all(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 16384> part{};
+  for (ssize_t n = 0; fd.open() && (n = ::read(fd.get(), part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(n));
+  return text;
 }
 
 }  // namespace
+
+// Another number, or none, means that this /proc belongs to another PID namespace.
+bool proc_is_ours() {
+  std::array<char, 32> link{};
+  const ssize_t n = ::readlink("/proc/self", link.data(), link.size() - 1);
+  return n > 0 &&
+         std::string_view(link.data(), static_cast<std::size_t>(n)) == std::to_string(::getpid());
+}
 
 std::optional<Process> read_process(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
@@ -112,28 +104,86 @@ std::optional<Process> read_process(pid_t pid) {
   return parse_stat(pid, {text.data(), static_cast<std::size_t>(n)});
 }
 
-std::optional<std::vector<Process>> descendants_of(pid_t root,
-                                                   const std::vector<Process>& strangers) {
-  std::vector<Process> found;
-  for (int scans = 0; scans < kMaxScans; ++scans) {
-    const std::optional<Table> table = scan();
-    if (!table) return std::nullopt;
-    found.clear();
-    bool complete = true;
-    for (const Process& p : *table) {
-      const Kin kin = p.pid == root ? Kin::not_ours : kin_of(p, root, *table, strangers);
-      if (kin == Kin::ours) found.push_back(p);
-      if (kin == Kin::broken) complete = false;
+bool DescendantScan::is_new(pid_t pid) const {
+  if (pid == root_) return false;
+  if (const auto at = seen_.find(pid); at != seen_.end() && at->second.returned) return false;
+  return ended_group_ == 0 || ::getpgid(pid) != ended_group_;
+}
+
+DescendantScan::Entry* DescendantScan::read(pid_t pid) {
+  const std::optional<Process> process = read_process(pid);
+  if (!process) return nullptr;
+  return &seen_.insert_or_assign(pid, Entry{*process}).first->second;
+}
+
+bool DescendantScan::is_stranger(const Process& process) const {
+  return std::any_of(strangers_.begin(), strangers_.end(),
+                     [&process](const Process& stranger) { return stranger.same_as(process); });
+}
+
+// Climbs to `root` and remembers the answer for everything on the way. Unknown: an ancestor ended
+// meanwhile, and the process has another parent by now.
+DescendantScan::Kin DescendantScan::kin_of(Entry& entry) {
+  std::vector<Entry*> climbed;
+  Kin kin = Kin::unknown;
+  for (Entry* at = &entry; kin == Kin::unknown && climbed.size() <= seen_.size();) {
+    climbed.push_back(at);
+    if (at->kin != Kin::unknown) {
+      kin = at->kin;
+    } else if (is_stranger(at->process) || at->process.parent == 0) {
+      kin = Kin::not_ours;
+    } else if (at->process.parent == root_) {
+      kin = Kin::ours;
+    } else {
+      const auto parent = seen_.find(at->process.parent);
+      at = parent != seen_.end() ? &parent->second : read(at->process.parent);
+      if (at == nullptr) return Kin::unknown;
     }
-    if (complete) break;
+  }
+  for (Entry* at : climbed) at->kin = kin;
+  return kin;
+}
+
+std::optional<std::vector<Process>> DescendantScan::next() {
+  const std::optional<std::vector<pid_t>> pids = list_pids();
+  if (!pids) return std::nullopt;
+  std::vector<pid_t> pending;
+  for (const pid_t pid : *pids)
+    if (is_new(pid)) pending.push_back(pid);
+  std::vector<Process> found;
+  for (int reads = 0; reads < kMaxReads && !pending.empty(); ++reads) {
+    std::vector<Entry*> entries;
+    for (const pid_t pid : pending)
+      if (Entry* const entry = read(pid)) entries.push_back(entry);
+    pending.clear();
+    for (Entry* const entry : entries) {
+      const Kin kin = kin_of(*entry);
+      entry->returned = kin != Kin::unknown;
+      if (kin == Kin::ours) found.push_back(entry->process);
+      if (kin == Kin::unknown) pending.push_back(entry->process.pid);
+    }
   }
   return found;
+}
+
+std::optional<std::vector<Process>> descendants_of(pid_t root,
+                                                   const std::vector<Process>& strangers) {
+  return DescendantScan(root, strangers).next();
+}
+
+std::vector<pid_t> own_children() {
+  const std::string self = std::to_string(::getpid());
+  const std::string text = read_all("/proc/" + self + "/task/" + self + "/children");
+  std::vector<pid_t> children;
+  pid_t pid = 0;
+  for (std::string_view rest = text; take(rest, pid);) children.push_back(pid);
+  return children;
 }
 
 void signal_process(const Process& process, int signo) {
   const Fd pin(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!pin.open() && errno == ESRCH) return;
-  // The pidfd pins whoever has the number now; only then is it worth asking who that is.
+  // The pidfd pins the process that has the number now; only then is it worth reading which one.
   const std::optional<Process> now = read_process(process.pid);
   if (!now || !now->same_as(process)) return;
   if (pin.open() && ::syscall(SYS_pidfd_send_signal, pin.get(), signo, nullptr, 0) == 0) return;

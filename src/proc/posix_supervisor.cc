@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and reaping. vfork: copying our memory for a child that only executes would cost a
-// quarter of a run (docs/decisions/0010).
+// Starting and reaping.
 #include "proc/posix_supervisor.h"
 
 #include <fcntl.h>
@@ -15,7 +14,10 @@
 #include <cstring>
 #include <utility>
 
+#include "core/errno_hint.h"
 #include "proc/child.h"
+#include "proc/noexec.h"
+#include "proc/spawn.h"
 
 namespace cronlatch {
 namespace {
@@ -23,7 +25,7 @@ namespace {
 Error system_error(const char* call, int why) {
   return {Code::system,
           std::string("the command cannot be started: ") + call + ": " + std::strerror(why),
-          "a limit of processes, files or memory may be reached"};
+          errno_hint(why, "a limit of processes or memory may be reached")};
 }
 
 // The codes of a shell and of env(1): 127 when something is missing, 126 for every other refusal of
@@ -41,6 +43,11 @@ Error exec_error(const std::string& path, int why) {
     case ENFILE:
     case EIO:
       return system_error("execve", why);
+    case EACCES:
+      if (const std::optional<std::string> mount = noexec_mount(path))
+        return {Code::exec_denied, what + "it is on " + *mount + ", which is mounted noexec",
+                noexec_hint(*mount)};
+      [[fallthrough]];
     default:
       return {Code::exec_denied, what + std::strerror(why),
               "check the file's mode, its mount (noexec) and its format"};
@@ -65,9 +72,14 @@ struct PosixSupervisor::Seen {
   bool no_children = false;
 };
 
-PosixSupervisor::PosixSupervisor(SignalGate& gate) : gate_(gate) {
+bool can_reach_descendants() { return (::getpid() == 1 && !has_children()) || proc_is_ours(); }
+
+PosixSupervisor::PosixSupervisor(SignalGate& gate, Containment containment)
+    : gate_(gate), containment_(containment) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  if (has_children()) strangers_ = descendants_of(::getpid(), {}).value_or(std::vector<Process>{});
+  const bool has_strangers = has_children();
+  first_process_ = ::getpid() == 1 && !has_strangers;
+  if (has_strangers) strangers_ = descendants_of(::getpid(), {}).value_or(std::vector<Process>{});
 }
 
 void PosixSupervisor::start(const Command& command, int heirloom) {
@@ -82,10 +94,13 @@ void PosixSupervisor::start(const Command& command, int heirloom) {
   const Placement placement = terminal_.placement();
   const ChildPlan plan{image,    gate_,         placement, terminal_.fd(),
                        heirloom, writing.get(), ::getpid()};
-  // The child shares our memory and we sleep until it has executed or ended: it makes system calls
-  // and nothing else.
-  const pid_t pid = ::vfork();
-  if (pid == 0) become_command(plan);
+  // As first process of a PID namespace one kill(-1) does the same.
+  if (containment_ == Containment::cgroup && !first_process_) cgroup_ = OwnCgroup::create();
+  pid_t pid = cgroup_ ? spawn_in_cgroup(plan, cgroup_->fd()) : -1;
+  if (pid < 0) {
+    cgroup_.reset();
+    pid = spawn(plan);
+  }
   if (pid < 0) {
     facts_.push_back(CannotStart{system_error("fork", errno)});
     return;
@@ -99,6 +114,8 @@ void PosixSupervisor::start(const Command& command, int heirloom) {
   path_ = command.path;
   started_ = true;
   awaiting_tree_ = false;
+  kills_ = 0;
+  group_killed_ = false;
 }
 
 void PosixSupervisor::watch(PollSet& set) const {

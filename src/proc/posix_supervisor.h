@@ -9,22 +9,34 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/supervisor.h"
 #include "proc/descendants.h"
 #include "proc/fd.h"
+#include "proc/own_cgroup.h"
 #include "proc/signal_gate.h"
 #include "proc/terminal.h"
 
 namespace cronlatch {
+
+// A signal to the tree can reach every descendant of a command that this process starts: it is the
+// first process of a PID namespace, or /proc shows its PID namespace. Otherwise a descendant that
+// leaves the command's process group is out of reach.
+bool can_reach_descendants();
+
+// Whether the command gets a cgroup of its own where that is possible. It costs a system call or
+// two of each run, and makes a kill certain that a sweep through /proc only makes very likely.
+enum class Containment { none, cgroup };
 
 class PosixSupervisor : public Supervisor {
  public:
   // Becomes the reaper of orphaned descendants. `gate` outlives this. Children that the process
   // already has (it was exec'ed by a shell with background jobs) are never signalled and never
   // waited for.
-  explicit PosixSupervisor(SignalGate& gate);
+  explicit PosixSupervisor(SignalGate& gate, Containment containment = Containment::none);
 
   void start(const Command& command, int heirloom) override;
   void signal(int signo, Target target) override;
@@ -42,11 +54,21 @@ class PosixSupervisor : public Supervisor {
   void report(const Seen& seen);
   void signal_group(int signo);
   void signal_tree(int signo);
+  void kill_tree();
+  void sweep(pid_t killed_group);
+  bool kill_new_children(std::unordered_set<pid_t>& killed) const;
   void signal_without_proc(int signo);
 
   SignalGate& gate_;
   Terminal terminal_;
+  Containment containment_;
+  // Everything else in this PID namespace is below us, or was brought in from outside (nsenter,
+  // kubectl exec).
+  bool first_process_ = false;
   std::vector<Process> strangers_;
+  std::optional<OwnCgroup> cgroup_;
+  int kills_ = 0;              // rounds of SIGKILL to this tree
+  bool group_killed_ = false;  // in one of them, while its number was certain
   std::deque<ProcEvent> facts_;
   Fd exec_errno_;               // open until exec has succeeded or failed
   pid_t child_ = 0;             // the command, until it is reaped

@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "core/errno_hint.h"
+
 namespace cronlatch {
 namespace {
 
@@ -45,9 +47,9 @@ Result<SignalGate> SignalGate::open() {
   std::signal(SIGCHLD, SIG_DFL);
   const long fd = ::syscall(SYS_signalfd4, -1, &all, kMaskBytes, SFD_NONBLOCK | SFD_CLOEXEC);
   if (fd < 0)
-    return Error{
-        Code::system, std::string("signals cannot be read: signalfd: ") + std::strerror(errno),
-        "the limit of open files may be reached (ulimit -n), or a seccomp profile forbids it"};
+    return Error{Code::system,
+                 std::string("signals cannot be read: signalfd: ") + std::strerror(errno),
+                 errno_hint(errno, "a seccomp profile may forbid it")};
   return SignalGate(Fd(static_cast<int>(fd)), original, ignored);
 }
 

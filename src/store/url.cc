@@ -139,6 +139,19 @@ std::string StoreUrl::where() const {
   return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+std::string store_identity(const StoreUrl& url, std::string_view key_prefix) {
+  if (url.kind == StoreUrl::Kind::file) {
+    std::string directory = url.directory;
+    while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+    return "file://" + directory;
+  }
+  std::string host = url.name();
+  for (char& c : host)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return (url.tls ? "rediss://" : "redis://") + host + ' ' + std::to_string(url.port) + ' ' +
+         std::to_string(url.db) + ' ' + std::string(key_prefix);
+}
+
 Result<StoreUrl> parse_store_url(std::string_view text) {
   if (text.empty()) return wrong("the URL is empty");
   const std::size_t colon = text.find("://");

@@ -29,6 +29,10 @@ struct StoreUrl {
   bool operator==(const StoreUrl&) const = default;
 };
 
+// What tells one store from another, for comparing alone: scheme, host, port, database and key
+// prefix, or the directory; no user. Two names of one host are two stores.
+std::string store_identity(const StoreUrl& url, std::string_view key_prefix);
+
 // Code::config naming the wrong part and showing a URL that is right.
 Result<StoreUrl> parse_store_url(std::string_view url);
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The released program in a root that has nothing but itself, a command, resolv.conf and a CA file; then in an image
-# whose configuration asks it to load other people's code. In a network namespace of its own, so that port 53 is free.
+# whose configuration asks it to load other people's code. As the first process of a PID namespace, as a container's
+# entrypoint is: there is no /proc. In a network namespace of its own, so that port 53 is free.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 HERE=$ROOT/tests/binary
 
 if [ "${1:-}" != inside ]; then
-  if [ "$(id -u)" -ne 0 ] || ! unshare --net true 2>/dev/null; then
-    skip "runs in an empty root" "needs root and network namespaces; run ./dev test as root"
+  if [ "$(id -u)" -ne 0 ] || ! unshare --net --pid --fork true 2>/dev/null; then
+    skip "runs in an empty root" "needs root, network and PID namespaces; run ./dev test as root"
     finish
   fi
   exec unshare --net bash "$0" inside
@@ -55,18 +56,24 @@ furnish() {
     'activate = 1' >"$root/usr/lib/ssl/openssl.cnf"
 }
 
-# gate ROOT HOST CODE: runs /answer under the lock; its output is in $STAGE/out.
+FIRST_PROCESS=(/usr/bin/unshare --pid --fork)
+# gate ROOT HOST CODE [OPTION...]: runs /answer under the lock; its output is in $STAGE/out.
 gate() {
   local code=0
-  timeout 60 env -i CRONLATCH_STORE="rediss://$2:$REDIS_PORT" CRONLATCH_TLS_CA="${CA:-/ca.pem}" \
-    /usr/sbin/chroot "$1" /cronlatch run --lock proof -- /answer "$3" >"$STAGE/out" 2>&1 || code=$?
+  timeout 60 env -i CRONLATCH_STORE="rediss://$2:$REDIS_PORT" CRONLATCH_TLS_CA="${CA:-/ca.pem}" "${FIRST_PROCESS[@]}" \
+    /usr/sbin/chroot "$1" /cronlatch run --lock proof "${@:4}" -- /answer "$3" >"$STAGE/out" 2>&1 || code=$?
   cat "$STAGE/out"
   echo "exit code $code"
   return "$code"
 }
-gate_ends_with() {  # ROOT HOST WANTED-CODE [ARGUMENT]
-  gate "$1" "$2" "${4:-$3}"
+gate_ends_with() {  # ROOT HOST WANTED-CODE [ARGUMENT [OPTION...]]
+  gate "$1" "$2" "${4:-$3}" "${@:5}"
   [ $? -eq "$3" ]
+}
+# In a bare chroot there is neither a /proc nor a PID namespace of its own.
+gate_in_chroot_ends_with() {
+  local FIRST_PROCESS=()
+  gate_ends_with "$@"
 }
 ran() { grep -q '^CRONLATCH_FENCE=[1-9]' "$STAGE/out"; }
 did_not_run() { ! grep '^CRONLATCH_' "$STAGE/out"; }
@@ -85,7 +92,7 @@ opened() {
   local root=$1
   shift
   env -i CRONLATCH_STORE="rediss://redis:$REDIS_PORT" CRONLATCH_TLS_CA=/ca.pem \
-    strace -f -qq -e trace=%file -o "$STAGE/trace" /usr/sbin/chroot "$root" "$@" >/dev/null 2>&1
+    strace -f -qq -e trace=%file -o "$STAGE/trace" "${FIRST_PROCESS[@]}" /usr/sbin/chroot "$root" "$@" >/dev/null 2>&1
   sed -n "\\:execve(\"$1\":,\$p" "$STAGE/trace" | grep -oE '"/[^"]+"' | sort -u
 }
 # A program that resolved nothing has not run.
@@ -125,6 +132,11 @@ check "nameservers that are all silent are 69, in time" within 30000 gate_ends_w
 check "nothing was started without a nameserver" did_not_run
 CA=/other.pem check "a server of another CA is refused with 77" gate_ends_with "$STAGE/empty" redis 77 0
 check "nothing was started for a server of another CA" did_not_run
+check "a bare chroot is refused with 78: descendants could outlive the lease" \
+  gate_in_chroot_ends_with "$STAGE/empty" redis 78 0
+check "nothing was started in a bare chroot" did_not_run
+check "a bare chroot is accepted with untracked=allow" \
+  gate_in_chroot_ends_with "$STAGE/empty" redis 5 5 --untracked allow
 
 check "loads no code in the empty root" loads_no_code "$STAGE/empty" /cronlatch run --lock proof -- /answer 0
 check "an image with NSS modules and OpenSSL providers changes nothing" \

@@ -147,7 +147,7 @@ TEST_F(Leftovers, OfTheGroupAreEndedWithoutProc) {
   Program trial({.argv = {"/usr/bin/unshare", "-m", "/bin/sh", "-c", hide, "sh", "/bin/true"}});
   if (trial.exit_code() != 0)
     GTEST_SKIP() << "NOT TESTED: a mount namespace is not permitted here: " << trial.err();
-  ProgramSpec spec = run({}, {"spawn", "[", "forever", "]", "exit", "3"});
+  ProgramSpec spec = run({"--untracked", "allow"}, {"spawn", "[", "forever", "]", "exit", "3"});
   spec.argv.insert(spec.argv.begin(), {"/usr/bin/unshare", "-m", "/bin/sh", "-c", hide, "sh"});
   // When
   Program program(spec);

@@ -3,7 +3,10 @@
 // nothing held.
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "gated.h"
+#include "support/certificates.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -71,6 +74,78 @@ TEST_F(ExitCodes, Are127And126WithAReasonAndNothingStaysHeld) {
   EXPECT_EQ(interpreter.exit_code(), 127);
   EXPECT_THAT(interpreter.err(), HasSubstr("interpreter"));
   EXPECT_TRUE(lock_is_free());
+}
+
+TEST_F(ExitCodes, OnANoexecMountIs126AndTheMountIsNamed) {
+  // Given
+  const std::string mount = dir.path("mount");
+  std::filesystem::create_directory(mount);
+  const Words mounted = {"/usr/bin/unshare",
+                         "-m",
+                         "/bin/sh",
+                         "-c",
+                         "mount -t tmpfs -o noexec none " + mount + " && mkdir " + mount +
+                             "/bin && cp /bin/true " + mount + "/bin/job && exec \"$@\"",
+                         "sh"};
+  Words trial = mounted;
+  trial.push_back("/bin/true");
+  if (Program({.argv = trial}).exit_code() != 0) GTEST_SKIP() << "NOT TESTED: not permitted here";
+  const auto with = [&](const std::string& command, const std::string& path) {
+    ProgramSpec spec{.argv = mounted, .env = {"PATH=" + path}};
+    for (const std::string& word :
+         Words{binary(), "run", "--lock", "job", "--store", store, "--", command})
+      spec.argv.push_back(word);
+    return spec;
+  };
+  // When
+  Program by_path(with(mount + "/bin/job", "/usr/bin:/bin"));
+  Program searched(with("job", "/usr/bin:/bin:" + mount + "/bin"));
+  // Then
+  for (Program* program : {&by_path, &searched}) {
+    EXPECT_EQ(program->exit_code(), 126);
+    EXPECT_THAT(program->err(), HasSubstr("is on " + mount + ", which is mounted noexec"));
+    EXPECT_THAT(program->err(), ::testing::Not(HasSubstr("chmod")));
+  }
+}
+
+class FewDescriptors : public GatedByRedis {
+ protected:
+  // Ends in success, or with a message that names the limit.
+  void names_the_limit(const std::string& url, const Words& options) {
+    int successes = 0;
+    for (const int limit : {5, 6, 12}) {
+      ProgramSpec spec{.argv = {"/bin/sh", "-c",
+                                "ulimit -n " + std::to_string(limit) + " && exec \"$@\"", "sh",
+                                binary(), "run", "--lock", "job", "--store", url}};
+      for (const std::string& word : options) spec.argv.push_back(word);
+      for (const std::string& word : Words{"--", talking_child(), "exit", "0"})
+        spec.argv.push_back(word);
+      Program program(spec);
+      const auto code = program.exit_code();
+      if (code == 0) {
+        ++successes;
+        continue;
+      }
+      EXPECT_THAT(program.err(), HasSubstr("Too many open files")) << limit;
+      EXPECT_THAT(program.err(), HasSubstr("RLIMIT_NOFILE")) << limit;
+    }
+    EXPECT_GT(successes, 0) << "control";
+  }
+};
+
+TEST_F(FewDescriptors, AreNamedWhereANameIsLookedUp) {
+  names_the_limit("redis://localhost:" + std::to_string(redis->port()), {});
+}
+
+TEST_F(FewDescriptors, AreNamedWhereCertificatesAreRead) {
+  const Certificates certificates;
+  const auto tls = RedisServer::start_tls(certificates);
+  names_the_limit("rediss://localhost:" + std::to_string(tls->tls_port()),
+                  {"--tls-ca", certificates.ca()});
+}
+
+TEST_F(FewDescriptors, AreNamedWhereTheStoreIsADirectory) {
+  names_the_limit("file://" + dir.path("locks"), {});
 }
 
 }  // namespace

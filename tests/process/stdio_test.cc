@@ -114,24 +114,5 @@ TEST_F(Surroundings, EnvironmentTellsTheGrantAndNeitherThisRunsOptionsNorThePass
     EXPECT_THAT(env, Not(HasSubstr(gone)));
 }
 
-TEST_F(Surroundings, NestedRunOfTheSameLockIsRefusedAndOneOfAnotherLockRuns) {
-  // Given
-  const std::string inner = binary() + " run --store " + store + " --lock ";
-  const auto outer = [&](const std::string& script) {
-    return ProgramSpec{.argv = {binary(), "run", "--lock", "job", "--store", store, "--", "/bin/sh",
-                                "-c", script}};
-  };
-  // When
-  Program same(outer(inner + "job -- " + talking_child() + " say inner"));
-  const auto same_lock = same.exit_code();
-  Program other(outer(inner + "other -- " + talking_child() + " say inner"));
-  const auto other_lock = other.exit_code();
-  // Then
-  EXPECT_EQ(same_lock, 78) << same.err();
-  EXPECT_EQ(same.out(), "");
-  EXPECT_EQ(other_lock, 0) << other.err();
-  EXPECT_EQ(other.out(), "inner\n");
-}
-
 }  // namespace
 }  // namespace cronlatch::testing

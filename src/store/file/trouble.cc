@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/errno_hint.h"
+
 namespace cronlatch::file {
 
 Error trouble(int error_number, const std::string& doing, const std::string& path) {
@@ -20,7 +22,7 @@ Error trouble(int error_number, const std::string& doing, const std::string& pat
     case EIO:
     case EINTR:
     case EAGAIN:
-      return {Code::unreachable, message};
+      return {Code::unreachable, message, errno_hint(error_number, "")};
     case EACCES:
     case EPERM:
       return {Code::config, message, "choose a directory of your own with store=file:///dir"};

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/errno_hint.h"
 #include "store/redis/pem.h"
 #include "store/redis/socket.h"
 
@@ -73,7 +74,7 @@ Result<std::unique_ptr<CaLookup>> CaLookup::from_file(const std::string& path) {
   std::string pem;
   if (!read_file(path.c_str(), pem))
     return Error{Code::config, "tls-ca: cannot read " + path + ": " + std::strerror(errno),
-                 "tls-ca names a file of CA certificates in PEM form"};
+                 errno_hint(errno, "tls-ca names a file of CA certificates in PEM form")};
   if (!PemCertificates(pem).next())
     return Error{Code::config, "tls-ca: no certificate in " + path,
                  "tls-ca names a file of CA certificates in PEM form"};
@@ -83,8 +84,14 @@ Result<std::unique_ptr<CaLookup>> CaLookup::from_file(const std::string& path) {
 Result<std::unique_ptr<CaLookup>> CaLookup::from_system() {
   for (const char* path : kSystemBundles) {
     std::string pem;
+    errno = 0;
     if (read_file(path, pem) && PemCertificates(pem).next())
       return std::unique_ptr<CaLookup>(new CaLookup(std::move(pem)));
+    if (pem.empty() && is_descriptor_limit(errno))
+      return Error{Code::unreachable,
+                   std::string("cannot read the CA certificates of this system, ") + path + ": " +
+                       std::strerror(errno),
+                   errno_hint(errno, "")};
   }
   return Error{Code::config, "this system has no CA certificates to check the server's with",
                "set tls-ca, or put ca.crt into credentials-dir"};

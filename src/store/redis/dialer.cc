@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/errno_hint.h"
+
 namespace cronlatch::redis {
 namespace {
 
@@ -99,6 +101,7 @@ void Dialer::start_next(TimePoint now) {
 
 void Dialer::note_failure(const Address& address, int error_number) {
   failed_.push_back(address);
+  last_errno_ = error_number;
   last_error_ = "cannot connect to " + address.text() + ": " + std::strerror(error_number);
 }
 
@@ -127,8 +130,9 @@ std::optional<Result<Dialed>> Dialer::step(const PollSet& set, TimePoint now) {
   }
   if (next_at_ && now >= *next_at_) start_next(now);
   if (!attempts_.empty()) return std::nullopt;
-  return Result<Dialed>(Error{Code::unreachable, last_error_,
-                              "check host and port in store, and that the server runs"});
+  return Result<Dialed>(
+      Error{Code::unreachable, last_error_,
+            errno_hint(last_errno_, "check host and port in store, and that the server runs")});
 }
 
 std::vector<Address> Dialer::pending() const {

@@ -51,6 +51,7 @@ class Dialer {
   std::vector<Address> failed_;
   std::optional<TimePoint> next_at_;
   std::string last_error_;
+  int last_errno_ = 0;
 };
 
 }  // namespace cronlatch::redis

@@ -8,6 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/errno_hint.h"
+#include "store/redis/socket.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -22,6 +27,12 @@ std::vector<Address> addresses_of(const ares_addrinfo& found, std::uint16_t port
       addresses.push_back(address);
   }
   return addresses;
+}
+
+// EMFILE or ENFILE when no descriptor can be had now, or 0.
+int descriptor_limit() {
+  const Socket probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return !probe && is_descriptor_limit(errno) ? errno : 0;
 }
 
 }  // namespace
@@ -66,8 +77,8 @@ void Resolver::begin(TimePoint now) {
     return;
   }
   if (!open_channel()) {
-    answer_.emplace(
-        Error{Code::system, "cannot set up the look-up of names", "is /etc/resolv.conf readable?"});
+    answer_.emplace(Error{Code::system, "cannot set up the look-up of names",
+                          errno_hint(descriptor_limit(), "is /etc/resolv.conf readable?")});
     return;
   }
   ares_addrinfo_hints hints{};
@@ -140,6 +151,10 @@ void Resolver::note_deadline(TimePoint now) {
 
 Error Resolver::failure(int status) const {
   const std::string name = "the name " + host_;
+  // c-ares reports a socket that it could not have as a nameserver that refused.
+  if (const int limit = descriptor_limit())
+    return {Code::unreachable, "cannot look up " + name + ": " + std::strerror(limit),
+            errno_hint(limit, "")};
   if (status == ARES_ENOTFOUND || status == ARES_ENODATA)
     return {Code::unreachable, name + " does not exist",
             "check the host in store, and the search domains in /etc/resolv.conf"};

@@ -19,6 +19,12 @@
 //   touch FILE
 //   spawn [ .. ]   a child that carries out the words in brackets, then exits 0: "spawned PID"
 //   daemon [ .. ]  the same in a session of its own, not our child any more
+//   chain FILE     a process that writes the time into FILE (CLOCK_BOOTTIME, microseconds, 8
+//                  bytes), forks and exits without pause, its child does the same, each in a
+//                  session of its own, until FILE is removed
+//   crowd N        N children that do nothing, for ever; "crowd of N" when all are there
+//   sessions       the children of a later crowd get a session of their own each
+//   replace        a child that does nothing, and another one whenever it ends, for ever
 //   join           waits for every child
 //   uid N          becomes that user
 //   die N          ends itself by signal N
@@ -50,6 +56,7 @@ using Words = std::vector<std::string>;
 struct State {
   int out = STDOUT_FILENO;
   std::map<int, Words> handlers;
+  bool sessions = false;
 };
 
 // A signal handler has no other way to its words.
@@ -190,6 +197,51 @@ void daemon(const Words& inner) {
   ::waitpid(middle, nullptr, 0);
 }
 
+// No library call between two forks that is not needed.
+[[noreturn]] void run_chain(const char* file) {
+  for (;;) {
+    ::setsid();
+    const int fd = ::open(file, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) ::_exit(0);
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    const std::int64_t us = now.tv_sec * 1'000'000 + now.tv_nsec / 1'000;
+    if (::pwrite(fd, &us, sizeof us, 0) < 0) ::_exit(0);
+    ::close(fd);
+    if (::fork() != 0) ::_exit(0);
+  }
+}
+
+void chain(const std::string& file) {
+  ::close(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  const pid_t first = ::fork();
+  if (first == 0) run_chain(file.c_str());
+  ::waitpid(first, nullptr, 0);
+}
+
+void crowd(int count) {
+  for (int i = 0; i < count; ++i) {
+    const pid_t pid = ::fork();
+    if (pid < 0) {
+      say("crowd cannot fork after " + std::to_string(i));
+      return;
+    }
+    if (pid != 0) continue;
+    if (g_state->sessions) ::setsid();
+    for (;;) ::pause();
+  }
+  say("crowd of " + std::to_string(count));
+}
+
+[[noreturn]] void replace() {
+  for (;;) {
+    const pid_t pid = ::fork();
+    if (pid == 0)
+      for (;;) ::pause();
+    ::waitpid(pid, nullptr, 0);
+  }
+}
+
 void handle(int signo) { carry_out(g_state->handlers[signo]); }
 
 void carry_out(const Words& words) {
@@ -233,6 +285,14 @@ void carry_out(const Words& words) {
       spawn(bracket(words, ++at));
     } else if (verb == "daemon") {
       daemon(bracket(words, ++at));
+    } else if (verb == "chain") {
+      chain(next());
+    } else if (verb == "crowd") {
+      crowd(number(next()));
+    } else if (verb == "replace") {
+      replace();
+    } else if (verb == "sessions") {
+      g_state->sessions = true;
     } else if (verb == "join") {
       while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
       }

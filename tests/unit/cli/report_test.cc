@@ -2,9 +2,12 @@
 // What a run leaves behind: the outcome file, the last log line, the metrics file.
 #include "cli/report.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -105,6 +108,65 @@ TEST_F(Report, AFileThatCannotBeWrittenIsAWarningAndTheExitCodeStays) {
   ASSERT_EQ(lines_.size(), 2U);
   EXPECT_THAT(lines_[0], HasSubstr("metrics file"));
   EXPECT_THAT(lines_[1], HasSubstr("outcome file"));
+}
+
+// Its reader exists and does not read.
+TEST_F(Report, AnOutcomeFileThatIsAFullFifoIsAWarningAndTheRunEnds) {
+  // given
+  options_.outcome_file = dir_ + "/fifo";
+  ASSERT_EQ(mkfifo(options_.outcome_file.c_str(), 0600), 0);
+  const int reader = open(options_.outcome_file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const int writer = open(options_.outcome_file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  while (write(writer, "x", 1) == 1) {
+  }
+
+  // when
+  const int code = report_of(Kind::ran, Reason::none);
+
+  // then
+  EXPECT_EQ(code, 3);
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_THAT(lines_[0], HasSubstr("accepted no data within 1s"));
+  close(reader);
+  close(writer);
+}
+
+TEST_F(Report, AnOutcomeFileThatIsAFifoWithoutAReaderIsAWarning) {
+  options_.outcome_file = dir_ + "/fifo";
+  ASSERT_EQ(mkfifo(options_.outcome_file.c_str(), 0600), 0);
+
+  EXPECT_EQ(report_of(Kind::ran, Reason::none), 3);
+
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_THAT(lines_[0], HasSubstr("a FIFO that no process reads"));
+}
+
+TEST_F(Report, AnOutcomeFileOnAFullDiskIsAWarning) {
+  options_.outcome_file = "/dev/full";
+
+  EXPECT_EQ(report_of(Kind::ran, Reason::none), 3);
+
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_THAT(lines_[0], HasSubstr("No space left on device"));
+}
+
+TEST_F(Report, AnOutcomeFileThatIsAStoppedTerminalIsAWarning) {
+  // given
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  options_.outcome_file = ptsname(terminal);
+  const int line = open(options_.outcome_file.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(tcflow(line, TCOOFF), 0);
+
+  // when
+  const int code = report_of(Kind::ran, Reason::none);
+
+  // then
+  EXPECT_EQ(code, 3);
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_THAT(lines_[0], HasSubstr("accepted no data"));
+  close(line);
+  close(terminal);
 }
 
 TEST_F(Report, TheOutcomeIsTheLastLineOfJsonLogs) {

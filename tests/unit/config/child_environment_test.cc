@@ -98,20 +98,5 @@ TEST(ChildEnvironment, PassesOnTheScheduledTimeThatThePodWasTold) {
             1);
 }
 
-TEST(Nested, IsRefusedForTheLockOfTheRunAround) {
-  const Environment inside = {"CRONLATCH_LOCK_NAME=reports/nightly"};
-  const Status refused = refuse_nested(inside, "reports/nightly");
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, Code::config);
-  EXPECT_NE(refused.error().message.find("\"reports/nightly\""), std::string::npos);
-  EXPECT_FALSE(refused.error().hint.empty());
-}
-
-TEST(Nested, IsAllowedForAnotherLock) {
-  EXPECT_TRUE(
-      refuse_nested(Environment{"CRONLATCH_LOCK_NAME=reports/nightly"}, "reports/nightl").ok());
-  EXPECT_TRUE(refuse_nested(Environment{}, "reports/nightly").ok());
-}
-
 }  // namespace
 }  // namespace cronlatch

@@ -201,6 +201,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
                                                           {"max-run", "7s"},
                                                           {"kill-after", "7s"},
                                                           {"leftovers", "wait"},
+                                                          {"untracked", "allow"},
                                                           {"warn-after", "7s"},
                                                           {"on-lost", "term"},
                                                           {"on-store-down", "wait"},

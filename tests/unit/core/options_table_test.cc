@@ -82,7 +82,8 @@ TEST(OptionTable, GivesRangesToNumbersAndDurations) {
 TEST(OptionTable, NamesExactlyTheWordsThatAreTaken) {
   for (const Option& option : option_table()) {
     if (!is_one_of<bool Options::*, OnBusy Options::*, OnLost Options::*, OnStoreDown Options::*,
-                   Leftovers Options::*, LogFormat Options::*, Level Options::*>(option))
+                   Leftovers Options::*, Untracked Options::*, LogFormat Options::*,
+                   Level Options::*>(option))
       continue;
     std::size_t from = 0;
     while (from <= option.limits.size()) {

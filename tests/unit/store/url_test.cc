@@ -98,5 +98,23 @@ TEST(StoreUrl, SaysWhatALaterVersionWillUnderstand) {
     EXPECT_THAT(refusal(text), HasSubstr("not supported by this version")) << text;
 }
 
+std::string identity(std::string_view url, std::string_view prefix = "p:") {
+  return store_identity(*parse_store_url(url), prefix);
+}
+
+TEST(StoreIdentity, IsTheSameHoweverTheUrlIsWritten) {
+  EXPECT_EQ(identity("redis://user@Redis.Example"), identity("redis://redis.example.:6379/0"));
+  EXPECT_EQ(identity("file:///run/locks/"), identity("file:///run/locks", "other:"));
+}
+
+TEST(StoreIdentity, TellsStoresApart) {
+  const std::string store = identity("redis://h:6379/0");
+  EXPECT_NE(store, identity("redis://g:6379/0"));
+  EXPECT_NE(store, identity("redis://h:6380/0"));
+  EXPECT_NE(store, identity("redis://h:6379/1"));
+  EXPECT_NE(store, identity("redis://h:6379/0", "q:"));
+  EXPECT_NE(identity("file:///run/a"), identity("file:///run/b"));
+}
+
 }  // namespace
 }  // namespace cronlatch

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/held_locks.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "config/digest.h"
+#include "config/environment.h"
+#include "core/text.h"
+
+namespace cronlatch {
+namespace {
+
+constexpr std::size_t kDigits = 16;
+constexpr std::size_t kMaxDepth = 64;
+
+bool is_digest(std::string_view text) {
+  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+// What is no digest is left out: another program may have changed the variable.
+std::vector<std::string> held_around(std::span<const std::string> environment) {
+  const std::optional<std::string> text = variable(environment, kHeldVariable);
+  std::vector<std::string> held;
+  for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    if (is_digest(word) && held.size() <= kMaxDepth) held.emplace_back(word);
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+  }
+  return held;
+}
+
+}  // namespace
+
+std::string held_lock(const std::string& store, const std::string& lock) {
+  return short_digest(store + '\0' + lock);
+}
+
+Status refuse_nested(std::span<const std::string> environment, const std::string& lock,
+                     const std::string& name) {
+  const std::vector<std::string> held = held_around(environment);
+  if (std::find(held.begin(), held.end(), lock) != held.end())
+    return Error{Code::config,
+                 "lock " + quoted(name) + " is held by a run that this one is inside of (" +
+                     std::string(kHeldVariable) + "): it would wait for its own end",
+                 "give the inner run a lock of its own, or leave it out"};
+  if (held.size() >= kMaxDepth)
+    return Error{Code::config,
+                 "runs are nested more than " + std::to_string(kMaxDepth) + " deep (" +
+                     std::string(kHeldVariable) + ")",
+                 "a command that starts cronlatch with itself as the command never ends"};
+  return Done{};
+}
+
+std::vector<std::string> held_variable(std::span<const std::string> environment,
+                                       const std::string& lock) {
+  std::vector<std::string> held = held_around(environment);
+  if (!lock.empty()) held.push_back(lock);
+  if (held.empty()) return {};
+  std::string entry = std::string(kHeldVariable) + "=";
+  for (std::size_t i = 0; i < held.size(); ++i) entry += (i == 0 ? "" : ",") + held[i];
+  return {entry};
+}
+
+std::vector<std::string> without_held(std::span<const std::string> environment) {
+  std::vector<std::string> kept;
+  kept.reserve(environment.size());
+  for (const std::string& entry : environment)
+    if (variable_name(entry) != kHeldVariable) kept.push_back(entry);
+  return kept;
+}
+
+}  // namespace cronlatch

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hint of an error that the operating system reported: a limit of open files is the same for
+// every call that meets it.
+#pragma once
+
+#include <cerrno>
+#include <string>
+
+namespace cronlatch {
+
+inline bool is_descriptor_limit(int error_number) {
+  return error_number == EMFILE || error_number == ENFILE;
+}
+
+inline std::string errno_hint(int error_number, std::string otherwise) {
+  if (error_number == EMFILE)
+    return "the limit of open files (RLIMIT_NOFILE) is too low: raise it with ulimit -n, "
+           "LimitNOFILE= of the unit, or the ulimits of the container";
+  if (error_number == ENFILE)
+    return "the host's limit of open files (fs.file-max) is reached: raise it, or find the process "
+           "that holds them";
+  return otherwise;
+}
+
+}  // namespace cronlatch

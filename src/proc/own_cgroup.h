@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// OwnCgroup: a cgroup (v2) for the command, below the one that this process is in. The kernel kills
+// everything in it in one step, whatever forks meanwhile. This process stays outside of it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "proc/fd.h"
+
+namespace cronlatch {
+
+class OwnCgroup {
+ public:
+  // Nothing where it cannot be created: no cgroup v2, no permission (neither root nor a delegated
+  // subtree), a kernel before 5.14 (no cgroup.kill).
+  static std::optional<OwnCgroup> create();
+  OwnCgroup(OwnCgroup&&) noexcept = default;
+  OwnCgroup& operator=(OwnCgroup&&) noexcept = default;
+  // Removes it, unless processes live in it.
+  ~OwnCgroup();
+
+  int fd() const { return dir_.get(); }  // for CLONE_INTO_CGROUP
+  // SIGKILL to every process in it and below it.
+  bool kill() const;
+  // A process that has not ended is in it or below it.
+  bool is_populated() const;
+
+ private:
+  OwnCgroup(Fd parent, Fd dir, std::string name)
+      : parent_(std::move(parent)), dir_(std::move(dir)), name_(std::move(name)) {}
+
+  Fd parent_;
+  Fd dir_;
+  std::string name_;
+};
+
+}  // namespace cronlatch

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gated command that starts cronlatch itself.
+#include <algorithm>
+
+#include "gated.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NestedRun : public Gated {
+ protected:
+  // A run of lock `name` around `command`.
+  Words around(const Words& command, const std::string& name, const Words& options = {}) const {
+    Words argv = {binary(), "run", "--lock", name, "--store", store};
+    argv.insert(argv.end(), options.begin(), options.end());
+    argv.push_back("--");
+    argv.insert(argv.end(), command.begin(), command.end());
+    return argv;
+  }
+  Words innermost() const { return {talking_child(), "say", "inner"}; }
+  std::string other_store() const { return "file://" + dir.path("other-locks"); }
+};
+
+TEST_F(NestedRun, OfTheSameLockIsRefused) {
+  // Given
+  Program program({.argv = around(around(innermost(), "a"), "a")});
+  // When
+  const auto code = program.exit_code();
+  // Then
+  EXPECT_EQ(code, 78) << program.err();
+  EXPECT_EQ(program.out(), "");
+  EXPECT_THAT(program.err(), HasSubstr("is held by a run that this one is inside of"));
+}
+
+TEST_F(NestedRun, OfAnotherLockRuns) {
+  // Given
+  Program program({.argv = around(around(innermost(), "b"), "a")});
+  // When
+  const auto code = program.exit_code();
+  // Then
+  EXPECT_EQ(code, 0) << program.err();
+  EXPECT_EQ(program.out(), "inner\n");
+}
+
+TEST_F(NestedRun, OfALockThatIsHeldFurtherOutIsRefused) {
+  // Given
+  Program program({.argv = around(around(around(innermost(), "a"), "b"), "a")});
+  // When
+  const auto code = program.exit_code();
+  // Then
+  EXPECT_EQ(code, 78) << program.err();
+  EXPECT_EQ(program.out(), "");
+}
+
+TEST_F(NestedRun, OfTheSameNameInAnotherStoreRuns) {
+  // Given
+  Words inner = around(innermost(), "a");
+  std::replace(inner.begin(), inner.end(), store, other_store());
+  Program program({.argv = around(inner, "a")});
+  // When
+  const auto code = program.exit_code();
+  // Then
+  EXPECT_EQ(code, 0) << program.err();
+  EXPECT_EQ(program.out(), "inner\n");
+}
+
+TEST_F(NestedRun, OfALockThatIsHeldFurtherOutIsRefusedThroughIsolatedRuns) {
+  // Given
+  const Words isolated = {"--isolated"};
+  Program program(
+      {.argv = around(around(around(innermost(), "a", isolated), "b", isolated), "a", isolated)});
+  // When
+  const auto code = program.exit_code();
+  // Then
+  EXPECT_EQ(code, 78) << program.err();
+}
+
+TEST_F(NestedRun, InASkipCommandStillKnowsTheRunsAround) {
+  // Given the lock "b" is busy
+  Program holder({.argv = around({talking_child(), "say", "holding", "await", go()}, "b")});
+  ASSERT_TRUE(holder.says("holding"));
+  std::string json = "[";
+  for (const std::string& word : around(innermost(), "a"))
+    json += (json.size() == 1 ? "\"" : ", \"") + word + "\"";
+  Program program({.argv = around(around(innermost(), "b", {"--skip-command", json + "]"}), "a")});
+  // When
+  const auto code = program.exit_code();
+  touch(go());
+  // Then
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(program.out(), "");
+  EXPECT_THAT(program.err(), HasSubstr("exit code 78"));
+  EXPECT_EQ(holder.exit_code(), 0);
+}
+
+TEST_F(NestedRun, KeepsTheMeaningOfTheLocksName) {
+  // Given
+  Program program(
+      {.argv =
+           around(around({talking_child(), "env", "CRONLATCH_LOCK_NAME", "env", "_CRONLATCH"}, "b"),
+                  "a")});
+  // When
+  const auto code = program.exit_code();
+  // Then
+  EXPECT_EQ(code, 0) << program.err();
+  EXPECT_EQ(count(program.out(), "env CRONLATCH_LOCK_NAME=b\n"), 1u);
+  EXPECT_EQ(count(program.out(), "env CRONLATCH_LOCK_NAME="), 1u);
+  EXPECT_EQ(count(program.out(), "env _CRONLATCH_HELD="), 1u);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/held_locks.h"
+
+#include <gtest/gtest.h>
+
+namespace cronlatch {
+namespace {
+
+using Environment = std::vector<std::string>;
+
+const std::string kStore = "redis://h 6379 0 cronlatch:";
+const std::string kA = held_lock(kStore, "a");
+const std::string kB = held_lock(kStore, "b");
+
+Status nested(const Environment& environment, const std::string& lock) {
+  return refuse_nested(environment, held_lock(kStore, lock), lock);
+}
+
+TEST(Nested, IsRefusedForTheLockOfTheRunAround) {
+  const Status refused = nested(held_variable({}, kA), "a");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::config);
+  EXPECT_NE(refused.error().message.find("\"a\""), std::string::npos);
+  EXPECT_FALSE(refused.error().hint.empty());
+}
+
+TEST(Nested, IsRefusedForALockFurtherOut) {
+  const Environment inner = held_variable(held_variable({}, kA), kB);
+  EXPECT_FALSE(nested(inner, "a").ok());
+  EXPECT_FALSE(nested(inner, "b").ok());
+  EXPECT_TRUE(nested(inner, "c").ok());
+}
+
+TEST(Nested, IsAllowedForTheSameNameInAnotherStore) {
+  const Environment inside = held_variable({}, held_lock("file:///run/cronlatch", "a"));
+  EXPECT_TRUE(nested(inside, "a").ok());
+}
+
+TEST(Nested, IsNotRefusedForANameAlone) {
+  EXPECT_TRUE(nested({"CRONLATCH_LOCK_NAME=a"}, "a").ok());
+  EXPECT_TRUE(nested({}, "a").ok());
+}
+
+TEST(Nested, StillKnowsTheRunsAroundWhenTheOneBetweenHoldsNoLock) {
+  const Environment between = held_variable(held_variable({}, kA), "");
+  EXPECT_FALSE(nested(between, "a").ok());
+  EXPECT_TRUE(held_variable({}, "").empty());
+}
+
+TEST(Nested, HandsOnOnlyWhatItCouldHaveWritten) {
+  const Environment changed = {"_CRONLATCH_HELD=,x," + std::string(5'000, 'a') + "," + kA +
+                               ",ABCDEF0123456789\n"};
+  EXPECT_FALSE(nested(changed, "a").ok());
+  EXPECT_EQ(held_variable(changed, kB), (Environment{"_CRONLATCH_HELD=" + kA + "," + kB}));
+}
+
+TEST(Nested, IsRefusedWhenItIsTooDeep) {
+  Environment inside;
+  for (int depth = 0; depth < 64; ++depth) {
+    EXPECT_TRUE(nested(inside, "a").ok()) << depth;
+    inside = held_variable(inside, held_lock(kStore, std::to_string(depth)));
+  }
+  const Status refused = nested(inside, "a");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("64"), std::string::npos);
+}
+
+TEST(Nested, ReplacesTheVariableInsteadOfAddingASecondOne) {
+  EXPECT_EQ(without_held(Environment{"A=1", "_CRONLATCH_HELD=x", "_CRONLATCH_HELD=y", "B"}),
+            (Environment{"A=1", "B"}));
+}
+
+}  // namespace
+}  // namespace cronlatch
