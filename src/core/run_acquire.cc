@@ -189,7 +189,8 @@ void Run::store_trouble(const Down& down) {
   if (!last_error_ || last_error_->message != down.error.message)
     say(Level::warn, "store_trouble", down.error.message, {}, down.error.hint);
   last_error_ = down.error;
-  if (!down.transient) return finish(Kind::refused, reason_of(down.error.code));
+  const bool waits_out = spec_.on_store_down == OnStoreDown::wait && down.error.code == Code::tls;
+  if (!down.transient && !waits_out) return finish(Kind::refused, reason_of(down.error.code));
   const Millis gap = spec_.timings.retry_gap;
   if (now_ + gap < window_ends_) {
     phase_ = Phase::retrying;

@@ -117,5 +117,62 @@ TEST_F(TlsGated, CredentialsThatCannotBeReadForAWhileDoNotEndARun) {
   EXPECT_EQ(program.exit_code(), 5) << program.err();
 }
 
+class RefusedCertificate : public TlsGated {
+ protected:
+  RefusedCertificate() {
+    std::ofstream(dir.path("password")) << "old\n";
+    std::filesystem::copy_file(certificates().ca(), dir.path("ca.crt"));
+  }
+  ProgramSpec run_with(const Words& further) const {
+    Words options = {"--password-file",  dir.path("password"), "--tls-ca",
+                     dir.path("ca.crt"), "--connect-timeout",  "1s",
+                     "--outcome-file",   dir.path("outcome")};
+    options.insert(options.end(), further.begin(), further.end());
+    return run(options, {"touch", dir.path("started"), "exit", "5"});
+  }
+};
+
+TEST_F(RefusedCertificate, ThatIsReplacedWhileTheRunWaitsStartsTheCommand) {
+  // Given
+  start({"--tls-cert-file", certificates().expired().cert, "--tls-key-file",
+         certificates().expired().key});
+  Program program(run_with({"--on-store-down", "wait"}));
+  ASSERT_TRUE(program.complains("expired")) << program.err();
+  EXPECT_FALSE(exists(dir.path("started")));
+  // When
+  serve_with(certificates().good());
+  // Then
+  EXPECT_EQ(program.exit_code(), 5) << program.err();
+  EXPECT_TRUE(exists(dir.path("started")));
+  EXPECT_THAT(outcome(), HasSubstr("\"outcome\":\"ran\""));
+}
+
+TEST_F(RefusedCertificate, WhoseCaArrivesWhileTheRunWaitsStartsTheCommand) {
+  // Given: the server has a certificate of a CA that is not known yet
+  start({"--tls-cert-file", certificates().unknown_ca().cert, "--tls-key-file",
+         certificates().unknown_ca().key});
+  Program program(run_with({"--on-store-down", "wait"}));
+  ASSERT_TRUE(program.complains("unknown CA")) << program.err();
+  // When
+  std::filesystem::copy_file(certificates().other_ca(), dir.path("new.crt"));
+  std::filesystem::rename(dir.path("new.crt"), dir.path("ca.crt"));
+  // Then
+  EXPECT_EQ(program.exit_code(), 5) << program.err();
+  EXPECT_TRUE(exists(dir.path("started")));
+}
+
+TEST_F(RefusedCertificate, EndsTheRunWith77WhenItDoesNotWaitForTheStore) {
+  // Given
+  start({"--tls-cert-file", certificates().expired().cert, "--tls-key-file",
+         certificates().expired().key});
+  // When
+  Program program(run_with({}));
+  // Then
+  EXPECT_EQ(program.exit_code(), 77) << program.err();
+  EXPECT_FALSE(exists(dir.path("started")));
+  EXPECT_THAT(outcome(), HasSubstr("\"outcome\":\"refused\""));
+  EXPECT_THAT(outcome(), HasSubstr("\"reason\":\"tls\""));
+}
+
 }  // namespace
 }  // namespace cronlatch::testing
