@@ -32,6 +32,15 @@ std::string schedule_identity(const Workload& workload, const std::string& job,
   return "";
 }
 
+// How long the kubelet leaves a pod that it ends: what a run may use to record what it has done.
+std::string grace_period(const Workload& workload) {
+  const auto seconds =
+      kube::number_at(*workload.job, {"spec", "template", "spec", "terminationGracePeriodSeconds"});
+  constexpr std::int64_t kLongest = 86'400;
+  if (!seconds || *seconds < 1) return "";
+  return show_duration(Seconds(std::min(*seconds, kLongest)));
+}
+
 Values facts_of_the_workload(const Workload& workload, const Wishes& wishes,
                              const std::string& outcome_file, Findings& findings) {
   Values values;
@@ -53,6 +62,7 @@ Values facts_of_the_workload(const Workload& workload, const Wishes& wishes,
     values["job"] = kubelet_escaped(job);
     if (wishes.once_per_schedule)
       values["once-per"] = kubelet_escaped(schedule_identity(workload, job, findings));
+    if (wishes.once_per_schedule) values["grace-period"] = grace_period(workload);
   }
   values["attempt-group"] = variable(kJobUidVariable);
   values["holder"] = kubelet_escaped(workload.namespace_name + "/") + variable(kPodNameVariable);

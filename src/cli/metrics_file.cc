@@ -26,8 +26,6 @@ Error trouble(const std::string& what, const std::string& path, int number) {
                                  std::strerror(number)};
 }
 
-}  // namespace
-
 Reason run_error_of(const Outcome& outcome) {
   switch (outcome.kind) {
     case Kind::store_down:
@@ -49,11 +47,20 @@ Reason run_error_of(const Outcome& outcome) {
   return Reason::none;
 }
 
+}  // namespace
+
+std::vector<Reason> run_errors_of(const Outcome& outcome) {
+  std::vector<Reason> errors;
+  if (const Reason error = run_error_of(outcome); error != Reason::none) errors.push_back(error);
+  if (outcome.not_marked) errors.push_back(Reason::not_marked);
+  return errors;
+}
+
 std::string next_metrics_file(std::string_view old, const std::optional<LockView>& view,
-                              const SeriesLabels& labels, Reason run_error) {
+                              const SeriesLabels& labels, std::span<const Reason> run_errors) {
   MetricsFile file = parse_metrics_file(old);
   if (view) file.ledger = ledger_metrics({*view});
-  if (run_error != Reason::none)
+  for (const Reason run_error : run_errors)
     ++file.errors[render(labels) + ",reason=\"" + std::string(name_of(run_error)) + '"'];
   return file.ledger + run_error_metrics(file.errors);
 }

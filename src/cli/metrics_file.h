@@ -4,8 +4,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ledger.h"
 #include "core/metrics_text.h"
@@ -14,13 +16,13 @@
 
 namespace cronlatch {
 
-// Why this outcome counts as a run error; none for outcomes that the store has counted.
-Reason run_error_of(const Outcome& outcome);
+// What of this outcome counts as a run error; empty for outcomes that the store has counted.
+std::vector<Reason> run_errors_of(const Outcome& outcome);
 
 // What the file says next: errors are carried over from `old` and counted on; without a `view` the
 // old ledger stays.
 std::string next_metrics_file(std::string_view old, const std::optional<LockView>& view,
-                              const SeriesLabels& labels, Reason run_error);
+                              const SeriesLabels& labels, std::span<const Reason> run_errors);
 
 // The whole file, "" when there is none.
 Result<std::string> read_metrics_file(const std::string& path);

@@ -50,7 +50,7 @@ Result<std::string> update_metrics_file(const Outcome& outcome, const Options& o
   const Result<std::string> old = read_metrics_file(options.metrics_file);
   if (!old) return old.error();
   const std::string text =
-      next_metrics_file(*old, view, {options.job, options.lock}, run_error_of(outcome));
+      next_metrics_file(*old, view, {options.job, options.lock}, run_errors_of(outcome));
   if (const Status replaced = replace_metrics_file(options.metrics_file, text); !replaced)
     return replaced.error();
   return run_error_metrics(parse_metrics_file(text).errors);

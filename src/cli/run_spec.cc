@@ -66,6 +66,7 @@ Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts) {
   spec.warn_after = options.warn_after;
   spec.kill_after = options.kill_after;
   spec.once_ttl = options.once_ttl;
+  spec.grace_period = options.grace_period;
   spec.has_skip_command = !options.skip_command.empty();
   spec.seed = facts.seed;
   spec.wall_minus_boot = facts.wall_minus_boot;

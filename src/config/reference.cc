@@ -202,7 +202,7 @@ How a run ended, as one line of JSON of at most 1,024 bytes: in the file named b
 the first question to the answer. `held_ms`: from the grant to the end of the command. `fence` is text, because it is
 longer than some readers of JSON keep exactly. A holder, then a lock that would make the line too long ends in `...`.
 Only where they are known: `since` and `until`, the lease of whoever holds the lock; `"stolen":true` where the last holder's
-lease had expired unreleased.
+lease had expired unreleased; `"not_marked":true` where the identity given by `once-per` is done, but could not be recorded as done.
 
 ## outcome
 

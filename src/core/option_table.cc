@@ -45,6 +45,7 @@ constexpr Option kOptions[] = {
     {"on-store-down", &O::on_store_down, "fail", "", "fail, wait, run", kPolicy, kYes, "when the store is down at the start: `fail` (exit 69), `wait`, `run` without a lock (unsafe)"},
     {"once-per", &O::once_per, "", "none", kText, kRun, kNo, "identity of this run: done once, never again while it is remembered"},
     {"once-ttl", &O::once_ttl, "35d", "", "1m to 365d", kPolicy, kYes, "how long a finished identity is remembered, the newest 128 of each job"},
+    {"grace-period", &O::grace_period, "30s", "", "1s to 1d", kRun, kNo, "how long a run may live on after TERM: bounds how long a done identity is tried to be recorded"},
     {"attempt-group", &O::attempt_group, "", "none", kText, kRun, kNo, "runs of a group that was granted once never skip afterwards: they wait, at most 2 ttl, then exit 75"},
     {"holder", &O::holder, "", "host:pid:boot-id", kText, kRun, kNo, "who we are, for people; decides nothing"},
     {"credentials-dir", &O::credentials_dir, "", "none", "a directory", kStore, kNo, "files `username`, `password`, `ca.crt`, `tls.crt`, `tls.key`: those that exist are used"},

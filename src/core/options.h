@@ -39,6 +39,7 @@ struct Options {
   OnStoreDown on_store_down = OnStoreDown::fail;
   std::string once_per;
   Millis once_ttl{};
+  Millis grace_period{30'000};
   std::string attempt_group;
   std::string holder;
   std::string credentials_dir;

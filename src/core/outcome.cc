@@ -60,7 +60,7 @@ constexpr std::array<KindRow, 10> kKindTable = {{
     {Kind::usage, "usage", "the command line, an environment variable or a key is wrong"},
 }};
 
-constexpr std::array<ReasonRow, 16> kReasonTable = {{
+constexpr std::array<ReasonRow, 17> kReasonTable = {{
     {Reason::held, "held", "somebody else holds the lock"},
     {Reason::done, "done", "the identity given by `once-per` has finished before"},
     {Reason::gone, "gone", "the store lost the record and another run took the lock"},
@@ -77,6 +77,8 @@ constexpr std::array<ReasonRow, 16> kReasonTable = {{
     {Reason::max_run, "max_run", "`max-run` passed"},
     {Reason::signal, "signal", "a signal asked for the end"},
     {Reason::ungated, "ungated", "the command ran without a lock (`on-store-down=run`)"},
+    {Reason::not_marked, "not_marked",
+     "the identity given by `once-per` has finished, but the store could not record it"},
 }};
 
 // What only some outcomes have.
@@ -85,6 +87,7 @@ std::string extras(const Outcome& outcome) {
   if (outcome.since) out += ",\"since\":" + json_quoted(rfc3339(*outcome.since));
   if (outcome.until) out += ",\"until\":" + json_quoted(rfc3339(*outcome.until));
   if (outcome.stole) out += ",\"stolen\":true";
+  if (outcome.not_marked) out += ",\"not_marked\":true";
   return out;
 }
 

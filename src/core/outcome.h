@@ -46,7 +46,8 @@ enum class Reason {
   exec,
   max_run,
   signal,
-  ungated
+  ungated,
+  not_marked
 };
 
 std::string_view name_of(Kind kind);
@@ -67,6 +68,7 @@ struct Outcome {
   WallTime started{};                        // when the run began
   std::optional<WallTime> since{}, until{};  // skipped, busy: the holder's lease, where it has one
   bool stole = false;                        // ran: the last holder's lease had expired unreleased
+  bool not_marked = false;  // the run identity is done, but could not be recorded as done
 };
 
 // The exit code of contract section 3. `exit_skipped` is the option of that name.

@@ -5,6 +5,7 @@
 #include "core/run.h"
 
 #include <algorithm>
+#include <csignal>
 
 #include "core/rfc3339.h"
 
@@ -105,6 +106,7 @@ void Run::take_empty(const Event&) { everything_ended(); }
 // before the command ended.
 void Run::take_released(const Event& e) {
   if (std::exchange(in_flight_, std::nullopt) == Verb::renew) return ask_release();
+  mark_missing_ = false;
   const bool exited = verdict_ == Verdict::succeeded || verdict_ == Verdict::failed;
   if (std::holds_alternative<NotOurs>(e) && exited)
     say(Level::warn, "release_not_ours",
@@ -133,10 +135,25 @@ void Run::end_skip(const Event& e) {
 
 void Run::cancel(const Event& e) { signal_before_start(std::get<SignalArrived>(e).signo); }
 
+bool Run::asks_for_the_end(int signo) {
+  return signo == SIGTERM || signo == SIGINT || signo == SIGHUP || signo == SIGQUIT;
+}
+
 void Run::forward(const Event& e) {
   if (anything_lives())
     watch_over();  // SIGCONT after a long stop: the lease is looked at before the command goes on
-  out_.push_back(Deliver{std::get<SignalArrived>(e).signo, Target::group});
+  const int signo = std::get<SignalArrived>(e).signo;
+  if (asks_for_the_end(signo) && !terminated_at_) terminated_at_ = now_;
+  // The group is the command's. When the command has ended, all that is left is meant.
+  out_.push_back(Deliver{signo, phase_ == Phase::lingering ? Target::tree : Target::group});
+}
+
+// While the lock is released: the time for the mark ends with the grace period, a second signal
+// ends it at once.
+void Run::hurry(const Event& e) {
+  if (!has_mark() || !asks_for_the_end(std::get<SignalArrived>(e).signo)) return;
+  const bool again = std::exchange(terminated_at_, terminated_at_.value_or(now_)).has_value();
+  release_ends_ = again ? now_ : std::min(release_ends_, mark_ends(now_));
 }
 
 std::optional<TimePoint> Run::wake_at() const {
@@ -156,7 +173,7 @@ std::optional<TimePoint> Run::wake_at() const {
   }
   if (phase_ == Phase::running && spec_.warn_after.count() > 0 && !overlong_)
     by(started_at_ + spec_.warn_after);
-  if (phase_ == Phase::running && spec_.max_run.count() > 0 && !stop_)
+  if (phase_ != Phase::starting && spec_.max_run.count() > 0 && !is_stopping_for_good())
     by(started_at_ + spec_.max_run);
   if (stop_ && !stop_->killed) by(stop_->kill_at);
   by(kill_again_at_);

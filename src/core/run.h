@@ -37,13 +37,14 @@ struct RunSpec {
   OnLost on_lost = OnLost::kill;
   OnStoreDown on_store_down = OnStoreDown::fail;
   Leftovers leftovers = Leftovers::end;
-  Millis connect_timeout{5'000};  // and the bound on the first decision
+  Millis connect_timeout{5'000};  // a window: how long the store is tried for one answer
   Millis wait_timeout{0};         // zero: no limit
   Millis min_hold{0};
   Millis max_run{0};     // zero: no limit
   Millis warn_after{0};  // zero: off
   Millis kill_after{10'000};
   Millis once_ttl{};
+  Millis grace_period{30'000};  // from TERM until the process may be killed from outside
   unsigned slots = 1;
   bool has_skip_command = false;
   std::uint64_t seed = 0;    // of the jitter
@@ -136,9 +137,11 @@ class Run {
   void end_skip(const Event&);
   void cancel(const Event&);
   void forward(const Event&);
+  void hurry(const Event&);
 
   // before the start (run_acquire.cc)
   void ask_acquire();
+  bool is_waited_out(const Down&) const;
   IfBusy how_to_count_busy() const;
   void granted(const Granted&);
   void busy(const Busy&);
@@ -163,6 +166,7 @@ class Run {
   void renew_failed(const Error&);
   void lease_lost(LostBecause);
   void stop(Kind, Reason, std::optional<TimePoint> kill_at);
+  bool is_stopping_for_good() const;
   void kill_tree();
   bool anything_lives() const;
 
@@ -171,10 +175,13 @@ class Run {
   void cannot_start(const Error&);
   void everything_ended();
   void let_go(Verdict, Kind, Reason, Millis patience);
+  bool has_mark() const;
+  TimePoint mark_ends(std::optional<TimePoint> terminated_at) const;
   void ask_release();
   void release_failed(const Error&);
   void finish(Kind, Reason);
 
+  static bool asks_for_the_end(int signo);
   using Fields = std::vector<std::pair<std::string, std::string>>;
   void say(Level, std::string event, std::string message, Fields fields = {},
            std::string hint = {});
@@ -196,10 +203,11 @@ class Run {
   bool maybe_granted_ = false;  // an Acquire was sent and its result is not known
   IfBusy asked_if_busy_ = IfBusy::skip;
   TimePoint began_{};
-  TimePoint window_ends_{};             // until then the store may be tried in one go
-  Millis backoff_{};                    // between windows, with on-store-down=wait
-  std::optional<TimePoint> resume_at_;  // pausing, retrying
+  std::optional<TimePoint> window_ends_;  // until then the store is tried for one answer
+  Millis backoff_{};                      // between windows, with on-store-down=wait
+  std::optional<TimePoint> resume_at_;    // pausing, retrying
   Busy last_busy_{};
+  bool group_granted_ = false;                       // an answer has said so: never skip
   std::optional<WallTime> held_since_, held_until_;  // the lease of whom we did not wait for
   std::optional<Error> last_error_;
 
@@ -224,6 +232,7 @@ class Run {
   TimePoint killed_at_{};
   bool stuck_told_ = false;
   std::optional<int> child_code_;
+  bool done_ = false;  // the command has exited with 0, and nothing of the work was stopped
 
   // releasing
   Verdict verdict_ = Verdict::given_back;
@@ -231,6 +240,9 @@ class Run {
   Reason final_reason_ = Reason::none;
   TimePoint release_ends_{};
   std::optional<TimePoint> release_at_;
+  int release_failures_ = 0;
+  bool mark_missing_ = false;               // the run identity is done, and not recorded yet
+  std::optional<TimePoint> terminated_at_;  // the first signal that asks for the end
   Millis held_{};
   Millis waited_{};
   int cancel_signo_ = 0;

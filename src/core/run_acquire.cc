@@ -3,16 +3,16 @@
 // command but granted() and start_ungated(), and nothing may finish while the store may still
 // believe that the lock is ours without giving it back.
 #include <algorithm>
-#include <csignal>
 
 #include "core/run.h"
 
 namespace cronlatch {
 namespace {
 
-// While waiting, a lock that was released early is noticed within this time even though nobody
-// tells us.
-constexpr Millis kLongestPause{2'000};
+// While waiting, a lock that was released early is noticed within this time and a tenth. It is
+// below 1 s because a takeover may take one pause longer than a lease (L2): after a backward step
+// of the store's clock the next question starts the rest of the lease anew (L7).
+constexpr Millis kLongestPause{800};
 // A busy answer that names no end (the file store) is asked again this soon.
 constexpr Millis kBlindPause{250};
 constexpr Millis kShortestPause{10};
@@ -45,12 +45,12 @@ Reason reason_of(Code code) {
 
 // Waiting is what the user asked for, or what a retry of a group that has run before must do: its
 // skip would pass for success.
-bool Run::waits() const { return spec_.on_busy == OnBusy::wait || last_busy_.group_granted; }
+bool Run::waits() const { return spec_.on_busy == OnBusy::wait || group_granted_; }
 
 std::optional<TimePoint> Run::wait_ends() const {
   std::optional<TimePoint> end;
   if (spec_.wait_timeout.count() > 0) end = began_ + spec_.wait_timeout;
-  if (spec_.on_busy != OnBusy::wait && last_busy_.group_granted) {
+  if (spec_.on_busy != OnBusy::wait && group_granted_) {
     const TimePoint cap = began_ + 2 * spec_.timings.ttl;
     end = end ? std::min(*end, cap) : cap;
   }
@@ -66,7 +66,7 @@ IfBusy Run::how_to_count_busy() const {
 }
 
 void Run::ask_acquire() {
-  if (now_ >= window_ends_) window_ends_ = now_ + spec_.connect_timeout;
+  if (!window_ends_) window_ends_ = now_ + spec_.connect_timeout;
   asked_if_busy_ = how_to_count_busy();
   phase_ = Phase::acquiring;
   resume_at_.reset();
@@ -79,7 +79,7 @@ void Run::ask_acquire() {
                .waited = std::chrono::duration_cast<Millis>(now_ - began_),
                .min_hold = spec_.min_hold,
                .slots = spec_.slots,
-               .give_up = window_ends_},
+               .give_up = *window_ends_},
        Verb::acquire);
 }
 
@@ -88,12 +88,12 @@ void Run::granted(const Granted& reply) {
   stole_ = reply.stole;
   leased_ = reply.leased;
   lease_ = Lease{reply.asked};
-  granted_at_ = now_;
+  granted_at_ = started_at_ = now_;
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
   if (leased_ &&
       now_ >= lease_->term_at(spec_.timings)) {  // the answer took too long to be worth a start
     maybe_granted_ = true;
-    if (now_ < window_ends_) return ask_acquire();  // the same attempt: extends what we have
+    if (now_ < *window_ends_) return ask_acquire();  // the same attempt: extends what we have
     last_error_ = Error{Code::unreachable, "the store answered too late to use the lease"};
     return give_back_or_finish(Kind::store_down, Reason::unreachable);
   }
@@ -112,13 +112,15 @@ void Run::busy(const Busy& reply) {
   const bool first = last_busy_.holder.empty();
   const bool told = !first && last_busy_.fence == reply.fence;
   last_busy_ = reply;
+  group_granted_ = group_granted_ || reply.group_granted;
   maybe_granted_ = false;
+  window_ends_.reset();  // the store has answered: the next question has a window of its own
   if (reply.because == BusyBecause::done) return skip(Kind::skipped, Reason::done);
+  if (asked_if_busy_ == IfBusy::timed_out) return skip(Kind::busy, Reason::wait_timeout);
   if (!waits()) {
     if (spec_.on_busy == OnBusy::skip) return skip(Kind::skipped, Reason::held);
     return skip(Kind::busy, Reason::held);
   }
-  if (asked_if_busy_ == IfBusy::timed_out) return skip(Kind::busy, Reason::wait_timeout);
   if (!told)
     say(Level::info, "waiting", "waiting for lock " + spec_.lock + ", held by " + reply.holder,
         {{"holder", reply.holder}, {"fence", std::to_string(reply.fence)}});
@@ -179,9 +181,16 @@ void Run::ask_again(const Stale& stale) {
     ++attempt_;
     maybe_granted_ = false;
   }
-  if (stale.closed && now_ < window_ends_) return ask_acquire();
+  if (stale.closed && now_ < *window_ends_) return ask_acquire();
   store_trouble(Down{
       {Code::unreachable, "the store's clock says that the question came too late"}, true, true});
+}
+
+// on-store-down=wait: a certificate that has expired, or is another server's, is an outage that
+// ends when it is renewed.
+bool Run::is_waited_out(const Down& down) const {
+  return down.transient ||
+         (spec_.on_store_down == OnStoreDown::wait && down.error.code == Code::tls);
 }
 
 void Run::store_trouble(const Down& down) {
@@ -189,21 +198,20 @@ void Run::store_trouble(const Down& down) {
   if (!last_error_ || last_error_->message != down.error.message)
     say(Level::warn, "store_trouble", down.error.message, {}, down.error.hint);
   last_error_ = down.error;
-  const bool waits_out = spec_.on_store_down == OnStoreDown::wait && down.error.code == Code::tls;
-  if (!down.transient && !waits_out) return finish(Kind::refused, reason_of(down.error.code));
-  const Millis gap = spec_.timings.retry_gap;
-  if (now_ + gap < window_ends_) {
-    phase_ = Phase::retrying;
-    resume_at_ = now_ + std::chrono::duration_cast<Micros>(gap * (0.75 + 0.5 * random_unit()));
-    return;
-  }
-  store_gave_up();
+  if (!is_waited_out(down)) return finish(Kind::refused, reason_of(down.error.code));
+  // A pause that ended behind the window would make the decision later than it was promised (L1).
+  const auto pause =
+      std::chrono::duration_cast<Micros>(spec_.timings.retry_gap * (0.75 + 0.5 * random_unit()));
+  if (now_ + pause >= *window_ends_) return store_gave_up();
+  phase_ = Phase::retrying;
+  resume_at_ = now_ + pause;
 }
 
 void Run::store_gave_up() {
+  const Reason reason = reason_of(last_error_->code);
   switch (spec_.on_store_down) {
     case OnStoreDown::fail:
-      return give_back_or_finish(Kind::store_down, Reason::unreachable);
+      return give_back_or_finish(Kind::store_down, reason);
     case OnStoreDown::run:
       return start_ungated();
     case OnStoreDown::wait:
@@ -211,18 +219,18 @@ void Run::store_gave_up() {
   }
   const bool limited = spec_.wait_timeout.count() > 0;
   const TimePoint ends = began_ + spec_.wait_timeout;
-  if (limited && now_ >= ends) return give_back_or_finish(Kind::store_down, Reason::unreachable);
+  if (limited && now_ >= ends) return give_back_or_finish(Kind::store_down, reason);
   backoff_ = std::clamp(backoff_ * 2, Millis(1'000), kLongestBackoff);
   phase_ = Phase::retrying;
   resume_at_ = now_ + std::chrono::duration_cast<Micros>(backoff_ * (0.75 + 0.5 * random_unit()));
   if (limited) resume_at_ = std::min(*resume_at_, ends);
-  window_ends_ = now_;  // the next question opens a new window
+  window_ends_.reset();  // the next question has a window of its own
 }
 
 void Run::start_ungated() {
   ungated_ = true;
   leased_ = false;
-  granted_at_ = now_;
+  granted_at_ = started_at_ = now_;
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
   say(Level::warn, "ungated",
       "the store is down: running WITHOUT the lock " + spec_.lock + ", as on-store-down=run says");
@@ -230,9 +238,9 @@ void Run::start_ungated() {
   out_.push_back(Launch{Program::command, 0});
 }
 
-// TERM, INT, HUP and QUIT cancel; everything else is for a command that does not exist yet.
+// Everything but a request to end is for a command that does not exist yet.
 void Run::signal_before_start(int signo) {
-  if (signo != SIGTERM && signo != SIGINT && signo != SIGHUP && signo != SIGQUIT) return;
+  if (!asks_for_the_end(signo)) return;
   const bool again = cancel_signo_ != 0;
   if (!again) cancel_signo_ = signo;
   if (again)

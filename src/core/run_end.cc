@@ -10,6 +10,10 @@ namespace {
 
 // Trying to release costs the user's time, not releasing costs the next run at most one lease.
 constexpr Millis kReleasePatience{5'000};
+// A mark that is missing costs the user the same work a second time.
+constexpr Millis kMarkPatience{120'000};
+// Of the grace period: to write the outcome before the process is killed from outside.
+constexpr Millis kReportTime{1'000};
 
 }  // namespace
 
@@ -22,6 +26,7 @@ void Run::cannot_start(const Error& error) {
 
 void Run::child_exited(const ChildExited& exited) {
   child_code_ = exited.code;
+  done_ = exited.code == 0 && !stop_;
   held_ = std::chrono::duration_cast<Millis>(now_ - granted_at_);
   if (exited.tree_empty) return everything_ended();
   if (stop_) {
@@ -47,6 +52,8 @@ void Run::child_exited(const ChildExited& exited) {
 }
 
 void Run::everything_ended() {
+  // leftovers=wait: what the command left behind is part of its work.
+  if (stop_ && spec_.leftovers == Leftovers::wait) done_ = false;
   const bool stopped = stop_ && stop_->kind != Kind::ran;
   const Kind kind = stopped ? stop_->kind : Kind::ran;
   Reason reason = stopped ? stop_->reason : Reason::none;
@@ -72,7 +79,18 @@ void Run::let_go(Verdict verdict, Kind kind, Reason reason, Millis patience) {
   final_kind_ = kind;
   final_reason_ = reason;
   release_ends_ = now_ + patience;
+  mark_missing_ = has_mark();
+  if (mark_missing_) release_ends_ = mark_ends(terminated_at_);
   if (!in_flight_) ask_release();  // else when the renewal that is with the store has been answered
+}
+
+// The release writes more than the end of a lease: the run identity is done.
+bool Run::has_mark() const { return done_ && !spec_.who.once.empty(); }
+
+TimePoint Run::mark_ends(std::optional<TimePoint> terminated_at) const {
+  const TimePoint ends = now_ + kMarkPatience;
+  if (!terminated_at) return ends;
+  return std::min<TimePoint>(ends, *terminated_at + spec_.grace_period - kReportTime);
 }
 
 void Run::ask_release() {
@@ -83,7 +101,7 @@ void Run::ask_release() {
                .fence = fence_,
                .verdict = verdict_,
                .overlong = overlong_,
-               .mark_done = final_kind_ == Kind::ran && child_code_ == 0,
+               .mark_done = has_mark(),
                .held = held_,
                .min_hold = spec_.min_hold,
                .once_ttl = spec_.once_ttl,
@@ -95,6 +113,11 @@ void Run::ask_release() {
 void Run::release_failed(const Error& error) {
   if (now_ + spec_.timings.retry_gap < release_ends_) {
     release_at_ = now_ + spec_.timings.retry_gap;
+    if (mark_missing_ && release_failures_++ == 0)
+      say(Level::warn, "mark_delayed",
+          "run identity " + spec_.who.once + " is done, but the store does not record it: " +
+              error.message + "; retried until " + wall(release_ends_),
+          {{"once_per", spec_.who.once}}, error.hint);
     return;
   }
   const bool certain = leased_ && !lease_gone_ && verdict_ != Verdict::given_back;
@@ -102,6 +125,12 @@ void Run::release_failed(const Error& error) {
       "the lock " + spec_.lock + " could not be released: " + error.message +
           (certain ? "; its lease ends at " + wall(lease_->asked + spec_.timings.ttl) : ""),
       {}, error.hint);
+  if (mark_missing_)
+    say(Level::error, "not_marked",
+        "run identity " + spec_.who.once +
+            " is done, but could not be recorded in the store; a later run may do the same work "
+            "again",
+        {{"once_per", spec_.who.once}});
   finish(final_kind_, final_reason_);
 }
 
@@ -122,6 +151,7 @@ void Run::finish(Kind kind, Reason reason) {
   o.since = held_since_;
   o.until = held_until_;
   o.stole = stole_;
+  o.not_marked = mark_missing_;
   if (kind == Kind::store_down || kind == Kind::refused || kind == Kind::cannot_start)
     o.error = last_error_;
   outcome_ = std::move(o);

@@ -60,18 +60,22 @@ void Run::lease_timeline() {
 }
 
 void Run::run_limits() {
-  if (phase_ != Phase::running) return;
-  if (spec_.warn_after.count() > 0 && !overlong_ && now_ >= started_at_ + spec_.warn_after) {
+  if (phase_ == Phase::starting) return;
+  if (phase_ == Phase::running && spec_.warn_after.count() > 0 && !overlong_ &&
+      now_ >= started_at_ + spec_.warn_after) {
     overlong_ = true;
     say(Level::warn, "long_run",
         "the command has been running for more than warn-after, " +
             std::to_string(spec_.warn_after.count() / 1000) + "s");
   }
-  if (spec_.max_run.count() > 0 && !stop_ && now_ >= started_at_ + spec_.max_run) {
+  if (spec_.max_run.count() > 0 && !is_stopping_for_good() && now_ >= started_at_ + spec_.max_run) {
     say(Level::error, "max_run", "the command has reached max-run: stopping it");
     stop(Kind::timed_out, Reason::max_run, now_ + spec_.kill_after);
   }
 }
+
+// KILL has a time already, or has been sent. on-lost=term alone sets none: max-run still counts.
+bool Run::is_stopping_for_good() const { return stop_ && (stop_->kill_at || stop_->killed); }
 
 // TERM now, KILL at `kill_at`. The first cause names the outcome, the earliest KILL counts.
 void Run::stop(Kind kind, Reason reason, std::optional<TimePoint> kill_at) {
@@ -150,6 +154,8 @@ void Run::lease_lost(LostBecause because) {
   lease_gone_ = true;
   renew_at_.reset();
   gone_because_ = reason_of(because);
+  // A command that had exited when its background processes lost the lease under them.
+  if (stop_ && stop_->kind == Kind::ran && spec_.on_lost != OnLost::warn) stop_->kind = Kind::lost;
   if (stop_ && stop_->kind == Kind::lost) stop_->reason = gone_because_;
   say(Level::error, "lost",
       "the lease of lock " + spec_.lock + " is lost: " + std::string(name_of(gone_because_)),

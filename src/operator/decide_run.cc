@@ -159,6 +159,12 @@ std::vector<Decision> decide_run(const GatedRun& run, const ObjectRef& cronjob) 
     tell({"Stolen", Tone::warning,
           "took lock " + run.lock + " over: its last holder's lease had expired unreleased"});
   tell(told(run, *run.kind));
+  if (run.not_marked) {
+    tell({"DoneNotRecorded", Tone::warning,
+          "finished its scheduled time, but could not record it in the store: a later run may do "
+          "the same work again"});
+    count(Reason::not_marked);
+  }
   if (is_error(*run.kind)) count(run.reason == Reason::none ? Reason::config : run.reason);
   return decisions;
 }

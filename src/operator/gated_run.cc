@@ -68,6 +68,7 @@ void read_outcome(std::string_view text, GatedRun& run) {
   run.since = shown(*message, "since");
   run.until = shown(*message, "until");
   run.stole = kube::is_true(*message, {"stolen"});
+  run.not_marked = kube::is_true(*message, {"not_marked"});
   run.waited = millis_at(*message, {"waited_ms"});
   run.held = millis_at(*message, {"held_ms"});
 }

@@ -29,6 +29,7 @@ struct GatedRun {
   std::string lock, holder, fence;
   std::string since, until;  // skipped: the holder's lease, RFC 3339; may be empty
   bool stole = false;        // ran: after a lease that had expired unreleased
+  bool not_marked = false;   // its run identity is done, and not recorded as done
   int exit_code = 0;
   Millis waited{}, held{};
 };

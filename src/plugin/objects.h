@@ -79,6 +79,7 @@ struct Left {
   std::string lock, holder, fence;
   std::string since, until;  // skipped, busy: the holder's lease, RFC 3339
   bool stole = false;
+  bool not_marked = false;
   Millis waited{}, held{};
 };
 Left read_left(std::string_view termination_message);

@@ -83,6 +83,7 @@ Left read_left(std::string_view text) {
   left.since = shown(*message, {"since"});
   left.until = shown(*message, {"until"});
   left.stole = kube::is_true(*message, {"stolen"});
+  left.not_marked = kube::is_true(*message, {"not_marked"});
   left.waited =
       Millis(std::max<std::int64_t>(kube::number_at(*message, {"waited_ms"}).value_or(0), 0));
   left.held = Millis(std::max<std::int64_t>(kube::number_at(*message, {"held_ms"}).value_or(0), 0));

@@ -114,6 +114,11 @@ std::vector<Finding> judge_pod(const Cluster& cluster, const Job& job, const Pod
       out.push_back({"stole",
                      "it took the lock over: its last holder's lease had expired unreleased",
                      "that holder was killed, or stood still"});
+    if (pod.left.not_marked)
+      out.push_back({"not_marked",
+                     "its scheduled time is done, but the store did not record that: a retry or "
+                     "another cluster may do the same work again",
+                     "was Redis unavailable when the command exited? " + logs(pod)});
   } else if (pod.phase == "Failed") {
     out.push_back(silent(pod));
   } else {

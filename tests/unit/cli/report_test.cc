@@ -20,6 +20,7 @@
 namespace cronlatch {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -154,16 +155,19 @@ TEST(RunError, IsWhatTheStoreHasNotCounted) {
   Outcome outcome;
   outcome.kind = Kind::cannot_start;
   outcome.reason = Reason::exec;
-  EXPECT_EQ(run_error_of(outcome), Reason::exec);
+  EXPECT_THAT(run_errors_of(outcome), ElementsAre(Reason::exec));
   outcome.fence = 7;  // granted: the ledger counts it
-  EXPECT_EQ(run_error_of(outcome), Reason::none);
+  EXPECT_THAT(run_errors_of(outcome), IsEmpty());
   outcome.kind = Kind::ran;
   outcome.reason = Reason::ungated;
-  EXPECT_EQ(run_error_of(outcome), Reason::ungated);
+  EXPECT_THAT(run_errors_of(outcome), ElementsAre(Reason::ungated));
+  outcome.not_marked = true;
+  EXPECT_THAT(run_errors_of(outcome), ElementsAre(Reason::ungated, Reason::not_marked));
+  outcome.not_marked = false;
   for (const Kind kind : {Kind::skipped, Kind::busy, Kind::interrupted}) {
     outcome.kind = kind;
     outcome.reason = Reason::held;
-    EXPECT_EQ(run_error_of(outcome), Reason::none);
+    EXPECT_THAT(run_errors_of(outcome), IsEmpty());
   }
 }
 

@@ -184,10 +184,10 @@ TEST(OutcomeTables, NameEveryKindAndReasonOnce) {
   EXPECT_EQ(reasons,
             (std::set<std::string_view>{"held", "done", "gone", "wait_timeout", "expired", "taken",
                                         "revoked", "unreachable", "auth", "tls", "acl", "config",
-                                        "exec", "max_run", "signal", "ungated"}));
+                                        "exec", "max_run", "signal", "ungated", "not_marked"}));
   EXPECT_EQ(name_of(Reason::none), "");
   EXPECT_EQ(kind_table().size(), static_cast<std::size_t>(Kind::usage) + 1);
-  EXPECT_EQ(reason_table().size(), static_cast<std::size_t>(Reason::ungated));
+  EXPECT_EQ(reason_table().size(), static_cast<std::size_t>(Reason::not_marked));
 }
 
 TEST(OutcomeTables, DocumentEveryExitCode) {

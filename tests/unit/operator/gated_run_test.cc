@@ -71,7 +71,8 @@ TEST(GatedRun, UnderstandsWhatTheWrapperWrites) {
                         .held = Millis(8),
                         .since = WallTime{1'763'690'000'000'000},
                         .until = WallTime{1'763'690'120'000'000},
-                        .stole = true};
+                        .stole = true,
+                        .not_marked = true};
 
   const auto run = read_gated_run(pod(to_json(outcome, 0), 79));
 
@@ -85,6 +86,7 @@ TEST(GatedRun, UnderstandsWhatTheWrapperWrites) {
   EXPECT_EQ(run->since, "2025-11-21T01:53:20Z");
   EXPECT_EQ(run->until, "2025-11-21T01:55:20Z");
   EXPECT_TRUE(run->stole);
+  EXPECT_TRUE(run->not_marked);
   EXPECT_EQ(run->exit_code, 79);
 }
 
@@ -231,6 +233,18 @@ TEST(DecideRun, SaysThatAnExpiredLeaseWasTakenOver) {
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].reason, "Stolen");
   EXPECT_EQ(events[1].reason, "Acquired");
+}
+
+TEST(DecideRun, RecordsAndCountsAnIdentityThatIsDoneButNotRecorded) {
+  const auto decisions =
+      decide_run(*read_gated_run(pod(message("ran", "none", R"(,"not_marked":true)"))), {});
+
+  const auto events = events_of(decisions);
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[1].reason, "DoneNotRecorded");
+  EXPECT_EQ(events[1].tone, Tone::warning);
+  ASSERT_TRUE(std::holds_alternative<CountRunError>(decisions.back()));
+  EXPECT_EQ(std::get<CountRunError>(decisions.back()).reason, Reason::not_marked);
 }
 
 TEST(Events, AreNamedByWhatTheyTell) {

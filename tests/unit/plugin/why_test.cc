@@ -47,6 +47,15 @@ TEST(Why, ASkipSaysByWhomSinceAndUntil) {
   EXPECT_THAT(run.cause().next, HasSubstr("release shop/nightly --force"));
 }
 
+TEST(Why, AnIdentityThatIsDoneButNotRecordedIsReported) {
+  OneRun run;
+  run.ends(Kind::ran);
+  run.pod->left.not_marked = true;
+  const auto findings = explain_last_run(run.cluster, cronjob_of(run.cluster, "nightly")).findings;
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[1].code, "not_marked");
+}
+
 TEST(Why, AnOperatorThatIsAwayIsToldByTheNameOfItsWebhook) {
   const Finding finding = cause(recorded(), "hourly");
   EXPECT_EQ(finding.code, "operator_away");

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run identity that is done, and a store that is unavailable when the command exits.
+#include "gated.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Mark : public GatedByRedis {
+ protected:
+  // Starts a run of identity "tick" that exits with 0 when `go` is there.
+  ProgramSpec tick(const Words& more = {}) const {
+    Words options = {"--ttl",      "5s",   "--job",          "a/b",
+                     "--once-per", "tick", "--outcome-file", dir.path("outcome")};
+    options.insert(options.end(), more.begin(), more.end());
+    return run(options, {"to", file(), "say", "worked", "await", go()});
+  }
+  std::string outcome() const { return read_file(dir.path("outcome")); }
+};
+
+TEST_F(Mark, IsWrittenWhenTheStoreComesBackAfterTheLease) {
+  // Given a store that stops answering just before the command exits
+  Program first(tick());
+  ASSERT_TRUE(told("worked"));
+  redis->pause();
+  touch(go());
+  ASSERT_TRUE(first.complains("is done, but")) << first.err();
+  // When it is back only after the release of a run without an identity would have been given up,
+  // and after the lease
+  const std::int64_t paused = boottime_us();
+  ASSERT_TRUE(eventually([&] { return boottime_us() > paused + 7'000'000; }, 30s));
+  redis->resume();
+  // Then the work is not done a second time
+  EXPECT_EQ(first.exit_code(), 0) << first.err();
+  EXPECT_THAT(outcome(), Not(HasSubstr("not_marked")));
+  Program second(tick());
+  EXPECT_EQ(second.exit_code(), 0);
+  EXPECT_THAT(second.err(), HasSubstr("done already"));
+  EXPECT_EQ(count(read_file(file()), "worked"), 1u);
+}
+
+TEST_F(Mark, ThatCannotBeWrittenIsReportedAndTheGracePeriodIsKept) {
+  // Given
+  Program program(tick({"--grace-period", "3s", "--metrics-file", dir.path("metrics.prom")}));
+  ASSERT_TRUE(told("worked"));
+  redis->pause();
+  touch(go());
+  ASSERT_TRUE(program.complains("is done, but")) << program.err();
+  // When the pod is deleted
+  const std::int64_t terminated = boottime_us();
+  program.signal(SIGTERM);
+  const auto code = program.exit_code();
+  // Then it ends before it would be killed, and says what is missing
+  EXPECT_EQ(code, 0);
+  EXPECT_LT(boottime_us() - terminated, 3'000'000 + 2'000'000);  // the metrics' patience on top
+  EXPECT_THAT(program.err(), HasSubstr("could not be recorded in the store"));
+  EXPECT_THAT(outcome(), HasSubstr("\"not_marked\":true"));
+  EXPECT_THAT(read_file(dir.path("metrics.prom")), HasSubstr("reason=\"not_marked\"} 1"));
+  redis->resume();
+}
+
+}  // namespace
+}  // namespace cronlatch::testing

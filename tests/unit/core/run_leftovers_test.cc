@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command has exited, its background processes live: limits, signals and the lease still count.
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "support/run_driver.h"
+
+namespace cronlatch::testing {
+namespace {
+
+RunSpec waiting_spec() {
+  RunSpec spec = spec_with(Millis(120'000), Millis(4'000));
+  spec.leftovers = Leftovers::wait;
+  return spec;
+}
+
+// Renewals succeed at once.
+void renew_until(RunDriver& d, Millis until) {
+  for (int turns = 0; d.run.wake_at() && *d.run.wake_at() < at(until); ++turns) {
+    ASSERT_LT(turns, 1'000) << "a deadline that has passed is asked for again and again";
+    const Millis now = std::chrono::ceil<Millis>(*d.run.wake_at() - at({}));
+    d.on(now, Tick{});
+    if (d.asked<Renew>()) d.on(now, Kept{.asked = at(now)});
+  }
+  d.on(until, Tick{});
+}
+
+TEST(RunLeftovers, MaxRunStopsWhatTheCommandLeftBehind) {
+  RunSpec spec = waiting_spec();
+  spec.max_run = Millis(30'000);
+  RunDriver d(spec);
+  d.up_to_running().on(Millis(1'000), ChildExited{0, false});
+  renew_until(d, Millis(29'999));
+  EXPECT_FALSE(d.delivered(SIGTERM, Target::tree));
+  renew_until(d, Millis(30'000));
+  EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
+  renew_until(d, Millis(34'000));
+  EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+  d.on(Millis(34'010), TreeEmpty{}).on(Millis(34'020), Freed{});
+  EXPECT_EQ(exit_code(d.outcome(), 0), 124);
+}
+
+TEST(RunLeftovers, MaxRunKillsACommandThatOnLostTermAskedToStop) {
+  RunSpec spec = spec_with(Millis(120'000), Millis(4'000));
+  spec.on_lost = OnLost::term;
+  spec.max_run = Millis(30'000);
+  RunDriver d(spec);
+  d.up_to_running().on(Millis(1'000), NotOurs{LostBecause::taken});
+  EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
+  d.tick_until(Millis(33'999));
+  for (const Action& a : d.all)
+    if (const Deliver* s = std::get_if<Deliver>(&a)) {
+      EXPECT_NE(s->signo, SIGKILL);
+    }
+  d.tick_until(Millis(34'000));
+  EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+  d.on(Millis(34'010), ChildExited{137, true}).on(Millis(34'020), NotOurs{});
+  EXPECT_EQ(exit_code(d.outcome(), 0), 79);
+}
+
+TEST(RunLeftovers, TermReachesThemAll) {
+  for (const int signo : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1}) {
+    RunDriver d(waiting_spec());
+    d.up_to_running().on(Millis(1'000), ChildExited{0, false});
+    d.on(Millis(2'000), SignalArrived{signo});
+    EXPECT_TRUE(d.delivered(signo, Target::tree)) << signo;
+  }
+}
+
+TEST(RunLeftovers, ALeaseThatIsLostWhileTheyAreEndedMakesTheRunLost) {
+  for (const LostBecause because : {LostBecause::taken, LostBecause::gone, LostBecause::expired}) {
+    RunDriver d(spec_with(Millis(30'000)));
+    d.up_to_running().on(Millis(1'000), ChildExited{0, false});
+    d.on(Millis(2'000), NotOurs{because});
+    EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+    d.on(Millis(2'100), TreeEmpty{});
+    EXPECT_EQ(d.asked<Release>()->verdict, Verdict::lost);
+    d.on(Millis(2'110), NotOurs{});
+    EXPECT_EQ(exit_code(d.outcome(), 0), 79);
+  }
+}
+
+TEST(RunLeftovers, ALeaseThatIsRevokedWhileTheyAreEndedMakesTheRunLost) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.up_to_running().on(Millis(1'000), ChildExited{0, false});
+  d.on(Millis(2'000), NotOurs{LostBecause::revoked}).on(Millis(2'100), TreeEmpty{});
+  d.on(Millis(2'110), Freed{});
+  EXPECT_EQ(exit_code(d.outcome(), 0), 79);
+  EXPECT_EQ(d.outcome().reason, Reason::revoked);
+}
+
+TEST(RunLeftovers, OnLostWarnKeepsTheCommandsOwnCode) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_lost = OnLost::warn;
+  RunDriver d(spec);
+  d.up_to_running().on(Millis(1'000), ChildExited{3, false});
+  d.on(Millis(2'000), NotOurs{}).on(Millis(2'100), TreeEmpty{}).on(Millis(2'110), NotOurs{});
+  EXPECT_EQ(exit_code(d.outcome(), 0), 3);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
