@@ -30,6 +30,12 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
+// ZADD <index> ..., or a script with the index as its only key.
+bool enters_index(const std::vector<std::string>& request) {
+  if (request[0] == "ZADD") return request.at(1).ends_with("index");
+  return request[0].starts_with("EVAL") && request.at(2) == "1" && request.at(3).ends_with("index");
+}
+
 void send_at_once(int fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -41,7 +47,7 @@ RedisVerb verb_of(const std::vector<std::string>& request) {
   const std::string& command = request.at(0);
   if (command == "HELLO") return RedisVerb::hello;
   if (command == "TIME") return RedisVerb::time;
-  if (command == "ZADD") return RedisVerb::index;
+  if (enters_index(request)) return RedisVerb::index;
   if (!command.starts_with("EVAL")) return RedisVerb::other;
   const auto is = [&](const scripts::Script& script) {
     return request.at(1) == script.hash || request.at(1) == script.text;
