@@ -4,6 +4,8 @@
 // it.
 #include "core/run.h"
 
+#include <functional>
+
 #include "cli/programs.h"
 #include "cli/report.h"
 #include "cli/run_spec.h"
@@ -24,14 +26,14 @@ struct Prepared {
   std::unique_ptr<Backend> store;
 };
 
-Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation) {
+Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation, const Log& log) {
   Result<Programs> programs = find_programs(loaded, invocation.environment);
   if (!programs) return programs.error();
   const Result<RunFacts> facts = read_run_facts(invocation.clock);
   if (!facts) return facts.error();
   Result<RunSpec> spec = make_run_spec(loaded.options, *facts);
   if (!spec) return spec.error();
-  Result<std::unique_ptr<Backend>> store = open_store(store_spec(loaded));
+  Result<std::unique_ptr<Backend>> store = open_store(store_spec(loaded, std::cref(log)));
   if (!store) return store.error();
   const Status reach = check_reach(loaded.options, (*store)->shared());
   if (!reach) return reach.error();
@@ -70,7 +72,7 @@ Result<Printed> run_command(const Invocation& invocation) {
   const Options& options = loaded->options;
   const Log log(options.log_format, options.log_level, clock, write_stderr);
   for (const LogLine& line : loaded->warnings) log(line);
-  Result<Prepared> prepared = prepare(*loaded, invocation);
+  Result<Prepared> prepared = prepare(*loaded, invocation, log);
   if (!prepared) {
     const Outcome outcome = outcome_of(prepared.error(), options, started);
     log(line_of(outcome));

@@ -55,7 +55,7 @@ Result<Format> output_format(const Loaded& loaded) {
   return given == loaded.extras.end() ? Format::table : parse_format(given->second);
 }
 
-StoreSpec store_spec(const Loaded& loaded) {
+StoreSpec store_spec(const Loaded& loaded, std::function<void(const LogLine&)> warn) {
   const Options& options = loaded.options;
   StoreSpec spec;
   spec.url = options.store;
@@ -67,12 +67,17 @@ StoreSpec store_spec(const Loaded& loaded) {
   spec.tls_server_name = options.tls_server_name;
   spec.tls_skip_verify = options.tls_skip_verify;
   spec.key_prefix = options.key_prefix;
+  spec.credentials_now = [reader = loaded.credentials] { return reader->read(Disk()); };
+  spec.warn = std::move(warn);
   return spec;
 }
 
+void show_warning(const LogLine& line) {
+  write_stderr(render(line, LogFormat::text, WallTime{}) + '\n');
+}
+
 void show_warnings(const Loaded& loaded) {
-  for (const LogLine& line : loaded.warnings)
-    write_stderr(render(line, LogFormat::text, WallTime{}) + '\n');
+  for (const LogLine& line : loaded.warnings) show_warning(line);
 }
 
 Result<Session> open_session(const Invocation& invocation, Rest rest,
@@ -82,7 +87,7 @@ Result<Session> open_session(const Invocation& invocation, Rest rest,
   show_warnings(*loaded);
   const Result<Format> format = output_format(*loaded);
   if (!format) return format.error();
-  Result<std::unique_ptr<Backend>> store = open_store(store_spec(*loaded));
+  Result<std::unique_ptr<Backend>> store = open_store(store_spec(*loaded, show_warning));
   if (!store) return store.error();
   const TimePoint give_up =
       invocation.clock.now() + loaded->options.connect_timeout + op_timeout(loaded->options);

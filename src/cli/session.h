@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,8 +27,11 @@ bool wants_help(const std::vector<std::string>& arguments);
 Result<Loaded> load_options(const Invocation& invocation, Rest rest,
                             std::span<const ExtraFlag> extras = {});
 
-StoreSpec store_spec(const Loaded& loaded);
+// `warn` is called between connections, as long as the store lives.
+StoreSpec store_spec(const Loaded& loaded, std::function<void(const LogLine&)> warn);
 
+// On standard error.
+void show_warning(const LogLine& line);
 // The warnings of loading, on standard error.
 void show_warnings(const Loaded& loaded);
 

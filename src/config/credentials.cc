@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets are read here, once, and leave as Secret.
+// Secrets are read here and nowhere else, and leave as Secret.
 #include "config/credentials.h"
 
 #include <cerrno>
@@ -107,6 +107,22 @@ Result<Credentials> find_credentials(Options& options,
                                      const Files& files) {
   if (transport_of(options.store) == Transport::local) return Credentials{};
   return Finder(options, files).find(password_variable);
+}
+
+CredentialReader::CredentialReader(const Options& given,
+                                   const std::optional<std::string>& password_variable)
+    : given_(given), password_variable_(password_variable.value_or("")) {}
+
+Result<StoreCredentials> CredentialReader::read(const Files& files) const {
+  Options options = given_;
+  Result<Credentials> found = find_credentials(options, password_variable_.reveal(), files);
+  if (!found) return found.error();
+  if (Status valid = validate(options); !valid) return valid.error();
+  return StoreCredentials{.username = options.redis_username,
+                          .password = std::move(found->password),
+                          .tls_ca = options.tls_ca,
+                          .tls_cert = options.tls_cert,
+                          .tls_key = options.tls_key};
 }
 
 }  // namespace cronlatch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who we are to the store: user, password and certificates, from options, from CRONLATCH_PASSWORD
-// and from a directory.
+// and from a directory. Files may be replaced at any time: each new connection reads them again.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 #include "core/options.h"
 #include "core/result.h"
 #include "core/secret.h"
+#include "core/store_credentials.h"
 
 namespace cronlatch {
 
@@ -29,5 +30,17 @@ struct Credentials {
 Result<Credentials> find_credentials(Options& options,
                                      const std::optional<std::string>& password_variable,
                                      const Files& files);
+
+// The same once more, as the files are now: `given` is what find_credentials() was given, before it
+// filled anything in. Code::config also for a certificate without its key.
+class CredentialReader {
+ public:
+  CredentialReader(const Options& given, const std::optional<std::string>& password_variable);
+  Result<StoreCredentials> read(const Files& files) const;
+
+ private:
+  Options given_;
+  Secret password_variable_;  // cannot change while the process lives
+};
 
 }  // namespace cronlatch

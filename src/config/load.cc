@@ -8,7 +8,6 @@
 #include <cstring>
 #include <optional>
 
-#include "config/credentials.h"
 #include "config/environment.h"
 #include "config/yaml.h"
 #include "core/errno_hint.h"
@@ -67,6 +66,7 @@ Status apply_surroundings(Loaded& loaded, const LoadInput& input, const std::vec
 
 Status apply_credentials(Loaded& loaded, const std::optional<std::string>& variable,
                          const Files& files) {
+  loaded.credentials = std::make_shared<CredentialReader>(loaded.options, variable);
   Result<Credentials> found = find_credentials(loaded.options, variable, files);
   if (!found) return found.error();
   for (const auto& [key, path] : found->origins) loaded.origins[index_of(*find_option(key))] = path;

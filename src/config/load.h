@@ -5,11 +5,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/credentials.h"
 #include "config/default_lock.h"
 #include "config/files.h"
 #include "config/flags.h"
@@ -35,8 +37,9 @@ struct Loaded {
   // Beside option_table(): "flag", "environment CRONLATCH_TTL", "<path>:3", "default".
   std::vector<std::string> origins;
   Secret password;
-  std::string password_origin;                             // "" when there is none
-  std::vector<std::string> rest;                           // the whole command, or the name
+  std::shared_ptr<const CredentialReader> credentials;  // to read them again for a later connection
+  std::string password_origin;                          // "" when there is none
+  std::vector<std::string> rest;                        // the whole command, or the name
   std::map<std::string, std::string, std::less<>> extras;  // flags of the subcommand: name -> value
   std::vector<LogLine> warnings;                           // to be logged once the log is open
 

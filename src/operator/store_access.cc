@@ -28,13 +28,22 @@ Options options_of(const Settings& settings, const Files& files) {
   return options;
 }
 
+std::size_t stamp_of(const Settings& settings, const Files& files) {
+  std::string all;
+  for (const char* name : {"username", "password", "ca.crt", "tls.crt", "tls.key"})
+    all += files.read(settings.credentials_dir + "/" + name).text + '\0';
+  return std::hash<std::string>()(all);
+}
+
 }  // namespace
 
 Result<StoreAccess> read_store_access(const Settings& settings, const Files& files) {
+  StoreAccess access;
+  // First: what is replaced while it is read must differ from the stamp next time.
+  access.stamp = stamp_of(settings, files);
   Options options = options_of(settings, files);
   Result<Credentials> found = find_credentials(options, std::nullopt, files);
   if (!found) return found.error();
-  StoreAccess access;
   access.spec.url = options.store;
   access.spec.username = options.redis_username;
   access.spec.password = found->password;
@@ -44,10 +53,6 @@ Result<StoreAccess> read_store_access(const Settings& settings, const Files& fil
   access.spec.tls_server_name = options.tls_server_name;
   access.spec.tls_skip_verify = options.tls_skip_verify;
   access.spec.key_prefix = options.key_prefix;
-  std::string all;
-  for (const char* name : {"username", "password", "ca.crt", "tls.crt", "tls.key"})
-    all += files.read(settings.credentials_dir + "/" + name).text + '\0';
-  access.stamp = std::hash<std::string>()(all);
   return access;
 }
 

@@ -25,6 +25,19 @@ redis::TlsSettings tls_settings(const StoreSpec& spec, const StoreUrl& url) {
   return tls;
 }
 
+std::string user_of(const StoreCredentials& credentials, const StoreUrl& url) {
+  return credentials.username.empty() ? url.user : credentials.username;
+}
+
+CredentialSource source_of(const StoreSpec& spec, const StoreUrl& url) {
+  return [spec, url]() -> Result<StoreCredentials> {
+    Result<StoreCredentials> now =
+        spec.credentials_now ? spec.credentials_now() : StoreCredentials(spec);
+    if (now) now->username = user_of(*now, url);
+    return now;
+  };
+}
+
 Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url) {
   if (spec.tls_cert.empty() != spec.tls_key.empty())
     return Error{Code::config,
@@ -35,11 +48,13 @@ Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUr
   config.host = url.host;
   config.port = url.port;
   config.greeting.where = url.where();
-  config.greeting.user = spec.username.empty() ? url.user : spec.username;
+  config.greeting.user = user_of(spec, url);
   config.greeting.password = spec.password;
   config.greeting.db = url.db;
   if (url.tls) config.tls = tls_settings(spec, url);
   config.key_prefix = spec.key_prefix;
+  config.credentials_now = source_of(spec, url);
+  config.warn = spec.warn;
   return std::unique_ptr<Backend>(std::make_unique<redis::RedisStore>(std::move(config)));
 }
 

@@ -3,27 +3,28 @@
 // does that.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "core/ledger.h"
+#include "core/log.h"
 #include "core/result.h"
-#include "core/secret.h"
+#include "core/store_credentials.h"
 
 namespace cronlatch {
 
-// Everything a backend may need, read and checked by the caller; paths of certificates are read by
-// the backend.
-struct StoreSpec {
-  std::string url;       // file:///dir, redis://[user@]host[:port][/db], rediss://...
-  std::string username;  // wins over the URL's
-  Secret password;
-  std::string tls_ca;    // PEM file; "" = the system's CAs
-  std::string tls_cert;  // PEM files, both or none
-  std::string tls_key;
+// Everything a backend may need, read and checked by the caller. The first connection uses the
+// credentials in here.
+struct StoreSpec : StoreCredentials {
+  std::string url;              // file:///dir, redis://[user@]host[:port][/db], rediss://...
   std::string tls_server_name;  // "" = the host of the URL
   bool tls_skip_verify = false;
   std::string key_prefix = "cronlatch:";
+  // Called before each connection but the first; none: user, password and paths stay the same.
+  CredentialSource credentials_now;
+  // Warnings of what happens between connections; none: they are dropped.
+  std::function<void(const LogLine&)> warn;
 };
 
 // Code::config for a URL that cannot be used (which part, and how to write it), for a certificate

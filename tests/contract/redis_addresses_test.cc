@@ -92,5 +92,53 @@ TEST(RedisAddresses, AreLeftForAnotherWhenTheyServeAReplica) {
   EXPECT_NE(granted_in(reply), nullptr) << said(reply);
 }
 
+// TCP to a multicast address is refused by the kernel inside connect(), like an address without a
+// route.
+constexpr const char* kRefusedAtOnce = "224.0.0.1";
+
+TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnce) {
+  RedisWorld world(spec_of("redis://" + std::string(kRefusedAtOnce) + ":6379"));
+  Program run(world, "shop/report", "aa11");
+  // when
+  const TimePoint now = boot_now();
+  run.backend().ask(run.acquire(), now);
+  const auto reply = run.backend().step(PollSet{}, now);
+  // then: not at the request's end, so that a run tries again within its usual gap
+  const Down* down = down_in(reply);
+  ASSERT_NE(down, nullptr) << said(reply);
+  EXPECT_TRUE(down->transient);
+  EXPECT_TRUE(down->unsent);
+  EXPECT_THAT(down->error.message, ::testing::HasSubstr("Network is unreachable"));
+}
+
+TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnceToTheLedgerToo) {
+  RedisWorld world(spec_of("redis://" + std::string(kRefusedAtOnce) + ":6379"));
+  const auto backend = world.open();
+  // when
+  const TimePoint start = boot_now();
+  const auto view = backend->show("shop/report", start + kPatience);
+  // then
+  EXPECT_LT(boot_now() - start, kPatience);
+  ASSERT_FALSE(view);
+  EXPECT_THAT(view.error().message, ::testing::HasSubstr("Network is unreachable"));
+}
+
+TEST(RedisAddresses, ThatTheKernelRefusedAreLeftForAnotherAtTheNextTry) {
+  const auto server = RedisServer::start();
+  DnsServer dns(DnsServer::Records{{"redis.test", {kRefusedAtOnce}}});
+  AddressWorld world(server->port(), dns.address());
+  Program run(world, "shop/report", "aa11");
+  const TimePoint start = boot_now();
+  const auto refused = run(run.acquire());
+  ASSERT_NE(down_in(refused), nullptr) << said(refused);
+  EXPECT_LT(boot_now() - start, kPatience);
+  EXPECT_THAT(said(refused), ::testing::HasSubstr("Network is unreachable"));
+  // when
+  dns.set({{"redis.test", {kRefusedAtOnce, "127.0.0.1"}}});
+  const auto reply = run(run.acquire());
+  // then
+  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+}
+
 }  // namespace
 }  // namespace cronlatch::testing

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses just enough of what clients send: arrays of bulk strings.
 #include "support/redis_peer.h"
 
 #include <arpa/inet.h>
@@ -13,30 +12,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
+
+#include "support/resp_frames.h"
 
 namespace cronlatch::testing {
 namespace {
-
-// Takes one whole command off the front of `bytes`.
-std::optional<RedisPeer::Command> take_command(std::string& bytes) {
-  if (bytes.empty() || bytes.front() != '*') return std::nullopt;
-  std::size_t at = bytes.find("\r\n");
-  if (at == std::string::npos) return std::nullopt;
-  const int count = std::atoi(bytes.c_str() + 1);
-  at += 2;
-  RedisPeer::Command command;
-  for (int i = 0; i < count; ++i) {
-    const std::size_t end = bytes.find("\r\n", at);
-    if (end == std::string::npos) return std::nullopt;
-    const auto size = static_cast<std::size_t>(std::atol(bytes.c_str() + at + 1));
-    if (bytes.size() < end + 2 + size + 2) return std::nullopt;
-    command.push_back(bytes.substr(end + 2, size));
-    at = end + 2 + size + 2;
-  }
-  bytes.erase(0, at);
-  return command;
-}
 
 std::string bulk(const std::string& text) {
   return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
@@ -117,12 +97,13 @@ void RedisPeer::talk(int client) {
     const ssize_t got = recv(client, block, sizeof block, 0);
     if (got <= 0) return;
     bytes.append(block, static_cast<std::size_t>(got));
-    while (const auto command = take_command(bytes)) {
+    while (const auto frame = take_frame(bytes)) {
+      const Command command = words_of(*frame);
       {
         const std::lock_guard lock(mutex_);
-        commands_.push_back(*command);
+        commands_.push_back(command);
       }
-      const std::string answer = script_(*command);
+      const std::string answer = script_(command);
       if (answer == kHangUp) return;
       if (answer != kSilence && !reply(client, answer)) return;
     }

@@ -97,6 +97,11 @@ Result<std::unique_ptr<CaLookup>> CaLookup::from_system() {
                "set tls-ca, or put ca.crt into credentials-dir"};
 }
 
+std::vector<std::string> CaLookup::paths(const std::string& ca) {
+  if (!ca.empty()) return {ca};
+  return {kSystemBundles.begin(), kSystemBundles.end()};
+}
+
 void CaLookup::attach(X509_STORE* store, OSSL_LIB_CTX* library) {
   library_ = library;
   X509_LOOKUP* lookup = X509_STORE_add_lookup(store, method_.get());

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 
@@ -18,6 +19,8 @@ class CaLookup {
   static Result<std::unique_ptr<CaLookup>> from_file(const std::string& path);
   // The system's bundle, where the distributions keep it; Code::config when there is none.
   static Result<std::unique_ptr<CaLookup>> from_system();
+  // The files that decide what is found: `ca`, or where the system's bundle may be for "".
+  static std::vector<std::string> paths(const std::string& ca);
   ~CaLookup();
   CaLookup(const CaLookup&) = delete;
   CaLookup& operator=(const CaLookup&) = delete;

@@ -66,9 +66,13 @@ void Link::find(const PollSet& set, TimePoint now) {
   if (!*found) return fail(found->error(), true);
   dialer_.emplace(dial_order(std::move(*found).value(), failed_), now);
   stage_ = Stage::dialing;
-  if (tls_ == nullptr) return;
-  // The slowest part of TLS is made while the SYN is on its way.
-  if (Status ready = tls_->prepare(); !ready) fail(ready.error(), false);
+  if (tls_ != nullptr) {
+    // The slowest part of TLS is made while the SYN is on its way.
+    if (Status ready = tls_->prepare(); !ready) return fail(ready.error(), false);
+  }
+  // A connect() that the kernel refused at once (no route, a firewall) leaves no descriptor to wait
+  // for.
+  dial(PollSet{}, now);
 }
 
 void Link::dial(const PollSet& set, TimePoint now) {

@@ -39,14 +39,17 @@ Fields fields_of(const Resp& answer) {
 
 }  // namespace
 
-// One turn: waits for the session's next event and lets it step.
+// One turn: waits for the session's next event and lets it step. A session that has failed already
+// has no further event.
 Status RedisStore::wait(TimePoint give_up) {
-  PollSet set;
-  session_->watch(set);
-  set.wake_by(give_up);
-  wait_for_events(set);
+  if (!session_->failure()) {
+    PollSet set;
+    session_->watch(set);
+    set.wake_by(give_up);
+    wait_for_events(set);
+    session_->step(set, boot_now());
+  }
   const TimePoint now = boot_now();
-  session_->step(set, now);
   if (session_->failure()) {
     const Error error = session_->failure()->error;
     session_.reset();

@@ -68,8 +68,30 @@ void RedisStore::watch(PollSet& set) const {
 }
 
 void RedisStore::connect(TimePoint now) {
+  if (std::exchange(has_connected_, true)) read_credentials();
   session_ = std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr,
                                        config_.greeting, now);
+}
+
+// The files may have been replaced since the last connection. While one of them cannot be read or
+// used (they are being replaced at this moment), what was read last is used, with one warning.
+void RedisStore::read_credentials() {
+  if (!config_.credentials_now) return;
+  const Status applied = apply_credentials(config_.credentials_now());
+  const std::string why = applied ? "" : applied.error().message;
+  if (why == std::exchange(warned_, why) || why.empty() || !config_.warn) return;
+  config_.warn({Level::warn,
+                "credentials_kept",
+                "credentials of the store: " + why + "; those of the last connection are used",
+                {},
+                applied.error().hint});
+}
+
+Status RedisStore::apply_credentials(const Result<StoreCredentials>& now) {
+  if (!now) return now.error();
+  config_.greeting.user = now->username;
+  config_.greeting.password = now->password;
+  return tls_ ? tls_->refresh(*now) : Status(Done{});
 }
 
 std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {

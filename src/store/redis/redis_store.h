@@ -4,12 +4,15 @@
 // core/store.h, core/ledger.h.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ledger.h"
+#include "core/log.h"
+#include "core/store_credentials.h"
 #include "store/redis/resolver.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/session.h"
@@ -24,6 +27,8 @@ struct RedisConfig {
   std::optional<TlsSettings> tls;  // none: plain TCP
   std::string key_prefix;
   ResolverSettings resolver;
+  CredentialSource credentials_now;  // called before each connection but the first; none: never
+  std::function<void(const LogLine&)> warn;  // none: warnings are dropped
 };
 
 class RedisStore : public Backend {
@@ -48,6 +53,8 @@ class RedisStore : public Backend {
     ScriptBy by = ScriptBy::hash;
   };
   void connect(TimePoint now);
+  void read_credentials();
+  Status apply_credentials(const Result<StoreCredentials>& now);
   void drop_dead_session();
   void send_request(TimePoint now);
   // Nothing when the server did not know the script by its hash, and was sent the text.
@@ -76,6 +83,8 @@ class RedisStore : public Backend {
   std::unique_ptr<Discovery> discovery_;
   std::vector<Address> failed_;  // addresses that were of no use lately, oldest first
   std::unique_ptr<Session> session_;
+  bool has_connected_ = false;
+  std::string warned_;  // why the credentials of before are still used; "" when they are not
   std::optional<Pending> pending_;
 };
 

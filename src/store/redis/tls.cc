@@ -6,6 +6,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <utility>
+
 #include "store/redis/tls_words.h"
 
 namespace cronlatch::redis {
@@ -24,19 +26,56 @@ void SslFreed::operator()(SSL* ssl) const { SSL_free(ssl); }
 void SslFreed::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
 
 Status TlsContext::prepare() {
-  if (context_ != nullptr) return Done{};
-  Status loaded = load();
+  if (loaded_.context != nullptr) return Done{};
   // A file that is missing now may have been put there before the next connection.
-  if (!loaded) context_.reset();
-  return loaded;
+  Result<Loaded> loaded = load();
+  if (!loaded) return loaded.error();
+  std::swap(loaded_, *loaded);  // the old context ends before what it asks
+  return Done{};
 }
 
-Status TlsContext::load() {
-  context_.reset();
-  if (library_.emplace().get() != nullptr)
-    context_.reset(SSL_CTX_new_ex(library_->get(), nullptr, TLS_client_method()));
-  if (context_ == nullptr) return Error{Code::bug, "cannot set up TLS"};
-  SSL_CTX* context = context_.get();
+Status TlsContext::refresh(const StoreCredentials& now) {
+  TlsSettings before = settings_;
+  settings_.ca = now.tls_ca;
+  settings_.cert = now.tls_cert;
+  settings_.key = now.tls_key;
+  if (loaded_.context == nullptr || loaded_.stamps == stamps()) return Done{};
+  Result<Loaded> loaded = load();
+  if (!loaded) {
+    settings_ = std::move(before);
+    return loaded.error();
+  }
+  std::swap(loaded_, *loaded);  // the old context ends before what it asks
+  return Done{};
+}
+
+std::vector<FileStamp> TlsContext::stamps() const {
+  std::vector<std::string> paths;
+  if (!settings_.skip_verify) paths = CaLookup::paths(settings_.ca);
+  if (!settings_.cert.empty()) paths.insert(paths.end(), {settings_.cert, settings_.key});
+  std::vector<FileStamp> found;
+  for (const std::string& path : paths) found.push_back(FileStamp::of(path));
+  return found;
+}
+
+// Files that are replaced while they are read may not belong together.
+Result<TlsContext::Loaded> TlsContext::load() {
+  constexpr int kTries = 3;
+  for (int i = 1;; ++i) {
+    const std::vector<FileStamp> before = stamps();
+    Result<Loaded> loaded = load_once();
+    if (loaded) loaded->stamps = before;
+    if (loaded || i == kTries || stamps() == before) return loaded;
+  }
+}
+
+Result<TlsContext::Loaded> TlsContext::load_once() {
+  if (!library_ || library_->get() == nullptr) library_.emplace();
+  Loaded loaded;
+  if (library_->get() != nullptr)
+    loaded.context.reset(SSL_CTX_new_ex(library_->get(), nullptr, TLS_client_method()));
+  if (loaded.context == nullptr) return Error{Code::bug, "cannot set up TLS"};
+  SSL_CTX* context = loaded.context.get();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -46,22 +85,25 @@ Status TlsContext::load() {
     Result<std::unique_ptr<CaLookup>> cas =
         settings_.ca.empty() ? CaLookup::from_system() : CaLookup::from_file(settings_.ca);
     if (!cas) return cas.error();
-    cas_ = std::move(cas).value();
-    cas_->attach(SSL_CTX_get_cert_store(context), library_->get());
+    loaded.cas = std::move(cas).value();
+    loaded.cas->attach(SSL_CTX_get_cert_store(context), library_->get());
   }
-  return settings_.cert.empty() ? Status(Done{}) : load_own_certificate();
+  if (!settings_.cert.empty())
+    if (Status own = load_own_certificate(context); !own) return own.error();
+  return loaded;
 }
 
-Status TlsContext::load_own_certificate() {
+Status TlsContext::load_own_certificate(SSL_CTX* context) const {
   ERR_clear_error();
-  SSL_CTX* context = context_.get();
   if (SSL_CTX_use_certificate_chain_file(context, settings_.cert.c_str()) != 1)
     return own_certificate("tls-cert: cannot use " + settings_.cert,
                            "it must be a readable PEM file that starts with our certificate");
-  if (SSL_CTX_use_PrivateKey_file(context, settings_.key.c_str(), SSL_FILETYPE_PEM) != 1)
+  const bool is_set =
+      SSL_CTX_use_PrivateKey_file(context, settings_.key.c_str(), SSL_FILETYPE_PEM) == 1;
+  if (!is_set && ERR_GET_REASON(ERR_peek_last_error()) != X509_R_KEY_VALUES_MISMATCH)
     return own_certificate("tls-key: cannot use " + settings_.key,
                            "it must be a readable PEM file with the key of tls-cert, unencrypted");
-  if (SSL_CTX_check_private_key(context) != 1)
+  if (!is_set || SSL_CTX_check_private_key(context) != 1)
     return own_certificate("tls-key: " + settings_.key + " is not the key of " + settings_.cert,
                            "tls-cert and tls-key must belong together");
   return Done{};
@@ -69,7 +111,7 @@ Status TlsContext::load_own_certificate() {
 
 Result<std::unique_ptr<TlsStream>> TlsContext::open() {
   if (Status ready = prepare(); !ready) return ready.error();
-  std::unique_ptr<SSL, SslFreed> ssl(SSL_new(context_.get()));
+  std::unique_ptr<SSL, SslFreed> ssl(SSL_new(loaded_.context.get()));
   X509_VERIFY_PARAM* wanted = SSL_get0_param(ssl.get());
   // An address is proved by an address in the certificate, and is never sent as SNI (RFC 6066,
   // section 3).

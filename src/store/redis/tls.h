@@ -10,9 +10,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
+#include "core/store_credentials.h"
 #include "store/redis/ca_lookup.h"
+#include "store/redis/file_stamp.h"
 #include "store/redis/tls_library.h"
 
 namespace cronlatch::redis {
@@ -65,15 +68,25 @@ class TlsContext {
   // kept.
   Status prepare();
   Result<std::unique_ptr<TlsStream>> open();
+  // Uses the files of `now` from the next open() on, when they are others or have been replaced. An
+  // error: they cannot be used, and what was loaded before stays. Not while a stream lives.
+  Status refresh(const StoreCredentials& now);
 
  private:
-  Status load();
-  Status load_own_certificate();
+  // What was made of one set of files.
+  struct Loaded {
+    std::vector<FileStamp> stamps;  // of the files, read before them
+    std::unique_ptr<CaLookup> cas;  // outlives the context, which asks it
+    std::unique_ptr<SSL_CTX, SslFreed> context;
+  };
+  std::vector<FileStamp> stamps() const;
+  Result<Loaded> load();
+  Result<Loaded> load_once();
+  Status load_own_certificate(SSL_CTX* context) const;
 
   TlsSettings settings_;
   std::optional<TlsLibrary> library_;  // outlives all that OpenSSL makes with it
-  std::unique_ptr<CaLookup> cas_;      // outlives the context, which asks it
-  std::unique_ptr<SSL_CTX, SslFreed> context_;
+  Loaded loaded_;
 };
 
 }  // namespace cronlatch::redis

@@ -147,5 +147,41 @@ TEST(Credentials, BringNoCertificatesToAStoreWithoutTls) {
   EXPECT_EQ(options.tls_ca + options.tls_cert + options.tls_key, "");
 }
 
+TEST(Credentials, AreReadAgainAsTheFilesAreThen) {
+  Options options = with("rediss://h", "/s");
+  const CredentialReader reader(options, std::nullopt);
+  ASSERT_TRUE(find_credentials(options, std::nullopt, kSecretDir).ok());
+  // another password, another user, and no client certificate any more
+  const FakeFiles rotated = {{"/s/username", "alice"}, {"/s/password", "s3same\n"}};
+  const auto now = reader.read(rotated);
+  ASSERT_TRUE(now.ok());
+  EXPECT_EQ(now->username, "alice");
+  EXPECT_EQ(now->password.reveal(), "s3same");
+  EXPECT_EQ(now->tls_ca, "");
+  EXPECT_EQ(now->tls_cert, "");
+  EXPECT_EQ(now->tls_key, "");
+}
+
+TEST(Credentials, AreReadAgainInTheSameOrderOfPreference) {
+  Options options = with("redis://h", "/s");
+  options.redis_username = "carol";
+  const CredentialReader reader(options, "from-the-variable");
+  const auto now = reader.read(kSecretDir);
+  ASSERT_TRUE(now.ok());
+  EXPECT_EQ(now->username, "carol");
+  EXPECT_EQ(now->password.reveal(), "from-the-variable");
+}
+
+TEST(Credentials, ThatAreReplacedAtThisMomentAreNamed) {
+  const CredentialReader reader(with("rediss://h", "/s"), std::nullopt);
+  const auto empty = reader.read(FakeFiles{{"/s/password", ""}});
+  ASSERT_FALSE(empty.ok());
+  EXPECT_EQ(empty.error().code, Code::config);
+  EXPECT_NE(empty.error().message.find("/s/password"), std::string::npos);
+  const auto without_key = reader.read(FakeFiles{{"/s/tls.crt", "C"}});
+  ASSERT_FALSE(without_key.ok());
+  EXPECT_NE(without_key.error().message.find("without its key"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cronlatch

@@ -61,6 +61,33 @@ TEST(StoreAccess, ChangesItsStampWithAnyFile) {
   EXPECT_NE(before->stamp, rotated->stamp);
 }
 
+// Files whose password is replaced after it has been looked at `reads` times.
+class RotatingFiles final : public Files {
+ public:
+  explicit RotatingFiles(int reads) : reads_(reads) {}
+  FileText read(const std::string& path) const override {
+    if (path != "/c/password") return {"", ENOENT};
+    return {seen_++ < reads_ ? "old" : "new", 0};
+  }
+  bool exists(const std::string& path) const override { return path == "/c/password"; }
+
+ private:
+  int reads_;
+  mutable int seen_ = 0;
+};
+
+TEST(StoreAccess, NeverHasTheStampOfALaterPassword) {
+  const auto later = read_store_access(settings(), RotatingFiles(0));
+  ASSERT_TRUE(later);
+  for (int reads = 0; reads < 5; ++reads) {
+    const auto access = read_store_access(settings(), RotatingFiles(reads));
+    ASSERT_TRUE(access);
+    if (access->stamp == later->stamp) {
+      EXPECT_EQ(access->spec.password.reveal(), "new") << reads;
+    }
+  }
+}
+
 TEST(StoreAccess, NamesTheFileThatCannotBeRead) {
   FakeFiles files{{"/c/username", "u"}};
   files.errors["/c/password"] = EACCES;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store that cannot be reached because the kernel has no route to it: connect() itself fails.
+#include "gated.h"
+
+namespace cronlatch::testing {
+namespace {
+
+// A network of its own, in which the store's address appears after the run has failed to connect.
+// The output file is written by the run; $1 is its path, the run is what follows.
+constexpr const char* kRouteAppears = R"sh(
+  report=$1; shift
+  setpriv --pdeathsig KILL redis-server --port 6379 --bind 0.0.0.0 --protected-mode no --save '' --daemonize no \
+    --dir "$(dirname "$report")" --logfile redis.log &
+  redis=$!
+  trap 'kill $redis' EXIT
+  "$@" 2>"$report" &
+  run=$!
+  until grep -q 'Network is unreachable' "$report"; do
+    kill -0 $run || exit 99
+    sleep 0.02
+  done
+  ip address add 10.9.9.9/32 dev lo
+  ip link set lo up
+  wait $run
+)sh";
+
+class UnreachableStore : public Gated {
+ protected:
+  UnreachableStore() { store = "redis://10.9.9.9:6379"; }
+  Words network() const {
+    return geteuid() == 0 ? Words{"/usr/bin/unshare", "--net"}
+                          : Words{"/usr/bin/unshare", "--map-root-user", "--net"};
+  }
+  Words in_network(const Words& command) const {
+    Words words = network();
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+  }
+  ProgramSpec with_path(const Words& argv) const {
+    return {.argv = argv, .env = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin"}};
+  }
+};
+
+TEST_F(UnreachableStore, IsRetriedAtTheUsualGapAndReachedOnceThereIsARoute) {
+  if (Program probe(with_path(in_network({"/bin/true"}))); probe.exit_code() != 0)
+    GTEST_SKIP() << "this machine gives no network namespaces: " << probe.err();
+  // Given a first decision that may take long, so that only a retry can start the command
+  Words script = {"/bin/bash", "-c", kRouteAppears, "bash", dir.path("report")};
+  const Words run = run_words({"--connect-timeout", "15s"}, {"touch", dir.path("started")});
+  script.insert(script.end(), run.begin(), run.end());
+  // When
+  Program program(with_path(in_network(script)));
+  // Then
+  EXPECT_EQ(program.exit_code(), 0) << read_file(dir.path("report")) << program.err();
+  EXPECT_TRUE(exists(dir.path("started")));
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
