@@ -31,7 +31,8 @@ check "it printed what it prints" says moved ran
 
 # Such a webhook for pods: what the operator reads is the pod.
 moved_pod() {
-  template "{apiVersion: \"v1\", kind: \"Pod\", metadata: {name: \"moved-pod\", labels: {\"cronlatch.dev/gated\": \"true\"},
+  template "{apiVersion: \"v1\", kind: \"Pod\", metadata: {name: \"moved-pod\",
+    labels: {\"cronlatch.dev/gated\": \"true\", \"batch.kubernetes.io/controller-uid\": .metadata.uid},
     ownerReferences: [{apiVersion, kind, name: .metadata.name, uid: .metadata.uid, controller: true}]},
     spec: (.spec.template.spec | $INJECT)}" | k create -f -
 }
