@@ -60,10 +60,18 @@ std::string_view nearest_annotation(std::string_view wrong) {
   return best;
 }
 
+// The name, or one like that which the API server will make of generateName: a prefix and five
+// letters.
+std::string name_of(const Json& cronjob) {
+  const std::string name = kube::string_at(cronjob, {"metadata", "name"});
+  const std::string prefix = kube::string_at(cronjob, {"metadata", "generateName"});
+  return name.empty() && !prefix.empty() ? prefix + "xxxxx" : name;
+}
+
 bool matches(const Selection& selection, const Json& cronjob) {
   const Json* const labels = kube::find(cronjob, {"metadata", "labels"});
   if (selection.namespace_name != kube::string_at(cronjob, {"metadata", "namespace"})) return false;
-  const std::string name = kube::string_at(cronjob, {"metadata", "name"});
+  const std::string name = name_of(cronjob);
   if (!selection.name.empty() && fnmatch(selection.name.c_str(), name.c_str(), 0) != 0)
     return false;
   return std::all_of(selection.labels.begin(), selection.labels.end(), [&](const auto& wanted) {

@@ -5,12 +5,7 @@
 #include "admission/verdict.h"
 
 namespace cronlatch::op {
-namespace {
 
-using kube::Json;
-
-// The Job's annotations and those of its pod template. Where the Job's are copies of ours, they
-// decide: the Job is what the CronJob said when the run was due.
 Annotations annotations_of(const Workload& workload, Findings& findings) {
   Annotations all =
       annotations_at(*workload.job, {"metadata"}, workload.path + "metadata", findings);
@@ -23,8 +18,6 @@ Annotations annotations_of(const Workload& workload, Findings& findings) {
   merge(all, of_pod, findings);
   return all;
 }
-
-}  // namespace
 
 Result<std::optional<Injection>> gate(const Workload& workload, const Settings& settings,
                                       const EntrypointSource& source) {

@@ -11,6 +11,10 @@
 
 namespace cronlatch::op {
 
+// The Job's annotations and those of its pod template. Where the Job's are copies of ours, they
+// decide: the Job is what the CronJob said when the run was due.
+Annotations annotations_of(const Workload& workload, Findings& findings);
+
 // Nothing for a Job that is not to be gated.
 Result<std::optional<Injection>> gate(const Workload& workload, const Settings& settings,
                                       const EntrypointSource& source);

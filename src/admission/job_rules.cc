@@ -38,30 +38,50 @@ std::optional<std::size_t> named_container(const Workload& workload, const Wishe
   return std::nullopt;
 }
 
-// Where in `command` our wrapper begins, and where what it runs begins.
-struct Wrapper {
-  std::size_t begin, end;
-};
-std::optional<Wrapper> find_wrapper(const std::vector<std::string>& command) {
-  for (std::size_t i = 0; i + 2 < command.size(); ++i) {
-    // --isolated tells ours from a `cronlatch run` that the user wrote.
-    if (command[i] != kBinary || command[i + 1] != "run" || command[i + 2] != "--isolated")
-      continue;
-    const auto end = std::find(command.begin() + static_cast<std::ptrdiff_t>(i), command.end(),
-                               std::string("--"));
-    if (end == command.end()) return std::nullopt;
-    return Wrapper{i, static_cast<std::size_t>(end - command.begin()) + 1};
-  }
+using Words = std::vector<std::string>;
+
+// Our wrapper wherever it is: a rewrite trusts no program before it, and puts it first.
+std::optional<GateSpan> find_wrapper(const Words& argv) {
+  for (std::size_t i = 0; i < argv.size(); ++i)
+    if (const auto wrapper = gate_at(argv, i)) return wrapper;
   return std::nullopt;
 }
 
-// What our wrapper in `command` was told to run on each architecture.
-std::string by_arch_of(const std::vector<std::string>& command) {
-  const std::optional<Wrapper> wrapper = find_wrapper(command);
-  if (!wrapper) return "";
-  for (std::size_t i = wrapper->begin; i < wrapper->end; ++i)
-    if (command[i].starts_with(kByArchFlag)) return command[i].substr(kByArchFlag.size());
-  return "";
+// A container's words without our wrapper, which another webhook may have moved to `args`.
+struct OwnWords {
+  Words command, args;
+  std::string by_arch;  // what the wrapper was told to run on each architecture
+  // All that is left of `command` stood before such a wrapper.
+  bool before_by_arch = false;
+};
+
+OwnWords own_words(const Words& command, const Words& args) {
+  OwnWords own;
+  Words all = command;
+  all.insert(all.end(), args.begin(), args.end());
+  std::size_t commands = command.size();
+  while (const std::optional<GateSpan> wrapper = find_wrapper(all)) {
+    for (std::size_t i = wrapper->begin; i < wrapper->end; ++i)
+      if (own.by_arch.empty() && all[i].starts_with(kByArchFlag)) {
+        own.by_arch = all[i].substr(kByArchFlag.size());
+        own.before_by_arch = wrapper->end >= commands;
+      }
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(wrapper->begin),
+              all.begin() + static_cast<std::ptrdiff_t>(wrapper->end));
+    commands -= std::min(wrapper->end, commands) - std::min(wrapper->begin, commands);
+  }
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(commands);
+  own.command.assign(all.begin(), middle);
+  own.args.assign(middle, all.end());
+  return own;
+}
+
+// `before` in front of what each architecture runs.
+std::string with_before(const Words& before, const std::string& by_arch) {
+  Result<StringLists> lists = parse_json_string_lists(by_arch);
+  if (!lists.ok()) return by_arch;
+  for (auto& [arch, words] : *lists) words.insert(words.begin(), before.begin(), before.end());
+  return show_json_string_lists(*lists);
 }
 
 // An image that is not the same everywhere. `args` of the container take every CMD's place.
@@ -120,11 +140,7 @@ std::optional<std::size_t> gated_container(const Workload& workload, const Wishe
 }
 
 std::vector<std::string> unwrapped(const std::vector<std::string>& command) {
-  std::vector<std::string> rest = command;
-  while (const std::optional<Wrapper> wrapper = find_wrapper(rest))
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(wrapper->begin),
-               rest.begin() + static_cast<std::ptrdiff_t>(wrapper->end));
-  return rest;
+  return own_words(command, {}).command;
 }
 
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
@@ -132,13 +148,15 @@ std::optional<UserCommand> user_command(const Workload& workload, std::size_t co
                                         Findings& findings) {
   const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
   const std::vector<std::string> written = kube::strings_at(it, {"command"});
-  const std::vector<std::string> own = unwrapped(written);
+  const std::vector<std::string> args = kube::strings_at(it, {"args"});
   const bool has_args = !kube::items_at(it, {"args"}).empty();
-  if (!own.empty()) return UserCommand{own, std::nullopt};
-  if (std::string by_arch = by_arch_of(written); !by_arch.empty())
-    return UserCommand{{}, std::nullopt, std::move(by_arch)};
+  const OwnWords own = own_words(written, args);
+  const auto moved = own.args == args ? std::nullopt : std::optional(own.args);
+  if (!own.by_arch.empty() && (own.command.empty() || own.before_by_arch))
+    return UserCommand{{}, moved, with_before(own.command, own.by_arch)};
+  if (!own.command.empty()) return UserCommand{own.command, moved};
   // Gated already, and its image has no ENTRYPOINT: the arguments are the command.
-  if (!written.empty() && has_args) return UserCommand{};
+  if (!written.empty() && has_args) return UserCommand{{}, moved};
   if (!wishes.command.empty()) return UserCommand{wishes.command, std::nullopt};
   const std::string image = kube::string_at(it, {"image"});
   const EntrypointAnswer answer =

@@ -11,13 +11,14 @@
 #include "admission/findings.h"
 #include "admission/wishes.h"
 #include "admission/workload.h"
+#include "core/gate_argv.h"
 
 namespace cronlatch::op {
 
 // Names of ours in the pod.
 inline constexpr std::string_view kBinVolume = "cronlatch-bin";
 inline constexpr std::string_view kBinDirectory = "/cronlatch-bin";
-inline constexpr std::string_view kBinary = "/cronlatch-bin/cronlatch";
+inline constexpr std::string_view kBinary = kGateBinary;
 inline constexpr std::string_view kByArchFlag = "--command-by-arch=";
 inline constexpr std::string_view kInstallContainer = "cronlatch-install";
 inline constexpr std::string_view kStoreVolume = "cronlatch-store";
@@ -32,8 +33,9 @@ std::optional<std::size_t> gated_container(const Workload& workload, const Wishe
 std::vector<std::string> unwrapped(const std::vector<std::string>& command);
 
 // What the gated container runs: its own command, or what annotation or source say for the image.
-// `args` is set where the image's CMD must be added, because the container has none; `command` is
-// empty for an image without ENTRYPOINT, where the arguments are all there is.
+// `args` is set where they must change: to the image's CMD, because the container has none, or to
+// what they were before another webhook moved our wrapper there. `command` is empty for an image
+// without ENTRYPOINT, where the arguments are all there is.
 struct UserCommand {
   std::vector<std::string> command;
   std::optional<std::vector<std::string>> args;

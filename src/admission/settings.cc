@@ -142,6 +142,13 @@ Status check_selections(const Settings& s) {
     const std::string where = "select[" + std::to_string(i) + "]";
     if (selection.namespace_name.empty())
       return Error{Code::config, where + ": no namespace", "name the namespace"};
+    // The chart renders the same pattern into the policies, which know these characters only.
+    if (selection.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.*?") !=
+        std::string::npos)
+      return Error{Code::config,
+                   where + ": name " + cronlatch::quoted(selection.name) +
+                       " has a character that no CronJob's name has and that is neither * nor ?",
+                   "write lower-case letters, digits, '-', '.', '*' and '?' only"};
     if (selection.annotations.count("lock") == 0)
       return Error{Code::config, where + ": the annotations name no lock",
                    "write for example annotations: {lock: \"true\"}"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The note: {"before":1763690000,"gone":["shop/old"],"pods":{"0a1b2c3d-4e5f":1763690100}}
+// The note: {"before":1763690000,"gone":["shop/old"],"pods":{"0a1b2c3d-4e5f":1763690100},
+// "in_force":{"gating":1763600000,"rules":"d41d8cd98f00b204e980","select":1763600000}}
 #include "operator/counted_pods.h"
 
 #include <algorithm>
@@ -24,6 +25,9 @@ CountedPods::CountedPods(std::string_view note) {
   if (!parsed) return;
   before_ = kube::number_at(*parsed, {"before"}).value_or(0);
   gone_ = kube::strings_at(*parsed, {"gone"});
+  in_force_ = {{kube::number_at(*parsed, {"in_force", "gating"}).value_or(0) * kMicros},
+               {kube::number_at(*parsed, {"in_force", "select"}).value_or(0) * kMicros},
+               kube::string_at(*parsed, {"in_force", "rules"})};
   const Json* pods = kube::find(*parsed, {"pods"});
   if (pods == nullptr || !pods->is_object()) return;
   for (const auto& [uid, finished] : pods->items())
@@ -57,7 +61,11 @@ bool CountedPods::cronjob_gone(const std::string& job) {
 bool CountedPods::cronjob_there(const std::string& job) { return std::erase(gone_, job) != 0; }
 
 std::string CountedPods::note() const {
-  return kube::to_text(Json{{"before", before_}, {"gone", gone_}, {"pods", pods_}});
+  const Json in_force{{"gating", in_force_.gating.us / kMicros},
+                      {"select", in_force_.select.us / kMicros},
+                      {"rules", in_force_.rules}};
+  return kube::to_text(
+      Json{{"before", before_}, {"gone", gone_}, {"pods", pods_}, {"in_force", in_force}});
 }
 
 }  // namespace cronlatch::op

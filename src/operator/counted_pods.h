@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CountedPods: what the next leader must know, as the note that the leader keeps in its Lease:
-// which finished pods have been told and counted, and which gated CronJobs went lately. Pure. It
-// names the newest ones and a moment before which everything counts as counted, so it stays small;
-// a pod that is reported later than 200 others that finished after it is missed.
+// which finished pods have been told and counted, which gated CronJobs went lately, and since when
+// Jobs have to be gated. Pure. It names the newest ones and a moment before which everything counts
+// as counted, so it stays small; a pod that is reported later than 200 others that finished after
+// it is missed.
 #pragma once
 
 #include <map>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/time.h"
+#include "operator/in_force.h"
 
 namespace cronlatch::op {
 
@@ -32,12 +34,14 @@ class CountedPods {
   bool cronjob_gone(const std::string& job);
   bool cronjob_there(const std::string& job);
   const std::vector<std::string>& gone() const { return gone_; }
+  InForce& in_force() { return in_force_; }
   std::string note() const;
 
  private:
   std::int64_t before_ = 0;                   // seconds since 1970
   std::map<std::string, std::int64_t> pods_;  // shortened UID to the second it finished
   std::vector<std::string> gone_;             // the newest last
+  InForce in_force_;
 };
 
 }  // namespace cronlatch::op

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // CronJobs: what must be mirrored, and what to tell about it.
 #include "operator/decide.h"
-#include "core/rfc3339.h"
 
 #include "admission/annotations.h"
-#include "admission/job_rules.h"
 #include "admission/mirror.h"
 #include "admission/wishes.h"
-#include "admission/workload.h"
+#include "core/rfc3339.h"
+#include "operator/field_times.h"
 
 namespace cronlatch::op {
 namespace {
@@ -70,9 +69,8 @@ PatchCronJob patch(const Json& cronjob, const Mirror& mirror) {
   return {std::move(request), keys_of(mirror)};
 }
 
-// What its Jobs will carry, once everything is in line.
-std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Mirror& mirror,
-                                        const Settings& settings) {
+// The annotations that its Jobs will carry, once everything is in line.
+Annotations annotations_of_jobs(const Json& cronjob, const Mirror& mirror) {
   Findings findings;
   Annotations all = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
                                    "spec.jobTemplate.metadata", findings);
@@ -80,12 +78,31 @@ std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Mirror& mirro
     if (name != kMirroredAnnotation) all[name.substr(kPrefix.size())] = {value, name};
   for (const std::string& name : mirror.remove)
     if (const auto at = all.find(name.substr(kPrefix.size())); at != all.end()) all.erase(at);
+  return all;
+}
+
+std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Annotations& all,
+                                        const Settings& settings) {
+  Findings findings;
   const std::string space = string_at(cronjob, {"metadata", "namespace"});
   const Wishes wishes = read_wishes(all, settings, space, findings);
   const auto lock = full_lock_name(wishes, space, string_at(cronjob, {"metadata", "name"}));
   if (!lock) return std::nullopt;
   const auto created = parse_rfc3339(string_at(cronjob, {"metadata", "creationTimestamp"}));
   return GatedCronJob{*lock, wishes.alert_after, created.value_or(WallTime{})};
+}
+
+LockDemand demand_of(const Json& cronjob, Annotations annotations, const Settings& settings) {
+  LockDemand demand{string_at(cronjob, {"metadata", "uid"}), std::move(annotations), {}};
+  const std::string lock(kLockAnnotation);
+  for (const auto& time :
+       {annotated_since(cronjob, {"metadata"}, lock),
+        annotated_since(cronjob, {"spec", "jobTemplate", "metadata"}, lock),
+        annotated_since(cronjob, {"spec", "jobTemplate", "spec", "template", "metadata"}, lock)})
+    if (time && (!demand.annotated || *time < *demand.annotated)) demand.annotated = time;
+  Findings findings;
+  demand.selected = selected(settings, cronjob, findings).count("lock") != 0;
+  return demand;
 }
 
 }  // namespace
@@ -102,9 +119,15 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
                    .reason = "InvalidAnnotations",
                    .action = "Mirror",
                    .note = wish.error().message}}};
-  const auto gated = wish->gated ? gated_facts(cronjob, *wish, settings) : std::nullopt;
+  std::optional<GatedCronJob> gated;
+  std::optional<LockDemand> demand;
+  if (wish->gated) {
+    Annotations annotations = annotations_of_jobs(cronjob, *wish);
+    gated = gated_facts(cronjob, annotations, settings);
+    demand = demand_of(cronjob, std::move(annotations), settings);
+  }
   if (wish->in_order())
-    return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}, gated};
+    return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}, gated, demand};
   const std::string keys = keys_of(*wish);
   const std::string identity = string_at(cronjob, {"metadata", "resourceVersion"});
   if (settings.patch_cronjobs)
@@ -115,7 +138,8 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
                    .reason = "Mirrored",
                    .action = "Mirror",
                    .note = "brought spec.jobTemplate.metadata.annotations in line: " + keys}},
-            gated};
+            gated,
+            demand};
   return {CronJobState::pending,
           {Event{.regarding = ref,
                  .identity = keys,
@@ -125,32 +149,8 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
                  .note = "spec.jobTemplate.metadata.annotations lacks " + keys +
                          ", and patch-cronjobs is false: apply the CronJob again, or write it "
                          "there"}},
-          gated};
-}
-
-std::vector<Decision> decide_job(const Json& job) {
-  for (const Json& condition : kube::items_at(job, {"status", "conditions"})) {
-    const std::string type = string_at(condition, {"type"});
-    if ((type == "Complete" || type == "Failed") && string_at(condition, {"status"}) == "True")
-      return {};  // long over: from before we came
-  }
-  const Json* annotations = kube::find(job, {"metadata", "annotations"});
-  if (annotations == nullptr || !annotations->is_object()) return {};
-  const std::string lock = string_at(*annotations, {kLockAnnotation});
-  if (lock.empty() || lock == "false") return {};
-  for (const Json& container : kube::items_at(job, {"spec", "template", "spec", "containers"})) {
-    const auto command = kube::strings_at(container, {"command"});
-    if (!command.empty() && command.front() == kBinary) return {};
-  }
-  const ObjectRef ref = reference_to(job, "Job");
-  return {Event{.regarding = ref,
-                .identity = "ungated",
-                .tone = Tone::warning,
-                .reason = "Ungated",
-                .action = "Run",
-                .note = "it asks for a lock, but runs without one: it was created while the "
-                        "admission webhook was not in force"},
-          CountUngated{ref.namespace_name}};
+          gated,
+          demand};
 }
 
 }  // namespace cronlatch::op

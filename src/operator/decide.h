@@ -13,6 +13,7 @@
 #include "operator/events.h"
 #include "operator/gated_cronjob.h"
 #include "operator/gated_run.h"
+#include "operator/lock_demand.h"
 
 namespace cronlatch::op {
 
@@ -37,7 +38,9 @@ enum class CronJobState { ungated, gated, pending, invalid };
 struct CronJobVerdict {
   CronJobState state = CronJobState::ungated;
   std::vector<Decision> decisions;
-  std::optional<GatedCronJob> gated{};  // where its annotations are in order and ask for a lock
+  // Both where its annotations are in order and ask for a lock.
+  std::optional<GatedCronJob> gated{};
+  std::optional<LockDemand> demand{};
 };
 
 CronJobVerdict decide_cronjob(const kube::Json& cronjob, const Settings& settings);
@@ -45,8 +48,13 @@ CronJobVerdict decide_cronjob(const kube::Json& cronjob, const Settings& setting
 // `cronjob` is the Job's owner; its name is empty where there is none or the Job is gone.
 std::vector<Decision> decide_run(const GatedRun& run, const ObjectRef& cronjob);
 
-// A Job that asks for a lock and whose pods run without: the admission was not there and the
-// policies are switched off.
-std::vector<Decision> decide_job(const kube::Json& job);
+// Complete or failed: no pod of it runs any more.
+bool is_over(const kube::Json& job);
+
+// A Job that admission would have gated, or gated otherwise, and that runs all the same: the
+// webhook was not in force, and neither were the policies. `demand` is its CronJob's; nullptr:
+// none.
+std::vector<Decision> decide_job(const kube::Json& job, const LockDemand* demand,
+                                 const Settings& settings, const InForce& in_force);
 
 }  // namespace cronlatch::op

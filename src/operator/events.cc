@@ -3,10 +3,9 @@
 // between characters, no deprecated fields.
 #include "operator/events.h"
 
-#include <openssl/sha.h>
-
 #include "core/text.h"
 #include "kube/micro_time.h"
+#include "operator/digest.h"
 
 namespace cronlatch::op {
 namespace {
@@ -16,16 +15,6 @@ using kube::Json;
 constexpr std::size_t kLongestNote = 1'024;
 constexpr std::size_t kLongestInstance = 128;
 constexpr std::size_t kLongestName = 200;  // 253 with dot and digest to spare
-constexpr std::size_t kDigestBytes = 10;
-
-std::string digest(std::string_view text) {
-  unsigned char hash[SHA256_DIGEST_LENGTH];
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash);
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out;
-  for (std::size_t i = 0; i < kDigestBytes; ++i) out += {kHex[hash[i] >> 4], kHex[hash[i] & 15]};
-  return out;
-}
 
 std::string cut(const std::string& text, std::size_t most) {
   std::size_t end = 0;

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "admission/job_rules.h"
 #include "admission/workload.h"
+#include "core/gate_argv.h"
 #include "core/rfc3339.h"
 #include "core/text.h"
+#include "kube/container_argv.h"
 #include "kube/controller_of.h"
 
 namespace cronlatch::op {
@@ -25,12 +26,9 @@ bool finished(const Json& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
-// The container whose command starts with our binary.
 std::string gated_container(const Json& pod) {
-  for (const Json& container : kube::items_at(pod, {"spec", "containers"})) {
-    const auto command = kube::strings_at(container, {"command"});
-    if (!command.empty() && command.front() == kBinary) return string_at(container, {"name"});
-  }
+  for (const Json& container : kube::items_at(pod, {"spec", "containers"}))
+    if (find_gate(kube::argv_of(container))) return string_at(container, {"name"});
   return "";
 }
 

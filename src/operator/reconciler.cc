@@ -31,6 +31,7 @@ Reconciler::Reconciler(Parts parts)
 void Reconciler::begin_term() {
   end_term();
   counted_ = CountedPods(parts_.election.saved_note());
+  unwritten_ = counted_.in_force().enforce(parts_.settings, parts_.clock.wall());
   parts_.exporter.remember_gone(counted_.gone());
 }
 
@@ -43,6 +44,8 @@ void Reconciler::end_term() {
   noted_.clear();
   pending_note_.clear();
   pods_listed_ = false;
+  cronjobs_listed_ = false;
+  demands_.clear();
   unwritten_ = false;
   retries_.clear();
 }
@@ -56,6 +59,7 @@ void Reconciler::take(const Seen& seen) {
     case Seen::What::gone:
       if (seen.sort == Sort::cronjob) {
         tally_.gone(seen.key);
+        demands_.erase(seen.key);
         cronjob_gone(seen.key);
       }
       if (seen.sort == Sort::pod) counted_.forget(seen.uid);
@@ -63,6 +67,7 @@ void Reconciler::take(const Seen& seen) {
       break;
     case Seen::What::all_listed:
       if (seen.sort == Sort::pod) pods_listed_ = true;
+      if (seen.sort == Sort::cronjob) cronjobs_listed_ = true;
       break;
   }
 }
@@ -105,6 +110,8 @@ Carried Reconciler::cronjob(const Json& object) {
   const CronJobVerdict verdict = decide_cronjob(object, parts_.settings);
   const kube::ObjectKey key = kube::key_of(object);
   tally_.cronjob(key, verdict.state);
+  demands_.erase(key);
+  if (verdict.demand) demands_.emplace(key, *verdict.demand);
   if (verdict.gated) {
     parts_.exporter.cronjob(key, *verdict.gated);
     if (counted_.cronjob_there(key.namespace_name + "/" + key.name)) unwritten_ = true;
@@ -117,8 +124,11 @@ Carried Reconciler::cronjob(const Json& object) {
 
 Carried Reconciler::job(const Json& object) {
   const std::string uid = string_at(object, {"metadata", "uid"});
-  if (ungated_.contains(uid)) return Carried::done;
-  const auto decisions = decide_job(object);
+  if (ungated_.contains(uid) || is_over(object)) return Carried::done;
+  const ObjectRef owner = owner_of(object, "CronJob");
+  // What its CronJob asks for may not be known yet.
+  if (!owner.name.empty() && !cronjobs_listed_) return Carried::again;
+  const auto decisions = decide_job(object, demand_on(owner), parts_.settings, counted_.in_force());
   const Carried result = carrier_.carry_out(decisions);
   if (result == Carried::again) return result;
   for (const Decision& decision : decisions)
@@ -129,6 +139,13 @@ Carried Reconciler::job(const Json& object) {
         parts_.metrics.count(kUngatedJobs, {{"namespace", count->namespace_name}});
     }
   return result;
+}
+
+const LockDemand* Reconciler::demand_on(const ObjectRef& job_owner) const {
+  const auto demand = demands_.find({job_owner.namespace_name, job_owner.name});
+  // Another CronJob of the same name is not the one that owns the Job.
+  return demand == demands_.end() || demand->second.cronjob_uid != job_owner.uid ? nullptr
+                                                                                 : &demand->second;
 }
 
 ObjectRef Reconciler::cronjob_of(const ObjectRef& job, bool& unknown) {

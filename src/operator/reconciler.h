@@ -58,6 +58,7 @@ class Reconciler {
   Carried reconcile(const Seen& seen);
   Carried cronjob(const kube::Json& object);
   Carried job(const kube::Json& object);
+  const LockDemand* demand_on(const ObjectRef& job_owner) const;
   Carried pod(const kube::Json& object);
   void later(const Seen& seen, Millis wait);
   void cronjob_gone(const kube::ObjectKey& key);
@@ -74,6 +75,8 @@ class Reconciler {
   std::vector<Finished> noted_;      // in the note that waits for the next renewal
   std::string pending_note_;
   bool pods_listed_ = false;
+  bool cronjobs_listed_ = false;
+  std::map<kube::ObjectKey, LockDemand> demands_;  // of CronJobs that ask for a lock
   bool unwritten_ = false;         // the note knows of CronJobs what the Lease does not
   std::set<std::string> ungated_;  // UIDs of Jobs that were counted
   std::map<std::string, Retry> retries_;

@@ -2,9 +2,9 @@
 // What an owner wrote, and what the controllers made of it. Pods are in pods.cc.
 #include "plugin/objects.h"
 
-#include <algorithm>
-
+#include "core/gate_argv.h"
 #include "core/text.h"
+#include "kube/container_argv.h"
 #include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {
@@ -29,23 +29,28 @@ bool says_yes(const Texts& wishes) {
 
 Texts flags_of(const Json& container) {
   Texts flags = {{"run", "true"}};
-  const auto command = kube::strings_at(container, {"command"});
-  for (std::size_t i = 2; i < command.size() && command[i] != "--"; ++i) {
-    const std::size_t equals = command[i].find('=');
-    if (!command[i].starts_with("--")) continue;
-    flags[command[i].substr(2, equals == std::string::npos ? equals : equals - 2)] =
-        equals == std::string::npos ? "true" : command[i].substr(equals + 1);
+  const auto argv = kube::argv_of(container);
+  const auto gate = find_gate(argv);
+  if (!gate) return {};
+  for (std::size_t i = gate->begin + 2; i + 1 < gate->end; ++i) {
+    const std::size_t equals = argv[i].find('=');
+    if (!argv[i].starts_with("--")) continue;
+    flags[argv[i].substr(2, equals == std::string::npos ? equals : equals - 2)] =
+        equals == std::string::npos ? "true" : argv[i].substr(equals + 1);
   }
   return flags;
 }
 
+// Its command and args without the gate, wherever in the two another webhook has put it.
 void add_gated(Job& job, const Json& container) {
   job.gated = true;
   job.container = string_at(container, {"name"});
-  job.args = kube::strings_at(container, {"args"});
-  const auto command = kube::strings_at(container, {"command"});
-  auto end = std::find(command.begin(), command.end(), "--");
-  if (end != command.end()) job.command.assign(++end, command.end());
+  const auto argv = kube::argv_of(container);
+  const std::size_t commands = kube::items_at(container, {"command"}).size();
+  const auto gate = find_gate(argv);
+  for (std::size_t i = 0; gate && i < argv.size(); ++i)
+    if (i < gate->begin || i >= gate->end)
+      (i < commands ? job.command : job.args).push_back(argv[i]);
   const Texts flags = flags_of(container);
   if (const auto by_arch = flags.find("command-by-arch"); by_arch != flags.end())
     job.command_by_arch = by_arch->second;
@@ -56,10 +61,8 @@ void add_gated(Job& job, const Json& container) {
 const std::vector<Json>& items_of(const Json& list) { return kube::items_at(list, {"items"}); }
 
 const Json* gated_container(const Json& pod_spec) {
-  for (const Json& container : kube::items_at(pod_spec, {"containers"})) {
-    const auto command = kube::strings_at(container, {"command"});
-    if (!command.empty() && command.front() == kBinary) return &container;
-  }
+  for (const Json& container : kube::items_at(pod_spec, {"containers"}))
+    if (find_gate(kube::argv_of(container))) return &container;
   return nullptr;
 }
 

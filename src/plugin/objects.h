@@ -23,7 +23,6 @@ inline constexpr std::string_view kPrefix = "cronlatch.dev/";
 inline constexpr std::string_view kLockAnnotation = "cronlatch.dev/lock";
 inline constexpr std::string_view kCommandFromAnnotation = "cronlatch.dev/command-from";
 inline constexpr std::string_view kGatedLabel = "cronlatch.dev/gated";
-inline constexpr std::string_view kBinary = "/cronlatch-bin/cronlatch";
 inline constexpr std::string_view kInstallContainer = "cronlatch-install";
 inline constexpr std::string_view kStoreVolume = "cronlatch-store";
 inline constexpr std::string_view kStoreDirectory = "/var/run/secrets/cronlatch";
@@ -35,7 +34,7 @@ using Texts = std::map<std::string, std::string, std::less<>>;
 // The options that a gated container's command was given (`--lock=a/b` is lock -> a/b); empty for a
 // command that is not gated.
 Texts gate_flags(const kube::Json& pod_spec);
-// The container whose command starts with our binary, or nothing.
+// The container that is gated (core/gate_argv.h), or nothing.
 const kube::Json* gated_container(const kube::Json& pod_spec);
 
 struct CronJob {

@@ -35,6 +35,12 @@ says_no_hazard() {
 check "names the next step" says "annotate cronjob NAME cronlatch.dev/lock=true" "${BASE[@]}"
 check "names the dashboards" says 'folder Latches' "${BASE[@]}" --set dashboards.enabled=true,dashboards.folder=Latches
 check "sees no hazard in a good install" says_no_hazard "${BASE[@]}"
+SELECT='select=[{"namespace":"shop","name":"etcd-*","annotations":{"lock":"true"}},{"namespace":"shop","labels":{"a":"b"},"annotations":{"lock":"x"}}]'
+check "says what holds for CronJobs that are selected by name" says "by namespace and name (select[0]): the API server refuses such a CronJob" "${BASE[@]}" --set-json "$SELECT"
+check "says what does not hold for those selected by labels" says "by labels (select[1]): the API server refuses a new or changed CronJob" "${BASE[@]}" --set-json "$SELECT"
+check "a selection is no hazard" says_no_hazard "${BASE[@]}" --set-json "$SELECT"
+mentions_select() { says "select" "${BASE[@]}"; }
+refuses "says nothing of select where there is none" mentions_select
 hazard() { check "warns of $1" says "$2" "${BASE[@]}" "${@:3}"; }
 check "warns of no store" says "store.url is empty"
 hazard "one replica" "one replica" --set replicaCount=1
@@ -44,6 +50,8 @@ hazard "a host that other namespaces cannot resolve" "has no dot" --set store.ur
 hazard "the host's network" "hostNetwork" --set hostNetwork=true
 hazard "policies that are off" "policies are off" --set policies.enabled=false
 hazard "policies that only warn" "do not deny" --set 'policies.validationActions={Warn}'
+hazard "a selection without policies" "select without policies that deny" --set policies.enabled=false --set-json "$SELECT"
+hazard "a selection that is only watched" "is not annotated until it is applied again" --set patchCronJobs=false --set-json "$SELECT"
 hazard "no webhook" "annotated Jobs are refused" --set webhook.enabled=false
 hazard "namespaces that are left out" "without a word" --set webhook.namespaceSelector.matchLabels.a=b
 hazard "API servers that must show a certificate" "AdmissionConfiguration" --set webhook.clientCA.secretName=x

@@ -47,11 +47,39 @@ annotations would refuse every such object in the cluster. */ -}}
 {{- $chosen := list }}
 {{- range .Values.select }}{{ $chosen = append $chosen .namespace }}{{ end }}
 {{- range uniq $chosen }}
-|| request.namespace == {{ include "cronlatch.cel.text" . }}
+|| request.namespace == {{ toJson . }}
 {{- end }}
 {{- end -}}
 
-{{- /* A text as a CEL literal. */ -}}
-{{- define "cronlatch.cel.text" -}}
-'{{ . | replace "\\" "\\\\" | replace "'" "\\'" }}'
+{{- /* The rules of `select` as a CEL map: namespace -> its rules, each a map of lists of strings: `name` is the pattern as an
+anchored regular expression, `labels` and `annotations` are "key=value". Every JSON string is a CEL string.
+dict "select" RULES "jobs" BOOL: for Jobs the names alone, of rules without labels, because a Job does not carry its CronJob's labels.
+A rule whose lock is "false" gates nothing. "" when no rule is left. */ -}}
+{{- define "cronlatch.cel.rules" -}}
+{{- $jobs := .jobs -}}
+{{- $spaces := dict -}}
+{{- range .select -}}
+{{- if and (ne (toString .annotations.lock) "false") (not (and $jobs .labels)) -}}
+{{- $pattern := .name | default "*" | regexQuoteMeta | replace "\\*" ".*" | replace "\\?" "." -}}
+{{- $rule := dict "name" (list (printf "^%s$" $pattern)) -}}
+{{- if not $jobs -}}
+{{- if .labels -}}
+{{- $labels := list -}}
+{{- range $key, $value := .labels -}}{{- $labels = append $labels (printf "%s=%s" $key (toString $value)) -}}{{- end -}}
+{{- $_ := set $rule "labels" $labels -}}
+{{- end -}}
+{{- $annotations := list -}}
+{{- range $key, $value := .annotations -}}{{- $annotations = append $annotations (printf "cronlatch.dev/%s=%s" $key (toString $value)) -}}{{- end -}}
+{{- $_ := set $rule "annotations" $annotations -}}
+{{- end -}}
+{{- $_ := set $spaces .namespace (append (get $spaces .namespace | default list) $rule) -}}
+{{- end -}}
+{{- end -}}
+{{- if $spaces -}}{{ toJson $spaces }}{{- end -}}
+{{- end -}}
+
+{{- /* Of variables.rules those that choose NAME, a CEL expression, by namespace and name. */ -}}
+{{- define "cronlatch.cel.named" -}}
+(request.namespace in variables.rules ? variables.rules[request.namespace] : [])
+.filter(r, {{ . }}.matches(r.name[0]))
 {{- end -}}

@@ -36,6 +36,12 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- else if not (has "Deny" $v.policies.validationActions) -}}
 {{- $found = append $found "policies do not deny: what they find runs ungated" -}}
 {{- end -}}
+{{- if and $v.select (not (and $v.policies.enabled (has "Deny" $v.policies.validationActions))) -}}
+{{- $found = append $found "select without policies that deny: while no operator answers, a selected CronJob is admitted as it is and its Jobs run ungated" -}}
+{{- end -}}
+{{- if and $v.select (not $v.patchCronJobs) -}}
+{{- $found = append $found "select with patchCronJobs false: a CronJob that existed before its rule is not annotated until it is applied again; until then its Jobs are refused where the rule has no labels, and run ungated where it has" -}}
+{{- end -}}
 {{- if not $v.webhook.enabled -}}
 {{- $found = append $found "no webhook: nothing is rewritten, annotated Jobs are refused" -}}
 {{- end -}}

@@ -29,6 +29,11 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 {{- else }}
      set serviceMonitor.enabled, prometheusRule.enabled and dashboards.enabled: docs/dashboards.md
 {{- end }}
+{{- with include "cronlatch.selectNotes" . }}
+
+5. CronJobs that `select` chooses:
+{{ . }}
+{{- end }}
 {{- else -}}
 cronlatch {{ .Chart.AppVersion }}: {{ len $v.cronJobs }} gated CronJobs, no operator and no webhook. Annotations do nothing in this cluster.
 
@@ -42,4 +47,30 @@ Look at this:
 {{- end }}
 
 All annotations, and what happens when: docs/kubernetes.md
+{{- end -}}
+
+{{- /* What holds for CronJobs that `select` chooses, while the policies deny. */ -}}
+{{- define "cronlatch.selectNotes" -}}
+{{- $byName := list -}}
+{{- $byLabels := list -}}
+{{- range $i, $rule := .Values.select -}}
+{{- if ne (toString $rule.annotations.lock) "false" -}}
+{{- if $rule.labels -}}
+{{- $byLabels = append $byLabels (printf "select[%d]" $i) -}}
+{{- else -}}
+{{- $byName = append $byName (printf "select[%d]" $i) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.policies.enabled (has "Deny" .Values.policies.validationActions) -}}
+{{- with $byName }}
+     by namespace and name ({{ join ", " . }}): the API server refuses such a CronJob while the rule's annotations are not in its
+     Job template, and each of its Jobs that is not gated, also while no operator answers
+{{- end }}
+{{- with $byLabels }}
+     by labels ({{ join ", " . }}): the API server refuses a new or changed CronJob while the rule's annotations are not in its Job
+     template. A Job does not carry the labels of its CronJob: Jobs of a CronJob that existed before the rule run ungated until the
+     operator has annotated it (Event Mirrored; cronlatch_gated_cronjobs{state="pending"} is 0)
+{{- end }}
+{{- end -}}
 {{- end -}}

@@ -101,6 +101,18 @@ TEST(Selection, ChoosesByNamespaceNameAndLabels) {
   EXPECT_FALSE(chosen("demo", "nightly", "b"));
 }
 
+TEST(Selection, ChoosesByTheNameThatTheServerWillMakeOfGenerateName) {
+  Settings settings = platform();
+  settings.select = {{"demo", "night-?????", {}, {{"lock", "true"}}}};
+  const auto chosen = [&](const char* prefix) {
+    Findings findings;
+    const Json cronjob = {{"metadata", {{"namespace", "demo"}, {"generateName", prefix}}}};
+    return selected(settings, cronjob, findings).count("lock") == 1;
+  };
+  EXPECT_TRUE(chosen("night-"));
+  EXPECT_FALSE(chosen("day-"));
+}
+
 TEST(Wishes, TakeNoOtherWordForYesOrNo) {
   const auto lock = [](const std::string& value) {
     Findings findings;

@@ -117,6 +117,9 @@ TEST(Settings, CheckWhatTheySelect) {
       "settings:3: select[0].annotations[tll]:");
   EXPECT_EQ(refusal("select: [{namespace: x, lock: a}]\n"),
             "settings:3: select: [0]: unknown key \"lock\"");
+  EXPECT_EQ(refusal("select: [{namespace: x, name: \"a[b]\", annotations: {lock: \"true\"}}]\n"),
+            "settings:3: select[0]: name \"a[b]\" has a character that no CronJob's name has and "
+            "that is neither * nor ?");
 }
 
 }  // namespace

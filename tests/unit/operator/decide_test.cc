@@ -192,25 +192,5 @@ TEST(DecideCronJob, LeavesOneAloneThatIsBeingDeleted) {
   EXPECT_THAT(decide_cronjob(object, settings()).decisions, IsEmpty());
 }
 
-Json job(Json annotations, Json command) {
-  return {
-      {"metadata",
-       {{"namespace", "demo"}, {"name", "j"}, {"uid", "u"}, {"annotations", annotations}}},
-      {"spec",
-       {{"template", {{"spec", {{"containers", {{{"name", "main"}, {"command", command}}}}}}}}}}};
-}
-
-TEST(DecideJob, TellsOfAJobThatAsksForALockAndRunsWithout) {
-  const Json lock{{"cronlatch.dev/lock", "true"}};
-  EXPECT_NE(first<CountUngated>(decide_job(job(lock, {"true"}))), nullptr);
-  EXPECT_THAT(decide_job(job(lock, {"/cronlatch-bin/cronlatch", "run"})), IsEmpty());
-  EXPECT_THAT(decide_job(job({{"cronlatch.dev/lock", "false"}}, {"true"})), IsEmpty());
-  EXPECT_THAT(decide_job(job(Json::object(), {"true"})), IsEmpty());
-  EXPECT_THAT(decide_job(job(nullptr, {"true"})), IsEmpty());
-  Json over = job(lock, {"true"});
-  over["status"]["conditions"] = {{{"type", "Complete"}, {"status", "True"}}};
-  EXPECT_THAT(decide_job(over), IsEmpty());
-}
-
 }  // namespace
 }  // namespace cronlatch::op

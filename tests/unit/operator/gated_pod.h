@@ -23,8 +23,10 @@ inline kube::Json owned_by(const std::string& kind, const std::string& name,
 inline kube::Json ended_pod(const std::string& name, const std::string& uid,
                             const std::string& message, int exit_code = 0,
                             const std::string& finished = "2026-11-21T02:00:01Z") {
-  const kube::Json container = {{"name", "main"},
-                                {"command", {"/cronlatch-bin/cronlatch", "run", "--", "true"}}};
+  const kube::Json container = {
+      {"name", "main"},
+      {"command",
+       {"/cronlatch-bin/cronlatch", "run", "--isolated", "--lock=demo/nightly", "--", "true"}}};
   const kube::Json end = {{"exitCode", exit_code}, {"message", message}, {"finishedAt", finished}};
   const kube::Json status = {{"name", "main"}, {"state", {{"terminated", end}}}};
   return {{"metadata",

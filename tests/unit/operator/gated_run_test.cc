@@ -59,6 +59,19 @@ TEST(GatedRun, IsReadFromTheGatedContainersMessage) {
   EXPECT_EQ(run->job.uid, "job-uid");
 }
 
+TEST(GatedRun, IsReadWhereAnotherWebhookPutItsProgramBeforeTheGate) {
+  Json moved = pod(kMessage);
+  Json& container = moved["spec"]["containers"][1];
+  container["args"] = container["command"];
+  container["command"] = {"/vault/vault-env"};
+
+  const auto run = read_gated_run(moved);
+
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->container, "main");
+  EXPECT_EQ(run->kind, Kind::skipped);
+}
+
 TEST(GatedRun, UnderstandsWhatTheWrapperWrites) {
   const Outcome outcome{.kind = Kind::lost,
                         .reason = Reason::expired,

@@ -321,6 +321,79 @@ TEST(Reconciler, CountsAJobThatRunsWithoutTheLockItAskedFor) {
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
 }
 
+// A Job of CronJob nightly that carries no annotation and is not gated.
+Json unmirrored_job() {
+  return {
+      {"metadata",
+       {{"namespace", "demo"},
+        {"name", "nightly-3"},
+        {"uid", "unmirrored"},
+        {"ownerReferences", cronlatch::testing::owned_by("CronJob", "nightly", "cronjob-uid")}}},
+      {"spec",
+       {{"template",
+         {{"spec", {{"containers", Json::array({{{"name", "m"}, {"command", {"true"}}}})}}}}}}}};
+}
+
+TEST(Reconciler, JudgesAJobByItsCronJobOnceThoseAreListed) {
+  World world;
+  world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
+  world.cronjob("true");
+  Json cronjob = *world.api.at(kCronJob);
+  cronjob["metadata"].erase("annotations");
+  world.api.put(kCronJob, cronjob);
+  Leader leader(world, "one");
+
+  leader.reconciler.take(seen(Sort::job, unmirrored_job()));
+  EXPECT_TRUE(world.told().empty());
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.take(listed(Sort::cronjob));
+  leader.settle();
+
+  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored", "Job Ungated"));
+  EXPECT_THAT(leader.metrics.text(),
+              HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
+}
+
+TEST(Reconciler, JudgesNoJobByAnotherCronJobOfThatName) {
+  World world;
+  world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
+  world.cronjob("true");
+  Leader leader(world, "one");
+  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.take(listed(Sort::cronjob));
+  Json job = unmirrored_job();
+  job["metadata"]["ownerReferences"][0]["uid"] = "an-earlier-one";
+
+  leader.reconciler.take(seen(Sort::job, job));
+
+  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
+}
+
+TEST(Reconciler, KeepsInItsLeaseSinceWhenJobsHaveToBeGated) {
+  World world;
+  world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
+  const auto kept = [](Leader& leader) {
+    leader.reconciler.take(listed(Sort::pod));
+    leader.settle();
+    return CountedPods(leader.election.saved_note()).in_force();
+  };
+  Leader one(world, "one");
+  const InForce first = kept(one);
+  one.election.release();
+  world.clock.pass(1h);
+
+  Leader two(world, "two");
+  EXPECT_EQ(kept(two), first);
+  two.election.release();
+  world.clock.pass(1h);
+
+  world.settings.select[0].name = "daily*";
+  Leader three(world, "three");
+  const InForce changed = kept(three);
+  EXPECT_EQ(changed.gating, first.gating);
+  EXPECT_GT(changed.select, first.select);
+}
+
 TEST(Reconciler, ExportsACronJobFromItsFirstSightUntilItIsGone) {
   World world;
   world.cronjob("true");

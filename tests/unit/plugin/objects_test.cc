@@ -14,12 +14,13 @@
 namespace cronlatch::plugin {
 namespace {
 
+using kube::Json;
+
 TEST(Objects, NamesAreTheOperators) {
   EXPECT_EQ(kPrefix, op::kPrefix);
   EXPECT_EQ(kLockAnnotation, op::kLockAnnotation);
   EXPECT_EQ(kGatedLabel, op::kGatedLabel);
   EXPECT_EQ(kCommandFromAnnotation, op::kCommandFromAnnotation);
-  EXPECT_EQ(kBinary, op::kBinary);
   EXPECT_EQ(kInstallContainer, op::kInstallContainer);
   EXPECT_EQ(kStoreVolume, op::kStoreVolume);
   EXPECT_EQ(kStoreDirectory, op::kStoreDirectory);
@@ -45,6 +46,23 @@ TEST(Objects, AGateThatIsWrittenOutTellsItsLockFromItsCommand) {
 
   EXPECT_TRUE(concerns_us(cronjob));
   EXPECT_EQ(cronjob.lock(), "_cluster/database");
+}
+
+TEST(Objects, AGateBehindAnotherWebhooksProgramIsRead) {
+  const Json container = {{"name", "main"},
+                          {"command", {"/vault/vault-env"}},
+                          {"args",
+                           {"/cronlatch-bin/cronlatch", "run", "--isolated", "--lock=shop/nightly",
+                            "--", "sh", "-c", "x"}}};
+  const Json spec = {{"containers", Json::array({container})}};
+
+  EXPECT_EQ(gate_flags(spec).at("lock"), "shop/nightly");
+  const Pod pod = read_pod({{"spec", spec}});
+  EXPECT_EQ(pod.container, "main");
+  const Job job = read_job({{"spec", {{"template", {{"spec", spec}}}}}});
+  EXPECT_TRUE(job.gated);
+  EXPECT_EQ(job.command, std::vector<std::string>{"/vault/vault-env"});
+  EXPECT_EQ(job.args, (std::vector<std::string>{"sh", "-c", "x"}));
 }
 
 TEST(Objects, AnnotationsThatSayNoAreNoWish) {

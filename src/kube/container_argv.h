@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kubelet starts in a container: its `command`, then its `args`. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/json.h"
+
+namespace cronlatch::kube {
+
+// Empty where there is no `command`: then the image's own program comes first.
+std::vector<std::string> argv_of(const Json& container);
+
+}  // namespace cronlatch::kube
