@@ -64,7 +64,8 @@ std::string min_hold_key(const Record& record) {
 void take_min_hold(Record& record) {
   const auto at = record.seen.find(min_hold_key(record));
   if (at == record.seen.end()) return;
-  record.min_hold = std::max(ServerTime{at->second} - record.acquired, Micros{0});
+  const std::int64_t from = record.acquired.us, until = at->second;
+  if (from >= 0 && until > from) record.min_hold = Micros(until - from);
   record.seen.erase(at);
 }
 
