@@ -104,9 +104,12 @@ Result<Page> release(const Arguments& arguments, const Surroundings& around) {
   if (!target) return target.error();
   const std::string holder = holder_words(*cluster, target->lock);
   if (!arguments.force && !arguments.dry_run)
-    return Error{Code::usage,
-                 "lock " + target->lock + ": " + holder + "; its holder's command would be stopped",
-                 "to do it: " + own_command(arguments, *target)};
+    return Error{
+        Code::usage,
+        "lock " + target->lock + ": " + holder +
+            (is_cooling(*cluster, target->lock) ? "; it would be opened at once"
+                                                : "; its holder's command would be stopped"),
+        "to do it: " + own_command(arguments, *target)};
   const Result<StoreAccess> access = find_access(arguments, around, *target);
   if (!access) return access.error();
   const Json job =

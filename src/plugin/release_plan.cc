@@ -122,11 +122,20 @@ Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting
             {"template", {{"metadata", {{"labels", labels}}}, {"spec", std::move(pod)}}}}}};
 }
 
+bool is_cooling(const Cluster& cluster, const std::string& lock) {
+  const LiveLock* const live = cluster.page ? cluster.page->find(lock) : nullptr;
+  return live != nullptr && live->state == "cooling";
+}
+
 std::string holder_words(const Cluster& cluster, const std::string& lock) {
   if (cluster.page) {
     const LiveLock* const live = cluster.page->find(lock);
     if (live == nullptr || live->holder.empty())
       return live == nullptr ? "not held, as far as the operator knows" : live->state;
+    if (live->state == "cooling") {
+      const std::string until = live->expires ? " until " + rfc3339(*live->expires) : "";
+      return "released by " + live->holder + ", closed by its min-hold" + until;
+    }
     std::string text = live->state + " by " + live->holder;
     if (live->since) text += " since " + rfc3339(*live->since);
     if (live->expires) text += ", lease until " + rfc3339(*live->expires);

@@ -39,5 +39,7 @@ kube::Json release_job(const ReleaseTarget& target, const StoreAccess& access, W
 
 // "held by shop/nightly-29-abc since ..., lease until ...", as far as it is known; "free".
 std::string holder_words(const Cluster& cluster, const std::string& lock);
+// Whether nothing runs with the lock, and only its min-hold keeps it closed.
+bool is_cooling(const Cluster& cluster, const std::string& lock);
 
 }  // namespace cronlatch::plugin

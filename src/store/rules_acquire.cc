@@ -59,6 +59,13 @@ void count_skip(Record& record, const std::string& job, std::string_view reason,
 
 // K3: done blocks everyone, however they would have liked to be refused.
 Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
+  if (is_holder(record, request.claim)) {
+    // Another run marked the identity after the grant, whose answer this caller has not had: the
+    // grant is not used.
+    count(record, record.who.job, "released");
+    record.seat = Seat::free;
+    record.expires = {};
+  }
   count_skip(record, request.who.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
   return busy_answer(record, BusyBecause::done, now, tenure);
@@ -126,11 +133,9 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Tenure tenur
 }
 
 // C2: what was counted as busy stays busy, and is answered alike.
-std::optional<Busy> counted_before(const Record& record, const Claim& claim, ServerTime now,
-                                   Tenure tenure) {
-  const auto because = counted_busy(record, claim, now);
-  if (!because) return std::nullopt;
-  Busy busy = busy_answer(record, *because, now, tenure);
+Busy repeated_busy(const Record& record, const Claim& claim, BusyBecause because, ServerTime now,
+                   Tenure tenure) {
+  Busy busy = busy_answer(record, because, now, tenure);
   busy.group_granted = answered(record, claim, Answer::group_granted, now);
   return busy;
 }
@@ -155,9 +160,10 @@ void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
              Tenure tenure) {
   if (now > not_after) return Stale{false};
-  if (is_closed(record, request.claim, now, tenure)) return Stale{true};
+  const auto because = counted_busy(record, request.claim, now);
+  if (!because && is_closed(record, request.claim, now, tenure)) return Stale{true};
   clamp(record, now, tenure);
-  if (const auto busy = counted_before(record, request.claim, now, tenure)) return *busy;
+  if (because) return repeated_busy(record, request.claim, *because, now, tenure);
   if (is_done(record, request.who, request.once_ttl, now))
     return refuse_done(record, request, now, tenure);
   if (is_holder(record, request.claim)) {

@@ -684,6 +684,20 @@ TEST_P(StoreContract, AMarkIsWrittenWhateverBecameOfTheLease) {
   EXPECT_EQ(two.show().state, LockState::held);
 }
 
+TEST_P(StoreContract, AGrantWhoseRunIsDoneBeforeItsAnswerWasHeardIsGivenBack) {
+  auto one = program("1"), two = program("2"), three = program("3");
+  one.who().once = two.who().once = "tick-1";
+  const Fence fence = granted(one(one.acquire())).fence;
+  Release former = two.release(fence - 1, Verdict::lost);
+  former.mark_done = true;
+  two(former);
+  EXPECT_EQ(busy(one(one.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(one(one.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(one.show().state, LockState::free);
+  expect_law(one, false);
+  EXPECT_FALSE(granted(three(three.acquire())).stole);
+}
+
 TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) {
   auto one = program("1"), two = program("2");
   one.who().once = two.who().once = "tick-1";

@@ -112,5 +112,23 @@ TEST(DoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) {
   EXPECT_TRUE(done.contains("tick-3"));
 }
 
+TEST(DoneMarks, K3GivesAGrantBackWhoseRunIsDoneBeforeItsAnswerWasHeard) {
+  ScriptBench bench;
+  auto first = bench.acquisition("a");
+  first.who.once = "tick";
+  got<Granted>(bench.ask(first).reply);
+  auto former = bench.end("b", Verdict::lost);
+  former.who = {"pod-b", "ns/a", "", "tick"};
+  former.mark_done = true;
+  got<NotOurs>(bench.ask(former).reply);
+  const auto refused = got<Busy>(bench.ask(first).reply);
+
+  EXPECT_EQ(refused.because, BusyBecause::done);
+  EXPECT_EQ(got<Busy>(bench.ask(first).reply), refused);
+  EXPECT_EQ(bench.counted("a", "released"), 1);
+  EXPECT_EQ(bench.counted("a", "skipped_done"), 1);
+  EXPECT_FALSE(got<Granted>(bench.acquire("c")).stole);
+}
+
 }  // namespace
 }  // namespace cronlatch::testing

@@ -267,8 +267,7 @@ class Walk {
   template <class Verb>
   void repeat(const Verb& verb, Micros spare, const Reply& first) {
     const ServerTime began = bench_.now;
-    // (A holder that is told "done" may lose its lease before it asks again.)
-    const bool counted = is_counted(verb, first) && !(model_.claim == verb.claim && is_busy(first));
+    const bool counted = is_counted(verb, first);
     if (counted && dice_.one_in(2))
       others_ask_before(remembered_until(verb.claim, is_busy(first) ? "hcdg" : "r"));
     const Reply again = compare(verb, bench_.now + (counted ? 1min : spare));
@@ -441,7 +440,8 @@ void expect_met(Met met, std::initializer_list<const char*> answers) {
 }
 
 TEST(Property, ScriptsSayWhatTheRulesSayInVirtualTime) {
-  const Met met = walk(from_environment("CRONLATCH_STEPS", 100'000), TimeOf::test, 1s);
+  // With the repetitions, 100,000 calls.
+  const Met met = walk(from_environment("CRONLATCH_STEPS", 75'000), TimeOf::test, 1s);
 
   expect_met(met, {"granted",       "granted stole",   "busy 0",       "busy 0 group",
                    "busy 1",        "busy 1 group",    "busy 2",       "kept",

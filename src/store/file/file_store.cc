@@ -154,6 +154,7 @@ Reply FileBackend::settle(Turn& turn, const Acquire& request) {
     turn.stored.pid_namespace = own_pid_namespace();
   }
   if (Status kept = keep(turn); !kept) return down(kept.error());  // `taken` is let go
+  if (ours && std::holds_alternative<Busy>(reply)) let_go(find(request.lock, request.claim));
   if (std::holds_alternative<Granted>(reply) && taken) {
     taken->touch();  // the file may be as old as the lock
     held_.push_back({request.lock, turn.place.base, request.claim, std::move(*taken)});

@@ -121,6 +121,21 @@ TEST_F(PluginCommands, AReleaseWithoutForceSaysWhoWouldStop) {
   EXPECT_TRUE(kubectl.inputs.empty());
 }
 
+TEST(PluginRelease, NamesTheMinHoldThatKeepsALockClosed) {
+  Cluster cluster = recorded();
+  StatusPage page;
+  LiveLock& lock = page.locks["shop/nightly"];
+  lock.state = "cooling";
+  lock.holder = "shop/nightly-29-abc";
+  lock.expires = parse_rfc3339("2026-11-22T06:30:00Z").value();
+  cluster.page = page;
+
+  EXPECT_TRUE(is_cooling(cluster, "shop/nightly"));
+  EXPECT_EQ(holder_words(cluster, "shop/nightly"),
+            "released by shop/nightly-29-abc, closed by its min-hold until 2026-11-22T06:30:00Z");
+  EXPECT_FALSE(is_cooling(cluster, "shop/other"));
+}
+
 TEST_F(PluginCommands, ADryRunCreatesNothing) {
   kubectl.answers["--dry-run=server"] = "job.batch/x";
   const auto page = run({"release", "nightly", "-n", "shop", "--dry-run"});

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <fstream>
+#include <sstream>
 
 #include "contract/contract.h"
 #include "file_support.h"
@@ -54,6 +56,42 @@ bool kernel_says_free(const std::string& path) {
   const bool free = flock(fd, LOCK_EX | LOCK_NB) == 0;
   close(fd);
   return free;
+}
+
+// ---- an older record ----
+
+std::string content_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST_F(FileStore, TheKernelLocksHolderWritesItsGrantOverAnOlderRecord) {
+  auto one = program("1"), two = program("2");
+  expect<Freed>(one(one.release(expect<Granted>(one(one.acquire())).fence)));
+  const std::string older = content_of(file(".rec"));
+  world_.pass(Millis(1'000));
+  const Fence fence = expect<Granted>(two(two.acquire())).fence;
+  std::ofstream(file(".rec")) << older;
+
+  EXPECT_TRUE(expect<Kept>(two(two.renew(fence))).restored);
+  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(two.show().fence, fence);
+  EXPECT_EQ(breach_of_law(two.show(), true), "");
+}
+
+TEST_F(FileStore, AReleaseOverAnOlderRecordFreesTheKernelsLock) {
+  auto one = program("1"), two = program("2");
+  expect<Freed>(one(one.release(expect<Granted>(one(one.acquire())).fence)));
+  const std::string older = content_of(file(".rec"));
+  world_.pass(Millis(1'000));
+  const Fence fence = expect<Granted>(two(two.acquire())).fence;
+  std::ofstream(file(".rec")) << older;
+
+  EXPECT_EQ(expect<NotOurs>(two(two.release(fence))).because, LostBecause::gone);
+  EXPECT_TRUE(kernel_says_free(file(".lock")));
+  EXPECT_EQ(two.count("runs_succeeded"), 2);
+  EXPECT_EQ(breach_of_law(two.show(), false), "");
 }
 
 // ---- death and inheritance ----

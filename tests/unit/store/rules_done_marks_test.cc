@@ -112,5 +112,23 @@ TEST(RulesDoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) 
   EXPECT_TRUE(done.contains("tick-3"));
 }
 
+TEST(RulesDoneMarks, K3GivesAGrantBackWhoseRunIsDoneBeforeItsAnswerWasHeard) {
+  Lock lock;
+  auto first = lock.ask("a");
+  first.who.once = "tick";
+  got<Granted>(lock.acquire(first));
+  auto former = lock.end("b", Verdict::lost);
+  former.who = {"pod-b", "ns/a", "", "tick"};
+  former.mark_done = true;
+  got<NotOurs>(lock.release(former));
+  const auto refused = got<Busy>(lock.acquire(first));
+
+  EXPECT_EQ(refused.because, BusyBecause::done);
+  EXPECT_EQ(got<Busy>(lock.acquire(first)), refused);
+  EXPECT_EQ(lock.counted("a", "released"), 1);
+  EXPECT_EQ(lock.counted("a", "skipped_done"), 1);
+  EXPECT_FALSE(got<Granted>(lock.acquire("c")).stole);
+}
+
 }  // namespace
 }  // namespace cronlatch::testing

@@ -107,6 +107,15 @@ local function count_skip(r, q, reason, now)
   stamp = {'last_skip|' .. q.job, text(now)}
 end
 
+-- K3: another run marked the identity after the grant, whose answer this caller has not had: the
+-- grant is not used.
+local function give_back(r)
+  r.state, r.expires = 'free', 0
+  keep(KEYS[1], r)
+  put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires))
+  count(r.job, 'released')
+end
+
 local function grant(r, q, now)
   preflight(q, false)
   local stole = r.state == 'held'
@@ -191,17 +200,17 @@ local function acquire()
   -- Until when each final answer to this claim is remembered (C2, R3).
   local released, closed, held, cooling, done, group = dates(5, q.claim .. ':r', q.claim .. ':x',
       q.claim .. ':h', q.claim .. ':c', q.claim .. ':d', q.claim .. ':g')
-  if now < released or now < closed or (r.owner == q.owner and q.attempt < r.attempt)
-      or (same and not ours) then
+  -- C2: what was counted as busy stays busy, and is answered alike.
+  local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
+  if not because and (now < released or now < closed
+      or (r.owner == q.owner and q.attempt < r.attempt) or (same and not ours)) then
     return {'stale', text(now), '0', '1'}
   end
   clamp(r, now)
-
-  -- C2: what was counted as busy stays busy, and is answered alike.
-  local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
   if because then return busy(r, because, now, now < group) end
   -- K3: done blocks everyone, however they would have liked to be refused.
   if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
+    if ours then give_back(r) end
     count_skip(r, q, 'skipped_done', now)
     remember(q.claim, 'd', now, q.ttl)
     return busy(r, 'done', now)
