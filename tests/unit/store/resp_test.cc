@@ -100,16 +100,15 @@ TEST(RedisErrorTable, ReadsOnlyWholeFirstWords) {
   EXPECT_EQ(classify_redis_error("").kind, RedisErrorClass::unknown);
 }
 
-// What servers say of a right that is missing, inside a script and outside, and what we add to it.
+// What Redis 6.2, 7.0 and 7.2 say of a right that is missing, inside a script and outside, and what
+// we add to it.
 TEST(RedisErrorTable, NamesTheRefusedCommandWhateverTheServersVersionSays) {
-  for (
-      const std::string text : {
-          "NOPERM this user has no permissions to access one of the keys used as arguments",  // 6.2,
-                                                                                              // 7.0
-          "NOPERM No permissions to access a key",  // 7.2
-          "ERR The user executing the script can't run this command or subcommand",
-          "ERR Error running script (call to f_1): @user_script:1: -NOPERM this user has no rights",
-          "ACL failure in script: User jobs has no permissions to run the 'hset' command"}) {
+  for (const std::string text :
+       {"NOPERM this user has no permissions to access one of the keys used as arguments",
+        "NOPERM No permissions to access a key",
+        "ERR The user executing the script can't run this command or subcommand",
+        "ERR Error running script (call to f_1): @user_script:1: -NOPERM this user has no rights",
+        "ACL failure in script: User jobs has no permissions to run the 'hset' command"}) {
     EXPECT_EQ(classify_redis_error(text).kind, RedisErrorClass::noperm) << text;
     const std::string named = with_refused_command(text, "EVALSHA", "cronlatch:{a}");
     EXPECT_EQ(named, text + " (EVALSHA on cronlatch:{a})");
