@@ -56,6 +56,8 @@ class Supervisor {
   virtual void start(const Command& command, int heirloom) = 0;
   // Sends a signal; a target that is gone already is not an error.
   virtual void signal(int signo, Target target) = 0;
+  // A request is on its way to the store: time for what start() will need, and for tidying up.
+  virtual void use_wait() {}
   virtual void watch(PollSet& set) const = 0;
   // The next fact, or nothing; call until nothing. Reaps strangers on the way.
   virtual std::optional<ProcEvent> next() = 0;

@@ -117,6 +117,7 @@ class Driver {
   // The reply may be there at once; Run hears it after the actions that follow the question.
   void ask(const Request& request) {
     store_.ask(request, clock_.now());
+    supervisor_.use_wait();
     take_reply({});
   }
 

@@ -111,8 +111,7 @@ std::optional<OwnCgroup> OwnCgroup::create() {
   if (has_other_children(parent.get())) remove_abandoned(parent.get());
   Fd dir(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   OwnCgroup own(std::move(parent), std::move(dir), name);
-  if (!own.dir_.open() || ::faccessat(own.fd(), "cgroup.kill", W_OK, AT_EACCESS) != 0)
-    return std::nullopt;
+  if (!own.dir_.open()) return std::nullopt;
   return own;
 }
 

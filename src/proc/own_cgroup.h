@@ -13,7 +13,7 @@ namespace cronlatch {
 class OwnCgroup {
  public:
   // Nothing where it cannot be created: no cgroup v2, no permission (neither root nor a delegated
-  // subtree), a kernel before 5.14 (no cgroup.kill).
+  // subtree).
   static std::optional<OwnCgroup> create();
   OwnCgroup(OwnCgroup&&) noexcept = default;
   OwnCgroup& operator=(OwnCgroup&&) noexcept = default;
@@ -21,7 +21,7 @@ class OwnCgroup {
   ~OwnCgroup();
 
   int fd() const { return dir_.get(); }  // for CLONE_INTO_CGROUP
-  // SIGKILL to every process in it and below it.
+  // SIGKILL to every process in it and below it; false where the kernel cannot (before 5.14).
   bool kill() const;
   // A process that has not ended is in it or below it.
   bool is_populated() const;

@@ -94,8 +94,7 @@ void PosixSupervisor::start(const Command& command, int heirloom) {
   const Placement placement = terminal_.placement();
   const ChildPlan plan{image,    gate_,         placement, terminal_.fd(),
                        heirloom, writing.get(), ::getpid()};
-  // As first process of a PID namespace one kill(-1) does the same.
-  if (containment_ == Containment::cgroup && !first_process_) cgroup_ = OwnCgroup::create();
+  create_cgroup();
   pid_t pid = cgroup_ ? spawn_in_cgroup(plan, cgroup_->fd()) : -1;
   if (pid < 0) {
     cgroup_.reset();
@@ -116,6 +115,20 @@ void PosixSupervisor::start(const Command& command, int heirloom) {
   awaiting_tree_ = false;
   kills_ = 0;
   group_killed_ = false;
+}
+
+// As first process of a PID namespace one kill(-1) does the same.
+void PosixSupervisor::create_cgroup() {
+  if (containment_ != Containment::cgroup || first_process_ || cgroup_tried_) return;
+  cgroup_tried_ = true;
+  cgroup_ = OwnCgroup::create();
+}
+
+void PosixSupervisor::use_wait() {
+  if (!started_)
+    create_cgroup();
+  else if (child_ == 0 && !awaiting_tree_)
+    cgroup_.reset();
 }
 
 void PosixSupervisor::watch(PollSet& set) const {

@@ -40,6 +40,8 @@ class PosixSupervisor : public Supervisor {
 
   void start(const Command& command, int heirloom) override;
   void signal(int signo, Target target) override;
+  // Creates the command's cgroup before the start and removes it after the end.
+  void use_wait() override;
   void watch(PollSet& set) const override;
   // Order of simultaneous facts: the start, the command's end, the tree's end, signals.
   std::optional<ProcEvent> next() override;
@@ -47,6 +49,7 @@ class PosixSupervisor : public Supervisor {
  private:
   struct Seen;
 
+  void create_cgroup();
   void collect();
   void settle_start();
   Seen reap();
@@ -67,6 +70,7 @@ class PosixSupervisor : public Supervisor {
   bool first_process_ = false;
   std::vector<Process> strangers_;
   std::optional<OwnCgroup> cgroup_;
+  bool cgroup_tried_ = false;
   int kills_ = 0;              // rounds of SIGKILL to this tree
   bool group_killed_ = false;  // in one of them, while its number was certain
   std::deque<ProcEvent> facts_;
