@@ -14,7 +14,7 @@ AT_ONCE=${AT_ONCE:-4}
 # Those that wait longest are started first.
 FIRST=(rotation any_image_kubelet view_fleet any_image two_clusters view scheduled)
 # Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
-ALONE=(apiserver_restart store_outage outage upgrade selected own_certificate view_restarts uninstall)
+ALONE=(apiserver_restart store_outage outage upgrade selected own_certificate view_restarts uninstall uninstall_kubectl)
 
 ONE_BY_ONE="the rest one by one"  # scripts/test.sh waits for this line
 

@@ -29,6 +29,15 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 {{- else }}
      set serviceMonitor.enabled, prometheusRule.enabled and dashboards.enabled: docs/dashboards.md
 {{- end }}
+{{- if $v.policies.enabled }}
+
+5. Before you uninstall it, list the CronJobs that still ask for a lock:
+
+     kubectl cronlatch uninstall-check
+
+   `helm uninstall` keeps the policies {{ $fullname }}-mirrored-cronjobs and {{ $fullname }}-gated-jobs: Jobs of those CronJobs are refused and do not run
+   without a lock. An install with the same release name and namespace takes the policies over; `kubectl cronlatch uninstall-check --remove` deletes them.
+{{- end }}
 {{- else -}}
 cronlatch {{ .Chart.AppVersion }}: {{ len $v.cronJobs }} gated CronJobs, no operator and no webhook. Annotations do nothing in this cluster.
 
