@@ -37,7 +37,7 @@ check "it is uninstalled again" uninstall
 needs "the policies are left" only_policies_left
 check "the printed command removes the annotations without the operator" run_printed_command report
 check "its Jobs run without a lock, as the user asked" ungated report
-check "the check is clean, and says how to delete the policies" check_has 0 "uninstall-check --remove"
+becomes "the check is clean, and says how to delete the policies" check_has 0 "uninstall-check --remove"
 check "it deletes them" check_has 0 "nothing of cronlatch is left" --remove
 becomes "nothing is left" nothing_left
 
@@ -51,7 +51,7 @@ check "and is gated" gated early
 # ---- the annotations removed first ----
 check "the check deletes no policy of an installed release" check_has 1 "nothing was deleted" --remove
 check "the printed command removes the annotations with the operator" run_printed_command early
-check "the check is clean, and says how to uninstall" check_has 0 "helm uninstall cronlatch -n cronlatch"
+becomes "the check is clean, and says how to uninstall" check_has 0 "helm uninstall cronlatch -n cronlatch"
 check "helm uninstall succeeds" uninstall
 check "the policies are deleted" check_has 0 "nothing of cronlatch is left" --remove
 becomes "nothing is left again" nothing_left
