@@ -38,7 +38,8 @@ check "by the wrapper of version 0.1.0" wrapper_is holder 0.1.0
 refuses "version 0.1.0 refuses its uninstall" uninstall
 check "and leaves the release without an upgrade" refused_with "has no deployed releases" upgrade_to info
 kubectl -n cronlatch delete job cronlatch-uninstall-guard >/dev/null
-check "helm rollback makes it deployed again" helm rollback cronlatch --namespace cronlatch --wait --timeout 3m
+revision() { helm list --namespace cronlatch --all -o json | jq -r '.[] | select(.name == "cronlatch").revision'; }
+check "helm rollback to the same revision makes it deployed again" helm rollback cronlatch "$(revision)" --namespace cronlatch --wait --timeout 3m
 check "helm says so" state_is deployed
 check "and the CronJob is gated" gated quick
 
@@ -51,7 +52,11 @@ policies_are_kept() {
 }
 check "an uninstall will keep the policies" policies_are_kept
 check "the run of before goes on" unfinished holder
-becomes "a Job is admitted" admitted report
+# Replicas of before go on answering until the API server sends them nothing.
+admitted_by() {
+  k create job probe --from=cronjob/report --dry-run=server -o 'jsonpath={.spec.template.spec.initContainers[0].image}' | grep ":$1\$"
+}
+becomes "a Job is admitted by this version" admitted_by dev
 start_job report other
 becomes "a run of this version is skipped while the run of before holds" complete other
 check "by the wrapper of this version" wrapper_is other dev
