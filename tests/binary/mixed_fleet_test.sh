@@ -69,7 +69,9 @@ skips() {  # skips PROGRAM LOCK: while another holds it
   other "$1" "$2" -- touch "$STAGE/$2.ran" && [ ! -e "$STAGE/$2.ran" ] && outcome_is "$2.other" outcome skipped
 }
 listed() {  # listed PROGRAM LOCK: as held by the other's run
-  "$1" ls -o json | jq -e ".[] | select(.lock == \"$2\") | .state == \"held\" and (.holder | contains(\":$(cat "$STAGE/$2.pid"):\"))" || "$1" ls
+  "$1" ls -o json | jq -e ".[] | select(.lock == \"$2\") | .state == \"held\" and (.holder | contains(\":$(cat "$STAGE/$2.pid"):\"))" && return
+  "$1" ls
+  return 1
 }
 renewed() {  # renewed PROGRAM LOCK SINCE: the lease ends later than it did
   [[ $(of_lock "$1" "$2" expires) > $3 ]]
