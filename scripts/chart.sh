@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # What renders the chart, and what is rendered from it or for it: its README, the index of runbooks, the dashboards,
-# manifests/install.yaml. Sourced by scripts/gen_chart.sh, which writes them, and by the tests, which compare them.
+# manifests/install.yaml and manifests/policies.yaml. Sourced by scripts/gen_chart.sh, which writes them, and by the tests, which compare them.
 
 CHART=$ROOT/charts/cronlatch
 # Debian's, which is jq for YAML; another program of that name speaks another language.
@@ -31,11 +31,26 @@ render_readme() { bash "$ROOT/scripts/chart_readme.sh"; }
 render_runbook_index() { bash "$ROOT/scripts/runbook_index.sh"; }
 render_dashboards() { python3 -B "$ROOT/scripts/dashboards/generate.py" "$1"; }
 
+# kubectl does not know helm's annotation "keep". The policies therefore have a file of their own, which an uninstall leaves out.
+render_operator() {  # render_operator VALUES-FILE OPTION...: everything but the policies
+  local values=$1
+  shift
+  chart_template --no-hooks --values "$values" --set policies.enabled=false "$@"
+}
+render_policies() {  # render_policies VALUES-FILE OPTION...
+  local values=$1
+  shift
+  chart_template --show-only templates/webhook/policies.yaml --values "$values" "$@"
+}
+
 render_install() {
   cat <<'YAML'
 # SPDX-License-Identifier: Apache-2.0
 # Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit: write your store's address into
-# install-values.yaml and render again, or use the chart. Then: kubectl apply --server-side -f manifests/install.yaml
+# install-values.yaml and render again, or use the chart. Then:
+#   kubectl apply --server-side -f manifests/policies.yaml -f manifests/install.yaml
+# To uninstall: kubectl delete -f manifests/install.yaml. The policies stay, as after helm uninstall, and refuse annotated Jobs;
+# kubectl cronlatch uninstall-check --remove deletes them when no CronJob asks for a lock.
 apiVersion: v1
 kind: Namespace
 metadata:
@@ -43,5 +58,14 @@ metadata:
   labels:
     pod-security.kubernetes.io/enforce: restricted
 YAML
-  chart_template --no-hooks --values "$ROOT/manifests/install-values.yaml"
+  render_operator "$ROOT/manifests/install-values.yaml"
+}
+
+render_policies_manifest() {
+  cat <<'YAML'
+# SPDX-License-Identifier: Apache-2.0
+# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit. The two policies that refuse Jobs
+# without a gate; apply this file together with install.yaml, and leave it out of kubectl delete.
+YAML
+  render_policies "$ROOT/manifests/install-values.yaml"
 }

@@ -42,22 +42,27 @@ product_fingerprint() {
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 }
 
+# pack_programs NAME IMAGE CRONLATCH OPERATOR: both programs with the libraries that the operator loads, and skopeo.
+pack_programs() {
+  local name=$1 image=$2 cronlatch=$3 operator=$4 folder
+  folder=$(new_root)
+  people "$folder"
+  install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
+  install "$cronlatch" "$operator" "$folder/"
+  copy_libraries "$folder" "$operator"
+  install -D /usr/bin/skopeo "$folder/usr/bin/skopeo"
+  copy_libraries "$folder" /usr/bin/skopeo
+  install -d -m 1777 "$folder/tmp"
+  pack "$name" "$folder" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "$image"
+}
+
 # For those who change the operator all day: what the presets build, packed with its libraries. Minutes become seconds.
 make_quick_image() {
-  local folder
   step "building the presets release and operator"
   for preset in release operator; do configure "$preset"; done
   cmake --build build/release --parallel "$JOBS" --target cronlatch >&2
   cmake --build build/operator --parallel "$JOBS" --target cronlatch-operator >&2
-  folder=$(new_root)
-  people "$folder"
-  install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
-  install build/release/cronlatch build/operator/cronlatch-operator "$folder/"
-  copy_libraries "$folder" build/operator/cronlatch-operator
-  install -D /usr/bin/skopeo "$folder/usr/bin/skopeo"
-  copy_libraries "$folder" /usr/bin/skopeo
-  install -d -m 1777 "$folder/tmp"
-  pack product "$folder" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "$PRODUCT_IMAGE"
+  pack_programs product "$PRODUCT_IMAGE" build/release/cronlatch build/operator/cronlatch-operator
   rm -f "$IMAGES/.product.stamp"
 }
 

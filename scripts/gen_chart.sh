@@ -22,6 +22,7 @@ write "$ROOT/docs/runbooks/README.md" render_runbook_index
 render_dashboards "$CHART/dashboards"
 if find_helm; then
   write "$ROOT/manifests/install.yaml" render_install
+  write "$ROOT/manifests/policies.yaml" render_policies_manifest
 else
-  echo "gen: no helm here (./dev cluster builds one), so manifests/install.yaml stays as it is" >&2
+  echo "gen: no helm here (./dev cluster builds one), so manifests/install.yaml and policies.yaml stay as they are" >&2
 fi

@@ -1,13 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev test: builds release, dev and asan, then runs every test there is. Goes on after a failure, so that one run shows
-# all of them; the last line is `N passed, N failed`, and the exit code is 1 when anything failed or nothing ran.
+# ./dev test [all]: builds release, dev and asan, then runs every test there is. Goes on after a failure, so that one run shows
+# all of them; the last line is `N passed, N failed`, and the exit code is 1 when anything failed or nothing ran. `all` exports
+# LONG_TESTS=1 (no name of the program's own: it refuses variables that it does not know): tests that have a long form take it,
+# and those that are long as a whole run.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # What is exported in a developer's shell must not change a test.
-unset "${!CRONLATCH_@}" "${!REDISCLI_@}"
+unset "${!CRONLATCH_@}" "${!REDISCLI_@}" LONG_TESTS
 export TESTED_BINARY=$BINARY
+case ${1:-} in
+  '') ;;
+  all) export LONG_TESTS=1 ;;
+  *)
+    echo "./dev test: unknown argument '$1'; there is only 'all'" >&2
+    exit 64
+    ;;
+esac
 
 RESULTS=$ROOT/build/test-results
 PASSED=0
@@ -169,6 +179,9 @@ finish_cluster_stage() {
 
 mkdir -p "$RESULTS"
 for preset in release dev asan; do build_stage $preset; done
+# Here and not in the tests that use it: a compiler beside them takes the time that they measure. Without it they are skipped.
+bash scripts/baseline.sh binary >/dev/null || true
+[ -z "${LONG_TESTS:-}" ] || bash scripts/baseline.sh image >/dev/null || true
 start_cluster_stage
 
 script_stage "fuzz corpora under the sanitizers" scripts/fuzz_replay.sh

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/job_shapes.h"
 
-#include <algorithm>
-
 #include "core/text.h"
 
 namespace cronlatch::op {
@@ -60,14 +58,14 @@ void refuse_taken_names(const Workload& workload, std::size_t container, Finding
 }
 
 void refuse_long_wait(const Workload& workload, const Wishes& wishes, Findings& findings) {
-  const std::optional<Millis> deadline = active_deadline(workload);
+  const std::optional<Millis> deadline = active_deadline(*workload.job);
   if (!deadline || wishes.annotated.count("wait-timeout") == 0) return;
   if (wishes.options.wait_timeout < *deadline) return;
   findings.add(workload.path + "spec.activeDeadlineSeconds",
                "the Job is ended after " + show_duration(*deadline) + ", waiting included, but " +
                    "cronlatch.dev/wait-timeout is " + show_duration(wishes.options.wait_timeout),
                "write for example cronlatch.dev/wait-timeout: \"" +
-                   show_duration(std::max(Millis(1'000), *deadline / 2000 * 1000)) + "\"");
+                   show_duration(wait_within(*deadline)) + "\"");
 }
 
 }  // namespace
@@ -90,16 +88,23 @@ void refuse_shapes(const Workload& workload, std::size_t container, const Wishes
                  "leave manualSelector and selector out");
 }
 
-std::optional<Millis> active_deadline(const Workload& workload) {
+std::optional<Millis> active_deadline(const Json& job) {
   std::optional<Millis> shortest;
-  for (const auto& seconds : {kube::number_at(*workload.job, {"spec", "activeDeadlineSeconds"}),
-                              kube::number_at(workload.pod_spec(), {"activeDeadlineSeconds"})}) {
+  for (const auto& seconds :
+       {kube::number_at(job, {"spec", "activeDeadlineSeconds"}),
+        kube::number_at(job, {"spec", "template", "spec", "activeDeadlineSeconds"})}) {
     constexpr std::int64_t kLongest = 3'155'760'000;  // 100 years
     if (!seconds || *seconds < 0 || *seconds > kLongest) continue;
     const Millis deadline{*seconds * 1000};
     if (!shortest || deadline < *shortest) shortest = deadline;
   }
   return shortest;
+}
+
+Millis wait_within(Millis deadline) {
+  constexpr Millis kSecond{1'000};
+  const Millis half = deadline / 2;
+  return half < kSecond ? half : half / kSecond * kSecond;  // whole seconds read better
 }
 
 }  // namespace cronlatch::op

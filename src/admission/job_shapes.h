@@ -15,7 +15,10 @@ namespace cronlatch::op {
 void refuse_shapes(const Workload& workload, std::size_t container, const Wishes& wishes,
                    Findings& findings);
 
-// The shorter of the Job's and the pod's activeDeadlineSeconds.
-std::optional<Millis> active_deadline(const Workload& workload);
+// The shorter of the Job's and the pod's activeDeadlineSeconds. `job` is shaped like a Job.
+std::optional<Millis> active_deadline(const kube::Json& job);
+
+// The longest wait for the lock that leaves the command half of the deadline.
+Millis wait_within(Millis deadline);
 
 }  // namespace cronlatch::op

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "admission/annotations.h"
+#include "admission/job_shapes.h"
 #include "admission/wishes.h"
 #include "core/text.h"
 
@@ -69,14 +70,40 @@ bool is_edited(const Json& cronjob, const Json& before, const std::string& name,
   return now != copy_at(before, name) && (wanted == mirror.wanted.end() || wanted->second != now);
 }
 
-// Replace ends the predecessor while the new run starts: a skip would leave neither.
+// How long a run of a CronJob with Replace waits, and where that comes from.
+struct ReplaceWait {
+  Millis limit;
+  const char* source;
+};
+ReplaceWait replace_wait(const Json& cronjob, const Wishes& wishes) {
+  if (wishes.annotated.count("wait-timeout") != 0)
+    return {wishes.options.wait_timeout, "cronlatch.dev/wait-timeout"};
+  const Millis two_leases = 2 * wishes.options.ttl;
+  const Json* const job_template = kube::find(cronjob, {"spec", "jobTemplate"});
+  const std::optional<Millis> deadline =
+      job_template == nullptr ? std::nullopt : active_deadline(*job_template);
+  // A longer wait would end with the Job's deadline, which does not name the lock.
+  if (deadline && two_leases >= *deadline)
+    return {wait_within(*deadline), "half of activeDeadlineSeconds"};
+  return {two_leases, "two leases"};
+}
+
+// Replace stops the predecessor while the new run starts: a skip would leave neither.
 void add_for_replace(const Json& cronjob, const Wishes& wishes,
-                     std::map<std::string, std::string>& wanted) {
+                     std::map<std::string, std::string>& wanted,
+                     std::vector<std::string>& warnings) {
   if (kube::string_at(cronjob, {"spec", "concurrencyPolicy"}) != "Replace") return;
   if (wishes.gate != Gate::on || wishes.annotated.count("on-busy") != 0) return;
+  const ReplaceWait wait = replace_wait(cronjob, wishes);
   wanted["on-busy"] = "wait";
   if (wishes.annotated.count("wait-timeout") == 0)
-    wanted["wait-timeout"] = show_duration(2 * wishes.options.ttl);
+    wanted["wait-timeout"] = show_duration(wait.limit);
+  const std::string limit =
+      wait.limit.count() == 0 ? "without a limit" : "at most " + show_duration(wait.limit);
+  warnings.push_back("spec.concurrencyPolicy: Replace: a run waits for the lock, " + limit + " (" +
+                     wait.source +
+                     "), because its predecessor is being stopped and a skip would leave no run; "
+                     "cronlatch.dev/on-busy and cronlatch.dev/wait-timeout change it");
 }
 
 std::string joined_keys(const std::map<std::string, std::string>& values) {
@@ -130,13 +157,13 @@ Result<Mirror> plan(const Json& cronjob, const Settings& settings,
       read_wishes(all, settings, kube::string_at(cronjob, {"metadata", "namespace"}), findings);
   if (!findings.empty()) return findings.error();
 
+  Mirror mirror;
   std::map<std::string, std::string> values;
   if (wishes.gate != Gate::absent) {
     for (const auto& [key, annotation] : sources)
       if (native.count(key) == 0) values[key] = annotation.value;
-    add_for_replace(cronjob, wishes, values);
+    add_for_replace(cronjob, wishes, values, mirror.warnings);
   }
-  Mirror mirror;
   mirror.gated = wishes.gate == Gate::on;
   compare(cronjob, values, ours, mirror);
   warn(all, wishes.gate, mirror);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/run_flags.h"
 
-#include <algorithm>
 #include <map>
 
 #include "admission/job_shapes.h"
@@ -73,9 +72,8 @@ Values facts_of_the_workload(const Workload& workload, const Wishes& wishes,
 // A limit that the platform gave to all must not outlive one Job's deadline: the Job would end
 // without a word about the lock.
 void fit_into_deadline(const Workload& workload, Options& options) {
-  const std::optional<Millis> deadline = active_deadline(workload);
-  if (deadline && options.wait_timeout >= *deadline)
-    options.wait_timeout = std::max(Millis(1'000), *deadline / 2000 * 1000);
+  const std::optional<Millis> deadline = active_deadline(*workload.job);
+  if (deadline && options.wait_timeout >= *deadline) options.wait_timeout = wait_within(*deadline);
 }
 
 }  // namespace

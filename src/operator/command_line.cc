@@ -18,7 +18,6 @@ Answers the API server's admission reviews (HTTPS, /admit/cronjob and /admit/job
 annotations of CronJobs, and tells health, metrics and locks (HTTP, /healthz /readyz /metrics /status).
 
   --config FILE   the settings as YAML; default /etc/cronlatch/operator.yaml
-  guard           list gated CronJobs and exit with 1 when there are any: before an uninstall
   version         print the version
   help            print this
 
@@ -38,8 +37,6 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       line.print = "cronlatch-operator " CRONLATCH_VERSION "\n";
     } else if (argument == "help" || argument == "--help" || argument == "-h") {
       line.print = kHelp;
-    } else if (argument == "guard") {
-      line.guard = true;
     } else if (argument == "--config" && i + 1 < arguments.size()) {
       line.config = arguments[++i];
     } else if (argument.starts_with("--config=")) {

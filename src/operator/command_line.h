@@ -18,7 +18,6 @@ using EnvironmentVariable = std::function<std::string(const std::string& name)>;
 struct CommandLine {
   std::string config = "/etc/cronlatch/operator.yaml";
   std::string_view print;  // instead of running
-  bool guard = false;      // instead of running
 };
 
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);

@@ -20,7 +20,6 @@
 #include "operator/certificate_files.h"
 #include "operator/controller.h"
 #include "operator/exporter.h"
-#include "operator/guard.h"
 #include "operator/image_lookup.h"
 #include "operator/ledger_reader.h"
 #include "operator/look_ahead.h"
@@ -46,17 +45,6 @@ int fail(const Error& error) {
   const std::string hint = error.hint.empty() ? "" : " (" + printable(error.hint) + ")";
   to_stderr("cronlatch-operator: " + printable(error.message) + hint + "\n");
   return exit_code(error);
-}
-
-int look_before_uninstall(const EnvironmentVariable& environment) {
-  auto access = kube::in_cluster(environment("KUBERNETES_SERVICE_HOST"),
-                                 environment("KUBERNETES_SERVICE_PORT"));
-  if (!access) return fail(access.error());
-  const auto api = kube::RestApi::open(std::move(*access));
-  if (!api) return fail(api.error());
-  const GuardAnswer answer = guard(**api);
-  to_stderr(answer.text);
-  return answer.exit_code;
 }
 
 // SIGTERM and SIGINT as answers to a question instead of interruptions.
@@ -257,7 +245,6 @@ int run_operator(const std::vector<std::string>& arguments, const EnvironmentVar
     const ssize_t written = ::write(STDOUT_FILENO, line->print.data(), line->print.size());
     return written == static_cast<ssize_t>(line->print.size()) ? 0 : 1;
   }
-  if (line->guard) return look_before_uninstall(environment);
   auto settings = read_settings(line->config, environment);
   if (!settings) return fail(settings.error());
   const Goodbye goodbye;  // before any thread: they inherit what is blocked

@@ -15,11 +15,12 @@ struct VerbRow {
   Verb verb;
   bool named;  // takes a name
 };
-constexpr std::array<VerbRow, 6> kVerbs = {{{"ls", Verb::ls, false},
+constexpr std::array<VerbRow, 7> kVerbs = {{{"ls", Verb::ls, false},
                                             {"list", Verb::ls, false},
                                             {"describe", Verb::describe, true},
                                             {"why", Verb::why, true},
                                             {"release", Verb::release, true},
+                                            {"uninstall-check", Verb::uninstall_check, false},
                                             {"help", Verb::help, false}}};
 
 // What kubectl needs to find cluster and user; it gets them unchanged.
@@ -55,7 +56,7 @@ class Parser {
                                     [&](const VerbRow& v) { return v.name == word; });
       if (row == kVerbs.end())
         return usage("unknown subcommand " + cronlatch::quoted(word) +
-                     "; there are ls, describe, why, release, help");
+                     "; there are ls, describe, why, release, uninstall-check, help");
       verb_ = &*row;
       out_.verb = row->verb;
       return Done{};
@@ -81,6 +82,7 @@ class Parser {
     if (flag_ == "--force") return on(out_.force);
     if (flag_ == "--dry-run") return dry_run();
     if (flag_ == "--no-wait") return on(out_.no_wait);
+    if (flag_ == "--remove") return on(out_.remove);
     if (flag_ == "-h" || flag_ == "--help") {
       out_.verb = Verb::help;
       help_ = true;
@@ -163,7 +165,11 @@ class Parser {
     if (verb_ != nullptr && verb_->named && out_.name.empty())
       return usage(std::string(verb_->name) + " needs the name of a CronJob" +
                    (out_.verb == Verb::release ? " or a lock" : ""));
-    if (out_.all_namespaces && out_.verb != Verb::ls)
+    if (out_.verb == Verb::uninstall_check && !out_.namespace_name.empty())
+      return usage("uninstall-check looks at all namespaces; leave -n out");
+    if (out_.remove && out_.verb != Verb::uninstall_check)
+      return usage("--remove is for uninstall-check");
+    if (out_.all_namespaces && out_.verb != Verb::ls && out_.verb != Verb::uninstall_check)
       return usage("-A is for ls; " + std::string(verb_->name) + " is about one namespace: -n");
     return out_;
   }

@@ -10,7 +10,7 @@
 
 namespace cronlatch::plugin {
 
-enum class Verb { ls, describe, why, release, help };
+enum class Verb { ls, describe, why, release, uninstall_check, help };
 enum class Output { table, wide, json };
 
 struct Arguments {
@@ -24,6 +24,7 @@ struct Arguments {
   // Where the operator's status page is: "namespace/service:port", "none", or empty: look for it.
   std::string status;
   bool force = false, dry_run = false, no_wait = false;
+  bool remove = false;               // of uninstall-check
   std::string image, store, secret;  // of release, where no gated run is left to copy from
 };
 

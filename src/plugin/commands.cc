@@ -7,6 +7,7 @@
 #include "plugin/help.h"
 #include "plugin/listing.h"
 #include "plugin/release.h"
+#include "plugin/uninstall_check.h"
 #include "plugin/why.h"
 
 namespace cronlatch::plugin {
@@ -45,6 +46,8 @@ Result<Page> run_plugin(const Arguments& arguments, const Surroundings& around) 
       return about_one(arguments, around, why_page);
     case Verb::release:
       return release(arguments, around);
+    case Verb::uninstall_check:
+      return uninstall_check(arguments, around);
     case Verb::help:
       break;
   }

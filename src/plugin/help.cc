@@ -19,6 +19,11 @@ success, last skip and why, next run, advice.
       --no-wait    do not wait until the lock is free
       --image, --store, --secret   where no gated run is left to copy them from
 
+  kubectl cronlatch uninstall-check            CronJobs that still ask for a lock, what happens to
+                                               their Jobs without the operator, what an uninstall
+                                               left; exit code 1 while a CronJob asks for a lock
+      --remove     delete the policies that an uninstall left, when no CronJob asks for a lock
+
   -n, --namespace   as kubectl; also --context, --kubeconfig, --cluster, --user, --as, ...
   -o table|wide|json
   --status NAMESPACE/SERVICE[:PORT]|none   the operator's status page; otherwise the variable

@@ -8,6 +8,16 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 same_as() { diff <("$2") "$1"; }
 check "charts/cronlatch/README.md is fresh (./dev gen)" same_as "$CHART/README.md" render_readme
 check "manifests/install.yaml is fresh (./dev gen)" same_as "$ROOT/manifests/install.yaml" render_install
+check "manifests/policies.yaml is fresh (./dev gen)" same_as "$ROOT/manifests/policies.yaml" render_policies_manifest
+all_parts() {  # KIND/NAME of each object, without the Namespace that only a manifest brings
+  "$YQ" -r 'select(. != null) | "\(.kind)/\(.metadata.name)"' "$@" | grep -vx Namespace/cronlatch | sort
+}
+both_are_the_chart() {
+  diff <(chart_template --no-hooks --values "$ROOT/manifests/install-values.yaml" | all_parts) \
+    <(all_parts "$ROOT/manifests/install.yaml" "$ROOT/manifests/policies.yaml")
+}
+check "install.yaml and policies.yaml together are what the chart renders" both_are_the_chart
+check "kubectl delete -f manifests/install.yaml leaves the policies" bash -c "! grep -n '^kind: ValidatingAdmissionPolicy' '$ROOT/manifests/install.yaml'"
 cp "$CHART/README.md" "$STAGE/stale.md"
 echo "| \`x\` |" >>"$STAGE/stale.md"
 refuses "control: a stale page is found" same_as "$STAGE/stale.md" render_readme

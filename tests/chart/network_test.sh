@@ -27,7 +27,7 @@ check "by default the API server may come from anywhere: its addresses are no po
 check "by default metrics are read from pods of the cluster" holds "[$POLICY"'.ingress[] | select(.ports[0].port == 8080).from] == [[{namespaceSelector: {}}]]'
 # An empty peer list is not the same as none: it would be refused, or match nobody.
 check "no rule has an empty list of peers" holds "[$POLICY"' | .ingress[].from, .egress[].to | select(. != null) | length] | all(.[]; . > 0)'
-# The guard and the test are Jobs that talk to the API server; nothing must hold them back.
+# The test is a Job that reaches the store; nothing must hold it back.
 check "it holds back no other pod of the chart" holds "$POLICY"'.podSelector.matchLabels as $wanted
   | [.[] | select(.kind == "Job").spec.template.metadata.labels // {} | contains($wanted)] | any | not'
 

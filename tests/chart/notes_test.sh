@@ -59,7 +59,8 @@ hazard "a certificate nobody trusts" "caBundle is empty" --set certificates.mode
 hazard "a monitor that was not rendered" "not rendered" --set podMonitor.enabled=true
 hazard "rules that were not rendered" "prometheusRule.enabled, but" --set prometheusRule.enabled=true
 hazard "alerts on what nobody scrapes" "CronlatchDown fires" --set prometheusRule.enabled=true
-hazard "an uninstall without a guard" "run ungated" --set uninstall.guard=false
+hazard "values of an uninstall that have no effect" "an uninstall always keeps the policies" --set uninstall.guard=false
+check "says what to run before an uninstall" says "kubectl cronlatch uninstall-check" "${BASE[@]}"
 hazard "a check that is off" "pretend to be the store" --set defaults.tls-skip-verify=true
 check "takes an address for what it is" says_no_hazard --set store.url=rediss://10.0.0.7:6379
 check "takes an IPv6 address for what it is" says_no_hazard --set 'store.url=rediss://[2001:db8::7]:6379'

@@ -86,9 +86,15 @@ check "the same from a ConfigMap" holds '
 render "${BASE[@]}"
 check "without it there is no such setting" holds 'one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("client-ca") | not'
 check "both at once are refused" refused_with "not both" "${BASE[@]}" --set webhook.clientCA.configMapName=a,webhook.clientCA.secretName=b
+check "helm uninstall keeps the policies and their bindings, and no other object" holds '
+  [.[] | select(.metadata.annotations["helm.sh/resource-policy"] == "keep") | .kind]
+    == ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"]
+  and ([.[] | select(.kind | startswith("ValidatingAdmissionPolicy"))] | length == 4)'
+check "no hook can make an uninstall, an upgrade or an install fail" holds '
+  [.[].metadata.annotations["helm.sh/hook"] // empty] | unique == ["test"]'
 render --values "$CHART/ci/policy-only-values.yaml"
-check "policies that outlive an uninstall are marked so" holds '
-  [.[] | select(.kind | startswith("ValidatingAdmissionPolicy")) | .metadata.annotations["helm.sh/resource-policy"]] == ["keep", "keep", "keep", "keep"]
+check "policies without a webhook are rendered alone" holds '
+  ([.[] | select(.kind | startswith("ValidatingAdmissionPolicy"))] | length == 4)
   and all(.[]; .kind != "MutatingWebhookConfiguration" and .kind != "Job")'
 render --values "$CHART/ci/hooks-only-values.yaml"
 check "without policies both hooks fail closed, in the chosen namespaces" holds '

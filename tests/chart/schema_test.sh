@@ -34,6 +34,7 @@ refuses_value "a CronJob without a command" 'cronJobs={"a":{"schedule":"@daily",
 refuses_value "a CronJob with a store of its own" 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"store":"redis://x"}}}'
 refuses_value "a CronJob whose Jobs would have too long a name" "cronJobs={\"$(printf 'a%.0s' {1..53})\":{\"schedule\":\"@daily\",\"image\":\"i\",\"command\":[\"a\"]}}"
 refuses_value "an uninstall policy of its own" 'uninstall.policy="maybe"'
+check "takes the values of chart 0.1.0 that have no effect any more" chart_template "${BASE[@]}" --set uninstall.guard=true,uninstall.policy=open
 check "takes what is right" chart_template "${BASE[@]}" --set-json 'defaults={"ttl":"5m","min-hold":0}'
 
 # Every map of fixed keys is closed: only maps whose keys are the user's own may be open.
@@ -45,7 +46,7 @@ check "closes every object that lists its keys" every_object_is_closed
 # Each path of values.yaml is described by name (or lies in a map of the user's own keys), and each described path is in values.yaml.
 described='
   def resolve($root): if has("$ref") then .["$ref"] as $r | $root | getpath($r | ltrimstr("#/") | split("/")) else . end;
-  def walk_schema($root; $at): (.properties // {}) | to_entries[] | (.key | [.]) as $k | .value | resolve($root)
+  def walk_schema($root; $at): (.properties // {}) | to_entries[] | select(.value.deprecated | not) | (.key | [.]) as $k | .value | resolve($root)
     | ($at + $k) as $path | if has("properties") and ($path | length < 3) and ($path[-1] | IN("resources", "issuerRef", "namespaceSelector") | not)
       then walk_schema($root; $path) else ($path | join(".")) end;
   . as $root | walk_schema($root; [])'

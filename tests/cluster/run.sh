@@ -14,13 +14,16 @@ AT_ONCE=${AT_ONCE:-4}
 # Those that wait longest are started first.
 FIRST=(rotation any_image_kubelet view_fleet any_image two_clusters view scheduled)
 # Those that disturb others, in this order; all others run side by side before them, in namespaces of their own.
-ALONE=(apiserver_restart store_outage outage upgrade selected leaks own_certificate view_restarts uninstall)
+ALONE=(apiserver_restart store_outage outage upgrade selected leaks own_certificate view_restarts uninstall uninstall_kubectl upgrade_from_0_1_0)
+# Those that run only when they are named, or with LONG_TESTS=1 (./dev test all).
+LONG=(upgrade_from_0_1_0)
 
 ONE_BY_ONE="the rest one by one"  # scripts/test.sh waits for this line
 
 names() { find "$SCENARIOS" -name '*.sh' -printf '%f\n' | sed 's/\.sh$//' | sort; }
 is_alone() { [[ " ${ALONE[*]} " == *" $1 "* ]]; }
 is_chosen() { [[ " ${chosen[*]} " == *" $1 "* ]]; }
+is_long() { [[ " ${LONG[*]} " == *" $1 "* ]]; }
 is_first() { [[ " ${FIRST[*]} " == *" $1 "* ]]; }
 
 # run NAME: its output comes in one piece, when it is finished.
@@ -41,7 +44,11 @@ case ${1:-} in
   --quick) how=(--quick) && shift ;;
 esac
 chosen=("$@")
-[ $# -gt 0 ] || mapfile -t chosen < <(names)
+if [ $# -eq 0 ]; then
+  for name in $(names); do
+    if [ -n "${LONG_TESTS:-}" ] || ! is_long "$name"; then chosen+=("$name"); fi
+  done
+fi
 if [ "${1:-}" = list ]; then
   for name in $(names); do printf '%-20s %s\n' "$name" "$(sed -n '3s/^# //p' "$SCENARIOS/$name.sh")"; done
   exit
@@ -53,6 +60,8 @@ for name in "${chosen[@]}"; do
   fi
 done
 
+# No scenario has the time to build another version. Without it that scenario says why it was skipped.
+if is_chosen upgrade_from_0_1_0; then bash "$ROOT/scripts/baseline.sh" image >/dev/null || true; fi
 mkdir -p "$RESULTS"
 use_cluster "$CLUSTER"
 was_up=no

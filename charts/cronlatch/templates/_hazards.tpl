@@ -32,7 +32,7 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- $found = append $found (printf "hostNetwork: ports %d and %d must be free on every node, NetworkPolicies do not apply, and the namespace cannot enforce Pod Security above privileged" (int $v.ports.admission) (int $v.ports.plain)) -}}
 {{- end -}}
 {{- if not $v.policies.enabled -}}
-{{- $found = append $found "policies are off: a Job whose hook was bypassed runs ungated, and nobody is told" -}}
+{{- $found = append $found (printf "policies are off: a Job whose hook was bypassed runs ungated, and nobody is told. Policies of an earlier revision are kept: kubectl delete validatingadmissionpolicybinding,validatingadmissionpolicy -l app.kubernetes.io/instance=%s" .Release.Name) -}}
 {{- else if not (has "Deny" $v.policies.validationActions) -}}
 {{- $found = append $found "policies do not deny: what they find runs ungated" -}}
 {{- end -}}
@@ -69,8 +69,8 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- if and $v.copier.source (not $v.copier.namespaces) -}}
 {{- $found = append $found "copier.source without copier.namespaces copies nothing" -}}
 {{- end -}}
-{{- if not $v.uninstall.guard -}}
-{{- $found = append $found (printf "uninstall.guard is off: after an uninstall annotated CronJobs %s" (eq $v.uninstall.policy "closed" | ternary "are refused" "run ungated")) -}}
+{{- if hasKey $v "uninstall" -}}
+{{- $found = append $found "uninstall.guard and uninstall.policy have no effect any more: an uninstall always keeps the policies. Remove them from your values" -}}
 {{- end -}}
 {{- end -}}
 {{- range $found }}

@@ -29,9 +29,18 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 {{- else }}
      set serviceMonitor.enabled, prometheusRule.enabled and dashboards.enabled: docs/dashboards.md
 {{- end }}
+{{- if $v.policies.enabled }}
+
+5. Before you uninstall it, list the CronJobs that still ask for a lock:
+
+     kubectl cronlatch uninstall-check
+
+   `helm uninstall` keeps the policies {{ $fullname }}-mirrored-cronjobs and {{ $fullname }}-gated-jobs: Jobs of those CronJobs are refused and do not run
+   without a lock. An install with the same release name and namespace takes the policies over; `kubectl cronlatch uninstall-check --remove` deletes them.
+{{- end }}
 {{- with include "cronlatch.selectNotes" . }}
 
-5. CronJobs that `select` chooses:
+{{ ternary "6" "5" $v.policies.enabled }}. CronJobs that `select` chooses:
 {{ . }}
 {{- end }}
 {{- else -}}

@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What the scenarios about an uninstall share: kubectl cronlatch uninstall-check as a user runs it, what is left of the chart, and
+# whether a Job of a CronJob is gated, refused or runs without a lock. Sourced by scenarios.
+
+PLUGIN=$(mktemp -d)
+# The released program under the name that kubectl looks for.
+ln -s "$ROOT/build/release/cronlatch" "$PLUGIN/kubectl-cronlatch"
+user() { in_cluster env KUBECONFIG="$ADMIN" PATH="$PLUGIN:$TOOLS:$PATH" "$@"; }
+
+installed() { helm status cronlatch --namespace cronlatch; }
+uninstall() { helm uninstall cronlatch --namespace cronlatch --wait --timeout 90s; }
+upgrade_to() {  # upgrade_to LEVEL OPTION...: an upgrade that changes a setting
+  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" --set logLevel="$1" \
+    --wait --timeout 3m "${@:2}"
+}
+# Whatever a scenario left: the release that the others use, with its own values.
+restore_release() {
+  rm -rf -- "$PLUGIN"
+  kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
+  installed >/dev/null 2>&1 && upgrade_to info >/dev/null 2>&1 && return
+  helm uninstall cronlatch --namespace cronlatch --no-hooks --wait >/dev/null 2>&1
+  helm upgrade --install cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" --take-ownership \
+    --wait --timeout 3m >/dev/null
+}
+
+PARTS=mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles,clusterrolebindings
+parts_left() {
+  kubectl get "$PARTS" -o name | grep cronlatch
+  kubectl -n cronlatch get all,leases -o name
+  kubectl -n cronlatch get secret cronlatch-webhook-tls --ignore-not-found -o name
+}
+nothing_left() { finds_none parts_left; }
+# The two policies and their bindings, and no other part.
+only_policies_left() {
+  local left
+  left=$(parts_left)
+  printf '%s\n' "$left"
+  [ "$(grep -c '^validatingadmissionpolic' <<<"$left")" -eq 4 ] && [ "$(wc -l <<<"$left")" -eq 4 ]
+}
+
+# check_has EXIT-CODE TEXT OPTION...: uninstall-check ends with this code, and its output holds the text.
+check_has() {
+  local code=$1 text=$2 seen status=0
+  shift 2
+  seen=$(user kubectl cronlatch uninstall-check "$@" 2>&1) || status=$?
+  printf 'exit code %s\n%s\n' "$status" "$seen"
+  [ "$status" -eq "$code" ] && [[ $seen == *"$text"* ]]
+}
+# The command that uninstall-check prints for a CronJob of this namespace, run as it stands.
+run_printed_command() {
+  local command
+  command=$(user kubectl cronlatch uninstall-check -o json |
+    jq -r ".cronjobs[] | select(.namespace == \"$NS\" and .cronjob == \"$1\") | .remove_lock")
+  echo "$command"
+  [ -n "$command" ] && user bash -c "$command"
+}
+
+# refused CRONJOB: by the policy, and not because the webhook has no operator behind it.
+refused() { refused_with "asks for a lock" k create job "refused-$RANDOM" --from="cronjob/$1"; }
+# gated CRONJOB: a Job of it is admitted, runs behind its lock and completes.
+gated() {
+  local job=gated-$RANDOM
+  await 60 admitted "$1" >/dev/null && start_job "$1" "$job" && await "$PATIENCE" complete "$job" && outcome_has "$job" '"outcome":"ran"'
+}
+# ungated CRONJOB: a Job of it is the user's own command.
+ungated() {
+  local job=ungated-$RANDOM seen
+  await 60 start_job "$1" "$job"
+  seen=$(k get job "$job" -o 'jsonpath={.spec.template.spec.containers[0].command}')
+  echo "$seen"
+  [[ $seen != *cronlatch* ]] && await "$PATIENCE" complete "$job"
+}
