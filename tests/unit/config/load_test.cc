@@ -206,6 +206,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
                                                           {"on-lost", "term"},
                                                           {"on-store-down", "wait"},
                                                           {"once-per", "x@1"},
+                                                          {"grace-period", "40s"},
                                                           {"once-ttl", "7d"},
                                                           {"attempt-group", "g"},
                                                           {"holder", "h"},
