@@ -63,7 +63,7 @@ constexpr std::array<KindRow, 10> kKindTable = {{
 constexpr std::array<ReasonRow, 17> kReasonTable = {{
     {Reason::held, "held", "somebody else holds the lock"},
     {Reason::done, "done", "the identity given by `once-per` has finished before"},
-    {Reason::gone, "gone", "the store lost the record and another run took the lock"},
+    {Reason::gone, "gone", "the store lost this run's grant, and another run may hold the lock"},
     {Reason::wait_timeout, "wait_timeout", "`wait-timeout` passed"},
     {Reason::expired, "expired", "the lease could not be renewed in time"},
     {Reason::taken, "taken", "another run owns the lock"},

@@ -156,13 +156,12 @@ void Run::skip(Kind kind, Reason reason) {
       text += ": waited " + std::to_string(waited_.count()) + " ms, but lock ";
     else
       text += ": lock ";
-    text += spec_.lock + (cooling ? " was released by " : " is held by ") + b.holder;
+    text += spec_.lock + (cooling ? " stays closed after the run of " : " is held by ") + b.holder;
     text += (cooling ? ", acquired " : " since ") + since + ", fence " + std::to_string(b.fence);
     fields.insert(fields.end(),
                   {{"holder", b.holder}, {"since", since}, {"fence", std::to_string(b.fence)}});
     if (b.remaining.count() > 0) {
-      text +=
-          cooling ? ", and stays closed until " + until + " (min-hold)" : ", lease until " + until;
+      text += cooling ? ", until " + until + " (min-hold)" : ", lease until " + until;
       fields.push_back({"until", until});
       held_until_ = wall_time(now_ + b.remaining);
     }

@@ -91,10 +91,16 @@ void add_cronjobs(const UninstallState& state, Page& page) {
   }
   page.blocks.push_back(std::move(table));
   page.blocks.push_back(std::move(commands));
-  if (selected && !state.operators.empty())
-    page.blocks.push_back(
-        {.lines = {"a CronJob that the chart's value `select` chooses gets its annotations again: "
-                   "remove its entry there first"}});
+  if (!selected) return;
+  page.blocks.push_back(
+      {.lines = {
+           state.operators.empty()
+               ? "a CronJob that the chart's value `select` chose keeps its annotations while "
+                 "the policies are there: delete the policies (kubectl delete "
+                 "validatingadmissionpolicybinding,validatingadmissionpolicy -l " +
+                     std::string(kOurs) + "), then remove the annotations"
+               : "a CronJob that the chart's value `select` chooses gets its annotations "
+                 "again: remove its entry there first"}});
 }
 
 void add_left_behind(const UninstallState& state, Page& page) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "model/world.h"
+#include "support/long_tests.h"
 
 namespace cronlatch::model {
 namespace {
@@ -46,7 +47,8 @@ TEST(Model, NoScheduleOfTwentyThousandViolatesARule) {
     EXPECT_EQ(report.violation, "");
     return;
   }
-  const std::uint64_t schedules = from_environment("CRONLATCH_MODEL_SCHEDULES").value_or(20'000);
+  const std::uint64_t schedules = from_environment("CRONLATCH_MODEL_SCHEDULES")
+                                      .value_or(testing::is_long_run() ? 200'000 : 20'000);
   constexpr unsigned kThreads = 2;
   Found found[kThreads];
   {

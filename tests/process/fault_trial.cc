@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "support/long_tests.h"
+
 namespace cronlatch::testing {
 namespace {
 
@@ -35,10 +37,7 @@ bool is_before_start(RedisVerb verb) {
 
 std::string option_of(milliseconds time) { return std::to_string(time.count()) + "ms"; }
 
-int up_to_k() {
-  const char* given = std::getenv("FAULTS_UP_TO_K");
-  return given == nullptr ? 3 : std::max(1, std::atoi(given));
-}
+int up_to_k() { return is_long_run() ? 6 : 3; }
 
 std::string FaultCase::name() const {
   return std::string(name_of(kind)) + " of number " + std::to_string(*numbers.begin()) + " to " +

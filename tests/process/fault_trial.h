@@ -28,7 +28,7 @@ inline constexpr FaultKind kFaultKinds[] = {FaultKind::reply_lost,  FaultKind::r
 bool is_silent(FaultKind kind);
 bool is_before_start(RedisVerb verb);
 std::string option_of(std::chrono::milliseconds time);
-// How many requests of each verb are struck in turn: FAULTS_UP_TO_K, 3 by default.
+// How many requests of each verb are struck in turn: 3, or 6 in a long run.
 int up_to_k();
 
 struct FaultCase {

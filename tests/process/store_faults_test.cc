@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real program and a real Redis, with a proxy between them that spoils one reply or request of
-// one verb, or several. FAULTS_UP_TO_K=<n> strikes the first n of each verb in turn.
+// one verb, or several. A long run strikes more of each verb.
 #include "fault_trial.h"
 #include "store/redis/scripts.h"
 

@@ -184,6 +184,11 @@ TEST_F(UninstallCheck, ASelectedCronJobIsChosenByAValueOfTheChart) {
   EXPECT_THAT(text_of(*run()), HasSubstr("the chart's value `select`"));
   kubectl.cronjobs = {cronjob("nightly", kLock, copied)};
   EXPECT_THAT(text_of(*run()), Not(HasSubstr("`select`")));
+  // The kept policies contain the rule: they refuse an update that removes its annotations.
+  kubectl.cronjobs = {cronjob("nightly", kNone, copied)};
+  kubectl.deployments = {};
+  kubectl.objects = kPolicies;
+  EXPECT_THAT(text_of(*run()), HasSubstr("delete the policies (kubectl delete"));
 }
 
 TEST_F(UninstallCheck, NothingIsDeletedWhileACronJobAsksForALock) {
