@@ -9,7 +9,7 @@ TEST(AttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.group = "uid";
-  bench.ask(first).reply;
+  bench.ask(first);
   bench.release("a", Verdict::failed);
   bench.acquire("b");
   auto last = bench.acquisition("c");
@@ -44,12 +44,12 @@ TEST(AttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
     ScriptBench bench;
     auto first = bench.acquisition("a");
     first.who.group = "uid";
-    bench.ask(first).reply;
+    bench.ask(first);
     if (released) {
       bench.pass(std::chrono::hours(24 * 20));
       auto end = bench.end("a", Verdict::failed);
       end.who.group = "uid";
-      bench.ask(end).reply;
+      bench.ask(end);
     }
     bench.pass(std::chrono::hours(24 * 35) - 1us);
     bench.acquire("b");
@@ -67,10 +67,10 @@ TEST(AttemptGroups, L5RemembersAGroupThatSucceededForADay) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.group = "uid";
-  bench.ask(first).reply;
+  bench.ask(first);
   auto end = bench.end("a");
   end.who.group = "uid";
-  bench.ask(end).reply;
+  bench.ask(end);
   bench.pass(std::chrono::hours(24) - 1us);
   bench.acquire("b");
   auto retry = bench.acquisition("c");
@@ -107,7 +107,7 @@ TEST(AttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne) {
   auto end = bench.end("a", Verdict::given_back);
   end.fence = 0;
   end.who.group = "uid";
-  bench.ask(end).reply;
+  bench.ask(end);
   bench.acquire("b");
   auto other = bench.acquisition("c");
   other.who.group = "uid";
@@ -119,7 +119,7 @@ TEST(AttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.group = "uid";
-  bench.ask(first).reply;
+  bench.ask(first);
   bench.client({"DEL", bench.key(":groups")});
   auto sibling = bench.acquisition("b");
   sibling.who.group = "uid";

@@ -10,12 +10,12 @@ TEST(DoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
     ScriptBench bench;
     auto first = bench.acquisition("a");
     first.who.once = "tick";
-    bench.ask(first).reply;
+    bench.ask(first);
     auto end = bench.end("a", verdict);
     end.who.once = "tick";
     end.mark_done = true;
     prepare(bench);
-    bench.ask(end).reply;
+    bench.ask(end);
     auto later = bench.acquisition("d");
     later.who.job = "ns/a";
     later.who.once = "tick";
@@ -45,7 +45,7 @@ TEST(DoneMarks, R4KeepsTheDateOfAMarkThatIsMadeAgainAndMarksNothingWhenItIsLate)
   end.who.once = "tick";
   got<Stale>(bench.ask(end, bench.now - 1us).reply);
   EXPECT_FALSE(bench.record().once.contains("ns/a"));
-  bench.ask(end).reply;
+  bench.ask(end);
   const auto before = bench.record();
   bench.pass(1s);
   got<Freed>(bench.ask(end).reply);
@@ -80,13 +80,13 @@ TEST(DoneMarks, CountsNoVerdictOfARunThatWasNeverGranted) {
   bench.acquire("a");
   for (const Verdict verdict : {Verdict::succeeded, Verdict::failed, Verdict::given_back}) {
     auto end = bench.end("b", verdict);
-    bench.ask(end).reply;
+    bench.ask(end);
     end.fence = 0;
-    bench.ask(end).reply;
+    bench.ask(end);
   }
   auto given_back = bench.end("c", Verdict::given_back);
   given_back.fence -= 1;
-  bench.ask(given_back).reply;
+  bench.ask(given_back);
 
   EXPECT_EQ(bench.record().jobs.size(), 1u);
 }
@@ -97,7 +97,7 @@ TEST(DoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) {
     bench.acquire("a", i);
     auto end = bench.end("a", Verdict::succeeded, i);
     end.who.once = "tick-" + std::to_string(i);
-    bench.ask(end).reply;
+    bench.ask(end);
   };
   for (std::uint32_t i = 1; i <= 128; ++i) finish(i), bench.pass(1s);
   bench.pass(-std::chrono::hours(1));
