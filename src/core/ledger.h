@@ -70,9 +70,9 @@ struct LockView {
   Identity who;  // of the last grant
   Fence fence = 0;
   std::uint32_t attempt = 0;
-  ServerTime now{};       // the store's clock when it was read
-  ServerTime acquired{};  // of the last grant
-  ServerTime expires{};   // zero when the store has no lease
+  ServerTime now{};           // the store's clock when it was read
+  ServerTime acquired{};      // of the last grant
+  ServerTime expires{};       // zero when the store has no lease
   ServerTime closed_until{};  // the end of a min-hold, after a release or a crash; zero without one
   Millis ttl{};
   long pid = 0;  // file store: the process that holds the kernel lock, if known

@@ -69,11 +69,12 @@ struct Options {
   StringLists command_by_arch;
 };
 
-using Field = std::variant<std::string Options::*, Millis Options::*,
-                           std::optional<Millis> Options::*, bool Options::*, int Options::*,
-                           std::vector<std::string> Options::*, StringLists Options::*,
-                           OnBusy Options::*, OnLost Options::*, OnStoreDown Options::*,
-                           Leftovers Options::*, Untracked Options::*, LogFormat Options::*, Level Options::*>;
+using Field =
+    std::variant<std::string Options::*, Millis Options::*, std::optional<Millis> Options::*,
+                 bool Options::*, int Options::*, std::vector<std::string> Options::*,
+                 StringLists Options::*, OnBusy Options::*, OnLost Options::*,
+                 OnStoreDown Options::*, Leftovers Options::*, Untracked Options::*,
+                 LogFormat Options::*, Level Options::*>;
 
 enum class Scope {
   // This one run: its variable is removed from the command's environment.
