@@ -53,5 +53,44 @@ TEST_F(Waiting, L1EndsWith69InTimeWhateverTheStoreAnswers) {
   EXPECT_LT(boottime_us() - began, 5'500'000);
 }
 
+// The first question after the step starts the remaining lease anew (L7), so the pause between two
+// questions comes on top.
+TEST(SteppedClock, L2ATakeoverAfterABackwardStepComesWithinALeaseAndASecond) {
+  constexpr std::int64_t kTtl = 5'000'000;
+  constexpr int kRounds = 3;
+  const auto redis = RedisServer::start_with_clock();
+  const std::string store = "redis://127.0.0.1:" + std::to_string(redis->port());
+  ScratchDir dir;
+  const auto run_of = [&](const std::string& lock, const Words& more, const Words& words) {
+    Words argv = {binary(), "run", "--store", store, "--ttl", "5s", "--lock", lock};
+    argv.insert(argv.end(), more.begin(), more.end());
+    argv.insert(argv.end(), {"--", talking_child()});
+    argv.insert(argv.end(), words.begin(), words.end());
+    return std::make_unique<Program>(ProgramSpec{.argv = argv});
+  };
+  // Given locks whose holders were killed, and runs that wait for each of them
+  std::vector<std::unique_ptr<Program>> programs;
+  for (int i = 0; i < kRounds; ++i) {
+    const std::string lock = "job" + std::to_string(i);
+    programs.push_back(run_of(lock, {}, {"say", "up", "forever"}));
+    ASSERT_TRUE(programs.back()->says("up"));
+    programs.push_back(run_of(lock, {"--on-busy", "wait"}, {"beat"}));
+    ASSERT_TRUE(programs.back()->complains("waiting for lock")) << programs.back()->err();
+    programs[programs.size() - 2]->signal(SIGKILL);
+  }
+  // When
+  const std::int64_t stepped = boottime_us();
+  redis->step_clock(-60'000'000);
+  // Then
+  for (std::size_t i = 1; i < programs.size(); i += 2) {
+    ASSERT_TRUE(programs[i]->says("beat", 30s)) << programs[i]->err();
+    const std::string& out = programs[i]->out();
+    const std::int64_t started = std::atoll(out.c_str() + out.find("beat ") + 5);
+    EXPECT_GE(started, stepped + kTtl - 1'000'000) << "the clock was not stepped";
+    // Half a second for a busy machine.
+    EXPECT_LE(started, stepped + kTtl + 1'000'000 + 500'000);
+  }
+}
+
 }  // namespace
 }  // namespace cronlatch::testing

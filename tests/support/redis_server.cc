@@ -35,10 +35,17 @@ std::string make_dir() {
   return pattern;
 }
 
-pid_t spawn(std::vector<std::string> args) {
-  std::vector<char*> argv;
-  for (std::string& arg : args) argv.push_back(arg.data());
-  argv.push_back(nullptr);
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+pid_t spawn(std::vector<std::string> args, std::vector<std::string> environment) {
+  for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
+  const std::vector<char*> argv = pointers(args);
+  const std::vector<char*> env = pointers(environment);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid != 0) return pid;
@@ -54,7 +61,7 @@ pid_t spawn(std::vector<std::string> args) {
   dup2(null, 2);
   // A connection of the test that the server inherited would never show its end.
   close_range(3, ~0U, 0);
-  execvp(argv[0], argv.data());
+  execvpe(argv[0], argv.data(), env.data());
   _exit(127);
 }
 
@@ -127,6 +134,31 @@ std::unique_ptr<RedisServer> RedisServer::start_tls(const Certificates& certific
   std::abort();
 }
 
+std::unique_ptr<RedisServer> RedisServer::start_with_clock() {
+  std::unique_ptr<RedisServer> server(new RedisServer({}));
+  server->write_step();
+  server->environment_ = {"LD_PRELOAD=" CRONLATCH_STEPPED_CLOCK,
+                          "CLOCK_STEP_FILE=" + server->step_file()};
+  for (int i = 0; i < kPortTries; ++i) {
+    server->port_ = free_port();
+    if (server->launch()) return server;
+  }
+  std::fprintf(stderr, "redis-server does not start:\n%s\n", server->log().c_str());
+  std::abort();
+}
+
+// In place: the server has mapped the file.
+void RedisServer::write_step() const {
+  std::ofstream file(step_file(), std::ios::in | std::ios::out | std::ios::binary);
+  if (!file) file.open(step_file(), std::ios::out | std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&step_), sizeof step_);
+}
+
+void RedisServer::step_clock(std::int64_t microseconds) {
+  step_ += microseconds;
+  write_step();
+}
+
 RedisServer::~RedisServer() {
   end(SIGKILL);
   std::error_code ignored;
@@ -143,7 +175,7 @@ bool RedisServer::launch() {
     args.push_back(std::to_string(tls_port_));
   }
   args.insert(args.end(), extra_args_.begin(), extra_args_.end());
-  pid_ = spawn(std::move(args));
+  pid_ = spawn(std::move(args), environment_);
   const auto give_up = std::chrono::steady_clock::now() + kStartDeadline;
   while (std::chrono::steady_clock::now() < give_up) {
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {

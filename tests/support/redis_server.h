@@ -27,6 +27,8 @@ class RedisServer {
   // --tls-auth-clients yes.
   static std::unique_ptr<RedisServer> start_tls(const Certificates& certificates,
                                                 std::vector<std::string> extra_args = {});
+  // The same as start(), with a wall clock that the test may step.
+  static std::unique_ptr<RedisServer> start_with_clock();
   ~RedisServer();
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
@@ -37,20 +39,25 @@ class RedisServer {
   const std::string& dir() const { return dir_; }
   std::string log() const;
 
-  void stop();      // TERM, reaped
-  void kill_now();  // KILL, reaped
-  void pause();     // STOP; returns when it has stopped
-  void resume();    // CONT
-  void restart();   // after stop or kill_now: same ports, same directory, same arguments
+  void stop();                                 // TERM, reaped
+  void kill_now();                             // KILL, reaped
+  void pause();                                // STOP; returns when it has stopped
+  void resume();                               // CONT
+  void step_clock(std::int64_t microseconds);  // only after start_with_clock(); adds up
+  void restart();  // after stop or kill_now: same ports, same directory, same arguments
 
  private:
   explicit RedisServer(std::vector<std::string> extra_args);
   bool launch();
+  std::string step_file() const { return dir_ + "/step"; }
+  void write_step() const;
   bool answers() const;
   void end(int signo);
 
   std::string dir_;
   std::vector<std::string> extra_args_;
+  std::vector<std::string> environment_;  // NAME=value, beside that of the test
+  std::int64_t step_ = 0;
   int port_ = 0;
   int tls_port_ = 0;
   pid_t pid_ = 0;
