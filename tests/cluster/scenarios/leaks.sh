@@ -27,6 +27,9 @@ needs "a Job without annotation runs" holds a-late
 
 check "hooks, policies and operator are switched off" \
   upgrade --set-json "select=$SELECT" --set webhook.enabled=false,policies.enabled=false,replicaCount=0
+# helm keeps them.
+check "the policies that helm has kept are deleted" \
+  kubectl delete validatingadmissionpolicybinding,validatingadmissionpolicy -l app.kubernetes.io/part-of=cronlatch
 becomes "they are gone" finds_none operator_pods
 cronjob etcd-main -- "$HOLD"
 admits_all() { admitted annotated && admitted etcd-main; }
