@@ -5,7 +5,7 @@
 # One in ten is annotated and not mirrored, as after an install: the operator has to write those.
 set -euo pipefail
 SCRIPTS=$(dirname -- "${BASH_SOURCE[0]}")
-for part in common pki plane down up; do
+for part in common pki plane node down up; do
   # shellcheck source=/dev/null
   source "$SCRIPTS/cluster_$part.sh"
 done
