@@ -64,6 +64,13 @@ class TreeKill : public ::testing::Test {
         limit);
   }
 
+  // As Run does: until everything has been reaped, or the repetitions are more than `most`.
+  static void kill_repeatedly(PosixSupervisor& supervisor, int& repeated, int most) {
+    supervisor.signal(SIGKILL, Target::tree);
+    while (!ends_within(supervisor, 1s) && ++repeated <= most)
+      supervisor.signal(SIGKILL, Target::tree);
+  }
+
   pid_t told_pid(const std::string& key) const {
     const std::string text = read_file(dir.path("told"));
     const std::size_t at = text.rfind(key);
@@ -96,15 +103,18 @@ class TreeKill : public ::testing::Test {
   SignalGate gate = *SignalGate::open();
 };
 
+// A sweep through /proc is likely to end them, not certain. Run repeats it, ten times within the
+// time that a lease leaves for it.
 TEST_F(TreeKill, EndsAChainOfProcessesThatForkAndExitWithoutPause) {
+  constexpr int kRepeated = 2;
+  int repeated = 0;
   for (int round = 0; round < kRounds; ++round) {
     // Given
     PosixSupervisor supervisor(gate);
     start(supervisor, dir, {"chain", chain()});
-    // When
-    supervisor.signal(SIGKILL, Target::tree);
-    // Then
-    ASSERT_TRUE(ends(supervisor)) << "in round " << round;
+    // When, then
+    kill_repeatedly(supervisor, repeated, kRepeated);
+    ASSERT_LE(repeated, kRepeated) << "in round " << round;
   }
 }
 
@@ -229,9 +239,10 @@ TEST_F(TreeKill, EndsProcessesThatReplaceEachOther) {
   PosixSupervisor supervisor(gate);
   start(supervisor, dir, {"spawn", "[", "replace", "]", "spawn", "[", "replace", "]"});
   // When
-  supervisor.signal(SIGKILL, Target::tree);
+  int repeated = 0;
+  kill_repeatedly(supervisor, repeated, 2);
   // Then
-  EXPECT_TRUE(ends(supervisor));
+  EXPECT_LE(repeated, 2);
 }
 
 TEST_F(TreeKill, EveryOtherSignalReachesSessionsOfTheirOwn) {
