@@ -29,7 +29,7 @@ constexpr std::string_view kYear = "0 to 365d";
 // clang-format off
 constexpr Option kOptions[] = {
     {"lock", &O::lock, "", kOwnLock, kLockChars, kRun, kYes, "name of the lock", check_lock_name},
-    {"job", &O::job, "", "none", kText, kRun, kNo, "whom counters are attributed to, where several jobs share a lock"},
+    {"job", &O::job, "", "none", kText, kRun, kNo, "the job that counters are attributed to, where several jobs share a lock"},
     {"store", &O::store, "", kOwnStore, "a URL", kStore, kNo, "where locks live: `file:///dir`, `redis://[user@]host[:port][/db]`, `rediss://...` (TLS)", check_store_url},
     {"ttl", &O::ttl, "2m", "", "5s to 1h", kPolicy, kYes, "length of the lease: how long a crash blocks the lock"},
     {"renew-every", &O::renew_every, "", "ttl/3, at most 10s", "200ms to 20m", kPolicy, kNo, "how often the lease is renewed, and how soon its loss is noticed"},

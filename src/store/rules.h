@@ -92,7 +92,7 @@ Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime no
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after);
 
 // release --force: ends a live lease in the ledger; its holder keeps the lock from others until it
-// lets go, or the lease ends. A lock that only its min-hold keeps closed is opened at once.
+// releases it, or the lease ends. A lock that only its min-hold keeps closed is opened at once.
 Revoked revoke(Record& record, ServerTime now, Tenure tenure = Tenure::lease);
 
 // Reads; changes nothing.

@@ -32,7 +32,7 @@ What can be seen to be dangerous in the values, one line each; NOTES.txt shows t
 {{- $found = append $found (printf "hostNetwork: ports %d and %d must be free on every node, NetworkPolicies do not apply, and the namespace cannot enforce Pod Security above privileged" (int $v.ports.admission) (int $v.ports.plain)) -}}
 {{- end -}}
 {{- if not $v.policies.enabled -}}
-{{- $found = append $found (printf "policies are off: a Job whose hook was bypassed runs ungated, and nobody is told. Policies of an earlier revision are kept: kubectl delete validatingadmissionpolicybinding,validatingadmissionpolicy -l app.kubernetes.io/instance=%s" .Release.Name) -}}
+{{- $found = append $found (printf "policies are off: a Job whose hook was bypassed runs ungated, and is reported only afterwards (Event Ungated). Policies of an earlier revision are kept: kubectl delete validatingadmissionpolicybinding,validatingadmissionpolicy -l app.kubernetes.io/instance=%s" .Release.Name) -}}
 {{- else if not (has "Deny" $v.policies.validationActions) -}}
 {{- $found = append $found "policies do not deny: what they find runs ungated" -}}
 {{- end -}}

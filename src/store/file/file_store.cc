@@ -177,7 +177,7 @@ Reply FileBackend::settle(Turn& turn, const Renew& request) {
   const bool granted_to_it = record.seat == rules::Seat::held && record.claim == request.claim;
   if (!ours && (record.seat == rules::Seat::none || granted_to_it))
     return NotOurs{LostBecause::gone};
-  // Whoever has the kernel's lock is the holder, though an older record names another.
+  // The process that has the kernel's lock is the holder, though an older record names another.
   const Reply reply = rules::decide(record, request, turn.now, turn.not_after,
                                     ours ? rules::Tenure::vacant : rules::Tenure::occupied);
   if (Status kept = keep(turn); !kept) return down(kept.error());
