@@ -111,7 +111,7 @@ class Connection {
   SSL* ssl_;
 };
 
-struct Tally {
+struct CronJobStateCounter {
   std::vector<Micros> latencies;
   long wrong = 0;
 };
@@ -124,9 +124,9 @@ std::string numbered(std::string request, long number) {
   return request.replace(at, 6, digits);
 }
 
-Tally load(const Plan& plan, Connection& connection, Time::time_point start,
-           std::atomic<long>& next) {
-  Tally tally;
+CronJobStateCounter load(const Plan& plan, Connection& connection, Time::time_point start,
+                         std::atomic<long>& next) {
+  CronJobStateCounter cronjob_states;
   const auto end = start + std::chrono::duration_cast<Time::duration>(
                                std::chrono::duration<double>(plan.seconds));
   for (;;) {
@@ -137,9 +137,9 @@ Tally load(const Plan& plan, Connection& connection, Time::time_point start,
                            std::chrono::duration<double>(static_cast<double>(mine) / plan.rate));
       std::this_thread::sleep_until(moment);
     }
-    if (plan.count > 0 ? mine >= plan.count : moment >= end) return tally;
-    if (connection.ask(numbered(plan.request, mine)) != plan.status) ++tally.wrong;
-    tally.latencies.push_back(std::chrono::duration_cast<Micros>(Time::now() - moment));
+    if (plan.count > 0 ? mine >= plan.count : moment >= end) return cronjob_states;
+    if (connection.send(numbered(plan.request, mine)) != plan.status) ++cronjob_states.wrong;
+    cronjob_states.latencies.push_back(std::chrono::duration_cast<Micros>(Time::now() - moment));
   }
 }
 
@@ -153,10 +153,10 @@ void run(const Plan& plan) {
   for (int i = 0; i < plan.clients; ++i) {
     connections.push_back(std::make_unique<Connection>(plan));
     // Warm: the handshake is not what is measured.
-    if (plan.status == 200) connections.back()->ask(numbered(plan.request, 0));
+    if (plan.status == 200) connections.back()->send(numbered(plan.request, 0));
   }
   std::atomic<long> next{0};
-  std::vector<Tally> tallies(connections.size());
+  std::vector<CronJobStateCounter> tallies(connections.size());
   const double cpu = cpu_micros(plan.pid);
   const auto start = Time::now();
   std::vector<std::thread> threads;
@@ -167,9 +167,9 @@ void run(const Plan& plan) {
   const double spent = cpu_micros(plan.pid) - cpu;
   std::vector<Micros> all;
   long wrong = 0;
-  for (const Tally& tally : tallies) {
-    all.insert(all.end(), tally.latencies.begin(), tally.latencies.end());
-    wrong += tally.wrong;
+  for (const CronJobStateCounter& cronjob_states : tallies) {
+    all.insert(all.end(), cronjob_states.latencies.begin(), cronjob_states.latencies.end());
+    wrong += cronjob_states.wrong;
   }
   if (all.empty()) fail("nothing was asked");
   std::sort(all.begin(), all.end());
