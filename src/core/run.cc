@@ -93,6 +93,10 @@ void Run::take_down(const Event& e) {
   renew_failed(std::get<Unavailable>(e).error);
 }
 
+void Run::take_count(const Event& event) {
+  spec_.timings.reap = reap_time(std::get<TasksCounted>(event).tasks);
+}
+
 void Run::take_started(const Event&) {
   phase_ = Phase::running;
   started_at_ = now_;

@@ -56,7 +56,7 @@ struct Begin {};
 struct Tick {};
 using Event =
     std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable,
-                 ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived>;
+                 ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived, TasksCounted>;
 
 // ---- actions ----
 struct StoreRequest {
@@ -71,8 +71,10 @@ struct SendSignal {
   int signo = 0;
   Target target = Target::group;
 };
+// How long a kill takes depends on the number of processes and threads (lease.h, reap_time).
+struct CountTasks {};
 struct Finish {};
-using Action = std::variant<StoreRequest, Launch, SendSignal, LogLine, Finish>;
+using Action = std::variant<StoreRequest, Launch, SendSignal, CountTasks, LogLine, Finish>;
 
 enum class Phase {
   idle,        // before Begin
@@ -129,6 +131,7 @@ class Run {
   void take_lost(const Event&);
   void take_late(const Event&);
   void take_down(const Event&);
+  void take_count(const Event&);
   void take_started(const Event&);
   void take_cannot_start(const Event&);
   void take_exit(const Event&);

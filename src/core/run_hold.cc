@@ -146,6 +146,7 @@ void Run::renew_failed(const Error& error) {
         "renewing the lease failed: " + error.message + "; the command is stopped at " +
             wall(lease_->term_at(spec_.timings)) + " if this goes on",
         {{"fence", std::to_string(fence_)}}, error.hint);
+  out_.push_back(CountTasks{});  // the kill may be needed, and comes earlier for a large tree
   renew_at_ = now_ + spec_.timings.retry_gap;
 }
 
