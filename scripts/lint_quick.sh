@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, what every file
-# starts with, what the image is built of, spelling, subjects of commits.
+# starts with, what the image is built of, spelling, subjects of commits, workflows.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -52,6 +52,7 @@ verdict "${#ours[@]} files name their licence" all_name_it
 verdict "the Dockerfile copies every module of the wrapper" image_has_modules
 verdict "no misspelled word (codespell; .codespellrc)" bash scripts/lint/spelling.sh
 verdict "the subjects of the last commits have their form" bash scripts/lint/subjects.sh
+verdict "the workflows pass actionlint" bash scripts/lint/workflows.sh
 verdict "planted words, misspellings and subjects are found" bash scripts/lint/control.sh
 # verdict "no word of scripts/lint/words.txt in texts, messages and subjects" python3 scripts/lint/words.py
 exit $STATUS
