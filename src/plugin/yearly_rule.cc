@@ -120,7 +120,9 @@ std::optional<YearlyRule> parse_rule(std::string_view text) {
   if (reader.done()) return rule;
   if (!reader.name()) return std::nullopt;
   rule.summer = rule.standard + static_cast<std::int32_t>(kHour);
-  if (!reader.eat(',')) {
+  const bool implied = reader.eat(',');
+  if (implied && *rule.summer / kHour > kMostHoursOfOffset) return std::nullopt;
+  if (!implied) {
     const auto summer_west = reader.time(kMostHoursOfOffset);
     if (!summer_west || !reader.eat(',')) return std::nullopt;
     rule.summer = static_cast<std::int32_t>(-*summer_west);

@@ -62,8 +62,9 @@ TEST(TimeZone, ARuleMayChangeTheClocksBeyondTheEndOfTheYear) {
 }
 
 TEST(TimeZone, OffsetsAndTimesOutOfRangeAreRefused) {
-  for (const std::string rule : {"AAA25", "AAA-25", "AAA0:60", "AAA0:00:60", "AAA0BBB,J0,J100",
-                                 "AAA0BBB,J366,J100", "AAA0BBB,366,100", "AAA0BBB,J1/168,J100"})
+  for (const std::string rule :
+       {"AAA25", "AAA-25", "AAA0:60", "AAA0:00:60", "AAA-24BBB,M3.5.0,M10.5.0", "AAA0BBB,J0,J100",
+        "AAA0BBB,J366,J100", "AAA0BBB,366,100", "AAA0BBB,J1/168,J100"})
     EXPECT_FALSE(parse_rule(rule)) << rule;
   // One type, whose offset is `offset`.
   const auto file = [](const std::string& offset) {
