@@ -102,11 +102,12 @@ Error wrong(const FieldRule& rule, std::string_view text) {
 Result<Bits> read_item(std::string_view text, const FieldRule& rule) {
   const std::vector<std::string_view> stepped = split(text, '/');
   const std::vector<std::string_view> ends = split(stepped[0], '-');
-  if (stepped.size() > 2 || ends.size() > 2) return wrong(rule, text);
+  if (stepped.size() > 2) return wrong(rule, text);
   Bits bits;
   int from = rule.least, to = rule.most, step = 1;
   bits.any = ends[0] == "*" || ends[0] == "?";
   if (!bits.any) {  // robfig/cron ignores what follows `*-`
+    if (ends.size() > 2) return wrong(rule, text);
     const auto first = number(ends[0], rule);
     const auto last = ends.size() == 2 ? number(ends[1], rule) : first;
     if (!first || !last) return wrong(rule, text);
