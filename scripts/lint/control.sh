@@ -44,6 +44,9 @@ must_accept words f.cc
 plant g.md 'A registry mirror; cronlatch.dev/mirrored; on-store-down; math floor(x); the option leftovers.\n'
 must_accept words g.md
 
+plant subjects 'abc1234 docs: name the l~edger\n'
+must_find "$(printf 'commit abc1234:1: l%s' edger)" env SUBJECTS="$planted/subjects" python3 scripts/lint/words.py
+
 plant h.md 'The lock is a~quired.\n'
 must_find "$(printf 'a%s' quired)" bash scripts/lint/spelling.sh "$planted/h.md"
 plant h.md 'The lock is acquired.\n'

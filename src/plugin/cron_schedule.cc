@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMinute = 60, kHour = 3'600, kDay = 86'400;
 constexpr std::int64_t kMicro = 1'000'000;
-constexpr std::int64_t kFarthest = 5 * 366 * kDay;
+constexpr std::int64_t kFarthest = std::int64_t{5} * 366 * kDay;
 constexpr int kGapsLookedAt = 500;
 
 bool has(std::uint64_t bits, unsigned n) { return ((bits >> n) & 1) != 0; }

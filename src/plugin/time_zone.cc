@@ -149,8 +149,10 @@ Result<Zone> find_zone(const std::string& name, const std::vector<std::string>& 
   if (!is_zone_name(name))
     return Error{Code::config, cronlatch::quoted(name) + " is no time zone's name"};
   for (const std::string& directory : directories) {
-    const std::string bytes = read_file(directory + "/" + name);
-    if (auto zone = parse_zone(bytes)) return *zone;
+    std::string path = directory;
+    path += "/";
+    path += name;
+    if (auto zone = parse_zone(read_file(path))) return *zone;
   }
   return Error{Code::config,
                "time zone " + cronlatch::quoted(name) + " is not known to this machine",
