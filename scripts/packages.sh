@@ -11,6 +11,7 @@ PACKAGES=(
   prometheus-pushgateway                                             # who gets metrics-push
   skopeo docker-registry buildah                                     # who is asked what images run, by whom, who made them
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
+  codespell                                                          # spelling
   yq jq                                                              # render and look at the chart
   util-linux iproute2 procps                           # look at programs and at what they do
 )

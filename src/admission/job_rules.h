@@ -11,8 +11,8 @@
 #include "admission/findings.h"
 #include "admission/lock_request.h"
 #include "admission/workload.h"
-#include "labels/names.h"
 #include "labels/gate_argv.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <tuple>
 
-#include "base/text.h"
 #include "base/duration.h"
+#include "base/text.h"
 
 namespace cronlatch::plugin {
 namespace {

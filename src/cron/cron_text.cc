@@ -76,6 +76,7 @@ std::optional<int> number(std::string_view text, const FieldRule& rule) {
   const std::string word = lower(text);
   for (std::size_t i = 0; i < rule.names.size(); ++i)
     if (rule.names[i] == word) return rule.least + static_cast<int>(i);
+  if (text.starts_with('+')) text.remove_prefix(1);  // as strconv.Atoi accepts it
   int value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size() || value < 0)
@@ -101,22 +102,23 @@ Error wrong(const FieldRule& rule, std::string_view text) {
 Result<Bits> read_item(std::string_view text, const FieldRule& rule) {
   const std::vector<std::string_view> stepped = split(text, '/');
   const std::vector<std::string_view> ends = split(stepped[0], '-');
-  if (stepped.size() > 2 || ends.size() > 2) return wrong(rule, text);
+  if (stepped.size() > 2) return wrong(rule, text);
   Bits bits;
   int from = rule.least, to = rule.most, step = 1;
   bits.any = ends[0] == "*" || ends[0] == "?";
-  if (bits.any && ends.size() > 1) return wrong(rule, text);
-  if (!bits.any) {
+  if (!bits.any) {  // robfig/cron ignores what follows `*-`
+    if (ends.size() > 2) return wrong(rule, text);
     const auto first = number(ends[0], rule);
     const auto last = ends.size() == 2 ? number(ends[1], rule) : first;
     if (!first || !last) return wrong(rule, text);
     from = *first;
-    to = ends.size() == 1 && stepped.size() == 2 ? rule.most : *last;
+    to = *last;
   }
   if (stepped.size() == 2) {
     const auto stride = number(stepped[1], FieldRule{rule.name, 1, rule.most, {}});
     if (!stride || *stride == 0) return wrong(rule, text);
-    step = *stride;
+    step = std::min(*stride, rule.most + 1);  // a longer step selects nothing further
+    if (ends.size() == 1) to = rule.most;
     if (step > 1) bits.any = false;
   }
   if (from < rule.least || to > rule.most || from > to) return wrong(rule, text);
@@ -127,6 +129,7 @@ Result<Bits> read_item(std::string_view text, const FieldRule& rule) {
 Result<Bits> read_field(std::string_view text, const FieldRule& rule) {
   Bits all;
   for (const std::string_view item : split(text, ',')) {
+    if (item.empty()) continue;  // as robfig/cron does; a field of no items never matches
     const Result<Bits> bits = read_item(item, rule);
     if (!bits) return bits.error();
     all.set |= bits->set;

@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kLargest = 1U << 20;
 constexpr std::size_t kMost = 100'000;  // changes of one zone; files have some hundreds
 
+// Seconds east of Greenwich: the range that RFC 8536, section 3.2, gives.
+constexpr std::int64_t kLeastOffset = -89'999, kMostOffset = 93'599;
+
 class Bytes {
  public:
   explicit Bytes(std::string_view text) : text_(text) {}
@@ -73,7 +76,9 @@ bool read_body(Bytes& bytes, const Header& header, std::size_t time_size, Zone& 
   const std::string_view indices = bytes.take(header.times);
   std::vector<std::int32_t> offsets;
   for (std::size_t i = 0; i < header.types; ++i) {
-    offsets.push_back(static_cast<std::int32_t>(bytes.number(4)));
+    const std::int64_t offset = bytes.number(4);
+    if (offset < kLeastOffset || offset > kMostOffset) return false;
+    offsets.push_back(static_cast<std::int32_t>(offset));
     bytes.take(2);
   }
   bytes.take(header.letters + header.leaps * (time_size + 4) + header.standard_marks +
@@ -144,8 +149,10 @@ Result<Zone> find_zone(const std::string& name, const std::vector<std::string>& 
   if (!is_zone_name(name))
     return Error{Code::config, cronlatch::quoted(name) + " is no time zone's name"};
   for (const std::string& directory : directories) {
-    const std::string bytes = read_file(directory + "/" + name);
-    if (auto zone = parse_zone(bytes)) return *zone;
+    std::string path = directory;
+    path += "/";
+    path += name;
+    if (auto zone = parse_zone(read_file(path))) return *zone;
   }
   return Error{Code::config,
                "time zone " + cronlatch::quoted(name) + " is not known to this machine",

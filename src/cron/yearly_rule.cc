@@ -2,12 +2,14 @@
 // Reads the rule, and counts with it on the calendar of the place.
 #include "cron/yearly_rule.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace cronlatch::plugin {
 namespace {
 
 constexpr std::int64_t kHour = 3'600, kDay = 86'400;
+constexpr int kMostHoursOfOffset = 24, kMostHoursOfDay = 167;  // RFC 8536, section 3.3.1
 
 class Reader {
  public:
@@ -35,17 +37,17 @@ class Reader {
     if (n == 0) return std::nullopt;
     return value;
   }
-  // [+-]h[:m[:s]] in seconds.
-  std::optional<std::int64_t> time() {
+  // [+-]h[:m[:s]] in seconds, at most `most_hours` hours either way.
+  std::optional<std::int64_t> time(int most_hours) {
     const bool minus = eat('-');
     if (!minus) eat('+');
     const auto hours = digits();
-    if (!hours) return std::nullopt;
+    if (!hours || *hours > most_hours) return std::nullopt;
     std::int64_t seconds = *hours * kHour;
     for (const std::int64_t unit : {std::int64_t{60}, std::int64_t{1}}) {
       if (!eat(':')) break;
       const auto part = digits();
-      if (!part) return std::nullopt;
+      if (!part || *part > 59) return std::nullopt;
       seconds += *part * unit;
     }
     return minus ? -seconds : seconds;
@@ -67,11 +69,12 @@ class Reader {
     } else {
       day.kind = eat('J') ? Kind::julian : Kind::zero_based;
       const auto number = digits();
-      if (!number || *number > 366) return std::nullopt;
+      const int least = day.kind == Kind::julian ? 1 : 0;
+      if (!number || *number < least || *number > 365) return std::nullopt;
       day.day = *number;
     }
     if (!eat('/')) return day;
-    const auto at = time();
+    const auto at = time(kMostHoursOfDay);
     if (!at) return std::nullopt;
     day.time = *at;
     return day;
@@ -111,14 +114,16 @@ std::optional<YearlyRule> parse_rule(std::string_view text) {
   Reader reader(text);
   YearlyRule rule;
   if (!reader.name()) return std::nullopt;
-  const auto west = reader.time();  // POSIX counts west of Greenwich
+  const auto west = reader.time(kMostHoursOfOffset);  // POSIX counts west of Greenwich
   if (!west) return std::nullopt;
   rule.standard = static_cast<std::int32_t>(-*west);
   if (reader.done()) return rule;
   if (!reader.name()) return std::nullopt;
   rule.summer = rule.standard + static_cast<std::int32_t>(kHour);
-  if (!reader.eat(',')) {
-    const auto summer_west = reader.time();
+  const bool implied = reader.eat(',');
+  if (implied && *rule.summer / kHour > kMostHoursOfOffset) return std::nullopt;
+  if (!implied) {
+    const auto summer_west = reader.time(kMostHoursOfOffset);
     if (!summer_west || !reader.eat(',')) return std::nullopt;
     rule.summer = static_cast<std::int32_t>(-*summer_west);
   }
@@ -136,11 +141,17 @@ std::int32_t offset_by(const YearlyRule& rule, std::int64_t t) {
   using namespace std::chrono;
   const std::int64_t local = t + rule.standard;
   const std::int64_t day = local >= 0 ? local / kDay : (local - kDay + 1) / kDay;
-  const int year = static_cast<int>(year_month_day{sys_days{days{day}}}.year());
-  const std::int64_t begin = change_in(rule.begin, year) - rule.standard;
-  const std::int64_t end = change_in(rule.end, year) - *rule.summer;
-  const bool summer = begin < end ? t >= begin && t < end : t >= begin || t < end;
-  return summer ? *rule.summer : rule.standard;
+  const int this_year = static_cast<int>(year_month_day{sys_days{days{day}}}.year());
+  // The latest change at or before `t` decides. The changes of a year may be up to a week outside
+  // of it: the latest may be that of the year before last. At the same second summer time begins.
+  std::int64_t last_begin = INT64_MIN, last_end = INT64_MIN;
+  for (const int year : {this_year - 2, this_year - 1, this_year, this_year + 1}) {
+    const std::int64_t begin = change_in(rule.begin, year) - rule.standard;
+    const std::int64_t end = change_in(rule.end, year) - *rule.summer;
+    if (begin <= t) last_begin = std::max(last_begin, begin);
+    if (end <= t) last_end = std::max(last_end, end);
+  }
+  return last_begin >= last_end ? *rule.summer : rule.standard;
 }
 
 }  // namespace cronlatch::plugin

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "options/options.h"
 #include "base/rfc3339.h"
+#include "options/options.h"
 
 namespace cronlatch::plugin {
 namespace {

@@ -31,7 +31,7 @@ control "a panel without a description" "no sentence" "$first.description = \"\"
 control "a counter as it is" "as it is" "$first.targets[0].expr = \"sum(cronlatch_lock_acquired_total{job=~\\\"\$job\\\", cluster=~\\\"\$cluster\\\"})\""
 control "a window of its own" "looks back" "$first.targets[0].expr |= sub(\"__rate_interval\"; \"__interval\")"
 control "a job by name" "names a job" "$first.targets[0].expr |= sub(\"job=~\\\"[\$]job\"; \"job=~\\\"cronlatch\")"
-control "a metric that nobody exports" "does not know" "$first.targets[0].expr |= sub(\"acquired\"; \"aquired\")"
+control "a metric that nobody exports" "does not know" "$first.targets[0].expr |= sub(\"acquired\"; \"taken\")"
 control "a query for every cluster" "not limited to" "$first.targets[0].expr |= sub(\"cluster=~\\\"[\$]cluster\\\", \"; \"\")"
 control "an unknown variable" "is no variable" "$first.targets[0].expr |= sub(\"[\$]lock\"; \"\$latch\")"
 control "another uid" "no uid" '.uid = "x9"'

@@ -9,10 +9,10 @@
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "kube/container_argv.h"
+#include "labels/gate_argv.h"
 #include "labels/names.h"
 #include "operator/reconcile/decide.h"
 #include "operator/reconcile/field_times.h"
-#include "labels/gate_argv.h"
 
 namespace cronlatch::op {
 namespace {

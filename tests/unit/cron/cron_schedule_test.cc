@@ -27,6 +27,14 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.schedule << " after " << c.after; }
 
+// A zone of this rule alone.
+Zone by_rule(std::string_view text) {
+  Zone zone;
+  zone.rule = parse_rule(text);
+  zone.first = zone.rule.value().standard;
+  return zone;
+}
+
 class NextRun : public ::testing::TestWithParam<Case> {};
 
 TEST_P(NextRun, IsTheOneThatKubernetesWouldStart) {
@@ -68,7 +76,19 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"30 2 * * *", "2027-03-27T12:00:00Z", "2027-03-29T00:30:00Z", berlin()},
         Case{"30 2 * * *", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z", berlin()},
         Case{"30 2 * * *", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", berlin()},
-        Case{"0 0 1 * *", "2026-10-02T00:00:00Z", "2026-10-31T23:00:00Z", berlin()}));
+        Case{"0 0 1 * *", "2026-10-02T00:00:00Z", "2026-10-31T23:00:00Z", berlin()},
+        // From 23:32 in March: the change of the clocks does not hide the first hour of April.
+        Case{"30-51 * * 4 *", "2009-03-16T21:31:48Z", "2009-03-31T21:30:00Z",
+             by_rule("EET-2EEST,M3.5.0/3,M10.5.0/4")},
+        // The clocks go from 00:01 to 01:01: 01:30 exists.
+        Case{"30 1 * * *", "2010-03-13T12:00:00Z", "2010-03-14T04:00:00Z",
+             by_rule("NST3:30NDT,M3.2.0/0:01,M11.1.0/0:01")},
+        // What robfig/cron reads: signs, empty items, what follows `*-`, a step beyond the field.
+        Case{"+5 *-9 * * *", "2026-11-21T02:05:00Z", "2026-11-21T03:05:00Z"},
+        Case{",7,, * * * *", "2026-11-21T02:07:00Z", "2026-11-21T03:07:00Z"},
+        Case{", * * * *", "2026-11-21T02:07:00Z", ""},
+        Case{"1/2147483647 * * * *", "2026-11-21T02:07:00Z", "2026-11-21T03:01:00Z"},
+        Case{"0 0 * * *", "1969-12-31T22:59:59Z", "1970-01-01T00:00:00Z"}));
 
 TEST(CronSchedule, RefusesWhatKubernetesRefusesAndNamesTheField) {
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -77,10 +97,10 @@ TEST(CronSchedule, RefusesWhatKubernetesRefusesAndNamesTheField) {
       {"* * * * 7", "day of week"},  {"* * * * mun", "day of week"},
       {"5-1 * * * *", "minute"},     {"*/0 * * * *", "minute"},
       {"1-2-3 * * * *", "minute"},   {"1/2/3 * * * *", "minute"},
-      {"-1 * * * *", "minute"},      {", * * * *", "minute"},
+      {"-1 * * * *", "minute"},      {"++1 * * * *", "minute"},
       {"* * * *", "five fields"},    {"* * * * * *", "five fields"},
       {"", "five fields"},           {"@fortnightly", "unknown word"},
-      {"@every soon", "@every"},     {"*-5 * * * *", "minute"}};
+      {"@every soon", "@every"},     {"5-* * * * *", "minute"}};
   for (const auto& [text, word] : cases) {
     const auto schedule = parse_cron(text);
     ASSERT_FALSE(schedule) << text;

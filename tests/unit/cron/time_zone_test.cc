@@ -51,6 +51,31 @@ TEST(TimeZone, RulesOfAllThreeKindsAreRead) {
   EXPECT_EQ(zero_based.offset_at(1'803'870'000), -7'200);  // the same, counted from zero
 }
 
+TEST(TimeZone, ARuleMayChangeTheClocksBeyondTheEndOfTheYear) {
+  Zone zone;
+  // Summer time begins a week before New Year and ends on the last of June.
+  zone.rule = parse_rule("AAA0BBB,J1/-167,J180");
+  ASSERT_TRUE(zone.rule);
+
+  EXPECT_EQ(zone.offset_at(1'798'160'400), 3'600);  // 2026-12-25T01:00Z: 167 hours before
+  EXPECT_EQ(zone.offset_at(1'798'160'399), 0);
+}
+
+TEST(TimeZone, OffsetsAndTimesOutOfRangeAreRefused) {
+  for (const std::string rule :
+       {"AAA25", "AAA-25", "AAA0:60", "AAA0:00:60", "AAA-24BBB,M3.5.0,M10.5.0", "AAA0BBB,J0,J100",
+        "AAA0BBB,J366,J100", "AAA0BBB,366,100", "AAA0BBB,J1/168,J100"})
+    EXPECT_FALSE(parse_rule(rule)) << rule;
+  // One type, whose offset is `offset`.
+  const auto file = [](const std::string& offset) {
+    return "TZif" + std::string(16 + 16, '\0') + std::string("\0\0\0\1\0\0\0\0", 8) + offset +
+           std::string(2, '\0');
+  };
+  EXPECT_TRUE(parse_zone(file({'\0', '\1', '\0', '\0'})));
+  EXPECT_FALSE(parse_zone(file({'\0', '\2', '\0', '\0'})));
+  EXPECT_FALSE(parse_zone(file({'\x80', '\0', '\0', '\0'})));
+}
+
 TEST(TimeZone, DamagedFilesAndForeignNamesAreRefused) {
   std::ifstream file(std::string(kDirectory) + "/Europe/Berlin", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};

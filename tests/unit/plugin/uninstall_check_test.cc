@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "admission/annotation_copy.h"
-#include "recorded.h"
 #include "labels/names.h"
+#include "recorded.h"
 
 namespace cronlatch::plugin {
 namespace {
