@@ -98,7 +98,7 @@ allows "a CronJob with other annotations is created" "$(cronjob "a: b" "c: d")"
 k delete mutatingwebhookconfiguration cronlatch >/dev/null
 hooks_are_gone() { allowed "$(job "$(container main "$GATED")" "$LOCK")" >/dev/null 2>&1; }
 check "a gated Job is let in" wait_until 60 hooks_are_gone
-J="asks for a lock"
+J="requests a lock"
 denies "a Job that nobody gated is refused" "$J" "$(job "$(container main)" "$LOCK")"
 denies "and the container is named" 'container "main" is not gated' "$(job "$(container main)" "$LOCK")"
 denies "by its pod template's annotation too" "$J" "$(job "$(container main)" "" "annotations: {$LOCK}")"
@@ -126,7 +126,7 @@ denies "nor is one whose options ended before it" "$J" "$(job "$(wrapped "/work,
 TWO="$(container main "$GATED"), $(container side)"
 allows "of two containers the chosen one is gated" "$(job "$TWO" "$LOCK, cronlatch.dev/container: main")"
 denies "of two containers another one is gated" 'container "side" is not gated' "$(job "$TWO" "$LOCK, cronlatch.dev/container: side")"
-denies "of two containers none is chosen" "none of its containers is chosen" "$(job "$TWO" "$LOCK")"
+denies "of two containers none is chosen" "none of its containers is selected" "$(job "$TWO" "$LOCK")"
 allows "of two containers kubectl's default is gated" "$(job "$TWO" "$LOCK" "annotations: {kubectl.kubernetes.io/default-container: main}")"
 allows "kubectl's default is no container, and there is but one" "$(job "$(container main "$GATED")" "$LOCK" "annotations: {kubectl.kubernetes.io/default-container: gone}")"
 allows "the pod template's choice counts" "$(job "$TWO" "" "annotations: {$LOCK, cronlatch.dev/container: main}")"
@@ -134,7 +134,7 @@ denies "a container that is not there is none" "$J" "$(job "$TWO" "$LOCK, cronla
 allows "false is false" "$(job "$(container main)" 'cronlatch.dev/lock: "false"')"
 allows "no annotations at all are no error" "$(job "$(container main)")"
 
-denies "a CronJob that is not mirrored is refused, and the key is named" "cronlatch.dev/lock of this CronJob: not repeated" "$(cronjob "$LOCK")"
+denies "a CronJob that is not mirrored is refused, and the key is named" "cronlatch.dev/lock of this CronJob: missing in" "$(cronjob "$LOCK")"
 denies "so is one that is mirrored in part" "cronlatch.dev/ttl of this CronJob" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m" "$LOCK")"
 denies "so is one that is mirrored wrongly" "cronlatch.dev/lock of this CronJob" "$(cronjob "$LOCK" "cronlatch.dev/lock: other")"
 allows "a mirrored CronJob is created" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m, a: b" "$LOCK, cronlatch.dev/ttl: 5m, cronlatch.dev/mirrored: 'lock,ttl'")"
@@ -172,7 +172,7 @@ denies "and what is missing is named" "lacks cronlatch.dev/lock=etcd, cronlatch.
 denies "one that has them in part is refused" "lacks cronlatch.dev/ttl=1m" "$(chosen etcd-main "" "cronlatch.dev/lock: etcd")"
 denies "so is one with another value" "lacks cronlatch.dev/ttl=1m" "$(chosen etcd-main "" "cronlatch.dev/lock: etcd, cronlatch.dev/ttl: 2m")"
 denies "so is one that says false, as the hook refuses it" "lacks cronlatch.dev/lock=etcd" "$(chosen etcd-main 'cronlatch.dev/lock: "false"' 'cronlatch.dev/lock: "false"')"
-denies "so is one whose own option is not repeated" "cronlatch.dev/on-busy of this CronJob: not repeated" "$(chosen etcd-main "cronlatch.dev/on-busy: wait" "$ETCD")"
+denies "so is one whose own option is not repeated" "cronlatch.dev/on-busy of this CronJob: missing in" "$(chosen etcd-main "cronlatch.dev/on-busy: wait" "$ETCD")"
 allows "one that has them is created" "$(chosen etcd-main "" "$ETCD, cronlatch.dev/mirrored: 'lock,ttl'")"
 allows "with its own option beside them, too" "$(chosen etcd-main "cronlatch.dev/on-busy: wait" "$ETCD, cronlatch.dev/on-busy: wait")"
 for name in etcd my-etcd-1 db.12 dbx1 free-1 by-label-1; do allows "the name $name is not chosen" "$(chosen "$name" "")"; done
@@ -211,7 +211,7 @@ allows "gated and annotated, too" "$(owned etcd-main "$(container main "$GATED")
 denies "annotated and not gated, it is refused as any other" "$J" "$(owned etcd-main "$MAIN" "$LOCK")"
 allows "one that says false runs, as any other" "$(owned etcd-main "$MAIN" 'cronlatch.dev/lock: "false"')"
 allows "so does one whose pod template says so" "$(owned etcd-main "$MAIN" "" 'annotations: {cronlatch.dev/lock: "false"}')"
-denies "several containers, none chosen: refused" "none of its containers is chosen" "$(owned etcd-main "$TWO")"
+denies "several containers, none chosen: refused" "none of its containers is selected" "$(owned etcd-main "$TWO")"
 for name in etcd db.12 free-1 by-label-1; do allows "a Job of CronJob $name runs" "$(owned "$name" "$MAIN")"; done
 allows "a Job without an owner runs" "$(job "$MAIN")"
 allows "an owner of another kind is none" "$(OWNED_AS="apiVersion: batch/v1, kind: Job" owned etcd-main "$MAIN")"

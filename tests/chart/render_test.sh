@@ -27,7 +27,7 @@ check "two replicas, a budget, and both Services" holds '
   and one("PodDisruptionBudget"; "cronlatch-operator").spec.maxUnavailable == 1
   and one("Service"; "cronlatch-webhook").spec.ports[0].port == 443
   and one("Service"; "cronlatch-metrics").spec.ports[0].targetPort == "plain"'
-check "the hooks and the policies have the names that others rely on" holds '
+check "the webhooks and the policies have their documented names" holds '
   [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].name]
     == ["cronjobs.cronlatch.dev", "annotated-jobs-need-the-operator.cronlatch.dev"]
   and one("ValidatingAdmissionPolicy"; "cronlatch-mirrored-cronjobs")
@@ -39,8 +39,8 @@ same_twice() {
   render "${BASE[@]}" && cp "$STAGE/objects.yaml" "$STAGE/first.yaml" && render "${BASE[@]}" &&
     cmp "$STAGE/first.yaml" "$STAGE/objects.yaml"
 }
-check "rendering twice gives the same text: nothing is drawn by lot or looked up" same_twice
-check "no template asks the cluster" bash -c "! grep -rnE '\\blookup +[\"(\$]|\\b(genCA|genSelfSignedCert|genSignedCert|randAlpha|uuidv4)\\b|\\bnow *[|)}]' '$CHART/templates'"
+check "two renderings are identical: no random values and no lookup" same_twice
+check "no template reads from the cluster" bash -c "! grep -rnE '\\blookup +[\"(\$]|\\b(genCA|genSelfSignedCert|genSignedCert|randAlpha|uuidv4)\\b|\\bnow *[|)}]' '$CHART/templates'"
 settings_change() {
   local before
   before=$(jq -r '.[] | select(.kind == "Deployment").spec.template.metadata.annotations["checksum/settings"]' "$STAGE/objects.json")
