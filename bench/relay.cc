@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counting relay. See relay.h. One connection at a time is enough: a run has one.
+// See relay.h. It serves one connection at a time, because a run has one connection.
 #include "relay.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ void send_all(int fd, const char* bytes, ssize_t size) {
   }
 }
 
-// Without this the relay's own Nagle delay would be measured.
+// Without TCP_NODELAY the Nagle delay of the relay would be measured.
 void send_at_once(int fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Common functions of the chart's tests: rendering, and jq filters over rendered objects. Sourced by tests/chart/*_test.sh;
-# scripts/test.sh counts their output lines.
+# Common functions of the chart's tests: rendering, and jq filters over rendered objects. Sourced by tests/chart/*_test.sh.
 
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
