@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One image: /cronlatch (static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from source
-# on Debian 12. The last stage contains these libraries, the CA certificates and skopeo, which reads image configurations
-# from registries, and nothing else of Debian.
+# One image: /cronlatch (static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from
+# source on Debian 12. The last stage contains these libraries, the CA certificates and skopeo, which reads image
+# configurations from registries, and nothing else of Debian.
 # docker build -t cronlatch . | podman build -t cronlatch . | buildah bud --isolation=chroot -t cronlatch .
 ARG BASE=docker.io/library/debian:12-slim
 
@@ -38,7 +38,8 @@ RUN apt-get update -q \
 COPY src src
 RUN cmake --preset operator \
  && cmake --build build/operator --target cronlatch-operator
-# The libraries that the dynamic loader loads, at the same paths. In the output of ldd, the loader itself is the line without an arrow.
+# The libraries that the dynamic loader loads, at the same paths. In the output of ldd, the loader itself is the line
+# without an arrow.
 RUN mkdir -p /root-of-image/etc/ssl/certs /root-of-image/usr/bin \
  && install -d -m 1777 /root-of-image/tmp \
  && ldd build/operator/cronlatch-operator /usr/bin/skopeo | awk '/:$/ { next } $2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' \

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes images into the folder of a docker-registry (its driver `filesystem`), in the format that a push creates. Thousands
-# of pushes would take longer than the measurement. The registry validates and serves them like pushed images.
+# Writes images into the folder of a docker-registry (its driver `filesystem`), in the format that a push creates.
+# Thousands of pushes would take longer than the measurement. The registry validates and serves them like pushed images.
 #   registry_images.py FOLDER REPOSITORY TAGS IMAGES
-# The tags 000000, 000001, ... refer to IMAGES different images in turn. Each image has an ENTRYPOINT of its own. That of
-# the first image is the command in job_review.json.
+# The tags 000000, 000001, ... refer to IMAGES different images in turn. Each image has an ENTRYPOINT of its own. That
+# of the first image is the command in job_review.json.
 import hashlib
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/baseline.sh binary | operator | image | chart: parts of version 0.1.0, built once from the history of this repository into
-# build/baseline, for tests of upgrades and of two versions side by side. Prints the path of the part. Exit code 69: it cannot be
-# built; the message contains the reason.
+# scripts/baseline.sh binary | operator | image | chart: parts of version 0.1.0, built once from the history of this
+# repository into build/baseline, for tests of upgrades and of two versions side by side. Prints the path of the part.
+# Exit code 69: it cannot be built; the message contains the reason.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

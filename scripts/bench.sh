@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench [RUNS]: builds the programs in bench/, starts Redis servers, and measures. The tables on stdout are the source
-# of docs/benchmarks.md; the exit code is 1 when a budget is exceeded.
+# ./dev bench [RUNS]: builds the programs in bench/, starts Redis servers, and measures. The tables on stdout are the
+# source of docs/benchmarks.md; the exit code is 1 when a budget is exceeded.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench admission [REVIEWS]: the cost of an admission in the released operator. The baseline is measured in the same
-# run, interleaved: the same bytes over the same TLS connections to a path without a handler (404), so that the difference
-# is the review. Ratios can be compared between machines; absolute figures cannot.
+# ./dev bench admission [REVIEWS]: the cost of an admission in the released operator. The baseline is measured in the
+# same run, interleaved: the same bytes over the same TLS connections to a path without a handler (404), so that the
+# difference is the review. Ratios can be compared between machines; absolute figures cannot.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

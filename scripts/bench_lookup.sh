@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench lookup [IMAGES]: the cost of an admission of a Job without a command, when the command of its image is in the
-# cache. The baseline is the same Job with its command, in the same run, interleaved. Then that many images are looked up
-# (default 10000) and their memory is measured. The operator's own client reads them from a registry with TLS. The exit code
-# is 1 when the budget is exceeded: 1.1 times the CPU.
+# ./dev bench lookup [IMAGES]: the cost of an admission of a Job without a command, when the command of its image is in
+# the cache. The baseline is the same Job with its command, in the same run, interleaved. Then that many images are
+# looked up (default 10000) and their memory is measured. The operator's own client reads them from a registry with TLS.
+# The exit code is 1 when the budget is exceeded: 1.1 times the CPU.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

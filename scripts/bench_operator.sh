@@ -20,7 +20,8 @@ operator_files() {
   printf '%s\n' "image: cronlatch.test/cronlatch:dev" "certificate-mode: files" "certificate-dir: $dir" "$@" >"$dir/operator.yaml"
 }
 
-# start_operator DIR EVENT: starts it in the background with its log in DIR/log; returns when the log contains EVENT. Sets PID.
+# start_operator DIR EVENT: starts it in the background with its log in DIR/log; returns when the log contains EVENT.
+# Sets PID.
 start_operator() {
   "$OPERATOR" --config "$1/operator.yaml" 2>"$1/log" &
   PID=$!

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench scrape [LOCKS]: the cost of a scrape of the released operator with lock statistics of that many locks in Redis
-# (default 10000), and the resident memory after 100 scrapes. The exit code is 1 when a budget is exceeded: half a second for
-# 10,000 locks, memory that does not grow.
+# ./dev bench scrape [LOCKS]: the cost of a scrape of the released operator with lock statistics of that many locks in
+# Redis (default 10000), and the resident memory after 100 scrapes. The exit code is 1 when a budget is exceeded: half a
+# second for 10,000 locks, memory that does not grow.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -55,8 +55,8 @@ start_operator "$STAGE" store_read
 PORT=$(port_of plain)
 scrape() { curl --silent --fail --output "$STAGE/text" --write-out '%{time_total}\n' "http://127.0.0.1:$PORT/metrics"; }
 
-# The heap reaches its final size when a read of the store and a scrape have overlapped, within half a minute. Memory is measured
-# after that.
+# The heap reaches its final size when a read of the store and a scrape have overlapped, within half a minute. Memory is
+# measured after that.
 say "three readings and $WARM_UP scrapes, then $SCRAPES scrapes"
 readings() { curl --silent "http://127.0.0.1:$PORT/metrics" | sed -nE 's/^cronlatch_store_command_duration_seconds_count\{command="list"\} (.*)$/\1/p'; }
 read_thrice() { sleep 2; [ "$(readings)" -ge 3 ]; }  # reading the metric is a scrape, too

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench watch [CRONJOBS]: the cost of watching that many CronJobs (default 10000) for the released operator, with etcd
-# and kube-apiserver. The baseline is the same operator with the same API server, before a CronJob exists. One in ten is
-# annotated without the copy in its Job template, as after an install: the operator has to write these.
+# ./dev bench watch [CRONJOBS]: the cost of watching that many CronJobs (default 10000) for the released operator, with
+# etcd and kube-apiserver. The baseline is the same operator with the same API server, before a CronJob exists. One in
+# ten is annotated without the copy in its Job template, as after an install: the operator has to write these.
 set -euo pipefail
 SCRIPTS=$(dirname -- "${BASH_SOURCE[0]}")
 for part in common pki plane node down up; do

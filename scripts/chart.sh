@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Renders the chart and the files that are generated from it: its README, the index of runbooks, the dashboards,
-# manifests/install.yaml and manifests/policies.yaml. Sourced by scripts/gen_chart.sh, which writes these files, and by the
-# tests, which compare them.
+# manifests/install.yaml and manifests/policies.yaml. Sourced by scripts/gen_chart.sh, which writes these files, and by
+# the tests, which compare them.
 
 CHART=$ROOT/charts/cronlatch
 # Debian's yq, a wrapper of jq for YAML. Another program of that name has another syntax.
@@ -32,7 +32,8 @@ render_readme() { bash "$ROOT/scripts/chart_readme.sh"; }
 render_runbook_index() { bash "$ROOT/scripts/runbook_index.sh"; }
 render_dashboards() { python3 -B "$ROOT/scripts/dashboards/generate.py" "$1"; }
 
-# kubectl ignores helm's annotation "keep". The policies therefore have a file of their own, which an uninstall does not delete.
+# kubectl ignores helm's annotation "keep". The policies therefore have a file of their own, which an uninstall does not
+# delete.
 render_operator() {  # render_operator VALUES-FILE OPTION...: all objects except the policies
   local values=$1
   shift
@@ -47,11 +48,11 @@ render_policies() {  # render_policies VALUES-FILE OPTION...
 render_install() {
   cat <<'YAML'
 # SPDX-License-Identifier: Apache-2.0
-# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit: write the address of your store
-# into install-values.yaml and render again, or use the chart. Then:
+# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit: write the address of
+# your store into install-values.yaml and render again, or use the chart. Then:
 #   kubectl apply --server-side -f manifests/policies.yaml -f manifests/install.yaml
-# To uninstall: kubectl delete -f manifests/install.yaml. The policies remain, as after helm uninstall, and refuse annotated Jobs.
-# kubectl cronlatch uninstall-check --remove deletes them when no CronJob requests a lock.
+# To uninstall: kubectl delete -f manifests/install.yaml. The policies remain, as after helm uninstall, and refuse
+# annotated Jobs. kubectl cronlatch uninstall-check --remove deletes them when no CronJob requests a lock.
 apiVersion: v1
 kind: Namespace
 metadata:
@@ -65,8 +66,8 @@ YAML
 render_policies_manifest() {
   cat <<'YAML'
 # SPDX-License-Identifier: Apache-2.0
-# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit. The two policies that refuse Jobs
-# without a gate. Apply this file together with install.yaml, and do not pass it to kubectl delete.
+# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit. The two policies that
+# refuse Jobs without a gate. Apply this file together with install.yaml, and do not pass it to kubectl delete.
 YAML
   render_policies "$ROOT/manifests/install-values.yaml"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints charts/cronlatch/README.md, rendered from values.yaml: the comment directly above a key documents it, `## ` begins
-# a section, and the defaults are read as YAML.
+# Prints charts/cronlatch/README.md, rendered from values.yaml: the comment directly above a key documents it, `## `
+# begins a section, and the defaults are read as YAML.
 set -euo pipefail
 CHART=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../charts/cronlatch" && pwd)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev cluster ...: one-node Kubernetes clusters on this machine, for developers and for tests. The files of a cluster are in
-# build/cluster/<name>, its processes in a network namespace of its own; see the usage below.
+# ./dev cluster ...: one-node Kubernetes clusters on this machine, for developers and for tests. The files of a cluster
+# are in build/cluster/<name>, its processes in a network namespace of its own; see the usage below.
 set -euo pipefail
 SCRIPTS=$(dirname -- "${BASH_SOURCE[0]}")
 # shellcheck source=scripts/cluster_common.sh

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Common functions of the cluster scripts: the selected cluster, its folder, its addresses, and functions that start and stop
-# its programs. A cluster runs in a network namespace and cgroups of its own. Sourced.
+# Common functions of the cluster scripts: the selected cluster, its folder, its addresses, and functions that start and
+# stop its programs. A cluster runs in a network namespace and cgroups of its own. Sourced.
 # shellcheck disable=SC2034  # most of these variables are for the scripts that source this one
 
 # shellcheck source=scripts/common.sh
@@ -34,8 +34,8 @@ use_cluster() {
   ADMIN=$DIR/admin.kubeconfig
 }
 
-# A slot of addresses in 198.18.0.0/15, the range reserved for benchmarks (RFC 2544), which other networks do not use. Each
-# cluster has its own slot, so that two clusters can be linked.
+# A slot of addresses in 198.18.0.0/15, the range reserved for benchmarks (RFC 2544), which other networks do not use.
+# Each cluster has its own slot, so that two clusters can be linked.
 take_slot() {
   local slot used
   exec 8>"$CLUSTERS/.slots.lock"
@@ -68,7 +68,8 @@ helm() {
 }
 cri() { ctr --address "$CONTAINERD" --namespace k8s.io "$@"; }
 
-# start PROGRAM COMMAND...: in the cluster's network namespace, its output in log/PROGRAM.log, its process in pid/PROGRAM.
+# start PROGRAM COMMAND...: in the cluster's network namespace, its output in log/PROGRAM.log, its process in
+# pid/PROGRAM.
 start() {
   local program=$1
   shift

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Stops a cluster, also an incomplete one (a killed run, a removed folder). Its parts are found by its network namespace, its
-# cgroups and its folder, never by the name of a program. Sourced.
+# Stops a cluster, also an incomplete one (a killed run, a removed folder). Its parts are found by its network
+# namespace, its cgroups and its folder, never by the name of a program. Sourced.
 
 # Every process of this cluster: in its network namespace, or in one of its cgroups (the pods).
 processes_of_cluster() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Images without a registry: each is a tar with one layer, packed from a folder into build/cluster/images/<name>.tar, with the
-# name cronlatch.test/<name>:1. Also loads them into a cluster. Sourced.
+# Images without a registry: each is a tar with one layer, packed from a folder into build/cluster/images/<name>.tar,
+# with the name cronlatch.test/<name>:1. Also loads them into a cluster. Sourced.
 
 # pack NAME FOLDER CONFIG-JSON [IMAGE]: reproducible, equal folders give equal bytes.
 pack() {

@@ -60,7 +60,8 @@ DNS:kubernetes.default.svc.cluster.local,DNS:localhost,IP:127.0.0.1,IP:$NODE_IP,
   openssl pkey -in "$pki/accounts.key" -pubout -out "$pki/accounts.pub"
 }
 
-# Certificates of the store: for its server, and for a client. The client's files are in the Secret that gated Jobs mount.
+# Certificates of the store: for its server, and for a client. The client's files are in the Secret that gated Jobs
+# mount.
 make_store_secrets() {
   local store=$DIR/store
   [ ! -s "$store/password" ] || return 0

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The control plane: the network namespace, etcd, API server, controllers, scheduler. Sourced by cluster_up.sh and by the
-# scenario that restarts the API server.
+# The control plane: the network namespace, etcd, API server, controllers, scheduler. Sourced by cluster_up.sh and by
+# the scenario that restarts the API server.
 
-# Both ends of the veth pair are in the namespace: the node has an address and a default route, but no connection to the outside.
+# Both ends of the veth pair are in the namespace: the node has an address and a default route, but no connection to the
+# outside.
 make_network() {
   ip netns add "$NETNS"
   ip -n "$NETNS" link set lo up

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the product in a cluster: its image, Redis, the chart, and the namespace `demo` for examples. A second run applies
-# changes. Sourced.
+# Installs the product in a cluster: its image, Redis, the chart, and the namespace `demo` for examples. A second run
+# applies changes. Sourced.
 # shellcheck disable=SC2153  # use_cluster sets NAME and similar variables
 
 STORE_URL=rediss://cron@redis.store.svc.cluster.local.
@@ -67,7 +67,8 @@ start_store() {
   await_rollout store redis
 }
 
-# use_store_of OTHER: the Redis of cluster OTHER has the same name in this cluster, through a link between the two networks.
+# use_store_of OTHER: the Redis of cluster OTHER has the same name in this cluster, through a link between the two
+# networks.
 use_store_of() {
   local other=$1 own=$NAME
   step "the Redis of $other, through a link"
@@ -87,7 +88,8 @@ use_store_of() {
   apply_manifest redis_elsewhere.yaml
 }
 
-# link_networks NETNS NODE-IP SLOT NETWORKS: a veth pair between that namespace and the cluster's, and the routes over it.
+# link_networks NETNS NODE-IP SLOT NETWORKS: a veth pair between that namespace and the cluster's, and the routes over
+# it.
 link_networks() {
   local netns=$1 node=$2 slot=$3 nets=$4
   ip -n "$NETNS" link show "to-$slot" >/dev/null 2>&1 && return

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The product's image, cronlatch.test/cronlatch:dev, in build/cluster/images/product.tar. buildah builds it from the Dockerfile on
-# a base image that debootstrap creates, so that no registry is needed. --quick packs it from build/release and build/operator.
-# Sourced.
+# The product's image, cronlatch.test/cronlatch:dev, in build/cluster/images/product.tar. buildah builds it from the
+# Dockerfile on a base image that debootstrap creates, so that no registry is needed. --quick packs it from
+# build/release and build/operator. Sourced.
 
 BUILDAH_ROOT=$CLUSTERS/buildah
 BASE_IMAGE=docker.io/library/debian:12-slim

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the programs of a cluster (Kubernetes, helm, CoreDNS) from the Go modules in tests/cluster/tools into
-# build/cluster/tools. The programs are static. The first build takes ten minutes. Go's environment (go env) sets the source
-# of the modules. Exit code 69: the build is not possible; the message contains the reason.
+# build/cluster/tools. The programs are static. The first build takes ten minutes. Go's environment (go env) sets the
+# source of the modules. Exit code 69: the build is not possible; the message contains the reason.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev demo: shows the main functions with a temporary Redis. Every step is checked: the demo fails when a result differs
-# from its description. It waits for conditions, not for a fixed time.
+# ./dev demo: shows the main functions with a temporary Redis. Every step is checked: the demo fails when a result
+# differs from its description. It waits for conditions, not for a fixed time.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -36,8 +36,8 @@ must() {  # must WHAT COMMAND...
 }
 log_matches() { grep -Eq -- "$2" "$STAGE/$1.log"; }
 
-# gate NAME OPTIONS...: `cronlatch run` in the background, with holder NAME. The command, ./report, prints its fencing token and
-# ends when the file NAME.end exists.
+# gate NAME OPTIONS...: `cronlatch run` in the background, with holder NAME. The command, ./report, prints its fencing
+# token and ends when the file NAME.end exists.
 gate() {
   local name=$1
   shift

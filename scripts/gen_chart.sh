@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes the files that are generated from the chart (README, index of runbooks, dashboards, manifests); part of ./dev gen.
-# Without helm the manifests are not written, and a message reports that.
+# Writes the files that are generated from the chart (README, index of runbooks, dashboards, manifests); part of ./dev
+# gen. Without helm the manifests are not written, and a message reports that.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, license headers, and
-# the modules in the Dockerfile.
+# The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, license
+# headers, and the modules in the Dockerfile.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 cd "$ROOT" || exit 1
 STATUS=0
 
-# A run of shellcheck takes more than a minute, because it follows sourced files. It runs again only after a script has changed.
+# A run of shellcheck takes more than a minute, because it follows sourced files. It runs again only after a script has
+# changed.
 pass_shellcheck() {
   local passed=build/test-results/shellcheck.passed now
   now=$({ shellcheck --version && cat .shellcheckrc "${shell[@]}"; } | sha256sum)

@@ -15,8 +15,8 @@ one_is_gone() {
 }
 scrapes_or_one_is_gone() { prometheus_scrapes || one_is_gone; }
 
-# start_prometheus DIR FOLDER [RULE-FILE...]: the Prometheus at $PROMETHEUS scrapes the *.prom files in FOLDER within seconds.
-# Fails when it does not; the logs are in DIR.
+# start_prometheus DIR FOLDER [RULE-FILE...]: the Prometheus at $PROMETHEUS scrapes the *.prom files in FOLDER within
+# seconds. Fails when it does not; the logs are in DIR.
 start_prometheus() {
   local dir=$1 folder=$2 tries files_port port rules
   shift 2

@@ -46,8 +46,8 @@ answers() {
 }
 answers_or_is_gone() { answers "$1" || ! kill -0 "$2" 2>/dev/null; }
 
-# start_redis DIR [REDIS-OPTION...]: starts a server on 127.0.0.1, and on DIR/redis.sock for redis-cli. Sets REDIS_PORT and
-# REDIS_PID. With options for certificates, the port accepts TLS only.
+# start_redis DIR [REDIS-OPTION...]: starts a server on 127.0.0.1, and on DIR/redis.sock for redis-cli. Sets REDIS_PORT
+# and REDIS_PID. With options for certificates, the port accepts TLS only.
 start_redis() {
   local dir=$1 tries port_option=--port
   shift

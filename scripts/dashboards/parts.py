@@ -3,7 +3,8 @@
 # operator_page.py, which contain the pages.
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-# Matchers of the operator's own series, and of the lock statistics. The leader of each cluster that shares the store exports these.
+# Matchers of the operator's own series, and of the lock statistics. The leader of each cluster that shares the store
+# exports these.
 OWN = 'job=~"$job", cluster=~"$cluster"'
 SELECTED = OWN + ', namespace=~"$namespace", cronjob=~"$cronjob", lock=~"$lock"'
 BY = "namespace, cronjob, lock"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The objects for cert-manager match its documentation (cert-manager.io/docs/reference/api-docs, v1; concepts/ca-injector):
-# documented fields with valid values, and a chain of references from the webhook to the Secret that the operator mounts.
+# The objects for cert-manager match its documentation (cert-manager.io/docs/reference/api-docs, v1;
+# concepts/ca-injector): documented fields with valid values, and a chain of references from the webhook to the Secret
+# that the operator mounts.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh

@@ -40,7 +40,8 @@ for example in "${examples[@]}"; do
     length == 1 and (.[0] | .metadata.namespace == "demo" and (.kind == "CronJob" or .kind == "Job"))
     and ([.. | objects | .annotations? // {} | keys[] | select(startswith("cronlatch.dev/") | not)] | length == 0)'
 done
-# The options that may be annotations, as the schema lists them for written-out CronJobs, and the keys that are not options.
+# The options that may be annotations, as the schema lists them for written-out CronJobs, and the keys that are not
+# options.
 shown() { grep -ohE 'cronlatch\.dev/[a-z-]+: ' "${examples[@]}" | sed 's#cronlatch.dev/##; s/: //' | sort -u; }
 expected() {
   {

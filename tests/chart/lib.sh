@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Common functions of the chart's tests: rendering, and jq filters over rendered objects. Sourced by tests/chart/*_test.sh.
+# Common functions of the chart's tests: rendering, and jq filters over rendered objects. Sourced by
+# tests/chart/*_test.sh.
 
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
@@ -27,7 +28,8 @@ fi
 render() { chart_template "$@" >"$STAGE/objects.yaml" && objects_of "$STAGE/objects.yaml" >"$STAGE/objects.json"; }
 objects_of() { "$YQ" . "$@" | jq --slurp 'map(select(. != null))'; }
 
-# holds FILTER: the filter is true for the array of objects that were rendered last. `one(KIND; NAME)` returns one object.
+# holds FILTER: the filter is true for the array of objects that were rendered last. `one(KIND; NAME)` returns one
+# object.
 holds() {
   jq --exit-status "def one(\$kind; \$name): map(select(.kind == \$kind and .metadata.name == \$name))
       | if length == 1 then .[0] else error(\"\(length) objects \(\$kind)/\(\$name)\") end;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Rules and dashboards as the chart renders them: the files in rules/ and dashboards/ with settings from the values; none by default.
+# Rules and dashboards as the chart renders them: the files in rules/ and dashboards/ with settings from the values;
+# none by default.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The NetworkPolicy is complete: it allows every port that the operator listens on and every server that the operator
-# connects to, and it selects only the operator's pods. The allowed ports are compared with the other objects, not with a list.
+# connects to, and it selects only the operator's pods. The allowed ports are compared with the other objects, not with
+# a list.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh

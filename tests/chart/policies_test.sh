@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The policies, the webhooks' match conditions and the rights, evaluated by an API server without an operator: a table of Jobs and
-# CronJobs with the expected result of each. The API server runs in its own network namespace and ends with this script.
+# The policies, the webhooks' match conditions and the rights, evaluated by an API server without an operator: a table
+# of Jobs and CronJobs with the expected result of each. The API server runs in its own network namespace and ends with
+# this script.
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -45,7 +46,8 @@ for namespace in cronlatch shop reports; do k create namespace "$namespace" >/de
 pod() { printf '{restartPolicy: Never, containers: [%s]}' "$1"; }
 GATED='[/cronlatch-bin/cronlatch, run, --isolated, --lock=a, --, /work]'
 container() { printf '{name: %s, image: i, command: %s}' "$1" "${2:-[/work]}"; }
-# job CONTAINERS [ANNOTATIONS [POD-METADATA]]; OWNER is the name of its CronJob, OWNED_AS replaces the kind of the owner.
+# job CONTAINERS [ANNOTATIONS [POD-METADATA]]; OWNER is the name of its CronJob, OWNED_AS replaces the kind of the
+# owner.
 job() {
   printf '{apiVersion: batch/v1, kind: Job, metadata: {generateName: x-, namespace: %s%s%s}, spec: {template: {%sspec: %s}}}' \
     "${SPACE:-shop}" "${2:+, annotations: {$2\}}" \

@@ -43,7 +43,8 @@ every_object_is_closed() {
 }
 check "refuses unknown keys in every object with listed keys" every_object_is_closed
 
-# The schema lists each path of values.yaml (except in maps with keys of the user), and values.yaml contains each path of the schema.
+# The schema lists each path of values.yaml (except in maps with keys of the user), and values.yaml contains each path
+# of the schema.
 described='
   def resolve($root): if has("$ref") then .["$ref"] as $r | $root | getpath($r | ltrimstr("#/") | split("/")) else . end;
   def walk_schema($root; $at): (.properties // {}) | to_entries[] | select(.value.deprecated | not) | (.key | [.]) as $k | .value | resolve($root)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The rendered objects have minimal privileges: Pod Security's level `restricted` for every pod, rights by name, webhooks and
-# policies that apply to annotated objects only.
+# The rendered objects have minimal privileges: Pod Security's level `restricted` for every pod, rights by name,
+# webhooks and policies that apply to annotated objects only.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh

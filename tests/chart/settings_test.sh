@@ -10,7 +10,8 @@ if [ ! -x "$OPERATOR" ]; then
   skip "everything" "no operator at $OPERATOR (./dev build dev)"
   exit 0
 fi
-# Outside of a cluster the operator refuses mode `own`, after it has read the settings. It does not open a port in this test.
+# Outside of a cluster the operator refuses mode `own`, after it has read the settings. It does not open a port in this
+# test.
 unset KUBERNETES_SERVICE_HOST
 settings() {
   jq -r '.[] | select(.kind == "ConfigMap" and .data["operator.yaml"]) | .data["operator.yaml"]' "$STAGE/objects.json" |

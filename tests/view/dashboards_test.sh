@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The dashboards are up to date with `./dev gen` and pass tests/view/lint_dashboards.py. Controls show that the lint finds each error.
+# The dashboards are up to date with `./dev gen` and pass tests/view/lint_dashboards.py. Controls show that the lint
+# finds each error.
 set -uo pipefail
 # shellcheck source=tests/view/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One function for each kind of panel: it draws the results of the queries as SVG inside a box. The supported kinds and options
-# are those of the chart's dashboards.
+# One function for each kind of panel: it draws the results of the queries as SVG inside a box. The supported kinds and
+# options are those of the chart's dashboards.
 import math
 
 import svg

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# lint_dashboards.py [FOLDER]: prints each violation in a dashboard; exit code 1 when there is one. The rules are those of the
-# monitoring mixins: variables in each query, a unit and a description for each panel, counters only with rate or increase.
+# lint_dashboards.py [FOLDER]: prints each violation in a dashboard; exit code 1 when there is one. The rules are those
+# of the monitoring mixins: variables in each query, a unit and a description for each panel, counters only with rate or
+# increase.
 import json
 import pathlib
 import re

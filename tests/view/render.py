@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# render.py ADDRESS SECONDS FOLDER: draws each dashboard as FOLDER/<uid>.svg, from its own queries over the last SECONDS. It does
-# not use Grafana: it draws the kinds of panel that the chart's dashboards use, with the results of their queries.
+# render.py ADDRESS SECONDS FOLDER: draws each dashboard as FOLDER/<uid>.svg, from its own queries over the last
+# SECONDS. It does not use Grafana: it draws the kinds of panel that the chart's dashboards use, with the results of
+# their queries.
 import pathlib
 import sys
 import time

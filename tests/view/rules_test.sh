@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every alert has a case in which it fires, a case in which it does not fire, and a runbook. The cases fail when an alert is changed.
+# Every alert has a case in which it fires, a case in which it does not fire, and a runbook. The cases fail when an
+# alert is changed.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/view/lib.sh
@@ -38,8 +39,9 @@ has_annotations() {
 }
 check "each alert has a severity, a summary, a description, a runbook and a dashboard" has_annotations
 
-# all_found FILTER: changes every alert with the filter. The cases of each changed alert must then fail. Each alert is tested alone
-# with the recording rules, because promtool evaluates all rules of a file at every minute. Prints the alerts whose cases pass.
+# all_found FILTER: changes every alert with the filter. The cases of each changed alert must then fail. Each alert is
+# tested alone with the recording rules, because promtool evaluates all rules of a file at every minute. Prints the
+# alerts whose cases pass.
 cases_hold() {
   local root=$STAGE/$1
   mkdir -p "$root/charts/cronlatch/rules" "$root/tests/view/rules"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# run_queries.py ADDRESS SECONDS: runs every query of every panel, variable and annotation of the dashboards over the last SECONDS.
-# One line for each: its number of points, or `EMPTY`, or the error of Prometheus. Exit code 1 unless each query returned data.
+# run_queries.py ADDRESS SECONDS: runs every query of every panel, variable and annotation of the dashboards over the
+# last SECONDS. One line for each: its number of points, or `EMPTY`, or the error of Prometheus. Exit code 1 unless each
+# query returned data.
 import re
 import sys
 import time

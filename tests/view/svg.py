@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Text, colors, scales and number formats for the pictures of dashboards: the SVG functions that do not depend on a dashboard.
+# Text, colors, scales and number formats for the pictures of dashboards: the SVG functions that do not depend on a
+# dashboard.
 import datetime
 import html
 import math

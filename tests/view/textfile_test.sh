@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A Prometheus scrapes the metrics file and the output of `cronlatch metrics` of the released program. Its counters match the runs.
+# A Prometheus scrapes the metrics file and the output of `cronlatch metrics` of the released program. Its counters
+# match the runs.
 set -uo pipefail
 # shellcheck source=tests/view/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"

@@ -31,7 +31,8 @@ object without annotations, and the API server refuses every such object in the 
 ({{ $w.guards }}) ? {{ $w.at }} : {}
 {{- end -}}
 
-{{- /* A Job requests a lock in its own annotations or in those of its pod template. Some charts only have a value for the latter. */ -}}
+{{- /* A Job requests a lock in its own annotations or in those of its pod template. Some charts only have a value for
+the latter. */ -}}
 {{- define "cronlatch.cel.jobRequestsLock" -}}
 {{ include "cronlatch.cel.requestsLock" (list "object.metadata" "annotations") }}
 || {{ include "cronlatch.cel.requestsLock" (list "object.spec.template" "metadata" "annotations") }}
@@ -51,10 +52,10 @@ object without annotations, and the API server refuses every such object in the 
 {{- end }}
 {{- end -}}
 
-{{- /* The rules of `select` as a CEL map: namespace -> its rules, each a map of lists of strings: `name` is the pattern as an
-anchored regular expression, `labels` and `annotations` are "key=value". Every JSON string is a CEL string.
-dict "select" RULES "jobs" BOOL: for Jobs only the names, of rules without labels, because a Job does not have its CronJob's labels.
-A rule whose lock is "false" is left out. The result is "" when no rule remains. */ -}}
+{{- /* The rules of `select` as a CEL map: namespace -> its rules, each a map of lists of strings: `name` is the pattern
+as an anchored regular expression, `labels` and `annotations` are "key=value". Every JSON string is a CEL string.
+dict "select" RULES "jobs" BOOL: for Jobs only the names, of rules without labels, because a Job does not have its
+CronJob's labels. A rule whose lock is "false" is left out. The result is "" when no rule remains. */ -}}
 {{- define "cronlatch.cel.rules" -}}
 {{- $jobs := .jobs -}}
 {{- $spaces := dict -}}
