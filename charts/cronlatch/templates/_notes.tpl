@@ -7,7 +7,7 @@ NOTES.txt: the next steps after an install, and warnings about dangerous values.
 {{- if $v.operator.enabled -}}
 cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespace }}.
 
-1. Give each namespace with gated CronJobs the store's credentials{{ if $v.copier.source }} (copied to: {{ join ", " $v.copier.namespaces }}){{ end }}:
+1. Create the Secret with the store's credentials in each namespace with gated CronJobs{{ if $v.copier.source }} (copied to: {{ join ", " $v.copier.namespaces }}){{ end }}:
 
      kubectl -n NAMESPACE create secret generic {{ $v.store.secretName }} \
        --from-literal=username=... --from-literal=password=... --from-file=ca.crt
