@@ -136,7 +136,7 @@ denies "the selected container does not exist" "$J" "$(job "$TWO" "$LOCK, cronla
 allows "a Job with lock=false is admitted" "$(job "$(container main)" 'cronlatch.dev/lock: "false"')"
 allows "a Job without annotations is admitted" "$(job "$(container main)")"
 
-denies "a CronJob without the annotation in its Job template is refused, and the message contains the key" "cronlatch.dev/lock of this CronJob: missing in" "$(cronjob "$LOCK")"
+denies "a CronJob without the annotation in its Job template is refused, and the message contains the key" "cronlatch.dev/lock of this CronJob: missing or different in" "$(cronjob "$LOCK")"
 denies "a CronJob with only some annotations in its Job template is refused" "cronlatch.dev/ttl of this CronJob" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m" "$LOCK")"
 denies "a CronJob with another value in its Job template is refused" "cronlatch.dev/lock of this CronJob" "$(cronjob "$LOCK" "cronlatch.dev/lock: other")"
 allows "a CronJob with all annotations in its Job template is created" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m, a: b" "$LOCK, cronlatch.dev/ttl: 5m, cronlatch.dev/mirrored: 'lock,ttl'")"
@@ -174,7 +174,7 @@ denies "the message contains the missing annotations" "lacks cronlatch.dev/lock=
 denies "a CronJob with only some of them is refused" "lacks cronlatch.dev/ttl=1m" "$(selected etcd-main "" "cronlatch.dev/lock: etcd")"
 denies "a CronJob with another value is refused" "lacks cronlatch.dev/ttl=1m" "$(selected etcd-main "" "cronlatch.dev/lock: etcd, cronlatch.dev/ttl: 2m")"
 denies "a CronJob with lock=false is refused, as the webhook refuses it" "lacks cronlatch.dev/lock=etcd" "$(selected etcd-main 'cronlatch.dev/lock: "false"' 'cronlatch.dev/lock: "false"')"
-denies "a CronJob whose own option is missing in its Job template is refused" "cronlatch.dev/on-busy of this CronJob: missing in" "$(selected etcd-main "cronlatch.dev/on-busy: wait" "$ETCD")"
+denies "a CronJob whose own option is missing in its Job template is refused" "cronlatch.dev/on-busy of this CronJob: missing or different in" "$(selected etcd-main "cronlatch.dev/on-busy: wait" "$ETCD")"
 allows "a CronJob with all of them is created" "$(selected etcd-main "" "$ETCD, cronlatch.dev/mirrored: 'lock,ttl'")"
 allows "a CronJob with all of them and its own option is created" "$(selected etcd-main "cronlatch.dev/on-busy: wait" "$ETCD, cronlatch.dev/on-busy: wait")"
 for name in etcd my-etcd-1 db.12 dbx1 free-1 by-label-1; do allows "the name $name is not selected" "$(selected "$name" "")"; done
