@@ -15,17 +15,8 @@ WORKDIR /src
 COPY CMakeLists.txt CMakePresets.json ./
 COPY cmake cmake
 
-# Without the operator's folders, so that a change there does not repeat this build.
 FROM tools AS wrapper
-COPY src/CMakeLists.txt src/
-COPY src/core src/core
-COPY src/clock src/clock
-COPY src/store src/store
-COPY src/proc src/proc
-COPY src/config src/config
-COPY src/kube src/kube
-COPY src/plugin src/plugin
-COPY src/cli src/cli
+COPY src src
 RUN cmake --preset release \
  && cmake --build build/release --target cronlatch \
  && build/release/cronlatch version

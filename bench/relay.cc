@@ -82,7 +82,7 @@ void Relay::serve_connection(int client) {
   send_at_once(server);
   ++seen_.connections;
   ++seen_.round_trips;  // the SYN
-  std::string asked;
+  std::string sent_at;
   bool spoke = false;
   if (connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     std::array<char, 16384> buffer;
@@ -98,7 +98,7 @@ void Relay::serve_connection(int client) {
       send_all(from_client ? server : client, buffer.data(), got);
     }
   }
-  for (std::string& word : resp_commands(asked)) seen_.commands.push_back(std::move(word));
+  for (std::string& word : resp_commands(sent_at)) seen_.commands.push_back(std::move(word));
   close(client);
   close(server);
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, license
-# headers, and the modules in the Dockerfile.
+# The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, license headers.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -34,18 +33,7 @@ mapfile -t shell < <({ echo dev; echo .ci/run; find scripts tests -name '*.sh'; 
 mapfile -t cpp < <(find src tests bench \( -name '*.cc' -o -name '*.h' \) | sort)
 mapfile -t licensed < <(printf '%s\n' "${shell[@]}" "${cpp[@]}" && find src -name '*.lua' && find scripts tests -name '*.py')
 all_have_header() { ! grep -L 'SPDX-License-Identifier: Apache-2.0' "${licensed[@]}" | grep .; }
-# The Dockerfile copies the wrapper's modules one by one.
-image_has_modules() {
-  local modules module
-  read -ra modules < <(sed -nE 's/^cronlatch_module\((cli .*)\)$/\1/p' src/CMakeLists.txt)
-  [ ${#modules[@]} -gt 1 ] || { echo "src/CMakeLists.txt: no cronlatch_module(cli ...)" && return 1; }
-  for module in "${modules[@]}"; do
-    grep -qx "COPY src/$module src/$module" Dockerfile || { echo "Dockerfile: COPY src/$module src/$module is missing" && return 1; }
-  done
-}
-
 check "${#shell[@]} shell scripts pass shellcheck" pass_shellcheck
 check "${#cpp[@]} C++ files are formatted (./dev lint fix does it)" clang-format --dry-run --Werror "${cpp[@]}"
 check "${#licensed[@]} files have the license header" all_have_header
-check "the Dockerfile copies every module of the wrapper" image_has_modules
 exit $STATUS

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/options.h"
-#include "core/text.h"
+#include "base/text.h"
+#include "labels/names.h"
+#include "options/options.h"
 
 namespace cronlatch::op {
 namespace {

@@ -15,15 +15,6 @@
 
 namespace cronlatch::op {
 
-inline constexpr std::string_view kPrefix = "cronlatch.dev/";
-inline constexpr std::string_view kLockAnnotation = "cronlatch.dev/lock";
-// On the pod template, written by us, for people; decides nothing.
-inline constexpr std::string_view kInjectedAnnotation = "cronlatch.dev/injected";
-// Beside it: who told what a container without `command` runs.
-inline constexpr std::string_view kCommandFromAnnotation = "cronlatch.dev/command-from";
-// Label on the pod template: what the operator watches pods by.
-inline constexpr std::string_view kGatedLabel = "cronlatch.dev/gated";
-
 struct Annotation {
   std::string value;
   std::string where;  // metadata.annotations[cronlatch.dev/ttl]

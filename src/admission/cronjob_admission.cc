@@ -3,11 +3,11 @@
 // touched, so that GitOps tools see no drift.
 #include <iterator>
 
+#include "admission/admission_result.h"
+#include "admission/annotation_copy.h"
 #include "admission/job_admission.h"
 #include "admission/job_warnings.h"
 #include "admission/json_patch.h"
-#include "admission/mirror.h"
-#include "admission/verdict.h"
 
 namespace cronlatch::op {
 namespace {
@@ -22,33 +22,33 @@ std::string name_of(const Json& cronjob) {
   return name.empty() ? kube::string_at(cronjob, {"metadata", "generateName"}) + "x" : name;
 }
 
-Json mirrored(Json& cronjob, const Mirror& mirror) {
+Json mirrored(Json& cronjob, const AnnotationCopy& annotation_copy) {
   Edit edit(cronjob);
   const std::string annotations = json_pointer({"spec", "jobTemplate", "metadata", "annotations"});
-  for (const auto& [name, value] : mirror.set) edit.set(below(annotations, name), value);
-  for (const std::string& name : mirror.remove) edit.remove(below(annotations, name));
+  for (const auto& [name, value] : annotation_copy.set) edit.set(below(annotations, name), value);
+  for (const std::string& name : annotation_copy.remove) edit.remove(below(annotations, name));
   return edit.take_operations();
 }
 
-Verdict denied(const Error& error) {
-  Verdict verdict;
-  verdict.kind = Verdict::Kind::denied;
+AdmissionResult denied(const Error& error) {
+  AdmissionResult verdict;
+  verdict.kind = AdmissionResult::Kind::denied;
   verdict.message = error.message;
   return verdict;
 }
 
 }  // namespace
 
-Verdict admit_cronjob(Admission& request, const Settings& settings,
-                      const EntrypointSource& images) {
+AdmissionResult admit_cronjob(Admission& request, const Settings& settings,
+                              const EntrypointSource& images) {
   const bool concerns_us = request.operation == "CREATE" || request.operation == "UPDATE";
   // One that is being deleted must be able to lose its finalizers, whatever is wrong with it.
   const Json* const deleted = kube::find(request.object, {"metadata", "deletionTimestamp"});
   if (!concerns_us || (deleted != nullptr && !deleted->is_null())) return {};
-  Result<Mirror> wanted = mirror(request.object, request.before, settings);
+  Result<AnnotationCopy> wanted = annotation_copy(request.object, request.before, settings);
   if (!wanted.ok()) return denied(wanted.error());
 
-  Verdict verdict;
+  AdmissionResult verdict;
   verdict.patch = mirrored(request.object, *wanted);
   verdict.warnings = std::move(wanted->warnings);
   if (!wanted->gated) return verdict;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "admission/run_flags.h"
-#include "core/text.h"
+#include "base/text.h"
 #include "image/reference.h"
 
 namespace cronlatch::op {

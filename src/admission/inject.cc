@@ -5,8 +5,9 @@
 #include "admission/job_warnings.h"
 #include "admission/json_patch.h"
 #include "admission/run_flags.h"
+#include "base/rfc3339.h"
 #include "config/environment.h"
-#include "core/rfc3339.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {
@@ -149,17 +150,17 @@ Json array_of(const std::vector<std::string>& strings) { return Json(strings); }
 
 }  // namespace
 
-Result<Injection> inject(const Workload& workload, const Wishes& wishes, const Settings& settings,
-                         const EntrypointSource& source) {
+Result<Injection> inject(const Workload& workload, const LockRequest& request,
+                         const Settings& settings, const EntrypointSource& source) {
   Findings findings;
-  const std::optional<std::size_t> index = gated_container(workload, wishes, findings);
+  const std::optional<std::size_t> index = gated_container(workload, request, findings);
   if (!index) return findings.error();
   const Json& container = kube::items_at(workload.pod_spec(), {"containers"})[*index];
-  const std::optional<UserCommand> user = user_command(workload, *index, wishes, source, findings);
-  refuse_shapes(workload, *index, wishes, findings);
+  const std::optional<UserCommand> user = user_command(workload, *index, request, source, findings);
+  refuse_shapes(workload, *index, request, findings);
   const std::string message_path = kube::string_at(container, {"terminationMessagePath"});
   std::vector<std::string> command =
-      wrapper_command(workload, wishes, settings,
+      wrapper_command(workload, request, settings,
                       message_path.empty() ? kDefaultMessagePath : message_path, findings);
   if (!findings.empty()) return findings.error();
   if (!user->by_arch.empty())
@@ -175,8 +176,8 @@ Result<Injection> inject(const Workload& workload, const Wishes& wishes, const S
   if (!user->from.empty())
     edit.set(below(pointer_to("/metadata/annotations"), kCommandFromAnnotation), user->from);
   put_environment(edit, pointer, workload);
-  put_mounts(edit, pointer, !wishes.store_secret.empty());
-  put_volumes(edit, wishes.store_secret);
+  put_mounts(edit, pointer, !request.store_secret.empty());
+  put_volumes(edit, request.store_secret);
   put_install_container(edit, settings);
   put_pull_secrets(edit, settings);
   edit.set(below(pointer_to("/metadata/labels"), kGatedLabel), "true");

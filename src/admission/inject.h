@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "admission/entrypoint.h"
-#include "admission/wishes.h"
+#include "admission/lock_request.h"
 #include "admission/workload.h"
-#include "core/result.h"
+#include "base/result.h"
 
 namespace cronlatch::op {
 
@@ -21,7 +21,7 @@ struct Injection {
 
 // `wishes.gate` is Gate::on. The Job itself is rewritten, too. The error says everything that is in
 // the way, and the Job is as it was.
-Result<Injection> inject(const Workload& workload, const Wishes& wishes, const Settings& settings,
-                         const EntrypointSource& source);
+Result<Injection> inject(const Workload& workload, const LockRequest& request,
+                         const Settings& settings, const EntrypointSource& source);
 
 }  // namespace cronlatch::op

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/job_admission.h"
 
-#include "admission/mirror.h"
-#include "admission/verdict.h"
+#include "admission/admission_result.h"
+#include "admission/annotation_copy.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 
@@ -23,29 +24,31 @@ Result<std::optional<Injection>> gate(const Workload& workload, const Settings& 
                                       const EntrypointSource& source) {
   Findings findings;
   const Annotations annotations = annotations_of(workload, findings);
-  const Wishes wishes = read_wishes(annotations, settings, workload.namespace_name, findings);
+  const LockRequest request =
+      read_lock_request(annotations, settings, workload.namespace_name, findings);
   if (!findings.empty()) return findings.error();
-  if (wishes.gate != Gate::on) return std::optional<Injection>();
+  if (request.gate != Gate::on) return std::optional<Injection>();
   if (settings.image.empty() || settings.store.empty())
     return Error{Code::config,
                  workload.path + "metadata.annotations[" + std::string(kLockAnnotation) +
                      "]: the operator was given no " +
                      (settings.store.empty() ? "store" : "image") +
                      ", so nothing can be gated; ask for the chart's value store.url to be set"};
-  Result<Injection> injection = inject(workload, wishes, settings, source);
+  Result<Injection> injection = inject(workload, request, settings, source);
   if (!injection.ok()) return injection.error();
   return std::optional<Injection>(std::move(injection).value());
 }
 
-Verdict admit_job(Admission& request, const Settings& settings, const EntrypointSource& images) {
-  Verdict verdict;
+AdmissionResult admit_job(Admission& request, const Settings& settings,
+                          const EntrypointSource& images) {
+  AdmissionResult verdict;
   // A Job's template cannot be changed later, so there is nothing to do later either.
   if (request.operation != "CREATE") return verdict;
   const Workload workload{&request.object, "", request.namespace_name,
                           owning_cronjob(request.object)};
   Result<std::optional<Injection>> gated = gate(workload, settings, images);
   if (!gated.ok()) {
-    verdict.kind = Verdict::Kind::denied;
+    verdict.kind = AdmissionResult::Kind::denied;
     verdict.message = gated.error().message;
     return verdict;
   }

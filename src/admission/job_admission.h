@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "admission/inject.h"
-#include "core/result.h"
+#include "base/result.h"
 
 namespace cronlatch::op {
 

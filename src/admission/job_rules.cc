@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/text.h"
+#include "base/text.h"
 #include "image/reference.h"
 
 namespace cronlatch::op {
@@ -24,14 +24,14 @@ std::string for_example(const std::vector<Json>& containers) {
          (first.empty() ? "main" : printable(first, 63)) + "\"";
 }
 
-std::optional<std::size_t> named_container(const Workload& workload, const Wishes& wishes,
+std::optional<std::size_t> named_container(const Workload& workload, const LockRequest& request,
                                            Findings& findings) {
   const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
-  if (const auto index = index_of_name(containers, wishes.container)) return index;
+  if (const auto index = index_of_name(containers, request.container)) return index;
   const auto& inits = kube::items_at(workload.pod_spec(), {"initContainers"});
-  const std::string name = cronlatch::quoted(wishes.container);
-  findings.add(wishes.container_where,
-               index_of_name(inits, wishes.container)
+  const std::string name = cronlatch::quoted(request.container);
+  findings.add(request.container_where,
+               index_of_name(inits, request.container)
                    ? name + " is an init container, and those cannot be gated"
                    : "there is no container " + name,
                "the pod has " + names_of(containers) + "; " + for_example(containers));
@@ -117,10 +117,10 @@ void refuse_unknown(const Workload& workload, std::size_t container, const std::
 
 }  // namespace
 
-std::optional<std::size_t> gated_container(const Workload& workload, const Wishes& wishes,
+std::optional<std::size_t> gated_container(const Workload& workload, const LockRequest& request,
                                            Findings& findings) {
   const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
-  if (!wishes.container.empty()) return named_container(workload, wishes, findings);
+  if (!request.container.empty()) return named_container(workload, request, findings);
   const std::string preferred = kube::string_at(
       *workload.job,
       {"spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/default-container"});
@@ -144,7 +144,7 @@ std::vector<std::string> unwrapped(const std::vector<std::string>& command) {
 }
 
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
-                                        const Wishes& wishes, const EntrypointSource& source,
+                                        const LockRequest& request, const EntrypointSource& source,
                                         Findings& findings) {
   const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
   const std::vector<std::string> written = kube::strings_at(it, {"command"});
@@ -157,7 +157,7 @@ std::optional<UserCommand> user_command(const Workload& workload, std::size_t co
   if (!own.command.empty()) return UserCommand{own.command, moved};
   // Gated already, and its image has no ENTRYPOINT: the arguments are the command.
   if (!written.empty() && has_args) return UserCommand{{}, moved};
-  if (!wishes.command.empty()) return UserCommand{wishes.command, std::nullopt};
+  if (!request.command.empty()) return UserCommand{request.command, std::nullopt};
   const std::string image = kube::string_at(it, {"image"});
   const EntrypointAnswer answer =
       source.find({image, workload.namespace_name, workload.pod_spec()});

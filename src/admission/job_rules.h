@@ -9,23 +9,17 @@
 
 #include "admission/entrypoint.h"
 #include "admission/findings.h"
-#include "admission/wishes.h"
+#include "admission/lock_request.h"
 #include "admission/workload.h"
-#include "core/gate_argv.h"
+#include "labels/names.h"
+#include "labels/gate_argv.h"
 
 namespace cronlatch::op {
 
-// Names of ours in the pod.
-inline constexpr std::string_view kBinVolume = "cronlatch-bin";
-inline constexpr std::string_view kBinDirectory = "/cronlatch-bin";
-inline constexpr std::string_view kBinary = kGateBinary;
 inline constexpr std::string_view kByArchFlag = "--command-by-arch=";
-inline constexpr std::string_view kInstallContainer = "cronlatch-install";
-inline constexpr std::string_view kStoreVolume = "cronlatch-store";
-inline constexpr std::string_view kStoreDirectory = "/var/run/secrets/cronlatch";
 
 // The index in spec.containers of the one to gate.
-std::optional<std::size_t> gated_container(const Workload& workload, const Wishes& wishes,
+std::optional<std::size_t> gated_container(const Workload& workload, const LockRequest& request,
                                            Findings& findings);
 
 // The command without our wrapper, wherever in it the wrapper stands: another webhook may have put
@@ -44,7 +38,7 @@ struct UserCommand {
   std::string pinned{};   // Entrypoint::pinned
 };
 std::optional<UserCommand> user_command(const Workload& workload, std::size_t container,
-                                        const Wishes& wishes, const EntrypointSource& source,
+                                        const LockRequest& request, const EntrypointSource& source,
                                         Findings& findings);
 
 }  // namespace cronlatch::op

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/job_shapes.h"
 
-#include "core/text.h"
+#include "base/text.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {
@@ -57,25 +58,25 @@ void refuse_taken_names(const Workload& workload, std::size_t container, Finding
   }
 }
 
-void refuse_long_wait(const Workload& workload, const Wishes& wishes, Findings& findings) {
+void refuse_long_wait(const Workload& workload, const LockRequest& request, Findings& findings) {
   const std::optional<Millis> deadline = active_deadline(*workload.job);
-  if (!deadline || wishes.annotated.count("wait-timeout") == 0) return;
-  if (wishes.options.wait_timeout < *deadline) return;
+  if (!deadline || request.annotated.count("wait-timeout") == 0) return;
+  if (request.options.wait_timeout < *deadline) return;
   findings.add(workload.path + "spec.activeDeadlineSeconds",
                "the Job is ended after " + show_duration(*deadline) + ", waiting included, but " +
-                   "cronlatch.dev/wait-timeout is " + show_duration(wishes.options.wait_timeout),
+                   "cronlatch.dev/wait-timeout is " + show_duration(request.options.wait_timeout),
                "write for example cronlatch.dev/wait-timeout: \"" +
                    show_duration(wait_within(*deadline)) + "\"");
 }
 
 }  // namespace
 
-void refuse_shapes(const Workload& workload, std::size_t container, const Wishes& wishes,
+void refuse_shapes(const Workload& workload, std::size_t container, const LockRequest& request,
                    Findings& findings) {
   refuse_parallel(workload, findings);
   refuse_windows(workload, findings);
   refuse_taken_names(workload, container, findings);
-  refuse_long_wait(workload, wishes, findings);
+  refuse_long_wait(workload, request, findings);
   const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
   const Json* const post_start = kube::find(it, {"lifecycle", "postStart"});
   if (post_start != nullptr && !post_start->is_null())

@@ -7,12 +7,12 @@
 
 #include "admission/findings.h"
 #include "admission/job_rules.h"
-#include "admission/wishes.h"
+#include "admission/lock_request.h"
 #include "admission/workload.h"
 
 namespace cronlatch::op {
 
-void refuse_shapes(const Workload& workload, std::size_t container, const Wishes& wishes,
+void refuse_shapes(const Workload& workload, std::size_t container, const LockRequest& request,
                    Findings& findings);
 
 // The shorter of the Job's and the pod's activeDeadlineSeconds. `job` is shaped like a Job.

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/text.h"
+#include "base/text.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {

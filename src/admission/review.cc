@@ -3,8 +3,8 @@
 // the API server takes any answer for a broken webhook.
 #include "admission/review.h"
 
-#include "admission/verdict.h"
-#include "core/text.h"
+#include "admission/admission_result.h"
+#include "base/text.h"
 
 namespace cronlatch::op {
 namespace {
@@ -29,8 +29,8 @@ void append_base64(std::string& out, std::string_view bytes) {
 // The API server cuts what is longer, in the middle of a word.
 std::string short_warning(const std::string& warning) { return printable(warning, 250); }
 
-Json status_of(const Verdict& verdict) {
-  const bool denied = verdict.kind == Verdict::Kind::denied;
+Json status_of(const AdmissionResult& verdict) {
+  const bool denied = verdict.kind == AdmissionResult::Kind::denied;
   return {{"code", denied ? 403 : 500},
           {"reason", denied ? "Forbidden" : "InternalError"},
           {"message", printable(verdict.message, 8'000)}};
@@ -38,8 +38,8 @@ Json status_of(const Verdict& verdict) {
 
 // Written by hand: as a value of nlohmann's, the patch would be copied, and checked for UTF-8 after
 // it has become base64.
-std::string review_of(const Verdict& verdict, const std::string& uid) {
-  const bool allowed = verdict.kind == Verdict::Kind::allowed;
+std::string review_of(const AdmissionResult& verdict, const std::string& uid) {
+  const bool allowed = verdict.kind == AdmissionResult::Kind::allowed;
   std::string out =
       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":)";
   out += kube::to_text(uid) + R"(,"allowed":)" + (allowed ? "true" : "false");
@@ -57,29 +57,29 @@ std::string review_of(const Verdict& verdict, const std::string& uid) {
   return out + "}}";
 }
 
-std::string_view result_of(const Verdict& verdict) {
+std::string_view result_of(const AdmissionResult& verdict) {
   switch (verdict.kind) {
-    case Verdict::Kind::allowed:
+    case AdmissionResult::Kind::allowed:
       return verdict.patch.empty() ? "skipped" : "mutated";
-    case Verdict::Kind::denied:
+    case AdmissionResult::Kind::denied:
       return "denied";
-    case Verdict::Kind::error:
+    case AdmissionResult::Kind::error:
       return "error";
   }
   return "error";
 }
 
-Verdict trouble(std::string message) {
-  Verdict verdict;
-  verdict.kind = Verdict::Kind::error;
+AdmissionResult trouble(std::string message) {
+  AdmissionResult verdict;
+  verdict.kind = AdmissionResult::Kind::error;
   verdict.message = std::move(message);
   return verdict;
 }
 
-using Admit = Verdict (*)(Admission&, const Settings&, const EntrypointSource&);
+using Admit = AdmissionResult (*)(Admission&, const Settings&, const EntrypointSource&);
 
-Verdict decide(Json& review, const Settings& settings, const EntrypointSource& images,
-               Admit admit) {
+AdmissionResult decide(Json& review, const Settings& settings, const EntrypointSource& images,
+                       Admit admit) {
   const Json* const object = kube::find(review, {"request", "object"});
   const std::string operation = kube::string_at(review, {"request", "operation"});
   if (operation == "DELETE" || operation == "CONNECT") return {};
@@ -103,9 +103,9 @@ Reviewed answer(std::string_view text, const Settings& settings, const Entrypoin
                 std::string_view resource, Admit admit) {
   Result<Json> review = kube::parse_json(text);
   const std::string uid = review.ok() ? kube::string_at(*review, {"request", "uid"}) : "";
-  const Verdict verdict = !review.ok()
-                              ? trouble("the review cannot be read: " + review.error().message)
-                              : decide(*review, settings, images, admit);
+  const AdmissionResult verdict =
+      !review.ok() ? trouble("the review cannot be read: " + review.error().message)
+                   : decide(*review, settings, images, admit);
   return {review_of(verdict, uid), resource, result_of(verdict)};
 }
 

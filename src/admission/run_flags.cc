@@ -4,8 +4,9 @@
 #include <map>
 
 #include "admission/job_shapes.h"
-#include "core/rfc3339.h"
-#include "core/text.h"
+#include "base/rfc3339.h"
+#include "base/text.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {
@@ -40,17 +41,17 @@ std::string grace_period(const Workload& workload) {
   return show_duration(Seconds(std::min(*seconds, kLongest)));
 }
 
-Values facts_of_the_workload(const Workload& workload, const Wishes& wishes,
+Values facts_of_the_workload(const Workload& workload, const LockRequest& request,
                              const std::string& outcome_file, Findings& findings) {
   Values values;
-  if (wishes.lock.empty() && workload.cronjob.empty()) {
+  if (request.lock.empty() && workload.cronjob.empty()) {
     findings.add(workload.path + "metadata.annotations[" + std::string(kLockAnnotation) + "]",
                  "\"true\" is the CronJob's own lock, but no CronJob owns this Job",
                  "name the lock, for example cronlatch.dev/lock: \"nightly-report\"");
     return values;
   }
   const Result<std::string> lock =
-      full_lock_name(wishes, workload.namespace_name, workload.cronjob);
+      full_lock_name(request, workload.namespace_name, workload.cronjob);
   if (!lock.ok())
     findings.add(workload.path + "metadata.annotations[" + std::string(kLockAnnotation) + "]",
                  lock.error().message, lock.error().hint);
@@ -59,9 +60,9 @@ Values facts_of_the_workload(const Workload& workload, const Wishes& wishes,
   if (!workload.cronjob.empty()) {
     const std::string job = workload.namespace_name + "/" + workload.cronjob;
     values["job"] = kubelet_escaped(job);
-    if (wishes.once_per_schedule)
+    if (request.once_per_schedule)
       values["once-per"] = kubelet_escaped(schedule_identity(workload, job, findings));
-    if (wishes.once_per_schedule) values["grace-period"] = grace_period(workload);
+    if (request.once_per_schedule) values["grace-period"] = grace_period(workload);
   }
   values["attempt-group"] = variable(kJobUidVariable);
   values["holder"] = kubelet_escaped(workload.namespace_name + "/") + variable(kPodNameVariable);
@@ -78,18 +79,18 @@ void fit_into_deadline(const Workload& workload, Options& options) {
 
 }  // namespace
 
-std::vector<std::string> wrapper_command(const Workload& workload, const Wishes& wishes,
+std::vector<std::string> wrapper_command(const Workload& workload, const LockRequest& request,
                                          const Settings& settings, const std::string& outcome_file,
                                          Findings& findings) {
-  Values values = facts_of_the_workload(workload, wishes, outcome_file, findings);
-  Options options = wishes.options;
+  Values values = facts_of_the_workload(workload, request, outcome_file, findings);
+  Options options = request.options;
   fit_into_deadline(workload, options);
-  for (const std::string& key : wishes.decided)
+  for (const std::string& key : request.decided)
     values[key] = kubelet_escaped(show_option(options, *find_option(key)));
   values["store"] = kubelet_escaped(settings.store);
-  if (!wishes.store_secret.empty()) values["credentials-dir"] = kStoreDirectory;
+  if (!request.store_secret.empty()) values["credentials-dir"] = kStoreDirectory;
 
-  std::vector<std::string> command = {std::string(kBinary), "run", "--isolated"};
+  std::vector<std::string> command = {std::string(kGateBinary), "run", "--isolated"};
   for (const Option& option : option_table()) {  // one order, whoever decided what
     const auto value = values.find(option.key);
     if (value != values.end() && !value->second.empty())

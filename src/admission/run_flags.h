@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "admission/findings.h"
-#include "admission/wishes.h"
+#include "admission/lock_request.h"
 #include "admission/workload.h"
 
 namespace cronlatch::op {
@@ -19,7 +19,7 @@ inline constexpr std::string_view kJobUidVariable = "CRONLATCH_ATTEMPT_GROUP";
 
 // ["/cronlatch-bin/cronlatch", "run", "--isolated", ..., "--"]; the user's command follows.
 // `outcome_file` is the container's terminationMessagePath.
-std::vector<std::string> wrapper_command(const Workload& workload, const Wishes& wishes,
+std::vector<std::string> wrapper_command(const Workload& workload, const LockRequest& request,
                                          const Settings& settings, const std::string& outcome_file,
                                          Findings& findings);
 

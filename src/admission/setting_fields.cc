@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch::op {
 namespace {

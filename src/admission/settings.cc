@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "admission/lock_request.h"
 #include "admission/setting_fields.h"
-#include "admission/wishes.h"
-#include "core/text.h"
+#include "base/text.h"
 #include "image/registry_policy.h"
 
 namespace cronlatch::op {
@@ -156,7 +156,7 @@ Status check_selections(const Settings& s) {
     for (const auto& [key, value] : selection.annotations)
       annotations[key] = {value, where + ".annotations[" + key + "]"};
     Findings findings;
-    (void)read_wishes(annotations, s, selection.namespace_name, findings);
+    (void)read_lock_request(annotations, s, selection.namespace_name, findings);
     if (!findings.empty()) return Error{Code::config, findings.error().message};
   }
   return Done{};

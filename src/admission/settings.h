@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
-#include "core/result.h"
+#include "base/result.h"
 #include "kube/json.h"
+#include "options/options.h"
 
 namespace cronlatch::op {
 

@@ -25,10 +25,6 @@ struct Workload {
 // The CronJob that owns the Job, scheduled or by hand; "" when none does.
 std::string owning_cronjob(const kube::Json& job);
 
-// What the CronJob controller noted on the Job; nothing on one that was made by hand.
-inline constexpr std::string_view kScheduledAnnotation =
-    "batch.kubernetes.io/cronjob-scheduled-timestamp";
-
 // The item whose `name` is this, or nothing.
 std::optional<std::size_t> index_of_name(const std::vector<kube::Json>& items,
                                          std::string_view name);

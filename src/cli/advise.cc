@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch advise`: what the store's ledger says about the settings of its locks. The schedule is
 // not in the ledger: --schedule says it for the lock that --lock names.
-#include "plugin/advice.h"
+#include "advice/advice.h"
 
 #include <array>
 
+#include "base/json_object.h"
 #include "cli/session.h"
-#include "core/json_object.h"
-#include "plugin/cron_schedule.h"
+#include "cron/cron_schedule.h"
 
 namespace cronlatch {
 namespace {
@@ -24,7 +24,8 @@ std::vector<plugin::LockUse> uses_of(const std::vector<LockView>& views) {
 }
 
 // What the command line says of the lock, the ledger cannot know.
-Status add_wishes(const Loaded& loaded, const Clock& clock, std::vector<plugin::LockUse>& uses) {
+Status add_configuration(const Loaded& loaded, const Clock& clock,
+                         std::vector<plugin::LockUse>& uses) {
   const auto schedule = loaded.extras.find(kSchedule);
   std::optional<Seconds> gap;
   if (schedule != loaded.extras.end()) {
@@ -74,7 +75,7 @@ Result<Printed> advise_command(const Invocation& invocation) {
   std::vector<plugin::LockUse> uses = uses_of(*views);
   if (!lock.empty()) {
     std::erase_if(uses, [&](const plugin::LockUse& use) { return use.lock != lock; });
-    if (const Status added = add_wishes(session->loaded, invocation.clock, uses); !added)
+    if (const Status added = add_configuration(session->loaded, invocation.clock, uses); !added)
       return added.error();
   }
   const std::vector<plugin::Advice> advice = plugin::advise(uses);

@@ -3,13 +3,13 @@
 // nothing.
 #include <optional>
 
+#include "base/text.h"
 #include "cli/forecast.h"
 #include "cli/lock_text.h"
 #include "cli/programs.h"
 #include "cli/run_spec.h"
 #include "cli/session.h"
 #include "core/outcome.h"
-#include "core/text.h"
 
 namespace cronlatch {
 namespace {
@@ -91,7 +91,7 @@ Result<Printed> explain_command(const Invocation& invocation) {
   if (options.lock.empty())
     return Error{Code::usage, "neither a lock nor a command is given",
                  "write cronlatch explain --lock NAME, or -- COMMAND"};
-  const Result<Timings> timings = plan_timings(timing_wishes(options));
+  const Result<Timings> timings = plan_timings(timing_options(options));
   if (!timings) return timings.error();
   const Result<Programs> programs = find_programs(session->loaded, invocation.environment);
   const Result<LockView> seen = session->store->show(options.lock, session->give_up);

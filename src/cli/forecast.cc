@@ -3,9 +3,9 @@
 // only an acquire can tell.
 #include "cli/forecast.h"
 
+#include "base/text.h"
 #include "cli/lock_text.h"
 #include "core/outcome.h"
-#include "core/text.h"
 
 namespace cronlatch {
 namespace {
@@ -15,7 +15,7 @@ enum class Door { open, shut };
 // What keeps the lock from being granted now, or how it would be granted.
 struct Obstacle {
   Door door;
-  std::string because;
+  std::string reason;
   bool retry = false;  // our attempt group was granted last: a skip would pass for success
 };
 
@@ -91,39 +91,39 @@ std::string_view name_of(Decision decision) {
 Forecast forecast(const LockView& view, const Options& options) {
   const Obstacle found = obstacle(view, options);
   if (found.door == Door::open)
-    return {Decision::start, 0, "take the lock and start the command: " + found.because};
+    return {Decision::start, 0, "take the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)
     return {Decision::wait, 0,
             "wait, at most " + show_duration(2 * options.ttl) + ", then " + exits(busy_code()) +
-                ", because the attempt group has run before: " + found.because};
+                ", because the attempt group has run before: " + found.reason};
   switch (options.on_busy) {
     case OnBusy::skip:
       return {Decision::skip, options.exit_skipped,
               (options.skip_command.empty() ? "do nothing, " : "run the skip command, ") +
-                  exits(options.exit_skipped) + ": " + found.because};
+                  exits(options.exit_skipped) + ": " + found.reason};
     case OnBusy::wait:
       return {Decision::wait, 0,
-              "wait for the lock, " + at_most(options.wait_timeout) + ": " + found.because};
+              "wait for the lock, " + at_most(options.wait_timeout) + ": " + found.reason};
     case OnBusy::fail:
-      return {Decision::fail, busy_code(), exits(busy_code()) + ": " + found.because};
+      return {Decision::fail, busy_code(), exits(busy_code()) + ": " + found.reason};
   }
   return {};
 }
 
 Forecast forecast(const Error& trouble, const Options& options) {
   const int code = exit_code(trouble);
-  const std::string because =
+  const std::string reason =
       ": " + trouble.message + (trouble.hint.empty() ? "" : " (" + trouble.hint + ')');
-  const Forecast refusal{Decision::refuse, code, exits(code) + because};
+  const Forecast refusal{Decision::refuse, code, exits(code) + reason};
   // Only a store that may come back is worth waiting for, or running without.
   if (trouble.code != Code::unreachable) return refusal;
   switch (options.on_store_down) {
     case OnStoreDown::fail:
       return refusal;
     case OnStoreDown::wait:
-      return {Decision::retry, 0, "wait for the store, " + at_most(options.wait_timeout) + because};
+      return {Decision::retry, 0, "wait for the store, " + at_most(options.wait_timeout) + reason};
     case OnStoreDown::run:
-      return {Decision::ungated, 0, "start the command without a lock" + because};
+      return {Decision::ungated, 0, "start the command without a lock" + reason};
   }
   return refusal;
 }

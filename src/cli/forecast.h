@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/ledger.h"
-#include "core/options.h"
-#include "core/result.h"
+#include "base/result.h"
+#include "core/lock_stats.h"
+#include "options/options.h"
 
 namespace cronlatch {
 

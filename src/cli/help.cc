@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "cli/table.h"
 #include "config/environment.h"
-#include "core/options.h"
 #include "core/outcome.h"
-#include "core/text.h"
+#include "options/options.h"
 
 namespace cronlatch {
 namespace {

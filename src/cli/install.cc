@@ -11,10 +11,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/fd.h"
+#include "base/text.h"
 #include "cli/stdio.h"
 #include "cli/subcommand.h"
-#include "core/text.h"
-#include "proc/fd.h"
 
 namespace cronlatch {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/lock_text.h"
 
+#include "base/text.h"
 #include "core/lock_json.h"
-#include "core/options.h"
-#include "core/text.h"
+#include "options/options.h"
 
 namespace cronlatch {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/kernel_clock.h"
 #include "cli/help.h"
 #include "cli/session.h"
 #include "cli/stdio.h"
 #include "cli/subcommand.h"
-#include "clock/kernel_clock.h"
 #include "core/outcome.h"
 #include "proc/startup.h"
 

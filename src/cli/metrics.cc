@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch metrics`.
-#include "core/metrics_text.h"
+#include "metrics/metrics_text.h"
 
 #include "cli/session.h"
 
@@ -11,7 +11,7 @@ Result<Printed> metrics_command(const Invocation& invocation) {
   if (!session) return session.error();
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
-  return Printed{ledger_metrics(*views)};
+  return Printed{lock_stats_metrics(*views)};
 }
 
 }  // namespace cronlatch

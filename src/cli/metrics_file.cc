@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/fd.h"
+#include "base/text.h"
 #include "cli/stdio.h"
-#include "core/text.h"
-#include "proc/fd.h"
 
 namespace cronlatch {
 namespace {
@@ -59,10 +59,10 @@ std::vector<Reason> run_errors_of(const Outcome& outcome) {
 std::string next_metrics_file(std::string_view old, const std::optional<LockView>& view,
                               const SeriesLabels& labels, std::span<const Reason> run_errors) {
   MetricsFile file = parse_metrics_file(old);
-  if (view) file.ledger = ledger_metrics({*view});
+  if (view) file.lock_stats = lock_stats_metrics({*view});
   for (const Reason run_error : run_errors)
     ++file.errors[render(labels) + ",reason=\"" + std::string(name_of(run_error)) + '"'];
-  return file.ledger + run_error_metrics(file.errors);
+  return file.lock_stats + run_error_metrics(file.errors);
 }
 
 Result<std::string> read_metrics_file(const std::string& path) {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ledger.h"
-#include "core/metrics_text.h"
+#include "base/result.h"
+#include "core/lock_stats.h"
 #include "core/outcome.h"
-#include "core/result.h"
+#include "metrics/metrics_text.h"
 
 namespace cronlatch {
 

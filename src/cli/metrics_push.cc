@@ -6,8 +6,8 @@
 #include <charconv>
 #include <optional>
 
-#include "clock/kernel_clock.h"
-#include "core/text.h"
+#include "base/kernel_clock.h"
+#include "base/text.h"
 #include "store/redis/link.h"
 #include "store/redis/resolver.h"
 #include "store/redis/wait.h"
@@ -60,15 +60,16 @@ std::string_view body_of(std::string_view received) {
 
 }  // namespace
 
-std::vector<Push> pushes_of(std::string_view ledger, std::string_view errors,
-                            const std::string& lock, const std::string& host, LedgerOf ledger_of) {
+std::vector<Push> pushes_of(std::string_view lock_stats, std::string_view errors,
+                            const std::string& lock, const std::string& host,
+                            LockStatsScope lock_stats_of) {
   const PushGroup of_lock = {{"job", "cronlatch"}, {"lock", lock}};
   const PushGroup of_host = {{"job", "cronlatch"}, {"instance", host}, {"lock", lock}};
   std::vector<Push> pushes;
-  if (ledger_of == LedgerOf::this_host) {
-    pushes.push_back({of_host, std::string(ledger) + std::string(errors)});
+  if (lock_stats_of == LockStatsScope::this_host) {
+    pushes.push_back({of_host, std::string(lock_stats) + std::string(errors)});
   } else {
-    pushes.push_back({of_lock, std::string(ledger)});
+    pushes.push_back({of_lock, std::string(lock_stats)});
     pushes.push_back({of_host, std::string(errors)});
   }
   std::erase_if(pushes, [](const Push& push) { return push.text.empty(); });

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/options.h"
-#include "core/push_url.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "options/options.h"
+#include "options/push_url.h"
 
 namespace cronlatch {
 
@@ -22,9 +22,10 @@ struct Push {
 
 // What goes where. Whoever shares a store has the same ledger, so its group is the lock's alone;
 // what only this host knows (run errors, a file store's ledger) is in a group of this host's.
-enum class LedgerOf { shared_store, this_host };
-std::vector<Push> pushes_of(std::string_view ledger, std::string_view errors,
-                            const std::string& lock, const std::string& host, LedgerOf ledger_of);
+enum class LockStatsScope { shared_store, this_host };
+std::vector<Push> pushes_of(std::string_view lock_stats, std::string_view errors,
+                            const std::string& lock, const std::string& host,
+                            LockStatsScope lock_stats_of);
 
 // Both ends of the exchange as text. Pure.
 std::string push_request(const PushUrl& url, const Push& push);

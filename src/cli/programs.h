@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
+#include "base/result.h"
 #include "config/load.h"
-#include "core/log.h"
-#include "core/result.h"
 #include "proc/drive.h"
 
 namespace cronlatch {

@@ -5,12 +5,13 @@
 
 #include <array>
 
+#include "base/kernel_clock.h"
+#include "base/text.h"
 #include "cli/lock_text.h"
 #include "cli/session.h"
 #include "cli/stdio.h"
-#include "clock/kernel_clock.h"
 #include "core/lock_json.h"
-#include "core/text.h"
+#include "core/lock_name.h"
 
 namespace cronlatch {
 namespace {

@@ -7,18 +7,18 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fd.h"
+#include "base/text.h"
 #include "cli/metrics_file.h"
 #include "cli/metrics_push.h"
 #include "cli/stdio.h"
 #include "config/environment.h"
-#include "core/text.h"
-#include "proc/fd.h"
 
 namespace cronlatch {
 namespace {
 
 // The command has ended, somebody waits for our exit code: figures are not worth more than this.
-constexpr Millis kLedgerPatience{1'000};
+constexpr Millis kLockStatsTimeout{1'000};
 constexpr Millis kPushPatience{2'000};
 constexpr mode_t kOutcomeMode = 0644;
 
@@ -40,8 +40,7 @@ Error outcome_error(const std::string& path, int failed) {
 Status write_outcome_file(const std::string& path, std::string_view json) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
                    kOutcomeMode));
-  const int failed =
-      fd.open() ? write_all(fd.get(), std::string(json) + '\n', kOutcomePatience) : errno;
+  const int failed = fd ? write_all(fd.get(), std::string(json) + '\n', kOutcomePatience) : errno;
   if (failed == 0) return Done{};
   return outcome_error(path, failed);
 }
@@ -51,9 +50,9 @@ LogLine warning(const std::string& event, const Error& error) {
 }
 
 // Whatever the store says of the run's lock now; nothing where it does not answer in time.
-std::optional<LockView> look_at(Ledger* ledger, const Options& options, const Clock& clock) {
-  if (ledger == nullptr) return std::nullopt;
-  Result<LockView> seen = ledger->show(options.lock, clock.now() + kLedgerPatience);
+std::optional<LockView> look_at(LockStats* lock_stats, const Options& options, const Clock& clock) {
+  if (lock_stats == nullptr) return std::nullopt;
+  Result<LockView> seen = lock_stats->show(options.lock, clock.now() + kLockStatsTimeout);
   if (!seen) return std::nullopt;
   return std::move(seen).value();
 }
@@ -80,19 +79,19 @@ Status push_figures(const Options& options, const std::optional<LockView>& view,
                     std::string_view errors, const Clock& clock) {
   const Result<PushUrl> url = parse_push_url(options.metrics_push);
   if (!url) return url.error();
-  const LedgerOf ledger_of = transport_of(options.store) == Transport::local
-                                 ? LedgerOf::this_host
-                                 : LedgerOf::shared_store;
+  const LockStatsScope lock_stats_of = transport_of(options.store) == Transport::local
+                                           ? LockStatsScope::this_host
+                                           : LockStatsScope::shared_store;
   const TimePoint give_up = clock.now() + kPushPatience;
-  const std::string ledger = view ? ledger_metrics({*view}) : std::string();
-  for (const Push& push : pushes_of(ledger, errors, options.lock, host_name(), ledger_of))
+  const std::string lock_stats = view ? lock_stats_metrics({*view}) : std::string();
+  for (const Push& push : pushes_of(lock_stats, errors, options.lock, host_name(), lock_stats_of))
     if (const Status pushed = push_metrics(options, *url, push, give_up); !pushed) return pushed;
   return Done{};
 }
 
-void report_figures(const Outcome& outcome, const Options& options, Ledger* ledger, const Log& log,
-                    const Clock& clock) {
-  const std::optional<LockView> view = look_at(ledger, options, clock);
+void report_figures(const Outcome& outcome, const Options& options, LockStats* lock_stats,
+                    const Log& log, const Clock& clock) {
+  const std::optional<LockView> view = look_at(lock_stats, options, clock);
   std::string errors;
   if (!options.metrics_file.empty()) {
     Result<std::string> updated = update_metrics_file(outcome, options, view);
@@ -124,10 +123,10 @@ std::string outcome_file_of(const Invocation& invocation) {
 
 }  // namespace
 
-int report(const Outcome& outcome, const Options& options, Ledger* ledger, const Log& log,
+int report(const Outcome& outcome, const Options& options, LockStats* lock_stats, const Log& log,
            const Clock& clock) {
   if (!options.metrics_file.empty() || !options.metrics_push.empty())
-    report_figures(outcome, options, ledger, log, clock);
+    report_figures(outcome, options, lock_stats, log, clock);
   const bool logged = log.format() == LogFormat::json;
   if (!options.outcome_file.empty() || logged) {
     const std::string json = to_json(outcome, options.exit_skipped);

@@ -7,16 +7,16 @@
 #include <optional>
 #include <string>
 
+#include "base/log.h"
 #include "cli/subcommand.h"
-#include "core/ledger.h"
-#include "core/log.h"
-#include "core/options.h"
+#include "core/lock_stats.h"
 #include "core/outcome.h"
+#include "options/options.h"
 
 namespace cronlatch {
 
 // `ledger` is null where no store could be opened. Returns the exit code.
-int report(const Outcome& outcome, const Options& options, Ledger* ledger, const Log& log,
+int report(const Outcome& outcome, const Options& options, LockStats* lock_stats, const Log& log,
            const Clock& clock);
 
 // The options could not be loaded. Whoever started us may still look for the outcome file: it is

@@ -37,7 +37,7 @@ Result<RunFacts> read_run_facts(const Clock& clock) {
   return facts;
 }
 
-TimingWishes timing_wishes(const Options& options) {
+TimingOptions timing_options(const Options& options) {
   return {.ttl = options.ttl,
           .renew_every = options.renew_every,
           .op_timeout = options.op_timeout,
@@ -45,7 +45,7 @@ TimingWishes timing_wishes(const Options& options) {
 }
 
 Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts) {
-  const Result<Timings> timings = plan_timings(timing_wishes(options));
+  const Result<Timings> timings = plan_timings(timing_options(options));
   if (!timings) return timings.error();
   RunSpec spec;
   spec.lock = options.lock;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/log.h"
-#include "core/options.h"
-#include "core/result.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "core/run.h"
+#include "options/options.h"
 
 namespace cronlatch {
 
@@ -21,7 +21,7 @@ struct RunFacts {
 };
 Result<RunFacts> read_run_facts(const Clock& clock);
 
-TimingWishes timing_wishes(const Options& options);
+TimingOptions timing_options(const Options& options);
 
 // `options` are validated, lock and holder are filled in.
 Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts);

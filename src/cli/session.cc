@@ -28,7 +28,7 @@ bool takes_next(const std::string& argument) {
 
 // Validated options always have timings.
 Millis op_timeout(const Options& options) {
-  return plan_timings(timing_wishes(options)).value().op_timeout;
+  return plan_timings(timing_options(options)).value().op_timeout;
 }
 
 }  // namespace

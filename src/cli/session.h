@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/subcommand.h"
 #include "cli/table.h"
 #include "config/load.h"
-#include "core/ledger.h"
-#include "core/result.h"
+#include "core/lock_stats.h"
 #include "store/open.h"
 
 namespace cronlatch {

@@ -2,6 +2,7 @@
 // `cronlatch show LOCK`.
 #include "cli/lock_text.h"
 #include "cli/session.h"
+#include "core/lock_name.h"
 
 namespace cronlatch {
 

@@ -11,7 +11,7 @@
 #include <climits>
 #include <cstring>
 
-#include "core/log.h"
+#include "base/log.h"
 
 namespace cronlatch {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/options.h"
-#include "core/text.h"
+#include "base/text.h"
+#include "options/options.h"
 
 namespace cronlatch {
 namespace {

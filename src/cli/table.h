@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json_object.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "base/json_object.h"
+#include "base/result.h"
+#include "base/time.h"
 
 namespace cronlatch {
 

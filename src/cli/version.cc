@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch version`.
+#include "base/text.h"
 #include "cli/subcommand.h"
-#include "core/text.h"
 
 namespace cronlatch {
 

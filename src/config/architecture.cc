@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/architecture.h"
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/options.h"
-#include "core/result.h"
+#include "base/result.h"
+#include "options/options.h"
 
 namespace cronlatch {
 

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/rfc3339.h"
 #include "config/environment.h"
-#include "core/rfc3339.h"
 
 namespace cronlatch {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
+#include "base/time.h"
 #include "core/store.h"
-#include "core/time.h"
+#include "options/options.h"
 
 namespace cronlatch {
 

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/errno_hint.h"
-#include "core/text.h"
+#include "base/errno_hint.h"
+#include "base/text.h"
 
 namespace cronlatch {
 namespace {

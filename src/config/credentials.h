@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
+#include "base/result.h"
+#include "base/secret.h"
 #include "config/files.h"
-#include "core/log.h"
-#include "core/options.h"
-#include "core/result.h"
-#include "core/secret.h"
 #include "core/store_credentials.h"
+#include "options/options.h"
 
 namespace cronlatch {
 

@@ -2,7 +2,7 @@
 // Derived defaults.
 #include "config/default_lock.h"
 
-#include "config/digest.h"
+#include "base/digest.h"
 
 namespace cronlatch {
 
@@ -12,7 +12,7 @@ std::string default_lock(std::span<const std::string> command) {
     if (i > 0) joined += '\0';
     joined += command[i];
   }
-  return "_cmd/" + short_digest(joined);
+  return "_cmd/" + short_digest(joined, 16);
 }
 
 std::string default_holder(const Host& host, const Files& files) {

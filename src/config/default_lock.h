@@ -7,7 +7,7 @@
 #include <string>
 
 #include "config/files.h"
-#include "core/options.h"
+#include "options/options.h"
 
 namespace cronlatch {
 

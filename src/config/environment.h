@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "config/setting.h"
-#include "core/result.h"
 
 namespace cronlatch {
 

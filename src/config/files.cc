@@ -8,30 +8,18 @@
 #include <array>
 #include <cerrno>
 
+#include "base/fd.h"
+
 namespace cronlatch {
 namespace {
 
 constexpr std::size_t kLongest = 1U << 20U;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 }  // namespace
 
 FileText Disk::read(const std::string& path) const {
   // O_NONBLOCK: a FIFO without a writer must not hold the start up for ever.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return {"", errno};
   FileText out;
   std::array<char, 4'096> piece{};

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch {
 namespace {

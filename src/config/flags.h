@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "config/setting.h"
-#include "core/result.h"
 
 namespace cronlatch {
 

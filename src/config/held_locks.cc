@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/digest.h"
+#include "base/digest.h"
+#include "base/text.h"
 #include "config/environment.h"
-#include "core/text.h"
 
 namespace cronlatch {
 namespace {
@@ -33,7 +33,7 @@ std::vector<std::string> held_around(std::span<const std::string> environment) {
 }  // namespace
 
 std::string held_lock(const std::string& store, const std::string& lock) {
-  return short_digest(store + '\0' + lock);
+  return short_digest(store + '\0' + lock, kDigits);
 }
 
 Status refuse_nested(std::span<const std::string> environment, const std::string& lock,

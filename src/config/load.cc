@@ -8,10 +8,10 @@
 #include <cstring>
 #include <optional>
 
+#include "base/errno_hint.h"
+#include "base/text.h"
 #include "config/environment.h"
 #include "config/yaml.h"
-#include "core/errno_hint.h"
-#include "core/text.h"
 
 namespace cronlatch {
 namespace {

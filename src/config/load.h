@@ -11,14 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
+#include "base/result.h"
+#include "base/secret.h"
 #include "config/credentials.h"
 #include "config/default_lock.h"
 #include "config/files.h"
 #include "config/flags.h"
-#include "core/log.h"
-#include "core/options.h"
-#include "core/result.h"
-#include "core/secret.h"
+#include "options/options.h"
 
 namespace cronlatch {
 

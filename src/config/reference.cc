@@ -8,9 +8,9 @@
 
 #include "config/environment.h"
 #include "config/held_locks.h"
-#include "core/metrics_table.h"
-#include "core/options.h"
 #include "core/outcome.h"
+#include "metrics/metrics_table.h"
+#include "options/options.h"
 
 namespace cronlatch {
 namespace {
@@ -249,7 +249,7 @@ the operator's leader exports all of it. Every series of the first two tables ca
 
 ## Of a lock
 
-)" + metric_rows({Exporter::ledger, Exporter::run}, "more labels");
+)" + metric_rows({Exporter::lock_stats, Exporter::run}, "more labels");
   out += R"(
 ## Of a gated CronJob (the operator's leader)
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
+#include "options/options.h"
 
 namespace cronlatch {
 

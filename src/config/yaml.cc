@@ -10,7 +10,7 @@
 #include <optional>
 #include <sstream>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch {
 namespace {

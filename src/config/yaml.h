@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "config/setting.h"
-#include "core/result.h"
 
 namespace cronlatch {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch {
 namespace {

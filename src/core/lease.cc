@@ -21,22 +21,22 @@ Millis room_for_grace(const Timings& t) {
   return t.ttl - t.renew_every * 11 / 10 - t.op_timeout - t.retry_gap - t.reap - t.margin;
 }
 
-Timings timings_for(Millis ttl, const TimingWishes& wishes) {
+Timings timings_for(Millis ttl, const TimingOptions& request) {
   Timings t;
   t.ttl = ttl;
-  t.renew_every = wishes.renew_every.value_or(std::min(ttl / 3, kLongestRenew));
-  t.op_timeout = wishes.op_timeout.value_or(std::min(ttl / 10, kLongestOp));
+  t.renew_every = request.renew_every.value_or(std::min(ttl / 3, kLongestRenew));
+  t.op_timeout = request.op_timeout.value_or(std::min(ttl / 10, kLongestOp));
   t.retry_gap = std::clamp(ttl / 30, Millis(200), Millis(1'000));
   t.margin = ttl / 100 + kWallStep + kScheduling;
   t.reap = kReap;
-  t.grace = std::min({wishes.kill_after, ttl / 3, room_for_grace(t)});
+  t.grace = std::min({request.kill_after, ttl / 3, room_for_grace(t)});
   return t;
 }
 
 // The smallest lease in whole seconds for which the wishes hold, or zero.
-Millis smallest_ttl(const TimingWishes& wishes) {
+Millis smallest_ttl(const TimingOptions& request) {
   for (Millis ttl = kMinTtl; ttl <= kMaxTtl; ttl += Millis(1'000))
-    if (room_for_grace(timings_for(ttl, wishes)) >= kLeastGrace) return ttl;
+    if (room_for_grace(timings_for(ttl, request)) >= kLeastGrace) return ttl;
   return Millis(0);
 }
 
@@ -52,10 +52,10 @@ Millis Timings::outage_tolerance() const {
   return std::max(Millis(0), ttl - margin - reap - grace - renew_every * 11 / 10);
 }
 
-Result<Timings> plan_timings(const TimingWishes& wishes) {
-  const Timings t = timings_for(wishes.ttl, wishes);
+Result<Timings> plan_timings(const TimingOptions& request) {
+  const Timings t = timings_for(request.ttl, request);
   if (room_for_grace(t) >= kLeastGrace) return t;
-  const Millis enough = smallest_ttl(wishes);
+  const Millis enough = smallest_ttl(request);
   std::string hint = "lower renew-every or op-timeout";
   if (enough.count() > 0)
     hint =

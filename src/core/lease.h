@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "base/result.h"
+#include "base/time.h"
 
 namespace cronlatch {
 
@@ -30,7 +30,7 @@ struct Timings {
 };
 
 // What the user may set; an absent value follows the lease.
-struct TimingWishes {
+struct TimingOptions {
   Millis ttl{};
   std::optional<Millis> renew_every;
   std::optional<Millis> op_timeout;
@@ -39,15 +39,15 @@ struct TimingWishes {
 
 // The timings, or Code::config naming the inequality that does not hold and the smallest ttl for
 // which it would.
-Result<Timings> plan_timings(const TimingWishes& wishes);
+Result<Timings> plan_timings(const TimingOptions& request);
 
-// A confirmed lease: valid from `asked`, the moment before its request was sent.
+// A confirmed lease: valid from `sent_at`, the moment before its request was sent.
 struct Lease {
-  TimePoint asked{};
-  TimePoint dead_at(const Timings& t) const {
-    return asked + t.ttl - t.margin;
+  TimePoint sent_at{};
+  TimePoint reaped_by(const Timings& t) const {
+    return sent_at + t.ttl - t.margin;
   }  // [D] everything must be reaped
-  TimePoint kill_at(const Timings& t) const { return dead_at(t) - t.reap; }
+  TimePoint kill_at(const Timings& t) const { return reaped_by(t) - t.reap; }
   TimePoint term_at(const Timings& t) const { return kill_at(t) - t.grace; }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lock_json.h"
 
-#include "core/json_object.h"
-#include "core/rfc3339.h"
+#include "base/json_object.h"
+#include "base/rfc3339.h"
 
 namespace cronlatch {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/ledger.h"
+#include "core/lock_stats.h"
 
 namespace cronlatch {
 

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "core/rfc3339.h"
-#include "core/text.h"
+#include "base/rfc3339.h"
+#include "base/text.h"
 
 namespace cronlatch {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/result.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "core/store.h"
-#include "core/time.h"
 
 namespace cronlatch {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
 
 namespace cronlatch {
 
@@ -45,12 +45,12 @@ void Run::take_busy(const Event& e) {
 
 void Run::take_stale(const Event& e) {
   in_flight_.reset();
-  ask_again(std::get<Stale>(e));
+  ask_again(std::get<TooLate>(e));
 }
 
 void Run::take_trouble(const Event& e) {
   in_flight_.reset();
-  store_trouble(std::get<Down>(e));
+  store_trouble(std::get<Unavailable>(e));
 }
 
 void Run::undo_grant(const Event& e) {
@@ -68,19 +68,19 @@ void Run::undo_nothing(const Event&) {
 
 void Run::undo_maybe(const Event& e) {
   in_flight_.reset();
-  const Down* down = std::get_if<Down>(&e);
+  const Unavailable* down = std::get_if<Unavailable>(&e);
   if (down && !down->unsent) maybe_granted_ = true;
   give_back_or_finish(Kind::interrupted, Reason::signal);
 }
 
 void Run::take_kept(const Event& e) {
   in_flight_.reset();
-  kept(std::get<Kept>(e));
+  kept(std::get<Renewed>(e));
 }
 
 void Run::take_lost(const Event& e) {
   in_flight_.reset();
-  lease_lost(std::get<NotOurs>(e).because);
+  lease_lost(std::get<NotHolder>(e).reason);
 }
 
 void Run::take_late(const Event&) {
@@ -90,7 +90,7 @@ void Run::take_late(const Event&) {
 
 void Run::take_down(const Event& e) {
   in_flight_.reset();
-  renew_failed(std::get<Down>(e).error);
+  renew_failed(std::get<Unavailable>(e).error);
 }
 
 void Run::take_started(const Event&) {
@@ -102,13 +102,13 @@ void Run::take_cannot_start(const Event& e) { cannot_start(std::get<CannotStart>
 void Run::take_exit(const Event& e) { child_exited(std::get<ChildExited>(e)); }
 void Run::take_empty(const Event&) { everything_ended(); }
 
-// Kept, NotOurs or Freed while releasing: the end, unless it answers a renewal that was asked
+// Kept, NotHolder or Freed while releasing: the end, unless it answers a renewal that was asked
 // before the command ended.
 void Run::take_released(const Event& e) {
   if (std::exchange(in_flight_, std::nullopt) == Verb::renew) return ask_release();
   mark_missing_ = false;
-  const bool exited = verdict_ == Verdict::succeeded || verdict_ == Verdict::failed;
-  if (std::holds_alternative<NotOurs>(e) && exited)
+  const bool exited = verdict_ == RunVerdict::succeeded || verdict_ == RunVerdict::failed;
+  if (std::holds_alternative<NotHolder>(e) && exited)
     say(Level::warn, "release_not_ours",
         "lock " + spec_.lock + " was not ours any more when it was released");
   finish(final_kind_, final_reason_);
@@ -116,8 +116,8 @@ void Run::take_released(const Event& e) {
 
 void Run::take_unreleased(const Event& e) {
   if (std::exchange(in_flight_, std::nullopt) == Verb::renew) return ask_release();
-  if (const Down* down = std::get_if<Down>(&e)) return release_failed(down->error);
-  if (std::get<Stale>(e).closed) return finish(final_kind_, final_reason_);
+  if (const Unavailable* down = std::get_if<Unavailable>(&e)) return release_failed(down->error);
+  if (std::get<TooLate>(e).closed) return finish(final_kind_, final_reason_);
   release_failed({Code::unreachable, "the store's clock says that the release came too late"});
 }
 
@@ -145,7 +145,7 @@ void Run::forward(const Event& e) {
   const int signo = std::get<SignalArrived>(e).signo;
   if (asks_for_the_end(signo) && !terminated_at_) terminated_at_ = now_;
   // The group is the command's. When the command has ended, all that is left is meant.
-  out_.push_back(Deliver{signo, phase_ == Phase::lingering ? Target::tree : Target::group});
+  out_.push_back(SendSignal{signo, phase_ == Phase::lingering ? Target::tree : Target::group});
 }
 
 // While the lock is released: the time for the mark ends with the grace period, a second signal
@@ -169,7 +169,7 @@ std::optional<TimePoint> Run::wake_at() const {
     if (!expiring_) by(lease_->term_at(spec_.timings));
     if (spec_.on_lost == OnLost::kill && !(stop_ && stop_->killed))
       by(lease_->kill_at(spec_.timings));
-    by(lease_->dead_at(spec_.timings));
+    by(lease_->reaped_by(spec_.timings));
   }
   if (phase_ == Phase::running && spec_.warn_after.count() > 0 && !overlong_)
     by(started_at_ + spec_.warn_after);
@@ -186,7 +186,7 @@ bool Run::anything_lives() const {
 
 void Run::send(Request request, Verb verb) {
   in_flight_ = verb;
-  out_.push_back(Ask{std::move(request)});
+  out_.push_back(StoreRequest{std::move(request)});
 }
 
 void Run::say(Level level, std::string event, std::string message, Fields fields,

@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/log.h"
 #include "core/lease.h"
-#include "core/log.h"
 #include "core/outcome.h"
 #include "core/store.h"
 #include "core/supervisor.h"
@@ -54,11 +54,12 @@ struct RunSpec {
 // ---- events ----
 struct Begin {};
 struct Tick {};
-using Event = std::variant<Begin, Tick, Granted, Busy, Kept, NotOurs, Freed, Stale, Down,
-                           ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived>;
+using Event =
+    std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable,
+                 ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived>;
 
 // ---- actions ----
-struct Ask {
+struct StoreRequest {
   Request request;
 };
 enum class Program { command, skip_command };
@@ -66,12 +67,12 @@ struct Launch {
   Program program = Program::command;
   Fence fence = 0;  // zero: ungated, or the skip command
 };
-struct Deliver {
+struct SendSignal {
   int signo = 0;
   Target target = Target::group;
 };
 struct Finish {};
-using Action = std::variant<Ask, Launch, Deliver, LogLine, Finish>;
+using Action = std::variant<StoreRequest, Launch, SendSignal, LogLine, Finish>;
 
 enum class Phase {
   idle,        // before Begin
@@ -141,14 +142,14 @@ class Run {
 
   // before the start (run_acquire.cc)
   void ask_acquire();
-  bool is_waited_out(const Down&) const;
+  bool is_waited_out(const Unavailable&) const;
   IfBusy how_to_count_busy() const;
   void granted(const Granted&);
   void busy(const Busy&);
   void pause(const Busy&);
   void skip(Kind, Reason);
-  void ask_again(const Stale&);
-  void store_trouble(const Down&);
+  void ask_again(const TooLate&);
+  void store_trouble(const Unavailable&);
   void store_gave_up();
   void start_ungated();
   void signal_before_start(int signo);
@@ -162,9 +163,9 @@ class Run {
   void run_limits();
   void enforce_kill();
   void renew_when_due();
-  void kept(const Kept&);
+  void kept(const Renewed&);
   void renew_failed(const Error&);
-  void lease_lost(LostBecause);
+  void lease_lost(LostReason);
   void stop(Kind, Reason, std::optional<TimePoint> kill_at);
   bool is_stopping_for_good() const;
   void kill_tree();
@@ -174,7 +175,7 @@ class Run {
   void child_exited(const ChildExited&);
   void cannot_start(const Error&);
   void everything_ended();
-  void let_go(Verdict, Kind, Reason, Millis patience);
+  void let_go(RunVerdict, Kind, Reason, Millis patience);
   bool has_mark() const;
   TimePoint mark_ends(std::optional<TimePoint> terminated_at) const;
   void ask_release();
@@ -235,7 +236,7 @@ class Run {
   bool done_ = false;  // the command has exited with 0, and nothing of the work was stopped
 
   // releasing
-  Verdict verdict_ = Verdict::given_back;
+  RunVerdict verdict_ = RunVerdict::given_back;
   Kind final_kind_ = Kind::ran;
   Reason final_reason_ = Reason::none;
   TimePoint release_ends_{};

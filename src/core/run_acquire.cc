@@ -87,7 +87,7 @@ void Run::granted(const Granted& reply) {
   fence_ = reply.fence;
   stole_ = reply.stole;
   leased_ = reply.leased;
-  lease_ = Lease{reply.asked};
+  lease_ = Lease{reply.sent_at};
   granted_at_ = started_at_ = now_;
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
   if (leased_ &&
@@ -98,8 +98,8 @@ void Run::granted(const Granted& reply) {
     return give_back_or_finish(Kind::store_down, Reason::unreachable);
   }
   maybe_granted_ = false;
-  renew_at_ = reply.asked + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *
-                                                               (0.9 + 0.2 * random_unit()));
+  renew_at_ = reply.sent_at + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *
+                                                                 (0.9 + 0.2 * random_unit()));
   say(Level::info, "acquired",
       "acquired lock " + spec_.lock + ", fence " + std::to_string(fence_) +
           (reply.stole ? " (its last holder's lease had expired)" : ""),
@@ -115,7 +115,7 @@ void Run::busy(const Busy& reply) {
   group_granted_ = group_granted_ || reply.group_granted;
   maybe_granted_ = false;
   window_ends_.reset();  // the store has answered: the next question has a window of its own
-  if (reply.because == BusyBecause::done) return skip(Kind::skipped, Reason::done);
+  if (reply.reason == BusyReason::done) return skip(Kind::skipped, Reason::done);
   if (asked_if_busy_ == IfBusy::timed_out) return skip(Kind::busy, Reason::wait_timeout);
   if (!waits()) {
     if (spec_.on_busy == OnBusy::skip) return skip(Kind::skipped, Reason::held);
@@ -151,7 +151,7 @@ void Run::skip(Kind kind, Reason reason) {
   } else {
     const std::string since = wall(now_ - b.held_for), until = wall(now_ + b.remaining);
     held_since_ = wall_time(now_ - b.held_for);
-    const bool cooling = b.because == BusyBecause::cooling;
+    const bool cooling = b.reason == BusyReason::cooling;
     if (reason == Reason::wait_timeout)
       text += ": waited " + std::to_string(waited_.count()) + " ms, but lock ";
     else
@@ -175,24 +175,24 @@ void Run::skip(Kind kind, Reason reason) {
   finish(kind, reason);
 }
 
-void Run::ask_again(const Stale& stale) {
+void Run::ask_again(const TooLate& stale) {
   if (stale.closed) {
     ++attempt_;
     maybe_granted_ = false;
   }
   if (stale.closed && now_ < *window_ends_) return ask_acquire();
-  store_trouble(Down{
+  store_trouble(Unavailable{
       {Code::unreachable, "the store's clock says that the question came too late"}, true, true});
 }
 
 // on-store-down=wait: a certificate that has expired, or is another server's, is an outage that
 // ends when it is renewed.
-bool Run::is_waited_out(const Down& down) const {
+bool Run::is_waited_out(const Unavailable& down) const {
   return down.transient ||
          (spec_.on_store_down == OnStoreDown::wait && down.error.code == Code::tls);
 }
 
-void Run::store_trouble(const Down& down) {
+void Run::store_trouble(const Unavailable& down) {
   if (!down.unsent) maybe_granted_ = true;
   if (!last_error_ || last_error_->message != down.error.message)
     say(Level::warn, "store_trouble", down.error.message, {}, down.error.hint);
@@ -255,7 +255,7 @@ void Run::signal_before_start(int signo) {
 void Run::give_back_or_finish(Kind kind, Reason reason) {
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
   if (!maybe_granted_) return finish(kind, reason);
-  let_go(Verdict::given_back, kind, reason, kGiveBackPatience);
+  let_go(RunVerdict::given_back, kind, reason, kGiveBackPatience);
 }
 
 }  // namespace cronlatch

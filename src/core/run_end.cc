@@ -21,7 +21,7 @@ void Run::cannot_start(const Error& error) {
   last_error_ = error;
   held_ = Millis(0);
   say(Level::error, "cannot_start", error.message, {}, error.hint);
-  let_go(Verdict::cannot_start, Kind::cannot_start, Reason::exec, kReleasePatience);
+  let_go(RunVerdict::cannot_start, Kind::cannot_start, Reason::exec, kReleasePatience);
 }
 
 void Run::child_exited(const ChildExited& exited) {
@@ -57,23 +57,23 @@ void Run::everything_ended() {
   const bool stopped = stop_ && stop_->kind != Kind::ran;
   const Kind kind = stopped ? stop_->kind : Kind::ran;
   Reason reason = stopped ? stop_->reason : Reason::none;
-  Verdict verdict = child_code_ == 0 ? Verdict::succeeded : Verdict::failed;
-  if (kind == Kind::timed_out) verdict = Verdict::timed_out;
-  if (kind == Kind::lost) verdict = Verdict::lost;
+  RunVerdict verdict = child_code_ == 0 ? RunVerdict::succeeded : RunVerdict::failed;
+  if (kind == Kind::timed_out) verdict = RunVerdict::timed_out;
+  if (kind == Kind::lost) verdict = RunVerdict::lost;
   if (ungated_) {
     reason = Reason::ungated;
-    return let_go(Verdict::ungated, kind, reason, spec_.timings.op_timeout);
+    return let_go(RunVerdict::ungated, kind, reason, spec_.timings.op_timeout);
   }
   if (kind == Kind::ran &&
       lease_gone_) {  // on-lost=warn let it go on: its own code, but it counts as lost
     reason = gone_because_;
-    verdict = Verdict::lost;
+    verdict = RunVerdict::lost;
   }
   // With the lease gone there is nothing to free, only to count.
   let_go(verdict, kind, reason, lease_gone_ ? spec_.timings.op_timeout : kReleasePatience);
 }
 
-void Run::let_go(Verdict verdict, Kind kind, Reason reason, Millis patience) {
+void Run::let_go(RunVerdict verdict, Kind kind, Reason reason, Millis patience) {
   phase_ = Phase::releasing;
   verdict_ = verdict;
   final_kind_ = kind;
@@ -120,10 +120,10 @@ void Run::release_failed(const Error& error) {
           {{"once_per", spec_.who.once}}, error.hint);
     return;
   }
-  const bool certain = leased_ && !lease_gone_ && verdict_ != Verdict::given_back;
+  const bool certain = leased_ && !lease_gone_ && verdict_ != RunVerdict::given_back;
   say(Level::warn, "release_failed",
       "the lock " + spec_.lock + " could not be released: " + error.message +
-          (certain ? "; its lease ends at " + wall(lease_->asked + spec_.timings.ttl) : ""),
+          (certain ? "; its lease ends at " + wall(lease_->sent_at + spec_.timings.ttl) : ""),
       {}, error.hint);
   if (mark_missing_)
     say(Level::error, "not_marked",

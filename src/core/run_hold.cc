@@ -14,15 +14,15 @@ namespace {
 // first one came.
 constexpr Millis kKillEvery{100};
 
-Reason reason_of(LostBecause because) {
-  switch (because) {
-    case LostBecause::expired:
+Reason reason_of(LostReason reason) {
+  switch (reason) {
+    case LostReason::expired:
       return Reason::expired;
-    case LostBecause::taken:
+    case LostReason::taken:
       return Reason::taken;
-    case LostBecause::revoked:
+    case LostReason::revoked:
       return Reason::revoked;
-    case LostBecause::gone:
+    case LostReason::gone:
       return Reason::gone;
   }
   return Reason::taken;
@@ -44,7 +44,7 @@ void Run::lease_timeline() {
     expiring_ = true;
     say(Level::error, "expiring",
         "the lease of lock " + spec_.lock + " could not be renewed and ends at " +
-            wall(lease_->asked + t.ttl) +
+            wall(lease_->sent_at + t.ttl) +
             (spec_.on_lost == OnLost::warn ? "; on-lost=warn: the command goes on"
                                            : ": stopping the command"),
         {{"fence", std::to_string(fence_)}});
@@ -56,7 +56,7 @@ void Run::lease_timeline() {
     if (!stop_) stop_ = Stop{Kind::lost, Reason::expired, {}, false};
     kill_tree();
   }
-  if (now_ >= lease_->dead_at(t)) lease_lost(LostBecause::expired);
+  if (now_ >= lease_->reaped_by(t)) lease_lost(LostReason::expired);
 }
 
 void Run::run_limits() {
@@ -82,8 +82,8 @@ void Run::stop(Kind kind, Reason reason, std::optional<TimePoint> kill_at) {
   if (!stop_) stop_ = Stop{kind, reason, kill_at, false};
   if (kill_at && (!stop_->kill_at || *kill_at < *stop_->kill_at)) stop_->kill_at = kill_at;
   if (!stop_->killed) {
-    out_.push_back(Deliver{SIGTERM, Target::tree});
-    out_.push_back(Deliver{SIGCONT, Target::tree});  // a stopped process cannot act on TERM
+    out_.push_back(SendSignal{SIGTERM, Target::tree});
+    out_.push_back(SendSignal{SIGCONT, Target::tree});  // a stopped process cannot act on TERM
   }
 }
 
@@ -91,7 +91,7 @@ void Run::enforce_kill() {
   if (!stop_) return;
   if (!stop_->killed && stop_->kill_at && now_ >= *stop_->kill_at) kill_tree();
   if (!stop_->killed || !kill_again_at_ || now_ < *kill_again_at_) return;
-  out_.push_back(Deliver{SIGKILL, Target::tree});
+  out_.push_back(SendSignal{SIGKILL, Target::tree});
   kill_again_at_ = now_ + kKillEvery;
   if (!stuck_told_ && now_ >= killed_at_ + spec_.timings.reap) {
     stuck_told_ = true;
@@ -107,7 +107,7 @@ void Run::kill_tree() {
   stop_->killed = true;
   killed_at_ = now_;
   kill_again_at_ = now_ + kKillEvery;
-  out_.push_back(Deliver{SIGKILL, Target::tree});
+  out_.push_back(SendSignal{SIGKILL, Target::tree});
 }
 
 void Run::renew_when_due() {
@@ -119,15 +119,15 @@ void Run::renew_when_due() {
              .fence = fence_,
              .ttl = spec_.timings.ttl,
              .give_up = std::min<TimePoint>(now_ + spec_.timings.op_timeout,
-                                            lease_->dead_at(spec_.timings))},
+                                            lease_->reaped_by(spec_.timings))},
        Verb::renew);
 }
 
-void Run::kept(const Kept& reply) {
+void Run::kept(const Renewed& reply) {
   if (lease_gone_) return;
-  lease_->asked = std::max(lease_->asked, reply.asked);
-  renew_at_ = reply.asked + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *
-                                                               (0.9 + 0.2 * random_unit()));
+  lease_->sent_at = std::max(lease_->sent_at, reply.sent_at);
+  renew_at_ = reply.sent_at + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *
+                                                                 (0.9 + 0.2 * random_unit()));
   if (reply.restored)
     say(Level::error, "restored",
         "the store had lost the record of lock " + spec_.lock + "; it was written again",
@@ -149,11 +149,11 @@ void Run::renew_failed(const Error& error) {
   renew_at_ = now_ + spec_.timings.retry_gap;
 }
 
-void Run::lease_lost(LostBecause because) {
+void Run::lease_lost(LostReason reason) {
   if (lease_gone_) return;
   lease_gone_ = true;
   renew_at_.reset();
-  gone_because_ = reason_of(because);
+  gone_because_ = reason_of(reason);
   // A command that had exited when its background processes lost the lease under them.
   if (stop_ && stop_->kind == Kind::ran && spec_.on_lost != OnLost::warn) stop_->kind = Kind::lost;
   if (stop_ && stop_->kind == Kind::lost) stop_->reason = gone_because_;
@@ -168,8 +168,8 @@ void Run::lease_lost(LostBecause because) {
     case OnLost::kill:
       break;
   }
-  if (because == LostBecause::revoked) {  // nobody can be granted before the lease itself ends:
-                                          // time to stop in good order
+  if (reason == LostReason::revoked) {  // nobody can be granted before the lease itself ends:
+                                        // time to stop in good order
     const TimePoint last = lease_->kill_at(spec_.timings);
     return stop(Kind::lost, gone_because_, std::min<TimePoint>(now_ + spec_.kill_after, last));
   }

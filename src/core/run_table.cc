@@ -17,7 +17,7 @@ Run::Answer Run::answer_to(Phase phase, const Event& event) {
   constexpr Answer none = nullptr;
   using R = Run;
   // clang-format off
-  //                             Begin    Tick        Granted         Busy              Kept               NotOurs            Freed              Stale                Down                 ChildStarted      CannotStart            ChildExited    TreeEmpty       SignalArrived
+  //                             Begin    Tick        Granted         Busy              Kept               NotHolder            Freed              Stale                Down                 ChildStarted      CannotStart            ChildExited    TreeEmpty       SignalArrived
   static const Row idle       = row(&R::ask, none,       none,           none,             none,              none,              none,              none,                none,                none,             none,                  none,          none,           &R::cancel);
   static const Row acquiring  = row(none,    none,       &R::take_grant, &R::take_busy,    none,              none,              none,              &R::take_stale,      &R::take_trouble,    none,             none,                  none,          none,           &R::cancel);
   static const Row pausing    = row(none,    &R::resume, none,           none,             none,              none,              none,              none,                none,                none,             none,                  none,          none,           &R::cancel);

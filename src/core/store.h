@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "base/result.h"
+#include "base/time.h"
 
 namespace cronlatch {
 
@@ -75,7 +75,7 @@ struct Renew {
 
 // How the run ended, counted with the release. Values of cronlatch_runs_total{outcome} and
 // lock_lost/ungated.
-enum class Verdict {
+enum class RunVerdict {
   succeeded,  // exit 0
   failed,     // the command's own failure
   timed_out,  // max-run
@@ -91,10 +91,10 @@ struct Release {
   Claim claim;
   Identity who;
   Fence fence = 0;  // 0 when the grant is unknown
-  Verdict verdict = Verdict::given_back;
+  RunVerdict verdict = RunVerdict::given_back;
   bool overlong = false;  // ran past warn-after
   // The command exited with 0 by itself: `who.once` is finished. The mark is a fact about the work,
-  // not about the lease: Freed and NotOurs both mean that it is written.
+  // not about the lease: Freed and NotHolder both mean that it is written.
   bool mark_done = false;
   Millis held{};  // for the hold histogram
   Millis min_hold{};
@@ -108,20 +108,20 @@ using Request = std::variant<Acquire, Renew, Release>;
 
 struct Granted {
   Fence fence = 0;
-  TimePoint asked{};   // read before the request was sent: the lease is dated from here
-  bool leased = true;  // false: held until closed, nothing to renew (file store)
-  bool stole = false;  // the predecessor's lease had expired unreleased
+  TimePoint sent_at{};  // read before the request was sent: the lease is dated from here
+  bool leased = true;   // false: held until closed, nothing to renew (file store)
+  bool stole = false;   // the predecessor's lease had expired unreleased
   bool operator==(const Granted&) const = default;
 };
 
-enum class BusyBecause {
+enum class BusyReason {
   held,     // somebody holds it
   cooling,  // released, but min-hold has not passed
   done,     // `once` is finished already
 };
 
 struct Busy {
-  BusyBecause because = BusyBecause::held;
+  BusyReason reason = BusyReason::held;
   std::string holder{};
   std::string job{};
   Fence fence = 0;
@@ -132,39 +132,40 @@ struct Busy {
   bool operator==(const Busy&) const = default;
 };
 
-struct Kept {
-  TimePoint asked{};      // the lease now counts from here
+struct Renewed {
+  TimePoint sent_at{};    // the lease now counts from here
   bool restored = false;  // the store had lost the record; it was re-created for us
-  bool operator==(const Kept&) const = default;
+  bool operator==(const Renewed&) const = default;
 };
 
-enum class LostBecause { expired, taken, revoked, gone };
+enum class LostReason { expired, taken, revoked, gone };
 
-struct NotOurs {  // final
-  LostBecause because = LostBecause::taken;
-  bool operator==(const NotOurs&) const = default;
+struct NotHolder {  // final
+  LostReason reason = LostReason::taken;
+  bool operator==(const NotHolder&) const = default;
 };
 
-struct Freed {
-  bool operator==(const Freed&) const = default;
+struct Released {
+  bool operator==(const Released&) const = default;
 };
 
-struct Stale {  // nothing was changed
+struct TooLate {  // nothing was changed
   bool closed =
       false;  // true: this attempt has been answered for good; a new grant needs a new attempt
               // number. false: it only came too late by the store's clock; ask again
-  bool operator==(const Stale&) const = default;
+  bool operator==(const TooLate&) const = default;
 };
 
-struct Down {  // no answer, or an error in place of one; the request may or may not have been
-               // executed
+struct Unavailable {  // no answer, or an error in place of one; the request may or may not have
+                      // been
+                      // executed
   Error error;
   bool transient = true;  // asking again may help; false: nothing will change without a person
   bool unsent = false;    // certainly not executed
-  bool operator==(const Down&) const = default;
+  bool operator==(const Unavailable&) const = default;
 };
 
-using Reply = std::variant<Granted, Busy, Kept, NotOurs, Freed, Stale, Down>;
+using Reply = std::variant<Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable>;
 
 // What the caller's ppoll must wait for. `events` and `ready` are those of poll(2).
 struct PollSet {
@@ -190,14 +191,14 @@ class Store {
  public:
   virtual ~Store() = default;
   // Starts a request; none other may be in flight. Never blocks on the network.
-  virtual void ask(const Request& request, TimePoint now) = 0;
+  virtual void send(const Request& request, TimePoint now) = 0;
   // Adds the descriptors and the deadline this store waits for (also between requests).
   virtual void watch(PollSet& set) const = 0;
   // Moves on after ppoll: `set` holds what watch() added, with `ready` filled in. Call it also when
   // the deadline has come and once right after ask(). Returns the reply once.
   virtual std::optional<Reply> step(const PollSet& set, TimePoint now) = 0;
   // A descriptor every process of the command must inherit (the file store's kernel lock), or -1.
-  virtual int heirloom() const { return -1; }
+  virtual int inherited_fd() const { return -1; }
   // True when two programs that name the same lock on different hosts meet in this store; false for
   // the file store.
   virtual bool shared() const { return true; }

@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
-#include "core/result.h"
-#include "core/secret.h"
+#include "base/result.h"
+#include "base/secret.h"
 
 namespace cronlatch {
 

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/result.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "core/store.h"
-#include "core/time.h"
 
 namespace cronlatch {
 
@@ -53,7 +53,7 @@ class Supervisor {
   virtual ~Supervisor() = default;
   // `heirloom`: a descriptor that the command inherits (Store::heirloom), or -1. The answer is
   // ChildStarted or CannotStart.
-  virtual void start(const Command& command, int heirloom) = 0;
+  virtual void start(const Command& command, int inherited_fd) = 0;
   // Sends a signal; a target that is gone already is not an error.
   virtual void signal(int signo, Target target) = 0;
   // A request is on its way to the store: time for what start() will need, and for tidying up.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "image/manifest.h"
 
-#include "core/text.h"
+#include "base/text.h"
 #include "image/reference.h"
 #include "kube/json.h"
 

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch::image {
 namespace {

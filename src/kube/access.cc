@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch::kube {
 namespace {

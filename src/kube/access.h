@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/result.h"
-#include "core/secret.h"
+#include "base/result.h"
+#include "base/secret.h"
 
 namespace cronlatch::kube {
 

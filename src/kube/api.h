@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "kube/json.h"
 
 namespace cronlatch::kube {

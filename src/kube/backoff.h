@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/time.h"
+#include "base/time.h"
 
 namespace cronlatch::kube {
 

@@ -30,16 +30,17 @@ Json& object_at(Json& parent, const char* key) {
 
 }  // namespace
 
-Election::Election(Api& api, Tempo tempo, Place place, std::string identity, ElectionRules rules)
+Election::Election(Api& api, WatchTiming timing, Place place, std::string identity,
+                   ElectionRules rules)
     : api_(api),
-      tempo_(std::move(tempo)),
+      timing_(std::move(timing)),
       place_(std::move(place)),
       identity_(std::move(identity)),
       rules_(rules) {}
 
 bool Election::leading() const {
   const std::lock_guard lock(mutex_);
-  return leads_until_ && tempo_.clock.now() < *leads_until_;
+  return leads_until_ && timing_.clock.now() < *leads_until_;
 }
 
 unsigned Election::term() const {
@@ -85,7 +86,7 @@ Json Election::claimed(const Json& lease, bool ours) const {
   metadata["namespace"] = place_.namespace_name;
   metadata.erase("managedFields");
   Json& spec = object_at(next, "spec");
-  const std::string now = micro_time(tempo_.clock.wall());
+  const std::string now = micro_time(timing_.clock.wall());
   if (!ours) {
     spec["acquireTime"] = now;
     spec["leaseTransitions"] = transitions_of(lease) + (lease.is_object() ? 1 : 0);
@@ -102,7 +103,7 @@ void Election::observe(const Json& lease) {
   const Json* now = find(lease, {"spec"});
   const Json* before = seen_ ? find(seen_->lease, {"spec"}) : nullptr;
   const bool same = now != nullptr && before != nullptr && *now == *before;
-  const TimePoint since = same ? seen_->since : tempo_.clock.now();
+  const TimePoint since = same ? seen_->since : timing_.clock.now();
   seen_ = Seen{lease, since};
   const std::lock_guard lock(mutex_);
   holder_ = holder_of(lease);
@@ -124,25 +125,25 @@ void Election::follow() {
 }
 
 bool Election::passed(const Seen& seen) const {
-  return holder_of(seen.lease).empty() || tempo_.clock.now() >= seen.since + rules_.lease;
+  return holder_of(seen.lease).empty() || timing_.clock.now() >= seen.since + rules_.lease;
 }
 
 // A leader's attempt may not outlive its leadership.
 Millis Election::patience() const {
   const std::lock_guard lock(mutex_);
   if (!leads_until_) return kOneAttempt;
-  const auto left = std::chrono::duration_cast<Millis>(*leads_until_ - tempo_.clock.now());
+  const auto left = std::chrono::duration_cast<Millis>(*leads_until_ - timing_.clock.now());
   return std::clamp(left, kLeastPatience, kOneAttempt);
 }
 
 Millis Election::soon() const {
-  const double wait = static_cast<double>(rules_.retry.count()) * (1 + 0.2 * tempo_.chance());
+  const double wait = static_cast<double>(rules_.retry.count()) * (1 + 0.2 * timing_.chance());
   return Millis(static_cast<Millis::rep>(wait));
 }
 
 Millis Election::step() {
   if (!leading()) follow();  // a renewal came too late: this term is over, its note with it
-  const TimePoint asked = tempo_.clock.now();
+  const TimePoint asked = timing_.clock.now();
   const auto there = read(patience());
   if (!there) return soon();
   const bool missing = there->status == kNotFound;

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "kube/api.h"
-#include "kube/tempo.h"
+#include "kube/watch_timing.h"
 
 namespace cronlatch::kube {
 
@@ -28,7 +28,8 @@ class Election {
     std::string namespace_name, name;
     std::string note_annotation;
   };
-  Election(Api& api, Tempo tempo, Place place, std::string identity, ElectionRules rules = {});
+  Election(Api& api, WatchTiming timing, Place place, std::string identity,
+           ElectionRules rules = {});
 
   // ---- one thread ----
   // One attempt to get or to keep the Lease; returns how long to wait before the next.
@@ -63,7 +64,7 @@ class Election {
   Millis soon() const;
 
   Api& api_;
-  const Tempo tempo_;
+  const WatchTiming timing_;
   const Place place_;
   const std::string identity_;
   const ElectionRules rules_;

@@ -5,7 +5,7 @@
 
 #include <iterator>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch::kube {
 namespace {

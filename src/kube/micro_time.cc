@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seconds of core/text.h and six digits more.
+// The seconds of base/text.h and six digits more.
 #include "kube/micro_time.h"
 
 #include <cstdio>
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
 
 namespace cronlatch::kube {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/time.h"
+#include "base/time.h"
 
 namespace cronlatch::kube {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/secret.h"
+#include "base/secret.h"
 
 namespace cronlatch::kube {
 

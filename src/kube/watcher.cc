@@ -31,11 +31,11 @@ ObjectKey key_of(const Json& object) {
   return {string_at(object, {"metadata", "namespace"}), string_at(object, {"metadata", "name"})};
 }
 
-Watcher::Watcher(Api& api, Collection collection, Followers followers, Tempo tempo)
+Watcher::Watcher(Api& api, Collection collection, Followers followers, WatchTiming timing)
     : api_(api),
       collection_(std::move(collection)),
       followers_(std::move(followers)),
-      tempo_(std::move(tempo)) {}
+      timing_(std::move(timing)) {}
 
 void Watcher::run(const std::stop_token& stop) {
   Next next = Next::list;
@@ -47,7 +47,7 @@ void Watcher::run(const std::stop_token& stop) {
 }
 
 void Watcher::wait_longer(const std::stop_token& stop) {
-  if (!stop.stop_requested()) tempo_.pause(backoff_.next(tempo_.chance), stop);
+  if (!stop.stop_requested()) timing_.pause(backoff_.next(timing_.chance), stop);
 }
 
 Request Watcher::request() const {
@@ -109,7 +109,7 @@ void Watcher::take(const WatchEvent& event) {
 }
 
 Watcher::Next Watcher::watch(const std::stop_token& stop) {
-  const Seconds lasts = kShortestWatch + Seconds(static_cast<int>(kWatchSpread * tempo_.chance()));
+  const Seconds lasts = kShortestWatch + Seconds(static_cast<int>(kWatchSpread * timing_.chance()));
   Request asked = request();
   asked.deadline = lasts + kDeadServer;
   asked.silence = kSilence;
@@ -117,10 +117,10 @@ Watcher::Next Watcher::watch(const std::stop_token& stop) {
   asked.query.emplace_back("allowWatchBookmarks", "true");
   asked.query.emplace_back("resourceVersion", version_);
   asked.query.emplace_back("timeoutSeconds", std::to_string(lasts.count()));
-  const TimePoint began = tempo_.clock.now();
+  const TimePoint began = timing_.clock.now();
   const auto end = api_.watch(
       asked, [this](const WatchEvent& event) { take(event); }, stop);
-  const auto lasted = tempo_.clock.now() - began;
+  const auto lasted = timing_.clock.now() - began;
   if (lasted >= kHealthy) backoff_.reset();
   if (stop.stop_requested()) return Next::watch;
   if (end && end->ok()) {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "kube/api.h"
-#include "kube/tempo.h"
+#include "kube/watch_timing.h"
 
 namespace cronlatch::kube {
 
@@ -37,7 +37,7 @@ struct Followers {
 
 class Watcher {
  public:
-  Watcher(Api& api, Collection collection, Followers followers, Tempo tempo);
+  Watcher(Api& api, Collection collection, Followers followers, WatchTiming timing);
   // Returns when stopped.
   void run(const std::stop_token& stop);
 
@@ -55,7 +55,7 @@ class Watcher {
   Api& api_;
   const Collection collection_;
   const Followers followers_;
-  const Tempo tempo_;
+  const WatchTiming timing_;
   std::map<ObjectKey, std::string> known_;  // to the UID
   std::string version_;                     // of what we have seen; opaque
   Backoff backoff_;

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch::op {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "admission/settings.h"
-#include "core/result.h"
+#include "base/result.h"
 
 namespace cronlatch::op {
 

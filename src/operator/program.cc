@@ -12,21 +12,21 @@
 #include <utility>
 
 #include "admission/settings.h"
-#include "clock/kernel_clock.h"
-#include "core/log.h"
+#include "base/kernel_clock.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "core/outcome.h"
-#include "core/text.h"
-#include "operator/admission_server.h"
-#include "operator/certificate_files.h"
-#include "operator/controller.h"
-#include "operator/exporter.h"
-#include "operator/image_lookup.h"
-#include "operator/ledger_reader.h"
-#include "operator/look_ahead.h"
-#include "operator/metrics.h"
-#include "operator/process_metrics.h"
-#include "operator/status_page.h"
+#include "operator/http/admission_server.h"
+#include "operator/http/status_page.h"
+#include "operator/lookup/image_lookup.h"
+#include "operator/lookup/image_prefetcher.h"
+#include "operator/metrics/exporter.h"
+#include "operator/metrics/lock_stats_reader.h"
+#include "operator/metrics/metrics.h"
+#include "operator/metrics/process_metrics.h"
+#include "operator/reconcile/controller.h"
 #include "operator/store_access.h"
+#include "operator/tls/certificate_files.h"
 #include "registry/lookup.h"
 #include "rest/rest_api.h"
 
@@ -68,15 +68,15 @@ class Goodbye {
 
 // As many more workers as may wait for registries, so that those who need none are not kept
 // waiting.
-Tempo with_room_to_wait(Tempo tempo, const Settings& settings) {
-  if (settings.lookup) tempo.admission.workers += registry::LookupTempo{}.waiting;
-  return tempo;
+WatchTiming with_room_to_wait(WatchTiming timing, const Settings& settings) {
+  if (settings.lookup) timing.admission.workers += registry::LookupTiming{}.waiting;
+  return timing;
 }
 
 class Operator {
  public:
-  Operator(Settings settings, const Tempo& tempo)
-      : settings_(std::move(settings)), tempo_(with_room_to_wait(tempo, settings_)) {}
+  Operator(Settings settings, const WatchTiming& timing)
+      : settings_(std::move(settings)), timing_(with_room_to_wait(timing, settings_)) {}
 
   Status start(const EnvironmentVariable& environment);
   void live(const Goodbye& goodbye);
@@ -85,7 +85,7 @@ class Operator {
  private:
   Status use(const Certificate& certificate);
   Status join_cluster(const EnvironmentVariable& environment);
-  void read_ledger();
+  void read_lock_stats();
   // Outside of a cluster nobody else is there to do it.
   bool leading() const { return !controller_ || controller_->leading(); }
   std::string status() const {
@@ -94,7 +94,7 @@ class Operator {
   }
 
   const Settings settings_;
-  const Tempo tempo_;
+  const WatchTiming timing_;
   const KernelClock clock_;
   const Disk files_on_disk_;
   const Log log_{settings_.log_format, settings_.log_level, clock_, to_stderr};
@@ -102,15 +102,15 @@ class Operator {
   Readiness readiness_;
   std::string client_ca_;
   ImageLookup images_{settings_, metrics_, clock_, log_};
-  HttpServer admission_{Transport::tls, tempo_.admission,
+  HttpServer admission_{Transport::tls, timing_.admission,
                         admission_routes(settings_, images_, metrics_, clock_, log_), log_};
   Exporter exporter_{[this] { return leading(); }, metrics_, clock_};
   std::optional<CertificateFiles> files_;
   std::unique_ptr<kube::RestApi> api_;
-  std::optional<LedgerReader> reader_;
+  std::optional<LockStatsReader> reader_;
   std::optional<Controller> controller_;  // its threads use all of the above
-  std::optional<LookAhead> look_ahead_;
-  HttpServer plain_{Transport::plain, tempo_.plain,
+  std::optional<ImagePrefetcher> look_ahead_;
+  HttpServer plain_{Transport::plain, timing_.plain,
                     plain_routes(readiness_, metrics_, [this] { return status(); }),
                     log_};  // last: it asks all of them
 };
@@ -137,29 +137,30 @@ Status Operator::join_cluster(const EnvironmentVariable& environment) {
   controller_.emplace(ControllerParts{settings_, *api_, metrics_, exporter_, clock_, log_,
                                       environment("POD_NAME"), show});
   if (settings_.lookup)
-    look_ahead_.emplace(LookAhead::Parts{settings_, *api_, images_, clock_, log_,
-                                         [this] { return leading(); }, environment("POD_NAME")});
+    look_ahead_.emplace(ImagePrefetcher::Parts{settings_, *api_, images_, clock_, log_,
+                                               [this] { return leading(); },
+                                               environment("POD_NAME")});
   return Done{};
 }
 
-void Operator::read_ledger() {
+void Operator::read_lock_stats() {
   metrics_.add_source([this](std::string& out) { exporter_.append_text(out); });
   metrics_.add_source(append_process_metrics);
   if (settings_.store.empty()) return;
-  const auto access = [this]() -> Result<LedgerReader::Opened> {
+  const auto access = [this]() -> Result<LockStatsReader::Opened> {
     auto read = read_store_access(settings_, files_on_disk_);
     if (!read) return read.error();
-    const auto open = [spec = std::move(read->spec)]() -> Result<std::unique_ptr<Ledger>> {
+    const auto open = [spec = std::move(read->spec)]() -> Result<std::unique_ptr<LockStats>> {
       auto store = open_store(spec);
       if (!store) return store.error();
-      return std::unique_ptr<Ledger>(std::move(*store));
+      return std::unique_ptr<LockStats>(std::move(*store));
     };
-    return LedgerReader::Opened{read->stamp, open};
+    return LockStatsReader::Opened{read->stamp, open};
   };
-  reader_.emplace(
-      LedgerReader::Parts{store_endpoint(settings_), access,
-                          [this](LedgerNews news) { exporter_.ledger(std::move(news)); }, metrics_,
-                          clock_, log_, tempo_.ledger});
+  reader_.emplace(LockStatsReader::Parts{
+      store_endpoint(settings_), access,
+      [this](LockStatsUpdate news) { exporter_.lock_stats(std::move(news)); }, metrics_, clock_,
+      log_, timing_.lock_stats});
   reader_->start();
 }
 
@@ -191,7 +192,7 @@ Status Operator::start(const EnvironmentVariable& environment) {
           {}});
     metrics_.leader(true);
   }
-  read_ledger();
+  read_lock_stats();
   const std::string scratch = environment("TMPDIR");
   if (const Status asking = images_.start(
           {scratch.empty() ? "/tmp" : scratch, environment("SSL_CERT_FILE")}, api_.get());
@@ -212,7 +213,7 @@ Status Operator::start(const EnvironmentVariable& environment) {
 }
 
 void Operator::live(const Goodbye& goodbye) {
-  while (!goodbye.said_within(tempo_.look)) {
+  while (!goodbye.said_within(timing_.look)) {
     if (files_) files_->poll();
   }
 }
@@ -225,12 +226,12 @@ void Operator::leave(const Goodbye& goodbye) {
   log_({Level::info, "leaving", "told to stop: still answering, taking no new work soon", {}});
   if (look_ahead_) look_ahead_->stop();
   if (controller_) controller_->stop();  // another replica can lead at once
-  if (goodbye.said_within(tempo_.leave)) {
+  if (goodbye.said_within(timing_.leave)) {
     log_({Level::warn, "leaving_now", "told to stop twice: not waiting for new connections", {}});
   }
   if (reader_) reader_->stop();
   images_.stop();
-  admission_.stop(tempo_.grace);
+  admission_.stop(timing_.grace);
   plain_.stop(Millis(0));
   log_({Level::info, "left", "everything that was asked is answered", {}});
 }
@@ -238,7 +239,7 @@ void Operator::leave(const Goodbye& goodbye) {
 }  // namespace
 
 int run_operator(const std::vector<std::string>& arguments, const EnvironmentVariable& environment,
-                 const Tempo& tempo) {
+                 const WatchTiming& timing) {
   const auto line = parse_command_line(arguments);
   if (!line) return fail(line.error());
   if (!line->print.empty()) {
@@ -248,7 +249,7 @@ int run_operator(const std::vector<std::string>& arguments, const EnvironmentVar
   auto settings = read_settings(line->config, environment);
   if (!settings) return fail(settings.error());
   const Goodbye goodbye;  // before any thread: they inherit what is blocked
-  Operator self(std::move(*settings), tempo);
+  Operator self(std::move(*settings), timing);
   if (const Status started = self.start(environment); !started) return fail(started.error());
   self.live(goodbye);
   self.leave(goodbye);

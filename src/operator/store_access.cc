@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "config/credentials.h"
-#include "core/options.h"
+#include "options/options.h"
 #include "store/url.h"
 
 namespace cronlatch::op {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "admission/settings.h"
+#include "base/result.h"
 #include "config/files.h"
-#include "core/result.h"
 #include "store/open.h"
 
 namespace cronlatch::op {

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch::plugin {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/options.h"
-#include "core/rfc3339.h"
+#include "options/options.h"
+#include "base/rfc3339.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -13,8 +13,8 @@ constexpr std::int64_t kMicro = 1'000'000;
 
 std::string wish(const CronJob& cronjob, std::string_view key) {
   if (const auto flag = cronjob.flags.find(key); flag != cronjob.flags.end()) return flag->second;
-  const auto at = cronjob.wishes.find(key);
-  return at == cronjob.wishes.end() ? "" : at->second;
+  const auto at = cronjob.annotations.find(key);
+  return at == cronjob.annotations.end() ? "" : at->second;
 }
 
 Millis duration_wish(const CronJob& cronjob, std::string_view key, Millis fallback) {
@@ -37,7 +37,7 @@ void add_recent_runs(const std::vector<const Pod*>& pods, LockUse& use) {
                               : "the slowest of the last " + std::to_string(runs) + " runs took";
 }
 
-void add_ledger(const StatusPage& page, WallTime now, LockUse& use) {
+void add_lock_stats(const StatusPage& page, WallTime now, LockUse& use) {
   const LiveLock* const live = page.find(use.lock);
   if (live == nullptr) return;
   if (use.ttl.count() == 0) use.ttl = live->ttl;
@@ -149,7 +149,7 @@ std::vector<LockUse> uses(const Cluster& cluster) {
     LockUse use;
     use.job = cronjob.id();
     use.lock = cronjob.lock();
-    if (const auto named = cronjob.wishes.find("lock"); named != cronjob.wishes.end())
+    if (const auto named = cronjob.annotations.find("lock"); named != cronjob.annotations.end())
       use.named = named->second;
     else if (use.lock == use.job)
       use.named = "true";
@@ -158,7 +158,7 @@ std::vector<LockUse> uses(const Cluster& cluster) {
     use.ttl = duration_wish(cronjob, "ttl", default_options().ttl);
     use.min_hold = duration_wish(cronjob, "min-hold", Millis{0});
     add_recent_runs(pods_of(cluster, cronjob), use);
-    if (cluster.page) add_ledger(*cluster.page, cluster.now, use);
+    if (cluster.page) add_lock_stats(*cluster.page, cluster.now, use);
     all.push_back(std::move(use));
   }
   return all;

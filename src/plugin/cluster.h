@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
-#include "plugin/advice.h"
-#include "plugin/cron_schedule.h"
+#include "advice/advice.h"
+#include "base/result.h"
+#include "cron/cron_schedule.h"
 #include "plugin/objects.h"
 #include "plugin/status_page.h"
 

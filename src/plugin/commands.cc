@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/commands.h"
 
-#include "core/text.h"
+#include "base/text.h"
 #include "plugin/describe.h"
 #include "plugin/gather.h"
 #include "plugin/help.h"

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "plugin/arguments.h"
 #include "plugin/cluster.h"
 #include "plugin/kubectl.h"

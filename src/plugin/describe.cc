@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/describe.h"
 
-#include "core/rfc3339.h"
-#include "core/text.h"
+#include "base/rfc3339.h"
+#include "base/text.h"
 #include "plugin/entry.h"
 
 namespace cronlatch::plugin {
@@ -31,7 +31,7 @@ std::vector<Cells> facts_of(const Cluster& cluster, const Entry& entry) {
   add("last success", when(entry.last_success));
   add("last skip", both(when(entry.last_skip), entry.skip_reason));
   add("next", both(when(entry.next), entry.next_note));
-  for (const auto& [key, value] : cronjob.wishes)
+  for (const auto& [key, value] : cronjob.annotations)
     if (key != "lock" && key != "mirrored") add("cronlatch.dev/" + key, value);
   return rows;
 }

@@ -2,7 +2,7 @@
 // The operator's status page where it can be had; else what Jobs, pods and Events say.
 #include "plugin/entry.h"
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
 
 namespace cronlatch::plugin {
 namespace {

@@ -5,7 +5,8 @@
 
 #include <utility>
 
-#include "core/text.h"
+#include "base/text.h"
+#include "labels/names.h"
 
 namespace cronlatch::plugin {
 namespace {

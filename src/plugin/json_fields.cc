@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/json_fields.h"
 
-#include "core/rfc3339.h"
-#include "core/text.h"
+#include "base/rfc3339.h"
+#include "base/text.h"
 #include "kube/controller_of.h"
 
 namespace cronlatch::plugin {

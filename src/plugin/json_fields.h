@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/time.h"
+#include "base/time.h"
 #include "kube/json.h"
 
 namespace cronlatch::plugin {

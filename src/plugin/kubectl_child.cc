@@ -12,7 +12,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace cronlatch::plugin {
 namespace {

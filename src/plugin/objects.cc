@@ -2,9 +2,10 @@
 // What an owner wrote, and what the controllers made of it. Pods are in pods.cc.
 #include "plugin/objects.h"
 
-#include "core/gate_argv.h"
-#include "core/text.h"
+#include "base/text.h"
 #include "kube/container_argv.h"
+#include "labels/gate_argv.h"
+#include "labels/names.h"
 #include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {
@@ -14,17 +15,17 @@ using kube::find;
 using kube::Json;
 using kube::string_at;
 
-void add_wishes(Texts& wishes, const Json& object, Path path) {
-  const Json* const annotations = find(object, path);
-  if (annotations == nullptr || !annotations->is_object()) return;
-  for (const auto& [key, value] : annotations->items())
+void add_annotations(Texts& annotations, const Json& object, Path path) {
+  const Json* const found = find(object, path);
+  if (found == nullptr || !found->is_object()) return;
+  for (const auto& [key, value] : found->items())
     if (key.starts_with(kPrefix) && value.is_string())
-      wishes.try_emplace(key.substr(kPrefix.size()), value.get_ref<const std::string&>());
+      annotations.try_emplace(key.substr(kPrefix.size()), value.get_ref<const std::string&>());
 }
 
-bool says_yes(const Texts& wishes) {
-  const auto lock = wishes.find("lock");
-  return lock != wishes.end() && !lock->second.empty() && lock->second != "false";
+bool says_yes(const Texts& annotations) {
+  const auto lock = annotations.find("lock");
+  return lock != annotations.end() && !lock->second.empty() && lock->second != "false";
 }
 
 Texts flags_of(const Json& container) {
@@ -71,14 +72,14 @@ Texts gate_flags(const Json& pod_spec) {
   return container == nullptr ? Texts() : flags_of(*container);
 }
 
-bool CronJob::wants_lock() const { return says_yes(wishes); }
+bool CronJob::wants_lock() const { return says_yes(annotations); }
 
 std::string CronJob::lock() const {
   if (const auto flag = flags.find("lock"); flag != flags.end()) return flag->second;
-  const auto wish = wishes.find("lock");
+  const auto wish = annotations.find("lock");
   if (!wants_lock()) return "";
-  const auto scope = wishes.find("lock-scope");
-  const bool cluster = scope != wishes.end() && scope->second == "cluster";
+  const auto scope = annotations.find("lock-scope");
+  const bool cluster = scope != annotations.end() && scope->second == "cluster";
   const std::string own = wish->second == "true" ? name : wish->second;
   return (cluster ? std::string("_cluster") : namespace_name) + '/' + own;
 }
@@ -98,11 +99,11 @@ CronJob read_cronjob(const Json& object) {
   cronjob.created = time_at(object, {"metadata", "creationTimestamp"});
   cronjob.last_scheduled = time_at(object, {"status", "lastScheduleTime"});
   cronjob.active = kube::items_at(object, {"status", "active"}).size();
-  add_wishes(cronjob.mirrored, object, {"spec", "jobTemplate", "metadata", "annotations"});
-  add_wishes(cronjob.mirrored, object,
-             {"spec", "jobTemplate", "spec", "template", "metadata", "annotations"});
-  add_wishes(cronjob.wishes, object, {"metadata", "annotations"});
-  for (const auto& [key, value] : cronjob.mirrored) cronjob.wishes.try_emplace(key, value);
+  add_annotations(cronjob.mirrored, object, {"spec", "jobTemplate", "metadata", "annotations"});
+  add_annotations(cronjob.mirrored, object,
+                  {"spec", "jobTemplate", "spec", "template", "metadata", "annotations"});
+  add_annotations(cronjob.annotations, object, {"metadata", "annotations"});
+  for (const auto& [key, value] : cronjob.mirrored) cronjob.annotations.try_emplace(key, value);
   if (const Json* const pods = find(object, {"spec", "jobTemplate", "spec", "template", "spec"})) {
     cronjob.flags = gate_flags(*pods);
     for (const Json& container : kube::items_at(*pods, {"containers"}))
@@ -123,10 +124,10 @@ Job read_job(const Json& object) {
   job.started = time_at(object, {"status", "startTime"});
   job.completed = time_at(object, {"status", "completionTime"});
   job.suspended = kube::is_true(object, {"spec", "suspend"});
-  Texts wishes;
-  add_wishes(wishes, object, {"metadata", "annotations"});
-  add_wishes(wishes, object, {"spec", "template", "metadata", "annotations"});
-  job.wants_lock = says_yes(wishes);
+  Texts annotations;
+  add_annotations(annotations, object, {"metadata", "annotations"});
+  add_annotations(annotations, object, {"spec", "template", "metadata", "annotations"});
+  job.wants_lock = says_yes(annotations);
   job.command_from =
       shown(object, {"spec", "template", "metadata", "annotations", kCommandFromAnnotation});
   if (const Json* const pods = find(object, {"spec", "template", "spec"}))

@@ -12,29 +12,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "core/outcome.h"
-#include "core/time.h"
 #include "kube/json.h"
 
 namespace cronlatch::plugin {
-
-// The names that the operator's rewrite gives; a test holds them to src/admission.
-inline constexpr std::string_view kPrefix = "cronlatch.dev/";
-inline constexpr std::string_view kLockAnnotation = "cronlatch.dev/lock";
-inline constexpr std::string_view kCommandFromAnnotation = "cronlatch.dev/command-from";
-inline constexpr std::string_view kGatedLabel = "cronlatch.dev/gated";
-inline constexpr std::string_view kInstallContainer = "cronlatch-install";
-inline constexpr std::string_view kStoreVolume = "cronlatch-store";
-inline constexpr std::string_view kStoreDirectory = "/var/run/secrets/cronlatch";
-inline constexpr std::string_view kScheduledAnnotation =
-    "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
 using Texts = std::map<std::string, std::string, std::less<>>;
 
 // The options that a gated container's command was given (`--lock=a/b` is lock -> a/b); empty for a
 // command that is not gated.
 Texts gate_flags(const kube::Json& pod_spec);
-// The container that is gated (core/gate_argv.h), or nothing.
+// The container that is gated (labels/gate_argv.h), or nothing.
 const kube::Json* gated_container(const kube::Json& pod_spec);
 
 struct CronJob {
@@ -44,9 +33,9 @@ struct CronJob {
   std::optional<Seconds> starting_deadline;
   std::optional<WallTime> created, last_scheduled;
   std::size_t active = 0;
-  Texts wishes;    // annotations cronlatch.dev/ without prefix, of its three places
-  Texts mirrored;  // those that reach its Jobs: of the Job template and its pods
-  Texts flags;     // of a gate that the chart wrote out; usually empty
+  Texts annotations;  // annotations cronlatch.dev/ without prefix, of its three places
+  Texts mirrored;     // those that reach its Jobs: of the Job template and its pods
+  Texts flags;        // of a gate that the chart wrote out; usually empty
   std::set<std::string, std::less<>> with_args;  // its containers that have some
 
   std::string id() const { return namespace_name + '/' + name; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/release.h"
 
-#include "core/text.h"
+#include "base/text.h"
+#include "labels/names.h"
 #include "plugin/gather.h"
 #include "plugin/release_plan.h"
 #include "plugin/release_wait.h"

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/options.h"
-#include "core/rfc3339.h"
-#include "core/text.h"
+#include "base/rfc3339.h"
+#include "base/text.h"
+#include "core/lock_name.h"
+#include "labels/names.h"
 #include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/release_wait.h"
 
-#include "core/text.h"
+#include "base/text.h"
 #include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "plugin/objects.h"
 
 namespace cronlatch::plugin {

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/text.h"
+#include "base/text.h"
+#include "labels/names.h"
 #include "plugin/json_fields.h"
 #include "plugin/objects.h"
 
@@ -15,8 +16,6 @@ using kube::find;
 using kube::Json;
 using kube::string_at;
 
-constexpr std::string_view kCopiedKeys = "cronlatch.dev/mirrored";
-
 // As the policy decides it: there, and not "false".
 bool asks_for_a_lock(const Json* metadata) {
   if (metadata == nullptr) return false;
@@ -26,7 +25,7 @@ bool asks_for_a_lock(const Json* metadata) {
 
 bool is_copied(const Json* job_template) {
   if (job_template == nullptr) return false;
-  std::istringstream keys(string_at(*job_template, {"annotations", kCopiedKeys}));
+  std::istringstream keys(string_at(*job_template, {"annotations", kMirroredAnnotation}));
   for (std::string key; std::getline(keys, key, ',');)
     if (key == "lock") return true;
   return false;

@@ -2,7 +2,7 @@
 // From the outside in: the CronJob, the moment it was due, the Job, the pod, the wrapper's word.
 #include "plugin/why.h"
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
 #include "plugin/why_missing.h"
 #include "plugin/why_pod.h"
 

@@ -2,7 +2,7 @@
 // Refused, held back by a run before it, too late, or nobody there to make it: in this order.
 #include "plugin/why_missing.h"
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
 
 namespace cronlatch::plugin {
 namespace {

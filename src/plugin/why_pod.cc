@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/why_pod.h"
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
+#include "labels/names.h"
 #include "plugin/why_told.h"
 
 namespace cronlatch::plugin {

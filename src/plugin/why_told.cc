@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/why_told.h"
 
+#include "labels/names.h"
 #include "plugin/why_pod.h"
 
 namespace cronlatch::plugin {

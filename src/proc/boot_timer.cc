@@ -12,7 +12,7 @@ namespace cronlatch {
 BootTimer::BootTimer() : fd_(::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {}
 
 void BootTimer::set(std::optional<TimePoint> when) {
-  if (!fd_.open() || when == set_for_) return;
+  if (!fd_ || when == set_for_) return;
   itimerspec spec{};
   if (when) {
     // Zero would switch it off: a deadline that long ago is due now.

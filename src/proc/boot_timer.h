@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "core/time.h"
-#include "proc/fd.h"
+#include "base/fd.h"
+#include "base/time.h"
 
 namespace cronlatch {
 

@@ -60,7 +60,7 @@ void become_command(const ChildPlan& plan) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != plan.parent) ::_exit(128 + SIGKILL);
   // Only here: any other program we start must not keep the lock's descriptor.
-  if (plan.heirloom >= 0) ::fcntl(plan.heirloom, F_SETFD, 0);
+  if (plan.inherited_fd >= 0) ::fcntl(plan.inherited_fd, F_SETFD, 0);
   // Last, because a signal that waits for us may end us here.
   plan.gate.restore_in_child();
   const int failed = plan.image.become();

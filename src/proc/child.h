@@ -39,10 +39,10 @@ struct ChildPlan {
   const ExecImage& image;
   const SignalGate& gate;
   Placement placement;
-  int terminal;    // descriptor of the terminal, or -1
-  int heirloom;    // descriptor the command inherits, or -1
-  int error_pipe;  // an int is written here when exec fails
-  pid_t parent;    // getpid() of the caller of fork
+  int terminal;      // descriptor of the terminal, or -1
+  int inherited_fd;  // descriptor the command inherits, or -1
+  int error_pipe;    // an int is written here when exec fails
+  pid_t parent;      // getpid() of the caller of fork
 };
 
 [[noreturn]] void become_command(const ChildPlan& plan);

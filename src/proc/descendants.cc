@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "proc/fd.h"
+#include "base/fd.h"
 
 namespace cronlatch {
 namespace {
@@ -79,7 +79,7 @@ std::string read_all(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   std::array<char, 16384> part{};
-  for (ssize_t n = 0; fd.open() && (n = ::read(fd.get(), part.data(), part.size())) > 0;)
+  for (ssize_t n = 0; fd && (n = ::read(fd.get(), part.data(), part.size())) > 0;)
     text.append(part.data(), static_cast<std::size_t>(n));
   return text;
 }
@@ -97,7 +97,7 @@ bool proc_is_ours() {
 std::optional<Process> read_process(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.open()) return std::nullopt;
+  if (!fd) return std::nullopt;
   std::array<char, 1024> text{};
   const ssize_t n = ::read(fd.get(), text.data(), text.size());
   if (n <= 0) return std::nullopt;
@@ -182,12 +182,12 @@ std::vector<pid_t> own_children() {
 
 void signal_process(const Process& process, int signo) {
   const Fd pin(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (!pin.open() && errno == ESRCH) return;
+  if (!pin && errno == ESRCH) return;
   // The pidfd pins the process that has the number now; only then is it worth reading which one.
   const std::optional<Process> now = read_process(process.pid);
   if (!now || !now->same_as(process)) return;
-  if (pin.open() && ::syscall(SYS_pidfd_send_signal, pin.get(), signo, nullptr, 0) == 0) return;
-  if (!pin.open() || errno == ENOSYS) ::kill(process.pid, signo);
+  if (pin && ::syscall(SYS_pidfd_send_signal, pin.get(), signo, nullptr, 0) == 0) return;
+  if (!pin || errno == ENOSYS) ::kill(process.pid, signo);
 }
 
 }  // namespace cronlatch

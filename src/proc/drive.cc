@@ -16,7 +16,7 @@
 #include <deque>
 #include <utility>
 
-#include "core/overloaded.h"
+#include "base/overloaded.h"
 #include "proc/boot_timer.h"
 
 namespace cronlatch {
@@ -94,20 +94,20 @@ class Driver {
 
   void tick_if_due() {
     const TimePoint now = clock_.now();
-    if (const auto at = run_.wake_at(); at && *at <= now) carry_out(run_.on(Tick{}, now));
+    if (const auto at = run_.wake_at(); at && *at <= now) execute(run_.on(Tick{}, now));
   }
 
   void feed(const Event& event) {
     tick_if_due();
-    if (!run_.outcome()) carry_out(run_.on(event, clock_.now()));
+    if (!run_.outcome()) execute(run_.on(event, clock_.now()));
   }
 
-  void carry_out(const std::vector<Action>& actions) {
+  void execute(const std::vector<Action>& actions) {
     for (const Action& action : actions)
       std::visit(Overloaded{
-                     [this](const Ask& ask) { this->ask(ask.request); },
+                     [this](const StoreRequest& ask) { this->send(ask.request); },
                      [this](const Launch& launch) { this->launch(launch); },
-                     [this](const Deliver& d) { supervisor_.signal(d.signo, d.target); },
+                     [this](const SendSignal& d) { supervisor_.signal(d.signo, d.target); },
                      [this](const LogLine& line) { log_(line); },
                      [](const Finish&) {},
                  },
@@ -115,8 +115,8 @@ class Driver {
   }
 
   // The reply may be there at once; Run hears it after the actions that follow the question.
-  void ask(const Request& request) {
-    store_.ask(request, clock_.now());
+  void send(const Request& request) {
+    store_.send(request, clock_.now());
     supervisor_.use_wait();
     take_reply({});
   }
@@ -146,7 +146,7 @@ class Driver {
     }
     Command command = std::move(program).value();
     command.env.insert(command.env.end(), additions.begin(), additions.end());
-    supervisor_.start(command, store_.heirloom());
+    supervisor_.start(command, store_.inherited_fd());
   }
 
   Run& run_;

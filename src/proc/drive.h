@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "core/log.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "core/outcome.h"
-#include "core/result.h"
 #include "core/run.h"
 #include "core/store.h"
 #include "core/supervisor.h"
-#include "core/time.h"
 
 namespace cronlatch {
 

@@ -3,6 +3,7 @@
 // groups processes and limits nothing, so the rule against processes in inner cgroups does not
 // apply.
 #include "proc/own_cgroup.h"
+#include "base/fd.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ using Dir = std::unique_ptr<DIR, int (*)(DIR*)>;
 std::string read_file_at(int dir, const char* name) {
   const Fd fd(::openat(dir, name, O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> text{};
-  const ssize_t n = fd.open() ? ::read(fd.get(), text.data(), text.size()) : -1;
+  const ssize_t n = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
   return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : std::string();
 }
 
@@ -55,8 +56,7 @@ Fd open_own_cgroup() {
   for (const char* mount : kMounts) {
     Fd dir(::open((mount + *path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct statfs fs {};
-    if (dir.open() && ::fstatfs(dir.get(), &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC)
-      return dir;
+    if (dir && ::fstatfs(dir.get(), &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC) return dir;
   }
   return Fd();
 }
@@ -100,7 +100,7 @@ bool has_other_children(int parent) {
 
 std::optional<OwnCgroup> OwnCgroup::create() {
   Fd parent = open_own_cgroup();
-  if (!parent.open()) return std::nullopt;
+  if (!parent) return std::nullopt;
   const std::string name = std::string(kNamePrefix) + std::to_string(::getpid());
   if (::mkdirat(parent.get(), name.c_str(), kMode) != 0) {
     if (errno != EEXIST) return std::nullopt;
@@ -111,19 +111,19 @@ std::optional<OwnCgroup> OwnCgroup::create() {
   if (has_other_children(parent.get())) remove_abandoned(parent.get());
   Fd dir(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   OwnCgroup own(std::move(parent), std::move(dir), name);
-  if (!own.dir_.open()) return std::nullopt;
+  if (!own.dir_) return std::nullopt;
   return own;
 }
 
 OwnCgroup::~OwnCgroup() {
-  if (!parent_.open()) return;
+  if (!parent_) return;
   dir_.reset();
   remove_at(parent_.get(), name_.c_str());
 }
 
 bool OwnCgroup::kill() const {
   const Fd file(::openat(fd(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
-  return file.open() && ::write(file.get(), "1", 1) == 1;
+  return file && ::write(file.get(), "1", 1) == 1;
 }
 
 bool OwnCgroup::is_populated() const {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "proc/fd.h"
+#include "base/fd.h"
 
 namespace cronlatch {
 

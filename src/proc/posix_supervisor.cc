@@ -14,7 +14,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/errno_hint.h"
+#include "base/errno_hint.h"
+#include "base/fd.h"
 #include "proc/child.h"
 #include "proc/noexec.h"
 #include "proc/spawn.h"
@@ -82,7 +83,7 @@ PosixSupervisor::PosixSupervisor(SignalGate& gate, Containment containment)
   if (has_strangers) strangers_ = descendants_of(::getpid(), {}).value_or(std::vector<Process>{});
 }
 
-void PosixSupervisor::start(const Command& command, int heirloom) {
+void PosixSupervisor::start(const Command& command, int inherited_fd) {
   const ExecImage image(command);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -92,8 +93,8 @@ void PosixSupervisor::start(const Command& command, int heirloom) {
   Fd reading(ends[0]);
   const Fd writing(ends[1]);
   const Placement placement = terminal_.placement();
-  const ChildPlan plan{image,    gate_,         placement, terminal_.fd(),
-                       heirloom, writing.get(), ::getpid()};
+  const ChildPlan plan{image,        gate_,         placement, terminal_.fd(),
+                       inherited_fd, writing.get(), ::getpid()};
   create_cgroup();
   pid_t pid = cgroup_ ? spawn_in_cgroup(plan, cgroup_->fd()) : -1;
   if (pid < 0) {
@@ -133,7 +134,7 @@ void PosixSupervisor::use_wait() {
 
 void PosixSupervisor::watch(PollSet& set) const {
   set.add(gate_.fd(), POLLIN);
-  if (exec_errno_.open()) set.add(exec_errno_.get(), POLLIN);
+  if (exec_errno_) set.add(exec_errno_.get(), POLLIN);
 }
 
 std::optional<ProcEvent> PosixSupervisor::next() {
@@ -159,7 +160,7 @@ void PosixSupervisor::collect() {
 }
 
 void PosixSupervisor::settle_start() {
-  if (!exec_errno_.open()) return;
+  if (!exec_errno_) return;
   int why = 0;
   ssize_t n = 0;
   do n = ::read(exec_errno_.get(), &why, sizeof why);

@@ -13,9 +13,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/fd.h"
 #include "core/supervisor.h"
 #include "proc/descendants.h"
-#include "proc/fd.h"
 #include "proc/own_cgroup.h"
 #include "proc/signal_gate.h"
 #include "proc/terminal.h"
@@ -38,7 +38,7 @@ class PosixSupervisor : public Supervisor {
   // waited for.
   explicit PosixSupervisor(SignalGate& gate, Containment containment = Containment::none);
 
-  void start(const Command& command, int heirloom) override;
+  void start(const Command& command, int inherited_fd) override;
   void signal(int signo, Target target) override;
   // Creates the command's cgroup before the start and removes it after the end.
   void use_wait() override;

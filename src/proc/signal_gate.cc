@@ -13,7 +13,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "core/errno_hint.h"
+#include "base/errno_hint.h"
+#include "base/fd.h"
 
 namespace cronlatch {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/result.h"
-#include "proc/fd.h"
+#include "base/fd.h"
+#include "base/result.h"
 
 namespace cronlatch {
 

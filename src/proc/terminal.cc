@@ -47,10 +47,10 @@ void stop_our_group() {
 
 Terminal::Terminal() : tty_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {}
 
-bool Terminal::ours() const { return tty_.open() && ::tcgetpgrp(tty_.get()) == ::getpgrp(); }
+bool Terminal::ours() const { return tty_ && ::tcgetpgrp(tty_.get()) == ::getpgrp(); }
 
 Placement Terminal::placement() const {
-  if (!tty_.open()) return Placement::fresh_session;
+  if (!tty_) return Placement::fresh_session;
   return ours() ? Placement::foreground_group : Placement::background_group;
 }
 
@@ -64,7 +64,7 @@ void Terminal::take_back() {
 }
 
 void Terminal::stopped_with(int signo, pid_t group) {
-  if (!tty_.open()) return;
+  if (!tty_) return;
   // Started in the background, brought to the front since (a shell sends nothing to a job that
   // runs), and now it wants the terminal.
   if (signo != SIGTSTP && from_terminal(signo) && ours()) {

@@ -6,8 +6,8 @@
 
 #include <sys/types.h>
 
+#include "base/fd.h"
 #include "proc/child.h"
-#include "proc/fd.h"
 
 namespace cronlatch {
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "core/text.h"
-#include "image/lru.h"
+#include "base/lru.h"
+#include "base/text.h"
 #include "registry/lookup.h"
 
 namespace cronlatch::registry {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/fd.h"
 #include "registry/file.h"
 
 namespace cronlatch::registry {
@@ -23,13 +24,13 @@ constexpr Millis kLookAround{100};  // how late a request to stop may be noticed
 constexpr std::size_t kMostErr = 16 * 1024;
 
 struct Pipe {
-  Descriptor read, write;
+  Fd read, write;
 };
 
 std::optional<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
-  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -40,10 +41,10 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 // The C library's own attribute objects, freed in any case.
-struct SpawnWishes {
+struct SpawnOptions {
   posix_spawn_file_actions_t files{};
   posix_spawnattr_t attributes{};
-  SpawnWishes(int out, int err) {
+  SpawnOptions(int out, int err) {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out, 1);
@@ -60,22 +61,22 @@ struct SpawnWishes {
     posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
-  ~SpawnWishes() {
+  ~SpawnOptions() {
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
   }
-  SpawnWishes(const SpawnWishes&) = delete;
-  SpawnWishes& operator=(const SpawnWishes&) = delete;
+  SpawnOptions(const SpawnOptions&) = delete;
+  SpawnOptions& operator=(const SpawnOptions&) = delete;
 };
 
 class Child {
  public:
   static Result<Child> start(const ChildSpec& spec, int out, int err) {
-    SpawnWishes wishes(out, err);
+    SpawnOptions request(out, err);
     std::vector<std::string> argv = spec.argv;
     std::vector<std::string> environment = spec.environment;
     pid_t pid = 0;
-    const int failed = posix_spawn(&pid, argv.front().c_str(), &wishes.files, &wishes.attributes,
+    const int failed = posix_spawn(&pid, argv.front().c_str(), &request.files, &request.attributes,
                                    pointers(argv).data(), pointers(environment).data());
     if (failed != 0)
       return Error{failed == ENOENT ? Code::exec_missing : Code::system,
@@ -116,7 +117,7 @@ class Child {
 };
 
 // False at its end.
-bool read_some(const Descriptor& from, std::string& into) {
+bool read_some(const Fd& from, std::string& into) {
   std::array<char, 16 * 1024> buffer;
   const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
   if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
@@ -136,10 +137,10 @@ Result<ChildEnd> run_child(const ChildSpec& spec, const Clock& clock, const std:
   if (!out || !err) return Error{Code::system, std::string("no pipe: ") + std::strerror(errno)};
   auto child = Child::start(spec, out->write.get(), err->write.get());
   if (!child) return child.error();
-  out->write.close();
-  err->write.close();
+  out->write.reset();
+  err->write.reset();
   ChildEnd end;
-  while (out->read.open() || err->read.open()) {
+  while (out->read || err->read) {
     if (stop.stop_requested()) return Error{Code::unreachable, "the operator is stopping"};
     if (clock.now() >= spec.deadline) return Error{Code::unreachable, "it took longer than it may"};
     std::array<pollfd, 2> polled = {
@@ -148,8 +149,8 @@ Result<ChildEnd> run_child(const ChildSpec& spec, const Clock& clock, const std:
                static_cast<int>(until(spec.deadline, clock).count())) < 0 &&
         errno != EINTR)
       return Error{Code::system, std::string("poll: ") + std::strerror(errno)};
-    if (polled[0].revents != 0 && !read_some(out->read, end.out)) out->read.close();
-    if (polled[1].revents != 0 && !read_some(err->read, end.err)) err->read.close();
+    if (polled[0].revents != 0 && !read_some(out->read, end.out)) out->read.reset();
+    if (polled[1].revents != 0 && !read_some(err->read, end.err)) err->read.reset();
     if (end.out.size() > spec.most_output)
       return Error{Code::unreachable, "the answer is longer than it may be"};
     if (end.err.size() > kMostErr) end.err.erase(0, end.err.size() - kMostErr);

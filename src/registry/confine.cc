@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "registry/file.h"
 
 namespace cronlatch::registry {
@@ -32,9 +33,9 @@ bool confine_thread_to_ports(const std::vector<std::uint16_t>& ports) {
   if (::syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion) < kFirstWithPorts)
     return false;
   const Ruleset ruleset;
-  const Descriptor rules(
+  const Fd rules(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &ruleset, sizeof ruleset, 0)));
-  if (!rules.open()) return false;
+  if (!rules) return false;
   for (const std::uint16_t port : ports) {
     const PortRule rule{.port = port};
     if (::syscall(SYS_landlock_add_rule, rules.get(), kRuleNetPort, &rule, 0) != 0) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/file.h"
+#include "base/fd.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -32,9 +33,9 @@ PrivateDirectory::~PrivateDirectory() {
 }
 
 Status PrivateDirectory::write(const std::string& name, const std::string& text) const {
-  const Descriptor file(
+  const Fd file(
       ::open((path_ + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.open()) return trouble("cannot write " + name);
+  if (!file) return trouble("cannot write " + name);
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t wrote = ::write(file.get(), text.data() + done, text.size() - done);

@@ -2,35 +2,12 @@
 // Descriptors and the little directory of one look-up, given back whatever happens.
 #pragma once
 
-#include <unistd.h>
-
 #include <string>
 #include <utility>
 
-#include "core/result.h"
+#include "base/result.h"
 
 namespace cronlatch::registry {
-
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_ = -1;
-};
 
 // A directory that nobody else may enter; it goes with everything in it.
 class PrivateDirectory {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/base64.h"
 #include "kube/json.h"
-#include "registry/base64.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -55,7 +55,7 @@ Login login_of(const Json& entry) {
   std::string auth = kube::string_at(entry, {"auth"});
   const std::string user = kube::string_at(entry, {"username"});
   if (auth.empty() && !user.empty())
-    auth = base64(user + ":" + kube::string_at(entry, {"password"}));
+    auth = encode_base64(user + ":" + kube::string_at(entry, {"password"}));
   return {Secret(std::move(auth)), Secret(kube::string_at(entry, {"identitytoken"}))};
 }
 
@@ -89,7 +89,7 @@ std::string auth_file(const image::Reference& image, const Login* login) {
     // The client passes over an entry without a user, though a token needs none: an empty one will
     // do.
     const bool token_only = login->auth.empty() && !login->identity_token.empty();
-    Json entry = {{"auth", token_only ? base64(":") : login->auth.reveal()}};
+    Json entry = {{"auth", token_only ? encode_base64(":") : login->auth.reveal()}};
     if (!login->identity_token.empty()) entry["identitytoken"] = login->identity_token.reveal();
     auths[image.registry] = std::move(entry);
   }

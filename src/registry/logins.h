@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
-#include "core/secret.h"
+#include "base/result.h"
+#include "base/secret.h"
 #include "image/reference.h"
 
 namespace cronlatch::registry {

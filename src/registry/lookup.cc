@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "image/lru.h"
+#include "base/lru.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -37,12 +37,12 @@ struct Entry {
 
 class Lookup::Impl {
  public:
-  Impl(Parts parts, const LookupTempo& tempo)
-      : parts_(std::move(parts)), tempo_(tempo), entries_(tempo.remembered) {}
+  Impl(Parts parts, const LookupTiming& timing)
+      : parts_(std::move(parts)), timing_(timing), entries_(timing.remembered) {}
   ~Impl() { stop(); }
 
   void start() {
-    for (std::size_t i = 0; i < tempo_.threads; ++i)
+    for (std::size_t i = 0; i < timing_.threads; ++i)
       threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
 
@@ -62,7 +62,7 @@ class Lookup::Impl {
     if (Told told = look(key, question, until > parts_.clock.now());
         told.kind != Told::Kind::not_yet)
       return told;
-    if (waiting_ >= tempo_.waiting) return {};
+    if (waiting_ >= timing_.waiting) return {};
     ++waiting_;
     Told told;
     while (told.kind == Told::Kind::not_yet && !stopped_ && parts_.clock.now() < until) {
@@ -81,10 +81,10 @@ class Lookup::Impl {
   bool is_old(const Entry& entry, const Question& question) const {
     // What a digest names never changes.
     return question.image.digest.empty() &&
-           parts_.clock.now() - entry.looked_at >= tempo_.tag_recheck;
+           parts_.clock.now() - entry.looked_at >= timing_.tag_recheck;
   }
   bool failed_lately(const Entry& entry) const {
-    return entry.failure && parts_.clock.now() - entry.failed_at < tempo_.failure_kept;
+    return entry.failure && parts_.clock.now() - entry.failed_at < timing_.failure_kept;
   }
 
   static Told answer(const Entry& entry) {
@@ -99,9 +99,9 @@ class Lookup::Impl {
     if (entry == nullptr) entry = &entries_.put(key, Entry{});
     const bool lately = failed_lately(*entry);
     if (!entry->under_way && !lately && (!entry->looked || is_old(*entry, question))) {
-      if (queue_.size() >= tempo_.queue && !entry->looked)
+      if (queue_.size() >= timing_.queue && !entry->looked)
         return {Told::Kind::failed, {}, false, "too many images are being looked up"};
-      if (queue_.size() < tempo_.queue) {
+      if (queue_.size() < timing_.queue) {
         entry->under_way = true;
         if (somebody_waits)
           queue_.push_front(question);
@@ -116,7 +116,7 @@ class Lookup::Impl {
 
   // At most half of the threads are at one registry: one that is slow leaves room for the others.
   std::deque<Question>::iterator ready() {
-    const std::size_t most = std::max<std::size_t>(1, tempo_.threads / 2);
+    const std::size_t most = std::max<std::size_t>(1, timing_.threads / 2);
     return std::find_if(queue_.begin(), queue_.end(), [&](const Question& question) {
       const auto at = under_way_.find(question.image.registry);
       return at == under_way_.end() || at->second < most;
@@ -140,7 +140,7 @@ class Lookup::Impl {
   void work(const std::stop_token& stop) {
     while (const std::optional<Question> question = next()) {
       const TimePoint began = parts_.clock.now();
-      Result<Looked> looked = parts_.ask(*question, began + tempo_.timeout, stop);
+      Result<Looked> looked = parts_.ask(*question, began + timing_.timeout, stop);
       if (parts_.on_asked) parts_.on_asked(*question, looked, parts_.clock.now() - began);
       remember(*question, std::move(looked));
       changed_.notify_all();
@@ -165,7 +165,7 @@ class Lookup::Impl {
   }
 
   const Parts parts_;
-  const LookupTempo tempo_;
+  const LookupTiming timing_;
   std::mutex mutex_;
   std::condition_variable changed_;
   image::Lru<Entry> entries_;
@@ -176,8 +176,8 @@ class Lookup::Impl {
   std::vector<std::jthread> threads_;
 };
 
-Lookup::Lookup(Parts parts, const LookupTempo& tempo)
-    : impl_(std::make_unique<Impl>(std::move(parts), tempo)) {}
+Lookup::Lookup(Parts parts, const LookupTiming& timing)
+    : impl_(std::make_unique<Impl>(std::move(parts), timing)) {}
 Lookup::~Lookup() = default;
 void Lookup::start() { impl_->start(); }
 void Lookup::stop() { impl_->stop(); }

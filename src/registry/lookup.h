@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/log.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "image/manifest.h"
 #include "image/reference.h"
 #include "registry/logins.h"
@@ -46,7 +46,7 @@ struct Told {
   std::string why{};       // Kind::failed
 };
 
-struct LookupTempo {
+struct LookupTiming {
   Millis timeout{15'000};       // of one look-up
   Millis tag_recheck{300'000};  // then a tag is looked at again, behind the answer's back
   Millis failure_kept{10'000};  // a failure is the answer for so long
@@ -69,7 +69,7 @@ class Lookup {
         on_asked;  // after each look-up, on its thread
     const Clock& clock;
   };
-  Lookup(Parts parts, const LookupTempo& tempo);
+  Lookup(Parts parts, const LookupTiming& timing);
   ~Lookup();  // stops
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;

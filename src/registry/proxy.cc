@@ -16,6 +16,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/fd.h"
 #include "registry/file.h"
 #include "registry/proxy_tunnel.h"
 
@@ -48,13 +49,13 @@ class Proxy::Impl {
     auto word = random_word();
     if (!word) return word.error();
     secret_ = std::move(*word);
-    listener_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    listener_ = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    if (!listener_.open() || ::bind(listener_.get(), generic, size) != 0 ||
+    if (!listener_ || ::bind(listener_.get(), generic, size) != 0 ||
         ::listen(listener_.get(), SOMAXCONN) != 0 ||
         ::getsockname(listener_.get(), generic, &size) != 0)
       return Error{Code::system, std::string("no port on loopback: ") + std::strerror(errno)};
@@ -87,8 +88,8 @@ class Proxy::Impl {
       ::poll(&polled, 1, static_cast<int>(kLookAround.count()));
       tunnels_.remove_if([](const Tunnel& tunnel) { return tunnel.over.load(); });
       if (polled.revents == 0) continue;
-      Descriptor peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (!peer.open() || tunnels_.size() >= limits_.connections) continue;
+      Fd peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!peer || tunnels_.size() >= limits_.connections) continue;
       Tunnel& tunnel = tunnels_.emplace_back();
       tunnel.thread = std::jthread(
           [this, &tunnel, peer = std::move(peer)](const std::stop_token& ended) mutable {
@@ -103,7 +104,7 @@ class Proxy::Impl {
   const Clock& clock_;
   const Log& log_;
   std::string secret_;
-  Descriptor listener_;
+  Fd listener_;
   std::uint16_t port_ = 0;
   std::list<Tunnel> tunnels_;  // of the accepting thread, and of stop() when that has ended
   std::jthread acceptor_;

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "core/log.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "image/registry_policy.h"
 
 namespace cronlatch::registry {

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <vector>
 
-#include "registry/base64.h"
+#include "base/base64.h"
 #include "registry/proxy_tunnel.h"
 
 namespace cronlatch::registry {
@@ -29,7 +29,7 @@ std::vector<std::string> lines_of(const std::string& head) {
 }
 
 bool may_ask(const std::vector<std::string>& lines, const std::string& secret) {
-  const std::string wanted = "proxy-authorization: Basic " + base64("lookup:" + secret);
+  const std::string wanted = "proxy-authorization: Basic " + encode_base64("lookup:" + secret);
   const std::size_t colon = wanted.find(':');
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
     return line.size() == wanted.size() &&

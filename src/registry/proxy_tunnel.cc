@@ -14,7 +14,8 @@
 #include <functional>
 #include <memory>
 
-#include "core/text.h"
+#include "base/fd.h"
+#include "base/text.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -23,7 +24,7 @@ constexpr Millis kLookAround{100};
 
 class Serving {
  public:
-  Serving(Descriptor peer, const TunnelParts& parts, const std::stop_token& stop)
+  Serving(Fd peer, const TunnelParts& parts, const std::stop_token& stop)
       : peer_(std::move(peer)), parts_(parts), stop_(stop) {}
 
   void serve() {
@@ -33,7 +34,7 @@ class Serving {
     const std::string where = wanted->peer.host + ":" + std::to_string(wanted->peer.port);
     const auto leave = parts_.policy.allows(wanted->peer, wanted->scheme);
     if (!leave) return refuse(403, where, leave.error().message);
-    const Result<Descriptor> host = connect(wanted->peer, leave->any_address);
+    const Result<Fd> host = connect(wanted->peer, leave->any_address);
     if (!host) return refuse(502, where, host.error().message);
     const bool tunnel = wanted->scheme == image::RegistryPolicy::Scheme::https;
     const std::string hello = "HTTP/1.1 200 Connected\r\n\r\n";
@@ -76,7 +77,7 @@ class Serving {
                         "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
 
-  Result<Descriptor> connect(const image::Peer& to, bool any_address) const {
+  Result<Fd> connect(const image::Peer& to, bool any_address) const {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
@@ -90,14 +91,14 @@ class Serving {
         why = "its name leads to an address that is not public";
         continue;
       }
-      if (Descriptor host = dial(*one); host.open()) return host;
+      if (Fd host = dial(*one); host) return host;
     }
     return Error{Code::unreachable, why};
   }
 
-  Descriptor dial(const addrinfo& to) const {
-    Descriptor host(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!host.open()) return {};
+  Fd dial(const addrinfo& to) const {
+    Fd host(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!host) return {};
     const TimePoint give_up = parts_.clock.now() + parts_.limits.connect_time;
     if (::connect(host.get(), to.ai_addr, to.ai_addrlen) == 0) return host;
     if (errno != EINPROGRESS) return {};
@@ -112,7 +113,7 @@ class Serving {
     return host;
   }
 
-  bool send_all(const Descriptor& to, std::string_view bytes) const {
+  bool send_all(const Fd& to, std::string_view bytes) const {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(to.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
@@ -124,7 +125,7 @@ class Serving {
   }
 
   // False when this way is over.
-  bool pass_on(const Descriptor& from, const Descriptor& to) {
+  bool pass_on(const Fd& from, const Fd& to) {
     std::array<char, 16 * 1024> buffer;
     const ssize_t got = ::recv(from.get(), buffer.data(), buffer.size(), 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
@@ -133,7 +134,7 @@ class Serving {
            send_all(to, {buffer.data(), static_cast<std::size_t>(got)});
   }
 
-  void relay(const Descriptor& host) {
+  void relay(const Fd& host) {
     std::array<pollfd, 2> polled = {{{peer_.get(), POLLIN, 0}, {host.get(), POLLIN, 0}}};
     while (wait(polled.data(), polled.size())) {
       if (polled[0].revents != 0 && !pass_on(peer_, host)) return;
@@ -141,7 +142,7 @@ class Serving {
     }
   }
 
-  Descriptor peer_;
+  Fd peer_;
   const TunnelParts parts_;
   const std::stop_token stop_;
   const TimePoint deadline_ = parts_.clock.now() + parts_.limits.tunnel_time;
@@ -151,7 +152,7 @@ class Serving {
 
 }  // namespace
 
-void serve_tunnel(Descriptor peer, const TunnelParts& parts, const std::stop_token& stop) {
+void serve_tunnel(Fd peer, const TunnelParts& parts, const std::stop_token& stop) {
   Serving(std::move(peer), parts, stop).serve();
 }
 

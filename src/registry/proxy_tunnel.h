@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/fd.h"
 #include "registry/file.h"
 #include "registry/proxy.h"
 
@@ -19,7 +20,7 @@ struct TunnelParts {
 };
 
 // Blocks until it is over. `peer` is non-blocking.
-void serve_tunnel(Descriptor peer, const TunnelParts& parts, const std::stop_token& stop);
+void serve_tunnel(Fd peer, const TunnelParts& parts, const std::stop_token& stop);
 
 // What a client wants of the proxy. Pure.
 struct Wanted {

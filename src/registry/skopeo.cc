@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "core/text.h"
+#include "base/text.h"
 #include "kube/access.h"
 #include "registry/child.h"
 #include "registry/file.h"
@@ -24,14 +24,14 @@ std::string registries_conf(const image::RegistryPolicy& policy) {
   return text;
 }
 
-Status prepare(const PrivateDirectory& dir, const SkopeoWishes& wishes,
+Status prepare(const PrivateDirectory& dir, const SkopeoConfig& request,
                const image::RegistryPolicy& policy, const std::string& auth) {
   std::string ca;
-  if (!wishes.ca_file.empty()) {
-    auto read = kube::read_small_file(wishes.ca_file);
+  if (!request.ca_file.empty()) {
+    auto read = kube::read_small_file(request.ca_file);
     if (!read) return Error{Code::config, "lookup-ca-file: " + read.error().message};
     if (read->empty())
-      return Error{Code::config, "lookup-ca-file: " + wishes.ca_file + " is empty"};
+      return Error{Code::config, "lookup-ca-file: " + request.ca_file + " is empty"};
     ca = std::move(read).value();
   }
   for (const char* name : {"certs", "registries.d", "tmp"})
@@ -76,25 +76,25 @@ std::string reason_in(const std::string& complaint) {
 
 Result<std::string> Skopeo::read(What what, const image::Reference& image, const Login* login,
                                  const Limits& limits, const std::stop_token& stop) const {
-  auto dir = PrivateDirectory::make(wishes_.scratch);
+  auto dir = PrivateDirectory::make(request_.scratch);
   if (!dir) return dir.error();
-  if (Status ready = prepare(*dir, wishes_, policy_, auth_file(image, login)); !ready)
+  if (Status ready = prepare(*dir, request_, policy_, auth_file(image, login)); !ready)
     return ready.error();
   const std::string& home = dir->path();
   ChildSpec spec{
-      .argv = {wishes_.program, "--policy", home + "/policy.json", "--registries.d",
+      .argv = {request_.program, "--policy", home + "/policy.json", "--registries.d",
                home + "/registries.d", "--tmpdir", home + "/tmp", "inspect", "--authfile",
                home + "/auth.json", "--cert-dir", home + "/certs",
                what == What::manifest ? "--raw" : "--config", "docker://" + image.text()},
       .environment = {"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "TMPDIR=" + home + "/tmp",
                       "CONTAINERS_REGISTRIES_CONF=" + home + "/registries.conf",
                       "HTTPS_PROXY=" + proxy_.url(), "HTTP_PROXY=" + proxy_.url(),
-                      "NO_PROXY=", "GOMAXPROCS=1", soft_limit(wishes_.memory)},
+                      "NO_PROXY=", "GOMAXPROCS=1", soft_limit(request_.memory)},
       .deadline = limits.deadline,
       .most_output = limits.most_bytes,
-      .memory = wishes_.memory};
-  if (!wishes_.system_cas.empty())
-    spec.environment.push_back("SSL_CERT_FILE=" + wishes_.system_cas);
+      .memory = request_.memory};
+  if (!request_.system_cas.empty())
+    spec.environment.push_back("SSL_CERT_FILE=" + request_.system_cas);
   Result<ChildEnd> end = ChildEnd{};
   std::thread([&] {
     confine_();

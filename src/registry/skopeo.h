@@ -7,15 +7,15 @@
 #include <stop_token>
 #include <string>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "image/registry_policy.h"
 #include "registry/logins.h"
 #include "registry/proxy.h"
 
 namespace cronlatch::registry {
 
-struct SkopeoWishes {
+struct SkopeoConfig {
   std::string program = "/usr/bin/skopeo";
   std::string ca_file{};     // PEM: authorities besides the system's; "": none
   std::string system_cas{};  // SSL_CERT_FILE for the child; "": where it looks itself
@@ -29,9 +29,9 @@ class Skopeo {
  public:
   // All that is passed by reference outlives it. `confine` is called on each thread that starts a
   // child, and on no other: a thread of its own, so that nothing else is bound by what it forbids.
-  Skopeo(SkopeoWishes wishes, const image::RegistryPolicy& policy, const Proxy& proxy,
+  Skopeo(SkopeoConfig request, const image::RegistryPolicy& policy, const Proxy& proxy,
          const Clock& clock, std::function<void()> confine)
-      : wishes_(std::move(wishes)),
+      : request_(std::move(request)),
         policy_(policy),
         proxy_(proxy),
         clock_(clock),
@@ -47,7 +47,7 @@ class Skopeo {
                            const Limits& limits, const std::stop_token& stop) const;
 
  private:
-  const SkopeoWishes wishes_;
+  const SkopeoConfig request_;
   const image::RegistryPolicy& policy_;
   const Proxy& proxy_;
   const Clock& clock_;

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "core/text.h"
+#include "base/text.h"
 #include "kube/line_splitter.h"
 #include "rest/wire.h"
 

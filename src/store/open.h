@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "core/ledger.h"
-#include "core/log.h"
-#include "core/result.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "core/lock_stats.h"
 #include "core/store_credentials.h"
 
 namespace cronlatch {

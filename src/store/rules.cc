@@ -117,15 +117,15 @@ LockView view(std::string lock, const Record& record, ServerTime now, Tenure ten
   return shown;
 }
 
-std::optional<Down> refuse_slots(const Request& request) {
+std::optional<Unavailable> refuse_slots(const Request& request) {
   const auto* acquire = std::get_if<Acquire>(&request);
   if (acquire == nullptr || acquire->slots == 1) return std::nullopt;
-  return Down{{Code::config,
-               "slots is " + std::to_string(acquire->slots) +
-                   ", but this version knows locks with one holder only",
-               "leave slots at 1"},
-              false,
-              true};
+  return Unavailable{{Code::config,
+                      "slots is " + std::to_string(acquire->slots) +
+                          ", but this version knows locks with one holder only",
+                      "leave slots at 1"},
+                     false,
+                     true};
 }
 
 }  // namespace cronlatch::rules

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/ledger.h"
+#include "base/time.h"
+#include "core/lock_stats.h"
 #include "core/store.h"
-#include "core/time.h"
 
 namespace cronlatch::rules {
 
@@ -100,6 +100,6 @@ LockView view(std::string lock, const Record& record, ServerTime now,
               Tenure tenure = Tenure::lease);
 
 // No store can do semaphores yet: the refusal they all give to slots other than 1.
-std::optional<Down> refuse_slots(const Request& request);
+std::optional<Unavailable> refuse_slots(const Request& request);
 
 }  // namespace cronlatch::rules

@@ -28,24 +28,24 @@ bool is_closed(const Record& record, const Claim& claim, ServerTime now, Tenure 
   return claim.attempt == record.claim.attempt && !holds_still(record, claim, now, tenure);
 }
 
-std::optional<BusyBecause> counted_busy(const Record& record, const Claim& claim, ServerTime now) {
-  if (answered(record, claim, Answer::busy_held, now)) return BusyBecause::held;
-  if (answered(record, claim, Answer::busy_cooling, now)) return BusyBecause::cooling;
-  if (answered(record, claim, Answer::busy_done, now)) return BusyBecause::done;
+std::optional<BusyReason> counted_busy(const Record& record, const Claim& claim, ServerTime now) {
+  if (answered(record, claim, Answer::busy_held, now)) return BusyReason::held;
+  if (answered(record, claim, Answer::busy_cooling, now)) return BusyReason::cooling;
+  if (answered(record, claim, Answer::busy_done, now)) return BusyReason::done;
   return std::nullopt;
 }
 
-Busy busy_answer(const Record& record, BusyBecause because, ServerTime now, Tenure tenure) {
+Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Tenure tenure) {
   Busy busy;
-  busy.because = because;
-  if (because == BusyBecause::done || record.seat == Seat::none || record.seat == Seat::free)
+  busy.reason = reason;
+  if (reason == BusyReason::done || record.seat == Seat::none || record.seat == Seat::free)
     return busy;
   busy.holder = record.who.holder;
   busy.job = record.who.job;
   busy.fence = record.fence;
   busy.held_for = std::max(now - record.acquired, Micros{0});
   // Without a lease only a min-hold has an end.
-  const bool crashed = because == BusyBecause::cooling && crashed_in_min_hold(record, now, tenure);
+  const bool crashed = reason == BusyReason::cooling && crashed_in_min_hold(record, now, tenure);
   const ServerTime ends = crashed ? record.acquired + record.min_hold : record.expires;
   busy.remaining = std::max(ends - now, Micros{0});
   return busy;
@@ -68,7 +68,7 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Tenure 
   }
   count_skip(record, request.who.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
-  return busy_answer(record, BusyBecause::done, now, tenure);
+  return busy_answer(record, BusyReason::done, now, tenure);
 }
 
 bool grantable(const Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
@@ -108,7 +108,7 @@ Granted grant(Record& record, const Acquire& request, ServerTime now, Tenure ten
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
   const bool cooling = (record.seat == Seat::cooling && tenure != Tenure::occupied) ||
                        crashed_in_min_hold(record, now, tenure);
-  Busy busy = busy_answer(record, cooling ? BusyBecause::cooling : BusyBecause::held, now, tenure);
+  Busy busy = busy_answer(record, cooling ? BusyReason::cooling : BusyReason::held, now, tenure);
   busy.group_granted = group_was_granted(record, request.who.group, now);
   switch (request.if_busy) {
     case IfBusy::wait:
@@ -133,9 +133,9 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Tenure tenur
 }
 
 // C2: what was counted as busy stays busy, and is answered alike.
-Busy repeated_busy(const Record& record, const Claim& claim, BusyBecause because, ServerTime now,
+Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, ServerTime now,
                    Tenure tenure) {
-  Busy busy = busy_answer(record, because, now, tenure);
+  Busy busy = busy_answer(record, reason, now, tenure);
   busy.group_granted = answered(record, claim, Answer::group_granted, now);
   return busy;
 }
@@ -159,11 +159,11 @@ void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
 
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
              Tenure tenure) {
-  if (now > not_after) return Stale{false};
-  const auto because = counted_busy(record, request.claim, now);
-  if (!because && is_closed(record, request.claim, now, tenure)) return Stale{true};
+  if (now > not_after) return TooLate{false};
+  const auto reason = counted_busy(record, request.claim, now);
+  if (!reason && is_closed(record, request.claim, now, tenure)) return TooLate{true};
   clamp(record, now, tenure);
-  if (because) return repeated_busy(record, request.claim, *because, now, tenure);
+  if (reason) return repeated_busy(record, request.claim, *reason, now, tenure);
   if (is_done(record, request.who, request.once_ttl, now))
     return refuse_done(record, request, now, tenure);
   if (is_holder(record, request.claim)) {

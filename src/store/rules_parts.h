@@ -53,6 +53,6 @@ struct Grant {
 };
 void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure);
 // Why a caller that is not the holder lost the lock (rules_renew.cc).
-LostBecause why_not_ours(const Record& record, Fence fence);
+LostReason why_not_ours(const Record& record, Fence fence);
 
 }  // namespace cronlatch::rules

@@ -9,39 +9,39 @@ namespace cronlatch::rules {
 
 namespace {
 
-void count_verdict(Record& record, const std::string& job, Verdict verdict, ServerTime now) {
+void count_verdict(Record& record, const std::string& job, RunVerdict verdict, ServerTime now) {
   switch (verdict) {
-    case Verdict::succeeded:
+    case RunVerdict::succeeded:
       count(record, job, "runs_succeeded");
       stamp(record, job, "last_success", now);
       return;
-    case Verdict::failed:
+    case RunVerdict::failed:
       return count(record, job, "runs_failed");
-    case Verdict::timed_out:
+    case RunVerdict::timed_out:
       return count(record, job, "runs_timed_out");
-    case Verdict::lost:
+    case RunVerdict::lost:
       count(record, job, "lost");
       return count(record, job, "runs_lost");
-    case Verdict::cannot_start:
+    case RunVerdict::cannot_start:
       return count(record, job, "runs_cannot_start");
-    case Verdict::given_back:
+    case RunVerdict::given_back:
       return;
-    case Verdict::ungated:
+    case RunVerdict::ungated:
       return count(record, job, "ungated");
   }
 }
 
 // L0: what is left of the min-hold, never more than all of it.
 Micros rest_of_min_hold(const Record& record, const Release& request, ServerTime now) {
-  if (record.seat != Seat::held || request.verdict == Verdict::given_back) return Micros{0};
+  if (record.seat != Seat::held || request.verdict == RunVerdict::given_back) return Micros{0};
   const Micros all = request.min_hold;
   return std::clamp(record.acquired + all - now, Micros{0}, std::max(all, Micros{0}));
 }
 
 // L5: who has succeeded is not started again, but for a race.
 GroupIs group_after(const Release& request) {
-  return request.verdict == Verdict::succeeded || request.mark_done ? GroupIs::finished
-                                                                    : GroupIs::open;
+  return request.verdict == RunVerdict::succeeded || request.mark_done ? GroupIs::finished
+                                                                       : GroupIs::open;
 }
 
 void close(Record& record, const Release& request, ServerTime now) {
@@ -51,7 +51,7 @@ void close(Record& record, const Release& request, ServerTime now) {
   if (record.seat == Seat::held)
     count(record, job, "released");  // a revoked grant is closed already
   count_verdict(record, job, request.verdict, now);
-  if (request.verdict != Verdict::given_back && request.verdict != Verdict::ungated)
+  if (request.verdict != RunVerdict::given_back && request.verdict != RunVerdict::ungated)
     count_hold(record, job, request.held);
   if (request.overlong) count(record, job, "long");
   remember_group(record, request.who.group, group_after(request), now);
@@ -64,15 +64,15 @@ void close(Record& record, const Release& request, ServerTime now) {
 // it lost its lease, or it was the holder of another grant than the recorded one.
 bool ran_outside(const Record& record, const Release& request) {
   switch (request.verdict) {
-    case Verdict::given_back:
+    case RunVerdict::given_back:
       return false;
-    case Verdict::lost:
-    case Verdict::ungated:
+    case RunVerdict::lost:
+    case RunVerdict::ungated:
       return true;
-    case Verdict::succeeded:
-    case Verdict::failed:
-    case Verdict::timed_out:
-    case Verdict::cannot_start:
+    case RunVerdict::succeeded:
+    case RunVerdict::failed:
+    case RunVerdict::timed_out:
+    case RunVerdict::cannot_start:
       return request.fence != 0 && (record.seat == Seat::none || request.fence != record.fence);
   }
   return false;
@@ -94,17 +94,17 @@ void count_outside(Record& record, const Release& request, ServerTime now) {
 }  // namespace
 
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after) {
-  if (now > not_after) return Stale{false};
+  if (now > not_after) return TooLate{false};
   // R4: a fact about the work, whatever became of the lease.
   if (request.mark_done) mark_done(record, request.who, request.once_ttl, now);
   const bool ours = record.seat != Seat::none && record.claim == request.claim;
   if (ours && (record.seat == Seat::held || record.seat == Seat::revoked)) {
     close(record, request, now);
-    return Freed{};
+    return Released{};
   }
-  if (ours || answered(record, request.claim, Answer::released, now)) return Freed{};  // R3
+  if (ours || answered(record, request.claim, Answer::released, now)) return Released{};  // R3
   count_outside(record, request, now);
-  return NotOurs{why_not_ours(record, request.fence)};
+  return NotHolder{why_not_ours(record, request.fence)};
 }
 
 }  // namespace cronlatch::rules

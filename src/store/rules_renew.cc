@@ -12,8 +12,8 @@ namespace {
 Reply restore(Record& record, const Renew& request, ServerTime now, Tenure tenure) {
   if (answered(record, request.claim, Answer::released, now) ||
       answered(record, request.claim, Answer::closed, now))
-    return NotOurs{LostBecause::taken};
-  if (request.fence == 0) return NotOurs{LostBecause::gone};
+    return NotHolder{LostReason::taken};
+  if (request.fence == 0) return NotHolder{LostReason::gone};
   if (record.seat == Seat::held || record.seat == Seat::revoked)
     remember(record, record.claim, Answer::closed, now, record.ttl);
   // An open grant that is replaced is closed in its job's counters, unless they know better (C1).
@@ -26,7 +26,7 @@ Reply restore(Record& record, const Renew& request, ServerTime now, Tenure tenur
   // Counters that outlived the record know of this grant already: the law must not see it twice.
   if (open_grants(record, request.who.job) <= 0) count(record, request.who.job, "acquired");
   count(record, request.who.job, "restored");
-  return Kept{{}, true};
+  return Renewed{{}, true};
 }
 
 // Fences rise with each grant: a record with a smaller one is older than the caller's grant.
@@ -42,33 +42,33 @@ bool is_unheld(const Record& record, ServerTime now, Tenure tenure) {
 
 }  // namespace
 
-LostBecause why_not_ours(const Record& record, Fence fence) {
-  if (record.seat == Seat::none) return LostBecause::gone;
+LostReason why_not_ours(const Record& record, Fence fence) {
+  if (record.seat == Seat::none) return LostReason::gone;
   // A record younger than our grant: the one we were in has been lost.
   const bool reborn = fence != 0 && static_cast<Fence>(record.born.us) > fence;
-  return reborn || is_older(record, fence) ? LostBecause::gone : LostBecause::taken;
+  return reborn || is_older(record, fence) ? LostReason::gone : LostReason::taken;
 }
 
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
              Tenure tenure) {
-  if (now > not_after) return Stale{false};
+  if (now > not_after) return TooLate{false};
   if (record.seat == Seat::none) return restore(record, request, now, tenure);
   if (record.claim != request.claim) {
     if (is_older(record, request.fence) && is_unheld(record, now, tenure))
       return restore(record, request, now, tenure);
-    return NotOurs{why_not_ours(record, request.fence)};
+    return NotHolder{why_not_ours(record, request.fence)};
   }
-  if (record.seat == Seat::revoked) return NotOurs{LostBecause::revoked};
-  if (record.seat != Seat::held) return NotOurs{LostBecause::taken};
-  if (tenure != Tenure::lease) return Kept{};
-  if (!alive(record, now, tenure)) return NotOurs{LostBecause::expired};
+  if (record.seat == Seat::revoked) return NotHolder{LostReason::revoked};
+  if (record.seat != Seat::held) return NotHolder{LostReason::taken};
+  if (tenure != Tenure::lease) return Renewed{};
+  if (!alive(record, now, tenure)) return NotHolder{LostReason::expired};
   clamp(record, now, tenure);
   if (const ServerTime until = now + request.ttl; until >= record.expires) {
     record.expires = until;
     record.ttl = request.ttl;
   }
   date_record(record, now);
-  return Kept{};
+  return Renewed{};
 }
 
 }  // namespace cronlatch::rules

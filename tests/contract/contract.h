@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "clock/kernel_clock.h"
-#include "core/ledger.h"
+#include "base/kernel_clock.h"
+#include "core/lock_stats.h"
 #include "core/store.h"
 #include "support/patience.h"
 
@@ -58,7 +58,7 @@ inline std::optional<Reply> wait_and_step(Store& store, TimePoint limit) {
 inline std::optional<Reply> ask(Store& store, const Request& request,
                                 Millis patience = kPatience + Seconds(5)) {
   const TimePoint start = boot_now();
-  store.ask(request, start);
+  store.send(request, start);
   std::optional<Reply> reply = store.step(PollSet{}, start);
   while (!reply && boot_now() < start + patience) reply = wait_and_step(store, start + patience);
   return reply;
@@ -93,14 +93,14 @@ class Program {
     question.give_up = boot_now() + kPatience;
     return question;
   }
-  Release release(Fence fence, Verdict verdict = Verdict::succeeded) const {
+  Release release(Fence fence, RunVerdict verdict = RunVerdict::succeeded) const {
     Release question;
     question.lock = lock_;
     question.claim = claim_;
     question.who = who_;
     question.fence = fence;
     question.verdict = verdict;
-    question.mark_done = verdict == Verdict::succeeded;
+    question.mark_done = verdict == RunVerdict::succeeded;
     question.held = Millis(1'500);
     question.once_ttl = Millis(3'600'000);
     question.give_up = boot_now() + kPatience;

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 
+#include "base/fd.h"
 #include "contract/redis_support.h"
 #include "store/redis/redis_store.h"
 #include "support/dns_server.h"
@@ -37,18 +38,18 @@ class SilentAddress {
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     inet_pton(AF_INET, "127.0.0.2", &address.sin_addr);
     const auto* where = reinterpret_cast<sockaddr*>(&address);
-    listener_ = redis::Socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    listener_ = Fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ready_ = bind(listener_.get(), where, sizeof address) == 0 && listen(listener_.get(), 0) == 0;
-    for (redis::Socket& filler : fillers_) {
-      filler = redis::Socket(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    for (Fd& filler : fillers_) {
+      filler = Fd(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
       connect(filler.get(), where, sizeof address);
     }
   }
   bool ready() const { return ready_; }
 
  private:
-  redis::Socket listener_;
-  redis::Socket fillers_[4];
+  Fd listener_;
+  Fd fillers_[4];
   bool ready_ = false;
 };
 
@@ -101,10 +102,10 @@ TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnce) {
   Program run(world, "shop/report", "aa11");
   // when
   const TimePoint now = boot_now();
-  run.backend().ask(run.acquire(), now);
+  run.backend().send(run.acquire(), now);
   const auto reply = run.backend().step(PollSet{}, now);
   // then: not at the request's end, so that a run tries again within its usual gap
-  const Down* down = down_in(reply);
+  const Unavailable* down = down_in(reply);
   ASSERT_NE(down, nullptr) << said(reply);
   EXPECT_TRUE(down->transient);
   EXPECT_TRUE(down->unsent);

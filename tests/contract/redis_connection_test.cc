@@ -37,7 +37,7 @@ void expect_granted_and_freed(const StoreSpec& spec) {
   const auto reply = run(run.program.acquire());
   ASSERT_NE(granted_in(reply), nullptr) << said(reply);
   const auto release = run(run.program.release(granted_in(reply)->fence));
-  EXPECT_EQ(release, Reply(Freed{})) << said(release);
+  EXPECT_EQ(release, Reply(Released{})) << said(release);
 }
 
 // Final, of that code, and its message holds `words`.

@@ -100,12 +100,12 @@ INSTANTIATE_TEST_SUITE_P(Classes, RedisErrors, ::testing::ValuesIn(troubles()),
 
 // A peer that answers `command` with `answer`, everything else as usual.
 RedisPeer::Script instead(const std::string& command, const std::string& answer) {
-  return [=](const RedisPeer::Command& asked) {
-    return asked[0] == command ? answer : RedisPeer::usual(asked);
+  return [=](const RedisPeer::Command& sent) {
+    return sent[0] == command ? answer : RedisPeer::usual(sent);
   };
 }
 
-Down down_from(RedisPeer& peer, StoreSpec spec, Millis patience = Millis(2'000)) {
+Unavailable down_from(RedisPeer& peer, StoreSpec spec, Millis patience = Millis(2'000)) {
   spec.url = peer.url();
   RedisProgram run(spec);
   const auto reply = run(run.hasty_acquire(patience));
@@ -122,7 +122,7 @@ TEST(RedisGreeting, NeverShowsThePasswordThatAnOldServerRepeats) {
   RedisPeer peer(instead("HELLO",
                          "-ERR unknown command `HELLO`, with args beginning with: `2`, `AUTH`, "
                          "`default`, `hunter2-canary`, \r\n"));
-  const Down down = down_from(peer, spec);
+  const Unavailable down = down_from(peer, spec);
   EXPECT_EQ(down.error.code, Code::config);
   EXPECT_THAT(down.error.hint, HasSubstr("6.2"));
   EXPECT_THAT(down.error.message + down.error.hint, Not(HasSubstr("hunter2")));
@@ -132,13 +132,13 @@ TEST(RedisGreeting, NeverShowsThePasswordInAnyOtherError) {
   StoreSpec spec;
   spec.password = Secret("hunter2-canary");
   RedisPeer peer(instead("HELLO", "-ERR strange hunter2-canary and hunter2-canary\r\n"));
-  const Down down = down_from(peer, spec);
+  const Unavailable down = down_from(peer, spec);
   EXPECT_THAT(down.error.message, HasSubstr("strange *** and ***"));
 }
 
 TEST(RedisGreeting, RefusesAServerThatIsTooOld) {
   RedisPeer peer(instead("HELLO", "*2\r\n$7\r\nversion\r\n$5\r\n6.0.9\r\n"));
-  const Down down = down_from(peer, {});
+  const Unavailable down = down_from(peer, {});
   EXPECT_EQ(down.error.code, Code::config);
   EXPECT_FALSE(down.transient);
 }
@@ -151,7 +151,7 @@ TEST(RedisGreeting, RefusesASentinel) {
 TEST(RedisGreeting, TakesAServerThatIsFullForATransientTrouble) {
   RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
                  "-ERR max number of clients reached\r\n");
-  const Down down = down_from(peer, {});
+  const Unavailable down = down_from(peer, {});
   EXPECT_TRUE(down.transient);
   EXPECT_TRUE(down.unsent);
   EXPECT_THAT(down.error.message, HasSubstr("too many clients"));
@@ -160,7 +160,7 @@ TEST(RedisGreeting, TakesAServerThatIsFullForATransientTrouble) {
 TEST(RedisGreeting, TellsWhoIsNoRedisServer) {
   RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
                  "220 mail.example.com ESMTP\r\n");
-  const Down down = down_from(peer, {});
+  const Unavailable down = down_from(peer, {});
   EXPECT_EQ(down.error.code, Code::unreachable);
   EXPECT_THAT(down.error.message, HasSubstr("not the Redis protocol"));
 }
@@ -196,7 +196,7 @@ TEST(RedisAnswers, AreRefusedWhenTheyAreTooLarge) {
         "$2000000\r\n" + std::string(2'000'000, 'x') + "\r\n", std::string("*50000\r\n*50001\r\n"),
         std::string("*-2\r\n*1\r\n")}) {
     RedisPeer peer(RedisPeer::to_eval(answer));
-    const Down down = down_from(peer, {});
+    const Unavailable down = down_from(peer, {});
     EXPECT_EQ(down.error.code, Code::unreachable) << down.error.message;
     EXPECT_FALSE(down.unsent);
   }
@@ -216,7 +216,7 @@ TEST(RedisAnswers, ThatNobodyAskedForEndTheConnection) {
   RedisPeer peer([](const RedisPeer::Command& command) {
     return RedisPeer::usual(command) + (command[0] == "TIME" ? "+surprise\r\n" : "");
   });
-  const Down down = down_from(peer, {});
+  const Unavailable down = down_from(peer, {});
   EXPECT_THAT(down.error.message, HasSubstr("nobody asked for"));
 }
 

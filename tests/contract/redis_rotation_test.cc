@@ -5,8 +5,9 @@
 
 #include <filesystem>
 
+#include "base/fd.h"
 #include "contract/redis_support.h"
-#include "store/redis/socket.h"
+#include "store/redis/address.h"
 #include "support/certificates.h"
 
 namespace cronlatch::testing {
@@ -43,7 +44,7 @@ void close_connections(const RedisServer& server) {
 }
 
 bool is_kept(const std::optional<Reply>& reply) {
-  return reply && std::holds_alternative<Kept>(*reply);
+  return reply && std::holds_alternative<Renewed>(*reply);
 }
 
 class RedisPasswordRotation : public ::testing::Test {
@@ -55,7 +56,7 @@ class RedisPasswordRotation : public ::testing::Test {
     StoreSpec spec = spec_of("redis://jobs@127.0.0.1:" + std::to_string(server->port()));
     spec.password = Secret("old");
     spec.credentials_now = [this]() -> Result<StoreCredentials> {
-      ++asked;
+      ++sent_at;
       if (broken) return Error{Code::config, "password-file: cannot be read", "check it"};
       return StoreCredentials{"", Secret(password), "", "", ""};
     };
@@ -68,7 +69,7 @@ class RedisPasswordRotation : public ::testing::Test {
   std::unique_ptr<RedisServer> server = RedisServer::start();
   std::string password = "old";
   bool broken = false;
-  int asked = 0;
+  int sent_at = 0;
 };
 
 TEST_F(RedisPasswordRotation, ReachesTheNextConnection) {
@@ -92,7 +93,7 @@ TEST_F(RedisPasswordRotation, LeavesAnOpenConnectionUsable) {
   rotate_on_the_server();
   const auto renewed = holder.renew();
   EXPECT_TRUE(is_kept(renewed)) << said(renewed);
-  EXPECT_EQ(asked, 0) << "the first connection uses what was read at the start";
+  EXPECT_EQ(sent_at, 0) << "the first connection uses what was read at the start";
 }
 
 TEST_F(RedisPasswordRotation, ThatCannotBeReadLeavesTheLastPasswordInUseAndWarnsOnce) {
@@ -113,7 +114,7 @@ TEST_F(RedisPasswordRotation, ThatCannotBeReadLeavesTheLastPasswordInUseAndWarns
   EXPECT_TRUE(is_kept(holder.renew()));
   // then that is another warning
   EXPECT_EQ(holder.warnings.size(), 2u);
-  EXPECT_EQ(asked, 5);
+  EXPECT_EQ(sent_at, 5);
 }
 
 // Certificates in files that are replaced by rename, as tools do it.
@@ -196,7 +197,7 @@ class Opened {
   }
 
  private:
-  redis::Socket inotify_;
+  Fd inotify_;
 };
 
 TEST_F(RedisCertificateRotation, ReadsFilesOfANewConnectionOnlyWhenTheyWereReplaced) {

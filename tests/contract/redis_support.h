@@ -58,14 +58,14 @@ struct RedisProgram {
 inline const Granted* granted_in(const std::optional<Reply>& reply) {
   return reply ? std::get_if<Granted>(&*reply) : nullptr;
 }
-inline const Down* down_in(const std::optional<Reply>& reply) {
-  return reply ? std::get_if<Down>(&*reply) : nullptr;
+inline const Unavailable* down_in(const std::optional<Reply>& reply) {
+  return reply ? std::get_if<Unavailable>(&*reply) : nullptr;
 }
 
 // For messages of failing tests: what the reply is.
 inline std::string said(const std::optional<Reply>& reply) {
   if (!reply) return "no reply";
-  if (const auto* down = std::get_if<Down>(&*reply))
+  if (const auto* down = std::get_if<Unavailable>(&*reply))
     return "down: " + down->error.message + " (" + down->error.hint + ")";
   return "reply " + std::to_string(reply->index());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract every store keeps (core/store.h, core/ledger.h), fact by fact, on each of them. What
-// only a store with a lease can show is skipped by name on the file store; what only the file store
-// can show is in file_store_test.cc.
+// The contract every store keeps (core/store.h, core/lock_stats.h), fact by fact, on each of them.
+// What only a store with a lease can show is skipped by name on the file store; what only the file
+// store can show is in file_store_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "store/open.h"
 #include "support/certificates.h"
 #include "support/redis_server.h"
-#include "unit/store/file_support.h"
+#include "unit/store/file/support.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -116,15 +116,15 @@ Busy busy(const std::optional<Reply>& reply) {
   ADD_FAILURE() << "not busy, reply " << (reply ? static_cast<int>(reply->index()) : -1);
   return {};
 }
-bool freed(const std::optional<Reply>& reply) { return reply == Reply(Freed{}); }
-bool not_ours(const std::optional<Reply>& reply, LostBecause because) {
-  return reply == Reply(NotOurs{because});
+bool freed(const std::optional<Reply>& reply) { return reply == Reply(Released{}); }
+bool not_ours(const std::optional<Reply>& reply, LostReason reason) {
+  return reply == Reply(NotHolder{reason});
 }
-bool closed(const std::optional<Reply>& reply) { return reply == Reply(Stale{true}); }
+bool closed(const std::optional<Reply>& reply) { return reply == Reply(TooLate{true}); }
 // Late: stale, or certainly not executed, or no answer at all.
 bool refused_as_late(const std::optional<Reply>& reply) {
-  if (!reply || *reply == Reply(Stale{false})) return true;
-  const auto* down = std::get_if<Down>(&*reply);
+  if (!reply || *reply == Reply(TooLate{false})) return true;
+  const auto* down = std::get_if<Unavailable>(&*reply);
   return down != nullptr && down->unsent;
 }
 // What a view says apart from when it was read.
@@ -152,8 +152,8 @@ TEST_P(StoreContract, GrantsAFreeLock) {
   EXPECT_GT(got.fence, 0u);
   EXPECT_EQ(got.leased, world_->leased());
   EXPECT_FALSE(got.stole);
-  EXPECT_GE(got.asked, before);
-  EXPECT_LE(got.asked, boot_now());
+  EXPECT_GE(got.sent_at, before);
+  EXPECT_LE(got.sent_at, boot_now());
   expect_law(one, true);
 }
 
@@ -186,7 +186,7 @@ TEST_P(StoreContract, BusyNamesTheHolderSinceAndUntil) {
   world_->pass(Millis(30));
 
   const Busy told = busy(two(two.acquire()));
-  EXPECT_EQ(told.because, BusyBecause::held);
+  EXPECT_EQ(told.reason, BusyReason::held);
   EXPECT_EQ(told.holder, one.who().holder);
   EXPECT_EQ(told.job, "shop/report");
   EXPECT_EQ(told.fence, got.fence);
@@ -244,7 +244,7 @@ TEST_P(StoreContract, AnEarlierAttemptThanTheGrantedOneIsClosed) {
 TEST_P(StoreContract, AnAttemptGivenBackBeforeItArrivedIsNotGranted) {
   auto one = program("1"), two = program("2");
   granted(two(two.acquire()));
-  one(one.release(0, Verdict::given_back));
+  one(one.release(0, RunVerdict::given_back));
   two(two.release(0));
   EXPECT_TRUE(closed(one(one.acquire())));
 }
@@ -254,9 +254,9 @@ TEST_P(StoreContract, RefusesMoreThanOneSlot) {
   Acquire question = one.acquire();
   question.slots = 2;
   const auto reply = one(question);
-  ASSERT_TRUE(reply && std::holds_alternative<Down>(*reply));
-  EXPECT_EQ(std::get<Down>(*reply).error.code, Code::config);
-  EXPECT_FALSE(std::get<Down>(*reply).transient);
+  ASSERT_TRUE(reply && std::holds_alternative<Unavailable>(*reply));
+  EXPECT_EQ(std::get<Unavailable>(*reply).error.code, Code::config);
+  EXPECT_FALSE(std::get<Unavailable>(*reply).transient);
 }
 
 TEST_P(StoreContract, LocksDoNotTouchEachOther) {
@@ -304,7 +304,7 @@ TEST_P(StoreContract, ReleaseByAnotherChangesNothing) {
   auto one = program("1"), two = program("2");
   const Fence fence = granted(one(one.acquire())).fence;
   const LockView before = one.show();
-  EXPECT_TRUE(not_ours(two(two.release(fence)), LostBecause::taken));
+  EXPECT_TRUE(not_ours(two(two.release(fence)), LostReason::taken));
   expect_same(before, one.show());
 }
 
@@ -313,7 +313,7 @@ TEST_P(StoreContract, ReleaseOfAnotherAttemptChangesNothing) {
   one.claim().attempt = 2;
   const Fence fence = granted(one(one.acquire())).fence;
   one.claim().attempt = 1;
-  EXPECT_TRUE(not_ours(one(one.release(fence)), LostBecause::taken));
+  EXPECT_TRUE(not_ours(one(one.release(fence)), LostReason::taken));
   EXPECT_EQ(one.show().state, LockState::held);
 }
 
@@ -324,11 +324,11 @@ TEST_P(StoreContract, RenewByTheHolderIsKept) {
   const Granted got = granted(one(one.acquire()));
   const LockView before = one.show();
   world_->pass(Millis(20));
-  const TimePoint asked = boot_now();
+  const TimePoint sent_at = boot_now();
   const auto reply = one(one.renew(got.fence));
-  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
-  EXPECT_GE(std::get<Kept>(*reply).asked, asked);
-  EXPECT_FALSE(std::get<Kept>(*reply).restored);
+  ASSERT_TRUE(reply && std::holds_alternative<Renewed>(*reply));
+  EXPECT_GE(std::get<Renewed>(*reply).sent_at, sent_at);
+  EXPECT_FALSE(std::get<Renewed>(*reply).restored);
   const LockView after = one.show();
   EXPECT_EQ(after.fence, got.fence);
   EXPECT_EQ(after.acquired, before.acquired);
@@ -339,7 +339,7 @@ TEST_P(StoreContract, RenewByAnotherChangesNothing) {
   auto one = program("1"), two = program("2");
   const Fence fence = granted(one(one.acquire())).fence;
   const LockView before = one.show();
-  EXPECT_TRUE(not_ours(two(two.renew(fence)), LostBecause::taken));
+  EXPECT_TRUE(not_ours(two(two.renew(fence)), LostReason::taken));
   expect_same(before, one.show());
 }
 
@@ -348,7 +348,7 @@ TEST_P(StoreContract, RenewAfterReleaseIsNotOurs) {
   const Fence fence = granted(one(one.acquire())).fence;
   one(one.release(fence));
   const auto reply = one(one.renew(fence));
-  ASSERT_TRUE(reply && std::holds_alternative<NotOurs>(*reply));
+  ASSERT_TRUE(reply && std::holds_alternative<NotHolder>(*reply));
   EXPECT_EQ(one.show().state, LockState::free);
 }
 
@@ -368,8 +368,8 @@ TEST_P(StoreContract, RenewRestoresARecordTheStoreLost) {
   auto one = program("1"), two = program("2");
   const Fence fence = 1'700'000'000'000'000;
   const auto reply = one(one.renew(fence));
-  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
-  EXPECT_TRUE(std::get<Kept>(*reply).restored);
+  ASSERT_TRUE(reply && std::holds_alternative<Renewed>(*reply));
+  EXPECT_TRUE(std::get<Renewed>(*reply).restored);
   EXPECT_EQ(one.show().fence, fence);
   EXPECT_EQ(one.count("restored"), 1);
   expect_law(one, true);
@@ -379,7 +379,7 @@ TEST_P(StoreContract, RenewRestoresARecordTheStoreLost) {
 TEST_P(StoreContract, RenewOfALostRecordIsGoneWithoutALease) {
   if (world_->leased()) GTEST_SKIP() << "a store with leases restores it";
   auto one = program("1");
-  EXPECT_TRUE(not_ours(one(one.renew(1'700'000'000'000'000)), LostBecause::gone));
+  EXPECT_TRUE(not_ours(one(one.renew(1'700'000'000'000'000)), LostReason::gone));
   EXPECT_EQ(one.show().state, LockState::free);
 }
 
@@ -389,8 +389,8 @@ TEST_P(StoreContract, RenewRestoresAGrantOverAnOlderRecordThatNoRunHolds) {
   const Fence older = granted(one(one.acquire())).fence;
   one(one.release(older));
   const auto reply = two(two.renew(older + 1));
-  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
-  EXPECT_TRUE(std::get<Kept>(*reply).restored);
+  ASSERT_TRUE(reply && std::holds_alternative<Renewed>(*reply));
+  EXPECT_TRUE(std::get<Renewed>(*reply).restored);
   EXPECT_EQ(two.show().fence, older + 1);
   EXPECT_EQ(two.show().who, two.who());
   expect_law(two, true);
@@ -404,7 +404,7 @@ TEST_P(StoreContract, RenewOverAnExpiredOlderRecordCountsItAsStolen) {
   const Fence older = granted(one(question)).fence;
   world_->pass(Millis(200));
   const auto reply = two(two.renew(older + 1));
-  ASSERT_TRUE(reply && std::holds_alternative<Kept>(*reply));
+  ASSERT_TRUE(reply && std::holds_alternative<Renewed>(*reply));
   EXPECT_EQ(two.show().jobs["shop/one"].get("stolen"), 1);
   expect_law(two, true);
 }
@@ -413,9 +413,9 @@ TEST_P(StoreContract, RenewAndReleaseOverAHeldOlderRecordAreGone) {
   auto one = program("1"), two = program("2");
   const Fence older = granted(one(one.acquire())).fence;
   const LockView before = one.show();
-  EXPECT_TRUE(not_ours(two(two.renew(older + 1)), LostBecause::gone));
+  EXPECT_TRUE(not_ours(two(two.renew(older + 1)), LostReason::gone));
   expect_same(before, one.show());
-  EXPECT_TRUE(not_ours(two(two.release(older + 1, Verdict::lost)), LostBecause::gone));
+  EXPECT_TRUE(not_ours(two(two.release(older + 1, RunVerdict::lost)), LostReason::gone));
   EXPECT_EQ(one.show().fence, older);
   EXPECT_EQ(one.show().who, one.who());
 }
@@ -426,7 +426,7 @@ TEST_P(StoreContract, RenewOverAnOlderRecordIsGoneWithoutTheKernelsLock) {
   const Fence older = granted(one(one.acquire())).fence;
   one(one.release(older));
   const LockView before = one.show();
-  EXPECT_TRUE(not_ours(two(two.renew(older + 1)), LostBecause::gone));
+  EXPECT_TRUE(not_ours(two(two.renew(older + 1)), LostReason::gone));
   expect_same(before, one.show());
 }
 
@@ -449,7 +449,7 @@ TEST_P(StoreContract, AnExpiredLeaseIsTakenOverAndCountedOnce) {
   EXPECT_EQ(two.show().jobs["shop/two"].get("stolen"), 0);
   expect_law(two, true);
   EXPECT_TRUE(closed(one(one.acquire())));
-  EXPECT_TRUE(not_ours(one(one.renew(first.fence)), LostBecause::taken));
+  EXPECT_TRUE(not_ours(one(one.renew(first.fence)), LostReason::taken));
 }
 
 TEST_P(StoreContract, AnExpiredLeaseIsNeverRevived) {
@@ -459,8 +459,8 @@ TEST_P(StoreContract, AnExpiredLeaseIsNeverRevived) {
   question.ttl = Millis(150);
   const Fence fence = granted(one(question)).fence;
   world_->pass(Millis(200));
-  EXPECT_TRUE(not_ours(one(one.renew(fence)), LostBecause::expired));
-  EXPECT_TRUE(freed(one(one.release(fence, Verdict::lost)))) << "nobody took it over";
+  EXPECT_TRUE(not_ours(one(one.renew(fence)), LostReason::expired));
+  EXPECT_TRUE(freed(one(one.release(fence, RunVerdict::lost)))) << "nobody took it over";
   EXPECT_EQ(one.count("stolen"), 0);
   expect_law(one, false);
 }
@@ -475,7 +475,7 @@ TEST_P(StoreContract, RenewalsKeepALeaseBeyondItsFirstEnd) {
     world_->pass(Millis(200));
     Renew renewal = one.renew(fence);
     renewal.ttl = Millis(400);
-    ASSERT_TRUE(std::holds_alternative<Kept>(one(renewal).value()));
+    ASSERT_TRUE(std::holds_alternative<Renewed>(one(renewal).value()));
   }
   busy(two(two.acquire()));
 }
@@ -517,7 +517,7 @@ TEST_P(StoreContract, MinHoldKeepsAReleasedLockClosed) {
   Acquire wait = two.acquire();
   wait.if_busy = IfBusy::wait;
   const Busy told = busy(two(wait));
-  EXPECT_EQ(told.because, BusyBecause::cooling);
+  EXPECT_EQ(told.reason, BusyReason::cooling);
   EXPECT_GT(told.remaining, Micros(0));
   EXPECT_LE(told.remaining, Millis(400));
   EXPECT_EQ(two.show().state, LockState::cooling);
@@ -529,10 +529,10 @@ TEST_P(StoreContract, MinHoldKeepsAReleasedLockClosed) {
 TEST_P(StoreContract, MinHoldIsIgnoredByTheSameGroup) {
   auto one = program("1"), two = program("2"), three = program("3");
   one.who().group = two.who().group = "job-uid";
-  Release release = one.release(granted(one(one.acquire())).fence, Verdict::failed);
+  Release release = one.release(granted(one(one.acquire())).fence, RunVerdict::failed);
   release.min_hold = Millis(60'000);
   one(release);
-  EXPECT_EQ(busy(three(three.acquire())).because, BusyBecause::cooling);
+  EXPECT_EQ(busy(three(three.acquire())).reason, BusyReason::cooling);
   granted(two(two.acquire()));
 }
 
@@ -547,7 +547,7 @@ TEST_P(StoreContract, MinHoldIsOverWhenItHasPassedBeforeTheRelease) {
 
 TEST_P(StoreContract, MinHoldDoesNotApplyToAGrantGivenBack) {
   auto one = program("1"), two = program("2");
-  Release release = one.release(granted(one(one.acquire())).fence, Verdict::given_back);
+  Release release = one.release(granted(one(one.acquire())).fence, RunVerdict::given_back);
   release.min_hold = Millis(60'000);
   one(release);
   granted(two(two.acquire()));
@@ -567,7 +567,7 @@ TEST_P(StoreContract, MinHoldKeepsALockClosedAfterACrash) {
   Acquire wait = two.acquire();
   wait.if_busy = IfBusy::wait;
   const Busy told = busy(two(wait));
-  EXPECT_EQ(told.because, BusyBecause::cooling);
+  EXPECT_EQ(told.reason, BusyReason::cooling);
   EXPECT_EQ(told.fence, crashed);
   EXPECT_GT(told.remaining, Micros(0));
   EXPECT_LE(told.remaining, Millis(600));
@@ -627,7 +627,7 @@ TEST_P(StoreContract, AFinishedIdentityIsDoneForEveryRunOfItsJob) {
   one.who().once = two.who().once = other.who().once = "tick-1";
   one(one.release(granted(one(one.acquire())).fence));
 
-  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::done);
   EXPECT_EQ(two.show().jobs["shop/report"].get("skipped_done"), 1);
   granted(other(other.acquire()));
 }
@@ -637,14 +637,14 @@ TEST_P(StoreContract, ADoneIdentityIsDoneAlsoWhileTheLockIsHeld) {
   one.who().once = two.who().once = "tick-1";
   one(one.release(granted(one(one.acquire())).fence));
   granted(holder(holder.acquire()));
-  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::done);
 }
 
 TEST_P(StoreContract, OnlySuccessFinishesAnIdentity) {
   auto one = program("1");
   one.who().once = "tick-1";
-  for (const Verdict verdict : {Verdict::failed, Verdict::timed_out, Verdict::lost,
-                                Verdict::cannot_start, Verdict::given_back}) {
+  for (const RunVerdict verdict : {RunVerdict::failed, RunVerdict::timed_out, RunVerdict::lost,
+                                   RunVerdict::cannot_start, RunVerdict::given_back}) {
     one(one.release(granted(one(one.acquire())).fence, verdict));
     ++one.claim().attempt;
   }
@@ -667,20 +667,20 @@ TEST_P(StoreContract, AMarkIsWrittenWhateverBecameOfTheLease) {
   auto one = program("1"), two = program("2"), three = program("3");
   one.who().once = three.who().once = "tick-1";
   const Fence fence = granted(one(one.acquire())).fence;
-  one(one.release(fence, Verdict::failed));
+  one(one.release(fence, RunVerdict::failed));
   const Fence newer = granted(two(two.acquire())).fence;
-  Release repeated = one.release(fence, Verdict::lost);
+  Release repeated = one.release(fence, RunVerdict::lost);
   repeated.mark_done = true;
   EXPECT_TRUE(freed(one(repeated)));
-  EXPECT_EQ(busy(three(three.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(three(three.acquire())).reason, BusyReason::done);
 
   auto outsider = program("4");
   outsider.who().once = three.who().once = "tick-2";
-  Release lost = outsider.release(newer - 1, Verdict::lost);
+  Release lost = outsider.release(newer - 1, RunVerdict::lost);
   lost.mark_done = true;
-  EXPECT_TRUE(not_ours(outsider(lost), LostBecause::taken));
+  EXPECT_TRUE(not_ours(outsider(lost), LostReason::taken));
   ++three.claim().attempt;
-  EXPECT_EQ(busy(three(three.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(three(three.acquire())).reason, BusyReason::done);
   EXPECT_EQ(two.show().state, LockState::held);
 }
 
@@ -688,11 +688,11 @@ TEST_P(StoreContract, AGrantWhoseRunIsDoneBeforeItsAnswerWasHeardIsGivenBack) {
   auto one = program("1"), two = program("2"), three = program("3");
   one.who().once = two.who().once = "tick-1";
   const Fence fence = granted(one(one.acquire())).fence;
-  Release former = two.release(fence - 1, Verdict::lost);
+  Release former = two.release(fence - 1, RunVerdict::lost);
   former.mark_done = true;
   two(former);
-  EXPECT_EQ(busy(one(one.acquire())).because, BusyBecause::done);
-  EXPECT_EQ(busy(one(one.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(one(one.acquire())).reason, BusyReason::done);
+  EXPECT_EQ(busy(one(one.acquire())).reason, BusyReason::done);
   EXPECT_EQ(one.show().state, LockState::free);
   expect_law(one, false);
   EXPECT_FALSE(granted(three(three.acquire())).stole);
@@ -701,10 +701,10 @@ TEST_P(StoreContract, AGrantWhoseRunIsDoneBeforeItsAnswerWasHeardIsGivenBack) {
 TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) {
   auto one = program("1"), two = program("2");
   one.who().once = two.who().once = "tick-1";
-  Release ungated = one.release(0, Verdict::ungated);
+  Release ungated = one.release(0, RunVerdict::ungated);
   ungated.mark_done = true;
   one(ungated);
-  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::done);
+  EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::done);
 }
 
 // ---- attempt groups ----
@@ -713,7 +713,7 @@ TEST_P(StoreContract, AGroupGrantedBeforeIsToldAndNotCountedAsSkipped) {
   auto one = program("1"), holder = program("2"), retry = program("3"), stranger = program("4");
   one.who().group = retry.who().group = "job-uid";
   stranger.who().group = "other-uid";
-  one(one.release(granted(one(one.acquire())).fence, Verdict::failed));
+  one(one.release(granted(one(one.acquire())).fence, RunVerdict::failed));
   granted(holder(holder.acquire()));
 
   EXPECT_TRUE(busy(retry(retry.acquire())).group_granted);
@@ -725,7 +725,7 @@ TEST_P(StoreContract, AGroupGrantedBeforeIsToldAndNotCountedAsSkipped) {
 TEST_P(StoreContract, ACountedBusyIsRepeatedWithWhatItSaidOfTheGroup) {
   auto one = program("1"), holder = program("2"), retry = program("3");
   one.who().group = retry.who().group = "job-uid";
-  one(one.release(granted(one(one.acquire())).fence, Verdict::failed));
+  one(one.release(granted(one(one.acquire())).fence, RunVerdict::failed));
   granted(holder(holder.acquire()));
   Acquire last = retry.acquire();
   last.if_busy = IfBusy::timed_out;
@@ -737,7 +737,7 @@ TEST_P(StoreContract, ACountedBusyIsRepeatedWithWhatItSaidOfTheGroup) {
 TEST_P(StoreContract, AGroupThatRanWithoutALockIsRememberedAsGranted) {
   auto one = program("1"), holder = program("2"), retry = program("3");
   one.who().group = retry.who().group = "job-uid";
-  one(one.release(0, Verdict::ungated));
+  one(one.release(0, RunVerdict::ungated));
   granted(holder(holder.acquire()));
   EXPECT_TRUE(busy(retry(retry.acquire())).group_granted);
 }
@@ -767,13 +767,13 @@ TEST_P(StoreContract, BusyIsCountedAsItWasAskedFor) {
 }
 
 TEST_P(StoreContract, EveryVerdictIsCounted) {
-  const std::map<Verdict, std::map<std::string, std::int64_t>> table = {
-      {Verdict::succeeded, {{"runs_succeeded", 1}}},
-      {Verdict::failed, {{"runs_failed", 1}}},
-      {Verdict::timed_out, {{"runs_timed_out", 1}}},
-      {Verdict::lost, {{"lost", 1}, {"runs_lost", 1}}},
-      {Verdict::cannot_start, {{"runs_cannot_start", 1}}},
-      {Verdict::given_back, {}},
+  const std::map<RunVerdict, std::map<std::string, std::int64_t>> table = {
+      {RunVerdict::succeeded, {{"runs_succeeded", 1}}},
+      {RunVerdict::failed, {{"runs_failed", 1}}},
+      {RunVerdict::timed_out, {{"runs_timed_out", 1}}},
+      {RunVerdict::lost, {{"lost", 1}, {"runs_lost", 1}}},
+      {RunVerdict::cannot_start, {{"runs_cannot_start", 1}}},
+      {RunVerdict::given_back, {}},
   };
   for (const auto& [verdict, extra] : table) {
     const std::string name = std::to_string(static_cast<int>(verdict));
@@ -781,12 +781,12 @@ TEST_P(StoreContract, EveryVerdictIsCounted) {
     EXPECT_TRUE(freed(one(one.release(granted(one(one.acquire())).fence, verdict))));
     std::map<std::string, std::int64_t> expected = extra;
     expected["acquired"] = expected["released"] = 1;
-    if (verdict != Verdict::given_back) {
+    if (verdict != RunVerdict::given_back) {
       expected["hold_1"] = 1;
       expected["hold_ms"] = 1'500;
     }
     auto counters = one.show().jobs["shop/job-" + name].values;
-    EXPECT_EQ(counters.erase("last_success"), verdict == Verdict::succeeded ? 1u : 0u);
+    EXPECT_EQ(counters.erase("last_success"), verdict == RunVerdict::succeeded ? 1u : 0u);
     std::erase_if(counters, [](const auto& counter) { return counter.second == 0; });
     EXPECT_THAT(counters, ::testing::ElementsAreArray(expected)) << name;
     expect_law(one, false);
@@ -814,8 +814,8 @@ TEST_P(StoreContract, AWaitIsCountedWithItsGrant) {
 TEST_P(StoreContract, ALossIsCountedOnceThoughTheRecordIsAnothers) {
   auto one = program("1", "shop/one"), two = program("2", "shop/two");
   granted(two(two.acquire()));
-  one(one.release(5, Verdict::lost));
-  one(one.release(5, Verdict::lost));
+  one(one.release(5, RunVerdict::lost));
+  one(one.release(5, RunVerdict::lost));
   EXPECT_EQ(two.show().jobs["shop/one"].get("lost"), 1);
   EXPECT_EQ(two.show().jobs["shop/one"].get("runs_lost"), 1);
   EXPECT_EQ(two.show().who, two.who());
@@ -827,8 +827,7 @@ TEST_P(StoreContract, TheVerdictOfAFormerHolderIsCountedOnce) {
   two(two.release(granted(two(two.acquire())).fence));
   ++two.claim().attempt;
   const Fence fence = granted(two(two.acquire())).fence;
-  for (int i = 0; i < 2; ++i)
-    EXPECT_TRUE(not_ours(one(one.release(fence - 1)), LostBecause::taken));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(not_ours(one(one.release(fence - 1)), LostReason::taken));
   EXPECT_EQ(two.show().jobs["shop/one"].get("runs_succeeded"), 1);
   EXPECT_GT(two.show().jobs["shop/one"].get("last_success"), 0);
   EXPECT_EQ(two.show().jobs["shop/one"].get("released"), 0);
@@ -838,7 +837,7 @@ TEST_P(StoreContract, TheVerdictOfAFormerHolderIsCountedOnce) {
 TEST_P(StoreContract, AnUngatedRunIsCountedWhoeverHolds) {
   auto one = program("1", "shop/one"), two = program("2", "shop/two");
   granted(two(two.acquire()));
-  one(one.release(0, Verdict::ungated));
+  one(one.release(0, RunVerdict::ungated));
   EXPECT_EQ(two.show().jobs["shop/one"].get("ungated"), 1);
   EXPECT_EQ(two.show().state, LockState::held);
 }
@@ -888,9 +887,9 @@ TEST_P(StoreContract, RevokedIsLearntAtTheNextRenewalAndNothingOverlaps) {
   EXPECT_EQ(one.show().state, LockState::revoked);
   expect_law(one, false);
 
-  EXPECT_EQ(busy(two(two.acquire())).because, BusyBecause::held);
-  EXPECT_TRUE(not_ours(one(one.renew(fence)), LostBecause::revoked));
-  EXPECT_TRUE(freed(one(one.release(fence, Verdict::lost))));
+  EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::held);
+  EXPECT_TRUE(not_ours(one(one.renew(fence)), LostReason::revoked));
+  EXPECT_TRUE(freed(one(one.release(fence, RunVerdict::lost))));
   EXPECT_EQ(one.count("revoked"), 1);
   EXPECT_EQ(one.count("released"), 0);
   ++two.claim().attempt;
@@ -952,11 +951,11 @@ TEST_P(StoreContract, SaysWhetherHostsMeetInIt) {
 
 TEST_P(StoreContract, HasAnHeirloomOnlyWhenTheKernelHoldsTheLock) {
   auto one = program("1");
-  EXPECT_EQ(one.backend().heirloom(), -1);
+  EXPECT_EQ(one.backend().inherited_fd(), -1);
   const Fence fence = granted(one(one.acquire())).fence;
-  EXPECT_EQ(one.backend().heirloom() >= 0, !world_->leased());
+  EXPECT_EQ(one.backend().inherited_fd() >= 0, !world_->leased());
   one(one.release(fence));
-  EXPECT_EQ(one.backend().heirloom(), -1);
+  EXPECT_EQ(one.backend().inherited_fd(), -1);
 }
 
 // ---- everything together ----
@@ -1003,12 +1002,12 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
       case 2: {
         const std::optional<Reply> reply = one(one.renew(last));
         ASSERT_TRUE(reply);
-        EXPECT_EQ(std::holds_alternative<Kept>(*reply), holder == who);
+        EXPECT_EQ(std::holds_alternative<Renewed>(*reply), holder == who);
         break;
       }
       case 3: {
         const std::optional<Reply> reply =
-            one(one.release(last, static_cast<Verdict>(random() % 6)));
+            one(one.release(last, static_cast<RunVerdict>(random() % 6)));
         ASSERT_TRUE(reply);
         if (holder == who) {
           EXPECT_TRUE(freed(reply));

@@ -7,6 +7,7 @@
 
 #include "config/child_environment.h"
 #include "config/load.h"
+#include "core/lock_name.h"
 #include "fuzz/oracle.h"
 
 namespace {

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "core/options.h"
+#include "core/lock_name.h"
 #include "fuzz/oracle.h"
+#include "options/options.h"
 #include "store/file/names.h"
 #include "store/redis/script_codec.h"
 

@@ -2,7 +2,7 @@
 // What a Redis server sends. Oracles: what is read does not depend on how the bytes were sliced; a
 // broken stream stays broken; an error's text becomes one bounded, printable line. Input: the first
 // byte says how long the slices are, the rest is what the server sends.
-#include "core/result.h"
+#include "base/result.h"
 #include "fuzz/oracle.h"
 #include "store/redis/errors.h"
 #include "store/redis/resp.h"

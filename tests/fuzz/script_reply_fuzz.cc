@@ -38,8 +38,8 @@ bool can_answer(const Request& request, const Reply& reply) {
   if (std::holds_alternative<Acquire>(request))
     return std::holds_alternative<Granted>(reply) || std::holds_alternative<Busy>(reply);
   if (std::holds_alternative<Renew>(request))
-    return std::holds_alternative<Kept>(reply) || std::holds_alternative<NotOurs>(reply);
-  return std::holds_alternative<Freed>(reply) || std::holds_alternative<NotOurs>(reply);
+    return std::holds_alternative<Kept>(reply) || std::holds_alternative<NotHolder>(reply);
+  return std::holds_alternative<Freed>(reply) || std::holds_alternative<NotHolder>(reply);
 }
 
 void check_reply(const Request& request, const redis::Decoded& decoded) {

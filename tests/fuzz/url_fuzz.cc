@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // URLs of stores. Oracles: a URL that is understood is understood alike when it is written again; a
 // password is refused wherever it stands and never repeated; messages are one line.
-#include "core/result.h"
+#include "base/result.h"
 #include "fuzz/oracle.h"
 #include "store/url.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "config/yaml.h"
-#include "core/options.h"
 #include "fuzz/oracle.h"
+#include "options/options.h"
 
 namespace {
 

@@ -79,7 +79,7 @@ class World {
   void lag() {
     later(chance_.between(0, 30 * kS), [this, kept = server_.kept()] { roll_back(kept); });
   }
-  void roll_back(const MemoryServer::Kept& kept) {
+  void roll_back(const MemoryServer::Renewed& kept) {
     checker_.store_forgot();
     server_.go_back_to(kept);
     ++seen_.rolled_back;
@@ -200,9 +200,9 @@ class World {
   }
   void act(Client& c, const std::vector<Action>& actions) {
     for (const Action& a : actions) {
-      if (const Ask* ask = std::get_if<Ask>(&a)) question(c, ask->request);
+      if (const StoreRequest* ask = std::get_if<StoreRequest>(&a)) question(c, ask->request);
       if (std::holds_alternative<Launch>(a)) launch(c, std::get<Launch>(a).fence);
-      if (const Deliver* d = std::get_if<Deliver>(&a)) deliver(c, d->signo);
+      if (const SendSignal* d = std::get_if<SendSignal>(&a)) deliver(c, d->signo);
       if (std::holds_alternative<Finish>(a)) finish(c);
       if (const LogLine* line = std::get_if<LogLine>(&a)) {
         note(&c, line->event.c_str());
@@ -319,10 +319,10 @@ class World {
     ++c.question;
     c.connected = false;
     ++seen_.lost_replies;
-    feed(c, Down{{Code::unreachable, "hung up"}, true, unsent});
+    feed(c, Unavailable{{Code::unreachable, "hung up"}, true, unsent});
   }
   void send(Client& c, std::uint64_t number, const Request& request) {
-    const TimePoint asked = c.clock.at(now_);
+    const TimePoint sent_at = c.clock.at(now_);
     const TimePoint give_up = give_up_of(request);
     ServerTime not_after = c.heard + std::chrono::duration_cast<Micros>(give_up - c.heard_at);
     if (broken_.no_not_after) not_after = ServerTime{INT64_MAX};
@@ -332,16 +332,16 @@ class World {
     if (!calm_ && chance_.one_in(30))
       later(travel(), [this, &c, number] { hang_up(c, number, false); });
     if (lost(c)) return;
-    later(travel(), [this, &c, number, request, asked, not_after, dead_line] {
+    later(travel(), [this, &c, number, request, sent_at, not_after, dead_line] {
       Reply reply = execute(c, request, not_after, dead_line);
       const ServerTime heard = server_time();
       if (lost(c)) return;
-      later(travel(), [this, &c, number, reply, heard, asked]() mutable {
+      later(travel(), [this, &c, number, reply, heard, sent_at]() mutable {
         if (number != c.question || c.crashed) return;
         hear(c, heard);
-        const TimePoint dated = broken_.dated_after_reply ? c.clock.at(now_) : asked;
-        if (Granted* g = std::get_if<Granted>(&reply)) g->asked = dated;
-        if (Kept* k = std::get_if<Kept>(&reply)) k->asked = dated;
+        const TimePoint dated = broken_.dated_after_reply ? c.clock.at(now_) : sent_at;
+        if (Granted* g = std::get_if<Granted>(&reply)) g->sent_at = dated;
+        if (Renewed* k = std::get_if<Renewed>(&reply)) k->sent_at = dated;
         ++c.question;  // answered: the deadline means nothing any more
         std::visit([&](const auto& r) { feed(c, r); }, reply);
       });
@@ -361,7 +361,7 @@ class World {
       checker_.granted("l", std::get<Acquire>(request).claim, g->fence);
       if (g->stole) ++seen_.stolen;
     }
-    if (const Kept* k = std::get_if<Kept>(&reply);
+    if (const Renewed* k = std::get_if<Renewed>(&reply);
         k != nullptr && k->restored && before.seat != rules::Seat::none)
       ++seen_.restored_older;
     if (std::holds_alternative<Busy>(reply)) ++seen_.busy;
@@ -372,7 +372,7 @@ class World {
   // have had on its way.
   void check_l2(const Busy& busy) {
     // (An answer that is only repeated, to somebody who had not heard it, names no remaining time.)
-    if (busy.because != BusyBecause::held || busy.remaining.count() == 0 || steps_back_) return;
+    if (busy.reason != BusyReason::held || busy.remaining.count() == 0 || steps_back_) return;
     const int id = std::atoi(server_.record("l").claim.owner.c_str() + 1);
     const Client& holder = *clients_[static_cast<std::size_t>(id - 1)];
     if (holder.ended_at == 0 || now_ < holder.ended_at + Micros(ttl_).count() * 101 / 100 + 7 * kS)

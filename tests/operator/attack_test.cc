@@ -69,7 +69,7 @@ TEST_F(Attack, ImpossibleChunkSizesAreRefused) {
 }
 
 TEST_F(Attack, AHeaderThatNeverEndsIsCutAtItsDeadline) {
-  begin({.tempo = {"header=600"}});
+  begin({.timing = {"header=600"}});
   const auto wire = op->connect();
   ASSERT_TRUE(wire->send("POST /admit/job HTTP/1.1\r\n"));
   // When: one more line again and again, which must not buy time
@@ -82,7 +82,7 @@ TEST_F(Attack, AHeaderThatNeverEndsIsCutAtItsDeadline) {
 }
 
 TEST_F(Attack, ABodyThatStopsHalfWayIsCutAtItsDeadline) {
-  begin({.tempo = {"body=600"}});
+  begin({.timing = {"body=600"}});
   // When
   const auto wire = op->connect();
   ASSERT_TRUE(
@@ -94,7 +94,7 @@ TEST_F(Attack, ABodyThatStopsHalfWayIsCutAtItsDeadline) {
 }
 
 TEST_F(Attack, AClientThatNeverShakesHandsIsCutAtItsDeadline) {
-  begin({.tempo = {"handshake=600"}});
+  begin({.timing = {"handshake=600"}});
   // When
   std::vector<std::unique_ptr<Wire>> silent;
   for (int i = 0; i < 30; ++i) silent.push_back(std::make_unique<Wire>(op->admission_port()));
@@ -105,7 +105,7 @@ TEST_F(Attack, AClientThatNeverShakesHandsIsCutAtItsDeadline) {
 }
 
 TEST_F(Attack, AnIdleConnectionIsClosedAtItsDeadline) {
-  begin({.tempo = {"idle=600"}});
+  begin({.timing = {"idle=600"}});
   // When
   const auto wire = op->connect();
   ASSERT_TRUE(wire->send(post("/admit/job", job_review("one"))));
@@ -228,7 +228,7 @@ TEST_F(Attack, GarbageIsNoRequest) {
 }
 
 TEST_F(Attack, StrangersThatHoldEveryConnectionMakeRoom) {
-  begin({.tempo = {"connections=20"}});
+  begin({.timing = {"connections=20"}});
   // When: more of them than are allowed, agreed on TLS, silent
   std::vector<std::unique_ptr<Wire>> strangers;
   for (int i = 0; i < 40; ++i) strangers.push_back(op->connect());
@@ -240,7 +240,7 @@ TEST_F(Attack, StrangersThatHoldEveryConnectionMakeRoom) {
 }
 
 TEST_F(Attack, OperatorRecoversAfterItRanOutOfDescriptors) {
-  begin({.tempo = {"connections=10000"}, .descriptors = 60});
+  begin({.timing = {"connections=10000"}, .descriptors = 60});
   // When: more connections than it can have
   std::vector<std::unique_ptr<Wire>> many;
   for (int i = 0; i < 90; ++i) many.push_back(std::make_unique<Wire>(op->admission_port()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HttpServer within the test's process, where its handler can be made to do what a real one must
 // not.
-#include "operator/http_server.h"
+#include "operator/http/http_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "clock/kernel_clock.h"
-#include "operator/routes.h"
+#include "base/kernel_clock.h"
+#include "operator/http/routes.h"
 #include "support/certificates.h"
 #include "support/program.h"
 #include "wire.h"

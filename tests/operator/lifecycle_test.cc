@@ -72,7 +72,7 @@ class Load {
 
 TEST(Lifecycle, EverythingAskedIsAnsweredWhenItIsToldToStopUnderLoad) {
   // Given
-  OperatorProcess op({.tempo = {"leave=700", "linger=10000"}});
+  OperatorProcess op({.timing = {"leave=700", "linger=10000"}});
   Load load(op);
   ASSERT_TRUE(load.answers(50));
   const auto idle = op.connect();
@@ -98,7 +98,7 @@ TEST(Lifecycle, EverythingAskedIsAnsweredWhenItIsToldToStopUnderLoad) {
 
 TEST(Lifecycle, ARequestUnderWayIsAnsweredAfterTheDoorIsClosed) {
   // Given: half a review
-  OperatorProcess op({.tempo = {"leave=100"}});
+  OperatorProcess op({.timing = {"leave=100"}});
   const auto wire = op.connect();
   const std::string request = post("/admit/job", job_review("late"));
   ASSERT_TRUE(wire->send(request.substr(0, request.size() / 2)));
@@ -116,7 +116,7 @@ TEST(Lifecycle, ARequestUnderWayIsAnsweredAfterTheDoorIsClosed) {
 
 TEST(Lifecycle, ASecondSignalDoesNotWaitForNewConnections) {
   // Given
-  OperatorProcess op({.tempo = {"leave=600000"}});
+  OperatorProcess op({.timing = {"leave=600000"}});
   op.program().signal(SIGTERM);
   ASSERT_TRUE(op.program().complains("\"event\":\"leaving\""));
   // When
@@ -127,7 +127,7 @@ TEST(Lifecycle, ASecondSignalDoesNotWaitForNewConnections) {
 
 TEST(Lifecycle, CertificateIsReplacedUnderLoadWithoutALostReview) {
   // Given
-  OperatorProcess op({.tempo = {"look=50"}});
+  OperatorProcess op({.timing = {"look=50"}});
   const auto old_wire = op.connect();
   const std::string old_serial = old_wire->peer_serial();
   Load load(op);
@@ -145,7 +145,7 @@ TEST(Lifecycle, CertificateIsReplacedUnderLoadWithoutALostReview) {
 
 TEST(Lifecycle, APairThatDoesNotMatchChangesNothingAndIsSaidOnce) {
   // Given
-  OperatorProcess op({.tempo = {"look=20"}});
+  OperatorProcess op({.timing = {"look=20"}});
   const std::string serial = op.connect()->peer_serial();
   // When: the certificate of one, the key of another
   op.install(op.certificates().rsa().cert, op.certificates().good().key);

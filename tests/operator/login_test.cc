@@ -7,9 +7,9 @@
 #include <fstream>
 #include <mutex>
 
-#include "clock/kernel_clock.h"
-#include "operator/image_lookup.h"
-#include "operator/secrets.h"
+#include "base/kernel_clock.h"
+#include "kube/secrets.h"
+#include "operator/lookup/image_lookup.h"
 #include "operator_process.h"
 #include "support/base64.h"
 #include "support/fake_api.h"
@@ -58,7 +58,7 @@ class PullSecrets : public PrivateImage {
     settings_.lookup_pull_secret_namespaces = {"demo"};
   }
   void keep(const std::string& name, const std::string& key, const std::string& text) {
-    api_.put(op::secret_path("demo", name), {{"data", {{key, cronlatch::to_base64(text)}}}});
+    api_.put(kube::secret_path("demo", name), {{"data", {{key, cronlatch::to_base64(text)}}}});
   }
   // The command's first word, or why it is not known.
   std::string find(const std::string& namespace_name, const std::vector<std::string>& secrets) {

@@ -35,11 +35,11 @@ OperatorProcess::OperatorProcess(const Wish& wish) {
     argv = {"/bin/sh", "-c", "ulimit -n " + std::to_string(wish.descriptors) + "; exec \"$@\"",
             "sh"};
   }
-  if (wish.tempo.empty()) {
+  if (wish.timing.empty()) {
     argv.emplace_back(CRONLATCH_OPERATOR_PROGRAM);
   } else {
     argv.emplace_back(CRONLATCH_QUICK_OPERATOR);
-    argv.insert(argv.end(), wish.tempo.begin(), wish.tempo.end());
+    argv.insert(argv.end(), wish.timing.begin(), wish.timing.end());
     argv.emplace_back("--");
   }
   argv.insert(argv.end(), {"--config", dir_.path("operator.yaml")});

@@ -16,9 +16,9 @@ namespace cronlatch::testing {
 class OperatorProcess {
  public:
   struct Wish {
-    std::vector<std::string> tempo{};  // "header=300": of quick_operator; none: the real program
-    int descriptors = 0;               // its limit; 0: as we have
-    bool client_ca = false;            // it serves only clients of our authority
+    std::vector<std::string> timing{};  // "header=300": of quick_operator; none: the real program
+    int descriptors = 0;                // its limit; 0: as we have
+    bool client_ca = false;             // it serves only clients of our authority
     std::string store = "rediss://redis.example:6379";
     std::string more{};  // lines of settings
   };

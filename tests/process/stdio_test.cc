@@ -44,10 +44,10 @@ TEST_F(Surroundings, OtherDescriptorsAreInheritedAndOursAreNot) {
   ASSERT_EQ(program.exit_code(), 0);
   // Then
   EXPECT_THAT(program.out(), HasSubstr("fd " + std::to_string(extra) + " open\n"));
-  const std::size_t heirloom = 1;  // the lock's own, on purpose
+  const std::size_t inherited_fd = 1;  // the lock's own, on purpose
   Program bare({.argv = {talking_child(), "fds"}, .inherited = {extra}});
   ASSERT_EQ(bare.exit_code(), 0);
-  EXPECT_EQ(count(program.out(), " open\n"), count(bare.out(), " open\n") + heirloom)
+  EXPECT_EQ(count(program.out(), " open\n"), count(bare.out(), " open\n") + inherited_fd)
       << program.out();
   ::close(extra);
 }

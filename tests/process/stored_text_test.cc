@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts that other programs, or older versions, have stored: whatever they are, what the real
 // binary prints is bounded, valid and readable by its readers.
-#include "core/text.h"
+#include "base/text.h"
 #include "gated.h"
 
 namespace cronlatch::testing {

@@ -42,10 +42,10 @@ class Client {
       return found ? *found : std::vector<Login>();
     };
     lookup_.emplace(Lookup::Parts{ask_by(skopeo_, logins, 100), {}, clock_},
-                    LookupTempo{.timeout = wish_.timeout,
-                                .tag_recheck = wish_.tag_recheck,
-                                .waiting = 200,
-                                .remembered = 1'000});
+                    LookupTiming{.timeout = wish_.timeout,
+                                 .tag_recheck = wish_.tag_recheck,
+                                 .waiting = 200,
+                                 .remembered = 1'000});
     lookup_->start();
   }
   Told find(const std::string& image, Words architectures = {"amd64"}) {
@@ -76,7 +76,7 @@ class Client {
                  }};
   const image::RegistryPolicy policy_ = policy_of(wish_.registries);
   Proxy proxy_{policy_, {}, clock_, log_};
-  const Skopeo skopeo_{SkopeoWishes{.ca_file = wish_.ca, .scratch = scratch_.path()}, policy_,
+  const Skopeo skopeo_{SkopeoConfig{.ca_file = wish_.ca, .scratch = scratch_.path()}, policy_,
                        proxy_, clock_, [this] { (void)confine_thread_to_ports({proxy_.port()}); }};
   std::optional<Lookup> lookup_;
 };

@@ -14,8 +14,7 @@ TEST(Acquire, AQ1GrantsAFreeLockAndNoOtherUntilTheLeaseIsOver) {
   const auto second = got<Granted>(bench.acquire("c"));
 
   EXPECT_TRUE(first.leased);
-  EXPECT_EQ(refused,
-            (Busy{BusyBecause::held, "pod-a", "ns/a", first.fence, 30s - 1us, 1us, false}));
+  EXPECT_EQ(refused, (Busy{BusyReason::held, "pod-a", "ns/a", first.fence, 30s - 1us, 1us, false}));
   EXPECT_EQ(second.fence, first.fence + 30'000'000);
 }
 
@@ -61,7 +60,7 @@ TEST(Acquire, AQ4RefusesAnAttemptThatIsOver) {
   ScriptBench bench;
   const auto is_over = [&](const std::string& how) {
     const auto before = bench.record();
-    EXPECT_TRUE(got<Stale>(bench.acquire("a")).closed) << how;
+    EXPECT_TRUE(got<TooLate>(bench.acquire("a")).closed) << how;
     EXPECT_EQ(bench.record(), before) << how;
     bench.lock += "+";
   };
@@ -80,7 +79,7 @@ TEST(Acquire, AQ4RefusesAnAttemptThatIsOver) {
   bench.acquire("a");
   bench.revoke();
   is_over("revoked");
-  bench.release("a", Verdict::given_back);
+  bench.release("a", RunVerdict::given_back);
   is_over("given back before it arrived");
 }
 
@@ -90,7 +89,7 @@ TEST(Acquire, AQ5CountsBusyAsTheCallerWishesAndForItsJob) {
   const auto ask = [&](const std::string& owner, IfBusy wish) {
     auto request = bench.acquisition(owner);
     request.if_busy = wish;
-    got<Busy>(bench.ask(request).reply);
+    got<Busy>(bench.send(request).reply);
   };
   const auto before = bench.record();
   ask("w", IfBusy::wait);
@@ -114,7 +113,7 @@ TEST(Acquire, C2AnswersACountedSkipAlikeEvenWhenTheLockIsFreeByThen) {
   bench.acquire("b");
   bench.release("a");
 
-  EXPECT_EQ(got<Busy>(bench.acquire("b")).because, BusyBecause::held);
+  EXPECT_EQ(got<Busy>(bench.acquire("b")).reason, BusyReason::held);
   EXPECT_EQ(bench.counted("b", "skipped_held"), 1);
   got<Granted>(bench.acquire("b", 2));
 }
@@ -132,10 +131,10 @@ TEST(Acquire, C2ForgetsACountedSkipAfterTenMinutes) {
 
 TEST(Acquire, G5ChangesNothingAfterItsTime) {
   ScriptBench bench;
-  const auto late = bench.ask(bench.acquisition("a"), bench.now - 1us);
-  EXPECT_FALSE(got<Stale>(late.reply).closed);
+  const auto late = bench.send(bench.acquisition("a"), bench.now - 1us);
+  EXPECT_FALSE(got<TooLate>(late.reply).closed);
   EXPECT_EQ(bench.client({"DBSIZE"}).integer, 0);
-  got<Granted>(bench.ask(bench.acquisition("a"), bench.now).reply);
+  got<Granted>(bench.send(bench.acquisition("a"), bench.now).reply);
 }
 
 TEST(Acquire, G7KeepsStateAndCountersWhileOpenAndNinetyDaysAfterwards) {
@@ -162,62 +161,62 @@ TEST(Acquire, K3RefusesARunThatIsDoneWhoeverAsksAndCountsItOnce) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.once = "tick";
-  got<Granted>(bench.ask(first).reply);
+  got<Granted>(bench.send(first).reply);
   auto end = bench.end("a");
   end.who.once = "tick";
-  got<Freed>(bench.ask(end).reply);
+  got<Released>(bench.send(end).reply);
   auto second = bench.acquisition("b");
   second.who.job = "ns/a";
   second.who.once = "tick";
   second.if_busy = IfBusy::wait;
-  const auto told = got<Busy>(bench.ask(second).reply);
-  const auto again = got<Busy>(bench.ask(second).reply);
+  const auto told = got<Busy>(bench.send(second).reply);
+  const auto again = got<Busy>(bench.send(second).reply);
   auto other_job = bench.acquisition("c");
   other_job.who.once = "tick";
 
-  EXPECT_EQ(told.because, BusyBecause::done);
+  EXPECT_EQ(told.reason, BusyReason::done);
   EXPECT_EQ(again, told);
   EXPECT_EQ(bench.counted("a", "skipped_done"), 1);
   EXPECT_EQ(bench.counted("a", "runs_skipped"), 1);
-  got<Granted>(bench.ask(other_job).reply);  // K1: two jobs never block each other's runs
+  got<Granted>(bench.send(other_job).reply);  // K1: two jobs never block each other's runs
 }
 
 TEST(Acquire, K4ClaimsTheRunWithTheGrantAndK3KeepsOthersOutWhileItLives) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.once = "tick";
-  bench.ask(first);
+  bench.send(first);
   auto second = bench.acquisition("b");
   second.who.job = "ns/a";
   second.who.once = "tick";
-  const auto while_live = got<Busy>(bench.ask(second).reply);
+  const auto while_live = got<Busy>(bench.send(second).reply);
   bench.pass(30s);
   second.claim.attempt = 2;
 
-  EXPECT_EQ(while_live.because, BusyBecause::held);
+  EXPECT_EQ(while_live.reason, BusyReason::held);
   EXPECT_EQ(bench.record().who.once, "tick");
-  got<Granted>(bench.ask(second).reply);  // K5: a lost run may be claimed again
+  got<Granted>(bench.send(second).reply);  // K5: a lost run may be claimed again
 }
 
 TEST(Acquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) {
   ScriptBench bench;
   auto ask = bench.acquisition("a");
   ask.who.group = "uid";
-  bench.ask(ask);
+  bench.send(ask);
   bench.pass(4s);
-  auto end = bench.end("a", Verdict::failed);
+  auto end = bench.end("a", RunVerdict::failed);
   end.min_hold = 60s;
-  bench.ask(end);
+  bench.send(end);
   const auto refused = got<Busy>(bench.acquire("b"));
   auto retry = bench.acquisition("c");
   retry.who.group = "uid";
-  const auto own = got<Granted>(bench.ask(retry).reply);
-  auto end_again = bench.end("c", Verdict::failed);
+  const auto own = got<Granted>(bench.send(retry).reply);
+  auto end_again = bench.end("c", RunVerdict::failed);
   end_again.min_hold = 60s;
-  bench.ask(end_again);
+  bench.send(end_again);
   bench.pass(60s);
 
-  EXPECT_EQ(refused.because, BusyBecause::cooling);
+  EXPECT_EQ(refused.reason, BusyReason::cooling);
   EXPECT_EQ(refused.remaining, 56s);
   EXPECT_FALSE(own.stole);
   EXPECT_FALSE(got<Granted>(bench.acquire("d")).stole);
@@ -229,7 +228,7 @@ TEST(Acquire, L0RestOfMinHoldIsNotCutByTheClamp) {
   bench.acquire("a");
   auto end = bench.end("a");
   end.min_hold = 10min;
-  bench.ask(end);
+  bench.send(end);
 
   EXPECT_EQ(got<Busy>(bench.acquire("b")).remaining, 10min);
 }
@@ -240,7 +239,7 @@ TEST(Acquire, L0RestIsNeverMoreThanTheMinHoldThoughTheClockWentBack) {
   bench.pass(-std::chrono::hours(5));
   auto end = bench.end("a");
   end.min_hold = 60s;
-  bench.ask(end);
+  bench.send(end);
 
   EXPECT_EQ(got<Busy>(bench.acquire("b")).remaining, 60s);
 }
@@ -249,19 +248,19 @@ TEST(Acquire, L5TellsAGroupThatWasGrantedAndDoesNotCountItsSkip) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.group = "uid";
-  bench.ask(first);
-  bench.release("a", Verdict::failed);
+  bench.send(first);
+  bench.release("a", RunVerdict::failed);
   bench.acquire("b");
   auto retry = bench.acquisition("c");
   retry.who.group = "uid";
-  const auto told = got<Busy>(bench.ask(retry).reply);
+  const auto told = got<Busy>(bench.send(retry).reply);
   retry.if_busy = IfBusy::fail;
-  bench.ask(retry);
+  bench.send(retry);
 
   EXPECT_TRUE(told.group_granted);
   EXPECT_EQ(bench.counted("c", "runs_skipped") + bench.counted("c", "runs_busy"), 0);
   retry.if_busy = IfBusy::timed_out;
-  EXPECT_TRUE(got<Busy>(bench.ask(retry).reply).group_granted);
+  EXPECT_TRUE(got<Busy>(bench.send(retry).reply).group_granted);
   EXPECT_EQ(bench.counted("c", "runs_busy"), 1);
 }
 
@@ -279,8 +278,8 @@ TEST(Acquire, CountsTheWaitOfAGrantThatWasWaitedFor) {
   ScriptBench bench;
   auto ask = bench.acquisition("a");
   ask.waited = 4s;
-  bench.ask(ask);
-  bench.ask(ask);
+  bench.send(ask);
+  bench.send(ask);
 
   EXPECT_EQ(bench.counted("a", "wait_2"), 1);
   EXPECT_EQ(bench.counted("a", "wait_ms"), 4'000);
@@ -288,12 +287,12 @@ TEST(Acquire, CountsTheWaitOfAGrantThatWasWaitedFor) {
 
 TEST(Acquire, AsksForTheIndexOncePerLockAndDay) {
   ScriptBench bench;
-  EXPECT_TRUE(bench.ask(bench.acquisition("a")).index);
+  EXPECT_TRUE(bench.send(bench.acquisition("a")).index);
   bench.release("a");
-  EXPECT_FALSE(bench.ask(bench.acquisition("a", 2)).index);
-  bench.release("a", Verdict::succeeded, 2);
+  EXPECT_FALSE(bench.send(bench.acquisition("a", 2)).index);
+  bench.release("a", RunVerdict::succeeded, 2);
   bench.pass(std::chrono::hours(24));
-  EXPECT_TRUE(bench.ask(bench.acquisition("a", 3)).index);
+  EXPECT_TRUE(bench.send(bench.acquisition("a", 3)).index);
 }
 
 TEST(Acquire, G3ForgetsAtMostAHundredOldEntriesInOneCall) {
@@ -304,7 +303,7 @@ TEST(Acquire, G3ForgetsAtMostAHundredOldEntriesInOneCall) {
   }
   auto ask = bench.acquisition("a");
   ask.who.group = "uid";
-  bench.ask(ask);
+  bench.send(ask);
   bench.release("a");
 
   EXPECT_EQ(bench.client({"ZCARD", bench.key(":groups")}).integer, 51);

@@ -9,14 +9,14 @@ TEST(AttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.group = "uid";
-  bench.ask(first);
-  bench.release("a", Verdict::failed);
+  bench.send(first);
+  bench.release("a", RunVerdict::failed);
   bench.acquire("b");
   auto last = bench.acquisition("c");
   last.who.group = "uid";
   last.if_busy = IfBusy::timed_out;
-  const auto told = got<Busy>(bench.ask(last).reply);
-  const auto again = got<Busy>(bench.ask(last).reply);
+  const auto told = got<Busy>(bench.send(last).reply);
+  const auto again = got<Busy>(bench.send(last).reply);
 
   EXPECT_TRUE(told.group_granted);
   EXPECT_EQ(again, told);
@@ -28,14 +28,14 @@ TEST(AttemptGroups, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
   bench.acquire("a");
   auto skipped = bench.acquisition("b");
   skipped.who.group = "uid";
-  const auto told = got<Busy>(bench.ask(skipped).reply);
+  const auto told = got<Busy>(bench.send(skipped).reply);
   bench.release("a");
   auto sibling = bench.acquisition("c");
   sibling.who.group = "uid";
-  got<Granted>(bench.ask(sibling).reply);
+  got<Granted>(bench.send(sibling).reply);
 
   EXPECT_FALSE(told.group_granted);
-  EXPECT_FALSE(got<Busy>(bench.ask(skipped).reply).group_granted);
+  EXPECT_FALSE(got<Busy>(bench.send(skipped).reply).group_granted);
   EXPECT_EQ(bench.counted("b", "runs_skipped"), 1);
 }
 
@@ -44,12 +44,12 @@ TEST(AttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
     ScriptBench bench;
     auto first = bench.acquisition("a");
     first.who.group = "uid";
-    bench.ask(first);
+    bench.send(first);
     if (released) {
       bench.pass(std::chrono::hours(24 * 20));
-      auto end = bench.end("a", Verdict::failed);
+      auto end = bench.end("a", RunVerdict::failed);
       end.who.group = "uid";
-      bench.ask(end);
+      bench.send(end);
     }
     bench.pass(std::chrono::hours(24 * 35) - 1us);
     bench.acquire("b");
@@ -57,9 +57,9 @@ TEST(AttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
     retry.who.group = "uid";
     retry.if_busy = IfBusy::wait;
 
-    EXPECT_TRUE(got<Busy>(bench.ask(retry).reply).group_granted) << released;
+    EXPECT_TRUE(got<Busy>(bench.send(retry).reply).group_granted) << released;
     bench.pass(1us);
-    EXPECT_FALSE(got<Busy>(bench.ask(retry).reply).group_granted) << released;
+    EXPECT_FALSE(got<Busy>(bench.send(retry).reply).group_granted) << released;
   }
 }
 
@@ -67,64 +67,64 @@ TEST(AttemptGroups, L5RemembersAGroupThatSucceededForADay) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.group = "uid";
-  bench.ask(first);
+  bench.send(first);
   auto end = bench.end("a");
   end.who.group = "uid";
-  bench.ask(end);
+  bench.send(end);
   bench.pass(std::chrono::hours(24) - 1us);
   bench.acquire("b");
   auto retry = bench.acquisition("c");
   retry.who.group = "uid";
   retry.if_busy = IfBusy::wait;
 
-  EXPECT_TRUE(got<Busy>(bench.ask(retry).reply).group_granted);
+  EXPECT_TRUE(got<Busy>(bench.send(retry).reply).group_granted);
   bench.pass(1us);
-  EXPECT_FALSE(got<Busy>(bench.ask(retry).reply).group_granted);
+  EXPECT_FALSE(got<Busy>(bench.send(retry).reply).group_granted);
 }
 
 TEST(AttemptGroups, L5RemembersAGroupThatRanWithoutALock) {
   for (const bool succeeded : {false, true}) {
     ScriptBench bench;
-    auto end = bench.end("a", Verdict::ungated);
+    auto end = bench.end("a", RunVerdict::ungated);
     end.fence = 0;
     end.who.group = "uid";
     end.mark_done = succeeded;
-    got<NotOurs>(bench.ask(end).reply);
+    got<NotHolder>(bench.send(end).reply);
     bench.pass(std::chrono::hours(succeeded ? 24 : 24 * 35) - 1us);
     bench.acquire("b");
     auto retry = bench.acquisition("c");
     retry.who.group = "uid";
     retry.if_busy = IfBusy::wait;
 
-    EXPECT_TRUE(got<Busy>(bench.ask(retry).reply).group_granted) << succeeded;
+    EXPECT_TRUE(got<Busy>(bench.send(retry).reply).group_granted) << succeeded;
     bench.pass(1us);
-    EXPECT_FALSE(got<Busy>(bench.ask(retry).reply).group_granted) << succeeded;
+    EXPECT_FALSE(got<Busy>(bench.send(retry).reply).group_granted) << succeeded;
   }
 }
 
 TEST(AttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne) {
   ScriptBench bench;
-  auto end = bench.end("a", Verdict::given_back);
+  auto end = bench.end("a", RunVerdict::given_back);
   end.fence = 0;
   end.who.group = "uid";
-  bench.ask(end);
+  bench.send(end);
   bench.acquire("b");
   auto other = bench.acquisition("c");
   other.who.group = "uid";
 
-  EXPECT_FALSE(got<Busy>(bench.ask(other).reply).group_granted);
+  EXPECT_FALSE(got<Busy>(bench.send(other).reply).group_granted);
 }
 
 TEST(AttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.group = "uid";
-  bench.ask(first);
+  bench.send(first);
   bench.client({"DEL", bench.key(":groups")});
   auto sibling = bench.acquisition("b");
   sibling.who.group = "uid";
 
-  EXPECT_TRUE(got<Busy>(bench.ask(sibling).reply).group_granted);
+  EXPECT_TRUE(got<Busy>(bench.send(sibling).reply).group_granted);
 }
 
 // Groups g1 to g<n>, each dated a minute after the one before, the last a minute before now.
@@ -144,7 +144,7 @@ std::string rank_of(ScriptBench& bench, const std::string& group) {
 Reply acquire_of_group(ScriptBench& bench, const std::string& owner, const std::string& group) {
   auto a = bench.acquisition(owner);
   a.who.group = group;
-  return bench.ask(a).reply;
+  return bench.send(a).reply;
 }
 
 TEST(AttemptGroups, L5KeepsTheNewest10000GroupsOfALock) {

@@ -90,12 +90,12 @@ TEST(ScriptCodec, ReadsEveryVerdict) {
   EXPECT_EQ(told(acquire(), {"granted", "7", "1", "5", "0"}).now, ServerTime{7});
   EXPECT_TRUE(told(acquire(), {"granted", "7", "1", "5", "0"}).index);
   EXPECT_EQ(told(acquire(), {"busy", "7", "0", "cooling", "pod", "job", "5", "9", "8", "1"}).reply,
-            Reply(Busy{BusyBecause::cooling, "pod", "job", 5, 9us, 8us, true}));
-  EXPECT_EQ(told(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Kept{{}, true}));
+            Reply(Busy{BusyReason::cooling, "pod", "job", 5, 9us, 8us, true}));
+  EXPECT_EQ(told(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Renewed{{}, true}));
   EXPECT_EQ(told(Renew{}, {"not_ours", "7", "0", "revoked"}).reply,
-            Reply(NotOurs{LostBecause::revoked}));
-  EXPECT_EQ(told(Release{}, {"freed", "7", "0"}).reply, Reply(Freed{}));
-  EXPECT_EQ(told(Release{}, {"stale", "7", "0", "1"}).reply, Reply(Stale{true}));
+            Reply(NotHolder{LostReason::revoked}));
+  EXPECT_EQ(told(Release{}, {"freed", "7", "0"}).reply, Reply(Released{}));
+  EXPECT_EQ(told(Release{}, {"stale", "7", "0", "1"}).reply, Reply(TooLate{true}));
 }
 
 TEST(ScriptCodec, TakesAMalformedAnswerForNoAnswer) {
@@ -119,8 +119,8 @@ TEST(ScriptCodec, TakesAMalformedAnswerForNoAnswer) {
   };
   for (const auto& [request, reply] : wrong) {
     const auto decoded = redis::decode(request, reply);
-    ASSERT_TRUE(std::holds_alternative<Down>(decoded.reply));
-    EXPECT_FALSE(std::get<Down>(decoded.reply).unsent);
+    ASSERT_TRUE(std::holds_alternative<Unavailable>(decoded.reply));
+    EXPECT_FALSE(std::get<Unavailable>(decoded.reply).unsent);
     EXPECT_EQ(decoded.now, ServerTime{});
     EXPECT_FALSE(decoded.index);
   }
@@ -208,7 +208,7 @@ TEST(ScriptCodec, RefusesTextsThatAreLongerThanAnyOption) {
   ASSERT_FALSE(view.ok());
   EXPECT_LT(view.error().message.size(), 300u);
   const std::vector<std::string> busy{"busy", "7", "0", "held", huge, "", "5", "0", "0", "0"};
-  EXPECT_TRUE(std::holds_alternative<Down>(redis::decode(acquire(), busy).reply));
+  EXPECT_TRUE(std::holds_alternative<Unavailable>(redis::decode(acquire(), busy).reply));
 }
 
 TEST(ScriptCodec, RefusesACounterThatCannotGrow) {

@@ -6,22 +6,22 @@ namespace cronlatch::testing {
 namespace {
 
 TEST(DoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
-  const auto marks = [](const std::string& what, auto prepare, Verdict verdict) {
+  const auto marks = [](const std::string& what, auto prepare, RunVerdict verdict) {
     ScriptBench bench;
     auto first = bench.acquisition("a");
     first.who.once = "tick";
-    bench.ask(first);
+    bench.send(first);
     auto end = bench.end("a", verdict);
     end.who.once = "tick";
     end.mark_done = true;
     prepare(bench);
-    bench.ask(end);
+    bench.send(end);
     auto later = bench.acquisition("d");
     later.who.job = "ns/a";
     later.who.once = "tick";
-    EXPECT_EQ(got<Busy>(bench.ask(later).reply).because, BusyBecause::done) << what;
+    EXPECT_EQ(got<Busy>(bench.send(later).reply).reason, BusyReason::done) << what;
   };
-  for (const Verdict verdict : {Verdict::succeeded, Verdict::lost, Verdict::ungated}) {
+  for (const RunVerdict verdict : {RunVerdict::succeeded, RunVerdict::lost, RunVerdict::ungated}) {
     marks(
         "held", [](auto&) {}, verdict);
     marks(
@@ -32,7 +32,7 @@ TEST(DoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
         "released since",
         [](auto& bench) { bench.pass(30s), bench.acquire("b"), bench.release("b"); }, verdict);
     marks(
-        "released", [](auto& bench) { bench.release("a", Verdict::failed); }, verdict);
+        "released", [](auto& bench) { bench.release("a", RunVerdict::failed); }, verdict);
     marks(
         "gone", [](auto& bench) { bench.client({"FLUSHALL"}); }, verdict);
   }
@@ -43,32 +43,33 @@ TEST(DoneMarks, R4KeepsTheDateOfAMarkThatIsMadeAgainAndMarksNothingWhenItIsLate)
   bench.acquire("a");
   auto end = bench.end("a");
   end.who.once = "tick";
-  got<Stale>(bench.ask(end, bench.now - 1us).reply);
+  got<TooLate>(bench.send(end, bench.now - 1us).reply);
   EXPECT_FALSE(bench.record().once.contains("ns/a"));
-  bench.ask(end);
+  bench.send(end);
   const auto before = bench.record();
   bench.pass(1s);
-  got<Freed>(bench.ask(end).reply);
+  got<Released>(bench.send(end).reply);
 
   EXPECT_EQ(bench.record(), before);
 }
 
 TEST(DoneMarks, CountsTheVerdictOfAFormerHolderOnceWhateverItIs) {
-  for (const auto& [verdict, name] : {std::pair{Verdict::succeeded, "runs_succeeded"},
-                                      {Verdict::failed, "runs_failed"},
-                                      {Verdict::timed_out, "runs_timed_out"},
-                                      {Verdict::lost, "runs_lost"},
-                                      {Verdict::cannot_start, "runs_cannot_start"},
-                                      {Verdict::ungated, "ungated"}}) {
+  for (const auto& [verdict, name] : {std::pair{RunVerdict::succeeded, "runs_succeeded"},
+                                      {RunVerdict::failed, "runs_failed"},
+                                      {RunVerdict::timed_out, "runs_timed_out"},
+                                      {RunVerdict::lost, "runs_lost"},
+                                      {RunVerdict::cannot_start, "runs_cannot_start"},
+                                      {RunVerdict::ungated, "ungated"}}) {
     ScriptBench bench;
     bench.acquire("a");
     const auto end = bench.end("a", verdict);
     bench.pass(30s);
     bench.acquire("b");
-    for (int i = 0; i < 2; ++i) got<NotOurs>(bench.ask(end).reply);
+    for (int i = 0; i < 2; ++i) got<NotHolder>(bench.send(end).reply);
 
     EXPECT_EQ(bench.counted("a", name), 1) << name;
-    EXPECT_EQ(bench.counted("a", "last_success"), verdict == Verdict::succeeded ? bench.now.us : 0);
+    EXPECT_EQ(bench.counted("a", "last_success"),
+              verdict == RunVerdict::succeeded ? bench.now.us : 0);
     EXPECT_EQ(bench.counted("a", "acquired"), 1);
     EXPECT_EQ(bench.counted("a", "released"), 0);
     EXPECT_EQ(bench.counted("a", "stolen"), 1);
@@ -78,15 +79,16 @@ TEST(DoneMarks, CountsTheVerdictOfAFormerHolderOnceWhateverItIs) {
 TEST(DoneMarks, CountsNoVerdictOfARunThatWasNeverGranted) {
   ScriptBench bench;
   bench.acquire("a");
-  for (const Verdict verdict : {Verdict::succeeded, Verdict::failed, Verdict::given_back}) {
+  for (const RunVerdict verdict :
+       {RunVerdict::succeeded, RunVerdict::failed, RunVerdict::given_back}) {
     auto end = bench.end("b", verdict);
-    bench.ask(end);
+    bench.send(end);
     end.fence = 0;
-    bench.ask(end);
+    bench.send(end);
   }
-  auto given_back = bench.end("c", Verdict::given_back);
+  auto given_back = bench.end("c", RunVerdict::given_back);
   given_back.fence -= 1;
-  bench.ask(given_back);
+  bench.send(given_back);
 
   EXPECT_EQ(bench.record().jobs.size(), 1u);
 }
@@ -95,9 +97,9 @@ TEST(DoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) {
   ScriptBench bench;
   const auto finish = [&](std::uint32_t i) {
     bench.acquire("a", i);
-    auto end = bench.end("a", Verdict::succeeded, i);
+    auto end = bench.end("a", RunVerdict::succeeded, i);
     end.who.once = "tick-" + std::to_string(i);
-    bench.ask(end);
+    bench.send(end);
   };
   for (std::uint32_t i = 1; i <= 128; ++i) finish(i), bench.pass(1s);
   bench.pass(-std::chrono::hours(1));
@@ -116,15 +118,15 @@ TEST(DoneMarks, K3GivesAGrantBackWhoseRunIsDoneBeforeItsAnswerWasHeard) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.who.once = "tick";
-  got<Granted>(bench.ask(first).reply);
-  auto former = bench.end("b", Verdict::lost);
+  got<Granted>(bench.send(first).reply);
+  auto former = bench.end("b", RunVerdict::lost);
   former.who = {"pod-b", "ns/a", "", "tick"};
   former.mark_done = true;
-  got<NotOurs>(bench.ask(former).reply);
-  const auto refused = got<Busy>(bench.ask(first).reply);
+  got<NotHolder>(bench.send(former).reply);
+  const auto refused = got<Busy>(bench.send(first).reply);
 
-  EXPECT_EQ(refused.because, BusyBecause::done);
-  EXPECT_EQ(got<Busy>(bench.ask(first).reply), refused);
+  EXPECT_EQ(refused.reason, BusyReason::done);
+  EXPECT_EQ(got<Busy>(bench.send(first).reply), refused);
   EXPECT_EQ(bench.counted("a", "released"), 1);
   EXPECT_EQ(bench.counted("a", "skipped_done"), 1);
   EXPECT_FALSE(got<Granted>(bench.acquire("c")).stole);

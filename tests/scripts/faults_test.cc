@@ -78,7 +78,7 @@ std::vector<Deed> deeds() {
          return send(b, r);
        }},
       {"release", hold, [](ScriptBench& b) { return send(b, succeeded(b)); }},
-      {"lost report", hold, [](ScriptBench& b) { return send(b, b.end("c", Verdict::lost)); }},
+      {"lost report", hold, [](ScriptBench& b) { return send(b, b.end("c", RunVerdict::lost)); }},
       {"revoke", hold,
        [](ScriptBench& b) { return b.raw(redis::encode_revoke(b.lock, b.prefix, b.now)); }},
       {"restore over an older record", [](ScriptBench& b) { hold(b), b.pass(30s); },
@@ -101,14 +101,14 @@ std::vector<Deed> deeds() {
          hold(b);
          auto r = b.end("a");
          r.min_hold = 10min;
-         b.ask(r);
+         b.send(r);
        },
        [](ScriptBench& b) { return b.raw(redis::encode_revoke(b.lock, b.prefix, b.now)); }},
       {"skip inside the min-hold of a crashed run",
        [](ScriptBench& b) {
          auto a = b.acquisition("a");
          a.min_hold = 10min;
-         b.ask(a);
+         b.send(a);
          b.pass(30s);
        },
        [](ScriptBench& b) { return send(b, b.acquisition("b")); }},
@@ -127,18 +127,18 @@ class FullMemory : public ::testing::Test {
 TEST_F(FullMemory, G2RefusesAGrantAndChangesNothing) {
   bench.lock = "ns/other";
   const std::string before = digest(bench);
-  const auto refused = bench.ask(bench.acquisition("b"));
+  const auto refused = bench.send(bench.acquisition("b"));
 
-  EXPECT_TRUE(got<Down>(refused.reply).error.message.starts_with("OOM"));
+  EXPECT_TRUE(got<Unavailable>(refused.reply).error.message.starts_with("OOM"));
   EXPECT_EQ(digest(bench), before);
 }
 
 TEST_F(FullMemory, G2LetsTheHolderAskAgainRenewAndRelease) {
   got<Granted>(bench.acquire("a"));
-  got<Kept>(bench.renew("a"));
+  got<Renewed>(bench.renew("a"));
   auto end = bench.end("a");
   end.who.once = "tick";
-  got<Freed>(bench.ask(end).reply);
+  got<Released>(bench.send(end).reply);
 
   EXPECT_EQ(bench.counted("a", "released"), 1);
   EXPECT_TRUE(bench.record().once.contains("ns/a"));
@@ -148,13 +148,13 @@ TEST_F(FullMemory, G2LetsARecordBeRestored) {
   auto renewal = bench.renewal("a");
   bench.client({"FLUSHALL"});
 
-  EXPECT_TRUE(got<Kept>(bench.ask(renewal).reply).restored);
+  EXPECT_TRUE(got<Renewed>(bench.send(renewal).reply).restored);
 }
 
 TEST_F(FullMemory, G2LetsBusyBeCountedAndALeaseBeRevoked) {
   got<Busy>(bench.acquire("b"));
   EXPECT_TRUE(bench.revoke().was_held);
-  got<NotOurs>(bench.release("c", Verdict::lost));
+  got<NotHolder>(bench.release("c", RunVerdict::lost));
 
   EXPECT_EQ(bench.counted("b", "skipped_held"), 1);
   EXPECT_EQ(bench.counted("a", "revoked"), 1);
@@ -278,7 +278,7 @@ TEST_F(Poisoned, ATextThatIsLongerThanOptionsAreNowIsStillRead) {
   hold(bench);
   bench.client({"HSET", bench.key(), "holder", std::string(4096, 'x')});
   EXPECT_EQ(got<Busy>(bench.acquire("b")).holder.size(), 4096u);
-  got<Kept>(bench.renew("a"));
+  got<Renewed>(bench.renew("a"));
 }
 
 TEST_F(Poisoned, AHashThatIsNotOursIsNoLockThatWasNeverGranted) {
@@ -315,8 +315,8 @@ TEST_F(Poisoned, AKeyOfAnotherTypeThatAVerbHasNoNeedOfIsLeftAlone) {
   for (const std::string suffix : {":groups", ":once:ns/a"})
     bench.client({"SET", bench.key(suffix), "text", "PX", "600000"});
   bench.read_sets = false;
-  got<Kept>(bench.renew("a"));
-  got<Freed>(bench.release("a"));
+  got<Renewed>(bench.renew("a"));
+  got<Released>(bench.release("a"));
   got<Granted>(bench.acquire("b"));
 
   for (const std::string suffix : {":groups", ":once:ns/a"}) {

@@ -11,8 +11,8 @@ constexpr Micros kDay = 24h;
 class Index : public ::testing::Test {
  protected:
   // As the Redis store does after a reply with the index flag.
-  redis::Decoded ask(const Request& request) {
-    redis::Decoded decoded = bench.ask(request);
+  redis::Decoded send(const Request& request) {
+    redis::Decoded decoded = bench.send(request);
     if (decoded.index) enter(bench.lock);
     return decoded;
   }
@@ -59,13 +59,13 @@ TEST_F(Index, DropsAtMostAHundredNamesAtOnce) {
 
 TEST_F(Index, KeepsALockThatIsHeldAndRenewedForAYear) {
   bench.ttl = std::chrono::hours(1);
-  got<Granted>(ask(bench.acquisition("a")).reply);
+  got<Granted>(send(bench.acquisition("a")).reply);
   int entered = 0;
   for (int hours = 0; hours < 365 * 24; hours += 12) {
     for (int i = 0; i < 24; ++i) {
       bench.pass(30min);
-      const redis::Decoded kept = ask(bench.renewal("a"));
-      ASSERT_TRUE(std::holds_alternative<Kept>(kept.reply));
+      const redis::Decoded kept = send(bench.renewal("a"));
+      ASSERT_TRUE(std::holds_alternative<Renewed>(kept.reply));
       entered += kept.index ? 1 : 0;
     }
     enter("ns/other");
@@ -79,26 +79,26 @@ TEST_F(Index, KeepsALockOfWhichEveryRunIsSkipped) {
   auto a = bench.acquisition("a");
   a.who.once = "tick";
   a.once_ttl = 365 * 24h;
-  got<Granted>(ask(a).reply);
+  got<Granted>(send(a).reply);
   auto end = bench.end("a");
   end.who.once = "tick";
   end.mark_done = true;
   end.once_ttl = a.once_ttl;
-  got<Freed>(ask(end).reply);
+  got<Released>(send(end).reply);
   for (int day = 1; day < 200; ++day) {
     bench.pass(kDay);
     a.claim.attempt = static_cast<std::uint32_t>(day + 1);
-    got<Busy>(ask(a).reply);
+    got<Busy>(send(a).reply);
     enter("ns/other");
     ASSERT_TRUE(holds(bench.lock)) << day;
   }
 }
 
 TEST_F(Index, CostsOneCommandADayAndNoMore) {
-  got<Granted>(ask(bench.acquisition("a")).reply);
-  EXPECT_FALSE(ask(bench.renewal("a")).index);
-  EXPECT_FALSE(ask(bench.acquisition("b")).index);
-  EXPECT_FALSE(ask(bench.end("a")).index);
+  got<Granted>(send(bench.acquisition("a")).reply);
+  EXPECT_FALSE(send(bench.renewal("a")).index);
+  EXPECT_FALSE(send(bench.acquisition("b")).index);
+  EXPECT_FALSE(send(bench.end("a")).index);
 }
 
 }  // namespace

@@ -10,18 +10,18 @@ TEST(MinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) 
   auto first = bench.acquisition("a");
   first.who.group = "uid";
   first.min_hold = 10min;
-  const Fence fence = got<Granted>(bench.ask(first).reply).fence;
-  EXPECT_EQ(got<Busy>(bench.acquire("x")).because, BusyBecause::held);
+  const Fence fence = got<Granted>(bench.send(first).reply).fence;
+  EXPECT_EQ(got<Busy>(bench.acquire("x")).reason, BusyReason::held);
   bench.pass(30s);
   const auto refused = got<Busy>(bench.acquire("b"));
-  EXPECT_EQ(refused, (Busy{BusyBecause::cooling, "pod-a", "ns/a", fence, 30s, 9min + 30s, false}));
+  EXPECT_EQ(refused, (Busy{BusyReason::cooling, "pod-a", "ns/a", fence, 30s, 9min + 30s, false}));
   EXPECT_EQ(got<Busy>(bench.acquire("b")), refused);
   EXPECT_EQ(bench.counted("b", "skipped_held"), 1);
   EXPECT_EQ(bench.counted("a", "stolen"), 0);
 
   auto retry = bench.acquisition("c");
   retry.who.group = "uid";
-  EXPECT_TRUE(got<Granted>(bench.ask(retry).reply).stole);
+  EXPECT_TRUE(got<Granted>(bench.send(retry).reply).stole);
   EXPECT_EQ(bench.counted("a", "stolen"), 1);
 }
 
@@ -29,7 +29,7 @@ TEST(MinHold, L0CountsATakeoverAfterTheMinHoldOfACrashedRunAsStolen) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.min_hold = 10min;
-  bench.ask(first);
+  bench.send(first);
   bench.pass(10min - 1us);
   EXPECT_EQ(got<Busy>(bench.acquire("b")).remaining, 1us);
   bench.pass(1us);
@@ -42,14 +42,14 @@ TEST(MinHold, L7KeepsAMinHoldAfterACrashNoLongerThanItIsThoughTheClockWentBack) 
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.min_hold = 10min;
-  bench.ask(first);
+  bench.send(first);
   bench.pass(-std::chrono::hours(5));
   EXPECT_EQ(got<Busy>(bench.acquire("b")).remaining, 30s);
   bench.pass(5min);
   const auto refused = got<Busy>(bench.acquire("c"));
   bench.pass(5min);
 
-  EXPECT_EQ(refused.because, BusyBecause::cooling);
+  EXPECT_EQ(refused.reason, BusyReason::cooling);
   EXPECT_EQ(refused.remaining, 5min);
   got<Granted>(bench.acquire("d"));
 }
@@ -59,7 +59,7 @@ TEST(MinHold, OpensALockThatOnlyItsMinHoldKeepsClosed) {
   bench.acquire("a");
   auto end = bench.end("a");
   end.min_hold = 10min;
-  bench.ask(end);
+  bench.send(end);
   bench.pass(1min);
   const auto told = bench.revoke();
 
@@ -77,7 +77,7 @@ TEST(MinHold, OpensALockThatACrashLeftInsideItsMinHoldAndClosesItsGrant) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.min_hold = 10min;
-  bench.ask(first);
+  bench.send(first);
   bench.pass(1min);
   const auto told = bench.revoke();
 
@@ -88,14 +88,14 @@ TEST(MinHold, OpensALockThatACrashLeftInsideItsMinHoldAndClosesItsGrant) {
   EXPECT_FALSE(bench.revoke().was_cooling);
   EXPECT_FALSE(got<Granted>(bench.acquire("b")).stole);
   EXPECT_EQ(bench.counted("a", "stolen"), 0);
-  EXPECT_TRUE(got<Stale>(bench.acquire("a")).closed);
+  EXPECT_TRUE(got<TooLate>(bench.acquire("a")).closed);
 }
 
 TEST(MinHold, L0OfAGrantThatAnOlderProgramReplacedIsIgnored) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
   first.min_hold = 10min;
-  bench.ask(first);
+  bench.send(first);
   bench.release("a");
   bench.acquire("b");
   // As a program of version 0.1.0 leaves it.

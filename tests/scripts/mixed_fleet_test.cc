@@ -99,7 +99,7 @@ class Fleet {
     std::vector<std::string> fields;
     for (const RedisAnswer& element : answer.elements) fields.push_back(element.text);
     const Reply reply = redis::decode(request, fields).reply;
-    EXPECT_FALSE(std::holds_alternative<Down>(reply));
+    EXPECT_FALSE(std::holds_alternative<Unavailable>(reply));
     check_law();
     ++met[program.old ? "calls of 0.1.0" : "calls of this version"];
     return reply;
@@ -126,8 +126,8 @@ class Fleet {
     const Reply reply = send(program, acquire_of(program));
     if (std::holds_alternative<Granted>(reply)) return granted(program, std::get<Granted>(reply));
     const Busy busy = got<Busy>(reply);
-    if (busy.because == BusyBecause::done) return void(++met["done"]);
-    ++met[busy.because == BusyBecause::cooling ? "cooling" : "held"];
+    if (busy.reason == BusyReason::done) return void(++met["done"]);
+    ++met[busy.reason == BusyReason::cooling ? "cooling" : "held"];
     const auto at = granted_groups_.find(program.who.group);
     if (at != granted_groups_.end() && bench_.now < at->second + kDay) {
       EXPECT_TRUE(busy.group_granted) << program.who.group;
@@ -164,27 +164,27 @@ class Fleet {
     r.fence = program.fence;
     r.ttl = 30s;
     const Reply reply = send(program, r);
-    if (!std::holds_alternative<Kept>(reply)) return end(program, Verdict::lost);
-    EXPECT_FALSE(std::get<Kept>(reply).restored) << "nothing was lost";
+    if (!std::holds_alternative<Renewed>(reply)) return end(program, RunVerdict::lost);
+    EXPECT_FALSE(std::get<Renewed>(reply).restored) << "nothing was lost";
     program.lease_ends = bench_.now + 30s;
     ++met["kept"];
   }
 
   void end(RunningProgram& program) {
-    end(program, below(2) == 0 ? Verdict::succeeded : Verdict::failed);
+    end(program, below(2) == 0 ? RunVerdict::succeeded : RunVerdict::failed);
   }
-  void end(RunningProgram& program, Verdict verdict) {
+  void end(RunningProgram& program, RunVerdict verdict) {
     Release r;
     r.lock = bench_.lock;
     r.claim = {program.owner, program.attempt};
     r.who = program.who;
     r.fence = program.fence;
     r.verdict = verdict;
-    r.mark_done = verdict == Verdict::succeeded;
+    r.mark_done = verdict == RunVerdict::succeeded;
     r.once_ttl = kDay;
     r.min_hold = Seconds(below(3) * 40);
     const Reply reply = send(program, r);
-    const bool freed = std::holds_alternative<Freed>(reply);
+    const bool freed = std::holds_alternative<Released>(reply);
     // Version 0.1.0 marks only what its holder releases.
     if (r.mark_done && !program.who.once.empty() && (freed || !program.old))
       finished_.try_emplace({program.who.job, program.who.once}, bench_.now);

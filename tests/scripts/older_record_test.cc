@@ -10,9 +10,9 @@ TEST(OlderRecord, SaysGoneWhenTheStoreWentBackToAnOlderRecord) {
   bench.acquire("a");
   auto end = bench.end("b");
   end.fence += 1;
-  EXPECT_EQ(got<NotOurs>(bench.ask(end).reply).because, LostBecause::gone);
+  EXPECT_EQ(got<NotHolder>(bench.send(end).reply).reason, LostReason::gone);
   end.fence -= 1;
-  EXPECT_EQ(got<NotOurs>(bench.ask(end).reply).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.send(end).reply).reason, LostReason::taken);
 }
 
 TEST(OlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
@@ -22,7 +22,7 @@ TEST(OlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
     const Fence fence = bench.record().fence + 1;
     auto renewal = bench.renewal("b");
     renewal.fence = fence;
-    EXPECT_TRUE(got<Kept>(bench.ask(renewal).reply).restored) << what;
+    EXPECT_TRUE(got<Renewed>(bench.send(renewal).reply).restored) << what;
     EXPECT_EQ(bench.record().seat, rules::Seat::held) << what;
     EXPECT_EQ(bench.record().fence, fence) << what;
     EXPECT_EQ(bench.counted("b", "restored"), 1) << what;
@@ -31,7 +31,7 @@ TEST(OlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
                                                   bench.counted("a", "stolen") +
                                                   bench.counted("a", "revoked"))
         << what;
-    EXPECT_FALSE(got<Kept>(bench.ask(renewal).reply).restored) << what;
+    EXPECT_FALSE(got<Renewed>(bench.send(renewal).reply).restored) << what;
     EXPECT_EQ(got<Busy>(bench.acquire("c")).holder, "pod-b") << what;
   };
   restores("free", [](auto& bench) { bench.acquire("a"), bench.release("a"); });
@@ -39,7 +39,7 @@ TEST(OlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
     bench.acquire("a");
     auto end = bench.end("a");
     end.min_hold = 10min;
-    bench.ask(end);
+    bench.send(end);
   });
   restores("expired", [](auto& bench) { bench.acquire("a"), bench.pass(30s); });
   restores("revoked", [](auto& bench) { bench.acquire("a"), bench.revoke(), bench.pass(30s); });
@@ -58,7 +58,7 @@ TEST(OlderRecord, N3CountsAnExpiredGrantThatIsReplacedAsStolenOnceAndOnlyIfItIsO
         bench.client({"HINCRBY", bench.key(":stats"), "acquired|" + job, "1"});
       }
       bench.pass(30s);
-      EXPECT_TRUE(got<Kept>(bench.ask(renewal).reply).restored);
+      EXPECT_TRUE(got<Renewed>(bench.send(renewal).reply).restored);
       for (const char* owner : {"a", "b"}) {
         const std::int64_t open = bench.counted(owner, "acquired") -
                                   bench.counted(owner, "released") -
@@ -77,10 +77,10 @@ TEST(OlderRecord, N3SaysGoneWhenTheOlderRecordIsStillLeased) {
     const auto before = bench.record();
     auto newer = bench.renewal("b");
     newer.fence += 1;
-    EXPECT_EQ(got<NotOurs>(bench.ask(newer).reply).because, LostBecause::gone);
+    EXPECT_EQ(got<NotHolder>(bench.send(newer).reply).reason, LostReason::gone);
     auto same_owner = bench.renewal("a", 2);
     same_owner.fence += 1;
-    EXPECT_EQ(got<NotOurs>(bench.ask(same_owner).reply).because, LostBecause::gone);
+    EXPECT_EQ(got<NotHolder>(bench.send(same_owner).reply).reason, LostReason::gone);
     EXPECT_EQ(bench.record(), before);
   }
 }
@@ -92,7 +92,7 @@ TEST(OlderRecord, N3RestoresANewerAttemptOfTheSameOwner) {
   auto renewal = bench.renewal("a", 2);
   renewal.fence += 1;
 
-  EXPECT_TRUE(got<Kept>(bench.ask(renewal).reply).restored);
+  EXPECT_TRUE(got<Renewed>(bench.send(renewal).reply).restored);
   EXPECT_EQ(bench.record().claim.attempt, 2u);
   EXPECT_EQ(bench.counted("a", "acquired"), 2);
   EXPECT_EQ(bench.counted("a", "stolen"), 1);
@@ -108,7 +108,7 @@ TEST(OlderRecord, N3DoesNotRestoreOverAnOlderRecordWhatWasReleased) {
   renewal.fence = bench.record().fence + 1;
   const auto before = bench.record();
 
-  EXPECT_EQ(got<NotOurs>(bench.ask(renewal).reply).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.send(renewal).reply).reason, LostReason::taken);
   EXPECT_EQ(bench.record(), before);
 }
 
@@ -121,7 +121,7 @@ TEST(OlderRecord, N3SaysTakenWhenTheRecordIsNewer) {
   bench.acquire("b");
   bench.release("b");
 
-  EXPECT_EQ(got<NotOurs>(bench.ask(renewal).reply).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.send(renewal).reply).reason, LostReason::taken);
 }
 
 }  // namespace

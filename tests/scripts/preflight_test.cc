@@ -48,23 +48,24 @@ std::set<std::string> counters_after_a_grant() {
       if (!name.starts_with("last_") && !name.starts_with("wait_")) names.insert(name);
     bench.client({"FLUSHALL"});
   };
-  const auto granted = [&] { got<Granted>(bench.ask(whole_run(bench)).reply); };
+  const auto granted = [&] { got<Granted>(bench.send(whole_run(bench)).reply); };
   std::vector<Millis> lengths{0ms};
   for (const std::int64_t bound : kHoldBucketsMs) lengths.emplace_back(bound + 1);
-  for (const Verdict verdict : {Verdict::succeeded, Verdict::failed, Verdict::timed_out,
-                                Verdict::lost, Verdict::cannot_start, Verdict::given_back})
+  for (const RunVerdict verdict :
+       {RunVerdict::succeeded, RunVerdict::failed, RunVerdict::timed_out, RunVerdict::lost,
+        RunVerdict::cannot_start, RunVerdict::given_back})
     for (const Millis held : lengths) {
       granted();
       Release end = bench.end("b", verdict);
       end.held = held;
       end.overlong = true;
-      got<Freed>(bench.ask(end).reply);
+      got<Released>(bench.send(end).reply);
       note();
     }
   granted();
   Renew renewal = bench.renewal("b");
   bench.client({"DEL", bench.key()});
-  got<Kept>(bench.ask(renewal).reply);
+  got<Renewed>(bench.send(renewal).reply);
   note();
   granted();
   EXPECT_TRUE(bench.revoke().was_held);
@@ -83,7 +84,7 @@ TEST(Preflight, ADamagedCounterThatOnlyTheReleaseTouchesIsNotGranted) {
   for (const bool repeated : {false, true})
     for (const std::string& name : names) {
       bench.client({"FLUSHALL"});
-      if (repeated) got<Granted>(bench.ask(whole_run(bench)).reply);
+      if (repeated) got<Granted>(bench.send(whole_run(bench)).reply);
       const std::string field = name + "|ns/b";
       for (const std::string value : {"abc", "-1", "9007199254740991", "9007199254740000"}) {
         bench.client({"HSET", bench.key(":stats"), field, value});
@@ -99,7 +100,7 @@ TEST(Preflight, ADamagedCounterThatOnlyTheReleaseTouchesIsNotGranted) {
 TEST(Preflight, ADamagedMinHoldIsNotGranted) {
   ScriptBench bench(kDebugAllowed);
   got<Granted>(bench.acquire("a"));
-  got<Freed>(bench.release("a"));
+  got<Released>(bench.release("a"));
   bench.client({"HSET", bench.key(), "min_hold", "soon"});
   const std::string before = digest(bench);
   EXPECT_EQ(send(bench, whole_run(bench)).text, "CRONLATCH_POISONED " + bench.key() + " min_hold");
@@ -109,8 +110,8 @@ TEST(Preflight, ADamagedMinHoldIsNotGranted) {
 TEST(Preflight, ADamagedCounterOfAnotherJobDoesNotStopAGrant) {
   ScriptBench bench;
   bench.client({"HSET", bench.key(":stats"), "hold_ms|ns/c", "999", "runs_succeeded|ns/c", "5"});
-  got<Granted>(bench.ask(whole_run(bench)).reply);
-  got<Freed>(bench.release("b"));
+  got<Granted>(bench.send(whole_run(bench)).reply);
+  got<Released>(bench.release("b"));
 }
 
 TEST(Preflight, AKeyOfAnotherTypeThatOnlyTheReleaseNeedsIsNotGranted) {
@@ -118,7 +119,7 @@ TEST(Preflight, AKeyOfAnotherTypeThatOnlyTheReleaseNeedsIsNotGranted) {
   for (const bool repeated : {false, true})
     for (const std::string suffix : {":stats", ":groups", ":once:ns/b", ":seen"}) {
       bench.client({"FLUSHALL"});
-      if (repeated) got<Granted>(bench.ask(whole_run(bench)).reply);
+      if (repeated) got<Granted>(bench.send(whole_run(bench)).reply);
       bench.client({"SET", bench.key(suffix), "text"});
       const std::string before = digest(bench);
       EXPECT_EQ(send(bench, whole_run(bench)).text,
@@ -153,7 +154,7 @@ TEST_F(Rights, AMissingCommandStopsTheGrantNamesItAndChangesNothing) {
   for (const bool repeated : {false, true})
     for (const std::string& command : kCommands) {
       bench.client({"FLUSHALL"});
-      if (repeated) got<Granted>(bench.ask(whole_run(bench)).reply);
+      if (repeated) got<Granted>(bench.send(whole_run(bench)).reply);
       const std::string before = digest(bench);
       const RedisAnswer answer =
           without({"~*", "+@all", "-" + command}, [&] { return send(bench, whole_run(bench)); });
@@ -181,7 +182,7 @@ TEST_F(Rights, AreTriedWithoutEffectBeforeRedis7) {
     for (const std::string& command : kCommands) {
       bench.client({"FLUSHALL"});
       if (state != "new") got<Granted>(bench.acquire("a"));
-      if (state == "free") got<Freed>(bench.release("a"));
+      if (state == "free") got<Released>(bench.release("a"));
       if (state == "expired") bench.pass(1h);
       const std::string before = digest(bench);
       const RedisAnswer answer = without({"~*", "+@all", "-" + command}, [&] {
@@ -201,7 +202,7 @@ TEST_F(Rights, AreTriedWithoutHarmToAGrant) {
   const RedisAnswer again = send_as_to_an_old_server(bench, request);
   ASSERT_EQ(again.elements.size(), 5u) << again.text;
   EXPECT_EQ(again.elements[3].text, first.elements[3].text);
-  got<Freed>(bench.release("b"));
+  got<Released>(bench.release("b"));
   EXPECT_EQ(bench.counted("b", "acquired"), 1);
 }
 

@@ -227,9 +227,9 @@ class Walk {
     r.claim = claim();
     r.who = who();
     r.fence = fence();
-    r.verdict =
-        dice_.of({Verdict::succeeded, Verdict::succeeded, Verdict::failed, Verdict::timed_out,
-                  Verdict::lost, Verdict::cannot_start, Verdict::given_back, Verdict::ungated});
+    r.verdict = dice_.of({RunVerdict::succeeded, RunVerdict::succeeded, RunVerdict::failed,
+                          RunVerdict::timed_out, RunVerdict::lost, RunVerdict::cannot_start,
+                          RunVerdict::given_back, RunVerdict::ungated});
     r.overlong = dice_.one_in(3);
     r.held = Millis(dice_.below(90'000'000));
     r.mark_done = dice_.one_in(3);
@@ -246,14 +246,14 @@ class Walk {
   }
   template <class Verb>
   Reply compare(const Verb& verb, ServerTime not_after) {
-    const redis::Decoded said = bench_.ask(verb, not_after);
+    const redis::Decoded said = bench_.send(verb, not_after);
     const std::int64_t day_before = model_.day;
     const Reply expected = rules::decide(model_, verb, said.now, not_after);
     EXPECT_EQ(said.reply, expected) << "lua " << name(said.reply) << ", rules " << name(expected);
     EXPECT_EQ(said.index, model_.day != day_before);
     met_[name(expected)]++;
     if constexpr (std::is_same_v<Verb, Release>) {
-      const bool late = std::holds_alternative<Stale>(said.reply);
+      const bool late = std::holds_alternative<TooLate>(said.reply);
       if (verb.mark_done && !verb.who.once.empty() && verb.once_ttl > 0ms && !late)
         expect_marked(verb, said.now);
     }
@@ -301,17 +301,17 @@ class Walk {
   static bool is_counted(const Acquire& a, const Reply& reply) {
     const auto* busy = std::get_if<Busy>(&reply);
     if (busy == nullptr) return false;
-    return busy->because == BusyBecause::done || a.if_busy == IfBusy::timed_out ||
+    return busy->reason == BusyReason::done || a.if_busy == IfBusy::timed_out ||
            (a.if_busy != IfBusy::wait && !busy->group_granted);
   }
   static bool is_busy(const Reply& reply) { return std::holds_alternative<Busy>(reply); }
   static bool is_counted(const Renew&, const Reply&) { return false; }
   static bool is_counted(const Release&, const Reply& reply) {
-    return std::holds_alternative<Freed>(reply);
+    return std::holds_alternative<Released>(reply);
   }
   // `restored` says what the one call did.
   static Reply timeless(Reply reply) {
-    if (auto* kept = std::get_if<Kept>(&reply)) kept->restored = false;
+    if (auto* kept = std::get_if<Renewed>(&reply)) kept->restored = false;
     return reply;
   }
 
@@ -384,14 +384,15 @@ class Walk {
                                                 "freed",   "stale", "down"};
     std::string said = names[reply.index()];
     if (const auto* busy = std::get_if<Busy>(&reply))
-      said += " " + std::to_string(static_cast<int>(busy->because)) +
+      said += " " + std::to_string(static_cast<int>(busy->reason)) +
               (busy->group_granted ? " group" : "");
-    if (const auto* lost = std::get_if<NotOurs>(&reply))
-      said += " " + std::to_string(static_cast<int>(lost->because));
-    if (const auto* stale = std::get_if<Stale>(&reply)) said += stale->closed ? " closed" : " late";
+    if (const auto* lost = std::get_if<NotHolder>(&reply))
+      said += " " + std::to_string(static_cast<int>(lost->reason));
+    if (const auto* stale = std::get_if<TooLate>(&reply))
+      said += stale->closed ? " closed" : " late";
     if (const auto* granted = std::get_if<Granted>(&reply)) said += granted->stole ? " stole" : "";
-    if (const auto* kept = std::get_if<Kept>(&reply)) said += kept->restored ? " restored" : "";
-    if (const auto* down = std::get_if<Down>(&reply)) said += ": " + down->error.message;
+    if (const auto* kept = std::get_if<Renewed>(&reply)) said += kept->restored ? " restored" : "";
+    if (const auto* down = std::get_if<Unavailable>(&reply)) said += ": " + down->error.message;
     return said;
   }
 

@@ -8,8 +8,8 @@ namespace {
 TEST(Release, R1IsRefusedToEverybodyButTheHolder) {
   ScriptBench bench;
   bench.acquire("a");
-  EXPECT_EQ(got<NotOurs>(bench.release("b")).because, LostBecause::taken);
-  EXPECT_EQ(got<NotOurs>(bench.release("a", Verdict::succeeded, 2)).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.release("b")).reason, LostReason::taken);
+  EXPECT_EQ(got<NotHolder>(bench.release("a", RunVerdict::succeeded, 2)).reason, LostReason::taken);
 
   EXPECT_EQ(bench.record().seat, rules::Seat::held);
   EXPECT_EQ(bench.counted("a", "released"), 0);
@@ -19,7 +19,7 @@ TEST(Release, R1IsRefusedToEverybodyButTheHolder) {
 TEST(Release, R2SetsFreeAndKeepsTheFenceAsTheFloor) {
   ScriptBench bench;
   const Fence fence = got<Granted>(bench.acquire("a")).fence;
-  got<Freed>(bench.release("a"));
+  got<Released>(bench.release("a"));
 
   EXPECT_EQ(bench.record().seat, rules::Seat::free);
   EXPECT_EQ(bench.record().fence, fence);
@@ -28,10 +28,10 @@ TEST(Release, R2SetsFreeAndKeepsTheFenceAsTheFloor) {
 TEST(Release, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
   ScriptBench bench;
   bench.acquire("a");
-  got<Freed>(bench.release("a"));
-  got<Freed>(bench.release("a"));
+  got<Released>(bench.release("a"));
+  got<Released>(bench.release("a"));
   bench.acquire("b");
-  got<Freed>(bench.release("a"));
+  got<Released>(bench.release("a"));
 
   EXPECT_EQ(bench.counted("a", "released"), 1);
   EXPECT_EQ(bench.counted("a", "runs_succeeded"), 1);
@@ -41,15 +41,15 @@ TEST(Release, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
 TEST(Release, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
   ScriptBench bench;
   for (const bool done : {true, false})
-    for (const Verdict verdict :
-         {Verdict::succeeded, Verdict::failed, Verdict::timed_out, Verdict::lost,
-          Verdict::cannot_start, Verdict::given_back, Verdict::ungated}) {
+    for (const RunVerdict verdict :
+         {RunVerdict::succeeded, RunVerdict::failed, RunVerdict::timed_out, RunVerdict::lost,
+          RunVerdict::cannot_start, RunVerdict::given_back, RunVerdict::ungated}) {
       bench.lock += "+";
       bench.acquire("a");
       auto end = bench.end("a", verdict);
       end.who.once = "tick";
       end.mark_done = done;
-      bench.ask(end);
+      bench.send(end);
 
       EXPECT_EQ(bench.record().once.contains("ns/a"), done);
     }
@@ -57,13 +57,13 @@ TEST(Release, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
 
 TEST(Release, CountsEachVerdictUnderItsName) {
   ScriptBench bench;
-  for (const auto& [verdict, name] : {std::pair{Verdict::succeeded, "runs_succeeded"},
-                                      {Verdict::failed, "runs_failed"},
-                                      {Verdict::timed_out, "runs_timed_out"},
-                                      {Verdict::lost, "runs_lost"},
-                                      {Verdict::lost, "lost"},
-                                      {Verdict::cannot_start, "runs_cannot_start"},
-                                      {Verdict::ungated, "ungated"}}) {
+  for (const auto& [verdict, name] : {std::pair{RunVerdict::succeeded, "runs_succeeded"},
+                                      {RunVerdict::failed, "runs_failed"},
+                                      {RunVerdict::timed_out, "runs_timed_out"},
+                                      {RunVerdict::lost, "runs_lost"},
+                                      {RunVerdict::lost, "lost"},
+                                      {RunVerdict::cannot_start, "runs_cannot_start"},
+                                      {RunVerdict::ungated, "ungated"}}) {
     bench.lock += "+";
     bench.acquire("a");
     bench.release("a", verdict);
@@ -76,9 +76,9 @@ TEST(Release, CountsEachVerdictUnderItsName) {
 TEST(Release, CountsNoRunForAGrantThatWasGivenBackAndKeepsNoMinHold) {
   ScriptBench bench;
   bench.acquire("a");
-  auto end = bench.end("a", Verdict::given_back);
+  auto end = bench.end("a", RunVerdict::given_back);
   end.min_hold = 60s;
-  bench.ask(end);
+  bench.send(end);
 
   EXPECT_EQ(bench.record().jobs.at("ns/a").values,
             (std::map<std::string, std::int64_t, std::less<>>{{"acquired", 1}, {"released", 1}}));
@@ -91,7 +91,7 @@ TEST(Release, CountsTheHoldAndTheOverlongRun) {
   auto end = bench.end("a");
   end.held = 6s;
   end.overlong = true;
-  bench.ask(end);
+  bench.send(end);
 
   EXPECT_EQ(bench.counted("a", "hold_2"), 1);
   EXPECT_EQ(bench.counted("a", "hold_ms"), 6'000);
@@ -103,7 +103,7 @@ TEST(Release, ClosesAnExpiredLeaseThatNobodyTook) {
   ScriptBench bench;
   bench.acquire("a");
   bench.pass(std::chrono::hours(1));
-  got<Freed>(bench.release("a"));
+  got<Released>(bench.release("a"));
 
   EXPECT_EQ(bench.counted("a", "released"), 1);
 }
@@ -114,8 +114,8 @@ TEST(Release, CountsALostAndAnUngatedRunOnceWhoeverHolds) {
   bench.pass(30s);
   bench.acquire("b");
   for (int i = 0; i < 2; ++i) {
-    got<NotOurs>(bench.release("a", Verdict::lost));
-    got<NotOurs>(bench.release("c", Verdict::ungated));
+    got<NotHolder>(bench.release("a", RunVerdict::lost));
+    got<NotHolder>(bench.release("c", RunVerdict::ungated));
   }
 
   EXPECT_EQ(bench.counted("a", "lost"), 1);
@@ -129,7 +129,7 @@ TEST(Release, G5ChangesNothingAfterItsTime) {
   bench.acquire("a");
   const auto before = bench.record();
 
-  EXPECT_FALSE(got<Stale>(bench.ask(bench.end("a"), bench.now - 1us).reply).closed);
+  EXPECT_FALSE(got<TooLate>(bench.send(bench.end("a"), bench.now - 1us).reply).closed);
   EXPECT_EQ(bench.record(), before);
 }
 
@@ -137,24 +137,24 @@ TEST(Release, K6KeepsTheNewest128RunsOfTheJobForOnceTtl) {
   ScriptBench bench;
   for (std::uint32_t i = 1; i <= 130; ++i) {
     bench.acquire("a", i);
-    auto end = bench.end("a", Verdict::succeeded, i);
+    auto end = bench.end("a", RunVerdict::succeeded, i);
     end.who.once = "tick-" + std::to_string(i);
-    bench.ask(end);
+    bench.send(end);
     bench.pass(1s);
   }
   const auto done = bench.record().once.at("ns/a");
   auto next = bench.acquisition("a", 131);
   next.who.once = "tick-130";
   bench.pass(std::chrono::hours(24) - 1s - 1us);
-  const auto remembered = bench.ask(next).reply;
+  const auto remembered = bench.send(next).reply;
   bench.pass(1us);
   next.claim.attempt = 132;
 
   EXPECT_EQ(done.size(), 128u);
   EXPECT_FALSE(done.contains("tick-2"));
   EXPECT_TRUE(done.contains("tick-3"));
-  EXPECT_EQ(got<Busy>(remembered).because, BusyBecause::done);
-  got<Granted>(bench.ask(next).reply);
+  EXPECT_EQ(got<Busy>(remembered).reason, BusyReason::done);
+  got<Granted>(bench.send(next).reply);
 }
 
 }  // namespace

@@ -10,11 +10,11 @@ TEST(Renew, N1ExtendsOnlyTheHoldersLiveLease) {
   bench.acquire("a");
   bench.pass(10s);
   const auto before = bench.record();
-  EXPECT_EQ(got<NotOurs>(bench.renew("b")).because, LostBecause::taken);
-  EXPECT_EQ(got<NotOurs>(bench.renew("a", 2)).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.renew("b")).reason, LostReason::taken);
+  EXPECT_EQ(got<NotHolder>(bench.renew("a", 2)).reason, LostReason::taken);
   EXPECT_EQ(bench.record(), before);  // S3
 
-  EXPECT_FALSE(got<Kept>(bench.renew("a")).restored);
+  EXPECT_FALSE(got<Renewed>(bench.renew("a")).restored);
   EXPECT_EQ(bench.record().expires, bench.now + 30s);
 }
 
@@ -24,7 +24,7 @@ TEST(Renew, N1NeverRevivesAnExpiredLease) {
   bench.pass(30s);
   const auto before = bench.record();
 
-  EXPECT_EQ(got<NotOurs>(bench.renew("a")).because, LostBecause::expired);
+  EXPECT_EQ(got<NotHolder>(bench.renew("a")).reason, LostReason::expired);
   EXPECT_EQ(bench.record(), before);
 }
 
@@ -33,9 +33,9 @@ TEST(Renew, N1TellsAHolderThatWasReleasedOrTakenOver) {
   bench.acquire("a");
   auto renewal = bench.renewal("a");
   bench.release("a");
-  EXPECT_EQ(got<NotOurs>(bench.ask(renewal).reply).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.send(renewal).reply).reason, LostReason::taken);
   bench.acquire("b");
-  EXPECT_EQ(got<NotOurs>(bench.ask(renewal).reply).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.send(renewal).reply).reason, LostReason::taken);
 }
 
 TEST(Renew, N2NeverShortensTheLeaseButForTheClamp) {
@@ -43,11 +43,11 @@ TEST(Renew, N2NeverShortensTheLeaseButForTheClamp) {
   bench.acquire("a");
   auto shorter = bench.renewal("a");
   shorter.ttl = 5s;
-  got<Kept>(bench.ask(shorter).reply);
+  got<Renewed>(bench.send(shorter).reply);
   EXPECT_EQ(bench.record().expires, bench.now + 30s);
 
   bench.pass(-std::chrono::hours(1));
-  got<Kept>(bench.ask(shorter).reply);
+  got<Renewed>(bench.send(shorter).reply);
   EXPECT_EQ(bench.record().expires, bench.now + 30s);
 }
 
@@ -58,9 +58,9 @@ TEST(Renew, N3RestoresARecordTheStoreHasLost) {
   renewal.who.group = "uid";
   bench.client({"FLUSHALL"});
   bench.pass(10s);
-  const auto restored = bench.ask(renewal);
+  const auto restored = bench.send(renewal);
 
-  EXPECT_TRUE(got<Kept>(restored.reply).restored);
+  EXPECT_TRUE(got<Renewed>(restored.reply).restored);
   EXPECT_TRUE(restored.index);
   const auto record = bench.record();
   EXPECT_EQ(record.fence, fence);
@@ -78,7 +78,7 @@ TEST(Renew, N3DoesNotCountAGrantTwiceWhenTheCountersWereKept) {
   const auto renewal = bench.renewal("a");
   bench.client({"DEL", bench.key()});
 
-  EXPECT_TRUE(got<Kept>(bench.ask(renewal).reply).restored);
+  EXPECT_TRUE(got<Renewed>(bench.send(renewal).reply).restored);
   EXPECT_EQ(bench.counted("a", "acquired"), 1);
 }
 
@@ -89,7 +89,7 @@ TEST(Renew, N3DoesNotRestoreWhatWasReleased) {
   bench.release("a");
   bench.client({"DEL", bench.key()});
 
-  EXPECT_EQ(got<NotOurs>(bench.ask(renewal).reply).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(bench.send(renewal).reply).reason, LostReason::taken);
   EXPECT_EQ(bench.record().seat, rules::Seat::none);
 }
 
@@ -98,10 +98,10 @@ TEST(Renew, N3AndG5ChangeNothingAfterTheirTime) {
   bench.acquire("a");
   const auto renewal = bench.renewal("a");
   const auto before = bench.record();
-  EXPECT_FALSE(got<Stale>(bench.ask(renewal, bench.now - 1us).reply).closed);
+  EXPECT_FALSE(got<TooLate>(bench.send(renewal, bench.now - 1us).reply).closed);
   EXPECT_EQ(bench.record(), before);
   bench.client({"FLUSHALL"});
-  EXPECT_FALSE(got<Stale>(bench.ask(renewal, bench.now - 1us).reply).closed);
+  EXPECT_FALSE(got<TooLate>(bench.send(renewal, bench.now - 1us).reply).closed);
   EXPECT_EQ(bench.record(), rules::Record{});
 }
 
@@ -113,7 +113,7 @@ TEST(Renew, N3SaysGoneWhenAnotherRunCameFirstAfterTheLoss) {
   bench.pass(5s);
   bench.acquire("b");
 
-  EXPECT_EQ(got<NotOurs>(bench.ask(renewal).reply).because, LostBecause::gone);
+  EXPECT_EQ(got<NotHolder>(bench.send(renewal).reply).reason, LostReason::gone);
 }
 
 TEST(Renew, N4KeepsTheFence) {
@@ -139,9 +139,9 @@ TEST(Revoke, IsToldToTheHolderWhoKeepsTheLockUntilItLetsGo) {
   EXPECT_TRUE(twice.was_held);
   EXPECT_EQ(bench.counted("a", "revoked"), 1);
   EXPECT_EQ(got<Busy>(bench.acquire("b")).remaining, 20s);
-  EXPECT_EQ(got<NotOurs>(bench.renew("a")).because, LostBecause::revoked);
+  EXPECT_EQ(got<NotHolder>(bench.renew("a")).reason, LostReason::revoked);
   EXPECT_EQ(bench.record().expires, bench.now + 20s);
-  got<Freed>(bench.release("a", Verdict::lost));
+  got<Released>(bench.release("a", RunVerdict::lost));
   EXPECT_EQ(bench.counted("a", "released"), 0);
   EXPECT_EQ(bench.counted("a", "runs_lost"), 1);
   got<Granted>(bench.acquire("c"));

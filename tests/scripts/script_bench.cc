@@ -128,9 +128,10 @@ RedisAnswer ScriptBench::raw(std::vector<std::string> command) {
   return both.elements[0];
 }
 
-redis::Decoded ScriptBench::ask(const Request& request, ServerTime not_after) {
+redis::Decoded ScriptBench::send(const Request& request, ServerTime not_after) {
   const RedisAnswer answer = raw(redis::encode(request, prefix, not_after));
-  if (answer.is_error()) return {Down{{Code::unreachable, answer.text}, true, false}, {}, false};
+  if (answer.is_error())
+    return {Unavailable{{Code::unreachable, answer.text}, true, false}, {}, false};
   const redis::Decoded decoded = redis::decode(request, texts(answer));
   if (time_ == TimeOf::server) now = decoded.now;
   return decoded;
@@ -176,14 +177,14 @@ Renew ScriptBench::renewal(const std::string& owner, std::uint32_t attempt) {
   return r;
 }
 
-Release ScriptBench::end(const std::string& owner, Verdict verdict, std::uint32_t attempt) {
+Release ScriptBench::end(const std::string& owner, RunVerdict verdict, std::uint32_t attempt) {
   Release r;
   r.lock = lock;
   r.claim = {owner, attempt};
   r.who = {"pod-" + owner, "ns/" + owner, "", ""};
   r.fence = kept_fence();
   r.verdict = verdict;
-  r.mark_done = verdict == Verdict::succeeded;
+  r.mark_done = verdict == RunVerdict::succeeded;
   r.once_ttl = std::chrono::hours(24);
   return r;
 }

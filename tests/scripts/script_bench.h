@@ -34,23 +34,23 @@ class ScriptBench {
   void pass(Micros d) { now = now + d; }
   // Sends what the codec made, changed for the test; its answer.
   RedisAnswer raw(std::vector<std::string> command);
-  redis::Decoded ask(const Request& request, ServerTime not_after);
-  redis::Decoded ask(const Request& request) { return ask(request, now + 3s); }
+  redis::Decoded send(const Request& request, ServerTime not_after);
+  redis::Decoded send(const Request& request) { return send(request, now + 3s); }
   Revoked revoke();
 
   Acquire acquisition(const std::string& owner, std::uint32_t attempt = 1) const;
   Renew renewal(const std::string& owner, std::uint32_t attempt = 1);
-  Release end(const std::string& owner, Verdict verdict = Verdict::succeeded,
+  Release end(const std::string& owner, RunVerdict verdict = RunVerdict::succeeded,
               std::uint32_t attempt = 1);
   Reply acquire(const std::string& owner, std::uint32_t attempt = 1) {
-    return ask(acquisition(owner, attempt)).reply;
+    return send(acquisition(owner, attempt)).reply;
   }
   Reply renew(const std::string& owner, std::uint32_t attempt = 1) {
-    return ask(renewal(owner, attempt)).reply;
+    return send(renewal(owner, attempt)).reply;
   }
-  Reply release(const std::string& owner, Verdict verdict = Verdict::succeeded,
+  Reply release(const std::string& owner, RunVerdict verdict = RunVerdict::succeeded,
                 std::uint32_t attempt = 1) {
-    return ask(end(owner, verdict, attempt)).reply;
+    return send(end(owner, verdict, attempt)).reply;
   }
 
   // Everything the server keeps about the lock; fields that are not ours are a failure.
@@ -80,7 +80,7 @@ class ScriptBench {
 template <class T>
 T got(const Reply& reply) {
   const T* held = std::get_if<T>(&reply);
-  const Down* down = std::get_if<Down>(&reply);
+  const Unavailable* down = std::get_if<Unavailable>(&reply);
   EXPECT_NE(held, nullptr) << "the reply is alternative " << reply.index()
                            << (down ? ": " + down->error.message : "");
   return held != nullptr ? *held : T{};

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "core/time.h"
+#include "base/time.h"
 
 namespace cronlatch::testing {
 

@@ -50,7 +50,7 @@ class RunDriver {
     return *this;
   }
   RunDriver& granted(Millis when = Millis(0)) {
-    return on(when, Granted{.fence = 7, .asked = at(when)});
+    return on(when, Granted{.fence = 7, .sent_at = at(when)});
   }
   RunDriver& up_to_running() {
     on(Millis(0), Begin{});
@@ -66,14 +66,14 @@ class RunDriver {
     return found;
   }
   template <class R>
-  const R* asked() const {
+  const R* last_request() const {
     for (const Action& a : last)
-      if (const Ask* ask = std::get_if<Ask>(&a))
+      if (const StoreRequest* ask = std::get_if<StoreRequest>(&a))
         if (const R* r = std::get_if<R>(&ask->request)) return r;
     return nullptr;
   }
   bool delivered(int signo, Target target) const {
-    for (const Deliver& d : actions<Deliver>())
+    for (const SendSignal& d : actions<SendSignal>())
       if (d.signo == signo && d.target == target) return true;
     return false;
   }

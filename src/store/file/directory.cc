@@ -12,7 +12,8 @@
 #include <cerrno>
 #include <climits>
 
-#include "store/file/trouble.h"
+#include "base/fd.h"
+#include "store/file/file_errors.h"
 
 namespace cronlatch::file {
 namespace {

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/ledger.h"
+#include "base/fd.h"
+#include "core/lock_stats.h"
 #include "store/file/file_store.h"
 #include "store/file/holders.h"
 #include "store/file/kernel_lock.h"
@@ -20,10 +21,10 @@ class FileBackend final : public Backend {
   FileBackend(std::string directory, WallClock clock)
       : directory_(std::move(directory)), clock_(std::move(clock)) {}
 
-  void ask(const Request& request, TimePoint now) override;
+  void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
-  int heirloom() const override { return held_.empty() ? -1 : held_.back().kernel_lock.fd(); }
+  int inherited_fd() const override { return held_.empty() ? -1 : held_.back().kernel_lock.fd(); }
   bool shared() const override { return false; }
 
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
@@ -33,7 +34,7 @@ class FileBackend final : public Backend {
  private:
   struct Pending {
     Request request;
-    TimePoint asked{};
+    TimePoint sent_at{};
     TimePoint try_at{};
     int tries = 0;
   };

@@ -12,7 +12,8 @@
 #include <chrono>
 #include <utility>
 
-#include "clock/kernel_clock.h"
+#include "base/fd.h"
+#include "base/kernel_clock.h"
 #include "store/file/directory.h"
 #include "store/file/file_backend.h"
 #include "store/file/names.h"
@@ -38,7 +39,9 @@ constexpr auto kTouchEvery = std::chrono::hours(1);
 // A turn takes some ten microseconds: look again soon, then ever more rarely.
 Micros pause_after(int tries) { return Micros(50) * (1 << std::min(tries, 6)); }
 
-Down down(const Error& error) { return Down{error, error.code == Code::unreachable, true}; }
+Unavailable down(const Error& error) {
+  return Unavailable{error, error.code == Code::unreachable, true};
+}
 
 const std::string& lock_of(const Request& request) {
   return std::visit([](const auto& r) -> const std::string& { return r.lock; }, request);
@@ -59,7 +62,7 @@ void forget_all_but_newest(std::map<std::string, std::int64_t>& seen) {
 
 }  // namespace
 
-void FileBackend::ask(const Request& request, TimePoint now) { pending_ = {request, now, now, 0}; }
+void FileBackend::send(const Request& request, TimePoint now) { pending_ = {request, now, now, 0}; }
 
 void FileBackend::watch(PollSet& set) const {
   if (pending_) set.wake_by(pending_->try_at);
@@ -75,10 +78,10 @@ std::optional<Reply> FileBackend::step(const PollSet&, TimePoint now) {
     return std::nullopt;
   }
   if (auto* granted = std::get_if<Granted>(&*reply)) {
-    granted->asked = pending_->asked;
+    granted->sent_at = pending_->sent_at;
     touch_at_ = now + kTouchEvery;
   }
-  if (auto* kept = std::get_if<Kept>(&*reply)) kept->asked = pending_->asked;
+  if (auto* kept = std::get_if<Renewed>(&*reply)) kept->sent_at = pending_->sent_at;
   pending_.reset();
   return reply;
 }
@@ -88,13 +91,13 @@ std::optional<Reply> FileBackend::attempt(TimePoint now) {
   const Request& request = pending_->request;
   const Micros left = give_up_of(request) - now;
   if (left < Micros(0)) {
-    if (pending_->tries == 0) return Stale{};
+    if (pending_->tries == 0) return TooLate{};
     return down({Code::unreachable,
                  "the record of lock " + lock_of(request) + " in " + directory_ +
                      " was kept busy by other processes",
                  "see whether one of them is stopped"});
   }
-  if (std::optional<Down> refused = rules::refuse_slots(request)) return *refused;
+  if (std::optional<Unavailable> refused = rules::refuse_slots(request)) return *refused;
   Result<std::optional<Turn>> begun = begin_turn(lock_of(request));
   if (!begun) return down(begun.error());
   if (!*begun) return std::nullopt;
@@ -147,7 +150,7 @@ Reply FileBackend::settle(Turn& turn, const Acquire& request) {
   // The record knows this claim, but another process has its kernel lock (a copy of us that was
   // forked, say).
   if (std::holds_alternative<Granted>(reply) && occupied)
-    return Busy{BusyBecause::held, record.who.holder, record.who.job, record.fence,
+    return Busy{BusyReason::held, record.who.holder, record.who.job, record.fence,
                 turn.now - record.acquired};
   if (std::holds_alternative<Granted>(reply) && taken) {
     turn.stored.pid = getpid();
@@ -160,7 +163,7 @@ Reply FileBackend::settle(Turn& turn, const Acquire& request) {
     held_.push_back({request.lock, turn.place.base, request.claim, std::move(*taken)});
   }
   if (auto* busy = std::get_if<Busy>(&reply);
-      busy && busy->because == BusyBecause::held && busy->holder.empty()) {
+      busy && busy->reason == BusyReason::held && busy->holder.empty()) {
     // Taken without a record: by flock(1), or by what a run left behind.
     const Holder holder =
         Holders().of(turn.place.directory, with_suffix(turn.place.base, kLockSuffix), 0);
@@ -176,7 +179,7 @@ Reply FileBackend::settle(Turn& turn, const Renew& request) {
   rules::Record& record = turn.stored.record;
   const bool granted_to_it = record.seat == rules::Seat::held && record.claim == request.claim;
   if (!ours && (record.seat == rules::Seat::none || granted_to_it))
-    return NotOurs{LostBecause::gone};
+    return NotHolder{LostReason::gone};
   // The process that has the kernel's lock is the holder, though an older record names another.
   const Reply reply = rules::decide(record, request, turn.now, turn.not_after,
                                     ours ? rules::Tenure::vacant : rules::Tenure::occupied);
@@ -186,7 +189,7 @@ Reply FileBackend::settle(Turn& turn, const Renew& request) {
 
 Reply FileBackend::settle(Turn& turn, const Release& request) {
   const Reply reply = rules::decide(turn.stored.record, request, turn.now, turn.not_after);
-  if (std::holds_alternative<Stale>(reply)) return reply;
+  if (std::holds_alternative<TooLate>(reply)) return reply;
   const Status kept = keep(turn);
   // Whether or not it could be written down: the run is over, and what it left behind must not hold
   // the lock.

@@ -16,8 +16,8 @@
 #include <memory>
 #include <string>
 
-#include "core/ledger.h"
-#include "core/result.h"
+#include "base/result.h"
+#include "core/lock_stats.h"
 
 namespace cronlatch {
 
@@ -25,7 +25,7 @@ using WallClock = std::function<ServerTime()>;  // this host's calendar is this 
 ServerTime host_wall_clock();
 
 // Code::config for a path that is not plain and absolute. Nothing is touched here: the directory is
-// made and judged (store/file/directory.h) when the first request is asked; reading the ledger
+// made and judged (store/file/directory.h) when the first request is sent_at; reading the ledger
 // makes nothing.
 Result<std::unique_ptr<Backend>> open_file_store(const std::string& directory,
                                                  WallClock clock = host_wall_clock);

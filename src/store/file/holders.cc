@@ -19,7 +19,7 @@
 #include <memory>
 #include <optional>
 
-#include "store/file/fd.h"
+#include "base/fd.h"
 
 namespace cronlatch::file {
 namespace {

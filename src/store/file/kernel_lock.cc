@@ -9,7 +9,8 @@
 
 #include <cerrno>
 
-#include "store/file/trouble.h"
+#include "base/fd.h"
+#include "store/file/file_errors.h"
 
 namespace cronlatch::file {
 namespace {

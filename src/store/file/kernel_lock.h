@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "core/result.h"
-#include "store/file/fd.h"
+#include "base/fd.h"
+#include "base/result.h"
 
 namespace cronlatch::file {
 

@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "store/file/fd.h"
+#include "base/fd.h"
+#include "store/file/file_errors.h"
 #include "store/file/names.h"
-#include "store/file/trouble.h"
 
 namespace cronlatch::file {
 namespace {
@@ -81,7 +81,7 @@ int write_draft(int directory, const std::string& draft, std::string_view text) 
   if (!fd) return errno;
   if (const int error = write_whole(fd.get(), text)) return error;
   // Some file systems tell only now that there is no room.
-  return fd.close_now() == 0 || errno == EINTR ? 0 : errno;
+  return fd.close() == 0 || errno == EINTR ? 0 : errno;
 }
 
 // A rename over a file makes ext4 write the new one out at once (auto_da_alloc), which costs more

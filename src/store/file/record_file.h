@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/result.h"
-#include "store/file/fd.h"
+#include "base/fd.h"
+#include "base/result.h"
 #include "store/file/record_codec.h"
 
 namespace cronlatch::file {

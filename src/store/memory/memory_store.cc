@@ -36,21 +36,21 @@ std::vector<LockView> MemoryServer::list() const {
   return known;
 }
 
-void MemoryStore::ask(const Request& request, TimePoint now) {
+void MemoryStore::send(const Request& request, TimePoint now) {
   const TimePoint give_up = std::visit([](const auto& verb) { return verb.give_up; }, request);
-  asked_ = Asked{request, now, server_.now() + (give_up - now)};
+  pending_ = PendingRequest{request, now, server_.now() + (give_up - now)};
 }
 
 void MemoryStore::watch(PollSet& set) const {
-  if (asked_) set.wake_by(asked_->at);
+  if (pending_) set.wake_by(pending_->at);
 }
 
 std::optional<Reply> MemoryStore::step(const PollSet&, TimePoint) {
-  if (!asked_) return std::nullopt;
-  const Asked asked = *std::exchange(asked_, std::nullopt);
-  Reply reply = server_.execute(asked.request, asked.not_after);
-  if (auto* granted = std::get_if<Granted>(&reply)) granted->asked = asked.at;
-  if (auto* kept = std::get_if<Kept>(&reply)) kept->asked = asked.at;
+  if (!pending_) return std::nullopt;
+  const PendingRequest pending = *std::exchange(pending_, std::nullopt);
+  Reply reply = server_.execute(pending.request, pending.not_after);
+  if (auto* granted = std::get_if<Granted>(&reply)) granted->sent_at = pending.at;
+  if (auto* kept = std::get_if<Renewed>(&reply)) kept->sent_at = pending.at;
   return reply;
 }
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/ledger.h"
+#include "base/time.h"
+#include "core/lock_stats.h"
 #include "core/store.h"
-#include "core/time.h"
 #include "store/rules.h"
 
 namespace cronlatch {
@@ -24,7 +24,7 @@ class MemoryServer {
   explicit MemoryServer(ServerClock clock) : clock_(std::move(clock)) {}
 
   ServerTime now() const { return clock_(); }
-  // Executes one request at the server's present time; `asked` of the reply is left empty. The
+  // Executes one request at the server's present time; `pending` of the reply is left empty. The
   // simulation calls it directly, as late and as often as its network likes.
   Reply execute(const Request& request, ServerTime not_after);
   Revoked revoke(const std::string& lock);
@@ -33,22 +33,22 @@ class MemoryServer {
   // The store loses everything, as after a restart without persistence.
   void forget() { records_.clear(); }
   // The store goes back to what it kept earlier, as after a failover to a replica that lagged.
-  using Kept = std::map<std::string, rules::Record>;
-  const Kept& kept() const { return records_; }
-  void go_back_to(Kept kept) { records_ = std::move(kept); }
+  using Renewed = std::map<std::string, rules::Record>;
+  const Renewed& kept() const { return records_; }
+  void go_back_to(Renewed kept) { records_ = std::move(kept); }
   // A lock's record as it is, for checkers; an unknown lock has the empty one.
   rules::Record record(const std::string& lock) const;
 
  private:
   ServerClock clock_;
-  Kept records_;
+  Renewed records_;
 };
 
 class MemoryStore : public Backend {
  public:
   explicit MemoryStore(MemoryServer& server) : server_(server) {}
 
-  void ask(const Request& request, TimePoint now) override;
+  void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
@@ -56,13 +56,13 @@ class MemoryStore : public Backend {
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
 
  private:
-  struct Asked {
+  struct PendingRequest {
     Request request;
     TimePoint at;
     ServerTime not_after;
   };
   MemoryServer& server_;
-  std::optional<Asked> asked_;
+  std::optional<PendingRequest> pending_;
 };
 
 }  // namespace cronlatch

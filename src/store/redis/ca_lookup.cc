@@ -12,9 +12,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/errno_hint.h"
+#include "base/errno_hint.h"
+#include "base/fd.h"
+#include "store/redis/address.h"
 #include "store/redis/pem.h"
-#include "store/redis/socket.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -27,10 +28,10 @@ constexpr std::array<const char*, 4> kSystemBundles = {
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // RHEL 7 and later
 };
 
-struct Freed {
+struct Deleter {
   void operator()(X509* cert) const { X509_free(cert); }
 };
-using Cert = std::unique_ptr<X509, Freed>;
+using Cert = std::unique_ptr<X509, Deleter>;
 
 Cert parse(const std::string& der, OSSL_LIB_CTX* library) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
@@ -47,7 +48,7 @@ std::string der_of(const X509_NAME* name) {
 
 // errno is left as the failing call set it.
 bool read_file(const char* path, std::string& text) {
-  const Socket file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Fd file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return false;
   char block[16'384];
   while (text.size() < kMaxFile) {

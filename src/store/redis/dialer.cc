@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/errno_hint.h"
+#include "base/errno_hint.h"
+#include "base/fd.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -83,7 +84,7 @@ void Dialer::start_next(TimePoint now) {
   while (!waiting_.empty()) {
     const Address address = waiting_.back();
     waiting_.pop_back();
-    Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket) {
       note_failure(address, errno);
       continue;

@@ -8,17 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "core/store.h"
-#include "core/time.h"
-#include "store/redis/socket.h"
+#include "store/redis/address.h"
 
 namespace cronlatch::redis {
 
 inline constexpr Millis kDialStagger{250};
 
 struct Dialed {
-  Socket socket;
+  Fd socket;
   Address address;
 };
 
@@ -40,7 +41,7 @@ class Dialer {
 
  private:
   struct Attempt {
-    Socket socket;
+    Fd socket;
     Address address;
   };
   void start_next(TimePoint now);

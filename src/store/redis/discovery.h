@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/result.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "core/store.h"
-#include "core/time.h"
-#include "store/redis/socket.h"
+#include "store/redis/address.h"
 
 namespace cronlatch::redis {
 

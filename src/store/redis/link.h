@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/fd.h"
 #include "core/store.h"
 #include "store/redis/dialer.h"
 #include "store/redis/discovery.h"
@@ -65,7 +66,7 @@ class Link {
   std::string where_;
   Stage stage_ = Stage::finding;
   std::optional<Dialer> dialer_;
-  Socket socket_;
+  Fd socket_;
   std::optional<Address> peer_;
   std::unique_ptr<TlsStream> stream_;
   std::string in_, out_;  // plain bytes that came, wire bytes that have to go

@@ -18,7 +18,4 @@ class PemCertificates {
   std::string_view rest_;
 };
 
-// nullopt when a character is neither base64 nor white space.
-std::optional<std::string> decode_base64(std::string_view text);
-
 }  // namespace cronlatch::redis

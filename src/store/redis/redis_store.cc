@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "clock/kernel_clock.h"
+#include "base/kernel_clock.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/wait.h"
 #include "store/rules.h"
@@ -28,9 +28,9 @@ std::vector<std::string> texts_of(const Resp& answer) {
 }
 
 // The lease is dated from before the question.
-void date(Reply& reply, TimePoint asked) {
-  if (auto* granted = std::get_if<Granted>(&reply)) granted->asked = asked;
-  if (auto* kept = std::get_if<Kept>(&reply)) kept->asked = asked;
+void date(Reply& reply, TimePoint sent_at) {
+  if (auto* granted = std::get_if<Granted>(&reply)) granted->sent_at = sent_at;
+  if (auto* kept = std::get_if<Renewed>(&reply)) kept->sent_at = sent_at;
 }
 
 }  // namespace
@@ -43,13 +43,13 @@ RedisStore::RedisStore(RedisConfig config)
 
 RedisStore::~RedisStore() = default;
 
-void RedisStore::ask(const Request& request, TimePoint) {
+void RedisStore::send(const Request& request, TimePoint) {
   pending_ = Pending{request, give_up_of(request)};
   drop_dead_session();
 }
 
-// The server may have closed the connection while nothing was asked; to find that out with the next
-// request would look like an outage.
+// The server may have closed the connection while nothing was sent_at; to find that out with the
+// next request would look like an outage.
 void RedisStore::drop_dead_session() {
   // Twice: what it said last (the index entry's answer) stands before the end.
   for (int look = 0; look < 2 && session_ != nullptr; ++look) {
@@ -95,7 +95,7 @@ Status RedisStore::apply_credentials(const Result<StoreCredentials>& now) {
 }
 
 std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
-  if (pending_ && !pending_->asked)
+  if (pending_ && !pending_->sent_at)
     if (auto refused = rules::refuse_slots(pending_->request)) {
       pending_.reset();
       return *refused;
@@ -103,9 +103,9 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
   if (pending_ && session_ == nullptr && now < pending_->give_up) connect(now);
   if (session_ != nullptr) {
     session_->step(set, now);
-    if (pending_ && !pending_->asked && session_->is_ready() && now < pending_->give_up)
+    if (pending_ && !pending_->sent_at && session_->is_ready() && now < pending_->give_up)
       send_request(now);
-    if (pending_ && pending_->asked)
+    if (pending_ && pending_->sent_at)
       if (const auto answer = session_->take()) return answered(*answer, now);
     if (session_->failure()) {
       const Failure failure = *session_->failure();
@@ -119,7 +119,7 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
 
 void RedisStore::send_request(TimePoint now) {
   const ServerTime not_after = session_->server_time(pending_->give_up);
-  pending_->asked = now;
+  pending_->sent_at = now;
   session_->send(encode(pending_->request, config_.key_prefix, not_after, pending_->by),
                  Session::Wants::answer);
   session_->flush();
@@ -132,7 +132,7 @@ std::optional<Reply> RedisStore::answered(const Resp& answer, TimePoint now) {
     // Nothing was executed: it is the same attempt, asked once more (a server that was restarted,
     // a promoted replica, a flushed cache).
     pending_->by = ScriptBy::text;
-    pending_->asked.reset();
+    pending_->sent_at.reset();
     if (now < pending_->give_up) send_request(now);
     return std::nullopt;
   }
@@ -140,7 +140,7 @@ std::optional<Reply> RedisStore::answered(const Resp& answer, TimePoint now) {
   Decoded decoded = decode(pending_->request, texts_of(answer));
   if (decoded.now.us != 0) session_->note_server_time(decoded.now, std::max(now, boot_now()));
   if (decoded.index) enter_in_index(decoded.now);
-  date(decoded.reply, *pending_->asked);
+  date(decoded.reply, *pending_->sent_at);
   pending_.reset();
   return std::move(decoded.reply);
 }
@@ -163,13 +163,13 @@ Reply RedisStore::refused(const Resp& answer) {
     session_.reset();
   }
   pending_.reset();
-  return Down{std::move(error), row.transient, row.unexecuted};
+  return Unavailable{std::move(error), row.transient, row.unexecuted};
 }
 
 Reply RedisStore::down(Error error, bool transient) {
-  const bool unsent = !pending_->asked;
+  const bool unsent = !pending_->sent_at;
   pending_.reset();
-  return Down{std::move(error), transient, unsent};
+  return Unavailable{std::move(error), transient, unsent};
 }
 
 // The answer may still come; nobody must take it for the answer to a later question.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RedisStore: the backend of redis:// and rediss://. One connection, one request in flight; each
 // request has a deadline, and a connection on which one was missed is never used again. Contracts:
-// core/store.h, core/ledger.h.
+// core/store.h, core/lock_stats.h.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/ledger.h"
-#include "core/log.h"
+#include "base/log.h"
+#include "core/lock_stats.h"
 #include "core/store_credentials.h"
 #include "store/redis/resolver.h"
 #include "store/redis/script_codec.h"
@@ -36,7 +36,7 @@ class RedisStore : public Backend {
   explicit RedisStore(RedisConfig config);
   ~RedisStore() override;
 
-  void ask(const Request& request, TimePoint now) override;
+  void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
 
@@ -49,7 +49,7 @@ class RedisStore : public Backend {
   struct Pending {
     Request request;
     TimePoint give_up{};
-    std::optional<TimePoint> asked{};  // when it was sent
+    std::optional<TimePoint> sent_at{};  // when it was sent
     ScriptBy by = ScriptBy::hash;
   };
   void connect(TimePoint now);

@@ -11,8 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/errno_hint.h"
-#include "store/redis/socket.h"
+#include "base/errno_hint.h"
+#include "base/fd.h"
+#include "store/redis/address.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -31,7 +32,7 @@ std::vector<Address> addresses_of(const ares_addrinfo& found, std::uint16_t port
 
 // EMFILE or ENFILE when no descriptor can be had now, or 0.
 int descriptor_limit() {
-  const Socket probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const Fd probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   return !probe && is_descriptor_limit(errno) ? errno : 0;
 }
 

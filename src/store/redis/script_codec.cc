@@ -38,21 +38,21 @@ std::string_view name_of(IfBusy wish) {
   return "wait";
 }
 
-std::string_view name_of(Verdict verdict) {
+std::string_view name_of(RunVerdict verdict) {
   switch (verdict) {
-    case Verdict::succeeded:
+    case RunVerdict::succeeded:
       return "succeeded";
-    case Verdict::failed:
+    case RunVerdict::failed:
       return "failed";
-    case Verdict::timed_out:
+    case RunVerdict::timed_out:
       return "timed_out";
-    case Verdict::lost:
+    case RunVerdict::lost:
       return "lost";
-    case Verdict::cannot_start:
+    case RunVerdict::cannot_start:
       return "cannot_start";
-    case Verdict::given_back:
+    case RunVerdict::given_back:
       return "given_back";
-    case Verdict::ungated:
+    case RunVerdict::ungated:
       return "ungated";
   }
   return "given_back";

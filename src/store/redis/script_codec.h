@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ledger.h"
-#include "core/result.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "core/lock_stats.h"
 #include "core/store.h"
-#include "core/time.h"
 
 namespace cronlatch::redis {
 

@@ -68,9 +68,8 @@ Error malformed() {
 
 Busy busy(Fieldwise& f) {
   Busy b;
-  b.because = f.one_of<BusyBecause>({{"held", BusyBecause::held},
-                                     {"cooling", BusyBecause::cooling},
-                                     {"done", BusyBecause::done}});
+  b.reason = f.one_of<BusyReason>(
+      {{"held", BusyReason::held}, {"cooling", BusyReason::cooling}, {"done", BusyReason::done}});
   b.holder = f.text();
   b.job = f.text();
   b.fence = f.fence();
@@ -80,17 +79,17 @@ Busy busy(Fieldwise& f) {
   return b;
 }
 
-LostBecause because(Fieldwise& f) {
-  return f.one_of<LostBecause>({{"expired", LostBecause::expired},
-                                {"taken", LostBecause::taken},
-                                {"revoked", LostBecause::revoked},
-                                {"gone", LostBecause::gone}});
+LostReason reason(Fieldwise& f) {
+  return f.one_of<LostReason>({{"expired", LostReason::expired},
+                               {"taken", LostReason::taken},
+                               {"revoked", LostReason::revoked},
+                               {"gone", LostReason::gone}});
 }
 
 // Nothing for a verdict that the verb's script does not give.
 template <class Verb>
 std::optional<Reply> answer(const std::string& verdict, Fieldwise& f) {
-  if (verdict == "stale") return Stale{f.flag()};
+  if (verdict == "stale") return TooLate{f.flag()};
   if constexpr (std::is_same_v<Verb, Acquire>) {
     if (verdict == "busy") return busy(f);
     if (verdict != "granted") return std::nullopt;
@@ -100,11 +99,11 @@ std::optional<Reply> answer(const std::string& verdict, Fieldwise& f) {
     if (granted.fence == 0) return std::nullopt;
     return granted;
   } else {
-    if (verdict == "not_ours") return NotOurs{because(f)};
+    if (verdict == "not_ours") return NotHolder{reason(f)};
     if constexpr (std::is_same_v<Verb, Renew>) {
-      if (verdict == "kept") return Kept{{}, f.flag()};
+      if (verdict == "kept") return Renewed{{}, f.flag()};
     } else {
-      if (verdict == "freed") return Freed{};
+      if (verdict == "freed") return Released{};
     }
     return std::nullopt;
   }
@@ -119,7 +118,7 @@ Decoded decode(const Request& request, const std::vector<std::string>& reply) {
   const bool index = f.flag();
   const auto told =
       std::visit([&]<class Verb>(const Verb&) { return answer<Verb>(verdict, f); }, request);
-  if (!told || !f.complete()) return {Down{malformed(), true, false}, {}, false};
+  if (!told || !f.complete()) return {Unavailable{malformed(), true, false}, {}, false};
   return {*told, now, index};
 }
 

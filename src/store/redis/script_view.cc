@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/text.h"
+#include "base/text.h"
 #include "store/redis/script_codec.h"
 #include "store/rules.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "clock/kernel_clock.h"
+#include "base/kernel_clock.h"
 
 namespace cronlatch::redis {
 namespace {

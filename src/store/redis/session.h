@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/secret.h"
+#include "base/secret.h"
+#include "base/time.h"
 #include "core/store.h"
-#include "core/time.h"
 #include "store/redis/link.h"
 #include "store/redis/resp.h"
 

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "store/redis/tls_words.h"
+#include "store/redis/tls_errors.h"
 
 namespace cronlatch::redis {
 namespace {

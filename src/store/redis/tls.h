@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
+#include "base/result.h"
 #include "core/store_credentials.h"
 #include "store/redis/ca_lookup.h"
 #include "store/redis/file_stamp.h"

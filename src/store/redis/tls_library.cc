@@ -158,8 +158,8 @@ void start_openssl() {
 
 }  // namespace
 
-void TlsLibrary::Freed::operator()(OSSL_LIB_CTX* context) const { OSSL_LIB_CTX_free(context); }
-void TlsLibrary::Freed::operator()(OSSL_PROVIDER* provider) const {
+void TlsLibrary::Deleter::operator()(OSSL_LIB_CTX* context) const { OSSL_LIB_CTX_free(context); }
+void TlsLibrary::Deleter::operator()(OSSL_PROVIDER* provider) const {
   OSSL_PROVIDER_unload(provider);
 }
 
@@ -168,7 +168,7 @@ TlsLibrary::TlsLibrary() {
   context_.reset(OSSL_LIB_CTX_new());
   OSSL_LIB_CTX* const context = context_.get();
   if (context == nullptr) return;
-  const std::unique_ptr<OSSL_PROVIDER, Freed> whole(OSSL_PROVIDER_load(context, "default"));
+  const std::unique_ptr<OSSL_PROVIDER, Deleter> whole(OSSL_PROVIDER_load(context, "default"));
   if (whole != nullptr) {
     tables(whole.get());
     given = OSSL_PROVIDER_get0_provider_ctx(whole.get());

@@ -19,13 +19,13 @@ class TlsLibrary {
   OSSL_LIB_CTX* get() const { return context_.get(); }
 
  private:
-  struct Freed {
+  struct Deleter {
     void operator()(OSSL_LIB_CTX* context) const;
     void operator()(OSSL_PROVIDER* provider) const;
   };
   // In this order: a context does not let go of a provider that somebody has loaded.
-  std::unique_ptr<OSSL_LIB_CTX, Freed> context_;
-  std::unique_ptr<OSSL_PROVIDER, Freed> provider_;
+  std::unique_ptr<OSSL_LIB_CTX, Deleter> context_;
+  std::unique_ptr<OSSL_PROVIDER, Deleter> provider_;
 };
 
 }  // namespace cronlatch::redis

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "clock/kernel_clock.h"
+#include "base/kernel_clock.h"
 
 namespace cronlatch::redis {
 

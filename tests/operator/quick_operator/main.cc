@@ -12,23 +12,23 @@
 namespace {
 
 using cronlatch::Millis;
-using cronlatch::op::Tempo;
+using cronlatch::op::WatchTiming;
 
-bool set(Tempo& tempo, const std::string& key, long value) {
-  const std::map<std::string, Millis*> waits = {{"handshake", &tempo.admission.handshake},
-                                                {"header", &tempo.admission.header},
-                                                {"body", &tempo.admission.body},
-                                                {"idle", &tempo.admission.idle},
-                                                {"linger", &tempo.admission.linger},
-                                                {"look", &tempo.look},
-                                                {"ledger", &tempo.ledger.every},
-                                                {"patience", &tempo.ledger.patience},
-                                                {"leave", &tempo.leave},
-                                                {"grace", &tempo.grace}};
+bool set(WatchTiming& timing, const std::string& key, long value) {
+  const std::map<std::string, Millis*> waits = {{"handshake", &timing.admission.handshake},
+                                                {"header", &timing.admission.header},
+                                                {"body", &timing.admission.body},
+                                                {"idle", &timing.admission.idle},
+                                                {"linger", &timing.admission.linger},
+                                                {"look", &timing.look},
+                                                {"ledger", &timing.lock_stats.every},
+                                                {"patience", &timing.lock_stats.patience},
+                                                {"leave", &timing.leave},
+                                                {"grace", &timing.grace}};
   if (const auto wait = waits.find(key); wait != waits.end()) {
     *wait->second = Millis(value);
   } else if (key == "connections") {
-    tempo.admission.connections = static_cast<std::size_t>(value);
+    timing.admission.connections = static_cast<std::size_t>(value);
   } else {
     return false;
   }
@@ -38,12 +38,12 @@ bool set(Tempo& tempo, const std::string& key, long value) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Tempo tempo;
+  WatchTiming timing;
   int next = 1;
   for (; next < argc && std::string(argv[next]) != "--"; ++next) {
     const std::string word = argv[next];
     const auto equals = word.find('=');
-    if (!set(tempo, word.substr(0, equals), std::atol(word.substr(equals + 1).c_str()))) {
+    if (!set(timing, word.substr(0, equals), std::atol(word.substr(equals + 1).c_str()))) {
       std::fprintf(stderr, "quick_operator: what is %s?\n", word.c_str());
       return 64;
     }
@@ -53,5 +53,5 @@ int main(int argc, char** argv) {
     return std::string(value == nullptr ? "" : value);
   };
   const std::vector<std::string> rest(argv + (next < argc ? next + 1 : argc), argv + argc);
-  return cronlatch::op::run_operator(rest, environment, tempo);
+  return cronlatch::op::run_operator(rest, environment, timing);
 }

@@ -161,7 +161,7 @@ void read_line() {
   for (;;) ::pause();
 }
 
-void carry_out(const Words& words);
+void execute(const Words& words);
 
 // The words between the bracket at `at` and its partner; `at` is left on the partner.
 Words bracket(const Words& words, std::size_t& at) {
@@ -178,7 +178,7 @@ Words bracket(const Words& words, std::size_t& at) {
 void spawn(const Words& inner) {
   const pid_t pid = ::fork();
   if (pid == 0) {
-    carry_out(inner);
+    execute(inner);
     ::_exit(0);
   }
   say("spawned " + std::to_string(pid));
@@ -189,7 +189,7 @@ void daemon(const Words& inner) {
   if (middle == 0) {
     ::setsid();
     if (::fork() == 0) {
-      carry_out(inner);
+      execute(inner);
       ::_exit(0);
     }
     ::_exit(0);
@@ -242,9 +242,9 @@ void crowd(int count) {
   }
 }
 
-void handle(int signo) { carry_out(g_state->handlers[signo]); }
+void handle(int signo) { execute(g_state->handlers[signo]); }
 
-void carry_out(const Words& words) {
+void execute(const Words& words) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& verb = words[at];
     const auto next = [&words, &at] { return ++at < words.size() ? words[at] : std::string(); };
@@ -314,6 +314,6 @@ void carry_out(const Words& words) {
 int main(int argc, char** argv) {
   State state;
   g_state = &state;
-  carry_out(Words(argv + 1, argv + argc));
+  execute(Words(argv + 1, argv + argc));
   return 0;
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "admission/wishes.h"
+#include "admission/lock_request.h"
 
 namespace cronlatch::op {
 namespace {
@@ -22,7 +22,7 @@ std::string trouble(const std::string& key, const std::string& value,
                     const Settings& settings = platform()) {
   Findings findings;
   const Annotations annotations = {{"lock", {"x", "here[lock]"}}, {key, {value, "here"}}};
-  (void)read_wishes(annotations, settings, "demo", findings);
+  (void)read_lock_request(annotations, settings, "demo", findings);
   return findings.empty() ? "" : findings.error().message;
 }
 
@@ -113,10 +113,10 @@ TEST(Selection, ChoosesByTheNameThatTheServerWillMakeOfGenerateName) {
   EXPECT_FALSE(chosen("day-"));
 }
 
-TEST(Wishes, TakeNoOtherWordForYesOrNo) {
+TEST(LockRequest, TakeNoOtherWordForYesOrNo) {
   const auto lock = [](const std::string& value) {
     Findings findings;
-    (void)read_wishes({{"lock", {value, "here"}}}, platform(), "demo", findings);
+    (void)read_lock_request({{"lock", {value, "here"}}}, platform(), "demo", findings);
     return findings.empty();
   };
   for (const char* word : {"yes", "No", "TRUE", "False", "on", "OFF", "1", "0", "y", "", "enabled"})
@@ -125,28 +125,29 @@ TEST(Wishes, TakeNoOtherWordForYesOrNo) {
     EXPECT_TRUE(lock(name)) << name;
 }
 
-TEST(Wishes, NameLocksInsideOfTheirNamespace) {
-  Wishes wishes;
-  EXPECT_EQ(full_lock_name(wishes, "demo", "nightly").value(), "demo/nightly");
-  wishes.lock = "reports";
-  EXPECT_EQ(full_lock_name(wishes, "demo", "nightly").value(), "demo/reports");
-  wishes.scope = LockScope::cluster;
-  EXPECT_EQ(full_lock_name(wishes, "demo", "nightly").value(), "_cluster/reports");
-  wishes.lock = std::string(200, 'x');
-  EXPECT_FALSE(full_lock_name(wishes, "demo", "nightly").ok());
+TEST(LockRequest, NameLocksInsideOfTheirNamespace) {
+  LockRequest request;
+  EXPECT_EQ(full_lock_name(request, "demo", "nightly").value(), "demo/nightly");
+  request.lock = "reports";
+  EXPECT_EQ(full_lock_name(request, "demo", "nightly").value(), "demo/reports");
+  request.scope = LockScope::cluster;
+  EXPECT_EQ(full_lock_name(request, "demo", "nightly").value(), "_cluster/reports");
+  request.lock = std::string(200, 'x');
+  EXPECT_FALSE(full_lock_name(request, "demo", "nightly").ok());
 }
 
-TEST(Wishes, LayAnnotationsOnThePlatformsDefaults) {
+TEST(LockRequest, LayAnnotationsOnThePlatformsDefaults) {
   Settings settings = platform();
   settings.defaults = {{"ttl", "3m"}, {"on-busy", "wait"}, {"key-prefix", "prod:"}};
   Findings findings;
-  const Wishes wishes = read_wishes({{"ttl", {"5m", "here"}}}, settings, "demo", findings);
-  EXPECT_EQ(wishes.options.ttl, Millis(300'000));
-  EXPECT_EQ(wishes.options.on_busy, OnBusy::wait);
-  EXPECT_EQ(wishes.options.key_prefix, "prod:");
-  EXPECT_EQ(wishes.annotated.count("ttl"), 1U);
-  EXPECT_EQ(wishes.annotated.count("on-busy"), 0U);
-  EXPECT_EQ(wishes.decided.size(), 3U);
+  const LockRequest request =
+      read_lock_request({{"ttl", {"5m", "here"}}}, settings, "demo", findings);
+  EXPECT_EQ(request.options.ttl, Millis(300'000));
+  EXPECT_EQ(request.options.on_busy, OnBusy::wait);
+  EXPECT_EQ(request.options.key_prefix, "prod:");
+  EXPECT_EQ(request.annotated.count("ttl"), 1U);
+  EXPECT_EQ(request.annotated.count("on-busy"), 0U);
+  EXPECT_EQ(request.decided.size(), 3U);
 }
 
 }  // namespace

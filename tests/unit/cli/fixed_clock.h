@@ -2,7 +2,7 @@
 // A clock that stands still, for what only wants to say when.
 #pragma once
 
-#include "core/time.h"
+#include "base/time.h"
 
 namespace cronlatch {
 

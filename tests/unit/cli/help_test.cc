@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
 #include "core/outcome.h"
+#include "options/options.h"
 #include "unit/cli/fixed_clock.h"
 
 namespace cronlatch {

@@ -29,7 +29,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 // A ledger with one lock, or one that does not answer.
-class FakeLedger : public Ledger {
+class FakeLockStats : public LockStats {
  public:
   std::optional<LockView> view;
   Result<std::vector<LockView>> list(TimePoint, std::size_t) override {
@@ -50,9 +50,9 @@ class Report : public testing::Test {
     options_ = default_options();
     options_.lock = "a/b";
     options_.job = "a/b";
-    ledger_.view = LockView{};
-    ledger_.view->lock = "a/b";
-    ledger_.view->jobs["a/b"].values["acquired"] = 7;
+    lock_stats_.view = LockView{};
+    lock_stats_.view->lock = "a/b";
+    lock_stats_.view->jobs["a/b"].values["acquired"] = 7;
   }
   ~Report() override { std::filesystem::remove_all(dir_); }
 
@@ -64,7 +64,7 @@ class Report : public testing::Test {
     if (kind == Kind::ran) outcome.child_code = 3;
     const Log log(format, Level::info, clock_,
                   [this](std::string_view line) { lines_.emplace_back(line); });
-    return report(outcome, options_, &ledger_, log, clock_);
+    return report(outcome, options_, &lock_stats_, log, clock_);
   }
   static std::string text_of(const std::string& path) {
     std::ifstream file(path);
@@ -74,7 +74,7 @@ class Report : public testing::Test {
   FixedClock clock_;
   std::string dir_;
   Options options_;
-  FakeLedger ledger_;
+  FakeLockStats lock_stats_;
   std::vector<std::string> lines_;
 };
 
@@ -199,7 +199,7 @@ TEST_F(Report, RunErrorsAreCountedOnAndTheLastLedgerStaysWhileTheStoreIsAway) {
   (void)report_of(Kind::ran, Reason::none);
 
   // when
-  ledger_.view.reset();
+  lock_stats_.view.reset();
   (void)report_of(Kind::store_down, Reason::unreachable);
   (void)report_of(Kind::store_down, Reason::unreachable);
   (void)report_of(Kind::refused, Reason::auth);
@@ -306,9 +306,9 @@ TEST(RunSpec, OwnersAreLongAndNeverTheSame) {
 
 TEST(RunSpec, AShortLeaseIsWarnedOf) {
   Options options = default_options();
-  EXPECT_THAT(lease_warnings(options, *plan_timings(timing_wishes(options))), IsEmpty());
+  EXPECT_THAT(lease_warnings(options, *plan_timings(timing_options(options))), IsEmpty());
   options.ttl = Millis(10'000);
-  EXPECT_EQ(lease_warnings(options, *plan_timings(timing_wishes(options))).size(), 1U);
+  EXPECT_EQ(lease_warnings(options, *plan_timings(timing_options(options))).size(), 1U);
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/options.h"
+#include "core/lock_name.h"
 #include "fake_files.h"
+#include "options/options.h"
 
 namespace cronlatch {
 namespace {

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/metrics_table.h"
-#include "core/options.h"
 #include "core/outcome.h"
+#include "metrics/metrics_table.h"
+#include "options/options.h"
 
 namespace cronlatch {
 namespace {

@@ -7,12 +7,12 @@
 namespace cronlatch {
 namespace {
 
-TimingWishes wishes(Millis ttl) {
+TimingOptions request(Millis ttl) {
   return {.ttl = ttl, .renew_every = {}, .op_timeout = {}, .kill_after = Millis(10'000)};
 }
 
 TEST(Timings, FollowTheTableForThirtySeconds) {
-  const Timings t = *plan_timings(wishes(Millis(30'000)));
+  const Timings t = *plan_timings(request(Millis(30'000)));
   EXPECT_EQ(t.renew_every, Millis(10'000));
   EXPECT_EQ(t.op_timeout, Millis(3'000));
   EXPECT_EQ(t.retry_gap, Millis(1'000));
@@ -21,24 +21,24 @@ TEST(Timings, FollowTheTableForThirtySeconds) {
   const Lease lease{TimePoint{}};
   EXPECT_EQ(lease.term_at(t), TimePoint{} + Seconds(18));
   EXPECT_EQ(lease.kill_at(t), TimePoint{} + Seconds(28));
-  EXPECT_EQ(lease.dead_at(t), TimePoint{} + Seconds(29));
+  EXPECT_EQ(lease.reaped_by(t), TimePoint{} + Seconds(29));
 }
 
 TEST(Timings, LeaveSevenTenthsOfASecondForTheSmallestLease) {
-  const Timings t = *plan_timings(wishes(kMinTtl));
+  const Timings t = *plan_timings(request(kMinTtl));
   EXPECT_GE(t.grace, Millis(700));
   EXPECT_LT(t.grace, Millis(730));
 }
 
 TEST(Timings, TolerateTheOutagesThatAreDocumented) {
-  EXPECT_EQ(plan_timings(wishes(Millis(120'000)))->outage_tolerance(), Millis(96'100));
-  EXPECT_EQ(plan_timings(wishes(Millis(60'000)))->outage_tolerance(), Millis(36'700));
-  EXPECT_EQ(plan_timings(wishes(Millis(30'000)))->outage_tolerance(), Millis(7'000));
+  EXPECT_EQ(plan_timings(request(Millis(120'000)))->outage_tolerance(), Millis(96'100));
+  EXPECT_EQ(plan_timings(request(Millis(60'000)))->outage_tolerance(), Millis(36'700));
+  EXPECT_EQ(plan_timings(request(Millis(30'000)))->outage_tolerance(), Millis(7'000));
 }
 
 TEST(Timings, NeverSpendMoreThanTheLease) {
   for (Millis ttl = kMinTtl; ttl <= kMaxTtl; ttl += Millis(777)) {
-    const Result<Timings> t = plan_timings(wishes(ttl));
+    const Result<Timings> t = plan_timings(request(ttl));
     ASSERT_TRUE(t.ok()) << ttl.count();
     EXPECT_LE(
         t->renew_every * 11 / 10 + t->op_timeout + t->retry_gap + t->grace + t->reap + t->margin,
@@ -49,7 +49,7 @@ TEST(Timings, NeverSpendMoreThanTheLease) {
 }
 
 TEST(Timings, RefuseWhatCannotHoldAndNameTheSmallestTtlThatWould) {
-  TimingWishes w = wishes(Millis(30'000));
+  TimingOptions w = request(Millis(30'000));
   w.renew_every = Millis(26'000);
   const Result<Timings> t = plan_timings(w);
   ASSERT_FALSE(t.ok());
@@ -65,7 +65,7 @@ TEST(Timings, RefuseWhatCannotHoldAndNameTheSmallestTtlThatWould) {
 }
 
 TEST(Timings, KeepAShortKillAfterAsItIs) {
-  TimingWishes w = wishes(Millis(120'000));
+  TimingOptions w = request(Millis(120'000));
   w.kill_after = Millis(0);
   EXPECT_EQ(plan_timings(w)->grace, Millis(0));
 }

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <set>
 
-#include "json_check.h"
+#include "support/json_check.h"
 
 namespace cronlatch {
 namespace {

@@ -10,21 +10,21 @@ namespace cronlatch::testing {
 namespace {
 
 Busy held_by(const std::string& holder, Millis remaining = Millis(60'000)) {
-  return Busy{.because = BusyBecause::held,
+  return Busy{.reason = BusyReason::held,
               .holder = holder,
               .job = "",
               .fence = 5,
               .held_for = Seconds(3),
               .remaining = remaining};
 }
-Down down(bool unsent = false) {
-  return Down{{Code::unreachable, "connection refused"}, true, unsent};
+Unavailable down(bool unsent = false) {
+  return Unavailable{{Code::unreachable, "connection refused"}, true, unsent};
 }
 
 TEST(Run, StartsTheCommandOnlyWhenGranted) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{});
-  ASSERT_NE(d.asked<Acquire>(), nullptr);
+  ASSERT_NE(d.last_request<Acquire>(), nullptr);
   EXPECT_FALSE(d.launched());
   d.granted(Millis(20));
   EXPECT_TRUE(d.launched());
@@ -52,7 +52,7 @@ TEST(Run, FailsOnABusyLockWhenTold) {
   spec.on_busy = OnBusy::fail;
   RunDriver d(spec);
   d.on(Millis(0), Begin{});
-  EXPECT_EQ(d.asked<Acquire>()->if_busy, IfBusy::fail);
+  EXPECT_EQ(d.last_request<Acquire>()->if_busy, IfBusy::fail);
   d.on(Millis(0), held_by("web-1"));
   EXPECT_EQ(d.outcome().kind, Kind::busy);
 }
@@ -68,7 +68,7 @@ TEST(Run, WaitsAndAsksAgainUntilWaitTimeout) {
     const Millis wake = std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0)));
     ASSERT_LE(wake, Millis(5'001));
     d.on(wake, Tick{});
-    const bool last = d.asked<Acquire>()->if_busy == IfBusy::timed_out;
+    const bool last = d.last_request<Acquire>()->if_busy == IfBusy::timed_out;
     EXPECT_EQ(last, wake >= Millis(5'000));
     d.on(wake, held_by("web-1"));
   }
@@ -105,7 +105,7 @@ TEST(Run, SkipsADoneIdentityEvenWhenItMayWait) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_busy = OnBusy::wait;
   RunDriver d(spec);
-  d.on(Millis(0), Begin{}).on(Millis(0), Busy{.because = BusyBecause::done});
+  d.on(Millis(0), Begin{}).on(Millis(0), Busy{.reason = BusyReason::done});
   EXPECT_EQ(d.outcome().kind, Kind::skipped);
   EXPECT_EQ(d.outcome().reason, Reason::done);
 }
@@ -126,19 +126,19 @@ TEST(Run, RunsTheSkipCommandAndReportsButDoesNotReturnItsCode) {
 TEST(Run, S4AsksAgainWithTheSameAttemptAfterAnUnknownResult) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{});
-  const Claim first = d.asked<Acquire>()->claim;
+  const Claim first = d.last_request<Acquire>()->claim;
   d.on(Millis(10), down());
   EXPECT_FALSE(d.launched());
   d.tick_until(Millis(1'300));
-  ASSERT_NE(d.asked<Acquire>(), nullptr);
-  EXPECT_EQ(d.asked<Acquire>()->claim, first);
+  ASSERT_NE(d.last_request<Acquire>(), nullptr);
+  EXPECT_EQ(d.last_request<Acquire>()->claim, first);
 }
 
 TEST(Run, L1GivesUpOnADeadStoreWithinFiveSecondsAndGivesBackWhatItMayHave) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{});
   Millis now{0};
-  while (d.asked<Release>() == nullptr) {
+  while (d.last_request<Release>() == nullptr) {
     d.on(now, down());
     if (d.run.phase() == Phase::retrying) {
       now = std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0)));
@@ -146,7 +146,7 @@ TEST(Run, L1GivesUpOnADeadStoreWithinFiveSecondsAndGivesBackWhatItMayHave) {
     }
     ASSERT_LE(now, Millis(5'000));
   }
-  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::given_back);
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::given_back);
   while (!d.finished()) {
     ASSERT_LE(now, Millis(6'100));
     if (d.run.phase() == Phase::releasing && d.run.wake_at()) {
@@ -171,7 +171,7 @@ TEST(Run, HasNothingToGiveBackWhenNothingWasSent) {
 
 TEST(Run, DoesNotTryAgainWhatOnlyAPersonCanMend) {
   RunDriver d(spec_with(Millis(30'000)));
-  d.on(Millis(0), Begin{}).on(Millis(5), Down{{Code::auth, "wrong password"}, false, true});
+  d.on(Millis(0), Begin{}).on(Millis(5), Unavailable{{Code::auth, "wrong password"}, false, true});
   EXPECT_EQ(d.outcome().kind, Kind::refused);
   EXPECT_EQ(d.outcome().reason, Reason::auth);
   EXPECT_EQ(exit_code(d.outcome(), 0), 77);
@@ -209,9 +209,9 @@ TEST(Run, RunsUngatedOnlyWhenToldAndSaysSo) {
   EXPECT_TRUE(d.launched());
   EXPECT_TRUE(d.said("ungated"));
   d.on(Millis(95), ChildStarted{}).on(Millis(200), ChildExited{4, true});
-  ASSERT_NE(d.asked<Release>(), nullptr);
-  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::ungated);
-  d.on(Millis(210), NotOurs{});
+  ASSERT_NE(d.last_request<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::ungated);
+  d.on(Millis(210), NotHolder{});
   EXPECT_EQ(d.outcome().reason, Reason::ungated);
   EXPECT_EQ(exit_code(d.outcome(), 0), 4);
 }
@@ -220,23 +220,23 @@ TEST(Run, DoesNotStartOnAGrantThatIsTooOldAndAsksAgain) {
   RunSpec spec = spec_with(Millis(5'000));
   spec.connect_timeout = Millis(20'000);
   RunDriver d(spec);
-  d.on(Millis(0), Begin{}).on(Millis(4'000), Granted{.fence = 7, .asked = at(Millis(0))});
+  d.on(Millis(0), Begin{}).on(Millis(4'000), Granted{.fence = 7, .sent_at = at(Millis(0))});
   EXPECT_FALSE(d.launched());
-  ASSERT_NE(d.asked<Acquire>(), nullptr);
-  d.on(Millis(4'010), Granted{.fence = 7, .asked = at(Millis(4'000))});
+  ASSERT_NE(d.last_request<Acquire>(), nullptr);
+  d.on(Millis(4'010), Granted{.fence = 7, .sent_at = at(Millis(4'000))});
   EXPECT_TRUE(d.launched());
 }
 
 TEST(Run, TakesANewAttemptNumberWhenTheOldOneIsClosed) {
   RunDriver d(spec_with(Millis(30'000)));
-  d.on(Millis(0), Begin{}).on(Millis(1), Stale{.closed = true});
-  EXPECT_EQ(d.asked<Acquire>()->claim.attempt, 2u);
+  d.on(Millis(0), Begin{}).on(Millis(1), TooLate{.closed = true});
+  EXPECT_EQ(d.last_request<Acquire>()->claim.attempt, 2u);
 }
 
 TEST(Run, KeepsItsAttemptNumberWhenTheQuestionWasOnlyLate) {
   RunDriver d(spec_with(Millis(30'000)));
-  d.on(Millis(0), Begin{}).on(Millis(1), Stale{.closed = false}).tick_until(Millis(1'300));
-  EXPECT_EQ(d.asked<Acquire>()->claim.attempt, 1u);
+  d.on(Millis(0), Begin{}).on(Millis(1), TooLate{.closed = false}).tick_until(Millis(1'300));
+  EXPECT_EQ(d.last_request<Acquire>()->claim.attempt, 1u);
 }
 
 class CancelSignals : public ::testing::TestWithParam<int> {};
@@ -248,10 +248,10 @@ TEST_P(CancelSignals, GiveBackAPendingGrantAndNeverStart) {
   EXPECT_FALSE(d.finished());
   d.granted(Millis(3));
   EXPECT_FALSE(d.launched());
-  ASSERT_NE(d.asked<Release>(), nullptr);
-  EXPECT_EQ(d.asked<Release>()->fence, 7u);
-  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::given_back);
-  d.on(Millis(4), Freed{});
+  ASSERT_NE(d.last_request<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>()->fence, 7u);
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::given_back);
+  d.on(Millis(4), Released{});
   EXPECT_EQ(d.outcome().kind, Kind::interrupted);
   EXPECT_EQ(exit_code(d.outcome(), 0), 128 + GetParam());
 }

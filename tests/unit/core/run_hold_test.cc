@@ -9,7 +9,7 @@
 namespace cronlatch::testing {
 namespace {
 
-const Down kDown{{Code::unreachable, "timed out"}, true, false};
+const Unavailable kDown{{Code::unreachable, "timed out"}, true, false};
 
 // Answers every renewal with Down until `until`; returns when TERM and KILL were sent.
 struct Fate {
@@ -21,11 +21,11 @@ Fate starve(RunDriver& d, Millis until) {
     const TimePoint now = *d.run.wake_at();
     const auto actions = d.run.on(Tick{}, now);
     for (const Action& a : actions) {
-      if (const Deliver* s = std::get_if<Deliver>(&a)) {
+      if (const SendSignal* s = std::get_if<SendSignal>(&a)) {
         if (s->signo == SIGTERM && !fate.term) fate.term = now;
         if (s->signo == SIGKILL && !fate.kill) fate.kill = now;
       }
-      if (std::holds_alternative<Ask>(a)) d.run.on(kDown, now + Millis(3));
+      if (std::holds_alternative<StoreRequest>(a)) d.run.on(kDown, now + Millis(3));
     }
     d.now = now;
   }
@@ -55,7 +55,7 @@ TEST(Run, SendsTermAndKillAtTheTimesOfTheTimeline) {
 TEST(Run, DatesTheLeaseFromBeforeTheQuestionNotFromTheAnswer) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{})
-      .on(Millis(2'000), Granted{.fence = 7, .asked = at(Millis(0))})
+      .on(Millis(2'000), Granted{.fence = 7, .sent_at = at(Millis(0))})
       .on(Millis(2'000), ChildStarted{});
   EXPECT_EQ(*starve(d, Millis(28'500)).term, at(Millis(18'000)));
 }
@@ -66,7 +66,7 @@ TEST(Run, NeverAsksForARenewalBeyondItsLease) {
   for (int i = 0; i < 1'000 && d.run.wake_at() && *d.run.wake_at() < at(Millis(40'000)); ++i) {
     d.now = *d.run.wake_at();
     d.last = d.run.on(Tick{}, d.now);
-    if (const Renew* r = d.asked<Renew>()) {
+    if (const Renew* r = d.last_request<Renew>()) {
       EXPECT_LE(r->give_up, at(Millis(29'000)));
       EXPECT_LT(d.now, at(Millis(29'000)));
       d.run.on(kDown, d.now);
@@ -80,7 +80,7 @@ TEST(Run, KeepsTheLockButDoesNotTakeTermBackWhenARenewalSucceedsLate) {
   const Fate fate = starve(d, Millis(18'500));
   ASSERT_TRUE(fate.term);
   ASSERT_FALSE(fate.kill);
-  d.on(Millis(18'600), Kept{.asked = at(Millis(18'600))});
+  d.on(Millis(18'600), Renewed{.sent_at = at(Millis(18'600))});
   const Fate after = starve(d, Millis(27'999));
   EXPECT_FALSE(after.kill);
   d.tick_until(Millis(28'000));
@@ -90,23 +90,23 @@ TEST(Run, KeepsTheLockButDoesNotTakeTermBackWhenARenewalSucceedsLate) {
 
 TEST(Run, KillsTheTreeAtOnceWhenAnotherRunHasTheLock) {
   RunDriver d(spec_with(Millis(30'000)));
-  d.up_to_running().on(Millis(9'900), NotOurs{LostBecause::taken});
+  d.up_to_running().on(Millis(9'900), NotHolder{LostReason::taken});
   EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
   d.on(Millis(9'910), ChildExited{137, true});
-  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::lost);
-  d.on(Millis(9'920), NotOurs{LostBecause::taken});
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::lost);
+  d.on(Millis(9'920), NotHolder{LostReason::taken});
   EXPECT_EQ(exit_code(d.outcome(), 0), 79);
   EXPECT_EQ(d.outcome().reason, Reason::taken);
 }
 
 TEST(Run, StopsInGoodOrderWhenRevokedBecauseTheLeaseStillStands) {
   RunDriver d(spec_with(Millis(30'000)));
-  d.up_to_running().on(Millis(10'000), NotOurs{LostBecause::revoked});
+  d.up_to_running().on(Millis(10'000), NotHolder{LostReason::revoked});
   EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
   EXPECT_FALSE(d.delivered(SIGKILL, Target::tree));
   d.tick_until(Millis(20'000));
   EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
-  d.on(Millis(20'010), ChildExited{137, true}).on(Millis(20'020), Freed{});
+  d.on(Millis(20'010), ChildExited{137, true}).on(Millis(20'020), Released{});
   EXPECT_EQ(d.outcome().reason, Reason::revoked);
 }
 
@@ -128,8 +128,8 @@ TEST(Run, OnLostWarnOnlySaysSoAndReturnsTheCommandsCode) {
   const Fate fate = starve(d, Millis(120'000));
   EXPECT_FALSE(fate.term);
   d.on(Millis(121'000), ChildExited{0, true});
-  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::lost);
-  d.on(Millis(121'001), NotOurs{});
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::lost);
+  d.on(Millis(121'001), NotHolder{});
   EXPECT_EQ(d.outcome().kind, Kind::ran);
   EXPECT_EQ(d.outcome().reason, Reason::expired);
   EXPECT_EQ(exit_code(d.outcome(), 0), 0);
@@ -138,7 +138,7 @@ TEST(Run, OnLostWarnOnlySaysSoAndReturnsTheCommandsCode) {
 TEST(Run, NothingIsRenewedOrTimedForAStoreWithoutLeases) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{})
-      .on(Millis(0), Granted{.fence = 7, .asked = at(Millis(0)), .leased = false})
+      .on(Millis(0), Granted{.fence = 7, .sent_at = at(Millis(0)), .leased = false})
       .on(Millis(0), ChildStarted{});
   EXPECT_FALSE(d.run.wake_at().has_value());
 }
@@ -152,7 +152,7 @@ TEST(Run, MaxRunEndsInTermThenKillThen124) {
   EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
   d.tick_until(Millis(7'000));
   EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
-  d.on(Millis(7'001), ChildExited{137, true}).on(Millis(7'002), Freed{});
+  d.on(Millis(7'001), ChildExited{137, true}).on(Millis(7'002), Released{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 124);
 }
 
@@ -165,7 +165,7 @@ TEST(Run, WarnsOnceAboutALongRun) {
   d.tick_until(Millis(8'000));
   EXPECT_FALSE(d.said("long_run"));
   d.on(Millis(8'001), ChildExited{0, true});
-  EXPECT_TRUE(d.asked<Release>()->overlong);
+  EXPECT_TRUE(d.last_request<Release>()->overlong);
 }
 
 TEST(Run, ForwardsEverySignalToTheGroup) {
@@ -180,7 +180,7 @@ TEST(Run, ForwardsEverySignalToTheGroup) {
 TEST(Run, LooksAtTheLeaseBeforeAStoppedCommandGoesOn) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(60'000), SignalArrived{SIGCONT});
-  const auto sent = d.actions<Deliver>();
+  const auto sent = d.actions<SendSignal>();
   ASSERT_GE(sent.size(), 2u);
   const auto first_of = [&](int signo) {
     for (std::size_t i = 0; i < sent.size(); ++i)
@@ -196,15 +196,15 @@ TEST(Run, S5HoldsAndRenewsTheLockWhileALeftoverLives) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(1'000), ChildExited{0, false});
   EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
-  EXPECT_EQ(d.asked<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>(), nullptr);
   d.tick_until(Millis(10'999));
-  EXPECT_EQ(d.asked<Release>(), nullptr);
-  EXPECT_NE(d.asked<Renew>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>(), nullptr);
+  EXPECT_NE(d.last_request<Renew>(), nullptr);
   d.tick_until(Millis(11'000));
   EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
-  d.on(Millis(11'010), Kept{.asked = at(Millis(11'000))}).on(Millis(11'020), TreeEmpty{});
-  ASSERT_NE(d.asked<Release>(), nullptr);
-  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::succeeded);
+  d.on(Millis(11'010), Renewed{.sent_at = at(Millis(11'000))}).on(Millis(11'020), TreeEmpty{});
+  ASSERT_NE(d.last_request<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::succeeded);
 }
 
 TEST(Run, S5ReportsAProcessThatSurvivesKill) {
@@ -213,7 +213,7 @@ TEST(Run, S5ReportsAProcessThatSurvivesKill) {
   EXPECT_FALSE(d.said("stuck"));
   d.tick_until(Millis(2'200));
   EXPECT_TRUE(d.said("stuck"));
-  EXPECT_EQ(d.asked<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>(), nullptr);
 }
 
 TEST(Run, LeftoversWaitHoldsUntilTheyEnd) {
@@ -221,8 +221,8 @@ TEST(Run, LeftoversWaitHoldsUntilTheyEnd) {
   spec.leftovers = Leftovers::wait;
   RunDriver d(spec);
   d.up_to_running().on(Millis(1'000), ChildExited{3, false});
-  EXPECT_TRUE(d.actions<Deliver>().empty());
-  d.on(Millis(5'000), TreeEmpty{}).on(Millis(5'001), Freed{});
+  EXPECT_TRUE(d.actions<SendSignal>().empty());
+  d.on(Millis(5'000), TreeEmpty{}).on(Millis(5'001), Released{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 3);
 }
 
@@ -232,9 +232,9 @@ TEST(Run, LeftoversWaitThatLosesTheLeaseIsLost) {
   RunDriver d(spec);
   d.up_to_running()
       .on(Millis(1'000), ChildExited{0, false})
-      .on(Millis(9'000), NotOurs{LostBecause::gone});
+      .on(Millis(9'000), NotHolder{LostReason::gone});
   EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
-  d.on(Millis(9'010), TreeEmpty{}).on(Millis(9'020), NotOurs{});
+  d.on(Millis(9'010), TreeEmpty{}).on(Millis(9'020), NotHolder{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 79);
   EXPECT_EQ(d.outcome().reason, Reason::gone);
 }
@@ -244,17 +244,17 @@ TEST(Run, LeftoversLeaveReleasesAtOnce) {
   spec.leftovers = Leftovers::leave;
   RunDriver d(spec);
   d.up_to_running().on(Millis(1'000), ChildExited{0, false});
-  EXPECT_NE(d.asked<Release>(), nullptr);
+  EXPECT_NE(d.last_request<Release>(), nullptr);
 }
 
 TEST(Run, WaitsForTheAnswerOfARenewalBeforeItReleases) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().tick_until(Millis(11'000));
-  ASSERT_NE(d.asked<Renew>(), nullptr);
+  ASSERT_NE(d.last_request<Renew>(), nullptr);
   d.on(Millis(11'001), ChildExited{0, true});
-  EXPECT_EQ(d.asked<Release>(), nullptr);
-  d.on(Millis(11'002), Kept{.asked = at(Millis(11'000))});
-  EXPECT_NE(d.asked<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>(), nullptr);
+  d.on(Millis(11'002), Renewed{.sent_at = at(Millis(11'000))});
+  EXPECT_NE(d.last_request<Release>(), nullptr);
 }
 
 TEST(Run, AFailedReleaseIsReportedAndChangesNoExitCode) {
@@ -275,8 +275,8 @@ TEST(Run, ReleasesAGrantWhoseCommandCannotStart) {
   d.on(Millis(0), Begin{})
       .granted()
       .on(Millis(1), CannotStart{{Code::exec_missing, "no-such-thing: not found"}});
-  EXPECT_EQ(d.asked<Release>()->verdict, Verdict::cannot_start);
-  d.on(Millis(2), Freed{});
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::cannot_start);
+  d.on(Millis(2), Released{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 127);
 }
 

@@ -21,7 +21,7 @@ void renew_until(RunDriver& d, Millis until) {
     ASSERT_LT(turns, 1'000) << "a deadline that has passed is asked for again and again";
     const Millis now = std::chrono::ceil<Millis>(*d.run.wake_at() - at({}));
     d.on(now, Tick{});
-    if (d.asked<Renew>()) d.on(now, Kept{.asked = at(now)});
+    if (d.last_request<Renew>()) d.on(now, Renewed{.sent_at = at(now)});
   }
   d.on(until, Tick{});
 }
@@ -37,7 +37,7 @@ TEST(RunLeftovers, MaxRunStopsWhatTheCommandLeftBehind) {
   EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
   renew_until(d, Millis(34'000));
   EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
-  d.on(Millis(34'010), TreeEmpty{}).on(Millis(34'020), Freed{});
+  d.on(Millis(34'010), TreeEmpty{}).on(Millis(34'020), Released{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 124);
 }
 
@@ -46,16 +46,16 @@ TEST(RunLeftovers, MaxRunKillsACommandThatOnLostTermAskedToStop) {
   spec.on_lost = OnLost::term;
   spec.max_run = Millis(30'000);
   RunDriver d(spec);
-  d.up_to_running().on(Millis(1'000), NotOurs{LostBecause::taken});
+  d.up_to_running().on(Millis(1'000), NotHolder{LostReason::taken});
   EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
   d.tick_until(Millis(33'999));
   for (const Action& a : d.all)
-    if (const Deliver* s = std::get_if<Deliver>(&a)) {
+    if (const SendSignal* s = std::get_if<SendSignal>(&a)) {
       EXPECT_NE(s->signo, SIGKILL);
     }
   d.tick_until(Millis(34'000));
   EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
-  d.on(Millis(34'010), ChildExited{137, true}).on(Millis(34'020), NotOurs{});
+  d.on(Millis(34'010), ChildExited{137, true}).on(Millis(34'020), NotHolder{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 79);
 }
 
@@ -69,14 +69,14 @@ TEST(RunLeftovers, TermReachesThemAll) {
 }
 
 TEST(RunLeftovers, ALeaseThatIsLostWhileTheyAreEndedMakesTheRunLost) {
-  for (const LostBecause because : {LostBecause::taken, LostBecause::gone, LostBecause::expired}) {
+  for (const LostReason reason : {LostReason::taken, LostReason::gone, LostReason::expired}) {
     RunDriver d(spec_with(Millis(30'000)));
     d.up_to_running().on(Millis(1'000), ChildExited{0, false});
-    d.on(Millis(2'000), NotOurs{because});
+    d.on(Millis(2'000), NotHolder{reason});
     EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
     d.on(Millis(2'100), TreeEmpty{});
-    EXPECT_EQ(d.asked<Release>()->verdict, Verdict::lost);
-    d.on(Millis(2'110), NotOurs{});
+    EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::lost);
+    d.on(Millis(2'110), NotHolder{});
     EXPECT_EQ(exit_code(d.outcome(), 0), 79);
   }
 }
@@ -84,8 +84,8 @@ TEST(RunLeftovers, ALeaseThatIsLostWhileTheyAreEndedMakesTheRunLost) {
 TEST(RunLeftovers, ALeaseThatIsRevokedWhileTheyAreEndedMakesTheRunLost) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(1'000), ChildExited{0, false});
-  d.on(Millis(2'000), NotOurs{LostBecause::revoked}).on(Millis(2'100), TreeEmpty{});
-  d.on(Millis(2'110), Freed{});
+  d.on(Millis(2'000), NotHolder{LostReason::revoked}).on(Millis(2'100), TreeEmpty{});
+  d.on(Millis(2'110), Released{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 79);
   EXPECT_EQ(d.outcome().reason, Reason::revoked);
 }
@@ -95,7 +95,7 @@ TEST(RunLeftovers, OnLostWarnKeepsTheCommandsOwnCode) {
   spec.on_lost = OnLost::warn;
   RunDriver d(spec);
   d.up_to_running().on(Millis(1'000), ChildExited{3, false});
-  d.on(Millis(2'000), NotOurs{}).on(Millis(2'100), TreeEmpty{}).on(Millis(2'110), NotOurs{});
+  d.on(Millis(2'000), NotHolder{}).on(Millis(2'100), TreeEmpty{}).on(Millis(2'110), NotHolder{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 3);
 }
 

@@ -10,7 +10,7 @@
 namespace cronlatch::testing {
 namespace {
 
-const Down kDown{{Code::unreachable, "timed out"}, true, false};
+const Unavailable kDown{{Code::unreachable, "timed out"}, true, false};
 
 RunSpec once_spec() {
   RunSpec spec = spec_with(Millis(30'000));
@@ -32,8 +32,8 @@ Millis refuse_releases(RunDriver& d, Millis now) {
 TEST(RunMark, IsAskedForWhenTheCommandHasExitedWithZero) {
   RunDriver d(once_spec());
   d.up_to_running().on(Millis(1'000), ChildExited{0, true});
-  EXPECT_TRUE(d.asked<Release>()->mark_done);
-  d.on(Millis(1'010), Freed{});
+  EXPECT_TRUE(d.last_request<Release>()->mark_done);
+  d.on(Millis(1'010), Released{});
   EXPECT_FALSE(d.outcome().not_marked);
 }
 
@@ -41,14 +41,14 @@ TEST(RunMark, IsNotAskedForAfterAFailureOrAStop) {
   {
     RunDriver d(once_spec());
     d.up_to_running().on(Millis(1'000), ChildExited{1, true});
-    EXPECT_FALSE(d.asked<Release>()->mark_done);
+    EXPECT_FALSE(d.last_request<Release>()->mark_done);
   }
   {
     RunSpec spec = once_spec();
     spec.max_run = Millis(2'000);
     RunDriver d(spec);
     d.up_to_running().tick_until(Millis(2'000)).on(Millis(2'100), ChildExited{0, true});
-    EXPECT_FALSE(d.asked<Release>()->mark_done);
+    EXPECT_FALSE(d.last_request<Release>()->mark_done);
   }
 }
 
@@ -72,7 +72,7 @@ TEST(RunMark, IsWrittenByARunWhoseLeaseHasEnded) {
   d.up_to_running().on(Millis(1'000), ChildExited{0, true});
   d.on(Millis(4'000), kDown).tick_until(Millis(60'000));
   ASSERT_EQ(d.run.phase(), Phase::releasing);
-  d.on(Millis(60'100), NotOurs{LostBecause::taken});
+  d.on(Millis(60'100), NotHolder{LostReason::taken});
   ASSERT_TRUE(d.finished());
   EXPECT_FALSE(d.outcome().not_marked);
   EXPECT_EQ(exit_code(d.outcome(), 0), 0);
@@ -121,18 +121,18 @@ TEST(RunMark, OfAnUngatedRunIsRetried) {
   RunDriver d(spec);
   d.on(Millis(0), Begin{}).on(Millis(90), kDown).on(Millis(95), ChildStarted{});
   d.on(Millis(200), ChildExited{0, true});
-  EXPECT_TRUE(d.asked<Release>()->mark_done);
+  EXPECT_TRUE(d.last_request<Release>()->mark_done);
   d.on(Millis(3'000), kDown).tick_until(Millis(60'000));
   EXPECT_FALSE(d.finished());
-  d.on(Millis(60'000), NotOurs{});
+  d.on(Millis(60'000), NotHolder{});
   EXPECT_FALSE(d.outcome().not_marked);
 }
 
 TEST(RunMark, StandsThoughTheLeaseIsLostUnderBackgroundProcesses) {
   RunDriver d(once_spec());
-  d.up_to_running().on(Millis(1'000), ChildExited{0, false}).on(Millis(2'000), NotOurs{});
+  d.up_to_running().on(Millis(1'000), ChildExited{0, false}).on(Millis(2'000), NotHolder{});
   d.on(Millis(2'100), TreeEmpty{});
-  EXPECT_TRUE(d.asked<Release>()->mark_done);
+  EXPECT_TRUE(d.last_request<Release>()->mark_done);
 }
 
 // leftovers=wait: they are part of the work.
@@ -140,9 +140,9 @@ TEST(RunMark, IsNotWrittenWhenBackgroundProcessesThatCountAreStopped) {
   RunSpec spec = once_spec();
   spec.leftovers = Leftovers::wait;
   RunDriver d(spec);
-  d.up_to_running().on(Millis(1'000), ChildExited{0, false}).on(Millis(2'000), NotOurs{});
+  d.up_to_running().on(Millis(1'000), ChildExited{0, false}).on(Millis(2'000), NotHolder{});
   d.on(Millis(2'100), TreeEmpty{});
-  EXPECT_FALSE(d.asked<Release>()->mark_done);
+  EXPECT_FALSE(d.last_request<Release>()->mark_done);
 }
 
 }  // namespace

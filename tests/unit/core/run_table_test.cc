@@ -13,7 +13,7 @@ namespace cronlatch::testing {
 namespace {
 
 const std::vector<std::pair<Phase, std::function<void(RunDriver&)>>>& ways_into_phases() {
-  static const Busy busy{.because = BusyBecause::held,
+  static const Busy busy{.reason = BusyReason::held,
                          .holder = "x",
                          .job = "",
                          .fence = 3,
@@ -25,7 +25,7 @@ const std::vector<std::pair<Phase, std::function<void(RunDriver&)>>>& ways_into_
       {Phase::pausing, [](RunDriver& d) { d.on(Millis(0), Begin{}).on(Millis(1), busy); }},
       {Phase::retrying,
        [](RunDriver& d) {
-         d.on(Millis(0), Begin{}).on(Millis(1), Down{{Code::unreachable, "x"}, true, false});
+         d.on(Millis(0), Begin{}).on(Millis(1), Unavailable{{Code::unreachable, "x"}, true, false});
        }},
       {Phase::cancelling,
        [](RunDriver& d) { d.on(Millis(0), Begin{}).on(Millis(1), SignalArrived{SIGTERM}); }},
@@ -41,7 +41,7 @@ const std::vector<std::pair<Phase, std::function<void(RunDriver&)>>>& ways_into_
        }},
       {Phase::finished,
        [](RunDriver& d) {
-         d.up_to_running().on(Millis(1), ChildExited{0, true}).on(Millis(2), Freed{});
+         d.up_to_running().on(Millis(1), ChildExited{0, true}).on(Millis(2), Released{});
        }},
   };
   return ways;
@@ -50,20 +50,20 @@ const std::vector<std::pair<Phase, std::function<void(RunDriver&)>>>& ways_into_
 const std::vector<Event>& events() {
   static const std::vector<Event> all = {Begin{},
                                          Tick{},
-                                         Granted{.fence = 9, .asked = at(Millis(2))},
-                                         Busy{.because = BusyBecause::held, .holder = "y"},
-                                         Busy{.because = BusyBecause::done},
-                                         Kept{.asked = at(Millis(2))},
-                                         NotOurs{LostBecause::expired},
-                                         NotOurs{LostBecause::taken},
-                                         NotOurs{LostBecause::revoked},
-                                         NotOurs{LostBecause::gone},
-                                         Freed{},
-                                         Stale{.closed = true},
-                                         Stale{.closed = false},
-                                         Down{{Code::unreachable, "x"}, true, false},
-                                         Down{{Code::unreachable, "x"}, true, true},
-                                         Down{{Code::auth, "x"}, false, true},
+                                         Granted{.fence = 9, .sent_at = at(Millis(2))},
+                                         Busy{.reason = BusyReason::held, .holder = "y"},
+                                         Busy{.reason = BusyReason::done},
+                                         Renewed{.sent_at = at(Millis(2))},
+                                         NotHolder{LostReason::expired},
+                                         NotHolder{LostReason::taken},
+                                         NotHolder{LostReason::revoked},
+                                         NotHolder{LostReason::gone},
+                                         Released{},
+                                         TooLate{.closed = true},
+                                         TooLate{.closed = false},
+                                         Unavailable{{Code::unreachable, "x"}, true, false},
+                                         Unavailable{{Code::unreachable, "x"}, true, true},
+                                         Unavailable{{Code::auth, "x"}, false, true},
                                          ChildStarted{},
                                          CannotStart{{Code::exec_missing, "x"}},
                                          ChildExited{0, true},

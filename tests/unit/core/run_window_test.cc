@@ -8,11 +8,11 @@
 namespace cronlatch::testing {
 namespace {
 
-const Down kRefused{{Code::unreachable, "connection refused"}, true, true};
-const Down kExpired{{Code::tls, "the certificate has expired"}, false, true};
+const Unavailable kRefused{{Code::unreachable, "connection refused"}, true, true};
+const Unavailable kExpired{{Code::tls, "the certificate has expired"}, false, true};
 
 Busy held(bool group_granted = false) {
-  return Busy{.because = BusyBecause::held,
+  return Busy{.reason = BusyReason::held,
               .holder = "web-1",
               .job = "",
               .fence = 5,
@@ -32,8 +32,8 @@ TEST(RunWindow, StartsAnewWithEachAnswerOfTheStore) {
   while (now < Millis(20'000)) {
     now = wake(d);
     d.on(now, Tick{});
-    ASSERT_NE(d.asked<Acquire>(), nullptr);
-    EXPECT_EQ(d.asked<Acquire>()->give_up, at(now) + spec.connect_timeout) << now.count();
+    ASSERT_NE(d.last_request<Acquire>(), nullptr);
+    EXPECT_EQ(d.last_request<Acquire>()->give_up, at(now) + spec.connect_timeout) << now.count();
     d.on(now, held());
   }
 }
@@ -50,7 +50,7 @@ TEST(RunWindow, NoRetryBeginsBehindIt) {
         now = wake(d);
         ASSERT_LE(now, spec.connect_timeout) << "seed " << seed;
         d.on(now, Tick{});
-        EXPECT_EQ(d.asked<Acquire>()->give_up, at(spec.connect_timeout));
+        EXPECT_EQ(d.last_request<Acquire>()->give_up, at(spec.connect_timeout));
         d.on(now, kRefused);
       }
       EXPECT_GE(now, Millis(3'000)) << "gave up early, seed " << seed;
@@ -130,11 +130,11 @@ TEST(RunWindow, L5ARetryThatTimedOutEndsWith75ThoughTheRepeatedAnswerLacksTheGro
   while (d.run.phase() == Phase::pausing) {
     const Millis now = wake(d);
     d.on(now, Tick{});
-    if (d.asked<Acquire>()->if_busy != IfBusy::timed_out) {
+    if (d.last_request<Acquire>()->if_busy != IfBusy::timed_out) {
       d.on(now, held(true));
       continue;
     }
-    d.on(now + Millis(100), Down{{Code::unreachable, "timed out"}, true, false});
+    d.on(now + Millis(100), Unavailable{{Code::unreachable, "timed out"}, true, false});
     d.on(wake(d), Tick{});
     d.on(wake(d), held(false));
   }

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "image/lru.h"
+#include "base/lru.h"
 
 namespace cronlatch::image {
 namespace {

@@ -73,13 +73,13 @@ struct Scene {
                        const std::string& uid) { told.push_back("-" + key.name + "/" + uid); },
         .listed = [this] { told.push_back("listed"); },
         .trouble = [](const std::string&) {}};
-    Tempo tempo{clock, [] { return 0.5; },
-                [this](Millis time, const std::stop_token&) {
-                  pauses.push_back(time);
-                  clock.pass(time);
-                  if (pauses.size() > 50) stop.request_stop();
-                }};
-    Watcher(api, {.path = "/apis/batch/v1/cronjobs", .label_selector = "a=b"}, followers, tempo)
+    WatchTiming timing{clock, [] { return 0.5; },
+                       [this](Millis time, const std::stop_token&) {
+                         pauses.push_back(time);
+                         clock.pass(time);
+                         if (pauses.size() > 50) stop.request_stop();
+                       }};
+    Watcher(api, {.path = "/apis/batch/v1/cronjobs", .label_selector = "a=b"}, followers, timing)
         .run(stop.get_token());
   }
 };

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "clock/kernel_clock.h"
+#include "base/kernel_clock.h"
 
 namespace cronlatch::plugin {
 namespace {

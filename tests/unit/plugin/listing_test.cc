@@ -99,7 +99,7 @@ TEST(Listing, SuspendedUnmirroredAndBrokenSchedulesAreToldInTheRow) {
 
 TEST(Listing, WhereNothingIsGatedItSaysHow) {
   Cluster cluster = recorded();
-  for (CronJob& cronjob : cluster.cronjobs) cronjob.wishes.clear();
+  for (CronJob& cronjob : cluster.cronjobs) cronjob.annotations.clear();
   const Page page = list_page(cluster, Namespaces::all, Width::normal);
   EXPECT_THAT(page.blocks.front().lines.front(), HasSubstr("cronlatch.dev/lock=true"));
 }

@@ -16,17 +16,6 @@ namespace {
 
 using kube::Json;
 
-TEST(Objects, NamesAreTheOperators) {
-  EXPECT_EQ(kPrefix, op::kPrefix);
-  EXPECT_EQ(kLockAnnotation, op::kLockAnnotation);
-  EXPECT_EQ(kGatedLabel, op::kGatedLabel);
-  EXPECT_EQ(kCommandFromAnnotation, op::kCommandFromAnnotation);
-  EXPECT_EQ(kInstallContainer, op::kInstallContainer);
-  EXPECT_EQ(kStoreVolume, op::kStoreVolume);
-  EXPECT_EQ(kStoreDirectory, op::kStoreDirectory);
-  EXPECT_EQ(kScheduledAnnotation, op::kScheduledAnnotation);
-}
-
 TEST(Objects, ACronJobTellsItsLockFromItsAnnotations) {
   const Cluster cluster = recorded();
 
@@ -67,10 +56,10 @@ TEST(Objects, AGateBehindAnotherWebhooksProgramIsRead) {
 
 TEST(Objects, AnnotationsThatSayNoAreNoWish) {
   CronJob cronjob;
-  cronjob.wishes["lock"] = "false";
+  cronjob.annotations["lock"] = "false";
   EXPECT_FALSE(concerns_us(cronjob));
-  cronjob.wishes["lock"] = "db";
-  cronjob.wishes["lock-scope"] = "cluster";
+  cronjob.annotations["lock"] = "db";
+  cronjob.annotations["lock-scope"] = "cluster";
   EXPECT_EQ(cronjob.lock(), "_cluster/db");
 }
 

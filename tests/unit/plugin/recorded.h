@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
 #include "plugin/cluster.h"
 #include "support/program.h"
 

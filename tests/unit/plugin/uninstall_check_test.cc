@@ -5,8 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "admission/mirror.h"
+#include "admission/annotation_copy.h"
 #include "recorded.h"
+#include "labels/names.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -178,7 +179,7 @@ TEST_F(UninstallCheck, TheCommandRemovesTheLockFromThePlacesThatHaveIt) {
 
 TEST_F(UninstallCheck, ASelectedCronJobIsChosenByAValueOfTheChart) {
   Json copied = kLock;
-  copied["annotations"][std::string(op::kMirroredAnnotation)] = "lock,ttl";
+  copied["annotations"][std::string(kMirroredAnnotation)] = "lock,ttl";
   kubectl.cronjobs = {cronjob("nightly", kNone, copied)};
   kubectl.deployments = {installed()};
   EXPECT_THAT(text_of(*run()), HasSubstr("the chart's value `select`"));

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/rfc3339.h"
+#include "base/rfc3339.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {
@@ -208,7 +208,7 @@ TEST(Why, ACronJobThatIsNotGatedOrNotMirroredSaysSo) {
     return out;
   };
   EXPECT_THAT(codes(), ::testing::Contains("not_mirrored"));
-  for (CronJob& cronjob : run.cluster.cronjobs) cronjob.wishes.clear();
+  for (CronJob& cronjob : run.cluster.cronjobs) cronjob.annotations.clear();
   EXPECT_THAT(codes(), ::testing::Contains("not_gated"));
 }
 

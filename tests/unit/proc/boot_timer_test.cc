@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include "clock/kernel_clock.h"
+#include "base/kernel_clock.h"
 
 namespace cronlatch {
 namespace {

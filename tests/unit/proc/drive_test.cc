@@ -15,8 +15,8 @@
 #include <functional>
 #include <map>
 
-#include "clock/kernel_clock.h"
-#include "proc/fd.h"
+#include "base/fd.h"
+#include "base/kernel_clock.h"
 #include "support/run_driver.h"
 
 namespace cronlatch {
@@ -35,7 +35,7 @@ std::string name_of(const Request& request) {
 class ScriptedStore : public Store {
  public:
   explicit ScriptedStore(Journal& j) : journal(j) {}
-  void ask(const Request& request, TimePoint now) override {
+  void send(const Request& request, TimePoint now) override {
     journal.push_back("ask " + name_of(request));
     asked_at = now;
     const std::string verb = name_of(request);
@@ -55,12 +55,12 @@ class ScriptedStore : public Store {
     if (!pending || !(at_once || rung || late)) return std::nullopt;
     deadline.reset();
     Reply reply = *std::exchange(pending, std::nullopt);
-    if (auto* granted = std::get_if<Granted>(&reply)) granted->asked = asked_at;
-    if (auto* kept = std::get_if<Kept>(&reply)) kept->asked = asked_at;
+    if (auto* granted = std::get_if<Granted>(&reply)) granted->sent_at = asked_at;
+    if (auto* kept = std::get_if<Renewed>(&reply)) kept->sent_at = asked_at;
     journal.push_back("reply");
     return reply;
   }
-  int heirloom() const override { return 77; }
+  int inherited_fd() const override { return 77; }
 
   Journal& journal;
   std::map<std::string, std::deque<Reply>> script;
@@ -75,8 +75,8 @@ class ScriptedStore : public Store {
 class FakeSupervisor : public Supervisor {
  public:
   explicit FakeSupervisor(Journal& j) : journal(j) {}
-  void start(const Command& command, int heirloom) override {
-    journal.push_back("start " + command.path + " " + std::to_string(heirloom));
+  void start(const Command& command, int inherited_fd) override {
+    journal.push_back("start " + command.path + " " + std::to_string(inherited_fd));
     started = command;
     facts.push_back(ChildStarted{});
     if (on_start) on_start();
@@ -125,7 +125,7 @@ class Driving : public ::testing::Test {
 TEST_F(Driving, AGrantedRunStartsTheCommandWaitsForItReleasesAndReturns) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
-  store.script["release"] = {Freed{}};
+  store.script["release"] = {Released{}};
   supervisor.on_start = [this] { supervisor.facts.push_back(ChildExited{5, true}); };
   // When
   const Outcome outcome = drive_it();
@@ -139,7 +139,7 @@ TEST_F(Driving, AGrantedRunStartsTheCommandWaitsForItReleasesAndReturns) {
 TEST_F(Driving, TheCommandsEnvironmentIsItsOwnAndWhatTheCallerAddsForTheFence) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
-  store.script["release"] = {Freed{}};
+  store.script["release"] = {Released{}};
   supervisor.on_start = [this] { supervisor.facts.push_back(ChildExited{0, true}); };
   // When
   (void)drive_it();
@@ -150,7 +150,7 @@ TEST_F(Driving, TheCommandsEnvironmentIsItsOwnAndWhatTheCallerAddsForTheFence) {
 TEST_F(Driving, ASignalThatIsThereBeforeTheGrantKeepsTheCommandFromBeingStarted) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
-  store.script["release"] = {Freed{}};
+  store.script["release"] = {Released{}};
   store.on_ask = [this](const std::string& verb) {
     if (verb == "acquire") supervisor.facts.push_back(SignalArrived{SIGTERM});
   };
@@ -166,7 +166,7 @@ TEST_F(Driving, ACommandThatWasNotFoundIsReportedAndTheLockGivenBack) {
   // Given
   programs.command = Error{Code::exec_missing, "not found"};
   store.script["acquire"] = {Granted{.fence = 7}};
-  store.script["release"] = {Freed{}};
+  store.script["release"] = {Released{}};
   // When
   const Outcome outcome = drive_it();
   // Then
@@ -218,7 +218,7 @@ TEST_F(Driving, TheStoreIsSteppedWhenItsDeadlineHasCome) {
 TEST_F(Driving, RunIsTickedWhenItWantsToWakeWithoutAnyDescriptor) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
-  store.script["release"] = {Freed{}};
+  store.script["release"] = {Released{}};
   RunSpec spec = testing::spec_with(Millis(30'000));
   spec.max_run = Millis(40);
   supervisor.on_signal = [this](int signo) {
@@ -245,7 +245,7 @@ TEST_F(Driving, AfterALongStopTheLeaseIsJudgedBeforeTheCommandIsContinued) {
   // Given a lease of 30 s, and a wrapper that was stopped for a minute and is continued
   JumpingClock jumping;
   store.script["acquire"] = {Granted{.fence = 7}};
-  store.script["release"] = {NotOurs{}};
+  store.script["release"] = {NotHolder{}};
   supervisor.on_start = [&] {
     jumping.jump = Seconds(60);
     supervisor.facts = {ChildStarted{}, SignalArrived{SIGCONT}};
@@ -268,7 +268,7 @@ TEST_F(Driving, AfterALongStopTheLeaseIsJudgedBeforeTheCommandIsContinued) {
 TEST_F(Driving, LinesAreLoggedInTheirPlace) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
-  store.script["release"] = {Freed{}};
+  store.script["release"] = {Released{}};
   supervisor.on_start = [this] { supervisor.facts.push_back(ChildExited{0, true}); };
   // When
   (void)drive_it();

@@ -162,24 +162,24 @@ TEST_F(Supervised, CommandHasAGroupOfItsOwn) {
 
 TEST_F(Supervised, CommandInheritsTheHeirloomAndNoDescriptorOfOurs) {
   // Given
-  const int heirloom = ::fcntl(gate.fd(), F_DUPFD_CLOEXEC, 100);
+  const int inherited_fd = ::fcntl(gate.fd(), F_DUPFD_CLOEXEC, 100);
   std::size_t inheritable = 0;
   for (int fd = 0; fd < 256; ++fd) {
     const int flags = ::fcntl(fd, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) == 0) ++inheritable;
   }
   // When
-  supervisor.start(talk({"fds"}), heirloom);
+  supervisor.start(talk({"fds"}), inherited_fd);
   ASSERT_EQ(facts(2).size(), 2u);
   // Then
   const std::string fds = read_file(told());
-  EXPECT_THAT(fds, HasSubstr("fd " + std::to_string(heirloom) + " open\n"));
+  EXPECT_THAT(fds, HasSubstr("fd " + std::to_string(inherited_fd) + " open\n"));
   std::size_t open = 0;
   for (std::size_t at = 0; (at = fds.find(" open\n", at)) != std::string::npos; ++at) ++open;
   const std::size_t its_own = 1;  // the file it writes to
   EXPECT_EQ(open, inheritable + 1 + its_own) << fds;
-  EXPECT_NE(::fcntl(heirloom, F_GETFD) & FD_CLOEXEC, 0) << "only the child's copy changes";
-  ::close(heirloom);
+  EXPECT_NE(::fcntl(inherited_fd, F_GETFD) & FD_CLOEXEC, 0) << "only the child's copy changes";
+  ::close(inherited_fd);
 }
 
 TEST_F(Supervised, SignalsOfOthersAreReportedAndThoseOfChildrenAreNot) {

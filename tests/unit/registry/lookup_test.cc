@@ -69,8 +69,8 @@ class LookupTest : public ::testing::Test {
     return lookup_->find(question(image), clock_.now() + patience);
   }
   Told at_once(const std::string& image) { return find(image, Millis(0)); }
-  void begin(LookupTempo tempo = {}) {
-    lookup_.emplace(Lookup::Parts{registry_.ask(), {}, clock_}, tempo);
+  void begin(LookupTiming timing = {}) {
+    lookup_.emplace(Lookup::Parts{registry_.ask(), {}, clock_}, timing);
     lookup_->start();
   }
   HandClock clock_;

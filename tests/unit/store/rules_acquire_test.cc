@@ -14,7 +14,7 @@ TEST(RulesAcquire, AQ1GrantsAFreeLockAndNoOtherUntilTheLeaseIsOver) {
   const auto second = got<Granted>(lock.acquire("c"));
 
   EXPECT_TRUE(first.leased);
-  EXPECT_EQ(refused.because, BusyBecause::held);
+  EXPECT_EQ(refused.reason, BusyReason::held);
   EXPECT_EQ(refused.remaining, 1us);
   EXPECT_EQ(refused.held_for, 30s - 1us);
   EXPECT_EQ(refused.holder, "pod-a");
@@ -75,16 +75,16 @@ TEST(RulesAcquire, AQ4RefusesAnAttemptThatIsOver) {
 
   for (Lock* lock : {&expired, &stolen, &released, &followed, &revoked}) {
     const rules::Record before = lock->record;
-    EXPECT_TRUE(got<Stale>(lock->acquire("a")).closed);
+    EXPECT_TRUE(got<TooLate>(lock->acquire("a")).closed);
     EXPECT_EQ(lock->record, before);
   }
 }
 
 TEST(RulesAcquire, AQ4RefusesAnAttemptThatWasGivenBackBeforeItArrived) {
   Lock lock;
-  lock.release("a", Verdict::given_back);
+  lock.release("a", RunVerdict::given_back);
 
-  EXPECT_TRUE(got<Stale>(lock.acquire("a")).closed);
+  EXPECT_TRUE(got<TooLate>(lock.acquire("a")).closed);
   EXPECT_EQ(lock.counted("a", "acquired"), 0);
 }
 
@@ -95,7 +95,7 @@ TEST(RulesAcquire, AQ5CountsBusyAsTheCallerWishes) {
                                     {"s", IfBusy::skip},
                                     {"f", IfBusy::fail},
                                     {"t", IfBusy::timed_out}}) {
-    auto ask = lock.ask(owner);
+    auto ask = lock.acquisition(owner);
     ask.if_busy = wish;
     got<Busy>(lock.acquire(ask));
   }
@@ -115,7 +115,7 @@ TEST(RulesAcquire, C2AnswersACountedSkipAlikeEvenWhenTheLockIsFreeByThen) {
   lock.acquire("b");
   lock.release("a");
 
-  EXPECT_EQ(got<Busy>(lock.acquire("b")).because, BusyBecause::held);
+  EXPECT_EQ(got<Busy>(lock.acquire("b")).reason, BusyReason::held);
   EXPECT_EQ(lock.counted("b", "skipped_held"), 1);
   got<Granted>(lock.acquire("b", 2));
 }
@@ -133,28 +133,28 @@ TEST(RulesAcquire, C2ForgetsACountedSkipAfterTenMinutesOrTwoLeases) {
 
 TEST(RulesAcquire, G5ChangesNothingAfterItsTime) {
   Lock lock;
-  const auto reply = rules::decide(lock.record, lock.ask("a"), lock.now, lock.now - 1us);
+  const auto reply = rules::decide(lock.record, lock.acquisition("a"), lock.now, lock.now - 1us);
 
-  EXPECT_FALSE(got<Stale>(reply).closed);
+  EXPECT_FALSE(got<TooLate>(reply).closed);
   EXPECT_EQ(lock.record, rules::Record{});
 }
 
 TEST(RulesAcquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) {
   Lock lock;
-  auto ask = lock.ask("a");
+  auto ask = lock.acquisition("a");
   ask.who.group = "uid";
   lock.acquire(ask);
   lock.pass(4s);
-  auto end = lock.end("a", Verdict::failed);
+  auto end = lock.end("a", RunVerdict::failed);
   end.min_hold = 60s;
   lock.release(end);
   const auto refused = got<Busy>(lock.acquire("b"));
   Lock same_group = lock;
-  auto retry = lock.ask("c");
+  auto retry = lock.acquisition("c");
   retry.who.group = "uid";
   lock.pass(56s);
 
-  EXPECT_EQ(refused.because, BusyBecause::cooling);
+  EXPECT_EQ(refused.reason, BusyReason::cooling);
   EXPECT_EQ(refused.remaining, 56s);
   EXPECT_FALSE(got<Granted>(same_group.acquire(retry)).stole);
   EXPECT_FALSE(got<Granted>(lock.acquire("d")).stole);
@@ -163,12 +163,12 @@ TEST(RulesAcquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) 
 
 TEST(RulesAcquire, L5TellsAGroupThatWasGrantedAndDoesNotCountItsSkip) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.group = "uid";
   lock.acquire(first);
-  lock.release("a", Verdict::failed);
+  lock.release("a", RunVerdict::failed);
   lock.acquire("b");
-  auto retry = lock.ask("c");
+  auto retry = lock.acquisition("c");
   retry.who.group = "uid";
   const auto told = got<Busy>(lock.acquire(retry));
   lock.pass(std::chrono::hours(24 * 35));
@@ -193,20 +193,20 @@ TEST(RulesAcquire, L7NeverWaitsLongerThanTheLeaseAfterTheClockWentBack) {
 
 TEST(RulesAcquire, K3RefusesARunThatIsDoneWhoeverAsksAndCountsItOnce) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.once = "a@100";
   lock.acquire(first);
-  auto end = lock.end("a", Verdict::succeeded);
+  auto end = lock.end("a", RunVerdict::succeeded);
   end.who.once = "a@100";
   lock.release(end);
-  auto second = lock.ask("b");
+  auto second = lock.acquisition("b");
   second.who.job = first.who.job;
   second.who.once = "a@100";
   second.if_busy = IfBusy::wait;
   const auto told = got<Busy>(lock.acquire(second));
   const auto again = got<Busy>(lock.acquire(second));
 
-  EXPECT_EQ(told.because, BusyBecause::done);
+  EXPECT_EQ(told.reason, BusyReason::done);
   EXPECT_EQ(again, told);
   EXPECT_EQ(lock.counted("a", "skipped_done"), 1);
   EXPECT_EQ(lock.counted("a", "runs_skipped"), 1);
@@ -214,13 +214,13 @@ TEST(RulesAcquire, K3RefusesARunThatIsDoneWhoeverAsksAndCountsItOnce) {
 
 TEST(RulesAcquire, K1DoesNotMixTheRunsOfTwoJobs) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.once = "100";
   lock.acquire(first);
-  auto end = lock.end("a", Verdict::succeeded);
+  auto end = lock.end("a", RunVerdict::succeeded);
   end.who.once = "100";
   lock.release(end);
-  auto other = lock.ask("b");
+  auto other = lock.acquisition("b");
   other.who.once = "100";
 
   got<Granted>(lock.acquire(other));
@@ -228,7 +228,7 @@ TEST(RulesAcquire, K1DoesNotMixTheRunsOfTwoJobs) {
 
 TEST(RulesAcquire, CountsTheWaitOfAGrantThatWasWaitedFor) {
   Lock lock;
-  auto ask = lock.ask("a");
+  auto ask = lock.acquisition("a");
   ask.waited = 4s;
   lock.acquire(ask);
   lock.acquire(ask);

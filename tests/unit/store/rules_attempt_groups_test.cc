@@ -7,12 +7,12 @@ namespace {
 
 TEST(RulesAttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.group = "uid";
   lock.acquire(first);
-  lock.release("a", Verdict::failed);
+  lock.release("a", RunVerdict::failed);
   lock.acquire("b");
-  auto last = lock.ask("c");
+  auto last = lock.acquisition("c");
   last.who.group = "uid";
   last.if_busy = IfBusy::timed_out;
   const auto told = got<Busy>(lock.acquire(last));
@@ -26,11 +26,11 @@ TEST(RulesAttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
 TEST(RulesAttemptGroups, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
   Lock lock;
   lock.acquire("a");
-  auto skipped = lock.ask("b");
+  auto skipped = lock.acquisition("b");
   skipped.who.group = "uid";
   const auto told = got<Busy>(lock.acquire(skipped));
   lock.release("a");
-  auto sibling = lock.ask("c");
+  auto sibling = lock.acquisition("c");
   sibling.who.group = "uid";
   got<Granted>(lock.acquire(sibling));
 
@@ -42,18 +42,18 @@ TEST(RulesAttemptGroups, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
 TEST(RulesAttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
   for (const bool released : {false, true}) {
     Lock lock;
-    auto first = lock.ask("a");
+    auto first = lock.acquisition("a");
     first.who.group = "uid";
     lock.acquire(first);
     if (released) {
       lock.pass(std::chrono::hours(24 * 20));
-      auto end = lock.end("a", Verdict::failed);
+      auto end = lock.end("a", RunVerdict::failed);
       end.who.group = "uid";
       lock.release(end);
     }
     lock.pass(std::chrono::hours(24 * 35) - 1us);
     lock.acquire("b");
-    auto retry = lock.ask("c");
+    auto retry = lock.acquisition("c");
     retry.who.group = "uid";
     retry.if_busy = IfBusy::wait;
 
@@ -65,7 +65,7 @@ TEST(RulesAttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
 
 TEST(RulesAttemptGroups, L5RemembersAGroupThatSucceededForADay) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.group = "uid";
   lock.acquire(first);
   auto end = lock.end("a");
@@ -73,7 +73,7 @@ TEST(RulesAttemptGroups, L5RemembersAGroupThatSucceededForADay) {
   lock.release(end);
   lock.pass(std::chrono::hours(24) - 1us);
   lock.acquire("b");
-  auto retry = lock.ask("c");
+  auto retry = lock.acquisition("c");
   retry.who.group = "uid";
   retry.if_busy = IfBusy::wait;
 
@@ -85,14 +85,14 @@ TEST(RulesAttemptGroups, L5RemembersAGroupThatSucceededForADay) {
 TEST(RulesAttemptGroups, L5RemembersAGroupThatRanWithoutALock) {
   for (const bool succeeded : {false, true}) {
     Lock lock;
-    auto end = lock.end("a", Verdict::ungated);
+    auto end = lock.end("a", RunVerdict::ungated);
     end.fence = 0;
     end.who.group = "uid";
     end.mark_done = succeeded;
-    got<NotOurs>(lock.release(end));
+    got<NotHolder>(lock.release(end));
     lock.pass(std::chrono::hours(succeeded ? 24 : 24 * 35) - 1us);
     lock.acquire("b");
-    auto retry = lock.ask("c");
+    auto retry = lock.acquisition("c");
     retry.who.group = "uid";
     retry.if_busy = IfBusy::wait;
 
@@ -104,12 +104,12 @@ TEST(RulesAttemptGroups, L5RemembersAGroupThatRanWithoutALock) {
 
 TEST(RulesAttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne) {
   Lock lock;
-  auto end = lock.end("a", Verdict::given_back);
+  auto end = lock.end("a", RunVerdict::given_back);
   end.fence = 0;
   end.who.group = "uid";
   lock.release(end);
   lock.acquire("b");
-  auto other = lock.ask("c");
+  auto other = lock.acquisition("c");
   other.who.group = "uid";
 
   EXPECT_FALSE(got<Busy>(lock.acquire(other)).group_granted);
@@ -117,11 +117,11 @@ TEST(RulesAttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne
 
 TEST(RulesAttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.group = "uid";
   lock.acquire(first);
   lock.record.groups.clear();
-  auto sibling = lock.ask("b");
+  auto sibling = lock.acquisition("b");
   sibling.who.group = "uid";
 
   EXPECT_TRUE(got<Busy>(lock.acquire(sibling)).group_granted);
@@ -134,7 +134,7 @@ TEST(RulesAttemptGroups, L5KeepsTheNewest10000GroupsThoughTheClockWentBack) {
         (lock.now + rules::kGroupAhead - 1min * (10'001 - i)).us;
   lock.pass(-std::chrono::hours(24 * 30));
   for (std::uint32_t i = 1; i <= 3; ++i) {
-    auto a = lock.ask("owner" + std::to_string(i));
+    auto a = lock.acquisition("owner" + std::to_string(i));
     a.who.group = "uid" + std::to_string(i);
     got<Granted>(lock.acquire(a));
     lock.pass(30s);

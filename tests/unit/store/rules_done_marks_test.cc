@@ -6,9 +6,9 @@ namespace cronlatch::testing {
 namespace {
 
 TEST(RulesDoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
-  const auto marks = [](const std::string& what, auto prepare, Verdict verdict) {
+  const auto marks = [](const std::string& what, auto prepare, RunVerdict verdict) {
     Lock lock;
-    auto first = lock.ask("a");
+    auto first = lock.acquisition("a");
     first.who.once = "tick";
     lock.acquire(first);
     auto end = lock.end("a", verdict);
@@ -16,12 +16,12 @@ TEST(RulesDoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
     end.mark_done = true;
     prepare(lock);
     lock.release(end);
-    auto later = lock.ask("d");
+    auto later = lock.acquisition("d");
     later.who.job = "ns/a";
     later.who.once = "tick";
-    EXPECT_EQ(got<Busy>(lock.acquire(later)).because, BusyBecause::done) << what;
+    EXPECT_EQ(got<Busy>(lock.acquire(later)).reason, BusyReason::done) << what;
   };
-  for (const Verdict verdict : {Verdict::succeeded, Verdict::lost, Verdict::ungated}) {
+  for (const RunVerdict verdict : {RunVerdict::succeeded, RunVerdict::lost, RunVerdict::ungated}) {
     marks(
         "held", [](auto&) {}, verdict);
     marks(
@@ -32,7 +32,7 @@ TEST(RulesDoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
         "released since", [](auto& lock) { lock.pass(30s), lock.acquire("b"), lock.release("b"); },
         verdict);
     marks(
-        "released", [](auto& lock) { lock.release("a", Verdict::failed); }, verdict);
+        "released", [](auto& lock) { lock.release("a", RunVerdict::failed); }, verdict);
     marks(
         "gone", [](auto& lock) { lock.record = {}; }, verdict);
   }
@@ -43,32 +43,33 @@ TEST(RulesDoneMarks, R4KeepsTheDateOfAMarkThatIsMadeAgainAndMarksNothingWhenItIs
   lock.acquire("a");
   auto end = lock.end("a");
   end.who.once = "tick";
-  got<Stale>(rules::decide(lock.record, end, lock.now, lock.now - 1us));
+  got<TooLate>(rules::decide(lock.record, end, lock.now, lock.now - 1us));
   EXPECT_FALSE(lock.record.once.contains("ns/a"));
   lock.release(end);
   const auto before = lock.record;
   lock.pass(1s);
-  got<Freed>(lock.release(end));
+  got<Released>(lock.release(end));
 
   EXPECT_EQ(lock.record, before);
 }
 
 TEST(RulesDoneMarks, CountsTheVerdictOfAFormerHolderOnceWhateverItIs) {
-  for (const auto& [verdict, name] : {std::pair{Verdict::succeeded, "runs_succeeded"},
-                                      {Verdict::failed, "runs_failed"},
-                                      {Verdict::timed_out, "runs_timed_out"},
-                                      {Verdict::lost, "runs_lost"},
-                                      {Verdict::cannot_start, "runs_cannot_start"},
-                                      {Verdict::ungated, "ungated"}}) {
+  for (const auto& [verdict, name] : {std::pair{RunVerdict::succeeded, "runs_succeeded"},
+                                      {RunVerdict::failed, "runs_failed"},
+                                      {RunVerdict::timed_out, "runs_timed_out"},
+                                      {RunVerdict::lost, "runs_lost"},
+                                      {RunVerdict::cannot_start, "runs_cannot_start"},
+                                      {RunVerdict::ungated, "ungated"}}) {
     Lock lock;
     lock.acquire("a");
     const auto end = lock.end("a", verdict);
     lock.pass(30s);
     lock.acquire("b");
-    for (int i = 0; i < 2; ++i) got<NotOurs>(lock.release(end));
+    for (int i = 0; i < 2; ++i) got<NotHolder>(lock.release(end));
 
     EXPECT_EQ(lock.counted("a", name), 1) << name;
-    EXPECT_EQ(lock.counted("a", "last_success"), verdict == Verdict::succeeded ? lock.now.us : 0);
+    EXPECT_EQ(lock.counted("a", "last_success"),
+              verdict == RunVerdict::succeeded ? lock.now.us : 0);
     EXPECT_EQ(lock.counted("a", "acquired"), 1);
     EXPECT_EQ(lock.counted("a", "released"), 0);
     EXPECT_EQ(lock.counted("a", "stolen"), 1);
@@ -78,13 +79,14 @@ TEST(RulesDoneMarks, CountsTheVerdictOfAFormerHolderOnceWhateverItIs) {
 TEST(RulesDoneMarks, CountsNoVerdictOfARunThatWasNeverGranted) {
   Lock lock;
   lock.acquire("a");
-  for (const Verdict verdict : {Verdict::succeeded, Verdict::failed, Verdict::given_back}) {
+  for (const RunVerdict verdict :
+       {RunVerdict::succeeded, RunVerdict::failed, RunVerdict::given_back}) {
     auto end = lock.end("b", verdict);
     lock.release(end);
     end.fence = 0;
     lock.release(end);
   }
-  auto given_back = lock.end("c", Verdict::given_back);
+  auto given_back = lock.end("c", RunVerdict::given_back);
   given_back.fence -= 1;
   lock.release(given_back);
 
@@ -95,7 +97,7 @@ TEST(RulesDoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) 
   Lock lock;
   const auto finish = [&](std::uint32_t i) {
     lock.acquire("a", i);
-    auto end = lock.end("a", Verdict::succeeded, i);
+    auto end = lock.end("a", RunVerdict::succeeded, i);
     end.who.once = "tick-" + std::to_string(i);
     lock.release(end);
   };
@@ -114,16 +116,16 @@ TEST(RulesDoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) 
 
 TEST(RulesDoneMarks, K3GivesAGrantBackWhoseRunIsDoneBeforeItsAnswerWasHeard) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.once = "tick";
   got<Granted>(lock.acquire(first));
-  auto former = lock.end("b", Verdict::lost);
+  auto former = lock.end("b", RunVerdict::lost);
   former.who = {"pod-b", "ns/a", "", "tick"};
   former.mark_done = true;
-  got<NotOurs>(lock.release(former));
+  got<NotHolder>(lock.release(former));
   const auto refused = got<Busy>(lock.acquire(first));
 
-  EXPECT_EQ(refused.because, BusyBecause::done);
+  EXPECT_EQ(refused.reason, BusyReason::done);
   EXPECT_EQ(got<Busy>(lock.acquire(first)), refused);
   EXPECT_EQ(lock.counted("a", "released"), 1);
   EXPECT_EQ(lock.counted("a", "skipped_done"), 1);

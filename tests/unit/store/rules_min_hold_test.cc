@@ -7,19 +7,19 @@ namespace {
 
 TEST(RulesMinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.who.group = "uid";
   first.min_hold = 10min;
   const Fence fence = got<Granted>(lock.acquire(first)).fence;
-  EXPECT_EQ(got<Busy>(lock.acquire("x")).because, BusyBecause::held);
+  EXPECT_EQ(got<Busy>(lock.acquire("x")).reason, BusyReason::held);
   lock.pass(30s);
   const auto refused = got<Busy>(lock.acquire("b"));
-  EXPECT_EQ(refused, (Busy{BusyBecause::cooling, "pod-a", "ns/a", fence, 30s, 9min + 30s, false}));
+  EXPECT_EQ(refused, (Busy{BusyReason::cooling, "pod-a", "ns/a", fence, 30s, 9min + 30s, false}));
   EXPECT_EQ(got<Busy>(lock.acquire("b")), refused);
   EXPECT_EQ(lock.counted("b", "skipped_held"), 1);
   EXPECT_EQ(lock.counted("a", "stolen"), 0);
 
-  auto retry = lock.ask("c");
+  auto retry = lock.acquisition("c");
   retry.who.group = "uid";
   EXPECT_TRUE(got<Granted>(lock.acquire(retry)).stole);
   EXPECT_EQ(lock.counted("a", "stolen"), 1);
@@ -27,7 +27,7 @@ TEST(RulesMinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGr
 
 TEST(RulesMinHold, L0CountsATakeoverAfterTheMinHoldOfACrashedRunAsStolen) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.min_hold = 10min;
   lock.acquire(first);
   lock.pass(10min - 1us);
@@ -40,7 +40,7 @@ TEST(RulesMinHold, L0CountsATakeoverAfterTheMinHoldOfACrashedRunAsStolen) {
 
 TEST(RulesMinHold, L7KeepsAMinHoldAfterACrashNoLongerThanItIsThoughTheClockWentBack) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.min_hold = 10min;
   lock.acquire(first);
   lock.pass(-std::chrono::hours(5));
@@ -49,7 +49,7 @@ TEST(RulesMinHold, L7KeepsAMinHoldAfterACrashNoLongerThanItIsThoughTheClockWentB
   const auto refused = got<Busy>(lock.acquire("c"));
   lock.pass(5min);
 
-  EXPECT_EQ(refused.because, BusyBecause::cooling);
+  EXPECT_EQ(refused.reason, BusyReason::cooling);
   EXPECT_EQ(refused.remaining, 5min);
   got<Granted>(lock.acquire("d"));
 }
@@ -75,7 +75,7 @@ TEST(RulesMinHold, OpensALockThatOnlyItsMinHoldKeepsClosed) {
 
 TEST(RulesMinHold, OpensALockThatACrashLeftInsideItsMinHoldAndClosesItsGrant) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.min_hold = 10min;
   lock.acquire(first);
   lock.pass(1min);
@@ -88,12 +88,12 @@ TEST(RulesMinHold, OpensALockThatACrashLeftInsideItsMinHoldAndClosesItsGrant) {
   EXPECT_FALSE(rules::revoke(lock.record, lock.now).was_cooling);
   EXPECT_FALSE(got<Granted>(lock.acquire("b")).stole);
   EXPECT_EQ(lock.counted("a", "stolen"), 0);
-  EXPECT_TRUE(got<Stale>(lock.acquire("a")).closed);
+  EXPECT_TRUE(got<TooLate>(lock.acquire("a")).closed);
 }
 
 TEST(RulesMinHold, IsShownUntilItEndsWhetherTheRunReleasedOrCrashed) {
   Lock lock;
-  auto first = lock.ask("a");
+  auto first = lock.acquisition("a");
   first.min_hold = 10min;
   lock.acquire(first);
   const auto view = [&] { return rules::view("l", lock.record, lock.now); };

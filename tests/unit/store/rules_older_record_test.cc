@@ -10,9 +10,9 @@ TEST(RulesOlderRecord, SaysGoneWhenTheStoreWentBackToAnOlderRecord) {
   lock.acquire("a");
   auto end = lock.end("b");
   end.fence += 1;
-  EXPECT_EQ(got<NotOurs>(lock.release(end)).because, LostBecause::gone);
+  EXPECT_EQ(got<NotHolder>(lock.release(end)).reason, LostReason::gone);
   end.fence -= 1;
-  EXPECT_EQ(got<NotOurs>(lock.release(end)).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(lock.release(end)).reason, LostReason::taken);
 }
 
 TEST(RulesOlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
@@ -22,7 +22,7 @@ TEST(RulesOlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
     const Fence fence = lock.record.fence + 1;
     auto renewal = lock.renewal("b");
     renewal.fence = fence;
-    EXPECT_TRUE(got<Kept>(lock.renew(renewal)).restored) << what;
+    EXPECT_TRUE(got<Renewed>(lock.renew(renewal)).restored) << what;
     EXPECT_EQ(lock.record.seat, rules::Seat::held) << what;
     EXPECT_EQ(lock.record.fence, fence) << what;
     EXPECT_EQ(lock.counted("b", "restored"), 1) << what;
@@ -31,7 +31,7 @@ TEST(RulesOlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
         lock.counted("a", "acquired"),
         lock.counted("a", "released") + lock.counted("a", "stolen") + lock.counted("a", "revoked"))
         << what;
-    EXPECT_FALSE(got<Kept>(lock.renew(renewal)).restored) << what;
+    EXPECT_FALSE(got<Renewed>(lock.renew(renewal)).restored) << what;
     EXPECT_EQ(got<Busy>(lock.acquire("c")).holder, "pod-b") << what;
   };
   restores("free", [](auto& lock) { lock.acquire("a"), lock.release("a"); });
@@ -60,7 +60,7 @@ TEST(RulesOlderRecord, N3CountsAnExpiredGrantThatIsReplacedAsStolenOnceAndOnlyIf
         lock.record.jobs[job].values["acquired"] += 1;
       }
       lock.pass(30s);
-      EXPECT_TRUE(got<Kept>(lock.renew(renewal)).restored);
+      EXPECT_TRUE(got<Renewed>(lock.renew(renewal)).restored);
       for (const char* owner : {"a", "b"}) {
         const std::int64_t open = lock.counted(owner, "acquired") -
                                   lock.counted(owner, "released") - lock.counted(owner, "stolen") -
@@ -79,10 +79,10 @@ TEST(RulesOlderRecord, N3SaysGoneWhenTheOlderRecordIsStillLeased) {
     const auto before = lock.record;
     auto newer = lock.renewal("b");
     newer.fence += 1;
-    EXPECT_EQ(got<NotOurs>(lock.renew(newer)).because, LostBecause::gone);
+    EXPECT_EQ(got<NotHolder>(lock.renew(newer)).reason, LostReason::gone);
     auto same_owner = lock.renewal("a", 2);
     same_owner.fence += 1;
-    EXPECT_EQ(got<NotOurs>(lock.renew(same_owner)).because, LostBecause::gone);
+    EXPECT_EQ(got<NotHolder>(lock.renew(same_owner)).reason, LostReason::gone);
     EXPECT_EQ(lock.record, before);
   }
 }
@@ -94,7 +94,7 @@ TEST(RulesOlderRecord, N3RestoresANewerAttemptOfTheSameOwner) {
   auto renewal = lock.renewal("a", 2);
   renewal.fence += 1;
 
-  EXPECT_TRUE(got<Kept>(lock.renew(renewal)).restored);
+  EXPECT_TRUE(got<Renewed>(lock.renew(renewal)).restored);
   EXPECT_EQ(lock.record.claim.attempt, 2u);
   EXPECT_EQ(lock.counted("a", "acquired"), 2);
   EXPECT_EQ(lock.counted("a", "stolen"), 1);
@@ -110,7 +110,7 @@ TEST(RulesOlderRecord, N3DoesNotRestoreOverAnOlderRecordWhatWasReleased) {
   renewal.fence = lock.record.fence + 1;
   const auto before = lock.record;
 
-  EXPECT_EQ(got<NotOurs>(lock.renew(renewal)).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(lock.renew(renewal)).reason, LostReason::taken);
   EXPECT_EQ(lock.record, before);
 }
 
@@ -123,7 +123,7 @@ TEST(RulesOlderRecord, N3SaysTakenWhenTheRecordIsNewer) {
   lock.acquire("b");
   lock.release("b");
 
-  EXPECT_EQ(got<NotOurs>(lock.renew(renewal)).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(lock.renew(renewal)).reason, LostReason::taken);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace {
 TEST(RulesRelease, R1IsRefusedToEverybodyButTheHolder) {
   Lock lock;
   lock.acquire("a");
-  EXPECT_EQ(got<NotOurs>(lock.release("b")).because, LostBecause::taken);
-  EXPECT_EQ(got<NotOurs>(lock.release("a", Verdict::succeeded, 2)).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(lock.release("b")).reason, LostReason::taken);
+  EXPECT_EQ(got<NotHolder>(lock.release("a", RunVerdict::succeeded, 2)).reason, LostReason::taken);
 
   EXPECT_EQ(lock.record.seat, rules::Seat::held);
   EXPECT_EQ(lock.counted("a", "released"), 0);
@@ -28,10 +28,10 @@ TEST(RulesRelease, R2KeepsTheFenceAsTheFloor) {
 TEST(RulesRelease, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
   Lock lock;
   lock.acquire("a");
-  got<Freed>(lock.release("a"));
-  got<Freed>(lock.release("a"));
+  got<Released>(lock.release("a"));
+  got<Released>(lock.release("a"));
   lock.acquire("b");
-  got<Freed>(lock.release("a"));
+  got<Released>(lock.release("a"));
 
   EXPECT_EQ(lock.counted("a", "released"), 1);
   EXPECT_EQ(lock.counted("a", "runs_succeeded"), 1);
@@ -40,9 +40,9 @@ TEST(RulesRelease, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
 
 TEST(RulesRelease, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
   for (const bool done : {true, false})
-    for (const Verdict verdict :
-         {Verdict::succeeded, Verdict::failed, Verdict::timed_out, Verdict::lost,
-          Verdict::cannot_start, Verdict::given_back, Verdict::ungated}) {
+    for (const RunVerdict verdict :
+         {RunVerdict::succeeded, RunVerdict::failed, RunVerdict::timed_out, RunVerdict::lost,
+          RunVerdict::cannot_start, RunVerdict::given_back, RunVerdict::ungated}) {
       Lock lock;
       lock.acquire("a");
       auto end = lock.end("a", verdict);
@@ -55,13 +55,13 @@ TEST(RulesRelease, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
 }
 
 TEST(RulesRelease, CountsEachVerdictUnderItsName) {
-  for (const auto& [verdict, name] : {std::pair{Verdict::succeeded, "runs_succeeded"},
-                                      {Verdict::failed, "runs_failed"},
-                                      {Verdict::timed_out, "runs_timed_out"},
-                                      {Verdict::lost, "runs_lost"},
-                                      {Verdict::lost, "lost"},
-                                      {Verdict::cannot_start, "runs_cannot_start"},
-                                      {Verdict::ungated, "ungated"}}) {
+  for (const auto& [verdict, name] : {std::pair{RunVerdict::succeeded, "runs_succeeded"},
+                                      {RunVerdict::failed, "runs_failed"},
+                                      {RunVerdict::timed_out, "runs_timed_out"},
+                                      {RunVerdict::lost, "runs_lost"},
+                                      {RunVerdict::lost, "lost"},
+                                      {RunVerdict::cannot_start, "runs_cannot_start"},
+                                      {RunVerdict::ungated, "ungated"}}) {
     Lock lock;
     lock.acquire("a");
     lock.release("a", verdict);
@@ -74,7 +74,7 @@ TEST(RulesRelease, CountsEachVerdictUnderItsName) {
 TEST(RulesRelease, CountsNoRunForAGrantThatWasGivenBackAndKeepsNoMinHold) {
   Lock lock;
   lock.acquire("a");
-  auto end = lock.end("a", Verdict::given_back);
+  auto end = lock.end("a", RunVerdict::given_back);
   end.min_hold = 60s;
   lock.release(end);
 
@@ -86,7 +86,7 @@ TEST(RulesRelease, CountsNoRunForAGrantThatWasGivenBackAndKeepsNoMinHold) {
 TEST(RulesRelease, CountsTheHoldAndTheOverlongRun) {
   Lock lock;
   lock.acquire("a");
-  auto end = lock.end("a", Verdict::succeeded);
+  auto end = lock.end("a", RunVerdict::succeeded);
   end.held = 6s;
   end.overlong = true;
   lock.release(end);
@@ -102,7 +102,7 @@ TEST(RulesRelease, ClosesAnExpiredLeaseThatNobodyTook) {
   lock.acquire("a");
   lock.pass(std::chrono::hours(1));
 
-  got<Freed>(lock.release("a"));
+  got<Released>(lock.release("a"));
   EXPECT_EQ(lock.counted("a", "released"), 1);
 }
 
@@ -111,8 +111,8 @@ TEST(RulesRelease, CountsALostRunOnceAfterItWasTakenOver) {
   lock.acquire("a");
   lock.pass(30s);
   lock.acquire("b");
-  got<NotOurs>(lock.release("a", Verdict::lost));
-  got<NotOurs>(lock.release("a", Verdict::lost));
+  got<NotHolder>(lock.release("a", RunVerdict::lost));
+  got<NotHolder>(lock.release("a", RunVerdict::lost));
 
   EXPECT_EQ(lock.counted("a", "lost"), 1);
   EXPECT_EQ(lock.counted("a", "runs_lost"), 1);
@@ -122,8 +122,8 @@ TEST(RulesRelease, CountsALostRunOnceAfterItWasTakenOver) {
 TEST(RulesRelease, CountsAnUngatedRunOnceWhoeverHolds) {
   Lock lock;
   lock.acquire("b");
-  got<NotOurs>(lock.release("a", Verdict::ungated));
-  got<NotOurs>(lock.release("a", Verdict::ungated));
+  got<NotHolder>(lock.release("a", RunVerdict::ungated));
+  got<NotHolder>(lock.release("a", RunVerdict::ungated));
 
   EXPECT_EQ(lock.record.jobs.at("ns/a").values,
             (std::map<std::string, std::int64_t, std::less<>>{{"ungated", 1}}));
@@ -134,9 +134,9 @@ TEST(RulesRelease, G5ChangesNothingAfterItsTime) {
   lock.acquire("a");
   const rules::Record before = lock.record;
   const auto reply =
-      rules::decide(lock.record, lock.end("a", Verdict::succeeded), lock.now, lock.now - 1us);
+      rules::decide(lock.record, lock.end("a", RunVerdict::succeeded), lock.now, lock.now - 1us);
 
-  EXPECT_FALSE(got<Stale>(reply).closed);
+  EXPECT_FALSE(got<TooLate>(reply).closed);
   EXPECT_EQ(lock.record, before);
 }
 
@@ -144,7 +144,7 @@ TEST(RulesRelease, K6KeepsTheNewestRunsOfEachJob) {
   Lock lock;
   for (std::uint32_t i = 1; i <= 130; ++i) {
     lock.acquire("a", i);
-    auto end = lock.end("a", Verdict::succeeded, i);
+    auto end = lock.end("a", RunVerdict::succeeded, i);
     end.who.once = "tick-" + std::to_string(i);
     lock.release(end);
     lock.pass(1s);
@@ -158,19 +158,19 @@ TEST(RulesRelease, K6KeepsTheNewestRunsOfEachJob) {
 
 TEST(RulesRelease, K6ForgetsARunAfterOnceTtl) {
   Lock lock;
-  auto ask = lock.ask("a");
+  auto ask = lock.acquisition("a");
   ask.who.once = "tick";
   lock.acquire(ask);
-  auto end = lock.end("a", Verdict::succeeded);
+  auto end = lock.end("a", RunVerdict::succeeded);
   end.who.once = "tick";
   lock.release(end);
-  auto next = lock.ask("a", 2);
+  auto next = lock.acquisition("a", 2);
   next.who.once = "tick";
   lock.pass(std::chrono::hours(24) - 1us);
   Lock late = lock;
   late.pass(1us);
 
-  EXPECT_EQ(got<Busy>(lock.acquire(next)).because, BusyBecause::done);
+  EXPECT_EQ(got<Busy>(lock.acquire(next)).reason, BusyReason::done);
   got<Granted>(late.acquire(next));
 }
 

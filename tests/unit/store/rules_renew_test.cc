@@ -10,11 +10,11 @@ TEST(RulesRenew, N1ExtendsOnlyTheHoldersLiveLease) {
   lock.acquire("a");
   lock.pass(10s);
   const rules::Record before = lock.record;
-  EXPECT_EQ(got<NotOurs>(lock.renew("b")).because, LostBecause::taken);
-  EXPECT_EQ(got<NotOurs>(lock.renew("a", 2)).because, LostBecause::taken);
+  EXPECT_EQ(got<NotHolder>(lock.renew("b")).reason, LostReason::taken);
+  EXPECT_EQ(got<NotHolder>(lock.renew("a", 2)).reason, LostReason::taken);
   EXPECT_EQ(lock.record, before);
 
-  EXPECT_FALSE(got<Kept>(lock.renew("a")).restored);
+  EXPECT_FALSE(got<Renewed>(lock.renew("a")).restored);
   EXPECT_EQ(lock.record.expires, lock.now + 30s);
   EXPECT_EQ(lock.record.fence, before.fence);
 }
@@ -25,7 +25,7 @@ TEST(RulesRenew, N1NeverRevivesAnExpiredLease) {
   lock.pass(30s);
   const rules::Record before = lock.record;
 
-  EXPECT_EQ(got<NotOurs>(lock.renew("a")).because, LostBecause::expired);
+  EXPECT_EQ(got<NotHolder>(lock.renew("a")).reason, LostReason::expired);
   EXPECT_EQ(lock.record, before);
 }
 
@@ -34,7 +34,7 @@ TEST(RulesRenew, N2NeverShortensTheLease) {
   lock.acquire("a");
   auto shorter = lock.renewal("a");
   shorter.ttl = 5s;
-  got<Kept>(lock.renew(shorter));
+  got<Renewed>(lock.renew(shorter));
 
   EXPECT_EQ(lock.record.expires, lock.now + 30s);
   EXPECT_EQ(lock.record.ttl, 30s);
@@ -47,7 +47,7 @@ TEST(RulesRenew, N3RestoresARecordTheStoreHasLost) {
   lock.record = {};
   lock.pass(10s);
 
-  EXPECT_TRUE(got<Kept>(lock.renew(renewal)).restored);
+  EXPECT_TRUE(got<Renewed>(lock.renew(renewal)).restored);
   EXPECT_EQ(lock.record.fence, fence);
   EXPECT_EQ(lock.record.expires, lock.now + 30s);
   EXPECT_EQ(lock.counted("a", "acquired"), 1);
@@ -63,7 +63,7 @@ TEST(RulesRenew, N3DoesNotCountAGrantTwiceWhenTheCountersWereKept) {
   lock.record = {};
   lock.record.jobs = jobs;
 
-  got<Kept>(lock.renew(renewal));
+  got<Renewed>(lock.renew(renewal));
   EXPECT_EQ(lock.counted("a", "acquired"), 1);
 }
 
@@ -78,8 +78,8 @@ TEST(RulesRenew, N3DoesNotRestoreWhatWasReleasedOrComesTooLate) {
   lock.record = {};
   lock.record.seen = seen;
 
-  EXPECT_FALSE(got<Stale>(late).closed);
-  EXPECT_EQ(got<NotOurs>(lock.renew(renewal)).because, LostBecause::taken);
+  EXPECT_FALSE(got<TooLate>(late).closed);
+  EXPECT_EQ(got<NotHolder>(lock.renew(renewal)).reason, LostReason::taken);
 }
 
 TEST(RulesRenew, N3SaysGoneWhenAnotherRunCameFirstAfterTheLoss) {
@@ -90,7 +90,7 @@ TEST(RulesRenew, N3SaysGoneWhenAnotherRunCameFirstAfterTheLoss) {
   lock.pass(5s);
   lock.acquire("b");
 
-  EXPECT_EQ(got<NotOurs>(lock.renew(renewal)).because, LostBecause::gone);
+  EXPECT_EQ(got<NotHolder>(lock.renew(renewal)).reason, LostReason::gone);
 }
 
 TEST(RulesRevoke, IsToldToTheHolderWhoKeepsTheLockUntilItLetsGo) {
@@ -105,9 +105,9 @@ TEST(RulesRevoke, IsToldToTheHolderWhoKeepsTheLockUntilItLetsGo) {
   EXPECT_TRUE(twice.was_held);
   EXPECT_EQ(lock.counted("a", "revoked"), 1);
   EXPECT_EQ(got<Busy>(lock.acquire("b")).remaining, 20s);
-  EXPECT_EQ(got<NotOurs>(lock.renew("a")).because, LostBecause::revoked);
+  EXPECT_EQ(got<NotHolder>(lock.renew("a")).reason, LostReason::revoked);
   EXPECT_EQ(lock.record.expires, lock.now + 20s);
-  got<Freed>(lock.release("a", Verdict::lost));
+  got<Released>(lock.release("a", RunVerdict::lost));
   EXPECT_EQ(lock.counted("a", "released"), 0);
   EXPECT_EQ(lock.counted("a", "runs_lost"), 1);
   got<Granted>(lock.acquire("c"));
@@ -148,7 +148,7 @@ TEST(RulesView, NamesEveryState) {
   lock.pass(30s);
   EXPECT_EQ(state(), LockState::free);
   lock.acquire("c");
-  auto end = lock.end("c", Verdict::succeeded);
+  auto end = lock.end("c", RunVerdict::succeeded);
   end.min_hold = 60s;
   lock.release(end);
   EXPECT_EQ(state(), LockState::cooling);

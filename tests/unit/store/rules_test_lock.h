@@ -23,7 +23,7 @@ struct Lock {
     return {std::move(owner), attempt};
   }
 
-  Acquire ask(const std::string& owner, std::uint32_t attempt = 1) const {
+  Acquire acquisition(const std::string& owner, std::uint32_t attempt = 1) const {
     Acquire a;
     a.claim = claim(owner, attempt);
     a.who = {"pod-" + owner, "ns/" + owner, "", ""};
@@ -33,7 +33,7 @@ struct Lock {
   }
   Reply acquire(const Acquire& a) { return rules::decide(record, a, now, now, tenure); }
   Reply acquire(const std::string& owner, std::uint32_t attempt = 1) {
-    return acquire(ask(owner, attempt));
+    return acquire(acquisition(owner, attempt));
   }
 
   Renew renewal(const std::string& owner, std::uint32_t attempt = 1) const {
@@ -49,19 +49,19 @@ struct Lock {
     return renew(renewal(owner, attempt));
   }
 
-  Release end(const std::string& owner, Verdict verdict = Verdict::succeeded,
+  Release end(const std::string& owner, RunVerdict verdict = RunVerdict::succeeded,
               std::uint32_t attempt = 1) const {
     Release r;
     r.claim = claim(owner, attempt);
     r.who = {"pod-" + owner, "ns/" + owner, "", ""};
     r.fence = record.fence;
     r.verdict = verdict;
-    r.mark_done = verdict == Verdict::succeeded;
+    r.mark_done = verdict == RunVerdict::succeeded;
     r.once_ttl = std::chrono::hours(24);
     return r;
   }
   Reply release(const Release& r) { return rules::decide(record, r, now, now); }
-  Reply release(const std::string& owner, Verdict verdict = Verdict::succeeded,
+  Reply release(const std::string& owner, RunVerdict verdict = RunVerdict::succeeded,
                 std::uint32_t attempt = 1) {
     return release(end(owner, verdict, attempt));
   }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations as people write them: 30s, 5m, 1h30m, 1500ms. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace cronlatch {
+
+// Accepts "0"; refuses any other number without a unit, and values above 36,500 days.
+Result<Millis> parse_duration(std::string_view text);
+// The shortest text that parse_duration reads back as `d`: "2m", "90s", "1d1s".
+std::string show_duration(Millis d);
+
+}  // namespace cronlatch

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text: the few pieces of writing and reading that the tables, the log and the outcome share. Pure;
+// knows no option.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cronlatch {
+
+// Bytes of the UTF-8 character that `text` begins with (1 to 4), or 0 when it does not begin with
+// one.
+std::size_t utf8_length(std::string_view text);
+// C0, DEL and C1 (U+0080 to U+009F); `c` is one UTF-8 character.
+bool is_control(std::string_view c);
+
+// `text` with U+FFFD in place of bytes that are no UTF-8.
+std::string valid_utf8(std::string_view text);
+
+// `text` as the inside of a JSON string, always valid JSON: bytes that are no UTF-8 become U+FFFD.
+std::string json_escaped(std::string_view text);
+std::string json_quoted(std::string_view text);
+// json_escaped, but at most `room` bytes long: what does not fit ends in "...".
+std::string json_shortened(std::string_view text, std::size_t room);
+
+// `text` on one line for a terminal: control characters and stray bytes become \n, \t, \xNN; a long
+// text is cut at `most` bytes.
+std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
+// printable() in double quotes, cut at `most` bytes: how a message shows what the user gave.
+std::string quoted(std::string_view text, std::size_t most = 80);
+
+// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// A JSON array of strings, as in ["sh", "-c", "true"]. The error's message does not name where the
+// text came from.
+Result<std::vector<std::string>> parse_json_strings(std::string_view text);
+std::string show_json_strings(const std::vector<std::string>& strings);
+
+// A JSON object of such arrays, as in {"amd64": ["/a"], "arm64": []}; each name once.
+using StringLists = std::map<std::string, std::vector<std::string>>;
+Result<StringLists> parse_json_string_lists(std::string_view text);
+std::string show_json_string_lists(const StringLists& lists);
+
+}  // namespace cronlatch

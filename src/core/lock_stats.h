@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ledger: what a store knows, for people and for metrics (ls, show, metrics, explain, release
+// --force, the exporter). Implemented by each store beside Store. Calls block up to `give_up` (they
+// are not for the run's loop); reading writes nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/store.h"
+
+namespace cronlatch {
+
+// Upper bounds in milliseconds of the two histograms; the last bucket is +Inf. Whole numbers:
+// stores keep the index.
+inline constexpr std::array<std::int64_t, 13> kHoldBucketsMs = {
+    1'000,     5'000,     15'000,    30'000,     60'000,     300'000,   900'000,
+    1'800'000, 3'600'000, 7'200'000, 21'600'000, 43'200'000, 86'400'000};
+inline constexpr std::array<std::int64_t, 8> kWaitBucketsMs = {100,    1'000,   5'000,   15'000,
+                                                               60'000, 300'000, 900'000, 3'600'000};
+
+// Index of the bucket that `ms` falls in (size() means +Inf).
+template <std::size_t N>
+constexpr std::size_t bucket_of(const std::array<std::int64_t, N>& bounds, std::int64_t ms) {
+  std::size_t i = 0;
+  while (i < N && ms > bounds[i]) ++i;
+  return i;
+}
+
+// One job's counters of one lock. The law, at every moment: acquired = released + stolen + revoked
+// + open.
+struct Counters {
+  // name of the field in the store -> value. Names are those of kCounterNames; absent means zero.
+  std::map<std::string, std::int64_t, std::less<>> values;
+  std::int64_t get(std::string_view name) const {
+    const auto at = values.find(name);
+    return at == values.end() ? 0 : at->second;
+  }
+  bool operator==(const Counters&) const = default;
+};
+
+// Every counter a store keeps, in the order they are shown. `hold_ms`, `wait_ms` are sums;
+// `hold_<i>`, `wait_<i>` are the buckets above; `last_success`, `last_skip` are server times in
+// microseconds.
+inline constexpr std::array<std::string_view, 20> kCounterNames = {
+    "acquired",    "released",          "stolen",       "revoked",
+    "lost",        "skipped_held",      "skipped_done", "wait_timeouts",
+    "ungated",     "restored",          "long",         "runs_succeeded",
+    "runs_failed", "runs_skipped",      "runs_busy",    "runs_timed_out",
+    "runs_lost",   "runs_cannot_start", "last_success", "last_skip"};
+
+enum class LockState {
+  free,     // nobody; may have been held before
+  held,     // a live lease
+  expired,  // granted, lease over, not taken over yet: open
+  cooling,  // released inside min-hold
+  revoked,  // revoked, its holder has not let go yet
+  damaged,  // what is stored cannot be understood: show() says why, and nothing else is known
+};
+
+struct LockView {
+  std::string lock;
+  LockState state = LockState::free;
+  Identity who;  // of the last grant
+  Fence fence = 0;
+  std::uint32_t attempt = 0;
+  ServerTime now{};           // the store's clock when it was read
+  ServerTime acquired{};      // of the last grant
+  ServerTime expires{};       // zero when the store has no lease
+  ServerTime closed_until{};  // the end of a min-hold, after a release or a crash; zero without one
+  Millis ttl{};
+  long pid = 0;  // file store: the process that holds the kernel lock, if known
+  std::map<std::string, Counters> jobs;  // by job; "" for runs without one
+  bool open() const { return state == LockState::held || state == LockState::expired; }
+  static LockView of_damaged(std::string lock, ServerTime now) {
+    LockView view;
+    view.lock = std::move(lock);
+    view.state = LockState::damaged;
+    view.now = now;
+    return view;
+  }
+};
+
+struct Revoked {
+  bool was_held = false;  // a live lease was revoked
+  std::string holder;
+  Fence fence = 0;
+  Micros remaining{};        // of the lease that was revoked, or of the min-hold that was ended
+  bool was_cooling = false;  // a min-hold was ended: the lock is free at once
+};
+
+// For whoever does not mind how many there are.
+inline constexpr std::size_t kEveryLock = std::numeric_limits<std::size_t>::max();
+
+class LockStats {
+ public:
+  virtual ~LockStats() = default;
+  // Sorted by name, damaged ones among the others. At most `most`: those granted last, where the
+  // store knows which.
+  virtual Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most = kEveryLock) = 0;
+  virtual Result<LockView> show(
+      const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters
+  virtual Result<Revoked> revoke(const std::string& lock, TimePoint give_up) = 0;
+};
+
+// A store as the programs open it: both faces of one thing.
+class Backend : public Store, public LockStats {};
+
+}  // namespace cronlatch

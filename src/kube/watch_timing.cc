@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real tempo.
+#include "kube/watch_timing.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <random>
+
+namespace cronlatch::kube {
+
+WatchTiming real_watch_timing(const Clock& clock) {
+  // Shared, because std::function copies what it holds; one thread uses a WatchTiming.
+  const auto engine = std::make_shared<std::minstd_rand>(std::random_device{}());
+  return {clock, [engine] { return std::uniform_real_distribution<>(0, 1)(*engine); },
+          [](Millis time, const std::stop_token& stop) {
+            std::mutex mutex;
+            std::condition_variable_any never;
+            std::unique_lock lock(mutex);
+            never.wait_for(lock, stop, time, [] { return false; });
+          }};
+}
+
+}  // namespace cronlatch::kube

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the families of the metric table. All series of one family stand together, as the format
+// demands.
+#include "metrics/metrics_text.h"
+
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "base/overloaded.h"
+#include "base/text.h"
+#include "metrics/metrics_table.h"
+
+namespace cronlatch {
+namespace {
+
+// One label that is no UTF-8 would make the whole page unreadable.
+std::string escape(std::string_view value) {
+  std::string out;
+  for (const char c : valid_utf8(value)) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string pair_of(std::string_view name, std::string_view value) {
+  return std::string(name) + "=\"" + escape(value) + '"';
+}
+
+// A decimal fraction without trailing zeros: 1500 of 1000 is "1.5". Never in floating point, which
+// would round counts.
+std::string decimal(std::int64_t value, std::int64_t unit, int digits) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%lld.%0*lld", static_cast<long long>(value / unit), digits,
+                static_cast<long long>(value % unit));
+  std::string out = text;
+  out.erase(out.find_last_not_of('0') + 1);
+  if (out.back() == '.') out.pop_back();
+  return out;
+}
+std::string seconds(Millis d) { return decimal(d.count(), 1'000, 3); }
+std::string seconds(ServerTime t) { return decimal(t.us, 1'000'000, 6); }
+
+void head(std::string& out, const Metric& metric) {
+  out += "# HELP " + std::string(metric.name) + ' ' + std::string(metric.help) + '\n';
+  out += "# TYPE " + std::string(metric.name) + ' ' + std::string(name_of(metric.type)) + '\n';
+}
+
+void number(std::string& out, std::string_view name, std::string_view labels,
+            std::string_view more_labels, std::int64_t value) {
+  char digits[24];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(name).append(1, '{').append(labels).append(more_labels).append("} ");
+  out.append(digits, static_cast<std::size_t>(end - digits)).append(1, '\n');
+}
+
+bool lease_lives(const LockView& view) {
+  switch (view.state) {
+    case LockState::held:
+      return true;
+    case LockState::revoked:  // until its holder lets go, or the lease passes
+      return view.expires > view.now;
+    case LockState::free:
+    case LockState::expired:
+    case LockState::cooling:
+    case LockState::damaged:
+      return false;
+  }
+  return false;
+}
+
+std::optional<std::string> time_text(ServerTime t) {
+  if (t.us == 0) return std::nullopt;
+  return seconds(t);
+}
+
+std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const std::string& job,
+                                      const Counters& counters) {
+  const bool ours = view.who.job == job;
+  switch (gauge) {
+    case Gauge::held:
+      return ours && lease_lives(view) ? "1" : "0";
+    case Gauge::open:
+      return ours && view.open() ? "1" : "0";
+    case Gauge::acquired_at:
+      return ours ? time_text(view.acquired) : std::nullopt;
+    case Gauge::expires_at:
+      return ours && (view.open() || lease_lives(view)) ? time_text(view.expires) : std::nullopt;
+    case Gauge::last_success:
+      return time_text({counters.get("last_success")});
+    case Gauge::last_skip:
+      return time_text({counters.get("last_skip")});
+  }
+  return std::nullopt;
+}
+
+// What the series of one histogram have in common, so that thousands of them cost no more texts.
+struct HistogramNames {
+  std::string bucket, sum, count;
+  std::vector<std::string> counters;  // of the ledger, the one of +Inf included
+  std::vector<std::string> bounds;    // `,le="0.1"`
+  std::string total;                  // the ledger's sum in milliseconds
+};
+
+HistogramNames names_of(std::string_view name, const HistogramSource& source) {
+  HistogramNames names;
+  names.bucket = std::string(name) + "_bucket";
+  names.sum = std::string(name) + "_sum";
+  names.count = std::string(name) + "_count";
+  names.total = std::string(source.counter) + "_ms";
+  for (std::size_t i = 0; i <= source.bounds_ms.size(); ++i) {
+    names.counters.push_back(std::string(source.counter) + '_' + std::to_string(i));
+    const std::string bound =
+        i == source.bounds_ms.size() ? "+Inf" : seconds(Millis(source.bounds_ms[i]));
+    names.bounds.push_back(',' + pair_of("le", bound));
+  }
+  return names;
+}
+
+void histogram(std::string& out, const HistogramNames& names, const LockStatsRow& row) {
+  std::int64_t below = 0;
+  for (std::size_t i = 0; i < names.counters.size(); ++i) {
+    below += row.counters->get(names.counters[i]);
+    number(out, names.bucket, row.labels, names.bounds[i], below);
+  }
+  append_sample(out, names.sum, row.labels, seconds(Millis(row.counters->get(names.total))));
+  number(out, names.count, row.labels, "", below);
+}
+
+void family(std::string& out, const Metric& metric, std::span<const LockStatsRow> rows) {
+  std::visit(
+      Overloaded{[](std::monostate) {},
+                 [&](std::span<const CounterSeries> series) {
+                   std::vector<std::string> labels;
+                   for (const CounterSeries& s : series)
+                     labels.push_back(
+                         s.label_value.empty() ? "" : ',' + pair_of(metric.label, s.label_value));
+                   for (const LockStatsRow& row : rows)
+                     for (std::size_t i = 0; i < series.size(); ++i)
+                       number(out, metric.name, row.labels, labels[i],
+                              row.counters->get(series[i].counter));
+                 },
+                 [&](Gauge gauge) {
+                   for (const LockStatsRow& row : rows)
+                     if (const auto text = gauge_text(gauge, *row.view, *row.job, *row.counters))
+                       append_sample(out, metric.name, row.labels, *text);
+                 },
+                 [&](const HistogramSource& source) {
+                   const HistogramNames names = names_of(metric.name, source);
+                   for (const LockStatsRow& row : rows) histogram(out, names, row);
+                 }},
+      metric.source);
+}
+
+}  // namespace
+
+std::string render(const SeriesLabels& labels) {
+  const std::string_view job = labels.job;
+  // A leading slash belongs to the name, or "/a" and "a" would be the same series.
+  const std::size_t slash = job.find('/') == 0 ? std::string_view::npos : job.find('/');
+  const bool split = slash != std::string_view::npos;
+  return pair_of("namespace", split ? job.substr(0, slash) : "") + ',' +
+         pair_of("cronjob", split ? job.substr(slash + 1) : job) + ',' +
+         pair_of("lock", labels.lock);
+}
+
+void each_row(const LockView& view, const TakeRow& take) {
+  for (const auto& [job, counters] : view.jobs) take(view, job, counters);
+  // A record without counters still has a holder.
+  static const Counters kNone;
+  if (!view.jobs.contains(view.who.job) && view.acquired.us != 0) take(view, view.who.job, kNone);
+}
+
+void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> rows) {
+  if (rows.empty()) return;
+  for (const Metric& metric : metric_table()) {
+    if (metric.exporter != Exporter::lock_stats) continue;
+    head(out, metric);
+    family(out, metric, rows);
+  }
+}
+
+std::string lock_stats_metrics(const std::vector<LockView>& views) {
+  std::vector<LockStatsRow> rows;
+  // Two jobs that differ only in bytes that cannot be shown: a series that stands twice makes the
+  // page unreadable as well, so the first stays.
+  std::set<std::string> shown;
+  for (const LockView& view : views)
+    each_row(view, [&](const LockView& of, const std::string& job, const Counters& counters) {
+      std::string labels = render(SeriesLabels{job, of.lock});
+      if (shown.insert(labels).second) rows.push_back({std::move(labels), &of, &job, &counters});
+    });
+  std::string out;
+  append_lock_stats_metrics(out, rows);
+  return out;
+}
+
+void append_sample(std::string& out, std::string_view name, std::string_view labels,
+                   std::string_view value) {
+  out.append(name);
+  if (!labels.empty()) out.append(1, '{').append(labels).append(1, '}');
+  out.append(1, ' ').append(value).append(1, '\n');
+}
+
+void append_head(std::string& out, std::string_view metric) {
+  if (const Metric* const row = find_metric(metric)) head(out, *row);
+}
+
+std::string run_error_metrics(const RunErrors& errors) {
+  std::string out;
+  if (errors.empty()) return out;
+  append_head(out, kRunErrors);
+  for (const auto& [labels, count] : errors)
+    append_sample(out, kRunErrors, labels, std::to_string(count));
+  return out;
+}
+
+MetricsFile parse_metrics_file(std::string_view written) {
+  MetricsFile file;
+  // Version 0.1.0 wrote what cannot be read.
+  const std::string valid = valid_utf8(written);
+  std::string_view text = valid;
+  const std::string start = std::string(kRunErrors) + '{';
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+    const std::size_t close = line.rfind("} ");
+    if (line.starts_with(start) && close != std::string_view::npos) {
+      std::int64_t count = 0;
+      const char* number = line.data() + close + 2;
+      const auto read = std::from_chars(number, line.data() + line.size(), count);
+      if (read.ec == std::errc() && count >= 0)
+        file.errors[std::string(line.substr(start.size(), close - start.size()))] = count;
+    } else if (!line.empty() && line.find(kRunErrors) == std::string_view::npos) {
+      file.lock_stats += std::string(line) + '\n';
+    }
+  }
+  return file;
+}
+
+}  // namespace cronlatch

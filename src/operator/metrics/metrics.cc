@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// prometheus-cpp's registry and its text; everything that the library throws ends here.
+#include "operator/metrics/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "metrics/metrics_table.h"
+
+namespace cronlatch::op {
+namespace {
+
+// The API server gives up after 10 s at most; most answers take less than a millisecond.
+const prometheus::Histogram::BucketBoundaries& buckets() {
+  static const prometheus::Histogram::BucketBoundaries kBuckets{
+      0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+  return kBuckets;
+}
+
+std::string help_of(const MetricName& metric) {
+  const Metric* const row = find_metric(metric.name);
+  return std::string(row == nullptr ? metric.help : row->help);
+}
+
+template <class Action>
+void without_throwing(const Action& action) {
+  try {
+    action();
+  } catch (const std::exception&) {  // a label's name that is none, or no memory: nothing to do
+  }
+}
+
+}  // namespace
+
+class Metrics::Impl {
+ public:
+  prometheus::Family<prometheus::Counter>& counters(const MetricName& metric) {
+    return prometheus::BuildCounter()
+        .Name(std::string(metric.name))
+        .Help(help_of(metric))
+        .Register(registry);
+  }
+  prometheus::Family<prometheus::Gauge>& gauges(const MetricName& metric) {
+    return prometheus::BuildGauge()
+        .Name(std::string(metric.name))
+        .Help(help_of(metric))
+        .Register(registry);
+  }
+
+  prometheus::Registry registry;  // Register() gives the family that is there, if there is one
+  prometheus::Family<prometheus::Counter>& admissions = counters(kAdmissionRequests);
+  prometheus::Histogram& admission_seconds = prometheus::BuildHistogram()
+                                                 .Name(std::string(kAdmissionDuration.name))
+                                                 .Help(help_of(kAdmissionDuration))
+                                                 .Register(registry)
+                                                 .Add({}, buckets());
+  prometheus::Family<prometheus::Histogram>& store_seconds =
+      prometheus::BuildHistogram()
+          .Name(std::string(kStoreCommandDuration.name))
+          .Help(help_of(kStoreCommandDuration))
+          .Register(registry);
+  prometheus::Histogram& lookup_seconds = prometheus::BuildHistogram()
+                                              .Name(std::string(kEntrypointLookupDuration.name))
+                                              .Help(help_of(kEntrypointLookupDuration))
+                                              .Register(registry)
+                                              .Add({}, buckets());
+  std::mutex mutex;
+  std::vector<MetricSource> sources;
+};
+
+Metrics::Metrics(std::string_view version) : impl_(std::make_unique<Impl>()) {
+  for (const char* resource : {"cronjob", "job"}) {
+    for (const char* result : {"mutated", "skipped", "denied", "error"}) {
+      count(kAdmissionRequests, {{"resource", resource}, {"result", result}}, 0);
+    }
+  }
+  for (const char* result : {"index", "cache", "registry", "error"})
+    count(kEntrypointLookups, {{"result", result}}, 0);
+  leader(false);
+  set(kBuildInfo, {{"version", std::string(version)}}, 1);
+}
+
+Metrics::~Metrics() = default;
+
+void Metrics::admission(std::string_view resource, std::string_view result, Micros took) {
+  without_throwing([&] {
+    impl_->admissions.Add({{"resource", std::string(resource)}, {"result", std::string(result)}})
+        .Increment();
+    impl_->admission_seconds.Observe(std::chrono::duration<double>(took).count());
+  });
+}
+
+void Metrics::store_command(std::string_view command, Micros took) {
+  without_throwing([&] {
+    impl_->store_seconds.Add({{"command", std::string(command)}}, buckets())
+        .Observe(std::chrono::duration<double>(took).count());
+  });
+}
+
+void Metrics::entrypoint_lookup_took(Micros took) {
+  without_throwing(
+      [&] { impl_->lookup_seconds.Observe(std::chrono::duration<double>(took).count()); });
+}
+
+void Metrics::certificate_expiry(std::string_view use, WallTime not_after) {
+  set(kCertificateExpiry, {{"use", std::string(use)}}, static_cast<double>(not_after.us) / 1e6);
+}
+
+void Metrics::leader(bool leading) { set(kLeader, {}, leading ? 1 : 0); }
+
+void Metrics::count(const MetricName& counter, const MetricLabels& labels, double by) {
+  without_throwing([&] { impl_->counters(counter).Add(labels).Increment(by); });
+}
+
+void Metrics::set(const MetricName& gauge, const MetricLabels& labels, double value) {
+  without_throwing([&] { impl_->gauges(gauge).Add(labels).Set(value); });
+}
+
+void Metrics::add_source(MetricSource source) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->sources.push_back(std::move(source));
+}
+
+std::string Metrics::text() const {
+  std::string out;
+  without_throwing(
+      [&] { out = prometheus::TextSerializer().Serialize(impl_->registry.Collect()); });
+  std::vector<MetricSource> sources;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    sources = impl_->sources;
+  }
+  for (const MetricSource& source : sources) {
+    const std::size_t before = out.size();
+    bool whole = false;
+    without_throwing([&] {
+      source(out);
+      whole = true;
+    });
+    if (!whole) out.resize(before);  // one that fails must not hide the others
+  }
+  return out;
+}
+
+}  // namespace cronlatch::op

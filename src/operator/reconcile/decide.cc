@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// CronJobs: what must be mirrored, and what to tell about it.
+#include "operator/reconcile/decide.h"
+
+#include "admission/annotation_copy.h"
+#include "admission/annotations.h"
+#include "admission/lock_request.h"
+#include "base/rfc3339.h"
+#include "labels/names.h"
+#include "operator/reconcile/field_times.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+using kube::string_at;
+
+constexpr std::string_view kFieldManager = "cronlatch";
+
+kube::ObjectRef reference_to(const Json& object, std::string_view kind) {
+  return {"batch/v1", std::string(kind), string_at(object, {"metadata", "namespace"}),
+          string_at(object, {"metadata", "name"}), string_at(object, {"metadata", "uid"})};
+}
+
+std::string listed(const std::string& before, const std::string& key) {
+  return before.empty() ? key : before + ", " + key;
+}
+
+std::string keys_of(const AnnotationCopy& annotation_copy) {
+  std::string keys;
+  for (const auto& [key, value] : annotation_copy.set)
+    if (key != kMirroredAnnotation) keys = listed(keys, key);
+  for (const std::string& key : annotation_copy.remove)
+    if (key != kMirroredAnnotation) keys = listed(keys, key + " (removed)");
+  return keys.empty() ? std::string(kMirroredAnnotation) : keys;
+}
+
+Json annotations_body(const Json& cronjob, Json annotations) {
+  // The version that was judged: an answer of 409 brings a newer one by the watch.
+  return {{"apiVersion", "batch/v1"},
+          {"kind", "CronJob"},
+          {"metadata",
+           {{"name", string_at(cronjob, {"metadata", "name"})},
+            {"namespace", string_at(cronjob, {"metadata", "namespace"})},
+            {"uid", string_at(cronjob, {"metadata", "uid"})},
+            {"resourceVersion", string_at(cronjob, {"metadata", "resourceVersion"})}}},
+          {"spec", {{"jobTemplate", {{"metadata", {{"annotations", std::move(annotations)}}}}}}}};
+}
+
+// What is missing is applied before anything is removed: a lock is never dropped in between. The
+// removal needs a patch of its own, because what the webhook copied belongs to the field manager of
+// whoever sent the object.
+PatchCronJob patch(const Json& cronjob, const AnnotationCopy& annotation_copy) {
+  const kube::ObjectRef ref = reference_to(cronjob, "CronJob");
+  kube::Request request{
+      .method = kube::Method::patch,
+      .path = "/apis/batch/v1/namespaces/" + ref.namespace_name + "/cronjobs/" + ref.name,
+      .query = {{"fieldManager", std::string(kFieldManager)}}};
+  if (!annotation_copy.set.empty()) {
+    request.body = annotations_body(cronjob, Json(annotation_copy.wanted));
+    request.patch_type = kube::PatchType::apply;
+    // Only values that the mark says are copies of ours are overwritten.
+    request.query.emplace_back("force", "true");
+  } else {
+    Json nulls = Json::object();
+    for (const std::string& key : annotation_copy.remove) nulls[key] = nullptr;
+    request.body = annotations_body(cronjob, std::move(nulls));
+    request.patch_type = kube::PatchType::merge;
+  }
+  return {std::move(request), keys_of(annotation_copy)};
+}
+
+// The annotations that its Jobs will carry, once everything is in line.
+Annotations annotations_of_jobs(const Json& cronjob, const AnnotationCopy& annotation_copy) {
+  Findings findings;
+  Annotations all = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
+                                   "spec.jobTemplate.metadata", findings);
+  for (const auto& [name, value] : annotation_copy.set)
+    if (name != kMirroredAnnotation) all[name.substr(kPrefix.size())] = {value, name};
+  for (const std::string& name : annotation_copy.remove)
+    if (const auto at = all.find(name.substr(kPrefix.size())); at != all.end()) all.erase(at);
+  return all;
+}
+
+std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Annotations& all,
+                                        const Settings& settings) {
+  Findings findings;
+  const std::string space = string_at(cronjob, {"metadata", "namespace"});
+  const LockRequest request = read_lock_request(all, settings, space, findings);
+  const auto lock = full_lock_name(request, space, string_at(cronjob, {"metadata", "name"}));
+  if (!lock) return std::nullopt;
+  const auto created = parse_rfc3339(string_at(cronjob, {"metadata", "creationTimestamp"}));
+  return GatedCronJob{*lock, request.alert_after, created.value_or(WallTime{})};
+}
+
+LockDemand demand_of(const Json& cronjob, Annotations annotations, const Settings& settings) {
+  LockDemand demand{string_at(cronjob, {"metadata", "uid"}), std::move(annotations), {}};
+  const std::string lock(kLockAnnotation);
+  for (const auto& time :
+       {annotated_since(cronjob, {"metadata"}, lock),
+        annotated_since(cronjob, {"spec", "jobTemplate", "metadata"}, lock),
+        annotated_since(cronjob, {"spec", "jobTemplate", "spec", "template", "metadata"}, lock)})
+    if (time && (!demand.annotated || *time < *demand.annotated)) demand.annotated = time;
+  Findings findings;
+  demand.selected = selected(settings, cronjob, findings).count("lock") != 0;
+  return demand;
+}
+
+}  // namespace
+
+CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
+  if (!string_at(cronjob, {"metadata", "deletionTimestamp"}).empty()) return {};
+  const kube::ObjectRef ref = reference_to(cronjob, "CronJob");
+  const auto wish = annotation_copy(cronjob, nullptr, settings);
+  if (!wish)
+    return {CronJobState::invalid,
+            {kube::Event{.regarding = ref,
+                         .identity = wish.error().message,
+                         .tone = kube::EventType::warning,
+                         .reason = "InvalidAnnotations",
+                         .action = "Mirror",
+                         .note = wish.error().message}}};
+  std::optional<GatedCronJob> gated;
+  std::optional<LockDemand> demand;
+  if (wish->gated) {
+    Annotations annotations = annotations_of_jobs(cronjob, *wish);
+    gated = gated_facts(cronjob, annotations, settings);
+    demand = demand_of(cronjob, std::move(annotations), settings);
+  }
+  if (wish->in_order())
+    return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}, gated, demand};
+  const std::string keys = keys_of(*wish);
+  const std::string identity = string_at(cronjob, {"metadata", "resourceVersion"});
+  if (settings.patch_cronjobs)
+    return {CronJobState::pending,
+            {patch(cronjob, *wish),
+             kube::Event{.regarding = ref,
+                         .identity = identity,
+                         .reason = "Mirrored",
+                         .action = "Mirror",
+                         .note = "brought spec.jobTemplate.metadata.annotations in line: " + keys}},
+            gated,
+            demand};
+  return {
+      CronJobState::pending,
+      {kube::Event{.regarding = ref,
+                   .identity = keys,
+                   .tone = kube::EventType::warning,
+                   .reason = "NotMirrored",
+                   .action = "Mirror",
+                   .note = "spec.jobTemplate.metadata.annotations lacks " + keys +
+                           ", and patch-cronjobs is false: apply the CronJob again, or write it "
+                           "there"}},
+      gated,
+      demand};
+}
+
+}  // namespace cronlatch::op

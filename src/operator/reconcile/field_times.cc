@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/reconcile/field_times.h"
+
+#include <algorithm>
+
+#include "base/rfc3339.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+const std::vector<Json>& entries(const Json& object) {
+  return kube::items_at(object, {"metadata", "managedFields"});
+}
+
+WallTime time_of(const Json& entry) {
+  return parse_rfc3339(kube::string_at(entry, {"time"})).value_or(WallTime{});
+}
+
+bool owns_annotation(const Json& entry, std::initializer_list<std::string_view> path,
+                     const std::string& name) {
+  const Json* at = kube::find(entry, {"fieldsV1"});
+  for (const std::string_view key : path) {
+    if (at == nullptr) return false;
+    at = kube::find(*at, {"f:" + std::string(key)});
+  }
+  return at != nullptr && kube::find(*at, {"f:annotations", "f:" + name}) != nullptr;
+}
+
+}  // namespace
+
+std::optional<WallTime> annotated_since(const Json& object,
+                                        std::initializer_list<std::string_view> path,
+                                        const std::string& name) {
+  std::optional<WallTime> earliest;
+  for (const Json& entry : entries(object))
+    if (owns_annotation(entry, path, name) && (!earliest || time_of(entry) < *earliest))
+      earliest = time_of(entry);
+  return earliest;
+}
+
+bool annotated_after_creation(const Json& object, const std::string& name) {
+  const auto created = parse_rfc3339(kube::string_at(object, {"metadata", "creationTimestamp"}));
+  if (!created) return false;
+  bool owned = false;
+  for (const Json& entry : entries(object)) {
+    if (!owns_annotation(entry, {"metadata"}, name)) continue;
+    owned = true;
+    // The request that created it wrote its spec, too. A second is all that times tell apart.
+    const bool created_it = kube::find(entry, {"fieldsV1", "f:spec"}) != nullptr;
+    if (created_it && time_of(entry) <= *created) return false;
+  }
+  return owned;
+}
+
+}  // namespace cronlatch::op

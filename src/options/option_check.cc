@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may be written: the names and URLs of single options, and what only several options together
+// can tell.
+#include <algorithm>
+
+#include "base/text.h"
+#include "options/options.h"
+
+namespace cronlatch {
+namespace {
+
+bool is_control_or_blank(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F; }
+
+Status refuse(std::string message, std::string hint) {
+  return Error{Code::config, std::move(message), std::move(hint)};
+}
+
+Status check_tls(const Options& options) {
+  if (!options.tls_cert.empty() && options.tls_key.empty())
+    return refuse("tls-cert: a certificate without its key", "give tls-key too");
+  if (!options.tls_key.empty() && options.tls_cert.empty())
+    return refuse("tls-key: a key without its certificate", "give tls-cert too");
+  const Transport transport = transport_of(options.store);
+  if (transport == Transport::tls || transport == Transport::other) return Done{};
+  // They are also those of the Pushgateway.
+  if (options.metrics_push.starts_with("https:") && options.tls_server_name.empty()) return Done{};
+  const std::string hint = transport == Transport::plain
+                               ? "write the store as rediss://... or leave the option out"
+                               : "name a rediss:// store or leave the option out";
+  const char* set = !options.tls_ca.empty()            ? "tls-ca"
+                    : !options.tls_cert.empty()        ? "tls-cert"
+                    : !options.tls_server_name.empty() ? "tls-server-name"
+                    : options.tls_skip_verify          ? "tls-skip-verify"
+                                                       : nullptr;
+  if (set != nullptr) return refuse(std::string(set) + ": the store does not use TLS", hint);
+  return Done{};
+}
+
+Status check_login(const Options& options) {
+  if (transport_of(options.store) != Transport::local) return Done{};
+  const std::string hint = "name a redis:// or rediss:// store or leave the option out";
+  if (!options.redis_username.empty())
+    return refuse("redis-username: a file store knows no users", hint);
+  if (!options.password_file.empty())
+    return refuse("password-file: a file store knows no passwords", hint);
+  return Done{};
+}
+
+}  // namespace
+
+Status check_store_url(std::string_view url) {
+  if (url.empty())
+    return Error{Code::usage, "the store's URL is empty",
+                 "leave the option out for the file store"};
+  // Never shown: whatever is wrong with it, it may hold a password.
+  for (std::size_t at = url.find('@'); at != std::string_view::npos; at = url.find('@', at + 1)) {
+    const std::size_t scheme = url.rfind("://", at);
+    if (url.starts_with("file:") || scheme == std::string_view::npos) continue;
+    if (url.substr(scheme + 3, at - scheme - 3).find(':') != std::string_view::npos)
+      return Error{
+          Code::usage, "the store's URL holds a password, where `ps` and logs would show it",
+          "write redis://user@host and give the password as password-file or CRONLATCH_PASSWORD"};
+  }
+  if (std::any_of(url.begin(), url.end(), is_control_or_blank))
+    return Error{Code::usage, "the store's URL has a blank or a control character",
+                 "write file:///dir, redis://host or rediss://host"};
+  if (url.find(':') == std::string_view::npos)
+    return Error{Code::usage, "the store's URL has no scheme",
+                 "write file:///dir, redis://host or rediss://host"};
+  return Done{};
+}
+
+Status check_key_prefix(std::string_view prefix) {
+  const auto allowed = [](char c) { return c > 0x20 && c < 0x7F && c != '{' && c != '}'; };
+  if (!prefix.empty() && std::all_of(prefix.begin(), prefix.end(), allowed)) return Done{};
+  return Error{Code::usage, quoted(prefix) + " cannot begin the name of a key",
+               "1 to 100 printable ASCII characters without blanks and braces"};
+}
+
+Transport transport_of(std::string_view store_url) {
+  if (store_url.empty() || store_url.starts_with("file:")) return Transport::local;
+  if (store_url.starts_with("rediss:") || store_url.starts_with("rediss+")) return Transport::tls;
+  if (store_url.starts_with("redis:") || store_url.starts_with("redis+")) return Transport::plain;
+  return Transport::other;
+}
+
+Status validate(const Options& options) {
+  const Result<Timings> timings =
+      plan_timings({options.ttl, options.renew_every, options.op_timeout, options.kill_after});
+  if (!timings) return timings.error();
+  if (Status tls = check_tls(options); !tls) return tls;
+  if (Status login = check_login(options); !login) return login;
+  if (options.isolated && !options.config.empty())
+    return refuse("config: with isolated no file gives options", "leave one of the two out");
+  return Done{};
+}
+
+}  // namespace cronlatch

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table from errno to Error of the file store.
+#include "store/file/file_errors.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/errno_hint.h"
+
+namespace cronlatch::file {
+
+Error trouble(int error_number, const std::string& doing, const std::string& path) {
+  const std::string message = "cannot " + doing + " " + path + ": " + strerror(error_number);
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return {Code::unreachable, message, "free some space on that file system"};
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOLCK:
+    case EIO:
+    case EINTR:
+    case EAGAIN:
+      return {Code::unreachable, message, errno_hint(error_number, "")};
+    case EACCES:
+    case EPERM:
+      return {Code::config, message, "choose a directory of your own with store=file:///dir"};
+    case EROFS:
+      return {Code::config, message, "choose a writable directory with store=file:///dir"};
+  }
+  return {Code::config, message, "check the directory named by store"};
+}
+
+}  // namespace cronlatch::file

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ledger face of RedisStore: blocking calls for people and for metrics, on the same connection,
+// with a ppoll of their own. Reading writes nothing.
+#include <algorithm>
+#include <utility>
+
+#include "base/duration.h"
+#include "base/kernel_clock.h"
+#include "core/lock_name.h"
+#include "store/redis/redis_store.h"
+#include "store/redis/script_codec.h"
+#include "store/redis/wait.h"
+
+namespace cronlatch::redis {
+namespace {
+
+constexpr std::size_t kBatch = 200;  // locks per round trip
+
+Error unreadable(const std::string& where) {
+  return {Code::unreachable, "redis at " + where + ": an answer of an unexpected kind",
+          "is it a Redis server that listens there?"};
+}
+
+bool is_wrong_type(const Resp& answer) {
+  return answer.type == Resp::Type::error && answer.text.starts_with("WRONGTYPE");
+}
+
+// The first key of a command; "" when it has none.
+std::string_view key_of(const std::vector<std::string>& command) {
+  const std::size_t at = command.front().starts_with("EVAL") ? 3 : 1;
+  return at < command.size() ? std::string_view(command[at]) : "";
+}
+
+Fields fields_of(const Resp& answer) {
+  Fields fields;
+  for (std::size_t i = 0; i + 1 < answer.elements.size(); i += 2)
+    fields[answer.elements[i].text] = answer.elements[i + 1].text;
+  return fields;
+}
+
+}  // namespace
+
+// One turn: waits for the session's next event and lets it step. A session that has failed already
+// has no further event.
+Status RedisStore::wait(TimePoint give_up) {
+  if (!session_->failure()) {
+    PollSet set;
+    session_->watch(set);
+    set.wake_by(give_up);
+    wait_for_events(set);
+    session_->step(set, boot_now());
+  }
+  const TimePoint now = boot_now();
+  if (session_->failure()) {
+    const Error error = session_->failure()->error;
+    session_.reset();
+    return error;
+  }
+  if (now < give_up) return Done{};
+  Error error = session_->late();
+  session_->blame_peer();
+  session_.reset();
+  return error;
+}
+
+Status RedisStore::open(TimePoint give_up) {
+  drop_dead_session();
+  if (session_ == nullptr) {
+    connect(boot_now());
+    session_->step(PollSet{}, boot_now());
+  }
+  while (!session_->is_ready())
+    if (Status turn = wait(give_up); !turn) return turn;
+  return Done{};
+}
+
+Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimePoint give_up,
+                                                 WrongType wrong_type) {
+  for (const auto& command : commands) session_->send(command, Session::Wants::answer);
+  session_->flush();
+  Answers answers;
+  std::optional<Error> refusal;
+  while (answers.size() < commands.size()) {
+    if (auto answer = session_->take()) {
+      const bool kept = wrong_type == WrongType::kept && is_wrong_type(*answer);
+      if (answer->type == Resp::Type::error && !kept && !refusal)
+        refusal = redis_error(
+            classify_redis_error(answer->text), config_.greeting.where,
+            with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
+                                 key_of(commands[answers.size()])));
+      answers.push_back(std::move(*answer));
+      continue;
+    }
+    if (Status turn = wait(give_up); !turn) return turn.error();
+  }
+  if (refusal) return *refusal;
+  return answers;
+}
+
+Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t most) {
+  if (Status opened = open(give_up); !opened) return opened.error();
+  std::vector<LockView> all;
+  const std::string since = std::to_string((session_->server_time(boot_now()) - kIndexMemory).us);
+  for (std::size_t from = 0; from < most; from += kBatch) {
+    const std::size_t until = from + std::min(kBatch, most - from);
+    // The newest first, as they are the ones to have when there are too many.
+    auto names = converse({{"ZRANGE", index_key(config_.key_prefix), "+inf", since, "BYSCORE",
+                            "REV", "LIMIT", std::to_string(from), std::to_string(until - from)}},
+                          give_up);
+    if (!names) return names.error();
+    const std::size_t read = names->front().elements.size();
+    std::vector<std::string> locks;
+    for (const Resp& name : names->front().elements)
+      if (check_lock_name(name.text).ok()) locks.push_back(name.text);
+    auto found = views(locks, give_up);
+    if (!found) return found.error();
+    std::move(found->begin(), found->end(), std::back_inserter(all));
+    if (read < kBatch) break;
+  }
+  // The index is ordered by time and moves between two batches: sorted here, each name once.
+  std::sort(all.begin(), all.end(),
+            [](const LockView& a, const LockView& b) { return a.lock < b.lock; });
+  all.erase(std::unique(all.begin(), all.end(),
+                        [](const LockView& a, const LockView& b) { return a.lock == b.lock; }),
+            all.end());
+  return all;
+}
+
+// The time, then record and counters of each lock.
+Result<RedisStore::Answers> RedisStore::ask_for(const std::vector<std::string>& locks,
+                                                TimePoint give_up, WrongType wrong_type) {
+  Commands commands = {{"TIME"}};
+  for (const std::string& lock : locks) {
+    commands.push_back({"HGETALL", record_key(config_.key_prefix, lock)});
+    commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
+  }
+  return converse(commands, give_up, wrong_type);
+}
+
+Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& locks,
+                                                TimePoint give_up) {
+  std::vector<LockView> found;
+  if (locks.empty()) return found;
+  auto answers = ask_for(locks, give_up, WrongType::kept);
+  if (!answers) return answers.error();
+  const auto now = parse_time(answers->front());
+  if (!now) return unreadable(config_.greeting.where);
+  for (std::size_t i = 0; i < locks.size(); ++i) {
+    const Resp &record = (*answers)[1 + 2 * i], &stats = (*answers)[2 + 2 * i];
+    const bool readable = !is_wrong_type(record) && !is_wrong_type(stats);
+    if (readable && record.elements.empty() && stats.elements.empty()) continue;
+    const auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
+                               : unreadable(config_.greeting.where);
+    // One lock that somebody has spoilt must not hide the others.
+    found.push_back(view ? *view : LockView::of_damaged(locks[i], *now));
+  }
+  return found;
+}
+
+Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
+  if (Status opened = open(give_up); !opened) return opened.error();
+  auto answers = ask_for({lock}, give_up, WrongType::refused);
+  if (!answers) return answers.error();
+  const auto now = parse_time(answers->front());
+  if (!now) return unreadable(config_.greeting.where);
+  return decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
+}
+
+Result<Revoked> RedisStore::revoke(const std::string& lock, TimePoint give_up) {
+  if (Status opened = open(give_up); !opened) return opened.error();
+  const ServerTime not_after = session_->server_time(give_up);
+  auto answers = converse({encode_revoke(lock, config_.key_prefix, not_after)}, give_up);
+  if (!answers) return answers.error();
+  std::vector<std::string> texts;
+  for (const Resp& element : answers->front().elements) texts.push_back(element.text);
+  return decode_revoke(texts);
+}
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// When CronJobs are due: a table of schedules, zones and moments; what is no schedule is refused.
+#include "cron/cron_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/rfc3339.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+WallTime at(std::string_view text) { return parse_rfc3339(text).value(); }
+
+// Berlin without a file: the rule that its file ends with.
+Zone berlin() {
+  Zone zone;
+  zone.first = 3'600;
+  zone.rule = parse_rule("CET-1CEST,M3.5.0,M10.5.0/3");
+  return zone;
+}
+
+struct Case {
+  std::string schedule, after, next;  // next "": never
+  Zone zone{};
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.schedule << " after " << c.after; }
+
+class NextRun : public ::testing::TestWithParam<Case> {};
+
+TEST_P(NextRun, IsTheOneThatKubernetesWouldStart) {
+  const Result<CronSchedule> schedule = parse_cron(GetParam().schedule);
+  ASSERT_TRUE(schedule) << schedule.error().message;
+
+  const auto next = next_run(*schedule, GetParam().zone, at(GetParam().after));
+
+  EXPECT_EQ(next ? rfc3339(*next) : "", GetParam().next);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, NextRun,
+    ::testing::Values(
+        Case{"0 2 * * *", "2026-11-21T01:59:59Z", "2026-11-21T02:00:00Z"},
+        Case{"0 2 * * *", "2026-11-21T02:00:00Z", "2026-11-22T02:00:00Z"},
+        Case{"*/5 * * * *", "2026-11-21T23:57:00Z", "2026-11-22T00:00:00Z"},
+        Case{"7-59/20 8 * * *", "2026-11-21T08:08:00Z", "2026-11-21T08:27:00Z"},
+        Case{"30/15 * * * *", "2026-11-21T08:46:00Z", "2026-11-21T09:30:00Z"},
+        Case{"0 0 1 jan *", "2026-11-21T00:00:00Z", "2027-01-01T00:00:00Z"},
+        Case{"0 0 29 2 *", "2026-11-21T00:00:00Z", "2028-02-29T00:00:00Z"},
+        Case{"0 0 30 feb *", "2026-11-21T00:00:00Z", ""},
+        Case{"0 12 ? * Mon-Fri", "2026-11-20T12:00:00Z", "2026-11-23T12:00:00Z"},
+        // Both days are given: either will do. The 24th is a Tuesday, the 27th a Friday.
+        Case{"0 0 24 * fri", "2026-11-21T00:00:00Z", "2026-11-24T00:00:00Z"},
+        Case{"0 0 24 * fri", "2026-11-24T00:00:00Z", "2026-11-27T00:00:00Z"},
+        // A step keeps `*` from standing for any day: then either will do, too.
+        Case{"0 0 */2 * sun", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z"},
+        Case{"0,30 9,17 * * *", "2026-11-21T09:30:00Z", "2026-11-21T17:00:00Z"},
+        Case{"@hourly", "2026-11-21T02:00:00Z", "2026-11-21T03:00:00Z"},
+        Case{"@midnight", "2026-11-21T02:00:00Z", "2026-11-22T00:00:00Z"},
+        Case{"@weekly", "2026-11-21T02:00:00Z", "2026-11-22T00:00:00Z"},
+        Case{"@monthly", "2026-11-21T02:00:00Z", "2026-12-01T00:00:00Z"},
+        Case{"@yearly", "2026-11-21T02:00:00Z", "2027-01-01T00:00:00Z"},
+        Case{"@every 90s", "2026-11-21T02:00:00Z", "2026-11-21T02:01:30Z"},
+        Case{"0 2 * * *", "2026-11-21T00:00:00Z", "2026-11-21T01:00:00Z", berlin()},
+        Case{"0 2 * * *", "2026-07-01T01:00:00Z", "2026-07-02T00:00:00Z", berlin()},
+        // 2:30 does not exist on 28 March 2027, and comes twice on 25 October 2026.
+        Case{"30 2 * * *", "2027-03-27T12:00:00Z", "2027-03-29T00:30:00Z", berlin()},
+        Case{"30 2 * * *", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z", berlin()},
+        Case{"30 2 * * *", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", berlin()},
+        Case{"0 0 1 * *", "2026-10-02T00:00:00Z", "2026-10-31T23:00:00Z", berlin()}));
+
+TEST(CronSchedule, RefusesWhatKubernetesRefusesAndNamesTheField) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"60 * * * *", "minute"},      {"* 24 * * *", "hour"},
+      {"* * 0 * *", "day of month"}, {"* * * 13 *", "month"},
+      {"* * * * 7", "day of week"},  {"* * * * mun", "day of week"},
+      {"5-1 * * * *", "minute"},     {"*/0 * * * *", "minute"},
+      {"1-2-3 * * * *", "minute"},   {"1/2/3 * * * *", "minute"},
+      {"-1 * * * *", "minute"},      {", * * * *", "minute"},
+      {"* * * *", "five fields"},    {"* * * * * *", "five fields"},
+      {"", "five fields"},           {"@fortnightly", "unknown word"},
+      {"@every soon", "@every"},     {"*-5 * * * *", "minute"}};
+  for (const auto& [text, word] : cases) {
+    const auto schedule = parse_cron(text);
+    ASSERT_FALSE(schedule) << text;
+    EXPECT_THAT(schedule.error().message, ::testing::HasSubstr(word)) << text;
+  }
+}
+
+TEST(CronSchedule, ReadsAZoneInFrontAsOldClustersAcceptIt) {
+  const auto schedule = parse_cron("CRON_TZ=Europe/Berlin 0 2 * * *");
+
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(schedule->zone, "Europe/Berlin");
+}
+
+TEST(CronSchedule, FindsTheLastTimeItWasDue) {
+  const auto last = [](std::string_view schedule, std::string_view now) {
+    const auto t = previous_run(parse_cron(schedule).value(), Zone{}, at(now));
+    return t ? rfc3339(*t) : "";
+  };
+  EXPECT_EQ(last("*/5 * * * *", "2026-11-21T02:07:00Z"), "2026-11-21T02:05:00Z");
+  EXPECT_EQ(last("0 2 * * *", "2026-11-21T02:00:00Z"), "2026-11-21T02:00:00Z");
+  EXPECT_EQ(last("0 2 1 * *", "2026-11-21T02:00:00Z"), "2026-11-01T02:00:00Z");
+  EXPECT_EQ(last("0 2 1 1 *", "2026-11-21T02:00:00Z"), "2026-01-01T02:00:00Z");
+  EXPECT_EQ(last("0 0 30 2 *", "2026-11-21T02:00:00Z"), "");
+}
+
+TEST(CronSchedule, KnowsTheShortestTimeBetweenTwoRuns) {
+  const auto gap = [](std::string_view schedule) {
+    return shortest_gap(parse_cron(schedule).value(), Zone{}, at("2026-11-21T02:00:00Z"));
+  };
+  EXPECT_EQ(gap("*/5 * * * *"), Seconds(300));
+  EXPECT_EQ(gap("0,20 9 * * *"), Seconds(1'200));
+  EXPECT_EQ(gap("@every 90s"), Seconds(90));
+  EXPECT_EQ(gap("0 0 30 2 *"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace cronlatch::plugin

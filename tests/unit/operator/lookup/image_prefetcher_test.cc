@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked before a Job needs it, and what is told when nobody knows.
+#include "operator/lookup/image_prefetcher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/kernel_clock.h"
+#include "support/fake_api.h"
+#include "support/program.h"
+
+namespace cronlatch::op {
+namespace {
+
+using cronlatch::testing::eventually;
+using cronlatch::testing::FakeApi;
+using cronlatch::testing::ScratchDir;
+using kube::Json;
+using ::testing::HasSubstr;
+
+constexpr char kEvents[] = "/apis/events.k8s.io/v1/namespaces/demo/events";
+
+Json cronjob(const std::string& image) {
+  return Json::parse(R"({"metadata":{"name":"nightly","namespace":"demo","uid":"u-1"},
+      "spec":{"jobTemplate":{"metadata":{"annotations":{"cronlatch.dev/lock":"true"}},
+      "spec":{"template":{"spec":{"containers":[{"name":"main","image":")" +
+                     image + R"("}]}}}}}})");
+}
+
+Settings asking() {
+  Settings settings;
+  settings.image = "registry.example/cronlatch:1";
+  settings.store = "rediss://redis.example:6379";
+  settings.lookup = true;
+  settings.lookup_registries = {"ghcr.io"};
+  settings.lookup_program = "/nonexistent/client";
+  settings.lookup_pull_secret_namespaces = {"demo"};
+  return settings;
+}
+
+struct World {
+  World() { EXPECT_TRUE(images.start({scratch.path(), ""}, &api).ok()); }
+  ScratchDir scratch;
+  Settings settings = asking();
+  KernelClock clock;
+  Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
+  Metrics metrics{"test"};
+  FakeApi api;
+  bool leading = true;
+  ImageLookup images{settings, metrics, clock, log};
+  ImagePrefetcher ahead{{settings, api, images, clock, log, [this] { return leading; }, "pod-1"}};
+
+  std::vector<Json> told() const { return api.below(kEvents); }
+  bool is_told() {
+    return eventually([&] {
+      ahead.pass();
+      return !told().empty();
+    });
+  }
+};
+
+TEST(ImagePrefetcher, TellsOnceWhatCouldNotBeFoundOut) {
+  World world;
+  world.ahead.saw(cronjob("ghcr.io/a/b:1"));
+
+  ASSERT_TRUE(world.is_told());
+  world.ahead.pass();
+
+  ASSERT_EQ(world.told().size(), 1U);
+  const Json event = world.told()[0];
+  EXPECT_EQ(event["reason"], "EntrypointUnknown");
+  EXPECT_EQ(event["regarding"]["name"], "nightly");
+  EXPECT_THAT(event["note"].get<std::string>(), HasSubstr("ghcr.io/a/b:1"));
+  EXPECT_THAT(event["note"].get<std::string>(), HasSubstr("cannot start /nonexistent/client"));
+}
+
+TEST(ImagePrefetcher, LeavesTellingToTheLeader) {
+  World world;
+  world.leading = false;
+  world.ahead.saw(cronjob("quay.io/a/b:1"));
+  world.ahead.pass();
+  EXPECT_TRUE(world.told().empty());
+
+  world.leading = true;
+
+  EXPECT_TRUE(world.is_told());
+  EXPECT_THAT(world.told()[0]["note"].get<std::string>(), HasSubstr("not on the list"));
+}
+
+TEST(ImagePrefetcher, ForgetsWhatIsGoneOrNeedsNoImage) {
+  World world;
+  world.leading = false;
+  world.ahead.saw(cronjob("quay.io/a/b:1"));
+  world.ahead.gone({"demo", "nightly"});
+  world.ahead.saw(cronjob("quay.io/a/b:2"));
+  Json named = cronjob("quay.io/a/b:2");
+  named["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["command"] = {"/k"};
+  world.ahead.saw(named);
+  world.leading = true;
+
+  world.ahead.pass();
+
+  EXPECT_TRUE(world.told().empty());
+}
+
+TEST(ImageLookup, CountsEveryAnswerToAnAdmissionAndNoneToItself) {
+  World world;
+  world.settings.image_index = {{"pg", {"/e"}}};
+  const Json pod = Json::object();
+
+  (void)world.images.find({"pg:16", "demo", pod}, world.clock.now());
+  (void)world.images.find({"quay.io/a", "demo", pod}, world.clock.now());
+  (void)world.images.image_prefetcher({"pg:16", "demo", pod});
+
+  EXPECT_THAT(world.metrics.text(),
+              HasSubstr("cronlatch_entrypoint_lookups_total{result=\"index\"} 1"));
+  EXPECT_THAT(world.metrics.text(),
+              HasSubstr("cronlatch_entrypoint_lookups_total{result=\"error\"} 1"));
+}
+
+TEST(ImageLookup, ReadsAJobsOwnSecretsWhereItMayAndNowhereElse) {
+  World world;
+  const Json pod = {
+      {"imagePullSecrets", Json::array({{{"name", "logins"}}, {{"name", "../../../nodes/x"}}})}};
+
+  (void)world.images.find({"ghcr.io/a/b:1", "elsewhere", pod}, world.clock.now());
+  (void)world.images.find({"ghcr.io/a/b:1", "demo", pod}, world.clock.now());
+
+  EXPECT_TRUE(eventually([&] { return !world.api.requests().empty(); }));
+  world.images.stop();
+  ASSERT_EQ(world.api.requests().size(), 1U);
+  EXPECT_EQ(world.api.requests()[0].path, "/api/v1/namespaces/demo/secrets/logins");
+}
+
+TEST(ImageLookup, AsksNobodyUnlessItIsToldTo) {
+  World world;
+  Settings off = world.settings;
+  off.lookup = false;
+  ImageLookup images(off, world.metrics, world.clock, world.log);
+  ASSERT_TRUE(images.start({}, nullptr).ok());
+  const Json pod = Json::object();
+
+  const EntrypointAnswer answer = images.find({"ghcr.io/a", "demo", pod}, world.clock.now());
+
+  ASSERT_TRUE(std::holds_alternative<NotKnown>(answer));
+  EXPECT_EQ(std::get<NotKnown>(answer).why, "");
+}
+
+}  // namespace
+}  // namespace cronlatch::op

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// The leader's text, from ledgers written by hand and from one that real runs made.
+#include "operator/metrics/exporter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <deque>
+#include <random>
+
+#include "exported.h"
+#include "store/memory/memory_store.h"
+#include "support/hand_clock.h"
+
+namespace cronlatch::op {
+namespace {
+
+using cronlatch::testing::Exported;
+using cronlatch::testing::HandClock;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const kube::ObjectKey kNightly{"demo", "nightly"};
+const std::string kOurs = R"({namespace="demo",cronjob="nightly",lock="demo/nightly"})";
+
+LockView view_of(const std::string& lock, const std::string& job, std::int64_t acquired,
+                 Fence fence = 1'763'690'000'000'000) {
+  LockView view;
+  view.lock = lock;
+  view.who.job = job;
+  view.fence = fence;
+  view.now = {1'763'690'100'000'000};
+  view.acquired = {static_cast<std::int64_t>(fence)};
+  view.jobs[job].values = {{"acquired", acquired}, {"released", acquired}};
+  return view;
+}
+
+struct Scene {
+  HandClock clock;
+  Metrics metrics{"test"};
+  bool leading = true;
+  Exporter exporter;
+
+  explicit Scene(ExporterLimits limits = {})
+      : exporter([this] { return leading; }, metrics, clock, limits) {}
+  std::string text() {
+    std::string out;
+    exporter.append_text(out);
+    return out;
+  }
+  Exported exported() { return Exported(text()); }
+  double own(const std::string& series) const { return Exported(metrics.text()).at(series); }
+};
+
+TEST(Exporter, ShowsTheLedgerOnlyWhereItLeads) {
+  Scene scene;
+  scene.exporter.lock_stats({.locks = {view_of("demo/nightly", "demo/nightly", 3)}, .error = ""});
+  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+
+  EXPECT_EQ(scene.exported().at("cronlatch_lock_acquired_total" + kOurs), 3);
+  scene.leading = false;
+  EXPECT_EQ(scene.text(), "");
+}
+
+TEST(Exporter, BeginsWithZeroForACronJobThatTheStoreDoesNotKnow) {
+  Scene scene;
+  scene.exporter.lock_stats({});
+
+  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+
+  const Exported exported = scene.exported();
+  EXPECT_EQ(exported.at("cronlatch_lock_acquired_total" + kOurs), 0);
+  for (const char* reason : {"held", "done"})
+    EXPECT_EQ(exported.at("cronlatch_lock_skipped_total" + kOurs.substr(0, kOurs.size() - 1) +
+                          ",reason=\"" + reason + "\"}"),
+              0);
+  for (const char* reason : {"unreachable", "auth", "tls", "acl", "config", "exec", "signal"})
+    EXPECT_EQ(exported.at("cronlatch_run_errors_total" + kOurs.substr(0, kOurs.size() - 1) +
+                          ",reason=\"" + reason + "\"}"),
+              0);
+  EXPECT_EQ(exported.at("cronlatch_lock_held" + kOurs), 0);
+  EXPECT_THAT(exported.outlaws(), IsEmpty());
+}
+
+// From 0 to 57 at the first reading would be an increase of 57 that never was.
+TEST(Exporter, ClaimsNoZeroBeforeTheStoreWasRead) {
+  Scene scene;
+  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.lock_stats({.locks = {}, .error = "away"});
+
+  EXPECT_FALSE(scene.exported().has("cronlatch_lock_acquired_total" + kOurs));
+}
+
+TEST(Exporter, TakesTheSeriesAwayWithTheCronJob) {
+  Scene scene;
+  scene.exporter.lock_stats({.locks = {view_of("demo/nightly", "demo/nightly", 3),
+                                       view_of("demo/weekly", "demo/weekly", 4)},
+                             .error = ""});
+  scene.exporter.cronjob(kNightly, {"demo/nightly", Millis(60'000), WallTime{5'000'000}});
+  scene.exporter.run_error("demo", "nightly", Reason::auth);
+  ASSERT_THAT(scene.text(), HasSubstr("nightly"));
+
+  scene.exporter.gone(kNightly);
+
+  EXPECT_THAT(scene.text(), Not(HasSubstr("nightly")));
+  EXPECT_THAT(scene.text(), HasSubstr("weekly"));  // of another cluster, or of a host
+  EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 0);
+
+  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+  EXPECT_EQ(scene.exported().at("cronlatch_lock_acquired_total" + kOurs), 3);
+}
+
+TEST(Exporter, RemembersOnlySoManyThatWentWhileAnotherLed) {
+  Scene scene;
+  scene.exporter.lock_stats({.locks = {view_of("demo/nightly", "demo/nightly", 3)}, .error = ""});
+  scene.exporter.remember_gone({"demo/nightly", "demo/nightly"});
+  ASSERT_THAT(scene.text(), Not(HasSubstr("nightly")));
+  std::vector<std::string> many;
+  for (int i = 0; i < 4'999; ++i) many.push_back("demo/" + std::to_string(i));
+
+  scene.exporter.remember_gone(many);
+  EXPECT_THAT(scene.text(), Not(HasSubstr("nightly")));
+  scene.exporter.remember_gone({"demo/one-more"});
+  EXPECT_THAT(scene.text(), HasSubstr("nightly"));
+}
+
+TEST(Exporter, AttributesALockToEachOfItsJobs) {
+  Scene scene;
+  LockView shared = view_of("demo/shared", "demo/a", 2);
+  shared.state = LockState::held;
+  shared.jobs["demo/a"].values["released"] = 1;
+  shared.jobs["demo/b"].values = {{"skipped_held", 7}};
+  scene.exporter.lock_stats({.locks = {shared}, .error = ""});
+  for (const char* name : {"a", "b", "c"}) scene.exporter.cronjob({"demo", name}, {"demo/shared"});
+
+  const Exported exported = scene.exported();
+
+  const auto labels = [](const std::string& cronjob, const std::string& more = "") {
+    return R"({namespace="demo",cronjob=")" + cronjob + R"(",lock="demo/shared")" + more + "}";
+  };
+  EXPECT_EQ(exported.at("cronlatch_lock_acquired_total" + labels("a")), 2);
+  EXPECT_EQ(exported.at("cronlatch_lock_held" + labels("a")), 1);
+  EXPECT_EQ(exported.at("cronlatch_lock_skipped_total" + labels("b", ",reason=\"held\"")), 7);
+  EXPECT_EQ(exported.at("cronlatch_lock_held" + labels("b")), 0);
+  EXPECT_EQ(exported.at("cronlatch_lock_acquired_total" + labels("c")), 0);
+  EXPECT_THAT(exported.outlaws(), IsEmpty());
+  EXPECT_THAT(exported.twice(), IsEmpty());
+}
+
+TEST(Exporter, CountsALockThatBeganAnew) {
+  Scene scene;
+  const std::string resets = "cronlatch_store_resets_total";
+  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9, 100)}, .error = ""});
+  EXPECT_EQ(scene.own(resets), 0);
+
+  scene.exporter.lock_stats({.locks = {}, .error = ""});
+  const std::string series =
+      R"(cronlatch_lock_acquired_total{namespace="a",cronjob="b",lock="a/b"})";
+  EXPECT_EQ(scene.exported().at(series), 9);
+  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 1, 200)}, .error = ""});
+
+  EXPECT_EQ(scene.exported().at(series), 1);
+  EXPECT_EQ(scene.own(resets), 1);
+}
+
+TEST(Exporter, LeavesCountingABeginningToTheLeader) {
+  Scene scene;
+  scene.leading = false;
+  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9, 100)}, .error = ""});
+  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 1, 200)}, .error = ""});
+
+  EXPECT_EQ(scene.own("cronlatch_store_resets_total"), 0);
+}
+
+TEST(Exporter, KeepsTheLastReadingWhileTheStoreIsAway) {
+  Scene scene;
+  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9)}, .error = ""});
+  const WallTime read = scene.exporter.status().read;
+  scene.clock.pass(Seconds(60));
+
+  scene.exporter.lock_stats({.locks = {}, .error = "no answer"});
+
+  EXPECT_THAT(scene.text(), HasSubstr(R"(lock="a/b"} 9)"));
+  EXPECT_FALSE(scene.exporter.status().up);
+  EXPECT_EQ(scene.exporter.status().error, "no answer");
+  EXPECT_EQ(scene.exporter.status().read, read);
+}
+
+TEST(Exporter, CountsRunErrorsForTheCronJobAndItsLock) {
+  Scene scene;
+  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.run_error("demo", "nightly", Reason::tls);
+  scene.exporter.run_error("demo", "nightly", Reason::tls);
+  scene.exporter.run_error("demo", "", Reason::auth);
+
+  const Exported exported = scene.exported();
+
+  EXPECT_EQ(exported.at("cronlatch_run_errors_total" + kOurs.substr(0, kOurs.size() - 1) +
+                        R"(,reason="tls"})"),
+            2);
+  EXPECT_EQ(exported.at(
+                R"(cronlatch_run_errors_total{namespace="demo",cronjob="",lock="",reason="auth"})"),
+            1);
+}
+
+TEST(Exporter, ShowsDeadlineAndAgeOfACronJob) {
+  Scene scene;
+  scene.exporter.cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
+  scene.exporter.cronjob({"demo", "free"}, {"demo/free", Millis(0), WallTime{8'000'000}});
+
+  const Exported exported = scene.exported();
+
+  EXPECT_EQ(exported.at("cronlatch_success_deadline_seconds" + kOurs), 93'600);
+  EXPECT_EQ(exported.at("cronlatch_cronjob_created_timestamp_seconds" + kOurs), 7);
+  EXPECT_EQ(exported.labels_of("cronlatch_success_deadline_seconds").size(), 1U);
+}
+
+TEST(Exporter, BoundsWhatATenantCanMakeUpAndCountsTheRest) {
+  Scene scene({.others = 10, .of_one_space = 4});
+  std::vector<LockView> locks;
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = "evil/" + std::to_string(100 + i);
+    locks.push_back(view_of(name, "", 1));
+  }
+  for (int i = 0; i < 3; ++i)
+    locks.push_back(view_of("good/" + std::to_string(i), "good/" + std::to_string(i), 1));
+  scene.exporter.lock_stats({.locks = locks, .error = ""});
+  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+
+  const Exported exported = scene.exported();
+
+  EXPECT_EQ(exported.labels_of("cronlatch_lock_acquired_total").size(), 4U + 3U + 1U);
+  EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 46);
+}
+
+TEST(Exporter, NeverLetsNewcomersPushOutWhatItHasShown) {
+  Scene scene({.others = 2, .of_one_space = 2});
+  const LockView old = view_of("z/old", "z/old", 1);
+  scene.exporter.lock_stats({.locks = {old}, .error = ""});
+  ASSERT_THAT(scene.text(), HasSubstr("z/old"));
+
+  scene.exporter.lock_stats(
+      {.locks = {view_of("a/1", "a/1", 1), view_of("b/2", "b/2", 1), view_of("c/3", "c/3", 1), old},
+       .error = ""});
+
+  EXPECT_THAT(scene.text(), HasSubstr("z/old"));
+  EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 2);
+}
+
+TEST(Exporter, LeavesOutNamesThatWouldSpoilThePage) {
+  Scene scene;
+  scene.exporter.lock_stats(
+      {.locks = {view_of("a/bad", "a/\xff", 1), view_of("a/long", "a/" + std::string(600, 'x'), 1),
+                 view_of("a/line", "a/b\nc", 1), view_of("a/ok", "a/ok", 1)},
+       .error = ""});
+
+  EXPECT_EQ(scene.exported().labels_of("cronlatch_lock_acquired_total").size(), 1U);
+  EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 3);
+}
+
+// Anybody's runs, a store that forgets, a replica that lags: whatever is exported obeys the law and
+// never goes back but at a reset.
+TEST(Exporter, KeepsTheLawOverLagsAndFlushes) {
+  Scene scene;
+  std::int64_t server_us = 1'763'690'000'000'000;
+  MemoryServer server([&] { return ServerTime{server_us}; });
+  std::mt19937 dice(7);
+  std::deque<std::vector<LockView>> past;
+  std::map<std::string, double> last;
+  double resets = 0;
+  for (int step = 0; step < 250; ++step) {
+    server_us += 40'000'000;
+    const std::string job = "demo/" + std::to_string(dice() % 3);
+    const std::string owner(32, static_cast<char>('a' + dice() % 3));
+    const auto attempt = static_cast<std::uint32_t>(step + 1);
+    const std::string lock = "demo/lock" + std::to_string(dice() % 2);
+    const auto reply = server.execute(Acquire{.lock = lock,
+                                              .claim = {owner, attempt},
+                                              .who = {.holder = "h", .job = job},
+                                              .ttl = Millis(60'000),
+                                              .once_ttl = Millis(1'000)},
+                                      {server_us + 1'000'000});
+    if (std::holds_alternative<Granted>(reply) && dice() % 3 != 0)
+      server.execute(Release{.lock = lock,
+                             .claim = {owner, attempt},
+                             .who = {.holder = "h", .job = job},
+                             .fence = std::get<Granted>(reply).fence,
+                             .verdict = RunVerdict::succeeded},
+                     {server_us + 1'000'000});
+    if (dice() % 40 == 0) server.revoke(lock);
+    if (dice() % 60 == 0) server.forget();
+    past.push_back(server.list());
+    if (past.size() > 5) past.pop_front();
+    const bool lags = dice() % 5 == 0;
+    scene.exporter.lock_stats({.locks = lags ? past.front() : past.back(), .error = ""});
+
+    const Exported exported = scene.exported();
+    ASSERT_THAT(exported.outlaws(), IsEmpty()) << "step " << step;
+    const double resets_now = scene.own("cronlatch_store_resets_total");
+    if (resets_now != resets) last.clear();  // a job may be gone until it comes again
+    for (const std::string& labels : exported.labels_of("cronlatch_lock_acquired_total")) {
+      const double now = exported.at("cronlatch_lock_acquired_total" + labels);
+      EXPECT_GE(now, last[labels]) << "step " << step << ' ' << labels;
+      last[labels] = now;
+    }
+    resets = resets_now;
+  }
+  EXPECT_GT(resets, 0);
+}
+
+TEST(Exporter, PromtoolAgreesWhereItIsInstalled) {
+  if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "no promtool";
+  Scene scene;
+  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9)}, .error = ""});
+  scene.exporter.cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
+  scene.metrics.store_command("list", Micros(1'500));
+  scene.metrics.add_source([&](std::string& out) { scene.exporter.append_text(out); });
+  const std::string text = scene.metrics.text();
+
+  std::FILE* promtool = popen("promtool check metrics", "w");
+  ASSERT_NE(promtool, nullptr);
+  std::fwrite(text.data(), 1, text.size(), promtool);
+
+  EXPECT_EQ(pclose(promtool), 0) << text;
+}
+
+}  // namespace
+}  // namespace cronlatch::op

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only several options together can tell.
+#include <gtest/gtest.h>
+
+#include "options/options.h"
+
+namespace cronlatch {
+namespace {
+
+Options over_tls() {
+  Options options = default_options();
+  options.store = "rediss://host";
+  return options;
+}
+
+Error refusal(const Options& options) {
+  const Status valid = validate(options);
+  return valid.ok() ? Error{Code::bug, "accepted"} : valid.error();
+}
+
+TEST(Validate, AcceptsTheDefaults) { EXPECT_TRUE(validate(default_options()).ok()); }
+
+TEST(Validate, AcceptsFullTls) {
+  Options options = over_tls();
+  options.tls_ca = "/ca";
+  options.tls_cert = "/crt";
+  options.tls_key = "/key";
+  options.tls_server_name = "redis";
+  options.redis_username = "u";
+  options.password_file = "/p";
+  EXPECT_TRUE(validate(options).ok());
+}
+
+TEST(Validate, RefusesACertificateWithoutItsKey) {
+  Options options = over_tls();
+  options.tls_cert = "/crt";
+  EXPECT_EQ(refusal(options),
+            (Error{Code::config, "tls-cert: a certificate without its key", "give tls-key too"}));
+}
+
+TEST(Validate, RefusesAKeyWithoutItsCertificate) {
+  Options options = over_tls();
+  options.tls_key = "/key";
+  EXPECT_EQ(refusal(options),
+            (Error{Code::config, "tls-key: a key without its certificate", "give tls-cert too"}));
+}
+
+TEST(Validate, RefusesTlsOptionsForAStoreWithoutTls) {
+  for (const char* store : {"", "file:///run/x", "redis://host"}) {
+    Options ca = default_options(), name = ca, skip = ca, pair = ca;
+    ca.tls_ca = "/ca";
+    name.tls_server_name = "redis";
+    skip.tls_skip_verify = true;
+    pair.tls_cert = pair.tls_key = "/x";
+    for (Options* options : {&ca, &name, &skip, &pair}) options->store = store;
+    EXPECT_EQ(refusal(ca).message, "tls-ca: the store does not use TLS") << store;
+    EXPECT_EQ(refusal(name).message, "tls-server-name: the store does not use TLS") << store;
+    EXPECT_EQ(refusal(skip).message, "tls-skip-verify: the store does not use TLS") << store;
+    EXPECT_EQ(refusal(pair).message, "tls-cert: the store does not use TLS") << store;
+    EXPECT_EQ(refusal(ca).code, Code::config) << store;
+    EXPECT_NE(refusal(ca).hint.find("rediss://"), std::string::npos) << store;
+  }
+}
+
+TEST(Validate, RefusesALoginForAFileStore) {
+  Options user = default_options(), password = default_options();
+  user.redis_username = "u";
+  password.password_file = "/p";
+  EXPECT_EQ(refusal(user).message, "redis-username: a file store knows no users");
+  EXPECT_EQ(refusal(password).message, "password-file: a file store knows no passwords");
+}
+
+TEST(Validate, RefusesTimingsThatCannotHold) {
+  Options options = default_options();
+  options.ttl = Millis(5'000);
+  options.renew_every = Millis(4'000);
+  const Error error = refusal(options);
+  EXPECT_EQ(error.code, Code::config);
+  EXPECT_NE(error.message.find("renew-every"), std::string::npos);
+  EXPECT_NE(error.hint.find("smallest ttl"), std::string::npos);
+}
+
+TEST(Validate, AcceptsTheShortestAndTheLongestLease) {
+  Options options = default_options();
+  options.ttl = kMinTtl;
+  EXPECT_TRUE(validate(options).ok());
+  options.ttl = kMaxTtl;
+  EXPECT_TRUE(validate(options).ok());
+}
+
+TEST(Validate, RefusesAFileForAnIsolatedRun) {
+  Options options = default_options();
+  options.isolated = true;
+  EXPECT_TRUE(validate(options).ok());
+  options.config = "/x.yaml";
+  EXPECT_EQ(refusal(options).message, "config: with isolated no file gives options");
+}
+
+TEST(Transport, FollowsTheScheme) {
+  EXPECT_EQ(transport_of(""), Transport::local);
+  EXPECT_EQ(transport_of("file:///x"), Transport::local);
+  EXPECT_EQ(transport_of("redis://x"), Transport::plain);
+  EXPECT_EQ(transport_of("redis+sentinel://x"), Transport::plain);
+  EXPECT_EQ(transport_of("rediss://x"), Transport::tls);
+  EXPECT_EQ(transport_of("rediss+cluster://x"), Transport::tls);
+  EXPECT_EQ(transport_of("postgres://x"), Transport::other);
+}
+
+}  // namespace
+}  // namespace cronlatch

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold for every row of the option table.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "options/options.h"
+
+namespace cronlatch {
+namespace {
+
+bool is_range(std::string_view limits) { return limits.find(" to ") != std::string_view::npos; }
+
+template <class... Kinds>
+bool is_one_of(const Option& option) {
+  return (std::holds_alternative<Kinds>(option.field) || ...);
+}
+
+TEST(OptionTable, ReadsBackEveryDefault) {
+  const Options defaults = default_options();
+  for (const Option& option : option_table()) {
+    const std::string shown = show_option(defaults, option);
+    EXPECT_EQ(shown, option.fallback) << option.key;
+    if (shown.empty()) continue;
+    Options again;
+    EXPECT_TRUE(set_option(again, option, shown).ok()) << option.key;
+    EXPECT_EQ(show_option(again, option), shown) << option.key;
+  }
+}
+
+TEST(OptionTable, AgreesWithTheInitialValuesOfOptions) {
+  // given: once-ttl and key-prefix have their default in the table alone
+  const std::set<std::string_view> table_only = {"once-ttl", "key-prefix"};
+  // when
+  const Options initial, defaults = default_options();
+  // then
+  for (const Option& option : option_table())
+    if (table_only.count(option.key) == 0) {
+      EXPECT_EQ(show_option(initial, option), show_option(defaults, option)) << option.key;
+    }
+}
+
+TEST(OptionTable, ExplainsEveryDefaultThatIsNoConstant) {
+  for (const Option& option : option_table())
+    EXPECT_NE(option.fallback.empty(), option.fallback_note.empty()) << option.key;
+}
+
+TEST(OptionTable, DescribesEveryRowInOneLine) {
+  std::set<std::string_view> keys;
+  for (const Option& option : option_table()) {
+    EXPECT_TRUE(keys.insert(option.key).second) << option.key;
+    EXPECT_EQ(option.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), std::string_view::npos)
+        << option.key;
+    EXPECT_FALSE(option.help.empty()) << option.key;
+    EXPECT_FALSE(option.limits.empty()) << option.key;
+    EXPECT_LE(option.help.size(), 110U) << option.key;
+    EXPECT_EQ(option.help.find('\n'), std::string_view::npos) << option.key;
+  }
+}
+
+TEST(OptionTable, HasOneRowPerMember) {
+  std::set<std::size_t> places;
+  const Options options;
+  const auto* const base = reinterpret_cast<const char*>(&options);
+  for (const Option& option : option_table()) {
+    const auto* const at =
+        std::visit([&](auto member) { return reinterpret_cast<const char*>(&(options.*member)); },
+                   option.field);
+    EXPECT_TRUE(places.insert(static_cast<std::size_t>(at - base)).second)
+        << option.key << " shares its member";
+  }
+  EXPECT_EQ(places.size(), 41U);
+}
+
+TEST(OptionTable, GivesRangesToNumbersAndDurations) {
+  for (const Option& option : option_table())
+    if (is_one_of<Millis Options::*, std::optional<Millis> Options::*, int Options::*>(option)) {
+      EXPECT_TRUE(is_range(option.limits)) << option.key;
+    }
+}
+
+TEST(OptionTable, NamesExactlyTheWordsThatAreTaken) {
+  for (const Option& option : option_table()) {
+    if (!is_one_of<bool Options::*, OnBusy Options::*, OnLost Options::*, OnStoreDown Options::*,
+                   Leftovers Options::*, Untracked Options::*, LogFormat Options::*,
+                   Level Options::*>(option))
+      continue;
+    std::size_t from = 0;
+    while (from <= option.limits.size()) {
+      const std::size_t comma = std::min(option.limits.find(", ", from), option.limits.size());
+      const std::string word(option.limits.substr(from, comma - from));
+      Options options;
+      EXPECT_TRUE(set_option(options, option, word).ok()) << option.key << " " << word;
+      EXPECT_EQ(show_option(options, option), word) << option.key;
+      from = comma + 2;
+    }
+    Options options;
+    EXPECT_FALSE(set_option(options, option, "maybe").ok()) << option.key;
+    EXPECT_FALSE(set_option(options, option, "True").ok()) << option.key;
+    EXPECT_FALSE(set_option(options, option, "yes").ok()) << option.key;
+  }
+}
+
+TEST(OptionTable, ReadsEveryWordAsItsMeaning) {
+  Options options;
+  EXPECT_TRUE(set_option(options, *find_option("on-busy"), "wait").ok());
+  EXPECT_TRUE(set_option(options, *find_option("on-lost"), "warn").ok());
+  EXPECT_TRUE(set_option(options, *find_option("on-store-down"), "run").ok());
+  EXPECT_TRUE(set_option(options, *find_option("leftovers"), "leave").ok());
+  EXPECT_TRUE(set_option(options, *find_option("log-format"), "logfmt").ok());
+  EXPECT_TRUE(set_option(options, *find_option("log-level"), "debug").ok());
+  EXPECT_EQ(options.on_busy, OnBusy::wait);
+  EXPECT_EQ(options.on_lost, OnLost::warn);
+  EXPECT_EQ(options.on_store_down, OnStoreDown::run);
+  EXPECT_EQ(options.leftovers, Leftovers::leave);
+  EXPECT_EQ(options.log_format, LogFormat::logfmt);
+  EXPECT_EQ(options.log_level, Level::debug);
+}
+
+TEST(OptionTable, DerivesEveryNameFromTheKey) {
+  EXPECT_EQ(flag_of(*find_option("on-busy")), "--on-busy");
+  EXPECT_EQ(variable_of(*find_option("on-busy")), "CRONLATCH_ON_BUSY");
+  EXPECT_EQ(annotation_of(*find_option("on-busy")), "cronlatch.dev/on-busy");
+  EXPECT_EQ(annotation_of(*find_option("store")), "");
+  EXPECT_EQ(variable_of(*find_option("config")), "CRONLATCH_CONFIG");
+  EXPECT_EQ(variable_of(*find_option("isolated")), "");
+}
+
+TEST(OptionTable, LeavesOutWhatDoesNotWorkYet) { EXPECT_EQ(find_option("slots"), nullptr); }
+
+TEST(OptionTable, RemovesExactlyTheVariablesOfOneRun) {
+  std::set<std::string_view> of_run;
+  for (const Option& option : option_table())
+    if (option.scope == Scope::run) of_run.insert(option.key);
+  EXPECT_EQ(of_run, (std::set<std::string_view>{"lock", "job", "holder", "once-per",
+                                                "attempt-group", "grace-period", "outcome-file",
+                                                "metrics-file", "metrics-push", "min-hold",
+                                                "max-run", "warn-after", "wait-timeout"}));
+}
+
+TEST(OptionTable, FindsTheNearestKey) {
+  EXPECT_EQ(nearest_option("on-bsuy"), "on-busy");
+  EXPECT_EQ(nearest_option("ON_BUZY"), "on-busy");
+  EXPECT_EQ(nearest_option("tll"), "ttl");
+  EXPECT_EQ(nearest_option("loc"), "lock");
+  EXPECT_EQ(nearest_option("timeout"), "op-timeout");
+  EXPECT_EQ(nearest_option("tls-cert-file"), "tls-cert");
+  EXPECT_EQ(nearest_option("frobnicate"), "");
+  EXPECT_EQ(nearest_option(""), "");
+  EXPECT_EQ(nearest_option(std::string(1'000'000, 'x')), "");
+}
+
+}  // namespace
+}  // namespace cronlatch

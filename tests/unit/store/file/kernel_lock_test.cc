@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel lock: exclusive, inherited, freed by death, and not fooled by a replaced file. And who
+// holds it, without touching it.
+#include "store/file/kernel_lock.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <chrono>
+
+#include "base/fd.h"
+#include "store/file/directory.h"
+#include "store/file/holders.h"
+#include "unit/store/file/support.h"
+
+namespace cronlatch::file {
+namespace {
+
+using testing::Child;
+using testing::Gate;
+using testing::TempDir;
+
+class FileKernelLock : public ::testing::Test {
+ protected:
+  std::optional<KernelLock> take() {
+    auto taken = KernelLock::try_take(dir_.get(), "a.lock", temp_ / "a.lock");
+    EXPECT_TRUE(taken.ok());
+    return taken ? std::move(*taken) : std::nullopt;
+  }
+  Holder holder() { return Holders().of(dir_.get(), "a.lock", own_pid_namespace()); }
+
+  TempDir temp_;
+  Fd dir_{open(temp_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+};
+
+TEST(OwnPidNamespace, IsWhatProcSays) {
+  struct stat st {};
+  ASSERT_EQ(stat("/proc/self/ns/pid", &st), 0);
+  EXPECT_EQ(own_pid_namespace(), st.st_ino);
+}
+
+TEST_F(FileKernelLock, IsHeldByOne) {
+  auto first = take();
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(take());
+  first->unlock();
+  EXPECT_TRUE(take());
+}
+
+TEST_F(FileKernelLock, LeavesItsFileBehind) {
+  {
+    auto lock = take();
+    lock->unlock();
+  }
+  EXPECT_TRUE(std::filesystem::exists(temp_ / "a.lock"));
+}
+
+TEST_F(FileKernelLock, IsCloseOnExecAndAboveTheStandardStreams) {
+  Child process([&] {
+    close(0);
+    auto lock = take();
+    if (!lock || lock->fd() < 3) return 1;
+    return (fcntl(lock->fd(), F_GETFD) & FD_CLOEXEC) != 0 ? 0 : 2;
+  });
+  EXPECT_EQ(process.join(), 0);
+}
+
+TEST_F(FileKernelLock, LivesAsLongAsAProcessThatInheritedIt) {
+  // Given a taker that dies at once and a child of it that lives on
+  Gate child_lives, child_may_end;
+  Child taker([&] {
+    const auto lock = take();
+    if (fork() == 0) {
+      child_lives.open();
+      child_may_end.wait();
+      _exit(0);
+    }
+    return 0;
+  });
+  child_lives.wait();
+  taker.join();
+
+  // When others ask, then it is taken until the child ends
+  EXPECT_FALSE(take());
+  const Holder seen = holder();
+  EXPECT_EQ(seen.holding, Holding::held);
+  EXPECT_GT(seen.pid, 0);
+  EXPECT_NE(seen.pid, getpid());
+  child_may_end.open();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  bool freed = false;
+  while (!freed && std::chrono::steady_clock::now() < deadline) freed = take().has_value();
+  EXPECT_TRUE(freed);
+}
+
+TEST_F(FileKernelLock, IsFreedForInheritorsByAnExplicitUnlock) {
+  auto lock = take();
+  Gate done;
+  Child inheritor([&] {
+    done.wait();
+    return 0;
+  });
+  lock->unlock();
+  EXPECT_TRUE(take());
+  done.open();
+}
+
+TEST_F(FileKernelLock, OfAReplacedFileIsNotBelieved) {
+  // Given a lock on a file that is removed, and a new file of that name
+  auto orphan = take();
+  ASSERT_EQ(unlink((temp_ / "a.lock").c_str()), 0);
+  auto current = take();
+  ASSERT_TRUE(current);
+
+  // When a third asks, then it is judged by the file that has the name now
+  orphan->unlock();
+  EXPECT_FALSE(take());
+}
+
+TEST_F(FileKernelLock, IsNeverAnOrphanThoughHoldersRemoveTheFile) {
+  // Given processes that take the lock and remove its file before they let go, over and over
+  const std::string path = temp_ / "a.lock";
+  // (An answer that the file is replaced over and over is true here.)
+  const auto take_if_it_stays = [&]() -> std::optional<KernelLock> {
+    auto taken = KernelLock::try_take(dir_.get(), "a.lock", path);
+    if (taken) return std::move(*taken);
+    EXPECT_EQ(taken.error().code, Code::unreachable) << taken.error().message;
+    return std::nullopt;
+  };
+  const auto remove_again_and_again = [&] {
+    for (;;) {
+      auto lock = take_if_it_stays();
+      if (!lock) continue;
+      unlink(path.c_str());
+      lock->unlock();
+    }
+    return 0;
+  };
+  const Child one(remove_again_and_again), two(remove_again_and_again),
+      three(remove_again_and_again);
+
+  // When another takes it for half a second, and often enough, then always on the file that has the
+  // name
+  const auto start = std::chrono::steady_clock::now();
+  int takes = 0;
+  const auto goes_on = [&] {
+    const auto passed = std::chrono::steady_clock::now() - start;
+    return passed < std::chrono::milliseconds(500) ||
+           (takes < 10 && passed < std::chrono::seconds(20));
+  };
+  while (!HasFailure() && goes_on()) {
+    auto lock = take_if_it_stays();
+    if (!lock) continue;
+    ++takes;
+    struct stat ours {
+    }, named{};
+    EXPECT_EQ(fstat(lock->fd(), &ours), 0);
+    EXPECT_EQ(stat(path.c_str(), &named), 0);
+    EXPECT_EQ(ours.st_ino, named.st_ino);
+    lock->unlock();
+  }
+  EXPECT_GT(takes, 0);
+}
+
+TEST_F(FileKernelLock, IsSeenWithoutBeingTouched) {
+  EXPECT_EQ(holder().holding, Holding::free);
+  auto lock = take();
+  EXPECT_EQ(holder().holding, Holding::held);
+  EXPECT_EQ(holder().pid, getpid());
+  lock->unlock();
+  EXPECT_EQ(holder().holding, Holding::free);
+}
+
+TEST_F(FileKernelLock, CannotBeSeenWithoutProc) {
+  const auto lock = take();
+  EXPECT_EQ(Holders(temp_ / "no-proc").of(dir_.get(), "a.lock", 1).holding, Holding::unknown);
+}
+
+TEST_F(FileKernelLock, OfAnotherPidNamespaceIsUnknownWhenNotSeen) {
+  take()->unlock();
+  const Holder seen = Holders().of(dir_.get(), "a.lock", own_pid_namespace() + 1);
+  EXPECT_EQ(seen.holding, Holding::unknown);
+}
+
+TEST(FileHolders, ReadTheKernelsTable) {
+  const auto locks = parse_locks(
+      "1: FLOCK  ADVISORY  WRITE 6404 fe:00:9978182 0 EOF\n"
+      "1: -> FLOCK  ADVISORY  WRITE 6405 fe:00:9978182 0 EOF\n"
+      "2: POSIX  ADVISORY  WRITE 7 00:18:1 0 EOF\n"
+      "nonsense\n"
+      "3: FLOCK  ADVISORY  READ  8 103:0a:18446744073709551615 0 EOF");
+  ASSERT_EQ(locks.size(), 2u);
+  EXPECT_EQ(locks[0], (Flock{0xfe, 0, 9978182, 6404}));
+  EXPECT_EQ(locks[1], (Flock{0x103, 0x0a, 18446744073709551615u, 8}));
+}
+
+}  // namespace
+}  // namespace cronlatch::file
