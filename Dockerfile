@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One image: /cronlatch (fully static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from
-# source on Debian 12; nothing of Debian's but those libraries, the CA certificates and skopeo (what images run is asked by
-# it) reaches the last stage.
+# One image: /cronlatch (static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from
+# source on Debian 12. The last stage contains these libraries, the CA certificates and skopeo, which reads image
+# configurations from registries, and nothing else of Debian.
 # docker build -t cronlatch . | podman build -t cronlatch . | buildah bud --isolation=chroot -t cronlatch .
 ARG BASE=docker.io/library/debian:12-slim
 
@@ -29,7 +29,8 @@ RUN apt-get update -q \
 COPY src src
 RUN cmake --preset operator \
  && cmake --build build/operator --target cronlatch-operator
-# What the loader would load, at the paths where it looks; its own path is the last field without an arrow.
+# The libraries that the dynamic loader loads, at the same paths. In the output of ldd, the loader itself is the line
+# without an arrow.
 RUN mkdir -p /root-of-image/etc/ssl/certs /root-of-image/usr/bin \
  && install -d -m 1777 /root-of-image/tmp \
  && ldd build/operator/cronlatch-operator /usr/bin/skopeo | awk '/:$/ { next } $2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' \
@@ -48,7 +49,7 @@ LABEL org.opencontainers.image.title=cronlatch \
       org.opencontainers.image.description="One run at a time for annotated CronJobs: wrapper and operator"
 COPY --from=operator /root-of-image /
 COPY --from=wrapper /src/build/release/cronlatch /cronlatch
-# Where OpenSSL of this image finds the authorities; a store with a CA of its own brings ca.crt in its Secret.
+# Path of the CA certificates for OpenSSL in this image. For a store with a private CA, the Secret contains ca.crt.
 ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 USER 65532:65532
 ENTRYPOINT ["/cronlatch"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor of every wrapper: start a command, wait for it, end with its exit code, and nothing
-// else. Linked static like the product, so that only the gate's own work differs.
+// The baseline: starts a command, waits for it and returns its exit code. Statically linked like
+// the product, so that the difference is the work of the gate.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -57,7 +57,7 @@ run_printed_command() {
 }
 
 # refused CRONJOB: by the policy, and not because the webhook has no operator behind it.
-refused() { refused_with "asks for a lock" k create job "refused-$RANDOM" --from="cronjob/$1"; }
+refused() { refused_with "requests a lock" k create job "refused-$RANDOM" --from="cronjob/$1"; }
 # gated CRONJOB: a Job of it is admitted, runs behind its lock and completes.
 gated() {
   local job=gated-$RANDOM

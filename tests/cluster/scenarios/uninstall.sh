@@ -17,7 +17,7 @@ check "helm uninstall succeeds while a CronJob is annotated" uninstall
 [ $FAILED -eq 0 ] || { kubectl -n cronlatch get all && helm history cronlatch --namespace cronlatch && upgrade_to debug; }
 needs "the policies are all that is left" only_policies_left
 check "a Job of the CronJob is refused" refused report
-check "so is a Job made by hand" refused_with "asks for a lock" job by-hand lock=other -- "echo never"
+check "so is a Job made by hand" refused_with "requests a lock" job by-hand lock=other -- "echo never"
 check "the check names the CronJob, and what refuses its Jobs" check_has 1 "refused by policy cronlatch-gated-jobs"
 check "it deletes no policy while a CronJob asks for a lock" check_has 1 "nothing was deleted" --remove
 check "the policies are still there" only_policies_left

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ask.py ADDRESS EXPRESSION: asks a Prometheus now. One line per series, sorted: its labels as name=value, then its value.
+# query.py ADDRESS EXPRESSION: runs an instant query. One line per series, sorted: its labels as name=value, then its
+# value.
 import sys
 import time
 
