@@ -23,7 +23,7 @@ trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
 
 say "build the programs in bench/"
 mkdir -p "$OUT"
-g++ -std=c++20 -Os -Wall -Wextra -Werror -static -s -o "$OUT/floor" bench/floor.cc
+g++ -std=c++20 -Os -Wall -Wextra -Werror -static -s -o "$OUT/baseline" bench/baseline.cc
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -static -s -Isrc -o "$OUT/least" bench/least.cc \
   build/release/src/redis_scripts.cc
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/compare" bench/compare.cc \
@@ -45,11 +45,11 @@ mkdir "$STAGE/state"
 # The programs are copied before the measurement, as an installation does: the kernel maps the pages of a newly linked
 # file more slowly, because they are single pages in its cache.
 "$BINARY" install "$STAGE"
-cp "$OUT/floor" "$OUT/least" "$STAGE"
+cp "$OUT/baseline" "$OUT/least" "$STAGE"
 
 say "measure $RUNS interleaved runs of each"
 status=0
-"$OUT/compare" runs="$RUNS" binary="$STAGE/cronlatch" floor="$STAGE/floor" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
+"$OUT/compare" runs="$RUNS" binary="$STAGE/cronlatch" baseline="$STAGE/baseline" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
   redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" || status=$?
 bash "$ROOT/scripts/bench_admission.sh" || status=$?
 bash "$ROOT/scripts/bench_lookup.sh" || status=$?
