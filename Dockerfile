@@ -8,9 +8,11 @@ ARG BASE=docker.io/library/debian:12-slim
 FROM ${BASE} AS tools
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-      g++ cmake ninja-build ca-certificates \
+      g++ cmake ninja-build ccache ca-certificates \
       libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev nlohmann-json3-dev \
  && rm -rf /var/lib/apt/lists/*
+# What was compiled before comes from a folder of the builder (RUN --mount=type=cache), not of the image.
+ENV CCACHE_DIR=/var/cache/ccache
 WORKDIR /src
 COPY CMakeLists.txt CMakePresets.json ./
 COPY cmake cmake
@@ -26,7 +28,7 @@ COPY src/config src/config
 COPY src/kube src/kube
 COPY src/plugin src/plugin
 COPY src/cli src/cli
-RUN cmake --preset release \
+RUN --mount=type=cache,target=/var/cache/ccache cmake --preset release \
  && cmake --build build/release --target cronlatch \
  && build/release/cronlatch version
 
@@ -36,7 +38,7 @@ RUN apt-get update -q \
       libboost-dev libcpprest-dev prometheus-cpp-dev skopeo \
  && rm -rf /var/lib/apt/lists/*
 COPY src src
-RUN cmake --preset operator \
+RUN --mount=type=cache,target=/var/cache/ccache cmake --preset operator \
  && cmake --build build/operator --target cronlatch-operator
 # What the loader would load, at the paths where it looks; its own path is the last field without an arrow.
 RUN mkdir -p /root-of-image/etc/ssl/certs /root-of-image/usr/bin \

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the chart's tests share: rendering, and questions to rendered objects in jq. Sourced by tests/chart/*_test.sh;
-# scripts/test.sh counts their lines.
+# What the chart's tests share: rendering, and questions to rendered objects in jq. Sourced by tests/chart/*_test.sh.
 
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of rules and dashboards share. Sourced by tests/view/*_test.sh; scripts/test.sh counts their lines.
+# What the tests of rules and dashboards share. Sourced by tests/view/*_test.sh.
 # shellcheck disable=SC2034  # some of these variables are for the tests
 
 # shellcheck source=tests/binary/lib.sh
