@@ -64,8 +64,8 @@ configure suites || exit
 bash scripts/baseline.sh binary >/dev/null || true
 [ -z "${LONG_TESTS:-}" ] || bash scripts/baseline.sh image >/dev/null || true
 
-# The scenarios on a real cluster wait more than they compute. Side by side they need most of the machine: they run beside the suites
-# that no clock judges. One by one they leave the machine to the tests that a clock judges.
+# The scenarios on a real cluster wait more than they compute. Four at once they need most of the machine: they run beside suites that
+# measure no time. One by one they leave the machine to the timed tests of dev and asan (docs/decisions/0027).
 ctest_stage side-by-side
 set -m  # a process group of its own, to stop all of it
 ctest_stage alone "${long[@]}" >"$RESULTS/alone.log" 2>&1 &
