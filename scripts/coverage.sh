@@ -15,8 +15,9 @@ status=0
 ctest --preset coverage --parallel "$JOBS" >&2 || status=1
 
 # Every program that a test runs: what one of them executes is executed.
-mapfile -t objects < <(find "$TREE" -type f -perm -u+x \( -name '*_tests' -o -name cronlatch -o -name '*operator' \) -printf '%p\n' | sed 's/^/--object=/')
+mapfile -t objects < <(find "$TREE" -type f -perm -u+x \( -name '*_tests' -o -name cronlatch -o -name '*operator' \) -printf '--object=%p\n')
 llvm-profdata merge --sparse --output="$TREE/all.profdata" "$TREE"/profiles/*.profraw || exit
-llvm-cov export --summary-only --instr-profile="$TREE/all.profdata" "${objects[@]}" "$ROOT/src" >"$TREE/summary.json" || exit
+llvm-cov export --summary-only --instr-profile="$TREE/all.profdata" "${objects[@]}" >"$TREE/summary.json" || exit
 python3 -B scripts/coverage_table.py "$ROOT/src" <"$TREE/summary.json" || exit
+echo "To record the figures, copy this table to docs/benchmarks.md." >&2
 exit $status
