@@ -8,16 +8,18 @@ ARG BASE=docker.io/library/debian:12-slim
 FROM ${BASE} AS tools
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-      g++ cmake ninja-build ca-certificates \
+      g++ cmake ninja-build ccache ca-certificates \
       libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev nlohmann-json3-dev \
  && rm -rf /var/lib/apt/lists/*
+# What was compiled before comes from a folder of the builder (RUN --mount=type=cache), not of the image.
+ENV CCACHE_DIR=/var/cache/ccache
 WORKDIR /src
 COPY CMakeLists.txt CMakePresets.json ./
 COPY cmake cmake
 
 FROM tools AS wrapper
 COPY src src
-RUN cmake --preset release \
+RUN --mount=type=cache,target=/var/cache/ccache cmake --preset release \
  && cmake --build build/release --target cronlatch \
  && build/release/cronlatch version
 
@@ -27,7 +29,7 @@ RUN apt-get update -q \
       libboost-dev libcpprest-dev prometheus-cpp-dev skopeo \
  && rm -rf /var/lib/apt/lists/*
 COPY src src
-RUN cmake --preset operator \
+RUN --mount=type=cache,target=/var/cache/ccache cmake --preset operator \
  && cmake --build build/operator --target cronlatch-operator
 # The libraries that the dynamic loader loads, at the same paths. In the output of ldd, the loader itself is the line
 # without an arrow.

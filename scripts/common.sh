@@ -42,7 +42,7 @@ build_preset() {
   configure "$preset" || return
   # The static C library warns about functions that we never call through it (see docs/decisions); only real trouble
   # makes the linker fail.
-  cmake --build "build/$preset" --parallel "$JOBS" >&2 || return
+  cmake --build --preset "$preset" --parallel "$JOBS" >&2 || return
   [ "$preset" != release ] || check_size
 }
 
