@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./dev coverage: builds the preset coverage, runs its C++ tests, and prints which share of the lines of src they execute: one line
 # per module, then the total. The tests of the process label run the program of this build, not the released one. Exit code 1: a
-# test failed; the figures are printed all the same.
+# test failed; the figures are printed all the same. A process that is killed or calls _exit writes no counters.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
