@@ -86,4 +86,13 @@ std::string show_duration(Millis d) {
   return single.size() <= parts.size() ? single : parts;
 }
 
+std::string rounded_duration(Millis d) {
+  constexpr Millis kTenth{100};
+  const Millis rounded = (d + kTenth / 2) / kTenth * kTenth;
+  const auto tenths = rounded.count() / kTenth.count() % 10;
+  if (rounded.count() == 0) return "0s";
+  if (tenths == 0) return show_duration(rounded);
+  return std::to_string(rounded.count() / 1'000) + '.' + std::to_string(tenths) + 's';
+}
+
 }  // namespace cronlatch

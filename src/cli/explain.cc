@@ -3,6 +3,7 @@
 // nothing.
 #include <optional>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/forecast.h"
 #include "cli/lock_text.h"
@@ -29,12 +30,12 @@ std::vector<Row> lease_rows(const Explanation& e) {
     return {{"lease", "none: the kernel holds the lock while the command's processes live"}};
   return {
       {"lease",
-       show_duration(e.timings.ttl) + ", renewed every " + rough_duration(e.timings.renew_every) +
-           ", one call to the store takes at most " + rough_duration(e.timings.op_timeout)},
+       show_duration(e.timings.ttl) + ", renewed every " + rounded_duration(e.timings.renew_every) +
+           ", one call to the store takes at most " + rounded_duration(e.timings.op_timeout)},
       {"store outage", "a running command survives " +
-                           rough_duration(e.timings.outage_tolerance()) +
+                           rounded_duration(e.timings.outage_tolerance()) +
                            " without the store, then gets TERM and " +
-                           rough_duration(e.timings.grace) + " later KILL"}};
+                           rounded_duration(e.timings.grace) + " later KILL"}};
 }
 
 std::string as_table(const Explanation& e) {

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/duration.h"
 #include "base/kernel_clock.h"
 #include "base/text.h"
 #include "cli/lock_text.h"
@@ -112,7 +113,7 @@ Result<Printed> release_command(const Invocation& invocation) {
   return Printed{
       what +
       (took < revoked->remaining ? "; its holder let go after " : "; its lease passed after ") +
-      rough_duration(std::chrono::duration_cast<Millis>(took)) + '\n'};
+      rounded_duration(std::chrono::duration_cast<Millis>(took)) + '\n'};
 }
 
 }  // namespace cronlatch

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/table.h"
+#include "base/duration.h"
 
 namespace cronlatch {
 namespace {
@@ -77,7 +77,7 @@ std::vector<LogLine> lease_warnings(const Options& options, const Timings& timin
   if (timings.grace >= options.kill_after) return {};
   return {{Level::warn,
            "short_grace",
-           "a command that must stop because its lease ends gets " + rough_duration(timings.grace) +
+           "a command that must stop because its lease ends gets " + rounded_duration(timings.grace) +
                " between TERM and KILL; kill-after is " + show_duration(options.kill_after),
            {},
            "a longer ttl leaves more"}};

@@ -21,7 +21,4 @@ using Row = std::vector<std::string>;
 // cell is shown as "-". Cells are made printable: what a store holds never reaches a terminal raw.
 std::string render_table(const std::vector<Row>& rows);
 
-// For people: seconds with at most one decimal, "96.1s"; show_duration where that is whole.
-std::string rough_duration(Millis d);
-
 }  // namespace cronlatch

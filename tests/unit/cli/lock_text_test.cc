@@ -40,13 +40,6 @@ TEST(Table, PadsByCharactersAndShowsNoControlCharacters) {
   EXPECT_EQ(render_table({{"a\x1b[2Jb"}}).find('\x1b'), std::string::npos);
 }
 
-TEST(Table, RoughDurationsAreForPeople) {
-  EXPECT_EQ(rough_duration(Millis(96'100)), "96.1s");
-  EXPECT_EQ(rough_duration(Millis(3'056)), "3.1s");
-  EXPECT_EQ(rough_duration(Millis(120'000)), "2m");
-  EXPECT_EQ(rough_duration(Millis(1'960)), "2s");
-}
-
 TEST(LockText, ShortensTextsThatNoOptionAllows) {
   LockView view = held_lock();
   const std::string huge = "\x1b[2J\xff" + std::string(4'000, 'x');

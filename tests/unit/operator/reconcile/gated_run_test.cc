@@ -190,7 +190,7 @@ TEST(DecideRun, TellsJobAndCronJobBySomebodyWhoAndSinceWhen) {
   EXPECT_EQ(events[1].regarding, kCronJob);
   EXPECT_EQ(events[0].reason, "Skipped");
   EXPECT_EQ(events[0].note,
-            "pod nightly-2-xyz skipped: lock reports/nightly is held by reports/nightly-1-abc "
+            "pod nightly-2-xyz: skipped because lock reports/nightly is held by reports/nightly-1-abc "
             "since 2025-11-21T01:53:20Z");
 }
 
