@@ -50,10 +50,10 @@ Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts) {
   RunSpec spec;
   spec.lock = options.lock;
   spec.owner = facts.owner;
-  spec.who = {.holder = options.holder,
-              .job = options.job,
-              .group = options.attempt_group,
-              .once = options.once_per};
+  spec.identity = {.holder = options.holder,
+                   .job = options.job,
+                   .group = options.attempt_group,
+                   .once = options.once_per};
   spec.timings = *timings;
   spec.on_busy = options.on_busy;
   spec.on_lost = options.on_lost;
@@ -77,8 +77,9 @@ std::vector<LogLine> lease_warnings(const Options& options, const Timings& timin
   if (timings.grace >= options.kill_after) return {};
   return {{Level::warn,
            "short_grace",
-           "a command that must stop because its lease ends gets " + rounded_duration(timings.grace) +
-               " between TERM and KILL; kill-after is " + show_duration(options.kill_after),
+           "a command that must stop because its lease ends gets " +
+               rounded_duration(timings.grace) + " between TERM and KILL; kill-after is " +
+               show_duration(options.kill_after),
            {},
            "a longer ttl leaves more"}};
 }

@@ -53,8 +53,8 @@ std::string granted_at(const OutcomeFacts& facts) {
 }
 
 std::string lock_is_held(const OutcomeFacts& facts) {
-  std::string text = "lock " + facts.lock + " is held by " +
-                     (facts.holder.empty() ? "another run" : facts.holder);
+  std::string text =
+      "lock " + facts.lock + " is held by " + (facts.holder.empty() ? "another run" : facts.holder);
   if (const std::string since = granted_at(facts); !since.empty()) text += " since " + since;
   if (!facts.until.empty()) text += ", lease until " + facts.until;
   return text;

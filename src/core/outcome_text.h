@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An outcome as one English sentence. The operator's Events and `kubectl cronlatch why` take it from
-// here, so that both describe the same run alike. Pure.
+// An outcome as one English sentence. The operator's Events and `kubectl cronlatch why` take it
+// from here, so that both describe the same run alike. Pure.
 #pragma once
 
 #include <string>

@@ -38,9 +38,8 @@ Advice lost(const Pod& pod) {
       return {"lost", ""};
     case Reason::taken:
     case Reason::gone:
-      return {"lost",
-              "check whether the store lost data, or whether node " + pod.node +
-                  " was paused; docs/guarantees.md"};
+      return {"lost", "check whether the store lost data, or whether node " + pod.node +
+                          " was paused; docs/guarantees.md"};
     default:
       return {"lost",
               "check whether the store was unavailable for longer than the ttl allows; a longer "
@@ -74,8 +73,8 @@ Advice advice_for(const Pod& pod, Kind kind) {
     case Kind::skipped:
       return skipped(pod.left);
     case Kind::busy:
-      return {"busy", "set a longer cronlatch.dev/wait-timeout; if the holder hangs: " +
-                          release(pod.left)};
+      return {"busy",
+              "set a longer cronlatch.dev/wait-timeout; if the holder hangs: " + release(pod.left)};
     case Kind::lost:
       return lost(pod);
     case Kind::store_down:
@@ -84,8 +83,7 @@ Advice advice_for(const Pod& pod, Kind kind) {
     case Kind::refused:
       return refused(pod);
     case Kind::timed_out:
-      return {"timed_out",
-              "set a longer cronlatch.dev/max-run if the work needs it; " + logs(pod)};
+      return {"timed_out", "set a longer cronlatch.dev/max-run if the work needs it; " + logs(pod)};
     case Kind::interrupted:
       return {"interrupted", "a deleted pod, a drained node or a deadline sends this signal"};
     case Kind::cannot_start:

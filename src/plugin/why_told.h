@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of `why` for a pod whose wrapper reported an outcome: what it means, and what to do. Pure.
+// The part of `why` for a pod whose wrapper reported an outcome: what it means, and what to do.
+// Pure.
 #pragma once
 
 #include "plugin/why.h"

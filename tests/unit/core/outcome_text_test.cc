@@ -66,8 +66,7 @@ TEST(OutcomeSentence, GivesNoTimeForAFenceThatIsNotATime) {
     OutcomeFacts skipped = facts(Kind::skipped, Reason::held);
     skipped.fence = fence;
     skipped.holder = "";
-    EXPECT_EQ(outcome_sentence(skipped),
-              "skipped because lock shop/nightly is held by another run")
+    EXPECT_EQ(outcome_sentence(skipped), "skipped because lock shop/nightly is held by another run")
         << fence;
   }
 }
@@ -93,9 +92,10 @@ TEST(OutcomeSentence, OfAStoppedCommandNamesHowLongItRan) {
 }
 
 TEST(OutcomeSentence, OfAnUnavailableStoreNamesHowLongItWasTried) {
-  EXPECT_EQ(outcome_sentence(facts(Kind::store_down, Reason::unreachable)),
-            "not started because the store was unavailable (no answer, or a temporary error); retried "
-            "for 1.5s");
+  EXPECT_EQ(
+      outcome_sentence(facts(Kind::store_down, Reason::unreachable)),
+      "not started because the store was unavailable (no answer, or a temporary error); retried "
+      "for 1.5s");
 }
 
 }  // namespace
