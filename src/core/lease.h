@@ -4,6 +4,7 @@
 // there. All times are CLOCK_BOOTTIME.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "base/result.h"
@@ -21,7 +22,7 @@ struct Timings {
   Millis retry_gap{};    // [R] between failed renewals
   Millis
       margin{};    // [eps] clock rate error 1 % of T, store's wall step 0.5 s, 0.2 s for scheduling
-  Millis reap{};   // [kappa] from SIGKILL until everything is reaped
+  Millis reap{};   // [kappa] from SIGKILL until everything is reaped; see reap_time
   Millis grace{};  // [G] from TERM to KILL when the lease runs out; at most kill-after
 
   // How long the store may be away, in the worst moment, before a running command is told to stop.
@@ -40,6 +41,9 @@ struct TimingOptions {
 // The timings, or Code::config naming the inequality that does not hold and the smallest ttl for
 // which it would.
 Result<Timings> plan_timings(const TimingOptions& request);
+
+// [kappa] The time in which the kernel ends that many processes and threads, and they are reaped.
+Millis reap_time(std::size_t tasks);
 
 // A confirmed lease: valid from `sent_at`, the moment before its request was sent.
 struct Lease {

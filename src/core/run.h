@@ -71,6 +71,7 @@ class Run {
   void on_renewed(const Event&);
   void on_not_holder(const Event&);
   void on_renew_failed(const Event&);
+  void on_tasks_counted(const Event&);
   void on_signal_to_command(const Event&);
   void enforce_deadlines();
   void lease_timeline();

@@ -14,7 +14,7 @@ struct Begin {};
 struct Tick {};
 using Event =
     std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable,
-                 ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived>;
+                 ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived, TasksCounted>;
 
 struct StoreRequest {
   Request request;
@@ -28,8 +28,10 @@ struct SendSignal {
   int signo = 0;
   Target target = Target::group;
 };
+// The time that a kill needs depends on the number of processes and threads (lease.h, reap_time).
+struct CountTasks {};
 struct Finish {};
-using Action = std::variant<StoreRequest, Launch, SendSignal, LogLine, Finish>;
+using Action = std::variant<StoreRequest, Launch, SendSignal, CountTasks, LogLine, Finish>;
 
 enum class Phase {
   idle,        // before Begin

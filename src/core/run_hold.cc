@@ -35,6 +35,10 @@ void Run::on_started(const Event&) {
   started_at_ = now_;
 }
 
+void Run::on_tasks_counted(const Event& event) {
+  spec_.timings.reap = reap_time(std::get<TasksCounted>(event).tasks);
+}
+
 void Run::on_signal_to_command(const Event& event) {
   // After a long stop (SIGCONT) the lease is checked before the command continues.
   if (has_processes()) enforce_deadlines();
@@ -168,6 +172,7 @@ void Run::on_renew_failed(const Event& event) {
         "the renewal failed: " + error.message + "; without a renewal the command is stopped at " +
             wall(lease_->term_at(spec_.timings)),
         {{"fence", std::to_string(fence_)}}, error.hint);
+  out_.push_back(CountTasks{});  // the kill may be needed, and comes earlier for a large tree
   renew_at_ = now_ + spec_.timings.retry_gap;
 }
 

@@ -4,6 +4,7 @@
 // nothing. One thread; nothing blocks.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -46,7 +47,13 @@ struct SignalArrived {
   int signo = 0;
   bool operator==(const SignalArrived&) const = default;
 };
-using ProcEvent = std::variant<ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived>;
+// The answer to count_tasks().
+struct TasksCounted {
+  std::size_t tasks = 0;
+  bool operator==(const TasksCounted&) const = default;
+};
+using ProcEvent =
+    std::variant<ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived, TasksCounted>;
 
 class Supervisor {
  public:
@@ -58,6 +65,9 @@ class Supervisor {
   virtual void signal(int signo, Target target) = 0;
   // A request is on its way to the store: time for what start() will need, and for tidying up.
   virtual void use_wait() {}
+  // Counts processes and threads; at least those of the tree. The answer is TasksCounted, or none
+  // where the system does not report the number.
+  virtual void count_tasks() {}
   virtual void watch(PollSet& set) const = 0;
   // The next fact, or nothing; call until nothing. Reaps strangers on the way.
   virtual std::optional<ProcEvent> next() = 0;

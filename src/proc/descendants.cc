@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -92,6 +93,19 @@ bool proc_is_ours() {
   const ssize_t n = ::readlink("/proc/self", link.data(), link.size() - 1);
   return n > 0 &&
          std::string_view(link.data(), static_cast<std::size_t>(n)) == std::to_string(::getpid());
+}
+
+std::optional<std::size_t> tasks_of_host() {
+  // "0.20 0.18 0.12 1/80 11206": the number behind the slash (proc(5)).
+  const std::string load = read_all("/proc/loadavg");
+  std::size_t tasks = 0;
+  if (const std::size_t slash = load.find('/');
+      slash != std::string::npos &&
+      std::from_chars(load.data() + slash + 1, load.data() + load.size(), tasks).ec == std::errc())
+    return tasks;
+  struct sysinfo info {};
+  if (::sysinfo(&info) != 0) return std::nullopt;
+  return info.procs;
 }
 
 std::optional<Process> read_process(pid_t pid) {

@@ -68,6 +68,9 @@ std::optional<std::vector<Process>> descendants_of(pid_t root,
 // its cost does not depend on how many processes the host has.
 std::vector<pid_t> own_children();
 
+// Processes and threads of the whole host: /proc/loadavg, or else sysinfo(2), which counts to 65,535.
+std::optional<std::size_t> tasks_of_host();
+
 // Signals exactly this process; does nothing when it is gone.
 void signal_process(const Process& process, int signo);
 

@@ -108,6 +108,7 @@ class Driver {
                      [this](const StoreRequest& ask) { this->send(ask.request); },
                      [this](const Launch& launch) { this->launch(launch); },
                      [this](const SendSignal& d) { supervisor_.signal(d.signo, d.target); },
+                     [this](const CountTasks&) { supervisor_.count_tasks(); },
                      [this](const LogLine& line) { log_(line); },
                      [](const Finish&) {},
                  },

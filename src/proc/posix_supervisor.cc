@@ -132,6 +132,11 @@ void PosixSupervisor::use_wait() {
     cgroup_.reset();
 }
 
+void PosixSupervisor::count_tasks() {
+  if (const std::optional<std::size_t> tasks = tasks_of_host())
+    facts_.push_back(TasksCounted{*tasks});
+}
+
 void PosixSupervisor::watch(PollSet& set) const {
   set.add(gate_.fd(), POLLIN);
   if (exec_errno_) set.add(exec_errno_.get(), POLLIN);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "gated.h"
 #include "proc/own_cgroup.h"
+#include "support/long_tests.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -115,6 +117,29 @@ TEST_F(Tree, S1_OfProcessesThatForkAndExitIsDeadBeforeTheLeaseEnds) {
     EXPECT_LE(last_of(i), killed + kTtlUs - kMarginUs) << "chain " << i;
     std::filesystem::remove(chain(i));
   }
+}
+
+// 30,000 processes (a long run) take the kernel about a second, so that the kill has to come
+// earlier.
+TEST_F(Tree, S1_OfAnEnormousCrowdIsReapedBeforeTheLeaseEnds) {
+  if (!is_permitted(kWithoutPrivileges)) GTEST_SKIP() << "NOT TESTED: not permitted here";
+  constexpr std::int64_t kTtlUs = 15'000'000, kMarginUs = 850'000;
+  const std::string count = is_long_run() ? "30000" : "1000";
+  // Given
+  Program program(run_in(kWithoutPrivileges, {"--ttl", "15s", "--kill-after", "200ms"},
+                         {"ignore", "15", "ids", "crowd", count, "forever"}));
+  ASSERT_TRUE(program.says("crowd of " + count)) << program.out() << program.err();
+  const pid_t group = std::stoi(program.word_after("pgrp="));
+  // When
+  const std::int64_t killed = boottime_us();
+  redis->kill_now();
+  // Then: a killed process belongs to its group until it is reaped
+  ASSERT_TRUE(program.until([&] { return ::killpg(group, 0) != 0 && errno == ESRCH; }));
+  const std::int64_t reaped = boottime_us();
+  std::printf("%s processes: all reaped %lld ms before the deadline\n", count.c_str(),
+              static_cast<long long>((killed + kTtlUs - kMarginUs - reaped) / 1000));
+  EXPECT_LE(reaped, killed + kTtlUs - kMarginUs);
+  EXPECT_EQ(program.exit_code(), 79) << program.err();
 }
 
 TEST_F(Tree, IsSignalledInEverySession) { reaches_sessions({"/usr/bin/env"}); }

@@ -24,6 +24,12 @@ TEST(Timings, FollowTheTableForThirtySeconds) {
   EXPECT_EQ(lease.reaped_by(t), TimePoint{} + Seconds(29));
 }
 
+TEST(Timings, GiveALargeTreeMoreTimeToBeReaped) {
+  EXPECT_EQ(reap_time(0), Millis(1'000));
+  EXPECT_EQ(reap_time(6'600), Millis(1'000));
+  EXPECT_EQ(reap_time(30'000), Millis(3'800));
+}
+
 TEST(Timings, LeaveSevenTenthsOfASecondForTheSmallestLease) {
   const Timings t = *plan_timings(request(kMinTtl));
   EXPECT_GE(t.grace, Millis(700));

@@ -52,6 +52,17 @@ TEST(Run, SendsTermAndKillAtTheTimesOfTheTimeline) {
   EXPECT_EQ(*fate.kill, at(Millis(28'000)));
 }
 
+TEST(Run, KillsALargeTreeEarlierOnceARenewalHasFailed) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.up_to_running().on(Millis(9'000), Tick{}).on(Millis(12'000), kDown);
+  ASSERT_FALSE(d.actions<CountTasks>().empty());
+  d.on(Millis(12'000), TasksCounted{30'000});
+  const Fate fate = starve(d, Millis(28'500));
+  ASSERT_TRUE(fate.term && fate.kill);
+  EXPECT_EQ(*fate.term, at(Millis(15'200)));
+  EXPECT_EQ(*fate.kill, at(Millis(25'200)));
+}
+
 TEST(Run, DatesTheLeaseFromBeforeTheQuestionNotFromTheAnswer) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{})

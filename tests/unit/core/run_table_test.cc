@@ -69,6 +69,7 @@ const std::vector<Event>& events() {
                                          ChildExited{0, true},
                                          ChildExited{1, false},
                                          TreeEmpty{},
+                                         TasksCounted{30'000},
                                          SignalArrived{SIGTERM},
                                          SignalArrived{SIGUSR1},
                                          SignalArrived{SIGCONT}};
