@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations as people write them: 30s, 5m, 1h30m, 1500ms. Pure.
+// Durations as text: 30s, 5m, 1h30m, 1500ms. Pure.
 #pragma once
 
 #include <string>

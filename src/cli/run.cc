@@ -13,7 +13,7 @@
 #include "cli/stdio.h"
 #include "proc/drive.h"
 #include "proc/posix_supervisor.h"
-#include "proc/signal_gate.h"
+#include "proc/signal_reader.h"
 #include "proc/startup.h"
 
 namespace cronlatch {
@@ -41,7 +41,7 @@ Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation, con
 }
 
 Outcome gate(Prepared& prepared, const Options& options, const Invocation& invocation,
-             SignalGate& signals, const Log& log) {
+             SignalReader& signals, const Log& log) {
   const bool leased = prepared.store->shared();
   if (leased)
     for (const LogLine& line : lease_warnings(options, prepared.spec.timings)) log(line);
@@ -59,7 +59,7 @@ Outcome gate(Prepared& prepared, const Options& options, const Invocation& invoc
 }  // namespace
 
 Result<Printed> run_command(const Invocation& invocation) {
-  Result<SignalGate> signals = SignalGate::open();
+  Result<SignalReader> signals = SignalReader::open();
   if (!signals) return signals.error();
   harden_process();
   const Clock& clock = invocation.clock;

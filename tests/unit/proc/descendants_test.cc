@@ -70,7 +70,7 @@ TEST(Descendants, OfAnotherBirthWithTheSameNumberAreNotSignalled) {
   auto process = read_process(child.pid());
   ASSERT_TRUE(process);
   Process other = *process;
-  other.born -= 1;
+  other.start_time -= 1;
   // When
   signal_process(other, SIGTERM);
   signal_process(*process, SIGINT);

@@ -68,7 +68,7 @@ class Supervised : public ::testing::Test {
 
   testing::KeepsSignals keeps;
   ScratchDir dir;
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
   PosixSupervisor supervisor{gate};
 };
 
@@ -292,7 +292,7 @@ TEST(SupervisedBesideStrangers, NeitherSignalsNorWaitsForChildrenThatWereThereBe
   testing::Program stranger(
       {.argv = {talking_child(), "spawn", "[", "say", "below", "forever", "]", "forever"}});
   ASSERT_TRUE(stranger.says("below"));
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
   PosixSupervisor supervisor(gate);
   const auto next = [&supervisor] {
     std::optional<ProcEvent> got;
@@ -314,7 +314,7 @@ TEST(SupervisedUnderNohup, IgnoredSignalsDoNotCancelWhatHasNotStarted) {
   // Given
   testing::KeepsSignals keeps;
   std::signal(SIGHUP, SIG_IGN);
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
   std::signal(SIGHUP, SIG_DFL);
   PosixSupervisor supervisor(gate);
   // When

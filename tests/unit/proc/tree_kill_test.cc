@@ -100,7 +100,7 @@ class TreeKill : public ::testing::Test {
 
   testing::KeepsSignals keeps;
   ScratchDir dir;
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
 };
 
 // A sweep through /proc is likely to end them, not certain. Run repeats it, ten times within the

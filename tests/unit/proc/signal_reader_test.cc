@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SignalGate: no signal is lost, none interrupts, our own SIGPIPE is nobody's business.
-#include "proc/signal_gate.h"
+// SignalReader: no signal is lost, none interrupts, our own SIGPIPE is nobody's business.
+#include "proc/signal_reader.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -16,7 +16,7 @@ namespace {
 
 class Gates : public ::testing::Test {
  protected:
-  std::multiset<int> everything(SignalGate& gate) {
+  std::multiset<int> everything(SignalReader& gate) {
     std::multiset<int> got;
     while (const auto signo = gate.next()) got.insert(*signo);
     return got;
@@ -26,7 +26,7 @@ class Gates : public ::testing::Test {
 
 TEST_F(Gates, CatchEverySignalThatCanBeCaught) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   std::multiset<int> sent;
   // When
@@ -45,7 +45,7 @@ TEST_F(Gates, CatchEverySignalThatCanBeCaught) {
 
 TEST_F(Gates, CatchSigcont) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   // When
   ::kill(::getpid(), SIGCONT);
@@ -55,7 +55,7 @@ TEST_F(Gates, CatchSigcont) {
 
 TEST_F(Gates, DropTheSigpipeOfOurOwnWriteAndKeepOneThatSomebodySent) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
@@ -81,7 +81,7 @@ TEST_F(Gates, RememberWhatWasIgnored) {
   // Given
   std::signal(SIGHUP, SIG_IGN);
   // When
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   std::signal(SIGHUP, SIG_DFL);
   // Then
   ASSERT_TRUE(gate.ok());
@@ -91,7 +91,7 @@ TEST_F(Gates, RememberWhatWasIgnored) {
 
 TEST_F(Gates, AreEmptyWithoutBlocking) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   // When
   const auto none = gate->next();
