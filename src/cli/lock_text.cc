@@ -8,7 +8,7 @@
 namespace cronlatch {
 namespace {
 
-// Options have at most 200 bytes; other programs may write what they like.
+// Options have at most 200 bytes; another program may have written more.
 constexpr std::size_t kShown = 256;
 
 std::string shown(std::string_view text) { return printable(text, kShown); }

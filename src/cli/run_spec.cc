@@ -28,8 +28,7 @@ Result<RunFacts> read_run_facts(const Clock& clock) {
   constexpr std::size_t kOwnerBytes = 16;
   std::array<unsigned char, kOwnerBytes + sizeof(std::uint64_t)> random;
   if (getrandom(random.data(), random.size(), 0) != ssize_t{random.size()})
-    return Error{Code::system,
-                 std::string("the kernel gives no random bytes: ") + std::strerror(errno)};
+    return Error{Code::system, std::string("getrandom failed: ") + std::strerror(errno)};
   RunFacts facts;
   facts.owner = hex(random.data(), kOwnerBytes);
   std::memcpy(&facts.seed, random.data() + kOwnerBytes, sizeof facts.seed);
@@ -77,11 +76,11 @@ std::vector<LogLine> lease_warnings(const Options& options, const Timings& timin
   if (timings.grace >= options.kill_after) return {};
   return {{Level::warn,
            "short_grace",
-           "a command that must stop because its lease ends gets " +
+           "a command that is stopped at the end of its lease gets " +
                rounded_duration(timings.grace) + " between TERM and KILL; kill-after is " +
                show_duration(options.kill_after),
            {},
-           "a longer ttl leaves more"}};
+           "set a longer ttl"}};
 }
 
 }  // namespace cronlatch

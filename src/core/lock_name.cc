@@ -22,7 +22,7 @@ std::string describe(char c) {
 }
 
 Error wrong_lock(std::string message) {
-  return {Code::config, std::move(message), "write 1 to 200 characters: letters, digits, . _ - /"};
+  return {Code::config, std::move(message), "use 1 to 200 characters: letters, digits, . _ - /"};
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace cronlatch::plugin {
 namespace {
 
-struct Advice {
+struct NextStep {
   std::string code;
   std::string next;
 };
@@ -17,14 +17,14 @@ std::string release(const Left& left) {
   return "kubectl cronlatch release " + left.lock + " --force";
 }
 
-Advice ran(const Pod& pod) {
+NextStep ran(const Pod& pod) {
   if (pod.left.reason == Reason::ungated)
     return {"ungated",
             "remove cronlatch.dev/on-store-down, unless runs without a lock are acceptable"};
-  return pod.exit_code == 0 ? Advice{"succeeded", ""} : Advice{"failed", logs(pod)};
+  return pod.exit_code == 0 ? NextStep{"succeeded", ""} : NextStep{"failed", logs(pod)};
 }
 
-Advice skipped(const Left& left) {
+NextStep skipped(const Left& left) {
   if (left.reason == Reason::done) return {"done", ""};
   return {"skipped",
           "nothing, if that run does the work. To show it: kubectl cronlatch describe. If it "
@@ -32,7 +32,7 @@ Advice skipped(const Left& left) {
               release(left) + ". To run each time: cronlatch.dev/on-busy=wait"};
 }
 
-Advice lost(const Pod& pod) {
+NextStep lost(const Pod& pod) {
   switch (pod.left.reason) {
     case Reason::revoked:
       return {"lost", ""};
@@ -48,7 +48,7 @@ Advice lost(const Pod& pod) {
   }
 }
 
-Advice refused(const Pod& pod) {
+NextStep refused(const Pod& pod) {
   const std::string secret = " in the Secret " + std::string(kStoreVolume) + " of namespace " +
                              pod.namespace_name +
                              " (or the one that cronlatch.dev/store-secret names); ";
@@ -66,7 +66,7 @@ Advice refused(const Pod& pod) {
   }
 }
 
-Advice advice_for(const Pod& pod, Kind kind) {
+NextStep next_step(const Pod& pod, Kind kind) {
   switch (kind) {
     case Kind::ran:
       return ran(pod);
@@ -99,8 +99,8 @@ Advice advice_for(const Pod& pod, Kind kind) {
 
 Finding told(const Pod& pod, Kind kind) {
   const Left& left = pod.left;
-  Advice advice = advice_for(pod, kind);
-  return {std::move(advice.code),
+  NextStep step = next_step(pod, kind);
+  return {std::move(step.code),
           outcome_sentence({.kind = kind,
                             .reason = left.reason,
                             .lock = left.lock,
@@ -111,7 +111,7 @@ Finding told(const Pod& pod, Kind kind) {
                             .waited = left.waited,
                             .held = left.held,
                             .exit_code = pod.exit_code}),
-          std::move(advice.next)};
+          std::move(step.next)};
 }
 
 }  // namespace cronlatch::plugin

@@ -72,12 +72,12 @@ class RunDriver {
         if (const R* r = std::get_if<R>(&ask->request)) return r;
     return nullptr;
   }
-  bool delivered(int signo, Target target) const {
+  bool sent_signal(int signo, Target target) const {
     for (const SendSignal& d : actions<SendSignal>())
       if (d.signo == signo && d.target == target) return true;
     return false;
   }
-  bool said(const std::string& event) const {
+  bool logged(const std::string& event) const {
     for (const LogLine& line : actions<LogLine>())
       if (line.event == event) return true;
     return false;

@@ -38,7 +38,7 @@ TEST(Forecast, AFreeLockStarts) {
   }
 }
 
-TEST(Forecast, AnExpiredLeaseIsTakenOverAndSaysSo) {
+TEST(Forecast, AnExpiredLeaseIsTakenOver) {
   const Forecast f = forecast(lock_in(LockState::expired), busy_is(OnBusy::fail));
 
   EXPECT_EQ(f.decision, Decision::start);
@@ -100,7 +100,7 @@ TEST(Forecast, ASkipUsesItsExitCodeAndItsCommand) {
   EXPECT_THAT(f.sentence, HasSubstr("skip command"));
 }
 
-TEST(Forecast, AWaitSaysHowLong) {
+TEST(Forecast, AWaitContainsItsLimit) {
   Options options = busy_is(OnBusy::wait);
   EXPECT_THAT(forecast(lock_in(LockState::held), options).sentence, HasSubstr("without limit"));
   options.wait_timeout = Millis(300'000);
@@ -161,7 +161,7 @@ TEST(Forecast, AStoreThatIsDownFollowsOnStoreDown) {
   EXPECT_EQ(forecast(down, options).decision, Decision::ungated);
 }
 
-TEST(Forecast, AStoreThatRefusesUsIsNeitherWaitedForNorIgnored) {
+TEST(Forecast, ARefusalOfTheStoreIsNeitherRetriedNorIgnored) {
   Options options = default_options();
   for (const OnStoreDown way : {OnStoreDown::fail, OnStoreDown::wait, OnStoreDown::run}) {
     options.on_store_down = way;

@@ -82,7 +82,7 @@ TEST(LockText, LsOfNothingIsTheHeader) {
   EXPECT_EQ(table.find('\n'), table.size() - 1);
 }
 
-TEST(LockText, ShowTellsEveryCounterOfEveryJob) {
+TEST(LockText, ShowContainsEveryCounterOfEveryJob) {
   const std::string page = lock_page(held_lock());
 
   EXPECT_THAT(page, HasSubstr("holder   web-1:12:boot\n"));
@@ -151,7 +151,7 @@ TEST(LockText, JsonOfAFreeLockHasNoHolder) {
   EXPECT_EQ(json["fence"].as<std::string>(), "1763690000123456");
 }
 
-TEST(LockText, JsonSurvivesAHostileHolder) {
+TEST(LockText, JsonStaysValidWithControlCharactersInTheHolder) {
   LockView view = held_lock();
   view.identity.holder = "a\"b\\c\nd\x01\xff";
 

@@ -14,7 +14,7 @@
 namespace cronlatch {
 namespace {
 
-class Gates : public ::testing::Test {
+class SignalReaders : public ::testing::Test {
  protected:
   std::multiset<int> everything(SignalReader& gate) {
     std::multiset<int> got;
@@ -24,7 +24,7 @@ class Gates : public ::testing::Test {
   testing::KeepsSignals keeps;
 };
 
-TEST_F(Gates, CatchEverySignalThatCanBeCaught) {
+TEST_F(SignalReaders, CatchEverySignalThatCanBeCaught) {
   // Given
   auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
@@ -43,7 +43,7 @@ TEST_F(Gates, CatchEverySignalThatCanBeCaught) {
   EXPECT_TRUE(sent.contains(32) && sent.contains(33));
 }
 
-TEST_F(Gates, CatchSigcont) {
+TEST_F(SignalReaders, CatchSigcont) {
   // Given
   auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
@@ -53,7 +53,7 @@ TEST_F(Gates, CatchSigcont) {
   EXPECT_EQ(gate->next(), SIGCONT);
 }
 
-TEST_F(Gates, DropTheSigpipeOfOurOwnWriteAndKeepOneThatSomebodySent) {
+TEST_F(SignalReaders, DropTheSigpipeOfAnOwnWriteAndKeepThatOfAnotherProcess) {
   // Given
   auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
@@ -77,7 +77,7 @@ TEST_F(Gates, DropTheSigpipeOfOurOwnWriteAndKeepOneThatSomebodySent) {
   EXPECT_TRUE(after_kill.contains(SIGPIPE));
 }
 
-TEST_F(Gates, RememberWhatWasIgnored) {
+TEST_F(SignalReaders, ReportWhichSignalsWereIgnored) {
   // Given
   std::signal(SIGHUP, SIG_IGN);
   // When
@@ -89,7 +89,7 @@ TEST_F(Gates, RememberWhatWasIgnored) {
   EXPECT_FALSE(gate->was_ignored(SIGTERM));
 }
 
-TEST_F(Gates, AreEmptyWithoutBlocking) {
+TEST_F(SignalReaders, AreEmptyWithoutBlocking) {
   // Given
   auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());

@@ -132,7 +132,7 @@ TEST_F(TreeKill, EndsSuchAChainInACgroupOfItsOwn) {
   }
 }
 
-TEST_F(TreeKill, EndsWhatHasLeftTheCgroup) {
+TEST_F(TreeKill, EndsProcessesThatHaveLeftTheCgroup) {
   const auto other = OwnCgroup::create();
   if (!other) GTEST_SKIP() << "NOT TESTED: no cgroup can be created here";
   // Given
