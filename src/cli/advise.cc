@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cronlatch advise`: what the store's ledger says about the settings of its locks. The schedule is
-// not in the ledger: --schedule says it for the lock that --lock names.
+// `cronlatch advise`: recommended settings from the lock statistics. They do not contain the
+// schedule: --schedule gives it for the lock that --lock names.
 #include "advice/advice.h"
 
 #include <array>
@@ -23,8 +23,8 @@ std::vector<plugin::LockUse> uses_of(const std::vector<LockView>& views) {
   return uses;
 }
 
-// What the command line says of the lock, the ledger cannot know.
-Status add_configuration(const Loaded& loaded, const Clock& clock,
+// The settings of the lock that only the command line contains.
+Status add_configuration(const LoadedOptions& loaded, const Clock& clock,
                          std::vector<plugin::LockUse>& uses) {
   const auto schedule = loaded.extras.find(kSchedule);
   std::optional<Seconds> gap;
@@ -55,7 +55,7 @@ std::string json_of(const std::vector<plugin::Advice>& advice) {
 
 std::string text_of(const std::vector<plugin::Advice>& advice, std::size_t locks) {
   if (advice.empty())
-    return "nothing to advise on " + std::to_string(locks) + (locks == 1 ? " lock\n" : " locks\n");
+    return "no recommendation for " + std::to_string(locks) + (locks == 1 ? " lock\n" : " locks\n");
   std::vector<Row> rows = {{"LOCK", "JOB", "ABOUT", "REASON", "SET"}};
   for (const plugin::Advice& one : advice)
     rows.push_back({one.lock, one.job, one.about, one.reason, one.set});
@@ -64,12 +64,13 @@ std::string text_of(const std::vector<plugin::Advice>& advice, std::size_t locks
 
 }  // namespace
 
-Result<Printed> advise_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Rest::nothing, kFlags);
+Result<CommandOutput> advise_command(const Invocation& invocation) {
+  const Result<Session> session = open_session(invocation, Operands::nothing, kFlags);
   if (!session) return session.error();
   const std::string& lock = session->loaded.options.lock;
   if (lock.empty() && session->loaded.extras.contains(kSchedule))
-    return Error{Code::usage, "--schedule is one lock's", "name it with --lock"};
+    return Error{Code::usage, "--schedule needs --lock",
+                 "name the lock that has this schedule with --lock"};
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
   std::vector<plugin::LockUse> uses = uses_of(*views);
@@ -79,9 +80,9 @@ Result<Printed> advise_command(const Invocation& invocation) {
       return added.error();
   }
   const std::vector<plugin::Advice> advice = plugin::advise(uses);
-  return Printed{session->format == Format::table
-                     ? text_of(advice, lock.empty() ? views->size() : 1)
-                     : json_of(advice)};
+  return CommandOutput{session->format == Format::table
+                           ? text_of(advice, lock.empty() ? views->size() : 1)
+                           : json_of(advice)};
 }
 
 }  // namespace cronlatch

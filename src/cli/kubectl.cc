@@ -35,7 +35,7 @@ std::string text_of(const plugin::Page& page) {
 
 }  // namespace
 
-Result<Printed> kubectl_command(const Invocation& invocation) {
+Result<CommandOutput> kubectl_command(const Invocation& invocation) {
   const auto arguments = plugin::parse_arguments(invocation.arguments, invocation.environment);
   if (!arguments) return arguments.error();
   plugin::RealKubectl kubectl({.program = arguments->kubectl, .flags = arguments->cluster_flags},
@@ -47,9 +47,10 @@ Result<Printed> kubectl_command(const Invocation& invocation) {
   const Result<plugin::Page> page = plugin::run_plugin(*arguments, around);
   if (!page) return page.error();
   if (arguments->output == plugin::Output::json && !page->json.is_null())
-    return Printed{page->json.dump(2, ' ', false, kube::Json::error_handler_t::replace) + '\n',
-                   page->exit_code};
-  return Printed{text_of(*page), page->exit_code};
+    return CommandOutput{
+        page->json.dump(2, ' ', false, kube::Json::error_handler_t::replace) + '\n',
+        page->exit_code};
+  return CommandOutput{text_of(*page), page->exit_code};
 }
 
 }  // namespace cronlatch

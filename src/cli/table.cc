@@ -44,12 +44,4 @@ std::string render_table(const std::vector<Row>& rows) {
   return out;
 }
 
-std::string rough_duration(Millis d) {
-  constexpr Millis kTenth{100};
-  const Millis rounded = (d + kTenth / 2) / kTenth * kTenth;
-  const auto tenths = rounded.count() / kTenth.count() % 10;
-  if (tenths == 0) return show_duration(rounded);
-  return std::to_string(rounded.count() / 1'000) + '.' + std::to_string(tenths) + 's';
-}
-
 }  // namespace cronlatch

@@ -96,7 +96,7 @@ class Operator {
   const Settings settings_;
   const WatchTiming timing_;
   const KernelClock clock_;
-  const Disk files_on_disk_;
+  const HostFiles files_on_disk_;
   const Log log_{settings_.log_format, settings_.log_level, clock_, to_stderr};
   Metrics metrics_{CRONLATCH_VERSION};
   Readiness readiness_;

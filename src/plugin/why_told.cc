@@ -1,122 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/why_told.h"
 
+#include "core/outcome_text.h"
 #include "labels/names.h"
 #include "plugin/why_pod.h"
 
 namespace cronlatch::plugin {
 namespace {
 
-std::string seconds(Millis d) {
-  const auto tenths = (d.count() + 50) / 100;
-  return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s";
+struct NextStep {
+  std::string code;
+  std::string next;
+};
+
+std::string release(const Left& left) {
+  return "kubectl cronlatch release " + left.lock + " --force";
 }
 
-std::string lease(const Left& left) {
-  std::string text = "lock " + left.lock + " was held by " + left.holder;
-  if (!left.since.empty()) text += " since " + left.since;
-  if (!left.until.empty()) text += ", lease until " + left.until;
-  return text;
-}
-
-Finding store_refused(const Pod& pod, Reason reason) {
-  const std::string secret = "the Secret " + std::string(kStoreVolume) + " of namespace " +
-                             pod.namespace_name +
-                             " (or the one that "
-                             "cronlatch.dev/store-secret names)";
-  const std::string start = "not started: the store or the configuration forbids it: ";
-  if (reason == Reason::auth)
-    return {"store_refused", start + "user or password was refused",
-            "look at username and password in " + secret + "; " + logs(pod)};
-  if (reason == Reason::tls)
-    return {"store_refused",
-            start + "the store's certificate, its name or the handshake was refused",
-            "look at ca.crt (and tls.crt, tls.key) in " + secret + "; has a certificate expired? " +
-                logs(pod)};
-  if (reason == Reason::acl)
-    return {"store_refused", start + "the store's ACL forbids a command or a key to this user",
-            "the rights that a run needs are in docs/operations.md; " + logs(pod)};
-  return {"store_refused", start + std::string(name_of(reason)), logs(pod)};
-}
-
-Finding ran(const Pod& pod) {
+NextStep ran(const Pod& pod) {
   if (pod.left.reason == Reason::ungated)
     return {"ungated",
-            "ran without a lock, because the store was away and on-store-down is run; exit code " +
-                std::to_string(pod.exit_code),
-            "leave cronlatch.dev/on-store-down out unless that is acceptable"};
-  if (pod.exit_code == 0)
-    return {"succeeded",
-            "nothing is wrong: it held lock " + pod.left.lock + " for " + seconds(pod.left.held) +
-                " and ended with exit code 0",
-            ""};
-  return {"failed",
-          "it held lock " + pod.left.lock + " for " + seconds(pod.left.held) +
-              "; its command ended with exit code " + std::to_string(pod.exit_code),
-          logs(pod)};
+            "remove cronlatch.dev/on-store-down, unless runs without a lock are acceptable"};
+  return pod.exit_code == 0 ? NextStep{"succeeded", ""} : NextStep{"failed", logs(pod)};
 }
 
-Finding lost(const Pod& pod) {
-  const std::string held = "its command was stopped after " + seconds(pod.left.held) + ": ";
-  if (pod.left.reason == Reason::revoked)
-    return {"lost", held + "somebody revoked its lease (cronlatch release --force)", ""};
-  if (pod.left.reason == Reason::taken || pod.left.reason == Reason::gone)
-    return {"lost",
-            held + "another run took the lock (" + std::string(name_of(pod.left.reason)) + ")",
-            "did the store lose its data, or this pod's node stand still? docs/guarantees.md"};
-  return {"lost", held + "its lease could not be renewed in time",
-          "was the store away for longer than the ttl allows? A longer cronlatch.dev/ttl bridges "
-          "more; " +
-              logs(pod)};
+NextStep skipped(const Left& left) {
+  if (left.reason == Reason::done) return {"done", ""};
+  return {"skipped",
+          "nothing, if that run does the work. To show it: kubectl cronlatch describe. If it "
+          "hangs: " +
+              release(left) + ". To run each time: cronlatch.dev/on-busy=wait"};
+}
+
+NextStep lost(const Pod& pod) {
+  switch (pod.left.reason) {
+    case Reason::revoked:
+      return {"lost", ""};
+    case Reason::taken:
+    case Reason::gone:
+      return {"lost", "check whether the store lost data, or whether node " + pod.node +
+                          " was paused; docs/guarantees.md"};
+    default:
+      return {"lost",
+              "check whether the store was unavailable for longer than the ttl allows; a longer "
+              "cronlatch.dev/ttl tolerates more; " +
+                  logs(pod)};
+  }
+}
+
+NextStep refused(const Pod& pod) {
+  const std::string secret = " in the Secret " + std::string(kStoreVolume) + " of namespace " +
+                             pod.namespace_name +
+                             " (or the one that cronlatch.dev/store-secret names); ";
+  switch (pod.left.reason) {
+    case Reason::auth:
+      return {"store_refused", "check username and password" + secret + logs(pod)};
+    case Reason::tls:
+      return {"store_refused",
+              "check ca.crt, tls.crt and tls.key, and when they expire," + secret + logs(pod)};
+    case Reason::acl:
+      return {"store_refused",
+              "docs/operations.md lists the permissions that a run needs; " + logs(pod)};
+    default:
+      return {"store_refused", logs(pod)};
+  }
+}
+
+NextStep next_step(const Pod& pod, Kind kind) {
+  switch (kind) {
+    case Kind::ran:
+      return ran(pod);
+    case Kind::skipped:
+      return skipped(pod.left);
+    case Kind::busy:
+      return {"busy",
+              "set a longer cronlatch.dev/wait-timeout; if the holder hangs: " + release(pod.left)};
+    case Kind::lost:
+      return lost(pod);
+    case Kind::store_down:
+      return {"store_down", "check that Redis runs and is reachable from namespace " +
+                                pod.namespace_name + " (NetworkPolicy, DNS name); " + logs(pod)};
+    case Kind::refused:
+      return refused(pod);
+    case Kind::timed_out:
+      return {"timed_out", "set a longer cronlatch.dev/max-run if the work needs it; " + logs(pod)};
+    case Kind::interrupted:
+      return {"interrupted", "a deleted pod, a drained node or a deadline sends this signal"};
+    case Kind::cannot_start:
+      return {"cannot_start",
+              logs(pod) + "; in an image without a shell, command needs the program's real path"};
+    case Kind::usage:
+      return {"usage", logs(pod)};
+  }
+  return {};
 }
 
 }  // namespace
 
 Finding told(const Pod& pod, Kind kind) {
   const Left& left = pod.left;
-  switch (kind) {
-    case Kind::ran:
-      return ran(pod);
-    case Kind::skipped:
-      if (left.reason == Reason::done)
-        return {"done", "skipped: this scheduled time was done already (once-per-schedule)", ""};
-      return {
-          "skipped", "skipped: " + lease(left),
-          "nothing, if that run does the work. To see it: kubectl cronlatch describe ...; if it "
-          "hangs: kubectl cronlatch release " +
-              left.lock +
-              " --force; if it must run each time: "
-              "cronlatch.dev/on-busy=wait"};
-    case Kind::busy:
-      return {
-          "busy", "gave up after " + seconds(left.waited) + ": " + lease(left),
-          "a longer cronlatch.dev/wait-timeout; if the holder hangs: kubectl cronlatch release " +
-              left.lock + " --force"};
-    case Kind::lost:
-      return lost(pod);
-    case Kind::store_down:
-      return {"store_down", "not started: the store did not answer for " + seconds(left.waited),
-              "is Redis up, and reachable from namespace " + pod.namespace_name +
-                  " (NetworkPolicy, name)? " + logs(pod)};
-    case Kind::refused:
-      return store_refused(pod, left.reason);
-    case Kind::timed_out:
-      return {"timed_out", "ran longer than max-run and was stopped after " + seconds(left.held),
-              "a longer cronlatch.dev/max-run, if the work needs it; " + logs(pod)};
-    case Kind::interrupted:
-      return {"interrupted",
-              "told to stop before the command was started (the pod was deleted, a "
-              "drain, a deadline)",
-              ""};
-    case Kind::cannot_start:
-      return {"cannot_start",
-              "the command is not found or cannot be executed (exit code " +
-                  std::to_string(pod.exit_code) + ")",
-              logs(pod) + "; an image without a shell needs its real path in command"};
-    case Kind::usage:
-      return {"usage", "the wrapper was called wrongly", logs(pod)};
-  }
-  return {};
+  NextStep step = next_step(pod, kind);
+  return {std::move(step.code),
+          outcome_sentence({.kind = kind,
+                            .reason = left.reason,
+                            .lock = left.lock,
+                            .holder = left.holder,
+                            .fence = left.fence,
+                            .since = left.since,
+                            .until = left.until,
+                            .waited = left.waited,
+                            .held = left.held,
+                            .exit_code = pod.exit_code}),
+          std::move(step.next)};
 }
 
 }  // namespace cronlatch::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of `why` for a pod whose wrapper has left its word: what that means, and what to do.
+// The part of `why` for a pod whose wrapper reported an outcome: what it means, and what to do.
 // Pure.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace cronlatch::plugin {
 
-// `kind`: the outcome that the wrapper told.
+// `kind`: the outcome that the wrapper reported.
 Finding told(const Pod& pod, Kind kind);
 
 }  // namespace cronlatch::plugin

@@ -180,7 +180,7 @@ TEST(CommandLine, PrintsVersionAndHelp) {
   EXPECT_THAT(said, HasSubstr("--config FILE"));
 }
 
-TEST(CommandLine, RefusesWhatItDoesNotKnow) {
+TEST(CommandLine, RefusesUnknownVariables) {
   std::string said;
   EXPECT_EQ(code_of({"--confg", "x"}, &said), 64);
   EXPECT_THAT(said, HasSubstr("--confg"));

@@ -20,7 +20,7 @@ namespace cronlatch::op {
 namespace {
 
 // "" for what cannot be read.
-std::string text_of(const char* path) { return Disk().read(path).text; }
+std::string text_of(const char* path) { return HostFiles().read(path).text; }
 
 // proc(5): the fields of stat(5) behind the command's name, which may hold spaces, start with the
 // third; starttime is the 22nd, in clock ticks since boot.

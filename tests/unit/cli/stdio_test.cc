@@ -107,7 +107,7 @@ TEST(Install, PutsAnExecutableCopyOfThisProgramAndNothingElse) {
 
   // when: twice, as when a pod is restarted
   ASSERT_TRUE(install_command({{dir}, {}, clock}).ok());
-  const Result<Printed> again = install_command({{dir}, {}, clock});
+  const Result<CommandOutput> again = install_command({{dir}, {}, clock});
 
   // then
   ASSERT_TRUE(again.ok()) << again.error().message;
@@ -122,12 +122,12 @@ TEST(Install, PutsAnExecutableCopyOfThisProgramAndNothingElse) {
 TEST(Install, NamesADirectoryThatIsMissing) {
   const FixedClock clock;
 
-  const Result<Printed> installed = install_command({{"/no/such/directory"}, {}, clock});
+  const Result<CommandOutput> installed = install_command({{"/no/such/directory"}, {}, clock});
 
   ASSERT_FALSE(installed.ok());
   EXPECT_EQ(installed.error().code, Code::config);
   EXPECT_THAT(installed.error().message, testing::HasSubstr("/no/such/directory"));
-  EXPECT_THAT(installed.error().hint, testing::HasSubstr("must exist"));
+  EXPECT_THAT(installed.error().hint, testing::HasSubstr("create the directory"));
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST(Why, WhatIsGoneIsToldFromTheOperatorsEvents) {
   for (CronJob& cronjob : cluster.cronjobs) cronjob.last_scheduled = cluster.now;
   EXPECT_EQ(cause(cluster, "nightly").code, "gone");
   cluster.events.push_back({"shop", "CronJob", "nightly", "Skipped",
-                            "pod x skipped: lock shop/nightly is held by shop/y", false,
+                            "pod x: skipped because lock shop/nightly is held by shop/y", false,
                             cluster.now});
   EXPECT_THAT(cause(cluster, "nightly").what, HasSubstr("is held by shop/y"));
 }

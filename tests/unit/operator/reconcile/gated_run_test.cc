@@ -189,9 +189,10 @@ TEST(DecideRun, TellsJobAndCronJobBySomebodyWhoAndSinceWhen) {
   EXPECT_EQ(events[0].regarding.kind, "Job");
   EXPECT_EQ(events[1].regarding, kCronJob);
   EXPECT_EQ(events[0].reason, "Skipped");
-  EXPECT_EQ(events[0].note,
-            "pod nightly-2-xyz skipped: lock reports/nightly is held by reports/nightly-1-abc "
-            "since 2025-11-21T01:53:20Z");
+  EXPECT_EQ(
+      events[0].note,
+      "pod nightly-2-xyz: skipped because lock reports/nightly is held by reports/nightly-1-abc "
+      "since 2025-11-21T01:53:20Z");
 }
 
 TEST(DecideRun, SaysUntilWhenTheLeaseLasts) {

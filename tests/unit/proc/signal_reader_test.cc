@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SignalGate: no signal is lost, none interrupts, our own SIGPIPE is nobody's business.
-#include "proc/signal_gate.h"
+// SignalReader: no signal is lost, none interrupts, our own SIGPIPE is nobody's business.
+#include "proc/signal_reader.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -14,9 +14,9 @@
 namespace cronlatch {
 namespace {
 
-class Gates : public ::testing::Test {
+class SignalReaders : public ::testing::Test {
  protected:
-  std::multiset<int> everything(SignalGate& gate) {
+  std::multiset<int> everything(SignalReader& gate) {
     std::multiset<int> got;
     while (const auto signo = gate.next()) got.insert(*signo);
     return got;
@@ -24,9 +24,9 @@ class Gates : public ::testing::Test {
   testing::KeepsSignals keeps;
 };
 
-TEST_F(Gates, CatchEverySignalThatCanBeCaught) {
+TEST_F(SignalReaders, CatchEverySignalThatCanBeCaught) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   std::multiset<int> sent;
   // When
@@ -43,9 +43,9 @@ TEST_F(Gates, CatchEverySignalThatCanBeCaught) {
   EXPECT_TRUE(sent.contains(32) && sent.contains(33));
 }
 
-TEST_F(Gates, CatchSigcont) {
+TEST_F(SignalReaders, CatchSigcont) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   // When
   ::kill(::getpid(), SIGCONT);
@@ -53,9 +53,9 @@ TEST_F(Gates, CatchSigcont) {
   EXPECT_EQ(gate->next(), SIGCONT);
 }
 
-TEST_F(Gates, DropTheSigpipeOfOurOwnWriteAndKeepOneThatSomebodySent) {
+TEST_F(SignalReaders, DropTheSigpipeOfAnOwnWriteAndKeepThatOfAnotherProcess) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
@@ -77,11 +77,11 @@ TEST_F(Gates, DropTheSigpipeOfOurOwnWriteAndKeepOneThatSomebodySent) {
   EXPECT_TRUE(after_kill.contains(SIGPIPE));
 }
 
-TEST_F(Gates, RememberWhatWasIgnored) {
+TEST_F(SignalReaders, ReportWhichSignalsWereIgnored) {
   // Given
   std::signal(SIGHUP, SIG_IGN);
   // When
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   std::signal(SIGHUP, SIG_DFL);
   // Then
   ASSERT_TRUE(gate.ok());
@@ -89,9 +89,9 @@ TEST_F(Gates, RememberWhatWasIgnored) {
   EXPECT_FALSE(gate->was_ignored(SIGTERM));
 }
 
-TEST_F(Gates, AreEmptyWithoutBlocking) {
+TEST_F(SignalReaders, AreEmptyWithoutBlocking) {
   // Given
-  auto gate = SignalGate::open();
+  auto gate = SignalReader::open();
   ASSERT_TRUE(gate.ok());
   // When
   const auto none = gate->next();
