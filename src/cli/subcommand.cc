@@ -30,15 +30,15 @@ constexpr std::array kSubcommands = {
                "cronlatch ls --store rediss://redis.example", kLocksOutput, ls_command},
     Subcommand{"show", "LOCK [options]", "one lock, every field and counter",
                "cronlatch show reports/nightly", kLocksOutput, show_command},
-    Subcommand{"release", "LOCK --force [options]", "revoke a lease; its holder stops its command",
+    Subcommand{"release", "LOCK --force [options]", "revoke a lease; its holder stops",
                "cronlatch release reports/nightly --force",
                "  --force     revoke; without it the state of the lock is reported\n"
-               "  --no-wait   do not wait until the holder has released it or its lease has ended\n"
+               "  --no-wait   do not wait until it is released or its lease has ended\n"
                "A file store has no lease to revoke: end the process that `show` names.\n",
                release_command},
     Subcommand{"metrics", "[options]", "lock statistics as Prometheus text",
                "cronlatch metrics", "", metrics_command},
-    Subcommand{"advise", "[options]", "recommended settings, from lock statistics",
+    Subcommand{"advise", "[options]", "recommended settings, from statistics",
                "cronlatch advise",
                "With --lock NAME --schedule '*/5 * * * *' (and --min-hold) also from that\n"
                "schedule, which the lock statistics do not contain.\n"

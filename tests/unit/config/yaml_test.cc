@@ -52,7 +52,7 @@ TEST(Yaml, NamesTheNearestOfAnUnknownKey) {
 
 TEST(Yaml, RefusesOptionsThatAFileCannotContain) {
   EXPECT_EQ(refusal("config: /x"), (Error{Code::usage, "/c.yaml:1: config cannot be set in a file",
-                                          "give it as flag --config"}));
+                                          "use the flag --config"}));
   EXPECT_EQ(refusal("isolated: true").code, Code::usage);
 }
 
