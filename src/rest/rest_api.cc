@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "kube/line_splitter.h"
-#include "rest/wire.h"
+#include "rest/https_client.h"
 
 namespace cronlatch::kube {
 namespace {

@@ -16,7 +16,7 @@
 #include "operator/http/routes.h"
 #include "support/certificates.h"
 #include "support/program.h"
-#include "wire.h"
+#include "connection.h"
 
 namespace cronlatch::testing {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "support/certificates.h"
 #include "support/program.h"
-#include "wire.h"
+#include "connection.h"
 
 namespace cronlatch::testing {
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "operator/http/http_connection.h"
+#include "operator/http/server_state.h"
 #include "operator/tls/tls_context.h"
 
 namespace cronlatch::op {

@@ -8,7 +8,7 @@
 
 #include "admission/annotations.h"
 #include "base/time.h"
-#include "operator/reconcile/in_force.h"
+#include "operator/reconcile/enforcement_times.h"
 
 namespace cronlatch::op {
 

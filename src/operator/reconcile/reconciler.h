@@ -19,7 +19,7 @@
 #include "operator/metrics/metrics.h"
 #include "operator/reconcile/decide.h"
 #include "operator/reconcile/decision_executor.h"
-#include "operator/reconcile/inbox.h"
+#include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/reported_pods.h"
 
 namespace cronlatch::op {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "operator/reconcile/in_force.h"
+#include "operator/reconcile/enforcement_times.h"
 
 namespace cronlatch::op {
 

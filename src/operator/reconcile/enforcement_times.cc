@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/reconcile/in_force.h"
+#include "operator/reconcile/enforcement_times.h"
 
 #include "base/digest.h"
 #include "kube/json.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deque, a mutex, a condition.
-#include "operator/reconcile/inbox.h"
+#include "operator/reconcile/change_queue.h"
 
 namespace cronlatch::op {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // POST /admit/cronjob, /admit/job; GET /healthz, /readyz, /metrics, /status.
-#include "operator/http/admission_server.h"
+#include "operator/endpoints.h"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 // cpprestsdk's http_client, with what it leaves out: an own certificate store (it trusts the
 // system's otherwise), a deadline for the whole exchange (its timer is one of silence), and a
 // reader that holds the network back. Nothing of the library, nor its exceptions, leaves this file.
-#include "rest/wire.h"
+#include "rest/https_client.h"
 
 #include <cpprest/http_client.h>
 #include <openssl/err.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of one connection: [handshake,] then request, answer, request, ... until somebody
 // closes. Everything runs on the connection's strand but the handler itself.
-#include "operator/http/http_connection.h"
+#include "operator/http/server_state.h"
 
 #include <array>
 #include <boost/asio/post.hpp>
@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "operator/http/http_budget.h"
-#include "operator/http/http_deadline.h"
+#include "operator/http/body_budget.h"
+#include "operator/http/step_deadline.h"
 
 namespace cronlatch::op::http {
 namespace {

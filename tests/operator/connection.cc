@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sockets and OpenSSL, as directly as possible: nothing here corrects what a test sends.
-#include "wire.h"
+#include "connection.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads: one keeps the Lease, one acts, and while we lead one for each collection that is
 // followed. The acting one starts and ends the followers, so nothing acts for a term that is over.
-#include "operator/reconcile/controller.h"
+#include "operator/controller.h"
 
 #include <array>
 #include <thread>
@@ -11,7 +11,7 @@
 #include "kube/watch_timing.h"
 #include "kube/watcher.h"
 #include "labels/names.h"
-#include "operator/reconcile/inbox.h"
+#include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/reconciler.h"
 #include "operator/reconcile/secret_copier.h"
 #include "operator/tls/certificate_keeper.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads: what happens when leadership comes and goes, and that everything ends.
-#include "operator/reconcile/controller.h"
+#include "operator/controller.h"
 
 #include <gtest/gtest.h>
 
