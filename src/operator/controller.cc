@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads: one keeps the Lease, one acts, and while we lead one for each collection that is
-// followed. The acting one starts and ends the followers, so nothing acts for a term that is over.
+// One thread renews the Lease, one executes the work, and while this replica leads there is one per
+// watched collection. The working thread starts and stops the watchers, so no watcher outlives a
+// term.
 #include "operator/controller.h"
 
 #include <array>
@@ -19,30 +20,29 @@
 namespace cronlatch::op {
 namespace {
 
-constexpr Millis kTick{1'000};
-constexpr Millis kLoadCertificate{30'000};
-constexpr Millis kKeepHouse{60'000};
-constexpr Millis kSoon{2'000};  // until there is a certificate; after trouble
+constexpr Millis kTickInterval{1'000};
+constexpr Millis kCertificateInterval{30'000};
+constexpr Millis kUpkeepInterval{60'000};
+constexpr Millis kRetryDelay{2'000};  // without a certificate, or after an error
 
-struct Followed {
-  Sort sort;
+struct WatchedCollection {
+  ObjectKind kind;
   kube::Collection collection;
 };
 
-const std::array<Followed, 3>& followed() {
-  static const std::array<Followed, 3> kAll = {
-      {{Sort::cronjob, {.path = "/apis/batch/v1/cronjobs"}},
-       {Sort::job, {.path = "/apis/batch/v1/jobs"}},
-       {Sort::pod, {.path = "/api/v1/pods", .label_selector = "cronlatch.dev/gated=true"}}}};
+const std::array<WatchedCollection, 3>& watched_collections() {
+  static const std::array<WatchedCollection, 3> kAll = {
+      {{ObjectKind::cronjob, {.path = "/apis/batch/v1/cronjobs"}},
+       {ObjectKind::job, {.path = "/apis/batch/v1/jobs"}},
+       {ObjectKind::pod, {.path = "/api/v1/pods", .label_selector = "cronlatch.dev/gated=true"}}}};
   return kAll;
 }
 
-// Something that is due from time to time.
-class Due {
+class Timer {
  public:
-  bool now(const Clock& clock) const { return clock.now() >= at_; }
-  void again(const Clock& clock, Millis wait) { at_ = clock.now() + wait; }
-  void at_once() { at_ = {}; }
+  bool is_due(const Clock& clock) const { return clock.now() >= at_; }
+  void restart(const Clock& clock, Millis wait) { at_ = clock.now() + wait; }
+  void expire() { at_ = {}; }
 
  private:
   TimePoint at_{};
@@ -52,32 +52,33 @@ class Due {
 
 class Controller::Impl {
  public:
-  explicit Impl(ControllerParts parts)
-      : parts_(std::move(parts)),
-        election_(parts_.api, kube::real_watch_timing(parts_.clock),
-                  {parts_.settings.namespace_name, parts_.settings.name + "-operator",
+  explicit Impl(ControllerDependencies dependencies)
+      : deps_(std::move(dependencies)),
+        election_(deps_.api, kube::real_watch_timing(deps_.clock),
+                  {deps_.settings.namespace_name, deps_.settings.name + "-operator",
                    std::string(kReportedPodsAnnotation)},
-                  parts_.pod_name),
-        reconciler_({parts_.settings, parts_.api, parts_.metrics, parts_.exporter, parts_.clock,
-                     parts_.log, election_, parts_.pod_name}),
-        keeper_(parts_.settings, parts_.api, parts_.clock, parts_.log, parts_.on_certificate),
-        copier_(parts_.settings, parts_.api, parts_.clock, parts_.log) {}
+                  deps_.pod_name),
+        reconciler_({deps_.settings, deps_.api, deps_.metrics, deps_.exporter, deps_.clock,
+                     deps_.log, election_, deps_.pod_name}),
+        keeper_({deps_.settings.name, deps_.settings.namespace_name}, deps_.api, deps_.clock,
+                deps_.log, deps_.on_certificate),
+        copier_(deps_.settings, deps_.api, deps_.clock, deps_.log) {}
   ~Impl() { stop(); }
 
   void start() {
-    parts_.metrics.count(kUngatedJobs, {{"namespace", parts_.settings.namespace_name}}, 0);
-    elector_ = std::jthread([this](const std::stop_token& stop) { elect(stop); });
-    actor_ = std::jthread([this](const std::stop_token& stop) { act(stop); });
+    deps_.metrics.count(kUngatedJobs, {{"namespace", deps_.settings.namespace_name}}, 0);
+    election_thread_ = std::jthread([this](const std::stop_token& stop) { run_election(stop); });
+    work_thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
 
   void stop() {
-    if (actor_.joinable()) {
-      actor_.request_stop();
-      actor_.join();
+    if (work_thread_.joinable()) {
+      work_thread_.request_stop();
+      work_thread_.join();
     }
-    if (elector_.joinable()) {
-      elector_.request_stop();
-      elector_.join();
+    if (election_thread_.joinable()) {
+      election_thread_.request_stop();
+      election_thread_.join();
       election_.release();
     }
   }
@@ -85,127 +86,133 @@ class Controller::Impl {
   bool leading() const { return election_.leading(); }
 
  private:
-  void elect(const std::stop_token& stop);
-  void act(const std::stop_token& stop);
-  void follow_term();
-  void start_followers();
-  void end_followers();
-  void keep_house();
-  void keep_certificate();
-  kube::Followers followers(Sort sort, const std::stop_token& stop);
+  void run_election(const std::stop_token& stop);
+  void run(const std::stop_token& stop);
+  void update_term();
+  void start_watchers();
+  void stop_watchers();
+  void run_upkeep();
+  void maintain_certificate();
+  kube::WatchCallbacks callbacks(ObjectKind kind, const std::stop_token& stop);
 
-  const ControllerParts parts_;
+  const ControllerDependencies deps_;
   kube::Election election_;
-  Inbox inbox_;
+  ChangeQueue changes_;
   Reconciler reconciler_;
   CertificateKeeper keeper_;
   SecretCopier copier_;
-  unsigned acting_term_ = 0;  // 0: not as the leader
-  Due load_, keep_, copy_, tick_;
-  std::vector<std::jthread> followers_;
-  std::jthread elector_, actor_;
+  unsigned active_term_ = 0;  // 0: this replica does not lead
+  Timer load_certificate_, maintain_certificate_, copy_secret_, tick_;
+  std::vector<std::jthread> watchers_;
+  std::jthread election_thread_, work_thread_;
 };
 
-void Controller::Impl::elect(const std::stop_token& stop) {
-  const kube::WatchTiming timing = kube::real_watch_timing(parts_.clock);
+void Controller::Impl::run_election(const std::stop_token& stop) {
+  const kube::WatchTiming timing = kube::real_watch_timing(deps_.clock);
   std::string holder;
   while (!stop.stop_requested()) {
     const Millis wait = election_.step();
     if (const std::string now = election_.holder(); now != holder) {
-      parts_.log(
-          {Level::info, "leader", now.empty() ? "nobody leads" : "the leader is " + now, {}});
+      deps_.log(
+          {Level::info, "leader", now.empty() ? "no replica leads" : "the leader is " + now, {}});
       holder = now;
     }
     timing.pause(wait, stop);
   }
 }
 
-kube::Followers Controller::Impl::followers(Sort sort, const std::stop_token& stop) {
-  return {.upsert =
-              [this, sort, stop](const kube::Json& object) {
-                inbox_.put({.sort = sort, .object = object}, stop);
+kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::stop_token& stop) {
+  return {.on_object =
+              [this, kind, stop](const kube::Json& object) {
+                changes_.put({.kind = kind, .object = object}, stop);
               },
-          .gone =
-              [this, sort, stop](const kube::ObjectKey& key, const std::string& uid) {
-                inbox_.put({.sort = sort, .what = Seen::What::gone, .key = key, .uid = uid}, stop);
+          .on_deleted =
+              [this, kind, stop](const kube::ObjectKey& key, const std::string& uid) {
+                changes_.put(
+                    {.kind = kind, .type = ObjectChange::Type::deleted, .key = key, .uid = uid},
+                    stop);
               },
-          .listed = [this, sort,
-                     stop] { inbox_.put({.sort = sort, .what = Seen::What::all_listed}, stop); },
-          .trouble =
+          .on_listed =
+              [this, kind, stop] {
+                changes_.put({.kind = kind, .type = ObjectChange::Type::all_listed}, stop);
+              },
+          .on_error =
               [this](const std::string& what) {
-                parts_.log({Level::warn, "watch_trouble", what, {}});
+                deps_.log({Level::warn, "watch_trouble", what, {}});
               }};
 }
 
-void Controller::Impl::start_followers() {
-  for (const Followed& one : followed())
-    followers_.emplace_back([this, one](const std::stop_token& stop) {
-      kube::Watcher watcher(parts_.api, one.collection, followers(one.sort, stop),
-                            kube::real_watch_timing(parts_.clock));
+void Controller::Impl::start_watchers() {
+  for (const WatchedCollection& watched : watched_collections())
+    watchers_.emplace_back([this, watched](const std::stop_token& stop) {
+      kube::Watcher watcher(deps_.api, watched.collection, callbacks(watched.kind, stop),
+                            kube::real_watch_timing(deps_.clock));
       watcher.run(stop);
     });
 }
 
-void Controller::Impl::end_followers() {
-  for (std::jthread& follower : followers_) follower.request_stop();
-  followers_.clear();  // joins
-  inbox_.clear();
+void Controller::Impl::stop_watchers() {
+  for (std::jthread& watcher : watchers_) watcher.request_stop();
+  watchers_.clear();  // joins
+  changes_.clear();
 }
 
-// A term that ended and one that began since we looked are two changes.
-void Controller::Impl::follow_term() {
+// A term that ended and one that began since the last call are two changes.
+void Controller::Impl::update_term() {
   const unsigned term = election_.leading() ? election_.term() : 0;
-  if (term == acting_term_) return;
-  end_followers();
+  if (term == active_term_) return;
+  stop_watchers();
   if (term != 0) {
     reconciler_.begin_term();
-    keep_.at_once();
-    copy_.at_once();
-    start_followers();
+    maintain_certificate_.expire();
+    copy_secret_.expire();
+    start_watchers();
   } else {
     reconciler_.end_term();
   }
-  acting_term_ = term;
-  parts_.metrics.leader(term != 0);
+  active_term_ = term;
+  deps_.metrics.leader(term != 0);
 }
 
-void Controller::Impl::keep_certificate() {
+void Controller::Impl::maintain_certificate() {
   const auto may_write = [this] { return election_.leading(); };
-  if (acting_term_ != 0 && keep_.now(parts_.clock)) {
+  if (active_term_ != 0 && maintain_certificate_.is_due(deps_.clock)) {
     const bool kept = keeper_.keep(may_write);
-    keep_.again(parts_.clock, kept ? kKeepHouse : kSoon);
-    load_.at_once();
+    maintain_certificate_.restart(deps_.clock, kept ? kUpkeepInterval : kRetryDelay);
+    load_certificate_.expire();
   }
-  if (load_.now(parts_.clock)) load_.again(parts_.clock, keeper_.load() ? kLoadCertificate : kSoon);
+  if (load_certificate_.is_due(deps_.clock))
+    load_certificate_.restart(deps_.clock, keeper_.load() ? kCertificateInterval : kRetryDelay);
 }
 
-void Controller::Impl::keep_house() {
-  if (parts_.settings.certificate_mode == CertificateMode::own) keep_certificate();
-  if (acting_term_ == 0) return;
-  if (copier_.wanted() && copy_.now(parts_.clock)) {
+void Controller::Impl::run_upkeep() {
+  if (deps_.settings.certificate_mode == CertificateMode::own) maintain_certificate();
+  if (active_term_ == 0) return;
+  if (copier_.is_enabled() && copy_secret_.is_due(deps_.clock)) {
     const bool copied = copier_.copy([this] { return election_.leading(); });
-    copy_.again(parts_.clock, copied ? kKeepHouse : kSoon * 5);
+    copy_secret_.restart(deps_.clock, copied ? kUpkeepInterval : kRetryDelay * 5);
   }
-  if (tick_.now(parts_.clock)) {
+  if (tick_.is_due(deps_.clock)) {
     reconciler_.tick();
-    tick_.again(parts_.clock, kTick);
+    tick_.restart(deps_.clock, kTickInterval);
   }
 }
 
-void Controller::Impl::act(const std::stop_token& stop) {
-  parts_.metrics.leader(false);
+void Controller::Impl::run(const std::stop_token& stop) {
+  deps_.metrics.leader(false);
   while (!stop.stop_requested()) {
-    follow_term();
-    keep_house();
-    const auto seen = inbox_.take(kTick / 4, stop);
-    if (seen && acting_term_ != 0) reconciler_.take(*seen);
+    update_term();
+    run_upkeep();
+    const auto change = changes_.take(kTickInterval / 4, stop);
+    if (change && active_term_ != 0) reconciler_.process(*change);
   }
-  end_followers();
+  stop_watchers();
   reconciler_.end_term();
-  parts_.metrics.leader(false);
+  deps_.metrics.leader(false);
 }
 
-Controller::Controller(ControllerParts parts) : impl_(std::make_unique<Impl>(std::move(parts))) {}
+Controller::Controller(ControllerDependencies dependencies)
+    : impl_(std::make_unique<Impl>(std::move(dependencies))) {}
 Controller::~Controller() = default;
 void Controller::start() { impl_->start(); }
 void Controller::stop() { impl_->stop(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator's two ports answer: admissions over TLS for the API server, health and metrics
-// in plain HTTP for the kubelet and Prometheus. Only functions; http_server.h serves them.
+// The handlers of the two ports: admission reviews over TLS for the API server; health, metrics and
+// status over plain HTTP for the kubelet, Prometheus and the kubectl plugin.
 #pragma once
 
 #include <atomic>
@@ -16,22 +16,21 @@
 
 namespace cronlatch::op {
 
-// What must be true before the Service may send admissions here. Settings are read before anything
-// listens, so they are not among it.
+// The conditions of /readyz. Settings are read before the ports are opened and are not part of it.
 struct Readiness {
   std::atomic<bool> certificate{false};
   std::atomic<bool> listening{false};
-  std::atomic<bool> leaving{false};
-  std::string missing() const;  // what is not, for people; "" when ready
+  std::atomic<bool> shutting_down{false};
+  std::string missing() const;  // the first unmet condition; "" when ready
 };
 
-// How long an admission may wait for a registry, from the moment it was read.
-inline constexpr Millis kPatienceWithRegistries{3'000};
-// Everything that is passed outlives the handler.
-HttpHandler admission_routes(const Settings& settings, const ImageLookup& images, Metrics& metrics,
-                             const Clock& clock, const Log& log);
-// `status` gives the status page (status_page.h).
-HttpHandler plain_routes(const Readiness& readiness, const Metrics& metrics,
-                         std::function<std::string()> status);
+// How long an admission waits for a registry, from the receipt of the review.
+inline constexpr Millis kLookupTimeout{3'000};
+// All references must outlive the handler.
+HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& images,
+                                Metrics& metrics, const Clock& clock, const Log& log);
+// `status` returns the status page (status_page.h).
+HttpHandler plain_endpoints(const Readiness& readiness, const Metrics& metrics,
+                            std::function<std::string()> status);
 
 }  // namespace cronlatch::op

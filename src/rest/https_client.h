@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wire: one HTTPS exchange with the API server, held to an absolute deadline, with the token as it
-// is now. It knows bytes; what they mean is rest_api.cc's business. Nothing of cpprestsdk shows.
+// HttpsClient: one HTTPS exchange with the API server, with an absolute deadline and the current
+// token. rest_api.cc interprets the bytes. No type of cpprestsdk is visible here.
 #pragma once
 
 #include <chrono>
@@ -15,22 +15,23 @@
 namespace cronlatch::kube {
 
 // Any thread may call, several at once. Nothing throws.
-class Wire {
+class HttpsClient {
  public:
-  virtual ~Wire() = default;
+  virtual ~HttpsClient() = default;
 
-  // Watches keep their connections for minutes; calls must never wait behind them.
+  // Separate connections: a watch occupies its connection for minutes.
   enum class Purpose { call, watch };
-  // Takes bytes on the calling thread; false: enough. No bytes: an attempt begins, forget the last.
-  using Take = std::function<bool(int status, std::string_view bytes)>;
-  // The status of a complete answer, of one that `take` had enough of, and of one that fell silent
-  // for longer than request.silence. A refused token is read again, and the request sent again.
+  // Called on the calling thread; returns false to stop. Without bytes: a new attempt begins, and
+  // the bytes of the last one are invalid.
+  using OnBytes = std::function<bool(int status, std::string_view bytes)>;
+  // Returns the status of an answer that is complete, was stopped by `on_bytes`, or reached
+  // request.idle_timeout. After a 401 it reads the token again and repeats the request.
   virtual Result<int> exchange(const Request& request, Purpose purpose,
                                std::chrono::steady_clock::time_point deadline,
-                               const std::stop_token& stop, const Take& take) = 0;
+                               const std::stop_token& stop, const OnBytes& on_bytes) = 0;
 };
 
-// Says what cannot work with this access; connects to nothing yet.
-Result<std::unique_ptr<Wire>> open_wire(const ClusterAccess& access);
+// An error for an unusable access. Does not connect.
+Result<std::unique_ptr<HttpsClient>> open_https_client(const ClusterAccess& access);
 
 }  // namespace cronlatch::kube

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wire: one connection to a server under test, over TLS or plain, that sends whatever bytes a test
-// wants and reads answers one by one. Blocking, with the tests' patience as its limit.
+// TestConnection: one connection to a server under test, over TLS or plain. It sends any bytes and
+// reads responses one by one. Blocking, with the timeout of tests/support/patience.h.
 #pragma once
 
 #include <map>
@@ -21,29 +21,29 @@ struct Answer {
   bool says_close() const;
 };
 
-struct TlsWish {
-  std::string ca;               // PEM file that the server's certificate must come from
-  int lowest = 0, highest = 0;  // of OpenSSL's version numbers; 0: any
-  std::string alpn{};           // in wire format
-  std::string cert{}, key{};    // what we show
+struct TlsClientOptions {
+  std::string ca;               // PEM file with the CA of the server
+  int lowest = 0, highest = 0;  // OpenSSL's version numbers; 0: any
+  std::string alpn{};           // in connection format
+  std::string cert{}, key{};    // the client certificate
 };
 
-class Wire {
+class TestConnection {
  public:
-  explicit Wire(int port, const char* ip = "127.0.0.1");  // plain
-  Wire(int port, const TlsWish& wish);
-  ~Wire();
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
+  explicit TestConnection(int port, const char* ip = "127.0.0.1");  // plain
+  TestConnection(int port, const TlsClientOptions& options);
+  ~TestConnection();
+  TestConnection(const TestConnection&) = delete;
+  TestConnection& operator=(const TestConnection&) = delete;
 
-  bool connected() const { return connected_; }  // and TLS agreed on
-  bool send(std::string_view bytes);             // false: the peer is gone
-  // The next answer; nothing when the peer closed, or sent what is none.
+  bool connected() const { return connected_; }  // and the TLS handshake is complete
+  bool send(std::string_view bytes);             // false: the peer has closed
+  // The next response; nothing when the peer closed the connection or sent an invalid one.
   std::optional<Answer> answer();
-  // Reads on until the peer closes; false when it does not in time.
+  // Reads until the peer closes; false after the timeout.
   bool is_closed_by_peer();
   std::string alpn() const;
-  std::string peer_serial() const;  // of the certificate we were shown
+  std::string peer_serial() const;  // of the server's certificate
   void half_close();
 
  private:

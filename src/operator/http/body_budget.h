@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of the budget that all bodies of a server share: many large requests at once must not cost
-// more memory than one number says.
+// BodyReservation: a share of the memory budget for all request bodies of a server. Many large
+// requests at once cannot take more memory than the budget.
 #pragma once
 
 #include <atomic>
@@ -10,30 +10,32 @@
 
 namespace cronlatch::op::http {
 
-// Given back when the request is forgotten.
-class Reserved {
+// Releases its share when it is destroyed.
+class BodyReservation {
  public:
-  Reserved() = default;
-  Reserved(Reserved&& other) noexcept
+  BodyReservation() = default;
+  BodyReservation(BodyReservation&& other) noexcept
       : total_(std::exchange(other.total_, nullptr)), bytes_(other.bytes_) {}
-  Reserved& operator=(Reserved&& other) noexcept {
+  BodyReservation& operator=(BodyReservation&& other) noexcept {
     std::swap(total_, other.total_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~Reserved() {
+  ~BodyReservation() {
     if (total_ != nullptr) *total_ -= bytes_;
   }
 
-  static std::optional<Reserved> of(std::atomic<std::size_t>& total, std::size_t bytes,
-                                    std::size_t most) {
-    Reserved reserved(total, bytes);  // gives it back if it was too much
-    if (total.load() > most) return std::nullopt;
-    return reserved;
+  // Nothing when `total` would exceed `max_bytes`.
+  static std::optional<BodyReservation> reserve(std::atomic<std::size_t>& total, std::size_t bytes,
+                                                std::size_t max_bytes) {
+    BodyReservation reservation(total, bytes);
+    if (total.load() > max_bytes) return std::nullopt;
+    return reservation;
   }
 
  private:
-  Reserved(std::atomic<std::size_t>& total, std::size_t bytes) : total_(&total), bytes_(bytes) {
+  BodyReservation(std::atomic<std::size_t>& total, std::size_t bytes)
+      : total_(&total), bytes_(bytes) {
     total += bytes;
   }
   std::atomic<std::size_t>* total_ = nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One timer that bounds each step of a connection, however often the step changes. Used on one
-// strand.
+// StepDeadline: one timer that limits each step of a connection. Used on one strand.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -10,42 +9,42 @@
 
 namespace cronlatch::op::http {
 
-class Deadline {
+class StepDeadline {
  public:
   template <class Executor>
-  explicit Deadline(const Executor& executor) : timer_(executor) {}
+  explicit StepDeadline(const Executor& executor) : timer_(executor) {}
 
-  // In place of the one before. `on_late` holds whoever holds this.
-  template <class OnLate>
-  void set(std::chrono::steady_clock::time_point now, Millis limit, const OnLate& on_late) {
-    until_ = now + limit;
-    // Later than what the timer is set to: it looks again when it goes off. Most steps of a busy
-    // connection cost nothing that way.
-    if (!set_ || until_ < timer_.expiry()) wait(on_late);
+  // Replaces the previous deadline. `on_expired` must keep the owner of this object alive.
+  template <class OnExpired>
+  void set(std::chrono::steady_clock::time_point now, Millis limit, const OnExpired& on_expired) {
+    expires_at_ = now + limit;
+    // If the timer is set to an earlier time, it starts again when it expires. Most steps of a busy
+    // connection therefore set no timer.
+    if (!set_ || expires_at_ < timer_.expiry()) start_timer(on_expired);
   }
-  void end() {
-    ended_ = true;
+  void cancel() {
+    cancelled_ = true;
     timer_.cancel();
   }
 
  private:
-  template <class OnLate>
-  void wait(const OnLate& on_late) {
-    if (ended_) return;
+  template <class OnExpired>
+  void start_timer(const OnExpired& on_expired) {
+    if (cancelled_) return;
     set_ = true;
-    timer_.expires_at(until_);
-    timer_.async_wait([this, on_late](const boost::system::error_code& trouble) {
-      if (trouble || ended_) return;
-      if (std::chrono::steady_clock::now() < until_) return wait(on_late);
+    timer_.expires_at(expires_at_);
+    timer_.async_wait([this, on_expired](const boost::system::error_code& error) {
+      if (error || cancelled_) return;
+      if (std::chrono::steady_clock::now() < expires_at_) return start_timer(on_expired);
       set_ = false;
-      on_late();
+      on_expired();
     });
   }
 
   boost::asio::steady_timer timer_;
-  std::chrono::steady_clock::time_point until_{};
+  std::chrono::steady_clock::time_point expires_at_{};
   bool set_ = false;
-  bool ended_ = false;
+  bool cancelled_ = false;
 };
 
 }  // namespace cronlatch::op::http

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// A deque, a mutex, a condition.
 #include "operator/reconcile/change_queue.h"
 
 namespace cronlatch::op {
 
-bool Inbox::put(Seen seen, const std::stop_token& stop) {
+bool ChangeQueue::put(ObjectChange change, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait(lock, stop, [this] { return seen_.size() < kMost; })) return false;
-  seen_.push_back(std::move(seen));
+  if (!changed_.wait(lock, stop, [this] { return changes_.size() < kCapacity; })) return false;
+  changes_.push_back(std::move(change));
   changed_.notify_all();
   return true;
 }
 
-std::optional<Seen> Inbox::take(Millis wait, const std::stop_token& stop) {
+std::optional<ObjectChange> ChangeQueue::take(Millis wait, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, stop, wait, [this] { return !seen_.empty(); })) return std::nullopt;
-  Seen first = std::move(seen_.front());
-  seen_.pop_front();
+  if (!changed_.wait_for(lock, stop, wait, [this] { return !changes_.empty(); }))
+    return std::nullopt;
+  ObjectChange first = std::move(changes_.front());
+  changes_.pop_front();
   changed_.notify_all();
   return first;
 }
 
-void Inbox::clear() {
+void ChangeQueue::clear() {
   const std::lock_guard lock(mutex_);
-  seen_.clear();
+  changes_.clear();
   changed_.notify_all();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inbox: what the watchers saw, for the one thread that acts on it. Bounded: a watcher that is
-// ahead waits, and with it the network, so that a cluster of 10,000 objects is never in memory at
-// once.
+// ChangeQueue: the changes that watchers report, for the thread that processes them. It is bounded:
+// a full queue blocks the watcher and thereby the network, so that a cluster with 10,000 objects is
+// never in memory at once.
 #pragma once
 
 #include <condition_variable>
@@ -17,30 +17,30 @@
 
 namespace cronlatch::op {
 
-enum class Sort { cronjob, job, pod };
+enum class ObjectKind { cronjob, job, pod };
 
-struct Seen {
-  enum class What { object, gone, all_listed };
-  Sort sort = Sort::cronjob;
-  What what = What::object;
-  kube::Json object{};    // What::object
-  kube::ObjectKey key{};  // What::gone
-  std::string uid{};      // What::gone
+struct ObjectChange {
+  enum class Type { updated, deleted, all_listed };
+  ObjectKind kind = ObjectKind::cronjob;
+  Type type = Type::updated;
+  kube::Json object{};    // Type::updated
+  kube::ObjectKey key{};  // Type::deleted
+  std::string uid{};      // Type::deleted
 };
 
-class Inbox {
+class ChangeQueue {
  public:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kCapacity = 256;
   // Waits for room; false when stopped.
-  bool put(Seen seen, const std::stop_token& stop);
-  // Waits at most that long.
-  std::optional<Seen> take(Millis wait, const std::stop_token& stop);
+  bool put(ObjectChange change, const std::stop_token& stop);
+  // Waits at most `wait`.
+  std::optional<ObjectChange> take(Millis wait, const std::stop_token& stop);
   void clear();
 
  private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Seen> seen_;
+  std::deque<ObjectChange> changes_;
 };
 
 }  // namespace cronlatch::op

@@ -143,7 +143,7 @@ std::vector<Decision> decide_run(const GatedRun& run, const kube::ObjectRef& cro
         decisions.push_back(kube::Event{.regarding = about,
                                         .related = run.pod,
                                         .identity = run.pod.uid,
-                                        .tone = what.tone,
+                                        .type = what.tone,
                                         .reason = what.reason,
                                         .action = "Run",
                                         .note = "pod " + run.pod.name + " " + what.note});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Since when Jobs have to be gated: a Job that was created before is not the operator's fault. The
-// leader keeps these times in its Lease, so they survive an outage of the operator, which is when
-// the alarm matters. They are wall times of the operator's host, compared with the API server's:
-// their difference matters only for Jobs created within it around the install.
+// EnforcementTimes: since when Jobs must be gated; older Jobs are not reported. The leader stores
+// the times in its Lease, so that they survive an outage of the operator. They are times of the
+// operator's host and are compared with those of the API server: a difference between the clocks
+// affects only Jobs that were created within it after the installation.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace cronlatch::op {
 
-struct InForce {
-  WallTime gating{};  // the first leader of this install
-  WallTime select{};  // the first leader with these rules of `select`
+struct EnforcementTimes {
+  WallTime gating{};  // the first leader of this installation
+  WallTime select{};  // the first leader with the current rules of `select`
   std::string rules;  // digest of those rules
 
-  // Whether anything is new: then it has to be kept.
-  bool enforce(const Settings& settings, WallTime now);
-  bool operator==(const InForce&) const = default;
+  // Updates the times; true if they changed and must be stored.
+  bool update(const Settings& settings, WallTime now);
+  bool operator==(const EnforcementTimes&) const = default;
 };
 
 }  // namespace cronlatch::op
