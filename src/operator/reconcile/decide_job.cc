@@ -114,7 +114,7 @@ std::vector<Decision> decide_job(const Json& job, const LockDemand* demand,
       kube::Event{.regarding = ref,
                   .identity = "ungated",
                   .type = kube::EventType::warning,
-                  .reason = "Ungated",
+                  .reason = "AdmissionBypassed",
                   .action = "Run",
                   .note = subject + " requests a lock, but the Job runs without one: " + bypass +
                           ". The admission webhook was not in effect when it was created"},

@@ -39,7 +39,7 @@ std::string ours(const GatedRun& run) {
 
 Told told_ran(const GatedRun& run) {
   if (run.reason == Reason::ungated)
-    return {"Ungated", kube::EventType::warning,
+    return {"RanWithoutLock", kube::EventType::warning,
             "ran without a lock, because the store was away and on-store-down is run; exit code " +
                 std::to_string(run.exit_code)};
   return {"Acquired", kube::EventType::normal,

@@ -227,7 +227,7 @@ TEST_P(DecideRunEach, HasItsReason) {
 INSTANTIATE_TEST_SUITE_P(
     Outcomes, DecideRunEach,
     ::testing::Values(Case{"ran", "none", "Acquired", kube::EventType::normal, false},
-                      Case{"ran", "ungated", "Ungated", kube::EventType::warning, false},
+                      Case{"ran", "ungated", "RanWithoutLock", kube::EventType::warning, false},
                       Case{"skipped", "done", "Skipped", kube::EventType::normal, false},
                       Case{"busy", "wait_timeout", "Busy", kube::EventType::warning, false},
                       Case{"lost", "expired", "Lost", kube::EventType::warning, false},

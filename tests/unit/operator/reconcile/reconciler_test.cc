@@ -319,7 +319,7 @@ TEST(Reconciler, CountsAJobThatRunsWithoutItsLock) {
   Leader next(world, "two");
   next.reconciler.process(updated(ObjectKind::job, job));
 
-  EXPECT_THAT(world.events(), UnorderedElementsAre("Job Ungated"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("Job AdmissionBypassed"));
   EXPECT_THAT(next.metrics.text(), Not(HasSubstr("cronlatch_ungated_jobs_total{")));
   EXPECT_THAT(leader.metrics.text(),
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
@@ -353,7 +353,7 @@ TEST(Reconciler, ChecksAJobAfterTheCronJobsAreListed) {
   leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.settle();
 
-  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored", "Job Ungated"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored", "Job AdmissionBypassed"));
   EXPECT_THAT(leader.metrics.text(),
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
 }
