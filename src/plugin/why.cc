@@ -70,7 +70,7 @@ Finding gone(const Cluster& cluster, const CronJob& cronjob) {
   const Event* const told =
       event_about(cluster, cronjob,
                   {"Skipped", "Acquired", "Busy", "Lost", "Stolen", "StoreDown", "Refused",
-                   "TimedOut", "CannotStart", "Interrupted", "Ungated"});
+                   "TimedOut", "CannotStart", "Interrupted", "RanWithoutLock"});
   if (told == nullptr)
     return {"gone",
             "its Job is gone (history limits, ttlSecondsAfterFinished), and no Event is left",

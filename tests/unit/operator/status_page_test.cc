@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/http/status_page.h"
+#include "operator/status_page.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ LockView held() {
 
 StatusFacts facts() { return {"1.2.3", "redis.test:6379", true, WallTime{1'763'690'000'000'000}}; }
 
-TEST(StatusPage, SaysWhoWeAreHowTheStoreIsAndWhatItHolds) {
+TEST(StatusPage, ContainsVersionStoreAndLocks) {
   const auto copy = std::make_shared<const LockStatsCopy>(LockStatsCopy{{held(), LockView{}}, {}});
   const std::string text = status_page(facts(), {copy, WallTime{1'763'689'990'000'000}, true, ""});
 
@@ -43,7 +43,7 @@ TEST(StatusPage, SaysWhoWeAreHowTheStoreIsAndWhatItHolds) {
   EXPECT_EQ((*page)["locks"][0], *kube::parse_json(lock_json(held())));
 }
 
-TEST(StatusPage, HasNoLocksBeforeTheFirstReading) {
+TEST(StatusPage, HasNoLocksBeforeTheFirstRead) {
   const auto page = kube::parse_json(status_page(facts(), {nullptr, {}, false, "refused"}));
 
   ASSERT_TRUE(page);
@@ -52,7 +52,7 @@ TEST(StatusPage, HasNoLocksBeforeTheFirstReading) {
   EXPECT_TRUE((*page)["locks"].empty());
 }
 
-TEST(StatusPage, SaysThatThereIsNoStore) {
+TEST(StatusPage, ReportsThatNoStoreIsConfigured) {
   StatusFacts none = facts();
   none.endpoint = "";
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Controller: everything the operator does by itself. One replica leads and mirrors CronJobs, tells
-// Events, counts outcomes, renews the certificate and copies Secrets; every replica shows the
-// certificate of the day. Decisions are in decide.h and its neighbours; this wires them to threads.
+// Controller: the work of the operator besides requests. The leader copies annotations of CronJobs,
+// records Events, counts outcomes, renews the certificate and copies Secrets. Every replica loads
+// the current certificate. Decisions are in reconcile/decide.h; this class connects them to
+// threads.
 #pragma once
 
 #include <functional>
@@ -18,28 +19,29 @@
 
 namespace cronlatch::op {
 
-// All of it outlives the Controller.
-struct ControllerParts {
+// All references must outlive the Controller.
+struct ControllerDependencies {
   const Settings& settings;
   kube::Api& api;
   Metrics& metrics;
   Exporter& exporter;
   const Clock& clock;
   const Log& log;
-  std::string pod_name;  // POD_NAME: who we are in the Lease and in Events
-  // Called with the first certificate and after every change, on a thread of ours; mode `own` only.
+  std::string pod_name;  // POD_NAME: identity in the Lease and in Events
+  // Called with the first certificate and after every change, on a thread of the Controller; only
+  // in certificate-mode `own`.
   std::function<void(const Certificate&)> on_certificate;
 };
 
 class Controller {
  public:
-  explicit Controller(ControllerParts parts);
+  explicit Controller(ControllerDependencies dependencies);
   ~Controller();  // stops
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
   void start();
-  // Ends the work first and gives the leadership away then, so that nobody waits for our lease.
+  // Ends the work, then releases the Lease, so that another replica does not wait for its expiry.
   // Returns within the deadline of one call to the API server.
   void stop();
   bool leading() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads: what happens when leadership comes and goes, and that everything ends.
-#include "operator/reconcile/controller.h"
+// Threads: beginning and end of a term, and stop().
+#include "operator/controller.h"
 
 #include <gtest/gtest.h>
 
@@ -49,8 +49,8 @@ struct Scene {
   }
   std::unique_ptr<Controller> controller(const std::string& name) {
     return std::make_unique<Controller>(
-        ControllerParts{settings, api, metrics, exporter, clock, log, name,
-                        [this](const Certificate&) { ++certificates; }});
+        ControllerDependencies{settings, api, metrics, exporter, clock, log, name,
+                               [this](const Certificate&) { ++certificates; }});
   }
   std::string holder() const {
     const auto lease = api.at(kLease);
@@ -63,7 +63,7 @@ struct Scene {
   }
 };
 
-TEST(Controller, LeadsFollowsAndShowsACertificate) {
+TEST(Controller, LeadsWatchesAndReportsACertificate) {
   Scene scene;
   const auto one = scene.controller("one");
 
@@ -76,7 +76,7 @@ TEST(Controller, LeadsFollowsAndShowsACertificate) {
   }));
 }
 
-TEST(Controller, GivesTheLeadershipAwayWhenItStops) {
+TEST(Controller, ReleasesTheLeaseWhenItStops) {
   Scene scene;
   const auto one = scene.controller("one");
   one->start();
@@ -88,7 +88,7 @@ TEST(Controller, GivesTheLeadershipAwayWhenItStops) {
   EXPECT_EQ(scene.holder(), "");
 }
 
-TEST(Controller, ShowsTheCertificateInEveryReplicaButFollowsInOne) {
+TEST(Controller, EveryReplicaReportsTheCertificateOneWatches) {
   Scene scene;
   const auto one = scene.controller("one");
   one->start();
@@ -106,7 +106,7 @@ TEST(Controller, ShowsTheCertificateInEveryReplicaButFollowsInOne) {
   EXPECT_TRUE(within(30s, [&] { return scene.asked_for("/apis/batch/v1/cronjobs"); }));
 }
 
-TEST(Controller, StopsWhileTheApiServerIsAway) {
+TEST(Controller, StopsWhileTheApiServerIsUnavailable) {
   Scene scene;
   scene.api.intercept = [](const kube::Request&) { return FakeApi::Answer(FakeApi::away()); };
   const auto one = scene.controller("one");
@@ -118,7 +118,7 @@ TEST(Controller, StopsWhileTheApiServerIsAway) {
   EXPECT_LT(Steady::now() - began, 20s);
 }
 
-TEST(Controller, KeepsNoCertificateThatOthersKeep) {
+TEST(Controller, IgnoresTheSecretWithCertificateFiles) {
   Scene scene;
   scene.settings.certificate_mode = CertificateMode::files;
   const auto one = scene.controller("one");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/http/status_page.h"
+#include "operator/status_page.h"
 
 #include "base/json_object.h"
 #include "base/rfc3339.h"

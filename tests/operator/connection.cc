@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sockets and OpenSSL, as directly as possible: nothing here corrects what a test sends.
-#include "wire.h"
+// Sockets and OpenSSL without corrections: a test can send invalid bytes.
+#include "connection.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -60,7 +60,7 @@ bool Answer::says_close() const {
   return connection != headers.end() && lower(connection->second) == "close";
 }
 
-void Wire::connect(int port, const char* ip) {
+void TestConnection::connect(int port, const char* ip) {
   std::signal(SIGPIPE, SIG_IGN);
   const bool six = std::string_view(ip).find(':') != std::string_view::npos;
   fd_ = ::socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -79,24 +79,24 @@ void Wire::connect(int port, const char* ip) {
                     : ::connect(fd_, reinterpret_cast<sockaddr*>(&v4), sizeof(v4))) == 0;
 }
 
-Wire::Wire(int port, const char* ip) { connect(port, ip); }
+TestConnection::TestConnection(int port, const char* ip) { connect(port, ip); }
 
-Wire::Wire(int port, const TlsWish& wish) {
+TestConnection::TestConnection(int port, const TlsClientOptions& options) {
   connect(port, "127.0.0.1");
   if (!connected_) return;
   context_ = SSL_CTX_new(TLS_client_method());
   SSL_CTX_set_security_level(context_, 0);  // or our own side would refuse old versions
-  SSL_CTX_set_min_proto_version(context_, wish.lowest);
-  SSL_CTX_set_max_proto_version(context_, wish.highest);
-  SSL_CTX_load_verify_locations(context_, wish.ca.c_str(), nullptr);
+  SSL_CTX_set_min_proto_version(context_, options.lowest);
+  SSL_CTX_set_max_proto_version(context_, options.highest);
+  SSL_CTX_load_verify_locations(context_, options.ca.c_str(), nullptr);
   SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
-  if (!wish.alpn.empty()) {
-    SSL_CTX_set_alpn_protos(context_, reinterpret_cast<const unsigned char*>(wish.alpn.data()),
-                            static_cast<unsigned>(wish.alpn.size()));
+  if (!options.alpn.empty()) {
+    SSL_CTX_set_alpn_protos(context_, reinterpret_cast<const unsigned char*>(options.alpn.data()),
+                            static_cast<unsigned>(options.alpn.size()));
   }
-  if (!wish.cert.empty()) {
-    SSL_CTX_use_certificate_chain_file(context_, wish.cert.c_str());
-    SSL_CTX_use_PrivateKey_file(context_, wish.key.c_str(), SSL_FILETYPE_PEM);
+  if (!options.cert.empty()) {
+    SSL_CTX_use_certificate_chain_file(context_, options.cert.c_str());
+    SSL_CTX_use_PrivateKey_file(context_, options.key.c_str(), SSL_FILETYPE_PEM);
   }
   ssl_ = SSL_new(context_);
   SSL_set1_host(ssl_, "localhost");
@@ -105,13 +105,13 @@ Wire::Wire(int port, const TlsWish& wish) {
   ERR_clear_error();
 }
 
-Wire::~Wire() {
+TestConnection::~TestConnection() {
   SSL_free(ssl_);
   SSL_CTX_free(context_);
   if (fd_ >= 0) ::close(fd_);
 }
 
-bool Wire::send(std::string_view bytes) {
+bool TestConnection::send(std::string_view bytes) {
   while (!bytes.empty()) {
     ERR_clear_error();
     const auto sent = ssl_ != nullptr
@@ -123,7 +123,7 @@ bool Wire::send(std::string_view bytes) {
   return true;
 }
 
-bool Wire::read_some() {
+bool TestConnection::read_some() {
   char buffer[16384];
   ERR_clear_error();
   errno = 0;
@@ -134,7 +134,7 @@ bool Wire::read_some() {
   return got > 0;
 }
 
-std::optional<Answer> Wire::answer() {
+std::optional<Answer> TestConnection::answer() {
   std::size_t end;
   while ((end = unread_.find("\r\n\r\n")) == std::string::npos) {
     if (!read_some()) return std::nullopt;
@@ -150,20 +150,20 @@ std::optional<Answer> Wire::answer() {
   return answer;
 }
 
-bool Wire::is_closed_by_peer() {
+bool TestConnection::is_closed_by_peer() {
   while (read_some()) {
   }
   return !timed_out_;
 }
 
-std::string Wire::alpn() const {
+std::string TestConnection::alpn() const {
   const unsigned char* chosen = nullptr;
   unsigned length = 0;
   SSL_get0_alpn_selected(ssl_, &chosen, &length);
   return std::string(reinterpret_cast<const char*>(chosen), length);
 }
 
-std::string Wire::peer_serial() const {
+std::string TestConnection::peer_serial() const {
   X509* shown = SSL_get1_peer_certificate(ssl_);
   if (shown == nullptr) return "";
   BIGNUM* number = ASN1_INTEGER_to_BN(X509_get_serialNumber(shown), nullptr);
@@ -175,7 +175,7 @@ std::string Wire::peer_serial() const {
   return serial;
 }
 
-void Wire::half_close() { ::shutdown(fd_, SHUT_WR); }
+void TestConnection::half_close() { ::shutdown(fd_, SHUT_WR); }
 
 std::string post(std::string_view path, std::string_view body, std::string_view type) {
   return "POST " + std::string(path) +

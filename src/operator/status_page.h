@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status page: GET /status on the plain port, one JSON object for people's tools (the kubectl
-// plugin reads it through the API server). Read-only and without secrets: of a lock it shows what
-// `cronlatch ls -o json` shows.
+// The status page: GET /status on the plain port, one JSON object. The kubectl plugin reads it
+// through the API server. It contains no secrets: a lock has the fields of `cronlatch ls -o json`.
 #pragma once
 
 #include <string>
@@ -13,13 +12,13 @@ namespace cronlatch::op {
 
 struct StatusFacts {
   std::string_view version;
-  std::string_view endpoint;  // "": there is no store
+  std::string_view endpoint;  // "": no store
   bool leader = false;
   WallTime now{};
 };
 
 // {"v":1,"time":..,"version":..,"leader":..,"store":{"endpoint":..,"up":..,"read":..,"error":..},
-//  "locks":[..]}. `read` is null before the first reading; the locks are of that time.
+//  "locks":[..]}. `read` is null before the first successful read; the locks are as of that time.
 std::string status_page(const StatusFacts& facts, const Exporter::Status& status);
 
 }  // namespace cronlatch::op
