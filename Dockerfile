@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One image: /cronlatch (fully static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from
+# One image: /cronlatch (fully static, copied into gated pods), /kubectl-cronlatch (the plugin of kubectl, fully static, to copy
+# out of the image) and /cronlatch-operator with its shared libraries. Built from
 # source on Debian 12; nothing of Debian's but those libraries, the CA certificates and skopeo (what images run is asked by
 # it) reaches the last stage.
 # docker build -t cronlatch . | podman build -t cronlatch . | buildah bud --isolation=chroot -t cronlatch .
@@ -18,8 +19,9 @@ COPY cmake cmake
 FROM tools AS wrapper
 COPY src src
 RUN cmake --preset release \
- && cmake --build build/release --target cronlatch \
- && build/release/cronlatch version
+ && cmake --build build/release --target cronlatch kubectl-cronlatch \
+ && build/release/cronlatch version \
+ && build/release/kubectl-cronlatch help
 
 FROM tools AS operator
 RUN apt-get update -q \
@@ -47,7 +49,7 @@ LABEL org.opencontainers.image.title=cronlatch \
       org.opencontainers.image.licenses=Apache-2.0 \
       org.opencontainers.image.description="One run at a time for annotated CronJobs: wrapper and operator"
 COPY --from=operator /root-of-image /
-COPY --from=wrapper /src/build/release/cronlatch /cronlatch
+COPY --from=wrapper /src/build/release/cronlatch /src/build/release/kubectl-cronlatch /
 # Where OpenSSL of this image finds the authorities; a store with a CA of its own brings ca.crt in its Secret.
 ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 USER 65532:65532

@@ -7,10 +7,10 @@
 #include <map>
 #include <tuple>
 
-#include "base/text.h"
 #include "base/duration.h"
+#include "base/text.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr Millis kLongestTtl{3'600'000};  // what the option takes
@@ -179,4 +179,4 @@ std::vector<Advice> advise(const std::vector<LockUse>& uses) {
   return out;
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -8,7 +8,7 @@
 
 #include "advice/lock_use.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 struct Advice {
   std::string about;  // ttl, schedule, min-hold, skips, name: a closed list
@@ -20,4 +20,4 @@ struct Advice {
 // Sorted by job, then by what it is about.
 std::vector<Advice> advise(const std::vector<LockUse>& uses);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -5,7 +5,7 @@
 #include <array>
 #include <chrono>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 LockUse use_of(const LockView& view, const std::string& job, const Counters& counters) {
   LockUse use;
@@ -47,4 +47,4 @@ std::optional<Millis> p95_hold(const Counters& counters) {
   return std::nullopt;
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

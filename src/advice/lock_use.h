@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "core/lock_stats.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 // Below that, figures say nothing.
 inline constexpr std::int64_t kFewRuns = 5;
@@ -36,4 +36,4 @@ LockUse use_of(const LockView& view, const std::string& job, const Counters& cou
 // within a bucket; nothing for fewer than five runs, or when it lies beyond the last bucket.
 std::optional<Millis> p95_hold(const Counters& counters);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

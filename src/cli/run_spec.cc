@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/table.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 namespace {

@@ -44,10 +44,6 @@ constexpr std::array kSubcommands = {
                "schedule, which the ledger does not know.\n"
                "  -o table|json   for people (the default), or for programs\n",
                advise_command},
-    Subcommand{"kubectl", "[ls|describe|why|release] ...", "gated CronJobs, as kubectl cronlatch",
-               "cronlatch kubectl -A",
-               "Called as kubectl-cronlatch it is a plugin of kubectl: kubectl cronlatch help\n",
-               kubectl_command},
     Subcommand{"config", "[options]", "every option, its value and its origin",
                "cronlatch config --config ./cronlatch.yaml", kOutputFlag, config_command},
     Subcommand{"install", "DIR", "copy this program into DIR", "cronlatch install /cronlatch",

@@ -48,7 +48,6 @@ Result<Printed> show_command(const Invocation& invocation);
 Result<Printed> release_command(const Invocation& invocation);
 Result<Printed> metrics_command(const Invocation& invocation);
 Result<Printed> advise_command(const Invocation& invocation);
-Result<Printed> kubectl_command(const Invocation& invocation);
 Result<Printed> config_command(const Invocation& invocation);
 Result<Printed> install_command(const Invocation& invocation);
 Result<Printed> version_command(const Invocation& invocation);

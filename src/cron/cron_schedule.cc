@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::int64_t kMinute = 60, kHour = 3'600, kDay = 86'400;
@@ -109,4 +109,4 @@ std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zo
   return Seconds(*shortest);
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

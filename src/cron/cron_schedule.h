@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "cron/time_zone.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 struct CronSchedule {
   // Bit n: the field may be n.
@@ -36,4 +36,4 @@ std::optional<WallTime> previous_run(const CronSchedule& schedule, const Zone& z
 // The shortest time between two runs of those that follow `after`.
 std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zone, WallTime after);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

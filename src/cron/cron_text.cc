@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cron/cron_schedule.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr", "may", "jun",
@@ -182,4 +182,4 @@ Result<CronSchedule> parse_cron(std::string_view text) {
   return schedule;
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

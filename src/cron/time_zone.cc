@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::size_t kLargest = 1U << 20;
@@ -152,4 +152,4 @@ Result<Zone> find_zone(const std::string& name, const std::vector<std::string>& 
                "its time-zone database (package tzdata) is missing or older; times are in UTC"};
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "cron/yearly_rule.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 class Zone {
  public:
@@ -36,4 +36,4 @@ std::optional<Zone> parse_zone(std::string_view bytes);
 // Code::config when there is none: an unknown name, or a machine without a time-zone database.
 Result<Zone> find_zone(const std::string& name, const std::vector<std::string>& directories);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

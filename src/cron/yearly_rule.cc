@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::int64_t kHour = 3'600, kDay = 86'400;
@@ -143,4 +143,4 @@ std::int32_t offset_by(const YearlyRule& rule, std::int64_t t) {
   return summer ? *rule.summer : rule.standard;
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

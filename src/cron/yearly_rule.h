@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 // A change of the clocks that comes every year, as POSIX writes it ("CET-1CEST,M3.5.0,M10.5.0/3").
 struct YearlyRule {
@@ -27,4 +27,4 @@ std::optional<YearlyRule> parse_rule(std::string_view text);
 // Seconds east of Greenwich at `t`, in seconds since 1970.
 std::int32_t offset_by(const YearlyRule& rule, std::int64_t t);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -4,8 +4,8 @@
 # whether a Job of a CronJob is gated, refused or runs without a lock. Sourced by scenarios.
 
 PLUGIN=$(mktemp -d)
-# The released program under the name that kubectl looks for.
-ln -s "$ROOT/build/release/cronlatch" "$PLUGIN/kubectl-cronlatch"
+# kubectl finds the plugin in PATH by its name.
+ln -s "$ROOT/build/release/kubectl-cronlatch" "$PLUGIN/kubectl-cronlatch"
 user() { in_cluster env KUBECONFIG="$ADMIN" PATH="$PLUGIN:$TOOLS:$PATH" "$@"; }
 
 installed() { helm status cronlatch --namespace cronlatch; }

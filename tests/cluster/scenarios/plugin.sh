@@ -7,8 +7,8 @@ fresh_namespace pod-security.kubernetes.io/warn=restricted
 WORK=$(mktemp -d)
 trap 'rm -rf -- "$WORK"; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
-# The released program under the name that kubectl looks for. It calls kubectl itself, and finds the cluster as kubectl does.
-ln -s "$ROOT/build/release/cronlatch" "$WORK/kubectl-cronlatch"
+# kubectl finds the plugin in PATH by its name; the plugin runs kubectl.
+ln -s "$ROOT/build/release/kubectl-cronlatch" "$WORK/kubectl-cronlatch"
 ask() { in_cluster env KUBECONFIG="$ADMIN" PATH="$WORK:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
 answer_has() {  # answer_has TEXT ARGUMENT...: its answer, on either stream, holds the text
   local text=$1 seen

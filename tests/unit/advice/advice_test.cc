@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 using ::testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST(Advice, ALiveLeaseTellsHowLongAgoItWasRenewed) {
 }
 
 }  // namespace
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -7,7 +7,7 @@
 
 #include "base/rfc3339.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 WallTime at(std::string_view text) { return parse_rfc3339(text).value(); }
@@ -118,4 +118,4 @@ TEST(CronSchedule, KnowsTheShortestTimeBetweenTwoRuns) {
 }
 
 }  // namespace
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -12,7 +12,7 @@
 
 #include "support/program.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr char kDirectory[] = "/usr/share/zoneinfo";
@@ -70,4 +70,4 @@ TEST(TimeZone, UtcNeedsNoFile) {
 }
 
 }  // namespace
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

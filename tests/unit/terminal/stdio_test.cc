@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing that tells what it could not write, and writing that never waits; and the installed copy.
-#include "cli/stdio.h"
+#include "terminal/stdio.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
