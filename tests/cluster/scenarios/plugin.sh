@@ -4,12 +4,10 @@
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
-WORK=$(mktemp -d)
-trap 'rm -rf -- "$WORK"; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
+trap 'kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
 # kubectl finds the plugin in PATH by its name; the plugin runs kubectl.
-ln -s "$ROOT/build/release/kubectl-cronlatch" "$WORK/kubectl-cronlatch"
-ask() { in_cluster env KUBECONFIG="$ADMIN" PATH="$WORK:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
+ask() { in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
 answer_has() {  # answer_has TEXT ARGUMENT...: its answer, on either stream, holds the text
   local text=$1 seen
   shift

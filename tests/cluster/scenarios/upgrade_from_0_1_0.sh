@@ -6,8 +6,8 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/uninstall.sh
 source "$ROOT/tests/cluster/uninstall.sh"
 
-if ! OLD_IMAGE=$(bash "$ROOT/scripts/baseline.sh" image 2>"$PLUGIN/why") || ! OLD_CHART=$(bash "$ROOT/scripts/baseline.sh" chart 2>"$PLUGIN/why"); then
-  skip "everything" "$(tail -n 1 "$PLUGIN/why")"
+if ! OLD_IMAGE=$(bash "$ROOT/scripts/baseline.sh" image 2>"$DIR/log/baseline.log") || ! OLD_CHART=$(bash "$ROOT/scripts/baseline.sh" chart 2>"$DIR/log/baseline.log"); then
+  skip "everything" "$(tail -n 1 "$DIR/log/baseline.log")"
   finish
 fi
 fresh_namespace pod-security.kubernetes.io/warn=restricted
