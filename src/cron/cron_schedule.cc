@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the calendar: in strides that no change of the clocks can jump over, then hour by
-// hour and minute by minute. How a schedule is read is cron_text.cc.
+// Searches the calendar for the next match: in steps that no clock change can skip, then by hours
+// and minutes. cron_text.cc parses schedules.
 #include "cron/cron_schedule.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kMinute = 60, kHour = 3'600, kDay = 86'400;
 constexpr std::int64_t kMicro = 1'000'000;
-constexpr std::int64_t kFarthest = 5 * 366 * kDay;
-constexpr int kGapsLookedAt = 500;
+constexpr std::int64_t kMaxSearch = 5 * 366 * kDay;
+constexpr int kMaxGaps = 500;
 
 bool has(std::uint64_t bits, unsigned n) { return ((bits >> n) & 1) != 0; }
 
@@ -39,16 +39,17 @@ bool day_matches(const CronSchedule& schedule, const Local& local) {
   return schedule.any_day || schedule.any_weekday ? day && weekday : day || weekday;
 }
 
-// How far the walk may go from here without passing a match: clocks are never moved by more than
-// two hours at once, so the last hours of a day are taken one by one.
-std::int64_t stride(const CronSchedule& schedule, const Local& local) {
-  const std::int64_t left_of_hour = kHour - local.second_of_day % kHour;
-  const std::int64_t left_of_day = kDay - local.second_of_day;
-  const std::int64_t careful = left_of_day > 3 * kHour ? left_of_day - 2 * kHour : left_of_hour;
+// Seconds that the search can advance without passing a match; 0: this is a match. A clock change
+// is at most two hours, so the last hours of a day are searched one by one.
+std::int64_t step_to_match(const CronSchedule& schedule, const Local& local) {
+  const std::int64_t rest_of_hour = kHour - local.second_of_day % kHour;
+  const std::int64_t rest_of_day = kDay - local.second_of_day;
+  const std::int64_t safe_step = rest_of_day > 3 * kHour ? rest_of_day - 2 * kHour : rest_of_hour;
   if (!has(schedule.months, local.month))
-    return std::max<std::int64_t>((std::int64_t{local.days_in_month} - local.day) * kDay, careful);
-  if (!day_matches(schedule, local)) return careful;
-  if (!has(schedule.hours, static_cast<unsigned>(local.second_of_day / kHour))) return left_of_hour;
+    return std::max<std::int64_t>((std::int64_t{local.days_in_month} - local.day) * kDay,
+                                  safe_step);
+  if (!day_matches(schedule, local)) return safe_step;
+  if (!has(schedule.hours, static_cast<unsigned>(local.second_of_day / kHour))) return rest_of_hour;
   if (!has(schedule.minutes, static_cast<unsigned>(local.second_of_day % kHour / kMinute)))
     return kMinute - local.second_of_day % kMinute;
   return 0;
@@ -59,8 +60,8 @@ std::optional<std::int64_t> next_second(const CronSchedule& schedule, const Zone
   std::int64_t t = after + 1;
   const std::int64_t into_minute = local_at(zone, t).second_of_day % kMinute;
   if (into_minute != 0) t += kMinute - into_minute;
-  while (t - after < kFarthest) {
-    const std::int64_t step = stride(schedule, local_at(zone, t));
+  while (t - after < kMaxSearch) {
+    const std::int64_t step = step_to_match(schedule, local_at(zone, t));
     if (step == 0) return t;
     t += step;
   }
@@ -99,7 +100,7 @@ std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zo
   if (schedule.every) return schedule.every;
   std::optional<std::int64_t> shortest;
   std::optional<std::int64_t> last = next_second(schedule, zone, floor_seconds(after));
-  for (int i = 0; last && i < kGapsLookedAt; ++i) {
+  for (int i = 0; last && i < kMaxGaps; ++i) {
     const auto next = next_second(schedule, zone, *last);
     if (!next) break;
     if (!shortest || *next - *last < *shortest) shortest = *next - *last;

@@ -2,16 +2,16 @@
 // kubectl-cronlatch, the plugin of kubectl: connects the plugin to this process. kubectl finds it
 // in PATH by its file name and passes the arguments after `kubectl cronlatch`.
 #include <poll.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 
 #include "base/kernel_clock.h"
 #include "core/outcome.h"
-#include "plugin/commands.h"
+#include "plugin/run_verb.h"
 #include "proc/startup.h"
 #include "terminal/stdio.h"
-#include "terminal/table.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -24,17 +24,6 @@ ZoneSource zone_source() {
   return [directories](const std::string& name) { return find_zone(name, directories); };
 }
 
-std::string text_of(const Page& page) {
-  std::string text;
-  for (const Block& block : page.blocks) {
-    if (!text.empty()) text += '\n';
-    if (!block.title.empty()) text += block.title + '\n';
-    if (!block.table.empty()) text += render_table(block.table);
-    for (const std::string& line : block.lines) text += line + (line.ends_with('\n') ? "" : "\n");
-  }
-  return text;
-}
-
 int fail(const Error& error) {
   write_stderr(describe(error));
   return exit_code(error);
@@ -44,19 +33,12 @@ int program(const std::vector<std::string>& words, const std::vector<std::string
   const KernelClock clock;
   const auto arguments = parse_arguments(words, environment);
   if (!arguments) return fail(arguments.error());
-  RealKubectl kubectl({.program = arguments->kubectl, .flags = arguments->cluster_flags}, clock);
-  const Surroundings around{
-      kubectl, clock, zone_source(),
-      [](const std::string& line) { write_stderr("cronlatch: " + line + '\n'); },
-      [](Millis d) { poll(nullptr, 0, static_cast<int>(d.count())); }};
-  const Result<Page> page = run_plugin(*arguments, around);
-  if (!page) return fail(page.error());
-  const bool json = arguments->output == Output::json && !page->json.is_null();
-  const std::string text =
-      json ? page->json.dump(2, ' ', false, kube::Json::error_handler_t::replace) + '\n'
-           : text_of(*page);
-  if (const Status written = write_stdout(text); !written) return fail(written.error());
-  return page->exit_code;
+  RealKubectl kubectl({.program = arguments->kubectl, .flags = arguments->kubectl_flags}, clock);
+  const Context context{kubectl, clock, zone_source(),
+                        [](const std::string& line) { write_stderr("cronlatch: " + line + '\n'); },
+                        [](Millis d) { poll(nullptr, 0, static_cast<int>(d.count())); }};
+  const Result<int> status = run_verb(*arguments, context, write_stdout);
+  return status ? *status : fail(status.error());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ cronjob plain -- "echo plain"
 check "gated CronJobs are listed" answer_has shared ls
 check "others are not" lacks plain ask ls
 check "one that was never due says so" cause_is first not_due
-check "one without a lock says so" answer_has "asks for no lock" why plain
+check "one without a lock says so" answer_has "requests no lock" why plain
 
 start_job first holder
 needs "the first holds the lock" holds holder
@@ -44,7 +44,7 @@ check "describe shows its run" answer_has "skipped (held)" describe second
 check "without the page pods say who runs" answer_has "no live lock state" ls --status none
 
 check "a release without --force does nothing, and says whom it would stop" refused_with "$(pod_of holder)" ask release first
-check "a dry run is accepted by the API server" answer_has "would accept it" release first --dry-run
+check "a dry run is accepted by the API server" answer_has "the API server accepts the Job" release first --dry-run
 check "the holder still runs" unfinished holder
 check "a release with --force" answer_has "revoked the lease of $NS/$(pod_of holder)" release first --force
 becomes "the holder's command was stopped" failed holder

@@ -24,7 +24,7 @@ wrapper_is() { [[ $(wrapper_of "$1") == *":$2" ]] || { wrapper_of "$1" && return
 # ---- version 0.1.0 ----
 load_image "$OLD_IMAGE"
 check "this version makes way" uninstall
-becomes "its policies are deleted" check_has 0 "nothing of cronlatch is left" --remove
+becomes "its policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 needs "nothing of it is left" nothing_left
 check "version 0.1.0 installs" old_chart install
 cronjob report lock=true -- "$HOLD"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Round one: CronJobs, with kubectl's words on the terminal (a login may ask something). Round two:
-// everything else at once; what is refused there is done without.
-#include "plugin/gather.h"
+// Round one reads the CronJobs; kubectl's standard error is the terminal's, for a login that
+// prompts. Round two reads all other objects at the same time; a list that is refused there is
+// omitted.
+#include "plugin/read_cluster.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -14,7 +16,7 @@ namespace {
 using kube::Json;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kLargest = 256U << 20;
+constexpr std::size_t kMaxBytes = 256U << 20;
 constexpr std::string_view kDefaultPage = "cronlatch/cronlatch-metrics:8080";
 constexpr std::string_view kPageServices =
     "app.kubernetes.io/part-of=cronlatch,cronlatch.dev/port=plain";
@@ -24,29 +26,38 @@ Words with(Words words, const Words& more) {
   return words;
 }
 
-Result<Json> parsed(const KubectlAnswer& answer, const std::string& what) {
+Result<Json> parsed(const KubectlResult& answer, const std::string& what) {
   if (!answer.ok())
     return Error{
         Code::unreachable,
         "kubectl could not get " + what + " (exit code " + std::to_string(answer.exit_code) + ")",
-        "what it said stands above"};
-  auto json = kube::parse_json(answer.out, {.bytes = kLargest});
+        "its error message is above"};
+  auto json = kube::parse_json(answer.out, {.bytes = kMaxBytes});
   if (!json)
     return Error{Code::config,
-                 "kubectl's list of " + what + " cannot be read: " + json.error().message};
+                 "kubectl's list of " + what + " is invalid: " + json.error().message};
   return json;
 }
 
 template <class T>
-void read_all(const KubectlAnswer& answer, const std::string& what, T (*read)(const Json&),
+void read_all(const KubectlResult& answer, const std::string& what, T (*read)(const Json&),
               std::vector<T>& out) {
   const Result<Json> list = parsed(answer, what);
   if (!list) return;
   for (const Json& item : items_of(*list)) out.push_back(read(item));
 }
 
-std::string first_line(const std::string& text) {
-  return printable(text.substr(0, text.find('\n')), 200);
+// kubectl's error message: the first line, unless log lines of -v precede it.
+std::string error_line(const std::string& text) {
+  std::string_view line(text);
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    if (!one.starts_with("Error") && !one.starts_with("error:")) continue;
+    line = one;
+    break;
+  }
+  return printable(line.substr(0, line.find('\n')), 200);
 }
 
 // "ns/service:8080" -> the path of its status page behind the API server's proxy.
@@ -59,22 +70,22 @@ std::string proxy_path(const std::string& place) {
          "/proxy/status";
 }
 
-void take_page(const KubectlAnswer& answer, Cluster& cluster) {
+void set_status_page(const KubectlResult& answer, Cluster& cluster) {
   if (!answer.ok()) {
-    cluster.no_page = first_line(answer.complaints);
+    cluster.page_error = error_line(answer.error_output);
     return;
   }
   Result<StatusPage> page = read_status_page(answer.out);
   if (page)
-    cluster.page = std::move(page).value();
+    cluster.status_page = std::move(page).value();
   else
-    cluster.no_page = page.error().message;
+    cluster.page_error = page.error().message;
 }
 
-// The Service that a search by label has found, where it is not the one that was tried.
-std::string found_place(const KubectlAnswer& answer) {
+// "namespace/service:port" of the first Service that the search by labels returned.
+std::string place_of_service(const KubectlResult& answer) {
   if (!answer.ok()) return "";
-  const auto list = kube::parse_json(answer.out, {.bytes = kLargest});
+  const auto list = kube::parse_json(answer.out, {.bytes = kMaxBytes});
   if (!list || items_of(*list).empty()) return "";
   const Json& service = items_of(*list).front();
   std::string port = "8080";
@@ -89,22 +100,23 @@ std::string found_place(const KubectlAnswer& answer) {
 
 std::vector<KubectlCall> second_round(const Words& place, Scope scope) {
   const Words json = {"-o", "json"};
-  if (scope == Scope::all_of_it)
-    return {quietly(with(with({"get", "pods"}, place), json)),
-            quietly(with(with({"get", "events"}, place), json)),
-            quietly(with(with({"get", "jobs"}, place), json))};
+  if (scope == Scope::whole_namespace)
+    return {captured(with(with({"get", "pods"}, place), json)),
+            captured(with(with({"get", "events"}, place), json)),
+            captured(with(with({"get", "jobs"}, place), json))};
   return {
-      quietly(with(with({"get", "pods", "-l", std::string(kGatedLabel) + "=true"}, place), json)),
-      quietly(with(
+      captured(with(with({"get", "pods", "-l", std::string(kGatedLabel) + "=true"}, place), json)),
+      captured(with(
           with({"get", "events", "--field-selector", "reason=Skipped,involvedObject.kind=CronJob"},
                place),
           json))};
 }
 
-void note_refusals(const std::vector<KubectlAnswer>& answers, const Surroundings& around,
-                   std::size_t count) {
+void report_refusals(const std::vector<KubectlResult>& answers, const Context& context,
+                     std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
-    if (!answers[i].ok()) around.say("going on without: " + first_line(answers[i].complaints));
+    if (!answers[i].ok())
+      context.report_progress("omitted: " + error_line(answers[i].error_output));
 }
 
 }  // namespace
@@ -115,48 +127,50 @@ Words namespace_flags(const Arguments& arguments) {
   return {"-n", arguments.namespace_name};
 }
 
-Result<Cluster> gather(const Arguments& arguments, const Surroundings& around, Scope scope) {
+Result<Cluster> read_cluster(const Arguments& arguments, const Context& context, Scope scope) {
   const Words place = namespace_flags(arguments);
-  const auto first = around.kubectl.ask({{with({"get", "cronjobs", "-o", "json"}, place)}});
+  KubectlCall list{with({"get", "cronjobs", "-o", "json"}, place)};
+  if (!arguments.selector.empty()) list.words = with(list.words, {"-l", arguments.selector});
+  const auto first = context.kubectl.run({list});
   if (!first) return first.error();
   const Result<Json> cronjobs = parsed(first->front(), "CronJobs");
   if (!cronjobs) return cronjobs.error();
   Cluster cluster;
-  cluster.now = around.clock.wall();
-  cluster.zones = around.zones;
+  cluster.now = context.clock.wall();
+  cluster.zones = context.zones;
   for (const Json& item : items_of(*cronjobs)) cluster.cronjobs.push_back(read_cronjob(item));
 
   std::vector<KubectlCall> calls = second_round(place, scope);
   const std::size_t lists = calls.size();
   const bool search = arguments.status.empty();
-  const bool wanted = arguments.status != "none";
-  if (wanted) {
+  const bool read_page = arguments.status != "none";
+  if (read_page) {
     const std::string path = proxy_path(search ? std::string(kDefaultPage) : arguments.status);
     if (path.empty())
       return Error{Code::usage,
-                   "the status page cannot be at " + cronlatch::quoted(arguments.status),
-                   "write NAMESPACE/SERVICE:PORT, or none"};
-    calls.push_back(quietly({"get", "--raw", path}));
+                   "--status: " + cronlatch::quoted(arguments.status) + " is not a Service",
+                   "use NAMESPACE/SERVICE:PORT, or none"};
+    calls.push_back(captured({"get", "--raw", path}));
   }
   if (search)
     calls.push_back(
-        quietly({"get", "services", "-A", "-l", std::string(kPageServices), "-o", "json"}));
-  const auto answers = around.kubectl.ask(calls);
+        captured({"get", "services", "-A", "-l", std::string(kPageServices), "-o", "json"}));
+  const auto answers = context.kubectl.run(calls);
   if (!answers) return answers.error();
-  note_refusals(*answers, around, lists);
+  report_refusals(*answers, context, lists);
   read_all((*answers)[0], "pods", read_pod, cluster.pods);
   read_all((*answers)[1], "Events", read_event, cluster.events);
-  if (scope == Scope::all_of_it) read_all((*answers)[2], "Jobs", read_job, cluster.jobs);
-  if (!wanted) {
-    cluster.no_page = "it was not asked for";
+  if (scope == Scope::whole_namespace) read_all((*answers)[2], "Jobs", read_job, cluster.jobs);
+  if (!read_page) {
+    cluster.page_error = "--status is none";
     return cluster;
   }
-  take_page((*answers)[lists], cluster);
-  const std::string elsewhere = search ? found_place((*answers)[lists + 1]) : "";
-  if (!cluster.page && !elsewhere.empty() && elsewhere != kDefaultPage) {
-    const auto again = around.kubectl.ask({quietly({"get", "--raw", proxy_path(elsewhere)})});
+  set_status_page((*answers)[lists], cluster);
+  const std::string elsewhere = search ? place_of_service((*answers)[lists + 1]) : "";
+  if (!cluster.status_page && !elsewhere.empty() && elsewhere != kDefaultPage) {
+    const auto again = context.kubectl.run({captured({"get", "--raw", proxy_path(elsewhere)})});
     if (!again) return again.error();
-    take_page(again->front(), cluster);
+    set_status_page(again->front(), cluster);
   }
   return cluster;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/why_told.h"
+#include "plugin/why_outcome.h"
 
 #include "labels/names.h"
 #include "plugin/why_pod.h"
@@ -12,10 +12,10 @@ std::string seconds(Millis d) {
   return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " s";
 }
 
-std::string lease(const Left& left) {
-  std::string text = "lock " + left.lock + " was held by " + left.holder;
-  if (!left.since.empty()) text += " since " + left.since;
-  if (!left.until.empty()) text += ", lease until " + left.until;
+std::string lease(const RunResult& result) {
+  std::string text = "lock " + result.lock + " was held by " + result.holder;
+  if (!result.since.empty()) text += " since " + result.since;
+  if (!result.until.empty()) text += ", lease until " + result.until;
   return text;
 }
 
@@ -40,29 +40,29 @@ Finding store_refused(const Pod& pod, Reason reason) {
 }
 
 Finding ran(const Pod& pod) {
-  if (pod.left.reason == Reason::ungated)
+  if (pod.result.reason == Reason::ungated)
     return {"ungated",
             "ran without a lock, because the store was away and on-store-down is run; exit code " +
                 std::to_string(pod.exit_code),
             "leave cronlatch.dev/on-store-down out unless that is acceptable"};
   if (pod.exit_code == 0)
     return {"succeeded",
-            "nothing is wrong: it held lock " + pod.left.lock + " for " + seconds(pod.left.held) +
-                " and ended with exit code 0",
+            "nothing is wrong: it held lock " + pod.result.lock + " for " +
+                seconds(pod.result.held) + " and ended with exit code 0",
             ""};
   return {"failed",
-          "it held lock " + pod.left.lock + " for " + seconds(pod.left.held) +
+          "it held lock " + pod.result.lock + " for " + seconds(pod.result.held) +
               "; its command ended with exit code " + std::to_string(pod.exit_code),
           logs(pod)};
 }
 
 Finding lost(const Pod& pod) {
-  const std::string held = "its command was stopped after " + seconds(pod.left.held) + ": ";
-  if (pod.left.reason == Reason::revoked)
+  const std::string held = "its command was stopped after " + seconds(pod.result.held) + ": ";
+  if (pod.result.reason == Reason::revoked)
     return {"lost", held + "somebody revoked its lease (cronlatch release --force)", ""};
-  if (pod.left.reason == Reason::taken || pod.left.reason == Reason::gone)
+  if (pod.result.reason == Reason::taken || pod.result.reason == Reason::gone)
     return {"lost",
-            held + "another run took the lock (" + std::string(name_of(pod.left.reason)) + ")",
+            held + "another run took the lock (" + std::string(name_of(pod.result.reason)) + ")",
             "did the store lose its data, or this pod's node stand still? docs/guarantees.md"};
   return {"lost", held + "its lease could not be renewed in time",
           "was the store away for longer than the ttl allows? A longer cronlatch.dev/ttl bridges "
@@ -72,36 +72,36 @@ Finding lost(const Pod& pod) {
 
 }  // namespace
 
-Finding told(const Pod& pod, Kind kind) {
-  const Left& left = pod.left;
+Finding outcome_finding(const Pod& pod, Kind kind) {
+  const RunResult& result = pod.result;
   switch (kind) {
     case Kind::ran:
       return ran(pod);
     case Kind::skipped:
-      if (left.reason == Reason::done)
+      if (result.reason == Reason::done)
         return {"done", "skipped: this scheduled time was done already (once-per-schedule)", ""};
       return {
-          "skipped", "skipped: " + lease(left),
+          "skipped", "skipped: " + lease(result),
           "nothing, if that run does the work. To see it: kubectl cronlatch describe ...; if it "
           "hangs: kubectl cronlatch release " +
-              left.lock +
+              result.lock +
               " --force; if it must run each time: "
               "cronlatch.dev/on-busy=wait"};
     case Kind::busy:
       return {
-          "busy", "gave up after " + seconds(left.waited) + ": " + lease(left),
+          "busy", "gave up after " + seconds(result.waited) + ": " + lease(result),
           "a longer cronlatch.dev/wait-timeout; if the holder hangs: kubectl cronlatch release " +
-              left.lock + " --force"};
+              result.lock + " --force"};
     case Kind::lost:
       return lost(pod);
     case Kind::store_down:
-      return {"store_down", "not started: the store did not answer for " + seconds(left.waited),
+      return {"store_down", "not started: the store did not answer for " + seconds(result.waited),
               "is Redis up, and reachable from namespace " + pod.namespace_name +
                   " (NetworkPolicy, name)? " + logs(pod)};
     case Kind::refused:
-      return store_refused(pod, left.reason);
+      return store_refused(pod, result.reason);
     case Kind::timed_out:
-      return {"timed_out", "ran longer than max-run and was stopped after " + seconds(left.held),
+      return {"timed_out", "ran longer than max-run and was stopped after " + seconds(result.held),
               "a longer cronlatch.dev/max-run, if the work needs it; " + logs(pod)};
     case Kind::interrupted:
       return {"interrupted",

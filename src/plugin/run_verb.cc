@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/run_verb.h"
+
+#include <optional>
+
+#include "plugin/help.h"
+#include "plugin/render.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+constexpr Millis kWatchInterval{5'000};
+
+std::string separator(OutputFormat format) {
+  if (format == OutputFormat::yaml) return "---\n";
+  return format == OutputFormat::table || format == OutputFormat::wide ? "\n" : "";
+}
+
+// Ages in the table change all the time; the JSON has times, which change only with the data.
+Error watch(const Arguments& arguments, const Context& context, const Print& print) {
+  std::optional<kube::Json> printed;
+  while (true) {
+    const Result<Output> output = arguments.verb->function(arguments, context);
+    if (!output) return output.error();
+    if (!printed || *printed != output->json) {
+      const std::string text = render(*output, arguments.output);
+      const Status status = print(printed ? separator(arguments.output) + text : text);
+      if (!status) return status.error();
+      printed = output->json;
+    }
+    context.sleep(kWatchInterval);
+  }
+}
+
+}  // namespace
+
+Result<int> run_verb(const Arguments& arguments, const Context& context, const Print& print) {
+  if (arguments.watch && !arguments.help) return watch(arguments, context, print);
+  Arguments topic;
+  topic.name = arguments.verb->name == "help" ? arguments.name : std::string(arguments.verb->name);
+  const Result<Output> output =
+      arguments.help ? help(topic, context) : arguments.verb->function(arguments, context);
+  if (!output) return output.error();
+  if (const Status status = print(render(*output, arguments.output)); !status)
+    return status.error();
+  return output->exit_code;
+}
+
+}  // namespace cronlatch::plugin
