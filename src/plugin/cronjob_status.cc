@@ -10,55 +10,55 @@ namespace {
 using kube::Json;
 
 // Pods show that a run is running, not whether it holds the lock or waits for it.
-void add_state_from_pods(const std::vector<const Pod*>& pods, CronJobStatus& entry) {
-  entry.state = "not running";
+void add_state_from_pods(const std::vector<const Pod*>& pods, CronJobStatus& status) {
+  status.state = "not running";
   for (const Pod* pod : pods) {
     if (!pod->running) continue;
-    entry.state = "running";
-    entry.holder = pod->namespace_name + '/' + pod->name;
-    entry.since = pod->running_since;
+    status.state = "running";
+    status.holder = pod->namespace_name + '/' + pod->name;
+    status.since = pod->running_since;
     return;
   }
 }
 
-void add_state_from_page(const StatusPage& page, CronJobStatus& entry) {
-  entry.live = page.find(entry.lock);
-  entry.counters = page.counters(entry.lock, entry.cronjob->id());
+void add_state_from_page(const StatusPage& page, CronJobStatus& status) {
+  status.live = page.find(status.lock);
+  status.counters = page.counters(status.lock, status.cronjob->id());
   // A lock that was never requested has no record.
-  entry.state = entry.live == nullptr ? "free" : entry.live->state;
-  if (entry.live != nullptr) {
-    entry.holder = entry.live->holder;
-    entry.since = entry.live->since;
-    entry.expires = entry.live->expires;
+  status.state = status.live == nullptr ? "free" : status.live->state;
+  if (status.live != nullptr) {
+    status.holder = status.live->holder;
+    status.since = status.live->since;
+    status.expires = status.live->expires;
   }
-  if (entry.counters != nullptr) {
-    entry.last_success = entry.counters->last_success;
-    entry.last_skip = entry.counters->last_skip;
+  if (status.counters != nullptr) {
+    status.last_success = status.counters->last_success;
+    status.last_skip = status.counters->last_skip;
   }
 }
 
 void add_last_runs(const Cluster& cluster, const std::vector<const Pod*>& pods,
-                   CronJobStatus& entry) {
-  const auto later = [](std::optional<WallTime>& known, std::optional<WallTime> seen) {
-    if (seen && (!known || *seen > *known)) known = seen;
+                   CronJobStatus& status) {
+  const auto later = [](std::optional<WallTime>& latest, std::optional<WallTime> t) {
+    if (t && (!latest || *t > *latest)) latest = t;
   };
   for (const Pod* pod : pods)
     if (pod->ended && pod->result.kind == Kind::ran && pod->exit_code == 0)
-      later(entry.last_success, pod->finished);
+      later(status.last_success, pod->finished);
   if (const Pod* const skip = newest(pods, Kind::skipped)) {
-    later(entry.last_skip, skip->finished);
-    entry.skip_reason = skip_reason_of(skip->result);
+    later(status.last_skip, skip->finished);
+    status.skip_reason = skip_reason_of(skip->result);
     return;
   }
   // The pod no longer exists; the operator's Event may still exist.
-  const Event* const event = newest_cronjob_event(cluster, *entry.cronjob, {"Skipped"});
+  const Event* const event = newest_cronjob_event(cluster, *status.cronjob, {"Skipped"});
   if (event == nullptr) return;
-  later(entry.last_skip, event->at);
+  later(status.last_skip, event->at);
   const std::size_t by = event->message.find("is held by ");
-  entry.skip_reason = by == std::string::npos
-                          ? event->message
-                          : "held by " + event->message.substr(
-                                             by + 11, event->message.find(' ', by + 11) - by - 11);
+  status.skip_reason = by == std::string::npos
+                           ? event->message
+                           : "held by " + event->message.substr(
+                                              by + 11, event->message.find(' ', by + 11) - by - 11);
 }
 
 Json string_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
@@ -92,52 +92,52 @@ std::string caution(const Cluster& cluster) {
 
 CronJobStatus status_of_cronjob(const Cluster& cluster, const CronJob& cronjob,
                                 const std::vector<Advice>& advice) {
-  CronJobStatus entry;
-  entry.cronjob = &cronjob;
-  entry.lock = cronjob.lock();
+  CronJobStatus status;
+  status.cronjob = &cronjob;
+  status.lock = cronjob.lock();
   const auto pods = pods_of(cluster, cronjob);
   if (cluster.status_page)
-    add_state_from_page(*cluster.status_page, entry);
+    add_state_from_page(*cluster.status_page, status);
   else
-    add_state_from_pods(pods, entry);
-  add_last_runs(cluster, pods, entry);
+    add_state_from_pods(pods, status);
+  add_last_runs(cluster, pods, status);
   if (!cronjob.has_own_gate() && !cronjob.job_annotations.contains("lock"))
-    entry.state = "not gated";
+    status.state = "not gated";
   if (cronjob.suspended) {
-    entry.next_note = "suspended";
+    status.next_note = "suspended";
   } else {
-    entry.next = next_due(cronjob, cluster.zones, cluster.now);
+    status.next = next_due(cronjob, cluster.zones, cluster.now);
     if (const auto table = timetable(cronjob, cluster.zones); !table)
-      entry.next_note = "bad schedule";
+      status.next_note = "bad schedule";
     else if (!table->note.empty())
-      entry.next_note = "unknown zone, as UTC";
-    else if (!entry.next)
-      entry.next_note = "never";
+      status.next_note = "unknown zone, as UTC";
+    else if (!status.next)
+      status.next_note = "never";
   }
   for (const Advice& one : advice)
-    if (one.job == cronjob.id()) entry.advice.push_back(one);
-  return entry;
+    if (one.job == cronjob.id()) status.advice.push_back(one);
+  return status;
 }
 
-Json json_of(const CronJobStatus& entry) {
+Json json_of(const CronJobStatus& status) {
   Json counters;
-  if (entry.counters != nullptr) counters = entry.counters->values;
-  return {{"namespace", entry.cronjob->namespace_name},
-          {"cronjob", entry.cronjob->name},
-          {"schedule", entry.cronjob->schedule},
-          {"timeZone", string_or_null(entry.cronjob->time_zone)},
-          {"suspended", entry.cronjob->suspended},
-          {"lock", entry.lock},
-          {"state", entry.state},
-          {"holder", string_or_null(entry.holder)},
-          {"since", time_or_null(entry.since)},
-          {"expires", time_or_null(entry.expires)},
-          {"lastSuccess", time_or_null(entry.last_success)},
-          {"lastSkip", time_or_null(entry.last_skip)},
-          {"lastSkipReason", string_or_null(entry.skip_reason)},
-          {"next", time_or_null(entry.next)},
+  if (status.counters != nullptr) counters = status.counters->values;
+  return {{"namespace", status.cronjob->namespace_name},
+          {"cronjob", status.cronjob->name},
+          {"schedule", status.cronjob->schedule},
+          {"timeZone", string_or_null(status.cronjob->time_zone)},
+          {"suspended", status.cronjob->suspended},
+          {"lock", status.lock},
+          {"state", status.state},
+          {"holder", string_or_null(status.holder)},
+          {"since", time_or_null(status.since)},
+          {"expires", time_or_null(status.expires)},
+          {"lastSuccess", time_or_null(status.last_success)},
+          {"lastSkip", time_or_null(status.last_skip)},
+          {"lastSkipReason", string_or_null(status.skip_reason)},
+          {"next", time_or_null(status.next)},
           {"counters", counters},
-          {"advice", advice_json(entry.advice)}};
+          {"advice", advice_json(status.advice)}};
 }
 
 void add_caution(const Cluster& cluster, Output& output) {

@@ -28,7 +28,7 @@ struct CronJobStatus {
 CronJobStatus status_of_cronjob(const Cluster& cluster, const CronJob& cronjob,
                                 const std::vector<Advice>& advice);
 
-kube::Json json_of(const CronJobStatus& entry);
+kube::Json json_of(const CronJobStatus& status);
 
 // A last section, and JSON: the lock state is old, or derived from pods. Nothing if it is current.
 void add_caution(const Cluster& cluster, Output& output);

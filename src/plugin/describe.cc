@@ -8,8 +8,8 @@
 namespace cronlatch::plugin {
 namespace {
 
-std::vector<Row> settings_of(const Cluster& cluster, const CronJobStatus& entry) {
-  const CronJob& cronjob = *entry.cronjob;
+std::vector<Row> settings_of(const Cluster& cluster, const CronJobStatus& status) {
+  const CronJob& cronjob = *status.cronjob;
   const WallTime now = cluster.now;
   std::vector<Row> rows = {{"cronjob", cronjob.id()}};
   const auto add = [&rows](std::string key, std::string value) {
@@ -21,16 +21,16 @@ std::vector<Row> settings_of(const Cluster& cluster, const CronJobStatus& entry)
   };
   add("schedule", joined(cronjob.schedule, cronjob.time_zone));
   add("concurrency policy", cronjob.concurrency);
-  add("lock", entry.lock);
+  add("lock", status.lock);
   add("gated by", cronjob.has_own_gate() ? "its manifest" : "annotations");
-  add("state", entry.state);
-  add("holder", entry.holder);
-  add("since", when(entry.since));
-  add("expires", when(entry.expires));
-  if (entry.live != nullptr) add("fence", entry.live->fence);
-  add("last success", when(entry.last_success));
-  add("last skip", joined(when(entry.last_skip), entry.skip_reason));
-  add("next", joined(when(entry.next), entry.next_note));
+  add("state", status.state);
+  add("holder", status.holder);
+  add("since", when(status.since));
+  add("expires", when(status.expires));
+  if (status.live != nullptr) add("fence", status.live->fence);
+  add("last success", when(status.last_success));
+  add("last skip", joined(when(status.last_skip), status.skip_reason));
+  add("next", joined(when(status.next), status.next_note));
   for (const auto& [key, value] : cronjob.annotations)
     if (key != "lock" && key != "mirrored") add("cronlatch.dev/" + key, value);
   return rows;
@@ -121,10 +121,10 @@ Section recent_runs(const Cluster& cluster, const std::vector<const Pod*>& pods)
   return section;
 }
 
-Section counters_of(const CronJobStatus& entry) {
+Section counters_of(const CronJobStatus& status) {
   Section section{.title = "counters (from the store)"};
-  if (entry.counters == nullptr) return {};
-  for (const auto& [name, value] : entry.counters->values)
+  if (status.counters == nullptr) return {};
+  for (const auto& [name, value] : status.counters->values)
     if (!name.starts_with("hold_") && !name.starts_with("wait_") && !name.starts_with("last_"))
       section.table.push_back({"  " + name, std::to_string(value)});
   return section;
@@ -143,15 +143,15 @@ Section advice_block(const std::vector<Advice>& advice) {
 }  // namespace
 
 Output describe_output(const Cluster& cluster, const CronJob& cronjob) {
-  const CronJobStatus entry = status_of_cronjob(cluster, cronjob, advise(lock_uses(cluster)));
+  const CronJobStatus status = status_of_cronjob(cluster, cronjob, advise(lock_uses(cluster)));
   const auto pods = pods_of(cluster, cronjob);
   Output output;
-  output.json = json_of(entry);
+  output.json = json_of(status);
   output.json["caution"] = caution_json(cluster);
-  output.sections.push_back({.table = settings_of(cluster, entry)});
+  output.sections.push_back({.table = settings_of(cluster, status)});
   for (Section section :
        {image_command(cluster, cronjob), next_runs(cluster, cronjob), recent_runs(cluster, pods),
-        counters_of(entry), advice_block(entry.advice)})
+        counters_of(status), advice_block(status.advice)})
     if (!section.table.empty() || !section.lines.empty())
       output.sections.push_back(std::move(section));
   add_caution(cluster, output);

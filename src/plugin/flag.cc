@@ -59,7 +59,7 @@ constexpr std::array kFlags = {
          set_switch<&Arguments::watch>},
     Flag{"--status", "", "SERVICE",
          "the operator's status page: NAMESPACE/SERVICE[:PORT], or none;\n"
-         "without it, the variable KUBECTL_CRONLATCH_STATUS, then a search by labels",
+         "without it, KUBECTL_CRONLATCH_STATUS; without both, a search",
          set_text<&Arguments::status>},
     Flag{"--force", "", "", "revoke the lease; without it, only print the effect",
          set_switch<&Arguments::force>},
@@ -81,12 +81,11 @@ constexpr std::array kFlags = {
 };
 // clang-format on
 
-// Sources: `kubectl options` of 1.34; the flags after --warnings-as-errors existed until 1.25.
+// Sources: `kubectl options` of 1.34.4; the flags after --warnings-as-errors existed until 1.25.
 constexpr std::array kKubectlFlags = {
     KubectlFlag{"--as", ""},
     KubectlFlag{"--as-group", ""},
     KubectlFlag{"--as-uid", ""},
-    KubectlFlag{"--as-user-extra", ""},
     KubectlFlag{"--cache-dir", ""},
     KubectlFlag{"--certificate-authority", ""},
     KubectlFlag{"--client-certificate", ""},

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/text.h"
 #include "plugin/kubectl_child.h"
 
 namespace cronlatch::plugin {
@@ -67,8 +68,21 @@ void poll_once(std::vector<KubectlChild>& all, Millis timeout) {
 
 }  // namespace
 
-KubectlCall captured(std::vector<std::string> words, std::string input) {
-  return {std::move(words), KubectlCall::ErrorOutput::captured, std::move(input)};
+std::string error_line(const KubectlResult& result) {
+  constexpr std::size_t kMaxLine = 500;
+  std::string_view message(result.error_output);
+  for (std::string_view rest = message; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (!line.starts_with("Error") && !line.starts_with("error:")) continue;
+    message = line;
+    break;
+  }
+  return printable(message.substr(0, message.find('\n')), kMaxLine);
+}
+
+KubectlCall captured(std::vector<std::string> args, std::string input) {
+  return {std::move(args), KubectlCall::ErrorOutput::captured, std::move(input)};
 }
 
 Result<KubectlResult> run_one(Kubectl& kubectl, KubectlCall call) {

@@ -13,7 +13,7 @@
 namespace cronlatch::plugin {
 
 struct KubectlCall {
-  std::vector<std::string> words;  // after `kubectl` and its global flags
+  std::vector<std::string> args;  // after `kubectl` and its global flags
   enum class ErrorOutput { inherited, captured } error_output = ErrorOutput::inherited;
   std::string input{};  // for standard input; empty: the terminal's, for a login that prompts
 };
@@ -33,14 +33,17 @@ class Kubectl {
   virtual Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& calls) = 0;
 };
 
+// kubectl's error message, printable: its first line, without log lines of -v before it.
+std::string error_line(const KubectlResult& result);
+
 // A call whose standard error is captured.
-KubectlCall captured(std::vector<std::string> words, std::string input = {});
+KubectlCall captured(std::vector<std::string> args, std::string input = {});
 // A batch of one call.
 Result<KubectlResult> run_one(Kubectl& kubectl, KubectlCall call);
 
 struct KubectlSpec {
   std::string program = "kubectl";      // searched in PATH
-  std::vector<std::string> flags;       // --context=..., before the words of every call
+  std::vector<std::string> flags;       // --context=..., before the arguments of every call
   Millis deadline{120'000};             // of one batch; a user may need a minute to log in
   std::size_t max_output = 256U << 20;  // bytes of one result
 };

@@ -89,11 +89,11 @@ void KubectlChild::reap() {
 }
 
 Result<KubectlChild> start_kubectl(const KubectlSpec& spec, const KubectlCall& call) {
-  std::vector<std::string> words = {spec.program};
-  words.insert(words.end(), spec.flags.begin(), spec.flags.end());
-  words.insert(words.end(), call.words.begin(), call.words.end());
+  std::vector<std::string> args = {spec.program};
+  args.insert(args.end(), spec.flags.begin(), spec.flags.end());
+  args.insert(args.end(), call.args.begin(), call.args.end());
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& word : args) argv.push_back(word.data());
   argv.push_back(nullptr);
 
   KubectlChild running;

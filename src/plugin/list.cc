@@ -21,25 +21,25 @@ std::string advice_subjects(const std::vector<Advice>& advice) {
   return out;
 }
 
-std::string count_of(const CronJobStatus& entry, std::string_view counter) {
-  return entry.counters == nullptr ? "" : std::to_string(entry.counters->get(counter));
+std::string count_of(const CronJobStatus& status, std::string_view counter) {
+  return status.counters == nullptr ? "" : std::to_string(status.counters->get(counter));
 }
 
-Row row_of(const CronJobStatus& entry, WallTime now, Namespaces namespaces, Width width) {
+Row row_of(const CronJobStatus& status, WallTime now, Namespaces namespaces, Width width) {
   Row row;
-  if (namespaces == Namespaces::all) row.push_back(entry.cronjob->namespace_name);
-  const std::string zone = entry.cronjob->time_zone;
+  if (namespaces == Namespaces::all) row.push_back(status.cronjob->namespace_name);
+  const std::string zone = status.cronjob->time_zone;
   row.insert(
       row.end(),
-      {entry.cronjob->name, joined(entry.cronjob->schedule, zone.empty() ? "" : '(' + zone + ')'),
-       entry.lock, entry.state, entry.holder, age_or_empty(entry.since, now),
-       time_until(entry.expires, now), age_or_empty(entry.last_success, now),
-       joined(age_or_empty(entry.last_skip, now), entry.skip_reason),
-       joined(time_until(entry.next, now), entry.next_note), advice_subjects(entry.advice)});
+      {status.cronjob->name, joined(status.cronjob->schedule, zone.empty() ? "" : '(' + zone + ')'),
+       status.lock, status.state, status.holder, age_or_empty(status.since, now),
+       time_until(status.expires, now), age_or_empty(status.last_success, now),
+       joined(age_or_empty(status.last_skip, now), status.skip_reason),
+       joined(time_until(status.next, now), status.next_note), advice_subjects(status.advice)});
   if (width == Width::wide)
-    row.insert(row.end(), {count_of(entry, "acquired"), count_of(entry, "skipped_held"),
-                           count_of(entry, "stolen"), count_of(entry, "lost"),
-                           entry.live == nullptr ? "" : entry.live->fence});
+    row.insert(row.end(), {count_of(status, "acquired"), count_of(status, "skipped_held"),
+                           count_of(status, "stolen"), count_of(status, "lost"),
+                           status.live == nullptr ? "" : status.live->fence});
   return row;
 }
 
@@ -63,9 +63,9 @@ Output list_output(const Cluster& cluster, Namespaces namespaces, Width width) {
   section.table.push_back(header(namespaces, width));
   for (const CronJob& cronjob : cluster.cronjobs) {
     if (!uses_lock(cronjob)) continue;
-    const CronJobStatus entry = status_of_cronjob(cluster, cronjob, advice);
-    section.table.push_back(row_of(entry, cluster.now, namespaces, width));
-    output.json["cronjobs"].push_back(json_of(entry));
+    const CronJobStatus status = status_of_cronjob(cluster, cronjob, advice);
+    section.table.push_back(row_of(status, cluster.now, namespaces, width));
+    output.json["cronjobs"].push_back(json_of(status));
     output.names.push_back("cronjob.batch/" + cronjob.name);
   }
   if (section.table.size() == 1)

@@ -4,7 +4,6 @@
 // omitted.
 #include "plugin/read_cluster.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -14,16 +13,16 @@ namespace cronlatch::plugin {
 namespace {
 
 using kube::Json;
-using Words = std::vector<std::string>;
+using Args = std::vector<std::string>;
 
 constexpr std::size_t kMaxBytes = 256U << 20;
 constexpr std::string_view kDefaultPage = "cronlatch/cronlatch-metrics:8080";
 constexpr std::string_view kPageServices =
     "app.kubernetes.io/part-of=cronlatch,cronlatch.dev/port=plain";
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+Args with(Args args, const Args& more) {
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
 }
 
 Result<Json> parsed(const KubectlResult& answer, const std::string& what) {
@@ -47,19 +46,6 @@ void read_all(const KubectlResult& answer, const std::string& what, T (*read)(co
   for (const Json& item : items_of(*list)) out.push_back(read(item));
 }
 
-// kubectl's error message: the first line, unless log lines of -v precede it.
-std::string error_line(const std::string& text) {
-  std::string_view line(text);
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-    if (!one.starts_with("Error") && !one.starts_with("error:")) continue;
-    line = one;
-    break;
-  }
-  return printable(line.substr(0, line.find('\n')), 200);
-}
-
 // "ns/service:8080" -> the path of its status page behind the API server's proxy.
 std::string proxy_path(const std::string& place) {
   const std::size_t slash = place.find('/');
@@ -72,7 +58,7 @@ std::string proxy_path(const std::string& place) {
 
 void set_status_page(const KubectlResult& answer, Cluster& cluster) {
   if (!answer.ok()) {
-    cluster.page_error = error_line(answer.error_output);
+    cluster.page_error = error_line(answer);
     return;
   }
   Result<StatusPage> page = read_status_page(answer.out);
@@ -98,8 +84,8 @@ std::string place_of_service(const KubectlResult& answer) {
          kube::string_at(service, {"metadata", "name"}) + ':' + port;
 }
 
-std::vector<KubectlCall> second_round(const Words& place, Scope scope) {
-  const Words json = {"-o", "json"};
+std::vector<KubectlCall> second_round(const Args& place, Scope scope) {
+  const Args json = {"-o", "json"};
   if (scope == Scope::whole_namespace)
     return {captured(with(with({"get", "pods"}, place), json)),
             captured(with(with({"get", "events"}, place), json)),
@@ -115,22 +101,21 @@ std::vector<KubectlCall> second_round(const Words& place, Scope scope) {
 void report_refusals(const std::vector<KubectlResult>& answers, const Context& context,
                      std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
-    if (!answers[i].ok())
-      context.report_progress("omitted: " + error_line(answers[i].error_output));
+    if (!answers[i].ok()) context.report_progress("omitted: " + error_line(answers[i]));
 }
 
 }  // namespace
 
-Words namespace_flags(const Arguments& arguments) {
+Args namespace_flags(const Arguments& arguments) {
   if (arguments.all_namespaces) return {"-A"};
   if (arguments.namespace_name.empty()) return {};
   return {"-n", arguments.namespace_name};
 }
 
 Result<Cluster> read_cluster(const Arguments& arguments, const Context& context, Scope scope) {
-  const Words place = namespace_flags(arguments);
+  const Args place = namespace_flags(arguments);
   KubectlCall list{with({"get", "cronjobs", "-o", "json"}, place)};
-  if (!arguments.selector.empty()) list.words = with(list.words, {"-l", arguments.selector});
+  if (!arguments.selector.empty()) list.args = with(list.args, {"-l", arguments.selector});
   const auto first = context.kubectl.run({list});
   if (!first) return first.error();
   const Result<Json> cronjobs = parsed(first->front(), "CronJobs");

@@ -78,9 +78,9 @@ Result<Output> show_dry_run(const Context& context, const ReleaseTarget& target,
       run_one(context.kubectl,
               captured({"create", "--dry-run=server", "-f", "-", "-o", "name"}, text + '\n'));
   if (!allowed) return allowed.error();
-  const std::string result =
-      allowed->ok() ? "the API server accepts the Job"
-                    : "the API server refuses the Job: " + printable(allowed->error_output, 500);
+  const std::string result = allowed->ok()
+                                 ? "the API server accepts the Job"
+                                 : "the API server refuses the Job: " + error_line(*allowed);
   context.report_progress("lock " + target.lock + ": " + holder + "; nothing was changed; " +
                           result);
   Output output;

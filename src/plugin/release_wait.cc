@@ -9,7 +9,7 @@ namespace {
 
 using kube::Json;
 using kube::string_at;
-using Words = std::vector<std::string>;
+using Args = std::vector<std::string>;
 
 constexpr Millis kPollInterval{1'000};
 constexpr Millis kPodTimeout{120'000};    // scheduling and image
@@ -27,7 +27,7 @@ JobState state_of(const Json& job) {
 }
 
 // Why the Job's pod has not started; empty if it has. Such a Job may never end.
-std::string pending_reason(const Context& context, const Words& place, const std::string& name) {
+std::string pending_reason(const Context& context, const Args& place, const std::string& name) {
   const auto answer =
       run_one(context.kubectl, captured({"get", "pods", place[0], place[1], "-l",
                                          "batch.kubernetes.io/job-name=" + name, "-o", "json"}));
@@ -52,7 +52,7 @@ std::string pending_reason(const Context& context, const Words& place, const std
 
 Result<Output> await_release_job(const Context& context, const ReleaseTarget& target,
                                  const std::string& job) {
-  const Words place = {"-n", target.namespace_name};
+  const Args place = {"-n", target.namespace_name};
   const std::string name = job.substr(job.rfind('/') + 1);
   const TimePoint began = context.clock.now();
   JobState state = JobState::active;

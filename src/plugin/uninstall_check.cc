@@ -137,12 +137,12 @@ void add_next_step(const UninstallState& state, Output& output) {
 
 // Bindings first: for a binding without its policy the API server logs an error.
 std::vector<std::string> deletion(const std::vector<ClusterObject>& objects) {
-  std::vector<std::string> words = {"delete", "--ignore-not-found"};
+  std::vector<std::string> args = {"delete", "--ignore-not-found"};
   for (const bool bindings : {true, false})
     for (const ClusterObject& object : objects)
       if (object.kind.ends_with("binding") == bindings)
-        words.push_back(object.kind + '/' + object.name);
-  return words;
+        args.push_back(object.kind + '/' + object.name);
+  return args;
 }
 
 Result<Output> refuse_removal(const UninstallState& state, Output output) {

@@ -13,7 +13,7 @@ using kube::Json;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// Words that YAML 1.1 or 1.2 reads as booleans or null.
+// Args that YAML 1.1 or 1.2 reads as booleans or null.
 bool is_reserved(std::string word) {
   constexpr std::array<std::string_view, 9> kReserved = {"y",   "n",    "yes",   "no",  "on",
                                                          "off", "true", "false", "null"};

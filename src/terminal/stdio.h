@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing to the two standard streams without buffers in between: what is written is written, what
-// is not is known.
+// Writes to the two standard streams without a buffer, so that every failure is reported.
 #pragma once
 
 #include <optional>
@@ -15,10 +14,10 @@ namespace cronlatch {
 // All of `text`, or Code::system with the reason (a closed pipe, a full disk).
 Status write_stdout(std::string_view text);
 
-// Best effort, and never waits: a run whose log nobody reads must still renew its lease.
+// Never waits, and drops what cannot be written: a run whose log is not read must renew its lease.
 void write_stderr(std::string_view text);
 
-// Writes what `fd` takes now and drops the rest.
+// Writes what `fd` accepts without waiting and drops the rest.
 void write_now(int fd, std::string_view text);
 
 // Writes everything to `fd`, waiting where it would block; the errno of the failure, or 0. With a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for people, and which of the two values of `-o` was asked for. Pure.
+// Tables for a terminal, and the value of `-o`. Pure.
 #pragma once
 
 #include <string>

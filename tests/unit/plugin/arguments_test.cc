@@ -48,11 +48,11 @@ TEST(PluginArguments, PassEveryGlobalFlagToKubectl) {
                 ElementsAre(std::string(flag.name) + (flag.is_switch ? "=true" : "=value")));
     EXPECT_TRUE(arguments->all_namespaces);
   }
-  // As `kubectl options` of 1.34 prints them; --namespace is the plugin's own, too.
+  // The output of `kubectl options` of 1.34.4; --namespace is the plugin's own, too.
   for (const std::string name : {"as",
                                  "as-group",
                                  "as-uid",
-                                 "as-user-extra",
+
                                  "cache-dir",
                                  "certificate-authority",
                                  "client-certificate",

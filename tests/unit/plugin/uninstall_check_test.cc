@@ -81,7 +81,7 @@ class ClusterKubectl final : public Kubectl {
  public:
   Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& calls) override {
     std::vector<KubectlResult> answers;
-    for (const KubectlCall& call : calls) answers.push_back(answer(call.words));
+    for (const KubectlCall& call : calls) answers.push_back(answer(call.args));
     return answers;
   }
   std::vector<Json> cronjobs, deployments, objects;
@@ -89,16 +89,16 @@ class ClusterKubectl final : public Kubectl {
   std::string forbidden;  // the kinds that cannot be listed
 
  private:
-  KubectlResult answer(const std::vector<std::string>& words) {
-    if (words[0] == "delete") {
-      deleted.assign(words.begin() + 2, words.end());
+  KubectlResult answer(const std::vector<std::string>& args) {
+    if (args[0] == "delete") {
+      deleted.assign(args.begin() + 2, args.end());
       objects.clear();
       return {};
     }
-    if (words[1] == forbidden) return {1, "", "Forbidden"};
-    const auto& items = words[1] == "cronjobs"      ? cronjobs
-                        : words[1] == "deployments" ? deployments
-                                                    : objects;
+    if (args[1] == forbidden) return {1, "", "Forbidden"};
+    const auto& items = args[1] == "cronjobs"      ? cronjobs
+                        : args[1] == "deployments" ? deployments
+                                                   : objects;
     return {0, kube::to_text(list(items)), ""};
   }
 };
@@ -111,9 +111,9 @@ struct NoClock final : Clock {
 class UninstallCheck : public ::testing::Test {
  protected:
   Result<Output> run(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"uninstall-check"};
-    words.insert(words.end(), more.begin(), more.end());
-    const auto arguments = parse_arguments(words, {});
+    std::vector<std::string> args = {"uninstall-check"};
+    args.insert(args.end(), more.begin(), more.end());
+    const auto arguments = parse_arguments(args, {});
     if (!arguments) return arguments.error();
     return arguments->verb->function(*arguments,
                                      {kubectl, clock, [](const std::string&) { return Zone{}; },

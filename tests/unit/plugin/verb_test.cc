@@ -20,7 +20,7 @@ struct StillClock final : Clock {
   WallTime wall() const override { return recorded_at(); }
 };
 
-// Returns the text of the longest key that the words of a call contain; otherwise NotFound.
+// Returns the text of the longest key that the arguments of a call contain; otherwise NotFound.
 class RecordedKubectl final : public Kubectl {
  public:
   Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& batch) override {
@@ -29,7 +29,7 @@ class RecordedKubectl final : public Kubectl {
     ++rounds;
     for (const KubectlCall& call : batch) {
       std::string words;
-      for (const std::string& word : call.words) words += (words.empty() ? "" : " ") + word;
+      for (const std::string& word : call.args) words += (words.empty() ? "" : " ") + word;
       calls.push_back(words);
       if (!call.input.empty()) inputs.push_back(call.input);
       KubectlResult result{1, "", log_lines + "Error from server (NotFound): " + words};
