@@ -11,6 +11,9 @@
 
 namespace cronlatch::plugin {
 
+// The label of every object of cronlatch.
+inline constexpr char kPartOfCronlatch[] = "app.kubernetes.io/part-of=cronlatch";
+
 // Exit code 0: no CronJob requests a lock. 1: some do.
 Output uninstall_output(const UninstallState& state);
 
