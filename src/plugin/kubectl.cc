@@ -17,36 +17,36 @@
 namespace cronlatch::plugin {
 namespace {
 
-constexpr std::size_t kBlock = 65'536;
+constexpr std::size_t kReadSize = 65'536;
 constexpr std::size_t kMaxErrorOutput = 65'536;
 
-void write_some(KubectlChild& running) {
+void write_some(KubectlChild& child) {
   const ssize_t written =
-      write(running.in.get(), running.unwritten_input.data(), running.unwritten_input.size());
+      write(child.in.get(), child.unwritten_input.data(), child.unwritten_input.size());
   if (written < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (written > 0) running.unwritten_input.remove_prefix(static_cast<std::size_t>(written));
-  if (written <= 0 || running.unwritten_input.empty()) running.in.close_pipe();
+  if (written > 0) child.unwritten_input.remove_prefix(static_cast<std::size_t>(written));
+  if (written <= 0 || child.unwritten_input.empty()) child.in.close_pipe();
 }
 
 void read_some(PipeEnd& end, std::string& text) {
-  std::array<char, kBlock> section;
-  const ssize_t got = read(end.get(), section.data(), section.size());
+  std::array<char, kReadSize> buffer;
+  const ssize_t got = read(end.get(), buffer.data(), buffer.size());
   if (got > 0)
-    text.append(section.data(), static_cast<std::size_t>(got));
+    text.append(buffer.data(), static_cast<std::size_t>(got));
   else if (got == 0 || errno != EINTR)
     end.close_pipe();
 }
 
 // Waits until a pipe is ready, or until the timeout, and moves the available bytes.
-void poll_once(std::vector<KubectlChild>& all, Millis timeout) {
+void poll_once(std::vector<KubectlChild>& children, Millis timeout) {
   std::vector<pollfd> fds;
   const auto add = [&fds](const PipeEnd& end, short events) {
     if (end.open()) fds.push_back({end.get(), events, 0});
   };
-  for (const KubectlChild& running : all) {
-    add(running.in, POLLOUT);
-    add(running.out, POLLIN);
-    add(running.error_output, POLLIN);
+  for (const KubectlChild& child : children) {
+    add(child.in, POLLOUT);
+    add(child.out, POLLIN);
+    add(child.error_output, POLLIN);
   }
   if (poll(fds.data(), fds.size(), static_cast<int>(timeout.count())) <= 0) return;
   const auto ready = [&fds](const PipeEnd& end) {
@@ -54,14 +54,14 @@ void poll_once(std::vector<KubectlChild>& all, Millis timeout) {
              return f.fd == end.get() && f.revents != 0;
            });
   };
-  for (KubectlChild& running : all) {
-    if (ready(running.in)) write_some(running);
-    if (ready(running.out)) read_some(running.out, running.result.out);
-    if (ready(running.error_output)) {
-      read_some(running.error_output, running.result.error_output);
+  for (KubectlChild& child : children) {
+    if (ready(child.in)) write_some(child);
+    if (ready(child.out)) read_some(child.out, child.result.out);
+    if (ready(child.error_output)) {
+      read_some(child.error_output, child.result.error_output);
       // Further output is read and dropped: a full pipe would block kubectl.
-      if (running.result.error_output.size() > kMaxErrorOutput)
-        running.result.error_output.resize(kMaxErrorOutput);
+      if (child.result.error_output.size() > kMaxErrorOutput)
+        child.result.error_output.resize(kMaxErrorOutput);
     }
   }
 }
@@ -93,34 +93,32 @@ Result<KubectlResult> run_one(Kubectl& kubectl, KubectlCall call) {
 
 Result<std::vector<KubectlResult>> RealKubectl::run(const std::vector<KubectlCall>& calls) {
   const TimePoint give_up = clock_.now() + spec_.deadline;
-  std::vector<KubectlChild> all;
+  std::vector<KubectlChild> children;
   for (const KubectlCall& call : calls) {
-    Result<KubectlChild> running = start_kubectl(spec_, call);
-    if (!running) return running.error();
-    all.push_back(std::move(running).value());
+    Result<KubectlChild> child = start_kubectl(spec_, call);
+    if (!child) return child.error();
+    children.push_back(std::move(child).value());
   }
-  const auto has_open_output = [](const KubectlChild& running) {
-    return running.has_open_output();
-  };
-  while (std::any_of(all.begin(), all.end(), has_open_output)) {
+  const auto has_open_output = [](const KubectlChild& child) { return child.has_open_output(); };
+  while (std::any_of(children.begin(), children.end(), has_open_output)) {
     const auto left = std::chrono::duration_cast<Millis>(give_up - clock_.now());
     if (left.count() <= 0)
       return Error{Code::unreachable,
                    spec_.program + " did not end within " +
                        std::to_string(spec_.deadline.count() / 1'000) + " s",
                    "check the connection: kubectl get namespaces"};
-    poll_once(all, left);
-    for (const KubectlChild& running : all)
-      if (running.result.out.size() > spec_.max_output)
+    poll_once(children, left);
+    for (const KubectlChild& child : children)
+      if (child.result.out.size() > spec_.max_output)
         return Error{
             Code::config,
             spec_.program + " printed more than " + std::to_string(spec_.max_output >> 20) + " MiB",
             "read one namespace: -n NAMESPACE"};
   }
   std::vector<KubectlResult> answers;
-  for (KubectlChild& running : all) {
-    running.reap();
-    answers.push_back(std::move(running.result));
+  for (KubectlChild& child : children) {
+    child.reap();
+    answers.push_back(std::move(child.result));
   }
   return answers;
 }

@@ -96,7 +96,7 @@ Result<KubectlChild> start_kubectl(const KubectlSpec& spec, const KubectlCall& c
   for (std::string& word : args) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  KubectlChild running;
+  KubectlChild child;
   Pipe in, out = Pipe::make(), error_output;
   SpawnActions actions;
   actions.connect(out.write.get(), STDOUT_FILENO);
@@ -109,18 +109,18 @@ Result<KubectlChild> start_kubectl(const KubectlSpec& spec, const KubectlCall& c
     actions.connect(error_output.write.get(), STDERR_FILENO);
   }
   const SpawnAttributes attributes;
-  const int failed = posix_spawnp(&running.pid, spec.program.c_str(), actions.get(),
-                                  attributes.get(), argv.data(), environ);
+  const int failed = posix_spawnp(&child.pid, spec.program.c_str(), actions.get(), attributes.get(),
+                                  argv.data(), environ);
   if (failed != 0) {
-    running.pid = 0;
+    child.pid = 0;
     return cannot_run(spec.program, failed);
   }
-  running.in = std::move(in.write);
-  running.out = std::move(out.read);
-  running.error_output = std::move(error_output.read);
-  running.unwritten_input = call.input;
-  if (running.in.open()) fcntl(running.in.get(), F_SETFL, O_NONBLOCK);
-  return running;
+  child.in = std::move(in.write);
+  child.out = std::move(out.read);
+  child.error_output = std::move(error_output.read);
+  child.unwritten_input = call.input;
+  if (child.in.open()) fcntl(child.in.get(), F_SETFL, O_NONBLOCK);
+  return child;
 }
 
 }  // namespace cronlatch::plugin

@@ -2,6 +2,7 @@
 #include "plugin/run_verb.h"
 
 #include <optional>
+#include <utility>
 
 #include "plugin/help.h"
 #include "plugin/render.h"
@@ -16,17 +17,26 @@ std::string separator(OutputFormat format) {
   return format == OutputFormat::table || format == OutputFormat::wide ? "\n" : "";
 }
 
-// Ages in the table change all the time; the JSON has times, which change only with the data.
+// The part of the JSON whose changes are printed. A renewal moves `expires` every few seconds, and
+// the clock moves `next`; ages are in the table only.
+kube::Json watched_part(kube::Json json) {
+  if (!json.is_object() || !json.contains("cronjobs")) return json;
+  for (kube::Json& cronjob : json["cronjobs"])
+    for (const char* const key : {"expires", "next"}) cronjob.erase(key);
+  return json;
+}
+
 Error watch(const Arguments& arguments, const Context& context, const Print& print) {
   std::optional<kube::Json> printed;
   while (true) {
     const Result<Output> output = arguments.verb->function(arguments, context);
     if (!output) return output.error();
-    if (!printed || *printed != output->json) {
+    kube::Json current = watched_part(output->json);
+    if (!printed || *printed != current) {
       const std::string text = render(*output, arguments.output);
       const Status status = print(printed ? separator(arguments.output) + text : text);
       if (!status) return status.error();
-      printed = output->json;
+      printed = std::move(current);
     }
     context.sleep(kWatchInterval);
   }

@@ -211,5 +211,31 @@ TEST_F(PluginVerbs, WatchPrintsAgainOnlyAfterAChange) {
   EXPECT_EQ(printed[1], "");
 }
 
+TEST_F(PluginVerbs, WatchPrintsNothingAfterTheRenewalOfALease) {
+  const auto status_page = [](const std::string& holder, const std::string& expires) {
+    return R"({"v":1,"store":{"up":true},"locks":[{"lock":"shop/nightly","state":"held","holder":")" +
+           holder + R"(","expires":")" + expires + R"("}]})";
+  };
+  std::vector<std::string> printed;
+  int rounds = 0;
+  kubectl.before_round = [&] {
+    ++rounds;  // two for each list
+    kubectl.results["/proxy/status"] =
+        status_page(rounds < 7 ? "shop/a" : "shop/b",
+                    rounds < 5 ? "2026-11-22T06:28:10Z" : "2026-11-22T06:28:20Z");
+  };
+  const auto arguments = parse_arguments(std::vector<std::string>{"-w", "-n", "shop"}, {});
+  ASSERT_TRUE(arguments);
+  const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
+    printed.push_back(text);
+    if (printed.size() == 2) return Error{Code::system, "closed pipe"};
+    return Done{};
+  });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(rounds, 8);
+  EXPECT_THAT(printed[0], HasSubstr("shop/a"));
+  EXPECT_THAT(printed[1], HasSubstr("shop/b"));
+}
+
 }  // namespace
 }  // namespace cronlatch::plugin
