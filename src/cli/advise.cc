@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cronlatch advise`: recommended settings, from the lock statistics of the store. They contain no
-// schedule: --schedule gives that of the lock in --lock.
+// `cronlatch advise`: recommended settings from the lock statistics. They do not contain the
+// schedule: --schedule gives it for the lock that --lock names.
 #include "advice/advice.h"
 
 #include <array>
@@ -22,8 +22,8 @@ std::vector<LockUse> uses_of(const std::vector<LockView>& views) {
   return uses;
 }
 
-// From the command line: facts that the lock statistics do not contain.
-Status add_settings(const Loaded& loaded, const Clock& clock, std::vector<LockUse>& uses) {
+// The settings of the lock that only the command line contains.
+Status add_configuration(const Loaded& loaded, const Clock& clock, std::vector<LockUse>& uses) {
   const auto schedule = loaded.extras.find(kSchedule);
   std::optional<Seconds> gap;
   if (schedule != loaded.extras.end()) {
@@ -53,7 +53,7 @@ std::string json_of(const std::vector<Advice>& advice) {
 
 std::string text_of(const std::vector<Advice>& advice, std::size_t locks) {
   if (advice.empty())
-    return "no advice for " + std::to_string(locks) + (locks == 1 ? " lock\n" : " locks\n");
+    return "no recommendation for " + std::to_string(locks) + (locks == 1 ? " lock\n" : " locks\n");
   std::vector<Row> rows = {{"LOCK", "JOB", "ABOUT", "REASON", "SET"}};
   for (const Advice& one : advice)
     rows.push_back({one.lock, one.job, one.about, one.reason, one.set});
@@ -67,13 +67,14 @@ Result<Printed> advise_command(const Invocation& invocation) {
   if (!session) return session.error();
   const std::string& lock = session->loaded.options.lock;
   if (lock.empty() && session->loaded.extras.contains(kSchedule))
-    return Error{Code::usage, "--schedule requires --lock", "add --lock NAME"};
+    return Error{Code::usage, "--schedule needs --lock",
+                 "name the lock that has this schedule with --lock"};
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
   std::vector<LockUse> uses = uses_of(*views);
   if (!lock.empty()) {
     std::erase_if(uses, [&](const LockUse& use) { return use.lock != lock; });
-    if (const Status added = add_settings(session->loaded, invocation.clock, uses); !added)
+    if (const Status added = add_configuration(session->loaded, invocation.clock, uses); !added)
       return added.error();
   }
   const std::vector<Advice> advice = advise(uses);

@@ -23,7 +23,7 @@ int write_all(int fd, std::string_view text, std::optional<Millis> limit) {
     if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (written < 0 && errno == EAGAIN) {
-      // The parent process may have set the stream to non-blocking mode.
+      // Another process that shares this stream may have made it non-blocking.
       pollfd waiting{fd, POLLOUT, 0};
       const auto left = std::chrono::ceil<Millis>(end - Steady::now());
       if (limit && left.count() <= 0) return EAGAIN;
@@ -47,8 +47,8 @@ void write_now(int fd, std::string_view text) {
     iovec piece{const_cast<char*>(text.data()), text.size()};
     ssize_t written = pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
     if (written < 0) {
-      // Older kernels do not support RWF_NOWAIT for pipes and terminals. For files it can fail
-      // because memory is not available at once.
+      // Older kernels do not support this for pipes and terminals; a file may need to wait for
+      // memory.
       pollfd ready{fd, POLLOUT, 0};
       if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
       written = write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));

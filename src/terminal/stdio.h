@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes to the two standard streams without a buffer, so that every failure is reported.
+// Unbuffered writes to the standard streams: the caller gets every error.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace cronlatch {
 // All of `text`, or Code::system with the reason (a closed pipe, a full disk).
 Status write_stdout(std::string_view text);
 
-// Never waits, and drops what cannot be written: a run whose log is not read must renew its lease.
+// Best effort, never blocks: a run whose log is not read must still renew its lease.
 void write_stderr(std::string_view text);
 
-// Writes what `fd` accepts without waiting and drops the rest.
+// Writes what `fd` accepts at once and drops the rest.
 void write_now(int fd, std::string_view text);
 
 // Writes everything to `fd`, waiting where it would block; the errno of the failure, or 0. With a

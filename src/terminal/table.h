@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for a terminal, and the value of `-o`. Pure.
+// Text tables, and the values of `-o`. Pure.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ Result<Format> parse_format(std::string_view text);
 using Row = std::vector<std::string>;
 
 // Columns padded to their widest cell, two spaces between them, nothing after the last. An empty
-// cell is shown as "-". Cells are made printable: what a store holds never reaches a terminal raw.
+// cell is shown as "-". Cells are made printable, because a store can contain control characters.
 std::string render_table(const std::vector<Row>& rows);
 
 // For people: seconds with at most one decimal, "96.1s"; show_duration where that is whole.
