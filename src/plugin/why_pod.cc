@@ -91,7 +91,7 @@ Finding running(const Cluster& cluster, const Pod& pod) {
             "no action is needed; if the holder hangs: kubectl cronlatch release " + lock->name +
                 " --force"};
   return {"running", "its container runs" + since + ": it holds its lock, or waits for it",
-          logs(pod) + " contains which"};
+          "its log reports which: " + logs(pod)};
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::vector<Finding> findings_of_pod(const Cluster& cluster, const Job& job, con
       out.push_back({"not_marked",
                      "its scheduled time is done, but the store did not record that: a retry or "
                      "another cluster may do the same work again",
-                     "was Redis unavailable when the command exited? " + logs(pod)});
+                     "check whether Redis was unavailable when the command exited; " + logs(pod)});
   } else if (pod.phase == "Failed") {
     out.push_back(no_result(pod));
   } else {
