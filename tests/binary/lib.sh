@@ -9,6 +9,7 @@ source "$ROOT/scripts/common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
 BINARY=${TESTED_BINARY:-$BINARY}
+PLUGIN=${TESTED_PLUGIN:-$PLUGIN}
 SUBJECT=$(basename -- "$0" _test.sh)
 FAILED=0
 

@@ -38,7 +38,7 @@ needs "the policies are left" only_policies_left
 check "the printed command removes the annotations without the operator" run_printed_command report
 check "its Jobs run without a lock, as the user asked" ungated report
 becomes "the check is clean, and says how to delete the policies" check_has 0 "uninstall-check --remove"
-check "it deletes them" check_has 0 "nothing of cronlatch is left" --remove
+check "it deletes them" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 becomes "nothing is left" nothing_left
 
 becomes "a CronJob can be annotated while nothing is installed" cronjob early lock=true -- "echo ran"
@@ -53,7 +53,7 @@ check "the check deletes no policy of an installed release" check_has 1 "nothing
 check "the printed command removes the annotations with the operator" run_printed_command early
 becomes "the check is clean, and says how to uninstall" check_has 0 "helm uninstall cronlatch -n cronlatch"
 check "helm uninstall succeeds" uninstall
-check "the policies are deleted" check_has 0 "nothing of cronlatch is left" --remove
+check "the policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 becomes "nothing is left again" nothing_left
 check "the chart installs again" install_chart
 check "an upgrade works again" upgrade_to debug

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin/why_told.h"
+#include "plugin/why_outcome.h"
 
 #include "core/outcome_text.h"
 #include "labels/names.h"
@@ -13,18 +13,18 @@ struct NextStep {
   std::string next;
 };
 
-std::string release(const Left& left) {
+std::string release(const RunResult& left) {
   return "kubectl cronlatch release " + left.lock + " --force";
 }
 
 NextStep ran(const Pod& pod) {
-  if (pod.left.reason == Reason::ungated)
+  if (pod.result.reason == Reason::ungated)
     return {"ungated",
             "remove cronlatch.dev/on-store-down, unless runs without a lock are acceptable"};
   return pod.exit_code == 0 ? NextStep{"succeeded", ""} : NextStep{"failed", logs(pod)};
 }
 
-NextStep skipped(const Left& left) {
+NextStep skipped(const RunResult& left) {
   if (left.reason == Reason::done) return {"done", ""};
   return {"skipped",
           "nothing, if that run does the work. To show it: kubectl cronlatch describe. If it "
@@ -33,7 +33,7 @@ NextStep skipped(const Left& left) {
 }
 
 NextStep lost(const Pod& pod) {
-  switch (pod.left.reason) {
+  switch (pod.result.reason) {
     case Reason::revoked:
       return {"lost", ""};
     case Reason::taken:
@@ -52,7 +52,7 @@ NextStep refused(const Pod& pod) {
   const std::string secret = " in the Secret " + std::string(kStoreVolume) + " of namespace " +
                              pod.namespace_name +
                              " (or the one that cronlatch.dev/store-secret names); ";
-  switch (pod.left.reason) {
+  switch (pod.result.reason) {
     case Reason::auth:
       return {"store_refused", "check username and password" + secret + logs(pod)};
     case Reason::tls:
@@ -71,10 +71,10 @@ NextStep next_step(const Pod& pod, Kind kind) {
     case Kind::ran:
       return ran(pod);
     case Kind::skipped:
-      return skipped(pod.left);
+      return skipped(pod.result);
     case Kind::busy:
       return {"busy",
-              "set a longer cronlatch.dev/wait-timeout; if the holder hangs: " + release(pod.left)};
+              "set a longer cronlatch.dev/wait-timeout; if the holder hangs: " + release(pod.result)};
     case Kind::lost:
       return lost(pod);
     case Kind::store_down:
@@ -97,8 +97,8 @@ NextStep next_step(const Pod& pod, Kind kind) {
 
 }  // namespace
 
-Finding told(const Pod& pod, Kind kind) {
-  const Left& left = pod.left;
+Finding outcome_finding(const Pod& pod, Kind kind) {
+  const RunResult& left = pod.result;
   NextStep step = next_step(pod, kind);
   return {std::move(step.code),
           outcome_sentence({.kind = kind,

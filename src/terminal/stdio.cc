@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/stdio.h"
+#include "terminal/stdio.h"
 
 #include <poll.h>
 #include <sys/uio.h>

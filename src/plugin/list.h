@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kubectl cronlatch`: gated CronJobs as rows. Pure.
+// `kubectl cronlatch ls`: gated CronJobs as rows. Pure.
 #pragma once
 
 #include "plugin/cluster.h"
-#include "plugin/page.h"
+#include "plugin/output.h"
 
 namespace cronlatch::plugin {
 
 enum class Width { normal, wide };
 enum class Namespaces { one, all };
 
-Page list_page(const Cluster& cluster, Namespaces namespaces, Width width);
+Output list_output(const Cluster& cluster, Namespaces namespaces, Width width);
 
 }  // namespace cronlatch::plugin

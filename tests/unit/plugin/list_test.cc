@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table, the page of one CronJob, and both without the operator's status page.
-#include "plugin/listing.h"
+// The table and the description of one CronJob, with and without the operator's status page.
+#include "plugin/list.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-kube::Json entry(const Page& page, const std::string& name) {
+kube::Json entry(const Output& page, const std::string& name) {
   for (const kube::Json& one : page.json["cronjobs"])
     if (one["cronjob"] == name) return one;
   ADD_FAILURE() << "no " << name;
@@ -30,12 +30,12 @@ constexpr char kPage[] = R"({"v":1,"time":"2026-11-22T06:27:40Z","version":"0.1.
 
 Cluster live() {
   Cluster cluster = recorded();
-  cluster.page = read_status_page(kPage).value();
+  cluster.status_page = read_status_page(kPage).value();
   return cluster;
 }
 
-TEST(Listing, ShowsWhatTheStoreKnows) {
-  const kube::Json nightly = entry(list_page(live(), Namespaces::all, Width::normal), "nightly");
+TEST(Listing, ContainsTheLockStateOfTheStatusPage) {
+  const kube::Json nightly = entry(list_output(live(), Namespaces::all, Width::normal), "nightly");
 
   EXPECT_EQ(nightly["state"], "held");
   EXPECT_EQ(nightly["holder"], "shop/p-1");
@@ -46,73 +46,73 @@ TEST(Listing, ShowsWhatTheStoreKnows) {
   EXPECT_EQ(nightly["lastSkipReason"], "held by shop/nightly-holds-ppx9d");
   EXPECT_EQ(nightly["next"], "2026-11-23T01:00:00Z");
   EXPECT_EQ(nightly["counters"]["skipped_held"], 9);
-  // 80 s of a ttl of 120 s unrenewed when the store was read; skipped 9 of 13 times.
+  // 80 s of a ttl of 120 s since the renewal when the store was read; skipped 9 of 13 times.
   EXPECT_EQ(nightly["advice"].size(), 2u);
 }
 
-TEST(Listing, ShowsPodsAndSaysSoWhereThereIsNoPage) {
-  const Page page = list_page(recorded(), Namespaces::all, Width::normal);
+TEST(Listing, DerivesTheStateFromPodsWithoutTheStatusPageAndReportsThis) {
+  const Output page = list_output(recorded(), Namespaces::all, Width::normal);
 
   const kube::Json nightly = entry(page, "nightly");
   EXPECT_EQ(nightly["state"], "running");
   EXPECT_EQ(nightly["holder"], "shop/nightly-holds-ppx9d");
-  EXPECT_THAT(page.blocks.back().lines.front(), HasSubstr("no live lock state (not found)"));
+  EXPECT_THAT(page.sections.back().lines.front(), HasSubstr("no live lock state (not found)"));
 }
 
-TEST(Listing, SaysHowOldThePictureIs) {
+TEST(Listing, ReportsTheAgeOfTheState) {
   Cluster cluster = live();
-  EXPECT_EQ(list_page(cluster, Namespaces::all, Width::normal).json["caution"], nullptr);
+  EXPECT_EQ(list_output(cluster, Namespaces::all, Width::normal).json["caution"], nullptr);
   cluster.now.us += 300'000'000;
-  EXPECT_THAT(list_page(cluster, Namespaces::all, Width::normal).json["caution"],
-              HasSubstr("5m ago"));
-  cluster.page->store_up = false;
-  cluster.page->error = "connection refused";
-  EXPECT_THAT(list_page(cluster, Namespaces::all, Width::normal).json["caution"],
+  EXPECT_THAT(list_output(cluster, Namespaces::all, Width::normal).json["caution"],
+              HasSubstr("5m old"));
+  cluster.status_page->store_up = false;
+  cluster.status_page->error = "connection refused";
+  EXPECT_THAT(list_output(cluster, Namespaces::all, Width::normal).json["caution"],
               HasSubstr("connection refused"));
 }
 
 TEST(Listing, RowsFitTheirHeader) {
   for (const Namespaces namespaces : {Namespaces::one, Namespaces::all})
     for (const Width width : {Width::normal, Width::wide}) {
-      const Page page = list_page(live(), namespaces, width);
-      ASSERT_EQ(page.blocks[0].table.size(), 5u);
-      for (const Cells& row : page.blocks[0].table)
-        EXPECT_EQ(row.size(), page.blocks[0].table[0].size());
+      const Output page = list_output(live(), namespaces, width);
+      ASSERT_EQ(page.sections[0].table.size(), 5u);
+      for (const Row& row : page.sections[0].table)
+        EXPECT_EQ(row.size(), page.sections[0].table[0].size());
     }
 }
 
-TEST(Listing, SuspendedUnmirroredAndBrokenSchedulesAreToldInTheRow) {
+TEST(Listing, ReportsSuspendedUncopiedAndInvalidInTheRow) {
   Cluster cluster = live();
   for (CronJob& cronjob : cluster.cronjobs)
     if (cronjob.name == "busy")
-      cronjob.mirrored.clear();
+      cronjob.job_annotations.clear();
     else if (cronjob.name == "hourly")
       cronjob.schedule = "x";
-  const Page page = list_page(cluster, Namespaces::all, Width::normal);
+  const Output page = list_output(cluster, Namespaces::all, Width::normal);
   EXPECT_EQ(entry(page, "busy")["state"], "not gated");
   std::string text;
-  for (const Cells& row : page.blocks[0].table)
+  for (const Row& row : page.sections[0].table)
     for (const std::string& cell : row) text += cell + '|';
   EXPECT_THAT(text, HasSubstr("suspended"));
   EXPECT_THAT(text, HasSubstr("bad schedule"));
 }
 
-TEST(Listing, WhereNothingIsGatedItSaysHow) {
+TEST(Listing, WithoutGatedCronJobsExplainsTheAnnotation) {
   Cluster cluster = recorded();
   for (CronJob& cronjob : cluster.cronjobs) cronjob.annotations.clear();
-  const Page page = list_page(cluster, Namespaces::all, Width::normal);
-  EXPECT_THAT(page.blocks.front().lines.front(), HasSubstr("cronlatch.dev/lock=true"));
+  const Output page = list_output(cluster, Namespaces::all, Width::normal);
+  EXPECT_THAT(page.sections.front().lines.front(), HasSubstr("cronlatch.dev/lock=true"));
 }
 
-TEST(Describe, ShowsTheNextRunsByTheClockOfTheirZone) {
+TEST(Describe, ContainsTheNextRunsInLocalTime) {
   const Cluster cluster = live();
-  const Page page = describe_page(cluster, cronjob_of(cluster, "nightly"));
+  const Output page = describe_output(cluster, cronjob_of(cluster, "nightly"));
   std::string text;
-  for (const Block& block : page.blocks) {
-    text += block.title + '\n';
-    for (const Cells& row : block.table)
+  for (const Section& section : page.sections) {
+    text += section.title + '\n';
+    for (const Row& row : section.table)
       for (const std::string& cell : row) text += cell + '|';
-    for (const std::string& line : block.lines) text += line + '\n';
+    for (const std::string& line : section.lines) text += line + '\n';
   }
   EXPECT_THAT(text, HasSubstr("2026-11-23 02:00 Europe/Berlin"));
   EXPECT_THAT(text, HasSubstr("skipped (held)"));
@@ -120,8 +120,8 @@ TEST(Describe, ShowsTheNextRunsByTheClockOfTheirZone) {
   EXPECT_THAT(text, HasSubstr("set cronlatch.dev/ttl: \"4m\""));
 }
 
-// What the operator renders is what the plugin reads.
-TEST(StatusPage, TellsHowLongRunsTake) {
+// The plugin reads what the operator writes.
+TEST(StatusPage, ContainsTheDurationOfRuns) {
   LockView view;
   view.lock = "shop/nightly";
   Counters& counters = view.jobs["shop/nightly"];
@@ -129,17 +129,17 @@ TEST(StatusPage, TellsHowLongRunsTake) {
   const auto page = read_status_page(R"({"v":1,"locks":[)" + lock_json(view) + "]}");
   ASSERT_TRUE(page);
   Cluster cluster = recorded();
-  cluster.page = *page;
-  for (const LockUse& use : uses(cluster)) {
+  cluster.status_page = *page;
+  for (const LockUse& use : lock_uses(cluster)) {
     if (use.job != "shop/nightly") continue;
     EXPECT_EQ(use.slow_run, p95_hold(counters));
-    EXPECT_EQ(use.slow_run_is, "19 of 20 runs end within");
+    EXPECT_EQ(use.slow_run_label, "19 of 20 runs end within");
     return;
   }
-  ADD_FAILURE() << "shop/nightly is not there";
+  ADD_FAILURE() << "shop/nightly does not exist";
 }
 
-TEST(StatusPage, ForeignTextIsRefused) {
+TEST(StatusPage, OtherTextIsAnError) {
   EXPECT_FALSE(read_status_page("<html>"));
   EXPECT_FALSE(read_status_page(R"({"v":2})"));
   EXPECT_FALSE(read_status_page("[]"));
