@@ -54,7 +54,7 @@ class Operator {
   const Settings settings_;
   const ServerTimeouts timeouts_;
   const KernelClock clock_;
-  const Disk disk_;
+  const HostFiles disk_;
   const Log log_;
   Metrics metrics_;
   Readiness readiness_;

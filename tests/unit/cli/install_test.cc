@@ -49,7 +49,7 @@ TEST(Install, NamesADirectoryThatIsMissing) {
   ASSERT_FALSE(installed.ok());
   EXPECT_EQ(installed.error().code, Code::config);
   EXPECT_THAT(installed.error().message, testing::HasSubstr("/no/such/directory"));
-  EXPECT_THAT(installed.error().hint, testing::HasSubstr("must exist"));
+  EXPECT_THAT(installed.error().hint, testing::HasSubstr("create the directory"));
 }
 
 }  // namespace
