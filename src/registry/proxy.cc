@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "base/fd.h"
-#include "registry/file.h"
+#include "registry/private_directory.h"
 #include "registry/proxy_tunnel.h"
 
 namespace cronlatch::registry {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/fd.h"
-#include "registry/file.h"
+#include "registry/private_directory.h"
 #include "registry/proxy.h"
 
 namespace cronlatch::registry {

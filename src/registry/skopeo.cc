@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "kube/access.h"
-#include "registry/child.h"
-#include "registry/file.h"
+#include "registry/child_process.h"
+#include "registry/private_directory.h"
 
 namespace cronlatch::registry {
 namespace {

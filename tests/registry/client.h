@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/confine.h"
+#include "registry/port_confinement.h"
 #include "registry/lookup.h"
 #include "support/registry_server.h"
 

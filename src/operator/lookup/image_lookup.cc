@@ -13,7 +13,7 @@
 #include "image/registry_policy.h"
 #include "kube/access.h"
 #include "kube/secrets.h"
-#include "registry/confine.h"
+#include "registry/port_confinement.h"
 #include "registry/lookup.h"
 
 namespace cronlatch::op {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw system calls and the kernel's own numbers (Documentation/userspace-api/landlock.rst): the C
 // library knows none of them, and Debian 12's headers only a part.
-#include "registry/confine.h"
+#include "registry/port_confinement.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "registry/file.h"
+#include "registry/private_directory.h"
 
 namespace cronlatch::registry {
 namespace {

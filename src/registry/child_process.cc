@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "registry/child.h"
+#include "registry/child_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "base/fd.h"
-#include "registry/file.h"
+#include "registry/private_directory.h"
 
 namespace cronlatch::registry {
 namespace {

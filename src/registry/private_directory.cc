@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "registry/file.h"
+#include "registry/private_directory.h"
 #include "base/fd.h"
 
 #include <fcntl.h>
