@@ -22,10 +22,10 @@ std::string without_tag(const std::string& image) {
 
 }  // namespace
 
-Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch) {
+Entrypoint entrypoint_of(const std::map<std::string, image::ImageCommand>& by_arch) {
   Entrypoint out;
   for (const auto& [arch, startup] : by_arch) {
-    image::Startup& escaped = out.by_arch[kubelet_escaped(arch)] = startup;
+    image::ImageCommand& escaped = out.by_arch[kubelet_escaped(arch)] = startup;
     for (std::vector<std::string>* const words : {&escaped.entrypoint, &escaped.cmd})
       for (std::string& word : *words) word = kubelet_escaped(word);
   }
@@ -39,20 +39,20 @@ Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch) {
   return out;
 }
 
-EntrypointAnswer ImageIndex::find(const ImageUse& use) const {
+EntrypointResult ImageIndex::find(const EntrypointQuery& use) const {
   const std::string tagged = without_digest(use.image);
   for (const std::string& name : {use.image, tagged, without_tag(tagged)}) {
     const auto entry = images_.find(name);
     if (entry != images_.end()) return Entrypoint{entry->second, {}, "the operator's image index"};
   }
-  return NotKnown{};
+  return UnknownEntrypoint{};
 }
 
-EntrypointAnswer Lookahead::find(const ImageUse& use) const {
-  EntrypointAnswer answer = source_.find(use);
-  const auto* const unknown = std::get_if<NotKnown>(&answer);
-  if (unknown == nullptr || !unknown->may_be_soon) return answer;
-  warnings_.push_back("what image " + cronlatch::quoted(use.image, image::kShownName) +
+EntrypointResult Lookahead::find(const EntrypointQuery& use) const {
+  EntrypointResult answer = source_.find(use);
+  const auto* const unknown = std::get_if<UnknownEntrypoint>(&answer);
+  if (unknown == nullptr || !unknown->may_resolve_later) return answer;
+  warnings_.push_back("what image " + cronlatch::quoted(use.image, image::kMaxShownName) +
                       " runs is not known yet: " + unknown->why +
                       "; until it is, the Jobs of this CronJob are refused");
   return Entrypoint{{"not known yet"}, {}};  // the rewrite of a template is thrown away

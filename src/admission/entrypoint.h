@@ -14,7 +14,7 @@
 namespace cronlatch::op {
 
 // Who asks: the image, and what of its pod says where it runs.
-struct ImageUse {
+struct EntrypointQuery {
   std::string image;
   std::string namespace_name;
   const kube::Json& pod_spec;
@@ -29,33 +29,33 @@ struct Entrypoint {
   std::string from{};
   std::string pinned{};  // the image to run instead, by digest; empty: as the pod says
   // By architecture, where the image's platforms differ: then the first two are empty.
-  std::map<std::string, image::Startup> by_arch{};
+  std::map<std::string, image::ImageCommand> by_arch{};
 };
 
 // Of what the image says, on each of the architectures that matter. The kubelet would replace
 // $(NAME) in what we write, but not in that.
-Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch);
+Entrypoint entrypoint_of(const std::map<std::string, image::ImageCommand>& by_arch);
 
-struct NotKnown {
-  std::string why;          // completes "what image X runs is not known"; empty: nobody was asked
-  std::string fix{};        // what else would help
-  bool may_be_soon{false};  // asked again, the answer may be another
+struct UnknownEntrypoint {
+  std::string why;    // completes "what image X runs is not known"; empty: nobody was asked
+  std::string fix{};  // what else would help
+  bool may_resolve_later{false};  // asked again, the answer may be another
 };
 
-using EntrypointAnswer = std::variant<Entrypoint, NotKnown>;
+using EntrypointResult = std::variant<Entrypoint, UnknownEntrypoint>;
 
 class EntrypointSource {
  public:
   virtual ~EntrypointSource() = default;
   // Must not throw. May take as long as its maker allowed it to.
-  virtual EntrypointAnswer find(const ImageUse& use) const = 0;
+  virtual EntrypointResult find(const EntrypointQuery& use) const = 0;
 };
 
 // The platform's list. An entry without tag or digest stands for all of them.
 class ImageIndex final : public EntrypointSource {
  public:
   explicit ImageIndex(const Settings& settings) : images_(settings.image_index) {}
-  EntrypointAnswer find(const ImageUse& use) const override;
+  EntrypointResult find(const EntrypointQuery& use) const override;
 
  private:
   const std::map<std::string, std::vector<std::string>>& images_;
@@ -67,7 +67,7 @@ class Lookahead final : public EntrypointSource {
  public:
   Lookahead(const EntrypointSource& source, std::vector<std::string>& warnings)
       : source_(source), warnings_(warnings) {}
-  EntrypointAnswer find(const ImageUse& use) const override;
+  EntrypointResult find(const EntrypointQuery& use) const override;
 
  private:
   const EntrypointSource& source_;

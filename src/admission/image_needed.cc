@@ -12,12 +12,12 @@ using kube::Json;
 
 class Noting final : public EntrypointSource {
  public:
-  EntrypointAnswer find(const ImageUse& use) const override {
+  EntrypointResult find(const EntrypointQuery& use) const override {
     Json placement = Json::object();
     for (const char* key : {"nodeSelector", "affinity", "imagePullSecrets"})
       if (const Json* const there = kube::find(use.pod_spec, {key})) placement[key] = *there;
     noted_ = NeededImage{use.image, std::move(placement)};
-    return NotKnown{};
+    return UnknownEntrypoint{};
   }
   std::optional<NeededImage> take() { return std::move(noted_); }
 

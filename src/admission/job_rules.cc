@@ -107,7 +107,7 @@ void refuse_unknown(const Workload& workload, std::size_t container, const std::
   findings.add(workload.container_path(container) + ".command",
                "container " + cronlatch::quoted(kube::string_at(it, {"name"})) +
                    " has no command, and what image " +
-                   cronlatch::quoted(kube::string_at(it, {"image"}), image::kShownName) +
+                   cronlatch::quoted(kube::string_at(it, {"image"}), image::kMaxShownName) +
                    " runs is not known" + (why.empty() ? "" : ": " + why),
                (fix.empty() ? "" : fix + ", or ") +
                    "write the image's ENTRYPOINT (and its CMD, if there are no args) as command: "
@@ -159,11 +159,11 @@ std::optional<UserCommand> user_command(const Workload& workload, std::size_t co
   if (!written.empty() && has_args) return UserCommand{{}, moved};
   if (!request.command.empty()) return UserCommand{request.command, std::nullopt};
   const std::string image = kube::string_at(it, {"image"});
-  const EntrypointAnswer answer =
+  const EntrypointResult answer =
       source.find({image, workload.namespace_name, workload.pod_spec()});
   const auto* const known = std::get_if<Entrypoint>(&answer);
   if (known == nullptr) {
-    const NotKnown& unknown = std::get<NotKnown>(answer);
+    const UnknownEntrypoint& unknown = std::get<UnknownEntrypoint>(answer);
     refuse_unknown(workload, container, unknown.why, unknown.fix, findings);
     return std::nullopt;
   }

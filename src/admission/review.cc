@@ -99,8 +99,8 @@ AdmissionResult decide(Json& review, const Settings& settings, const EntrypointS
   return admit(admission, settings, images);
 }
 
-Reviewed answer(std::string_view text, const Settings& settings, const EntrypointSource& images,
-                std::string_view resource, Admit admit) {
+ReviewResponse answer(std::string_view text, const Settings& settings,
+                      const EntrypointSource& images, std::string_view resource, Admit admit) {
   Result<Json> review = kube::parse_json(text);
   const std::string uid = review.ok() ? kube::string_at(*review, {"request", "uid"}) : "";
   const AdmissionResult verdict =
@@ -111,21 +111,21 @@ Reviewed answer(std::string_view text, const Settings& settings, const Entrypoin
 
 }  // namespace
 
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings,
-                        const EntrypointSource& images) {
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings,
+                              const EntrypointSource& images) {
   return answer(admission_review_json, settings, images, "cronjob", admit_cronjob);
 }
 
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings,
-                    const EntrypointSource& images) {
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings,
+                          const EntrypointSource& images) {
   return answer(admission_review_json, settings, images, "job", admit_job);
 }
 
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings) {
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings) {
   return review_cronjob(admission_review_json, settings, ImageIndex(settings));
 }
 
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings) {
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings) {
   return review_job(admission_review_json, settings, ImageIndex(settings));
 }
 

@@ -12,7 +12,7 @@
 
 namespace cronlatch::op {
 
-struct Reviewed {
+struct ReviewResponse {
   // Always an AdmissionReview v1 in valid JSON, with the uid of the request where it has one.
   std::string body;
   std::string_view resource;  // "cronjob" or "job"
@@ -22,12 +22,12 @@ struct Reviewed {
 };
 
 // Any thread may call these, several at once. They never throw.
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings,
-                        const EntrypointSource& images);
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings,
-                    const EntrypointSource& images);
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings,
+                              const EntrypointSource& images);
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings,
+                          const EntrypointSource& images);
 // With the settings' image index alone.
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings);
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings);
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings);
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings);
 
 }  // namespace cronlatch::op

@@ -108,7 +108,7 @@ Status check_text(const Settings& s) {
 
 Status check_lookup(const Settings& s) {
   for (const std::string& line : s.lookup_registries)
-    if (const auto listed = image::parse_listed(line); !listed.ok())
+    if (const auto listed = image::parse_listed_registry(line); !listed.ok())
       return Error{Code::config, "lookup-registries: " + listed.error().message,
                    listed.error().hint};
   if (s.lookup_timeout < Millis(1'000) || s.lookup_timeout > Millis(300'000))

@@ -54,7 +54,7 @@ struct Settings {
 
   // What a container without a command runs, asked of the image's registry: docs/kubernetes.md.
   bool lookup = false;
-  std::vector<std::string> lookup_registries;  // image::parse_listed reads each
+  std::vector<std::string> lookup_registries;  // image::parse_listed_registry reads each
   Millis lookup_timeout{15'000};               // of one image, whatever it takes to read it
   std::size_t lookup_cache_size = 10'000;      // images
   bool lookup_pin = false;                     // a gated Job runs the very image that was looked at

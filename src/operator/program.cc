@@ -47,7 +47,7 @@ int fail(const Error& error) {
   return exit_code(error);
 }
 
-// SIGTERM and SIGINT as answers to a question instead of interruptions.
+// SIGTERM and SIGINT as answers to a request instead of interruptions.
 class Goodbye {
  public:
   Goodbye() {
@@ -69,7 +69,7 @@ class Goodbye {
 // As many more workers as may wait for registries, so that those who need none are not kept
 // waiting.
 WatchTiming with_room_to_wait(WatchTiming timing, const Settings& settings) {
-  if (settings.lookup) timing.admission.workers += registry::LookupTiming{}.waiting;
+  if (settings.lookup) timing.admission.workers += registry::LookupTiming{}.max_waiting;
   return timing;
 }
 

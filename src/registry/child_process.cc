@@ -15,13 +15,12 @@
 #include <optional>
 
 #include "base/fd.h"
-#include "registry/private_directory.h"
 
 namespace cronlatch::registry {
 namespace {
 
-constexpr Millis kLookAround{100};  // how late a request to stop may be noticed
-constexpr std::size_t kMostErr = 16 * 1024;
+constexpr Millis kPollInterval{100};  // the longest delay after a request to stop
+constexpr std::size_t kMaxStderrBytes = 16 * 1024;
 
 struct Pipe {
   Fd read, write;
@@ -40,7 +39,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-// The C library's own attribute objects, freed in any case.
+// The attribute objects of posix_spawn(3).
 struct SpawnOptions {
   posix_spawn_file_actions_t files{};
   posix_spawnattr_t attributes{};
@@ -49,7 +48,7 @@ struct SpawnOptions {
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out, 1);
     posix_spawn_file_actions_adddup2(&files, err, 2);
-    // Libraries open descriptors that are not close-on-exec.
+    // Some libraries open descriptors without O_CLOEXEC.
     posix_spawn_file_actions_addclosefrom_np(&files, 3);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -71,27 +70,27 @@ struct SpawnOptions {
 
 class Child {
  public:
-  static Result<Child> start(const ChildSpec& spec, int out, int err) {
-    SpawnOptions request(out, err);
-    std::vector<std::string> argv = spec.argv;
-    std::vector<std::string> environment = spec.environment;
+  static Result<Child> start(const ChildConfig& config, int out, int err) {
+    SpawnOptions options(out, err);
+    std::vector<std::string> argv = config.argv;
+    std::vector<std::string> environment = config.environment;
     pid_t pid = 0;
-    const int failed = posix_spawn(&pid, argv.front().c_str(), &request.files, &request.attributes,
+    const int failed = posix_spawn(&pid, argv.front().c_str(), &options.files, &options.attributes,
                                    pointers(argv).data(), pointers(environment).data());
     if (failed != 0)
       return Error{failed == ENOENT ? Code::exec_missing : Code::system,
                    "cannot start " + argv.front() + ": " + std::strerror(failed)};
-    limit(pid, spec.memory);
+    set_limits(pid, config.memory);
     return Child(pid);
   }
   Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
   Child& operator=(Child&&) = delete;
   ~Child() {
-    if (pid_ != 0) end();
+    if (pid_ != 0) kill_and_reap();
   }
 
-  // Kills what is left of the group. Our child is not reaped yet, so its number is still its own.
-  int end() {
+  // Kills the process group and reaps the child. Until then its process ID cannot be reused.
+  int kill_and_reap() {
     ::kill(-pid_, SIGKILL);
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
@@ -100,14 +99,14 @@ class Child {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
   bool has_exited() const {
-    siginfo_t seen{};
-    return ::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           seen.si_pid == pid_;
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
   }
 
  private:
   explicit Child(pid_t pid) : pid_(pid) {}
-  static void limit(pid_t pid, std::size_t memory) {
+  static void set_limits(pid_t pid, std::size_t memory) {
     const rlimit data{memory, memory};
     const rlimit none{0, 0};
     ::prlimit(pid, RLIMIT_DATA, &data, nullptr);
@@ -116,7 +115,7 @@ class Child {
   pid_t pid_;
 };
 
-// False at its end.
+// False at the end of the stream.
 bool read_some(const Fd& from, std::string& into) {
   std::array<char, 16 * 1024> buffer;
   const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
@@ -124,42 +123,47 @@ bool read_some(const Fd& from, std::string& into) {
   return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-Millis until(TimePoint deadline, const Clock& clock) {
+Millis poll_time(TimePoint deadline, const Clock& clock) {
   const auto left = std::chrono::ceil<Millis>(deadline - clock.now());
-  return std::clamp(left, Millis(0), kLookAround);
+  return std::clamp(left, Millis(0), kPollInterval);
 }
 
 }  // namespace
 
-Result<ChildEnd> run_child(const ChildSpec& spec, const Clock& clock, const std::stop_token& stop) {
+Result<ChildResult> run_child_process(const ChildConfig& config, const Clock& clock,
+                                      const std::stop_token& stop) {
   auto out = make_pipe();
   auto err = make_pipe();
-  if (!out || !err) return Error{Code::system, std::string("no pipe: ") + std::strerror(errno)};
-  auto child = Child::start(spec, out->write.get(), err->write.get());
+  if (!out || !err)
+    return Error{Code::system, std::string("cannot create a pipe: ") + std::strerror(errno)};
+  auto child = Child::start(config, out->write.get(), err->write.get());
   if (!child) return child.error();
   out->write.reset();
   err->write.reset();
-  ChildEnd end;
+  ChildResult result;
   while (out->read || err->read) {
     if (stop.stop_requested()) return Error{Code::unreachable, "the operator is stopping"};
-    if (clock.now() >= spec.deadline) return Error{Code::unreachable, "it took longer than it may"};
+    if (clock.now() >= config.deadline) return Error{Code::unreachable, "the lookup timed out"};
     std::array<pollfd, 2> polled = {
-        {{out->read.get(), POLLIN, 0}, {err->read.get(), POLLIN, 0}}};  // -1 is left out
+        {{out->read.get(), POLLIN, 0},
+         {err->read.get(), POLLIN, 0}}};  // poll(2) ignores the descriptor -1
     if (::poll(polled.data(), polled.size(),
-               static_cast<int>(until(spec.deadline, clock).count())) < 0 &&
+               static_cast<int>(poll_time(config.deadline, clock).count())) < 0 &&
         errno != EINTR)
       return Error{Code::system, std::string("poll: ") + std::strerror(errno)};
-    if (polled[0].revents != 0 && !read_some(out->read, end.out)) out->read.reset();
-    if (polled[1].revents != 0 && !read_some(err->read, end.err)) err->read.reset();
-    if (end.out.size() > spec.most_output)
-      return Error{Code::unreachable, "the answer is longer than it may be"};
-    if (end.err.size() > kMostErr) end.err.erase(0, end.err.size() - kMostErr);
+    if (polled[0].revents != 0 && !read_some(out->read, result.out)) out->read.reset();
+    if (polled[1].revents != 0 && !read_some(err->read, result.err)) err->read.reset();
+    if (result.out.size() > config.max_output)
+      return Error{Code::unreachable,
+                   "the response is larger than " + std::to_string(config.max_output) + " bytes"};
+    if (result.err.size() > kMaxStderrBytes)
+      result.err.erase(0, result.err.size() - kMaxStderrBytes);
   }
-  // Its output is closed; it may still be there.
-  while (!child->has_exited() && clock.now() < spec.deadline && !stop.stop_requested())
+  // The child may still run after it has closed its output.
+  while (!child->has_exited() && clock.now() < config.deadline && !stop.stop_requested())
     ::poll(nullptr, 0, 1);
-  end.exit_code = child->end();
-  return end;
+  result.exit_code = child->kill_and_reap();
+  return result;
 }
 
 }  // namespace cronlatch::registry

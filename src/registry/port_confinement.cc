@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw system calls and the kernel's own numbers (Documentation/userspace-api/landlock.rst): the C
-// library knows none of them, and Debian 12's headers only a part.
+// System calls and constants from Documentation/userspace-api/landlock.rst: glibc has no wrappers,
+// and the headers of Debian 12 define only some of the constants.
 #include "registry/port_confinement.h"
 
 #include <sys/prctl.h>
@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "registry/private_directory.h"
 
 namespace cronlatch::registry {
 namespace {
 
-constexpr long kAskVersion = 1;
-constexpr long kFirstWithPorts = 4;
+constexpr long kCreateRulesetVersion = 1;
+constexpr long kFirstAbiWithPorts = 4;
 constexpr std::uint64_t kConnectTcp = 1U << 1U;
 constexpr int kRuleNetPort = 2;
 
@@ -30,7 +29,8 @@ struct PortRule {
 }  // namespace
 
 bool confine_thread_to_ports(const std::vector<std::uint16_t>& ports) {
-  if (::syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion) < kFirstWithPorts)
+  if (::syscall(SYS_landlock_create_ruleset, nullptr, 0, kCreateRulesetVersion) <
+      kFirstAbiWithPorts)
     return false;
   const Ruleset ruleset;
   const Fd rules(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calling thread, and every child that it starts, may reach: a few ports of TCP. For good.
+// Restricts the calling thread, and every child that it starts, to connections to a few TCP ports.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace cronlatch::registry {
 
-// By Landlock. False where the kernel has no such rule (before 6.7) or forbids it: then nothing is
-// changed.
+// With Landlock; it cannot be undone. Returns false, and restricts nothing, where the kernel has no
+// rules for ports (before Linux 6.7) or does not permit them.
 bool confine_thread_to_ports(const std::vector<std::uint16_t>& ports);
 
 }  // namespace cronlatch::registry

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/private_directory.h"
-#include "base/fd.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,19 +10,22 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/fd.h"
+
 namespace cronlatch::registry {
 namespace {
 
-Error trouble(const std::string& what) {
+Error system_error(const std::string& what) {
   return {Code::system, what + ": " + std::strerror(errno),
-          "the operator needs a directory for temporary files that it may write"};
+          "give the operator a writable directory for temporary files"};
 }
 
 }  // namespace
 
-Result<PrivateDirectory> PrivateDirectory::make(const std::string& below) {
-  std::string pattern = below + "/lookup-XXXXXX";
-  if (::mkdtemp(pattern.data()) == nullptr) return trouble("no directory below " + below);
+Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
+  std::string pattern = parent + "/lookup-XXXXXX";
+  if (::mkdtemp(pattern.data()) == nullptr)
+    return system_error("cannot create a directory in " + parent);
   return PrivateDirectory(std::move(pattern));
 }
 
@@ -35,18 +37,19 @@ PrivateDirectory::~PrivateDirectory() {
 Status PrivateDirectory::write(const std::string& name, const std::string& text) const {
   const Fd file(
       ::open((path_ + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file) return trouble("cannot write " + name);
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t wrote = ::write(file.get(), text.data() + done, text.size() - done);
-    if (wrote <= 0) return trouble("cannot write " + name);
-    done += static_cast<std::size_t>(wrote);
+  if (!file) return system_error("cannot write " + name);
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = ::write(file.get(), text.data() + written, text.size() - written);
+    if (count <= 0) return system_error("cannot write " + name);
+    written += static_cast<std::size_t>(count);
   }
   return Done{};
 }
 
-Status PrivateDirectory::subdirectory(const std::string& name) const {
-  if (::mkdir((path_ + "/" + name).c_str(), 0700) != 0) return trouble("cannot make " + name);
+Status PrivateDirectory::create_subdirectory(const std::string& name) const {
+  if (::mkdir((path_ + "/" + name).c_str(), 0700) != 0)
+    return system_error("cannot create " + name);
   return Done{};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors and the little directory of one look-up, given back whatever happens.
+// The temporary directory of one lookup; it is removed in every case.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace cronlatch::registry {
 
-// A directory that nobody else may enter; it goes with everything in it.
+// With mode 0700. The destructor removes it with its content.
 class PrivateDirectory {
  public:
-  static Result<PrivateDirectory> make(const std::string& below);
+  static Result<PrivateDirectory> create(const std::string& parent);
   PrivateDirectory(PrivateDirectory&& other) noexcept : path_(std::exchange(other.path_, "")) {}
   PrivateDirectory& operator=(PrivateDirectory&&) = delete;
   ~PrivateDirectory();
 
   const std::string& path() const { return path_; }
-  // Below it, readable for us alone.
+  // In this directory, with mode 0600.
   Status write(const std::string& name, const std::string& text) const;
-  Status subdirectory(const std::string& name) const;
+  Status create_subdirectory(const std::string& name) const;
 
  private:
   explicit PrivateDirectory(std::string path) : path_(std::move(path)) {}

@@ -1,122 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an image's name to what it runs on each architecture.
-#include <openssl/evp.h>
+#include "registry/registry_query.h"
 
 #include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/digest.h"
 #include "base/lru.h"
-#include "base/text.h"
-#include "registry/lookup.h"
 
 namespace cronlatch::registry {
 namespace {
 
-std::string sha256_of(const std::string& bytes) {
-  unsigned char hash[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), hash, &size, EVP_sha256(), nullptr);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out = "sha256:";
-  for (unsigned int i = 0; i < size; ++i) out += {kDigits[hash[i] >> 4], kDigits[hash[i] & 15]};
-  return out;
-}
-
-std::string listed(const std::vector<std::string>& names) {
+std::string joined(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   return all;
 }
 
-class Asking {
+class ImageReader {
  public:
-  Asking(const Skopeo& skopeo, LoginsFor logins, std::size_t remembered)
-      : skopeo_(skopeo), logins_(std::move(logins)), startups_(remembered) {}
+  ImageReader(const Skopeo& skopeo, LoginSource logins, std::size_t cache_size)
+      : skopeo_(skopeo), logins_(std::move(logins)), commands_(cache_size) {}
 
-  // Each login that fits, then none. Who was refused with a login wants to know why.
-  Result<Looked> ask(const Question& question, TimePoint deadline, const std::stop_token& stop) {
-    std::optional<Error> first;
-    const std::vector<Login> logins = logins_(question);
+  // The error is that of the first attempt: with a login, that is the one that the user can fix.
+  Result<ImageInfo> read(const LookupRequest& request, TimePoint deadline,
+                         const std::stop_token& stop) {
+    std::optional<Error> first_error;
+    const std::vector<Login> logins = logins_(request);
     for (std::size_t i = 0; i <= logins.size(); ++i) {
       const Login* const login = i < logins.size() ? &logins[i] : nullptr;
-      auto looked = with(question, login, {deadline, image::kMostManifestBytes}, stop);
-      if (looked || stop.stop_requested()) return looked;
-      if (!first) first = looked.error();
+      auto info = read_with(login, request, {deadline, image::kMaxManifestBytes}, stop);
+      if (info || stop.stop_requested()) return info;
+      if (!first_error) first_error = info.error();
     }
-    return *first;
+    return *first_error;
   }
 
  private:
-  Result<Looked> with(const Question& question, const Login* login, Skopeo::Limits limits,
-                      const std::stop_token& stop) {
-    image::Reference image = question.image;
-    const auto bytes = skopeo_.read(Skopeo::What::manifest, image, login, limits, stop);
+  Result<ImageInfo> read_with(const Login* login, const LookupRequest& request,
+                              Skopeo::Limits limits, const std::stop_token& stop) {
+    image::Reference image = request.image;
+    const auto bytes = skopeo_.read(Skopeo::Document::manifest, image, login, limits, stop);
     if (!bytes) return bytes.error();
     const auto manifest = image::parse_manifest(*bytes);
     if (!manifest) return manifest.error();
-    Looked looked;
+    ImageInfo info;
     if (manifest->kind != image::Manifest::Kind::schema_1) {
-      looked.digest = image.digest.empty() ? sha256_of(*bytes) : image.digest;
-      image.digest = looked.digest;
+      info.digest = image.digest.empty() ? "sha256:" + short_digest(*bytes, 64) : image.digest;
+      image.digest = info.digest;
     }
-    limits.most_bytes = image::kMostConfigBytes;
+    limits.max_bytes = image::kMaxConfigBytes;
     if (manifest->kind != image::Manifest::Kind::index) {
-      const auto startup = startup_of(image, login, limits, stop);
-      if (!startup) return startup.error();
-      for (const std::string& arch : question.architectures) looked.on.push_back({arch, *startup});
-      return looked;
+      const auto command = command_of(image, login, limits, stop);
+      if (!command) return command.error();
+      for (const std::string& architecture : request.architectures)
+        info.platforms.push_back({architecture, *command});
+      return info;
     }
-    for (const image::Variant& variant : manifest->linux_variants) {
-      if (!std::binary_search(question.architectures.begin(), question.architectures.end(),
-                              variant.arch))
+    for (const image::PlatformManifest& platform : manifest->linux_platforms) {
+      if (!std::binary_search(request.architectures.begin(), request.architectures.end(),
+                              platform.architecture))
         continue;
-      image.digest = variant.digest;
-      const auto startup = startup_of(image, login, limits, stop);
-      if (!startup) return startup.error();
-      looked.on.push_back({variant.arch, *startup});
+      image.digest = platform.digest;
+      const auto command = command_of(image, login, limits, stop);
+      if (!command) return command.error();
+      info.platforms.push_back({platform.architecture, *command});
     }
-    if (looked.on.empty())
+    if (info.platforms.empty())
       return Error{Code::config,
-                   "the image has nothing for linux on " + listed(question.architectures)};
-    return looked;
+                   "the image has no linux platform for " + joined(request.architectures)};
+    return info;
   }
 
-  Result<image::Startup> startup_of(const image::Reference& image, const Login* login,
-                                    const Skopeo::Limits& limits, const std::stop_token& stop) {
-    if (const auto known = remembered(image.digest)) return *known;
-    const auto bytes = skopeo_.read(Skopeo::What::config, image, login, limits, stop);
+  Result<image::ImageCommand> command_of(const image::Reference& image, const Login* login,
+                                         const Skopeo::Limits& limits,
+                                         const std::stop_token& stop) {
+    if (const auto cached = cached_command(image.digest)) return *cached;
+    const auto bytes = skopeo_.read(Skopeo::Document::config, image, login, limits, stop);
     if (!bytes) return bytes.error();
-    auto startup = image::parse_config(*bytes);
-    if (startup && !image.digest.empty()) {
+    auto command = image::parse_config(*bytes);
+    if (command && !image.digest.empty()) {
       const std::lock_guard lock(mutex_);
-      startups_.put(image.digest, *startup);
+      commands_.put(image.digest, *command);
     }
-    return startup;
+    return command;
   }
 
-  // Whoever gets here has just read the manifest of that digest with his own login, or one that
-  // lists it.
-  std::optional<image::Startup> remembered(const std::string& digest) {
+  // The cache needs no check of the login: the caller has just read, with its own login, the
+  // manifest of this digest or an index that lists it.
+  std::optional<image::ImageCommand> cached_command(const std::string& digest) {
     const std::lock_guard lock(mutex_);
-    const image::Startup* const known = digest.empty() ? nullptr : startups_.find(digest);
-    return known == nullptr ? std::nullopt : std::optional(*known);
+    const image::ImageCommand* const cached = digest.empty() ? nullptr : commands_.find(digest);
+    return cached == nullptr ? std::nullopt : std::optional(*cached);
   }
 
   const Skopeo& skopeo_;
-  const LoginsFor logins_;
+  const LoginSource logins_;
   std::mutex mutex_;
-  image::Lru<image::Startup> startups_;
+  image::Lru<image::ImageCommand> commands_;
 };
 
 }  // namespace
 
-Ask ask_by(const Skopeo& skopeo, LoginsFor logins, std::size_t remembered) {
+RegistryQuery make_registry_query(const Skopeo& skopeo, LoginSource logins,
+                                  std::size_t cache_size) {
   // Shared, because a std::function must be copyable.
-  auto asking = std::make_shared<Asking>(skopeo, std::move(logins), remembered);
-  return [asking](const Question& question, TimePoint deadline, const std::stop_token& stop) {
-    return asking->ask(question, deadline, stop);
+  auto reader = std::make_shared<ImageReader>(skopeo, std::move(logins), cache_size);
+  return [reader](const LookupRequest& request, TimePoint deadline, const std::stop_token& stop) {
+    return reader->read(request, deadline, stop);
   };
 }
 

@@ -31,7 +31,7 @@ struct Answer {
   Json patch = Json::array();
 };
 
-Answer answer_of(const op::Reviewed& reviewed) {
+Answer answer_of(const op::ReviewResponse& reviewed) {
   const Result<Json> body = kube::parse_json(reviewed.body);
   fuzz::must(body.ok(), "the answer is JSON");
   fuzz::must(kube::string_at(*body, {"kind"}) == "AdmissionReview", "and an AdmissionReview");

@@ -5,7 +5,7 @@
 #include "fuzz/oracle.h"
 #include "kube/json.h"
 #include "registry/logins.h"
-#include "registry/proxy_tunnel.h"
+#include "registry/proxy_request.h"
 #include "registry/skopeo.h"
 
 namespace {
@@ -37,18 +37,18 @@ void docker_config(std::string_view text) {
 }
 
 void last_words(std::string_view text) {
-  const std::string reason = registry::reason_in(std::string(text));
+  const std::string reason = registry::error_reason(std::string(text));
   fuzz::must(!reason.empty(), "there is a reason");
   fuzz::must(fuzz::is_one_line(reason), "on one line");
   fuzz::must(reason.size() <= 500, "not too long");
-  fuzz::must(!fuzz::contains(reason, "://me:geheim@"), "without a login");
+  fuzz::must(!fuzz::contains(reason, "://me:s3cret@"), "without a login");
 }
 
 void head(std::string_view text) {
   const std::string first(text.substr(0, text.find("\r\n\r\n")));
-  const auto request = registry::read_head(
+  const auto request = registry::parse_proxy_request(
       first + "\r\nProxy-Authorization: Basic " + kLogin + "\r\n\r\n", "secret");
-  fuzz::must(!registry::read_head(first + "\r\n\r\n", "another secret").ok(),
+  fuzz::must(!registry::parse_proxy_request(first + "\r\n\r\n", "another secret").ok(),
              "nobody is served without the secret");
   if (!request) return fuzz::must(fuzz::is_one_line(request.error().message), "one line");
   fuzz::must(!request->peer.host.empty() && request->peer.port != 0, "it goes somewhere");

@@ -59,7 +59,7 @@ Settings settings_for(const fs::path& folder) {
 }
 
 struct Answer {
-  Reviewed reviewed;
+  ReviewResponse reviewed;
   Json response;
   Json patch = Json::array();
 };

@@ -70,7 +70,8 @@ class PullSecrets : public PrivateImage {
     for (const std::string& secret : secrets) pod["imagePullSecrets"].push_back({{"name", secret}});
     const auto answer =
         images_->find({image(), namespace_name, pod}, clock_.now() + std::chrono::minutes(1));
-    if (const auto* const unknown = std::get_if<op::NotKnown>(&answer)) return unknown->why;
+    if (const auto* const unknown = std::get_if<op::UnknownEntrypoint>(&answer))
+      return unknown->why;
     return std::get<op::Entrypoint>(answer).cmd.at(0);
   }
 
@@ -96,15 +97,15 @@ TEST_F(PullSecrets, OpenOfBothKinds) {
 }
 
 TEST_F(PullSecrets, AreAllTried) {
-  keep("wrong", ".dockerconfigjson", docker_config("geheim"));
-  keep("odd", ".dockerconfigjson", "no JSON: geheim");
+  keep("wrong", ".dockerconfigjson", docker_config("s3cret"));
+  keep("odd", ".dockerconfigjson", "no JSON: s3cret");
   keep("right", ".dockerconfigjson", right());
 
   EXPECT_EQ(find("demo", {"absent", "odd", "wrong", "right"}), "private");
   images_.reset();
   EXPECT_THAT(logged_, HasSubstr("demo/absent"));
   EXPECT_THAT(logged_, HasSubstr("demo/odd"));
-  EXPECT_THAT(logged_, Not(HasSubstr("geheim")));
+  EXPECT_THAT(logged_, Not(HasSubstr("s3cret")));
 }
 
 TEST_F(PullSecrets, AreReadInTheNamespacesOfTheListOnly) {
@@ -147,7 +148,7 @@ class DockerConfig : public PrivateImage {
 };
 
 TEST_F(DockerConfig, OpensAndIsReadAgainWhenItWasWrong) {
-  write(dir_.path("config.json"), docker_config("geheim"));
+  write(dir_.path("config.json"), docker_config("s3cret"));
   OperatorProcess op(wish());
   ASSERT_TRUE(eventually([&] { return ask(op).find("auth") != std::string::npos; }));
 

@@ -10,27 +10,28 @@
 namespace cronlatch::op {
 namespace {
 
-using Review = Reviewed (*)(std::string_view, const Settings&, const EntrypointSource&);
+using Review = ReviewResponse (*)(std::string_view, const Settings&, const EntrypointSource&);
 
 // An AdmissionReview that says no is an answer like any other: the API server wants it with 200.
 Route admission(std::string_view path, Review review, const Settings& settings,
                 const ImageLookup& images, Metrics& metrics, const Clock& clock, const Log& log) {
-  return {
-      "POST", path, "application/json",
-      [&settings, &images, &metrics, &clock, &log, review](const HttpRequest& request) {
-        const TimePoint asked = clock.now();
-        Reviewed reviewed =
-            review(request.body, settings, ImagesUntil(images, asked + kPatienceWithRegistries));
-        const Micros took = clock.now() - asked;
-        metrics.admission(reviewed.resource, reviewed.result, took);
-        log({reviewed.result == "error" ? Level::warn : Level::debug,
-             "admission_answered",
-             "answered an admission review",
-             {{"resource", std::string(reviewed.resource)},
-              {"result", std::string(reviewed.result)},
-              {"us", std::to_string(took.count())}}});
-        return HttpResponse{.content_type = "application/json", .body = std::move(reviewed.body)};
-      }};
+  return {"POST", path, "application/json",
+          [&settings, &images, &metrics, &clock, &log, review](const HttpRequest& request) {
+            const TimePoint asked = clock.now();
+            ReviewResponse reviewed =
+                review(request.body, settings,
+                       DeadlineEntrypointSource(images, asked + kPatienceWithRegistries));
+            const Micros took = clock.now() - asked;
+            metrics.admission(reviewed.resource, reviewed.result, took);
+            log({reviewed.result == "error" ? Level::warn : Level::debug,
+                 "admission_answered",
+                 "answered an admission review",
+                 {{"resource", std::string(reviewed.resource)},
+                  {"result", std::string(reviewed.result)},
+                  {"us", std::to_string(took.count())}}});
+            return HttpResponse{.content_type = "application/json",
+                                .body = std::move(reviewed.body)};
+          }};
 }
 
 }  // namespace

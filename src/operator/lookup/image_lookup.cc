@@ -13,8 +13,9 @@
 #include "image/registry_policy.h"
 #include "kube/access.h"
 #include "kube/secrets.h"
-#include "registry/port_confinement.h"
 #include "registry/lookup.h"
+#include "registry/port_confinement.h"
+#include "registry/registry_query.h"
 
 namespace cronlatch::op {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 image::RegistryPolicy policy_of(const Settings& settings) {
   std::vector<image::ListedRegistry> listed;
   for (const std::string& line : settings.lookup_registries)  // checked when they were read
-    if (auto one = image::parse_listed(line)) listed.push_back(std::move(*one));
+    if (auto one = image::parse_listed_registry(line)) listed.push_back(std::move(*one));
   return image::RegistryPolicy(std::move(listed));
 }
 
@@ -69,18 +70,21 @@ class ImageLookup::Impl {
     skopeo_.emplace(registry::SkopeoConfig{.program = settings_.lookup_program,
                                            .ca_file = settings_.lookup_ca_file,
                                            .system_cas = surroundings.system_cas,
-                                           .scratch = surroundings.scratch},
+                                           .temp_dir = surroundings.scratch},
                     policy_, proxy_, clock_, [this] { confine(); });
     registry::LookupTiming timing;
     timing.timeout = settings_.lookup_timeout;
-    timing.remembered = settings_.lookup_cache_size;
-    const auto logins = [this](const registry::Question& question) { return logins_for(question); };
-    const auto on_asked = [this](const registry::Question& question,
-                                 const Result<registry::Looked>& looked,
-                                 Micros took) { asked(question, looked, took); };
-    lookup_.emplace(registry::Lookup::Parts{ask_by(*skopeo_, logins, settings_.lookup_cache_size),
-                                            on_asked, clock_},
-                    timing);
+    timing.cache_size = settings_.lookup_cache_size;
+    const auto logins = [this](const registry::LookupRequest& request) {
+      return logins_for(request);
+    };
+    const auto on_asked = [this](const registry::LookupRequest& request,
+                                 const Result<registry::ImageInfo>& looked,
+                                 Micros took) { asked(request, looked, took); };
+    lookup_.emplace(
+        registry::Lookup::Dependencies{
+            make_registry_query(*skopeo_, logins, settings_.lookup_cache_size), on_asked, clock_},
+        timing);
     lookup_->start();
     return Done{};
   }
@@ -90,75 +94,77 @@ class ImageLookup::Impl {
     proxy_.stop();
   }
 
-  EntrypointAnswer find(const ImageUse& use, TimePoint until) {
+  EntrypointResult find(const EntrypointQuery& use, TimePoint until) {
     const Answer answer = ask(use, until);
     metrics_.count(kEntrypointLookups, {{"result", std::string(answer.result)}});
     return answer.entrypoint;
   }
 
-  std::optional<std::string> image_prefetcher(const ImageUse& use) {
+  std::optional<std::string> image_prefetcher(const EntrypointQuery& use) {
     const Answer answer = ask(use, clock_.now());
-    const auto* const unknown = std::get_if<NotKnown>(&answer.entrypoint);
+    const auto* const unknown = std::get_if<UnknownEntrypoint>(&answer.entrypoint);
     if (unknown == nullptr || answer.pending || unknown->why.empty()) return std::nullopt;
     return unknown->why;
   }
 
  private:
   struct Answer {
-    EntrypointAnswer entrypoint;
+    EntrypointResult entrypoint;
     std::string_view result = "error";
     bool pending = false;
   };
 
-  Answer ask(const ImageUse& use, TimePoint until) {
-    EntrypointAnswer listed = ImageIndex(settings_).find(use);
+  Answer ask(const EntrypointQuery& use, TimePoint until) {
+    EntrypointResult listed = ImageIndex(settings_).find(use);
     if (std::holds_alternative<Entrypoint>(listed)) return {std::move(listed), "index"};
     if (!lookup_) return {std::move(listed)};
     const auto image = image::parse_reference(use.image);
-    if (!image) return {NotKnown{image.error().message, image.error().hint}};
+    if (!image) return {UnknownEntrypoint{image.error().message, image.error().hint}};
     if (const Status allowed = policy_.allows(*image); !allowed)
-      return {NotKnown{allowed.error().message, allowed.error().hint}};
+      return {UnknownEntrypoint{allowed.error().message, allowed.error().hint}};
     const auto where = image::architectures(use.pod_spec, settings_.lookup_architectures);
     if (where.empty())
-      return {NotKnown{"the pod's node selector and affinity leave no architecture"}};
-    registry::Question question{*image, where};
+      return {UnknownEntrypoint{"the pod's node selector and affinity leave no architecture"}};
+    registry::LookupRequest request{*image, where};
     if (may_read_secrets_of(use.namespace_name)) {
-      question.namespace_name = use.namespace_name;
-      question.pull_secrets = pull_secrets(use.pod_spec);
+      request.namespace_name = use.namespace_name;
+      request.pull_secrets = pull_secrets(use.pod_spec);
     }
-    const registry::Told told = lookup_->find(question, until);
+    const registry::LookupResult told = lookup_->find(request, until);
     const std::string name = "registry " + cronlatch::quoted(image->registry);
     switch (told.kind) {
-      case registry::Told::Kind::known:
+      case registry::LookupResult::Kind::known:
         return known(use, *image, told);
-      case registry::Told::Kind::failed:
-        return {NotKnown{name + ": " + told.why, "", true}};
-      case registry::Told::Kind::not_yet:
-        return {NotKnown{name + " has not answered yet and is still being asked", "", true},
-                "error", true};
+      case registry::LookupResult::Kind::failed:
+        return {UnknownEntrypoint{name + ": " + told.error, "", true}};
+      case registry::LookupResult::Kind::pending:
+        return {
+            UnknownEntrypoint{name + " has not answered yet and is still being asked", "", true},
+            "error", true};
     }
-    return {NotKnown{}};
+    return {UnknownEntrypoint{}};
   }
 
-  Answer known(const ImageUse& use, const image::Reference& image,
-               const registry::Told& told) const {
-    const registry::Looked& looked = told.looked;
-    std::map<std::string, image::Startup> by_arch;
-    for (const auto& on : looked.on) by_arch.emplace(on.architecture, on.startup);
+  Answer known(const EntrypointQuery& use, const image::Reference& image,
+               const registry::LookupResult& told) const {
+    const registry::ImageInfo& looked = told.info;
+    std::map<std::string, image::ImageCommand> by_arch;
+    for (const auto& platform : looked.platforms)
+      by_arch.emplace(platform.architecture, platform.command);
     Entrypoint found = entrypoint_of(by_arch);
     found.from = image.name() + (looked.digest.empty() ? "" : "@" + looked.digest);
     if (settings_.lookup_pin) found.pinned = pinned(use.image, looked.digest);
-    return {std::move(found), told.remembered ? "cache" : "registry"};
+    return {std::move(found), told.from_cache ? "cache" : "registry"};
   }
 
-  void asked(const registry::Question& question, const Result<registry::Looked>& looked,
+  void asked(const registry::LookupRequest& request, const Result<registry::ImageInfo>& looked,
              Micros took) {
     metrics_.entrypoint_lookup_took(took);
     if (!looked)
       log_({Level::warn,
             "image_not_looked_up",
             "cannot tell what an image runs: " + looked.error().message,
-            {{"image", question.image.text()}}});
+            {{"image", request.image.text()}}});
   }
 
   bool may_read_secrets_of(const std::string& namespace_name) const {
@@ -167,18 +173,18 @@ class ImageLookup::Impl {
   }
 
   // At each look-up, because Secrets change: the Job's own, then the platform's.
-  std::vector<registry::Login> logins_for(const registry::Question& question) const {
+  std::vector<registry::Login> logins_for(const registry::LookupRequest& request) const {
     std::vector<registry::Login> all;
     const auto add = [&](const std::string& where, const Result<std::string>& text) {
-      auto logins = text ? registry::logins_for(*text, question.image)
+      auto logins = text ? registry::logins_for(*text, request.image)
                          : Result<std::vector<registry::Login>>(text.error());
       if (logins)
         all.insert(all.end(), logins->begin(), logins->end());
       else
         log_({Level::warn, "logins_unreadable", logins.error().message, {{"from", where}}});
     };
-    for (const std::string& name : question.pull_secrets)
-      add(question.namespace_name + "/" + name, read_secret(question.namespace_name, name));
+    for (const std::string& name : request.pull_secrets)
+      add(request.namespace_name + "/" + name, read_secret(request.namespace_name, name));
     if (!settings_.lookup_docker_config.empty())
       add(settings_.lookup_docker_config, kube::read_small_file(settings_.lookup_docker_config));
     return all;
@@ -224,11 +230,11 @@ Status ImageLookup::start(const Surroundings& surroundings, kube::Api* api) {
   return impl_->start(surroundings, api);
 }
 void ImageLookup::stop() { impl_->stop(); }
-EntrypointAnswer ImageLookup::find(const ImageUse& use, TimePoint until) const {
+EntrypointResult ImageLookup::find(const EntrypointQuery& use, TimePoint until) const {
   return impl_->find(use, until);
 }
 
-std::optional<std::string> ImageLookup::image_prefetcher(const ImageUse& use) const {
+std::optional<std::string> ImageLookup::image_prefetcher(const EntrypointQuery& use) const {
   return impl_->image_prefetcher(use);
 }
 

@@ -36,10 +36,10 @@ class ImageLookup {
   void stop();  // whoever waits is told that nothing is known yet
 
   // Waits until then, where somebody must be asked; the look-up goes on without whoever asked.
-  EntrypointAnswer find(const ImageUse& use, TimePoint until) const;
+  EntrypointResult find(const EntrypointQuery& use, TimePoint until) const;
   // For an image that will be needed: waits for nobody, and is not counted. Gives why it is not
   // known, once that is certain for now.
-  std::optional<std::string> image_prefetcher(const ImageUse& use) const;
+  std::optional<std::string> image_prefetcher(const EntrypointQuery& use) const;
 
  private:
   class Impl;
@@ -47,10 +47,13 @@ class ImageLookup {
 };
 
 // One admission's view of it.
-class ImagesUntil final : public EntrypointSource {
+class DeadlineEntrypointSource final : public EntrypointSource {
  public:
-  ImagesUntil(const ImageLookup& lookup, TimePoint until) : lookup_(lookup), until_(until) {}
-  EntrypointAnswer find(const ImageUse& use) const override { return lookup_.find(use, until_); }
+  DeadlineEntrypointSource(const ImageLookup& lookup, TimePoint until)
+      : lookup_(lookup), until_(until) {}
+  EntrypointResult find(const EntrypointQuery& use) const override {
+    return lookup_.find(use, until_);
+  }
 
  private:
   const ImageLookup& lookup_;

@@ -96,7 +96,7 @@ void ImagePrefetcher::tell(const kube::ObjectKey& key, const Watched& watched,
       .tone = kube::EventType::warning,
       .reason = "EntrypointUnknown",
       .action = "LookUp",
-      .note = "what image " + cronlatch::quoted(image, image::kShownName) +
+      .note = "what image " + cronlatch::quoted(image, image::kMaxShownName) +
               " runs is not known: " + why + "; the Jobs of this CronJob are refused until it is"};
   const auto answer = parts_.api.call(to_request(event, parts_.instance, parts_.clock.wall()));
   if (!answer || answer->status >= 500) return;  // the next pass tries again

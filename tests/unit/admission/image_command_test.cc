@@ -41,7 +41,7 @@ struct Container {
 
 // The rule of container runtimes (CRI), after the kubelet: `command` takes ENTRYPOINT's and CMD's
 // place, `args` CMD's; an ENTRYPOINT of one empty word is none.
-Words run_by_kubernetes(const Container& container, const image::Startup& image) {
+Words run_by_kubernetes(const Container& container, const image::ImageCommand& image) {
   Words argv, args;
   for (const std::string& word : container.command) argv.push_back(expanded(word));
   for (const std::string& word : container.args) args.push_back(expanded(word));
@@ -55,14 +55,14 @@ Words run_by_kubernetes(const Container& container, const image::Startup& image)
 
 class Image final : public EntrypointSource {
  public:
-  explicit Image(const image::Startup& startup)
+  explicit Image(const image::ImageCommand& startup)
       : by_arch_{{"amd64", startup}, {"arm64", startup}} {}
-  Image(image::Startup amd64, image::Startup arm64)
+  Image(image::ImageCommand amd64, image::ImageCommand arm64)
       : by_arch_{{"amd64", std::move(amd64)}, {"arm64", std::move(arm64)}} {}
-  EntrypointAnswer find(const ImageUse&) const override { return entrypoint_of(by_arch_); }
+  EntrypointResult find(const EntrypointQuery&) const override { return entrypoint_of(by_arch_); }
 
  private:
-  const std::map<std::string, image::Startup> by_arch_;
+  const std::map<std::string, image::ImageCommand> by_arch_;
 };
 
 Settings platform() {
@@ -91,7 +91,7 @@ Gated gated(const Json& object, const EntrypointSource& images, const Settings& 
   const Json review = {
       {"request",
        {{"uid", "u"}, {"operation", "CREATE"}, {"namespace", "demo"}, {"object", object}}}};
-  const Reviewed reviewed = review_job(kube::to_text(review), settings, images);
+  const ReviewResponse reviewed = review_job(kube::to_text(review), settings, images);
   Gated out{std::string(reviewed.result), object, Json::parse(reviewed.body)["response"]};
   if (out.response.contains("patch"))
     out.object = object.patch(Json::parse(from_base64(out.response["patch"].get<std::string>())));
@@ -148,11 +148,13 @@ TEST(ImageCommand, IsWhatKubernetesWouldRun) {
 
 class Nobody final : public EntrypointSource {
  public:
-  EntrypointAnswer find(const ImageUse&) const override { return NotKnown{"nobody knows"}; }
+  EntrypointResult find(const EntrypointQuery&) const override {
+    return UnknownEntrypoint{"nobody knows"};
+  }
 };
 
 TEST(ImageCommand, IsThatOfEachArchitectureWhereTheyDiffer) {
-  const image::Startup other{{"/other", "$(HOME)"}, {"d"}};
+  const image::ImageCommand other{{"/other", "$(HOME)"}, {"d"}};
   for (const Words& entrypoint : kEntrypoints)
     for (const Words& cmd : kCmds)
       for (const Words& args : kArgs) {
@@ -188,7 +190,7 @@ TEST(ImageCommand, OfAGatedJobIsAskedForNoMore) {
 TEST(ImageCommand, IsWrittenOnThePodWithItsSource) {
   class Registry final : public EntrypointSource {
    public:
-    EntrypointAnswer find(const ImageUse&) const override {
+    EntrypointResult find(const EntrypointQuery&) const override {
       return Entrypoint{{"/e"}, {}, "docker.io/library/pg@sha256:aa", "pg:16@sha256:aa"};
     }
   };
@@ -202,8 +204,8 @@ TEST(ImageCommand, IsWrittenOnThePodWithItsSource) {
 
 class Slow final : public EntrypointSource {
  public:
-  EntrypointAnswer find(const ImageUse&) const override {
-    return NotKnown{"registry \"docker.io\": it is down", "", true};
+  EntrypointResult find(const EntrypointQuery&) const override {
+    return UnknownEntrypoint{"registry \"docker.io\": it is down", "", true};
   }
 };
 

@@ -16,7 +16,7 @@ Settings platform() {
   return settings;
 }
 
-Json response(const Reviewed& reviewed) {
+Json response(const ReviewResponse& reviewed) {
   const Json body = Json::parse(reviewed.body);
   EXPECT_EQ(body["apiVersion"], "admission.k8s.io/v1");
   EXPECT_EQ(body["kind"], "AdmissionReview");
@@ -26,7 +26,7 @@ Json response(const Reviewed& reviewed) {
 TEST(Review, AnswersWhateverComes) {
   for (const char* text : {"", "{", "[]", "null", "{}", R"({"request":null})",
                            R"({"request":{"object":"x"}})", R"({"request":{},"request":{}})"}) {
-    const Reviewed reviewed = review_job(text, platform());
+    const ReviewResponse reviewed = review_job(text, platform());
     EXPECT_EQ(reviewed.result, "error") << text;
     EXPECT_EQ(reviewed.resource, "job");
     EXPECT_EQ(response(reviewed)["allowed"], false);
@@ -37,7 +37,7 @@ TEST(Review, AnswersWhateverComes) {
 
 TEST(Review, KeepsTheUidOfWhatItCannotDecide) {
   EXPECT_EQ(response(review_job(R"({"request":{"uid":"u-1"}})", platform()))["uid"], "u-1");
-  const Reviewed reviewed =
+  const ReviewResponse reviewed =
       review_job(R"({"request":{"uid":"u-2","operation":"CREATE","object":{}}})", platform());
   EXPECT_EQ(reviewed.result, "skipped");
   EXPECT_EQ(response(reviewed)["uid"], "u-2");
@@ -59,14 +59,14 @@ TEST(Review, RefusesOnlyWhoAsksForALockWhileThereIsNoStore) {
 }
 
 TEST(Review, LetsADeletionPass) {
-  const Reviewed reviewed = review_cronjob(
+  const ReviewResponse reviewed = review_cronjob(
       R"({"request":{"uid":"u","operation":"DELETE","object":null,"oldObject":{}}})", platform());
   EXPECT_EQ(reviewed.result, "skipped");
   EXPECT_EQ(response(reviewed)["allowed"], true);
 }
 
 TEST(Review, TakesTheNamespaceFromTheRequest) {
-  const Reviewed reviewed = review_job(
+  const ReviewResponse reviewed = review_job(
       R"({"request":{"uid":"u","operation":"CREATE","namespace":"demo","dryRun":true,"object":{
            "metadata":{"annotations":{"cronlatch.dev/lock":"x"}},
            "spec":{"template":{"spec":{"containers":[{"name":"a","command":["a"]}]}}}}}})",

@@ -58,7 +58,7 @@ TEST(ImageIndex, KnowsAnImageWithAndWithoutItsTag) {
   const ImageIndex index(settings);
   const kube::Json pod = kube::Json::object();
   const auto found = [&](const char* image) {
-    const EntrypointAnswer answer = index.find({image, "demo", pod});
+    const EntrypointResult answer = index.find({image, "demo", pod});
     const auto* const known = std::get_if<Entrypoint>(&answer);
     return known == nullptr ? Words{} : known->entrypoint;
   };
