@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "admission/annotations.h"
-#include "admission/job_shapes.h"
+#include "admission/job_restrictions.h"
 #include "admission/lock_request.h"
 #include "base/text.h"
 #include "labels/names.h"

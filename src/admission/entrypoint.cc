@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "admission/run_flags.h"
+#include "admission/wrapper_command.h"
 #include "base/text.h"
 #include "image/reference.h"
 

@@ -3,7 +3,7 @@
 #include "admission/image_needed.h"
 
 #include "admission/job_admission.h"
-#include "admission/workload.h"
+#include "admission/job_view.h"
 
 namespace cronlatch::op {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/inject.h"
 
-#include "admission/job_shapes.h"
+#include "admission/job_restrictions.h"
 #include "admission/job_warnings.h"
 #include "admission/json_patch.h"
-#include "admission/run_flags.h"
+#include "admission/wrapper_command.h"
 #include "base/rfc3339.h"
 #include "config/environment.h"
 #include "labels/names.h"

@@ -9,7 +9,7 @@
 
 #include "admission/entrypoint.h"
 #include "admission/lock_request.h"
-#include "admission/workload.h"
+#include "admission/job_view.h"
 #include "base/result.h"
 
 namespace cronlatch::op {

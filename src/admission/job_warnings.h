@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "admission/job_rules.h"
+#include "admission/user_command.h"
 #include "admission/settings.h"
-#include "admission/workload.h"
+#include "admission/job_view.h"
 
 namespace cronlatch::op {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "admission/workload.h"
+#include "admission/job_view.h"
 #include "base/text.h"
 #include "image/platform.h"
 #include "image/registry_policy.h"

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "admission/job_admission.h"
-#include "admission/job_rules.h"
-#include "admission/run_flags.h"
+#include "admission/user_command.h"
+#include "admission/wrapper_command.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "kube/container_argv.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "admission/workload.h"
+#include "admission/job_view.h"
 #include "kube/json.h"
 
 namespace cronlatch::op {

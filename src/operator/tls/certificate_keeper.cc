@@ -2,7 +2,7 @@
 // Reads, asks for the plan, writes with the version that was read: of two leaders only one writes.
 #include "operator/tls/certificate_keeper.h"
 
-#include "admission/workload.h"
+#include "admission/job_view.h"
 #include "base/base64.h"
 #include "kube/secrets.h"
 

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "admission/findings.h"
-#include "admission/job_rules.h"
+#include "admission/user_command.h"
 #include "admission/lock_request.h"
-#include "admission/workload.h"
+#include "admission/job_view.h"
 
 namespace cronlatch::op {
 

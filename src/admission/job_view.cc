@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "admission/workload.h"
+#include "admission/job_view.h"
 
 namespace cronlatch::op {
 using kube::Json;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "admission/run_flags.h"
+#include "admission/wrapper_command.h"
 
 #include <map>
 
-#include "admission/job_shapes.h"
+#include "admission/job_restrictions.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "labels/names.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "admission/job_shapes.h"
+#include "admission/job_restrictions.h"
 
 #include "base/text.h"
 #include "labels/names.h"

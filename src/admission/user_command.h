@@ -10,7 +10,7 @@
 #include "admission/entrypoint.h"
 #include "admission/findings.h"
 #include "admission/lock_request.h"
-#include "admission/workload.h"
+#include "admission/job_view.h"
 #include "labels/names.h"
 #include "labels/gate_argv.h"
 

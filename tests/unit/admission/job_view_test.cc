@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "admission/workload.h"
+#include "admission/job_view.h"
 
 #include <gtest/gtest.h>
 
 #include "admission/entrypoint.h"
-#include "admission/job_rules.h"
-#include "admission/run_flags.h"
+#include "admission/user_command.h"
+#include "admission/wrapper_command.h"
 
 namespace cronlatch::op {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "admission/job_rules.h"
+#include "admission/user_command.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 
 #include "admission/findings.h"
 #include "admission/lock_request.h"
-#include "admission/workload.h"
+#include "admission/job_view.h"
 
 namespace cronlatch::op {
 
