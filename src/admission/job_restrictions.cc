@@ -7,105 +7,85 @@
 namespace cronlatch::op {
 namespace {
 
-using kube::Json;
-
-void refuse_parallel(const Workload& workload, Findings& findings) {
-  const std::string why = "runs of one Job would wait for each other's lock";
-  const auto parallelism = kube::number_at(*workload.job, {"spec", "parallelism"});
-  if (parallelism && *parallelism > 1)
-    findings.add(workload.path + "spec.parallelism", std::to_string(*parallelism) + ": " + why,
-                 "write parallelism: 1");
-  const auto completions = kube::number_at(*workload.job, {"spec", "completions"});
-  if (completions && *completions > 1)
-    findings.add(workload.path + "spec.completions", std::to_string(*completions) + ": " + why,
-                 "write completions: 1");
-}
-
-void refuse_windows(const Workload& workload, Findings& findings) {
-  const std::string why = "the wrapper is a Linux program";
-  const std::string pod = workload.path + "spec.template.spec.";
-  if (kube::string_at(workload.pod_spec(), {"os", "name"}) == "windows")
-    findings.add(pod + "os.name", "windows: " + why, "leave cronlatch.dev/lock out");
-  if (kube::string_at(workload.pod_spec(), {"nodeSelector", "kubernetes.io/os"}) == "windows")
-    findings.add(pod + "nodeSelector[kubernetes.io/os]", "windows: " + why,
-                 "leave cronlatch.dev/lock out");
-}
-
-// Our names in a pod that mean something else there.
-void refuse_taken_names(const Workload& workload, std::size_t container, Findings& findings) {
-  const auto& volumes = kube::items_at(workload.pod_spec(), {"volumes"});
-  const auto taken = [&](std::string_view name, const char* kind) {
-    const auto at = index_of_name(volumes, name);
-    if (at && kube::find(volumes[*at], {kind}) == nullptr)
-      findings.add(workload.path + "spec.template.spec.volumes[" + std::to_string(*at) + "].name",
-                   std::string(name) + " is the name of a volume that is added",
-                   "choose another name");
+void check_parallel(const JobView& job, Findings& findings) {
+  const auto check = [&](const char* field, std::optional<std::int64_t> value) {
+    if (value && *value > 1)
+      findings.add(job.origin.path + "spec." + field,
+                   std::to_string(*value) +
+                       " is above the maximum of 1: the pods would wait for each other's lock",
+                   std::string("set ") + field + ": 1");
   };
-  taken(kBinVolume, "emptyDir");
-  taken(kStoreVolume, "secret");
-  const auto& mounts = kube::items_at(
-      kube::items_at(workload.pod_spec(), {"containers"})[container], {"volumeMounts"});
+  check("parallelism", job.parallelism);
+  check("completions", job.completions);
+}
+
+void check_windows(const JobView& job, Findings& findings) {
+  const auto check = [&](const char* field, const std::string& os) {
+    if (os == "windows")
+      findings.add(job.pod_path(field), "windows is not supported: the wrapper is a Linux program",
+                   "remove cronlatch.dev/lock");
+  };
+  check("os.name", job.os);
+  check("nodeSelector[kubernetes.io/os]", job.node_selector_os);
+}
+
+// Volumes and mount paths of the user with a name that the rewrite adds.
+void check_reserved_names(const JobView& job, std::size_t container, Findings& findings) {
+  const auto check_volume = [&](std::string_view name, bool VolumeView::*has_our_kind) {
+    const auto index = index_of_name(job.volumes, name);
+    if (index && !(job.volumes[*index].*has_our_kind))
+      findings.add(job.pod_path("volumes[" + std::to_string(*index) + "].name"),
+                   std::string(name) + " is reserved for a volume that the operator adds",
+                   "rename the volume");
+  };
+  check_volume(kBinVolume, &VolumeView::is_empty_dir);
+  check_volume(kStoreVolume, &VolumeView::is_secret);
+  const auto& mounts = job.containers[container].volume_mounts;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
-    const std::string path = kube::string_at(mounts[i], {"mountPath"});
-    const std::string name = kube::string_at(mounts[i], {"name"});
-    const bool ours = path == kBinDirectory     ? name == kBinVolume
-                      : path == kStoreDirectory ? name == kStoreVolume
-                                                : true;
-    if (!ours)
+    const auto& [name, path] = mounts[i];
+    if ((path == kBinDirectory && name != kBinVolume) ||
+        (path == kStoreDirectory && name != kStoreVolume))
       findings.add(
-          workload.container_path(container) + ".volumeMounts[" + std::to_string(i) + "].mountPath",
-          path + " is where a volume is added", "mount yours elsewhere");
+          job.container_path(container) + ".volumeMounts[" + std::to_string(i) + "].mountPath",
+          path + " is reserved for a volume that the operator adds",
+          "mount the volume at another path");
   }
 }
 
-void refuse_long_wait(const Workload& workload, const LockRequest& request, Findings& findings) {
-  const std::optional<Millis> deadline = active_deadline(*workload.job);
-  if (!deadline || request.annotated.count("wait-timeout") == 0) return;
-  if (request.options.wait_timeout < *deadline) return;
-  findings.add(workload.path + "spec.activeDeadlineSeconds",
-               "the Job is ended after " + show_duration(*deadline) + ", waiting included, but " +
-                   "cronlatch.dev/wait-timeout is " + show_duration(request.options.wait_timeout),
+void check_wait_timeout(const JobView& job, const LockRequest& request, Findings& findings) {
+  if (!job.active_deadline || request.annotated.count("wait-timeout") == 0) return;
+  if (request.options.wait_timeout < *job.active_deadline) return;
+  findings.add(job.origin.path + "spec.activeDeadlineSeconds",
+               show_duration(*job.active_deadline) +
+                   " includes the wait for the lock, so cronlatch.dev/wait-timeout (" +
+                   show_duration(request.options.wait_timeout) + ") must be shorter",
                "write for example cronlatch.dev/wait-timeout: \"" +
-                   show_duration(wait_within(*deadline)) + "\"");
+                   show_duration(max_wait_within(*job.active_deadline)) + "\"");
 }
 
 }  // namespace
 
-void refuse_shapes(const Workload& workload, std::size_t container, const LockRequest& request,
-                   Findings& findings) {
-  refuse_parallel(workload, findings);
-  refuse_windows(workload, findings);
-  refuse_taken_names(workload, container, findings);
-  refuse_long_wait(workload, request, findings);
-  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
-  const Json* const post_start = kube::find(it, {"lifecycle", "postStart"});
-  if (post_start != nullptr && !post_start->is_null())
-    findings.add(workload.container_path(container) + ".lifecycle.postStart",
-                 "it would run before the lock is taken",
-                 "do its work at the beginning of the command");
-  if (kube::is_true(*workload.job, {"spec", "manualSelector"}))
-    findings.add(workload.path + "spec.manualSelector",
-                 "pods would not carry their Job's uid, by which a retry is told from a rival",
-                 "leave manualSelector and selector out");
+void check_restrictions(const JobView& job, std::size_t container, const LockRequest& request,
+                        Findings& findings) {
+  check_parallel(job, findings);
+  check_windows(job, findings);
+  check_reserved_names(job, container, findings);
+  check_wait_timeout(job, request, findings);
+  if (job.containers[container].has_post_start)
+    findings.add(job.container_path(container) + ".lifecycle.postStart",
+                 "the hook would run before the lock is acquired",
+                 "move its work to the start of the command");
+  if (job.manual_selector)
+    findings.add(job.origin.path + "spec.manualSelector",
+                 "true: the pods would have no label with the UID of their Job, which identifies "
+                 "a retry",
+                 "remove manualSelector and selector");
 }
 
-std::optional<Millis> active_deadline(const Json& job) {
-  std::optional<Millis> shortest;
-  for (const auto& seconds :
-       {kube::number_at(job, {"spec", "activeDeadlineSeconds"}),
-        kube::number_at(job, {"spec", "template", "spec", "activeDeadlineSeconds"})}) {
-    constexpr std::int64_t kLongest = 3'155'760'000;  // 100 years
-    if (!seconds || *seconds < 0 || *seconds > kLongest) continue;
-    const Millis deadline{*seconds * 1000};
-    if (!shortest || deadline < *shortest) shortest = deadline;
-  }
-  return shortest;
-}
-
-Millis wait_within(Millis deadline) {
+Millis max_wait_within(Millis deadline) {
   constexpr Millis kSecond{1'000};
   const Millis half = deadline / 2;
-  return half < kSecond ? half : half / kSecond * kSecond;  // whole seconds read better
+  return half < kSecond ? half : half / kSecond * kSecond;  // whole seconds: easier to read
 }
 
 }  // namespace cronlatch::op

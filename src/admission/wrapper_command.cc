@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/wrapper_command.h"
 
+#include <algorithm>
 #include <map>
 
 #include "admission/job_restrictions.h"
@@ -11,87 +12,83 @@
 namespace cronlatch::op {
 namespace {
 
-using kube::Json;
-
-// Option -> text, escaped for the kubelet.
+// Option key -> value, escaped for the kubelet.
 using Values = std::map<std::string, std::string, std::less<>>;
 
 std::string variable(std::string_view name) { return "$(" + std::string(name) + ")"; }
 
-// `<job>@<seconds since 1970>`: one name for one tick, whatever zone a cluster counts in.
-std::string schedule_identity(const Workload& workload, const std::string& job,
-                              Findings& findings) {
-  const std::string stamp =
-      kube::string_at(*workload.job, {"metadata", "annotations", kScheduledAnnotation});
-  if (stamp.empty()) return "";  // made by hand: excluded by the lock alone
-  const std::optional<WallTime> at = parse_rfc3339(stamp);
-  if (at) return job + "@" + std::to_string(at->us / 1'000'000);
-  findings.add(workload.path + "metadata.annotations[" + std::string(kScheduledAnnotation) + "]",
-               cronlatch::quoted(stamp) + " is no time",
-               "leave it to Kubernetes, which writes it like 2026-11-21T02:00:00Z");
+// `<cronjob>@<seconds since 1970>`: the same for one scheduled time in every time zone.
+std::string schedule_identity(const JobView& job, const std::string& cronjob, Findings& findings) {
+  if (job.scheduled_timestamp.empty()) return "";  // created by hand: only the lock excludes it
+  const std::optional<WallTime> at = parse_rfc3339(job.scheduled_timestamp);
+  if (at) return cronjob + "@" + std::to_string(at->us / 1'000'000);
+  findings.add(job.annotation_path(kScheduledAnnotation),
+               cronlatch::quoted(job.scheduled_timestamp) + " is not a time",
+               "remove the annotation: the CronJob controller writes it, for example "
+               "2026-11-21T02:00:00Z");
   return "";
 }
 
-// How long the kubelet leaves a pod that it ends: what a run may use to record what it has done.
-std::string grace_period(const Workload& workload) {
-  const auto seconds =
-      kube::number_at(*workload.job, {"spec", "template", "spec", "terminationGracePeriodSeconds"});
-  constexpr std::int64_t kLongest = 86'400;
+// The time from SIGTERM to SIGKILL when the kubelet stops the pod. A run can record its result only
+// within it.
+std::string grace_period(const JobView& job) {
+  constexpr std::int64_t kMaxSeconds = 86'400;
+  const auto seconds = job.termination_grace_period_seconds;
   if (!seconds || *seconds < 1) return "";
-  return show_duration(Seconds(std::min(*seconds, kLongest)));
+  return show_duration(Seconds(std::min(*seconds, kMaxSeconds)));
 }
 
-Values facts_of_the_workload(const Workload& workload, const LockRequest& request,
-                             const std::string& outcome_file, Findings& findings) {
+Values values_of_job(const JobView& job, const LockRequest& request,
+                     const std::string& outcome_file, Findings& findings) {
   Values values;
-  if (request.lock.empty() && workload.cronjob.empty()) {
-    findings.add(workload.path + "metadata.annotations[" + std::string(kLockAnnotation) + "]",
-                 "\"true\" is the CronJob's own lock, but no CronJob owns this Job",
+  const auto& [path, namespace_name, cronjob] = job.origin;
+  if (request.lock.empty() && cronjob.empty()) {
+    findings.add(job.annotation_path(kLockAnnotation),
+                 "\"true\" means the CronJob's own lock, but no CronJob owns this Job",
                  "name the lock, for example cronlatch.dev/lock: \"nightly-report\"");
     return values;
   }
-  const Result<std::string> lock =
-      full_lock_name(request, workload.namespace_name, workload.cronjob);
+  const Result<std::string> lock = full_lock_name(request, namespace_name, cronjob);
   if (!lock.ok())
-    findings.add(workload.path + "metadata.annotations[" + std::string(kLockAnnotation) + "]",
-                 lock.error().message, lock.error().hint);
+    findings.add(job.annotation_path(kLockAnnotation), lock.error().message, lock.error().hint);
   else
     values["lock"] = kubelet_escaped(*lock);
-  if (!workload.cronjob.empty()) {
-    const std::string job = workload.namespace_name + "/" + workload.cronjob;
-    values["job"] = kubelet_escaped(job);
-    if (request.once_per_schedule)
-      values["once-per"] = kubelet_escaped(schedule_identity(workload, job, findings));
-    if (request.once_per_schedule) values["grace-period"] = grace_period(workload);
+  if (!cronjob.empty()) {
+    const std::string full_name = namespace_name + "/" + cronjob;
+    values["job"] = kubelet_escaped(full_name);
+    if (request.once_per_schedule) {
+      values["once-per"] = kubelet_escaped(schedule_identity(job, full_name, findings));
+      values["grace-period"] = grace_period(job);
+    }
   }
   values["attempt-group"] = variable(kJobUidVariable);
-  values["holder"] = kubelet_escaped(workload.namespace_name + "/") + variable(kPodNameVariable);
+  values["holder"] = kubelet_escaped(namespace_name + "/") + variable(kPodNameVariable);
   values["outcome-file"] = kubelet_escaped(outcome_file);
   return values;
 }
 
-// A limit that the platform gave to all must not outlive one Job's deadline: the Job would end
-// without a word about the lock.
-void fit_into_deadline(const Workload& workload, Options& options) {
-  const std::optional<Millis> deadline = active_deadline(*workload.job);
-  if (deadline && options.wait_timeout >= *deadline) options.wait_timeout = wait_within(*deadline);
+// The platform's wait-timeout for all Jobs must be shorter than this Job's deadline: the reason of
+// a Job that reaches its deadline does not name the lock.
+void limit_wait(const JobView& job, Options& options) {
+  if (job.active_deadline && options.wait_timeout >= *job.active_deadline)
+    options.wait_timeout = max_wait_within(*job.active_deadline);
 }
 
 }  // namespace
 
-std::vector<std::string> wrapper_command(const Workload& workload, const LockRequest& request,
+std::vector<std::string> wrapper_command(const JobView& job, const LockRequest& request,
                                          const Settings& settings, const std::string& outcome_file,
                                          Findings& findings) {
-  Values values = facts_of_the_workload(workload, request, outcome_file, findings);
+  Values values = values_of_job(job, request, outcome_file, findings);
   Options options = request.options;
-  fit_into_deadline(workload, options);
+  limit_wait(job, options);
   for (const std::string& key : request.decided)
     values[key] = kubelet_escaped(show_option(options, *find_option(key)));
   values["store"] = kubelet_escaped(settings.store);
   if (!request.store_secret.empty()) values["credentials-dir"] = kStoreDirectory;
 
   std::vector<std::string> command = {std::string(kGateBinary), "run", "--isolated"};
-  for (const Option& option : option_table()) {  // one order, whoever decided what
+  for (const Option& option : option_table()) {  // always in this order
     const auto value = values.find(option.key);
     if (value != values.end() && !value->second.empty())
       command.push_back(flag_of(option) + "=" + value->second);

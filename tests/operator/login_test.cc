@@ -71,7 +71,7 @@ class PullSecrets : public PrivateImage {
     const auto answer =
         images_->find({image(), namespace_name, pod}, clock_.now() + std::chrono::minutes(1));
     if (const auto* const unknown = std::get_if<op::UnknownEntrypoint>(&answer))
-      return unknown->why;
+      return unknown->reason;
     return std::get<op::Entrypoint>(answer).cmd.at(0);
   }
 

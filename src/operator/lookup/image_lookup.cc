@@ -7,7 +7,6 @@
 #include <optional>
 #include <string_view>
 
-#include "admission/job_view.h"
 #include "base/text.h"
 #include "image/platform.h"
 #include "image/registry_policy.h"
@@ -103,8 +102,8 @@ class ImageLookup::Impl {
   std::optional<std::string> image_prefetcher(const EntrypointQuery& use) {
     const Answer answer = ask(use, clock_.now());
     const auto* const unknown = std::get_if<UnknownEntrypoint>(&answer.entrypoint);
-    if (unknown == nullptr || answer.pending || unknown->why.empty()) return std::nullopt;
-    return unknown->why;
+    if (unknown == nullptr || answer.pending || unknown->reason.empty()) return std::nullopt;
+    return unknown->reason;
   }
 
  private:

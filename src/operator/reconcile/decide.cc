@@ -102,7 +102,7 @@ LockDemand demand_of(const Json& cronjob, Annotations annotations, const Setting
         annotated_since(cronjob, {"spec", "jobTemplate", "spec", "template", "metadata"}, lock)})
     if (time && (!demand.annotated || *time < *demand.annotated)) demand.annotated = time;
   Findings findings;
-  demand.selected = selected(settings, cronjob, findings).count("lock") != 0;
+  demand.selected = selected_annotations(settings, cronjob, findings).count("lock") != 0;
   return demand;
 }
 
@@ -111,7 +111,7 @@ LockDemand demand_of(const Json& cronjob, Annotations annotations, const Setting
 CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
   if (!string_at(cronjob, {"metadata", "deletionTimestamp"}).empty()) return {};
   const kube::ObjectRef ref = reference_to(cronjob, "CronJob");
-  const auto wish = annotation_copy(cronjob, nullptr, settings);
+  const auto wish = plan_annotation_copy(cronjob, nullptr, settings);
   if (!wish)
     return {CronJobState::invalid,
             {kube::Event{.regarding = ref,
@@ -127,7 +127,7 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
     gated = gated_facts(cronjob, annotations, settings);
     demand = demand_of(cronjob, std::move(annotations), settings);
   }
-  if (wish->in_order())
+  if (wish->is_up_to_date())
     return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}, gated, demand};
   const std::string keys = keys_of(*wish);
   const std::string identity = string_at(cronjob, {"metadata", "resourceVersion"});

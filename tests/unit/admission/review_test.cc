@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The envelope; what is decided inside of it, tests/golden shows.
+// The AdmissionReview around a decision; tests/golden has the decisions.
 #include "admission/review.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Json response(const ReviewResponse& reviewed) {
   return body["response"];
 }
 
-TEST(Review, AnswersWhateverComes) {
+TEST(Review, AnswersEveryInput) {
   for (const char* text : {"", "{", "[]", "null", "{}", R"({"request":null})",
                            R"({"request":{"object":"x"}})", R"({"request":{},"request":{}})"}) {
     const ReviewResponse reviewed = review_job(text, platform());
@@ -35,7 +35,7 @@ TEST(Review, AnswersWhateverComes) {
   EXPECT_EQ(review_cronjob("", platform()).resource, "cronjob");
 }
 
-TEST(Review, KeepsTheUidOfWhatItCannotDecide) {
+TEST(Review, KeepsTheUidInAnError) {
   EXPECT_EQ(response(review_job(R"({"request":{"uid":"u-1"}})", platform()))["uid"], "u-1");
   const ReviewResponse reviewed =
       review_job(R"({"request":{"uid":"u-2","operation":"CREATE","object":{}}})", platform());
@@ -43,7 +43,7 @@ TEST(Review, KeepsTheUidOfWhatItCannotDecide) {
   EXPECT_EQ(response(reviewed)["uid"], "u-2");
 }
 
-TEST(Review, RefusesOnlyWhoAsksForALockWhileThereIsNoStore) {
+TEST(Review, DeniesOnlyJobsWithALockWithoutAStore) {
   Settings without = platform();
   without.store.clear();
   const auto result = [&](const std::string& lock) {
@@ -58,7 +58,7 @@ TEST(Review, RefusesOnlyWhoAsksForALockWhileThereIsNoStore) {
   EXPECT_EQ(result("false"), "skipped");
 }
 
-TEST(Review, LetsADeletionPass) {
+TEST(Review, AllowsADeletion) {
   const ReviewResponse reviewed = review_cronjob(
       R"({"request":{"uid":"u","operation":"DELETE","object":null,"oldObject":{}}})", platform());
   EXPECT_EQ(reviewed.result, "skipped");

@@ -5,11 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
+#include "fake_registry.h"
 #include "support/hand_clock.h"
 #include "support/program.h"
 
@@ -19,46 +17,6 @@ namespace {
 using cronlatch::testing::eventually;
 using cronlatch::testing::HandClock;
 using Kind = LookupResult::Kind;
-
-// A registry that the test blocks, stops and changes.
-class Registry {
- public:
-  RegistryQuery query() {
-    return [this](const LookupRequest& request, TimePoint, const std::stop_token& stop) {
-      ++queries;
-      std::unique_lock lock(mutex_);
-      while (blocked_ && !stop.stop_requested())
-        changed_.wait_for(lock, std::chrono::milliseconds(5));
-      if (stop.stop_requested()) return Result<ImageInfo>(Error{Code::unreachable, "stopped"});
-      if (stopped_) return Result<ImageInfo>(Error{Code::unreachable, "it is unavailable"});
-      return Result<ImageInfo>(ImageInfo{"sha256:" + request.image.tag + std::to_string(version_),
-                                         {{"amd64", {{command_}, {}}}}});
-    };
-  }
-  void block(bool is) {
-    set([&] { blocked_ = is; });
-  }
-  void stop_serving(bool is) {
-    set([&] { stopped_ = is; });
-  }
-  void push(const std::string& command) {
-    set([&] { command_ = command, ++version_; });
-  }
-  std::atomic<int> queries{0};
-
- private:
-  template <class Change>
-  void set(const Change& change) {
-    const std::lock_guard lock(mutex_);
-    change();
-    changed_.notify_all();
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool blocked_ = false, stopped_ = false;
-  int version_ = 1;
-  std::string command_ = "/one";
-};
 
 LookupRequest request_for(const std::string& image) {
   return {*image::parse_reference("r.example/" + image), {"amd64"}};
@@ -75,7 +33,7 @@ class LookupTest : public ::testing::Test {
     lookup_->start();
   }
   HandClock clock_;
-  Registry registry_;
+  FakeRegistry registry_;
   std::optional<Lookup> lookup_;
 };
 

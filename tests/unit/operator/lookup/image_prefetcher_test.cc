@@ -143,7 +143,7 @@ TEST(ImageLookup, AsksNobodyUnlessItIsToldTo) {
   const EntrypointResult answer = images.find({"ghcr.io/a", "demo", pod}, world.clock.now());
 
   ASSERT_TRUE(std::holds_alternative<UnknownEntrypoint>(answer));
-  EXPECT_EQ(std::get<UnknownEntrypoint>(answer).why, "");
+  EXPECT_EQ(std::get<UnknownEntrypoint>(answer).reason, "");
 }
 
 }  // namespace
