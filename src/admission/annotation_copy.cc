@@ -44,13 +44,13 @@ bool applied_by_another(const Json& cronjob, const std::string& name) {
     const Json* const owned =
         kube::find(entry, {"fieldsV1", "f:spec", "f:jobTemplate", "f:metadata", "f:annotations"});
     return owned != nullptr && kube::find(*owned, {"f:" + name}) != nullptr &&
-           kube::find(*owned, {"f:" + std::string(kMirroredAnnotation)}) == nullptr;
+           kube::find(*owned, {"f:" + std::string(kCopiedKeysAnnotation)}) == nullptr;
   });
 }
 
 // The keys in the Job template that are copies. A key in kubectl's last applied manifest is not.
 std::vector<std::string> keys_of_copies(const Json& cronjob) {
-  std::vector<std::string> keys = copied_keys(copy_at(cronjob, std::string(kMirroredAnnotation)));
+  std::vector<std::string> keys = copied_keys(copy_at(cronjob, std::string(kCopiedKeysAnnotation)));
   const std::string applied = kube::string_at(
       cronjob, {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"});
   const Result<Json> manifest = kube::parse_json(applied.empty() ? "null" : applied);
@@ -117,14 +117,14 @@ std::string joined_keys(const std::map<std::string, std::string>& values) {
 void set_changes(const Json& cronjob, const std::map<std::string, std::string>& values,
                  const std::vector<std::string>& copies, AnnotationCopy& copy) {
   for (const auto& [key, value] : values) copy.wanted[std::string(kPrefix) + key] = value;
-  if (!values.empty()) copy.wanted[std::string(kMirroredAnnotation)] = joined_keys(values);
+  if (!values.empty()) copy.wanted[std::string(kCopiedKeysAnnotation)] = joined_keys(values);
   for (const auto& [name, value] : copy.wanted)
     if (!has_copy(cronjob, name) || copy_at(cronjob, name) != value) copy.set[name] = value;
   for (const std::string& key : copies) {
     const std::string name = std::string(kPrefix) + key;
     if (values.count(key) == 0 && has_copy(cronjob, name)) copy.remove.push_back(name);
   }
-  const std::string mark(kMirroredAnnotation);
+  const std::string mark(kCopiedKeysAnnotation);
   if (values.empty() && has_copy(cronjob, mark)) copy.remove.push_back(mark);
 }
 

@@ -25,7 +25,7 @@ Annotations annotations_of(const JobView& job, Findings& findings) {
   Annotations all = read_annotations(job.annotations, job.origin.path + "metadata", findings);
   Annotations of_pod =
       read_annotations(job.pod_annotations, job.origin.path + "spec.template.metadata", findings);
-  const auto copied = job.annotations.find(kMirroredAnnotation);
+  const auto copied = job.annotations.find(kCopiedKeysAnnotation);
   if (copied != job.annotations.end())
     for (const std::string& key : copied_keys(copied->second.value_or("")))
       if (all.count(key) != 0) of_pod.erase(key);

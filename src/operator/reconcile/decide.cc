@@ -29,10 +29,10 @@ std::string listed(const std::string& before, const std::string& key) {
 std::string keys_of(const AnnotationCopy& annotation_copy) {
   std::string keys;
   for (const auto& [key, value] : annotation_copy.set)
-    if (key != kMirroredAnnotation) keys = listed(keys, key);
+    if (key != kCopiedKeysAnnotation) keys = listed(keys, key);
   for (const std::string& key : annotation_copy.remove)
-    if (key != kMirroredAnnotation) keys = listed(keys, key + " (removed)");
-  return keys.empty() ? std::string(kMirroredAnnotation) : keys;
+    if (key != kCopiedKeysAnnotation) keys = listed(keys, key + " (removed)");
+  return keys.empty() ? std::string(kCopiedKeysAnnotation) : keys;
 }
 
 Json annotations_body(const Json& cronjob, Json annotations) {
@@ -76,7 +76,7 @@ Annotations annotations_of_jobs(const Json& cronjob, const AnnotationCopy& annot
   Annotations all = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
                                    "spec.jobTemplate.metadata", findings);
   for (const auto& [name, value] : annotation_copy.set)
-    if (name != kMirroredAnnotation) all[name.substr(kPrefix.size())] = {value, name};
+    if (name != kCopiedKeysAnnotation) all[name.substr(kPrefix.size())] = {value, name};
   for (const std::string& name : annotation_copy.remove)
     if (const auto at = all.find(name.substr(kPrefix.size())); at != all.end()) all.erase(at);
   return all;
