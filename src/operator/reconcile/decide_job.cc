@@ -94,13 +94,13 @@ std::vector<Decision> decide_job(const Json& job, const LockDemand* demand,
       parse_job(created_job, {"", string_at(job, {"metadata", "namespace"}), owning_cronjob(job)});
   Findings findings;
   Annotations annotations = annotations_of(view, findings);
-  std::string who = "it";
+  std::string identity = "it";
   if (annotations.count("lock") == 0) {
     const auto since = demand == nullptr ? std::nullopt : demand->since(in_force);
     if (!since || *since >= created) return {};
     for (const auto& [key, annotation] : demand->annotations)
       annotations.try_emplace(key, annotation);
-    who = "its CronJob " + view.origin.cronjob;
+    identity = "its CronJob " + view.origin.cronjob;
   }
   const std::string leak = leak_in(view, annotations, settings);
   if (leak.empty()) return {};
@@ -112,7 +112,7 @@ std::vector<Decision> decide_job(const Json& job, const LockDemand* demand,
                       .tone = kube::EventType::warning,
                       .reason = "Ungated",
                       .action = "Run",
-                      .note = who + " asks for a lock, but it runs without: " + leak +
+                      .note = identity + " asks for a lock, but it runs without: " + leak +
                               ". The admission webhook was not in force when it was created"},
           CountUngated{ref.namespace_name}};
 }
