@@ -25,7 +25,7 @@ bool requests_lock_at(const Json* metadata) {
 
 bool is_copied(const Json* job_template) {
   if (job_template == nullptr) return false;
-  std::istringstream keys(string_at(*job_template, {"annotations", kMirroredAnnotation}));
+  std::istringstream keys(string_at(*job_template, {"annotations", kCopiedKeysAnnotation}));
   for (std::string key; std::getline(keys, key, ',');)
     if (key == "lock") return true;
   return false;

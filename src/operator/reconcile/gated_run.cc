@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "admission/workload.h"
+#include "admission/job_view.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "kube/container_argv.h"

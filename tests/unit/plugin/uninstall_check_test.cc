@@ -181,7 +181,7 @@ TEST_F(UninstallCheck, TheCommandRemovesTheLockFromThePlacesThatHaveIt) {
 
 TEST_F(UninstallCheck, ASelectedCronJobIsChosenByAValueOfTheChart) {
   Json copied = kLock;
-  copied["annotations"][std::string(kMirroredAnnotation)] = "lock,ttl";
+  copied["annotations"][std::string(kCopiedKeysAnnotation)] = "lock,ttl";
   kubectl.cronjobs = {cronjob("nightly", kNone, copied)};
   kubectl.deployments = {installed()};
   EXPECT_THAT(text_of(*run()), HasSubstr("the chart's value `select`"));

@@ -143,10 +143,10 @@ TEST(ImageLookup, SendsNoRequestWithoutTheSetting) {
   ASSERT_TRUE(images.start({}, nullptr).ok());
   const Json pod = Json::object();
 
-  const EntrypointAnswer answer = images.find({"ghcr.io/a", "demo", pod}, world.clock.now());
+  const EntrypointResult answer = images.find({"ghcr.io/a", "demo", pod}, world.clock.now());
 
-  ASSERT_TRUE(std::holds_alternative<NotKnown>(answer));
-  EXPECT_EQ(std::get<NotKnown>(answer).why, "");
+  ASSERT_TRUE(std::holds_alternative<UnknownEntrypoint>(answer));
+  EXPECT_EQ(std::get<UnknownEntrypoint>(answer).reason, "");
 }
 
 }  // namespace
