@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the container that runs behind the lock.
+// Chooses the container that is gated.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rewrite of a Job: one container of its pod template runs behind the lock. Pure and
+// The rewrite of a Job: one container of its pod template is gated. Pure and
 // idempotent: a rewritten Job is not changed, unless another webhook has changed it since. Only the
 // command decides whether a container is already gated, never an annotation.
 #pragma once

@@ -10,7 +10,7 @@
 namespace cronlatch::op {
 namespace {
 
-using Review = Reviewed (*)(std::string_view, const Settings&, const EntrypointSource&);
+using Review = ReviewResponse (*)(std::string_view, const Settings&, const EntrypointSource&);
 
 // A review that denies the request is a success for HTTP: the API server requires status 200.
 Route admission(std::string_view path, Review review, const Settings& settings,
@@ -18,7 +18,7 @@ Route admission(std::string_view path, Review review, const Settings& settings,
   return {"POST", path, "application/json",
           [&settings, &images, &metrics, &clock, &log, review](const HttpRequest& request) {
             const TimePoint received = clock.now();
-            Reviewed reviewed =
+            ReviewResponse reviewed =
                 review(request.body, settings, ImagesUntil(images, received + kLookupTimeout));
             const Micros took = clock.now() - received;
             metrics.admission(reviewed.resource, reviewed.result, took);

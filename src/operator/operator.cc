@@ -14,7 +14,7 @@ namespace {
 // One more worker for each admission that may wait for a registry, so that other admissions do not
 // wait behind it.
 ServerTimeouts with_lookup_workers(ServerTimeouts timeouts, const Settings& settings) {
-  if (settings.lookup) timeouts.admission.workers += registry::LookupTiming{}.waiting;
+  if (settings.lookup) timeouts.admission.workers += registry::LookupTiming{}.max_waiting;
   return timeouts;
 }
 

@@ -73,8 +73,8 @@ NextStep next_step(const Pod& pod, Kind kind) {
     case Kind::skipped:
       return skipped(pod.result);
     case Kind::busy:
-      return {"busy",
-              "set a longer cronlatch.dev/wait-timeout; if the holder hangs: " + release(pod.result)};
+      return {"busy", "set a longer cronlatch.dev/wait-timeout; if the holder hangs: " +
+                          release(pod.result)};
     case Kind::lost:
       return lost(pod);
     case Kind::store_down:

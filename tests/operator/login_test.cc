@@ -70,7 +70,8 @@ class PullSecrets : public PrivateImage {
     for (const std::string& secret : secrets) pod["imagePullSecrets"].push_back({{"name", secret}});
     const auto answer =
         images_->find({image(), namespace_name, pod}, clock_.now() + std::chrono::minutes(1));
-    if (const auto* const unknown = std::get_if<op::NotKnown>(&answer)) return unknown->why;
+    if (const auto* const unknown = std::get_if<op::UnknownEntrypoint>(&answer))
+      return unknown->why;
     return std::get<op::Entrypoint>(answer).cmd.at(0);
   }
 

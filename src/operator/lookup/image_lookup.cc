@@ -10,8 +10,9 @@
 #include "image/platform.h"
 #include "image/registry_policy.h"
 #include "operator/lookup/pull_logins.h"
-#include "registry/confine.h"
 #include "registry/lookup.h"
+#include "registry/port_confinement.h"
+#include "registry/registry_query.h"
 
 namespace cronlatch::op {
 namespace {
@@ -20,7 +21,7 @@ image::RegistryPolicy policy_of(const Settings& settings) {
   std::vector<image::ListedRegistry> listed;
   for (const std::string& line :
        settings.lookup_registries)  // validated when the settings were read
-    if (auto one = image::parse_listed(line)) listed.push_back(std::move(*one));
+    if (auto one = image::parse_listed_registry(line)) listed.push_back(std::move(*one));
   return image::RegistryPolicy(std::move(listed));
 }
 
@@ -51,20 +52,21 @@ class ImageLookup::Impl {
     skopeo_.emplace(registry::SkopeoConfig{.program = settings_.lookup_program,
                                            .ca_file = settings_.lookup_ca_file,
                                            .system_cas = context.system_cas,
-                                           .scratch = context.scratch},
+                                           .temp_dir = context.scratch},
                     policy_, proxy_, clock_, [this] { confine(); });
     registry::LookupTiming timing;
     timing.timeout = settings_.lookup_timeout;
-    timing.remembered = settings_.lookup_cache_size;
-    const auto logins = [this](const registry::Question& question) {
-      return logins_->find(question);
+    timing.cache_size = settings_.lookup_cache_size;
+    const auto logins = [this](const registry::LookupRequest& request) {
+      return logins_->find(request);
     };
-    const auto on_asked = [this](const registry::Question& question,
-                                 const Result<registry::Looked>& looked,
-                                 Micros took) { on_looked_up(question, looked, took); };
-    lookup_.emplace(registry::Lookup::Parts{ask_by(*skopeo_, logins, settings_.lookup_cache_size),
-                                            on_asked, clock_},
-                    timing);
+    const auto on_asked = [this](const registry::LookupRequest& request,
+                                 const Result<registry::ImageInfo>& looked,
+                                 Micros took) { on_looked_up(request, looked, took); };
+    lookup_.emplace(
+        registry::Lookup::Dependencies{
+            make_registry_query(*skopeo_, logins, settings_.lookup_cache_size), on_asked, clock_},
+        timing);
     lookup_->start();
     return Done{};
   }
@@ -74,75 +76,76 @@ class ImageLookup::Impl {
     proxy_.stop();
   }
 
-  EntrypointAnswer find(const ImageUse& use, TimePoint until) {
-    const Answer answer = look_up(use, until);
+  EntrypointResult find(const EntrypointQuery& query, TimePoint until) {
+    const Answer answer = look_up(query, until);
     reports_.answered(answer.result);
     return answer.entrypoint;
   }
 
-  std::optional<std::string> prefetch(const ImageUse& use) {
-    const Answer answer = look_up(use, clock_.now());
-    const auto* const unknown = std::get_if<NotKnown>(&answer.entrypoint);
-    if (unknown == nullptr || answer.pending || unknown->why.empty()) return std::nullopt;
-    return unknown->why;
+  std::optional<std::string> prefetch(const EntrypointQuery& query) {
+    const Answer answer = look_up(query, clock_.now());
+    const auto* const unknown = std::get_if<UnknownEntrypoint>(&answer.entrypoint);
+    if (unknown == nullptr || answer.pending || unknown->reason.empty()) return std::nullopt;
+    return unknown->reason;
   }
 
  private:
   struct Answer {
-    EntrypointAnswer entrypoint;
+    EntrypointResult entrypoint;
     std::string_view result = "error";
     bool pending = false;
   };
 
-  Answer look_up(const ImageUse& use, TimePoint until) {
-    EntrypointAnswer listed = ImageIndex(settings_).find(use);
+  Answer look_up(const EntrypointQuery& query, TimePoint until) {
+    EntrypointResult listed = ImageIndex(settings_).find(query);
     if (std::holds_alternative<Entrypoint>(listed)) return {std::move(listed), "index"};
     if (!lookup_) return {std::move(listed)};
-    const auto image = image::parse_reference(use.image);
-    if (!image) return {NotKnown{image.error().message, image.error().hint}};
+    const auto image = image::parse_reference(query.image);
+    if (!image) return {UnknownEntrypoint{image.error().message, image.error().hint}};
     if (const Status allowed = policy_.allows(*image); !allowed)
-      return {NotKnown{allowed.error().message, allowed.error().hint}};
-    const auto where = image::architectures(use.pod_spec, settings_.lookup_architectures);
+      return {UnknownEntrypoint{allowed.error().message, allowed.error().hint}};
+    const auto where = image::architectures(query.pod_spec, settings_.lookup_architectures);
     if (where.empty())
-      return {NotKnown{"the pod's node selector and affinity leave no architecture"}};
-    registry::Question question{*image, where};
-    if (logins_->may_read_secrets_of(use.namespace_name)) {
-      question.namespace_name = use.namespace_name;
-      question.pull_secrets = pull_secrets(use.pod_spec);
+      return {UnknownEntrypoint{"the pod's node selector and affinity leave no architecture"}};
+    registry::LookupRequest request{*image, where};
+    if (logins_->may_read_secrets_of(query.namespace_name)) {
+      request.namespace_name = query.namespace_name;
+      request.pull_secrets = pull_secrets(query.pod_spec);
     }
-    const registry::Told told = lookup_->find(question, until);
+    const registry::LookupResult result = lookup_->find(request, until);
     const std::string name = "registry " + cronlatch::quoted(image->registry);
-    switch (told.kind) {
-      case registry::Told::Kind::known:
-        return known(use, *image, told);
-      case registry::Told::Kind::failed:
-        return {NotKnown{name + ": " + told.why, "", true}};
-      case registry::Told::Kind::not_yet:
-        return {NotKnown{name + " has not answered yet; the lookup continues", "", true}, "error",
-                true};
+    switch (result.kind) {
+      case registry::LookupResult::Kind::known:
+        return known(query, *image, result);
+      case registry::LookupResult::Kind::failed:
+        return {UnknownEntrypoint{name + ": " + result.error, "", true}};
+      case registry::LookupResult::Kind::pending:
+        return {UnknownEntrypoint{name + " has not answered yet; the lookup continues", "", true},
+                "error", true};
     }
-    return {NotKnown{}};
+    return {UnknownEntrypoint{}};
   }
 
-  Answer known(const ImageUse& use, const image::Reference& image,
-               const registry::Told& told) const {
-    const registry::Looked& looked = told.looked;
-    std::map<std::string, image::Startup> by_arch;
-    for (const auto& on : looked.on) by_arch.emplace(on.architecture, on.startup);
+  Answer known(const EntrypointQuery& query, const image::Reference& image,
+               const registry::LookupResult& result) const {
+    const registry::ImageInfo& info = result.info;
+    std::map<std::string, image::ImageCommand> by_arch;
+    for (const auto& platform : info.platforms)
+      by_arch.emplace(platform.architecture, platform.command);
     Entrypoint found = entrypoint_of(by_arch);
-    found.from = image.name() + (looked.digest.empty() ? "" : "@" + looked.digest);
-    if (settings_.lookup_pin) found.pinned = pinned(use.image, looked.digest);
-    return {std::move(found), told.remembered ? "cache" : "registry"};
+    found.from = image.name() + (info.digest.empty() ? "" : "@" + info.digest);
+    if (settings_.lookup_pin) found.pinned = pinned(query.image, info.digest);
+    return {std::move(found), result.from_cache ? "cache" : "registry"};
   }
 
-  void on_looked_up(const registry::Question& question, const Result<registry::Looked>& looked,
-                    Micros took) {
+  void on_looked_up(const registry::LookupRequest& request,
+                    const Result<registry::ImageInfo>& looked, Micros took) {
     reports_.looked_up(took);
     if (!looked)
       log_({Level::warn,
             "image_not_looked_up",
             "cannot look up the entry point of an image: " + looked.error().message,
-            {{"image", question.image.text()}}});
+            {{"image", request.image.text()}}});
   }
 
   void confine() {
@@ -176,12 +179,12 @@ Status ImageLookup::start(const Context& context, kube::Api* api) {
   return impl_->start(context, api);
 }
 void ImageLookup::stop() { impl_->stop(); }
-EntrypointAnswer ImageLookup::find(const ImageUse& use, TimePoint until) const {
-  return impl_->find(use, until);
+EntrypointResult ImageLookup::find(const EntrypointQuery& query, TimePoint until) const {
+  return impl_->find(query, until);
 }
 
-std::optional<std::string> ImageLookup::prefetch(const ImageUse& use) const {
-  return impl_->prefetch(use);
+std::optional<std::string> ImageLookup::prefetch(const EntrypointQuery& query) const {
+  return impl_->prefetch(query);
 }
 
 }  // namespace cronlatch::op

@@ -36,10 +36,10 @@ class ImageLookup {
   void stop();  // waiting calls return "not known yet"
 
   // Waits for a registry until `until` at most; the lookup continues after that.
-  EntrypointAnswer find(const ImageUse& use, TimePoint until) const;
+  EntrypointResult find(const EntrypointQuery& use, TimePoint until) const;
   // Starts a lookup that a later admission will need. Does not wait and is not counted. Returns the
   // error of the last lookup, if it failed.
-  std::optional<std::string> prefetch(const ImageUse& use) const;
+  std::optional<std::string> prefetch(const EntrypointQuery& use) const;
 
  private:
   class Impl;
@@ -50,7 +50,9 @@ class ImageLookup {
 class ImagesUntil final : public EntrypointSource {
  public:
   ImagesUntil(const ImageLookup& lookup, TimePoint until) : lookup_(lookup), until_(until) {}
-  EntrypointAnswer find(const ImageUse& use) const override { return lookup_.find(use, until_); }
+  EntrypointResult find(const EntrypointQuery& use) const override {
+    return lookup_.find(use, until_);
+  }
 
  private:
   const ImageLookup& lookup_;

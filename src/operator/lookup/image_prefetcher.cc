@@ -95,7 +95,7 @@ void ImagePrefetcher::record_event(const kube::ObjectKey& key, const Watched& wa
       .type = kube::EventType::warning,
       .reason = "EntrypointUnknown",
       .action = "LookUp",
-      .note = "what image " + cronlatch::quoted(image, image::kShownName) +
+      .note = "what image " + cronlatch::quoted(image, image::kMaxShownName) +
               " runs is not known: " + why + "; until it is, Jobs of this CronJob are rejected"};
   const auto answer = deps_.api.call(to_request(event, deps_.instance, deps_.clock.wall()));
   if (!answer || answer->status >= 500) return;  // retried by the next call of prefetch_all

@@ -32,7 +32,7 @@ bool PullLogins::may_read_secrets_of(const std::string& namespace_name) const {
   return api_ != nullptr && std::find(all.begin(), all.end(), namespace_name) != all.end();
 }
 
-std::vector<registry::Login> PullLogins::find(const registry::Question& question) const {
+std::vector<registry::Login> PullLogins::find(const registry::LookupRequest& question) const {
   std::vector<registry::Login> all;
   const auto add = [&](const std::string& where, const Result<std::string>& text) {
     auto logins = text ? registry::logins_for(*text, question.image)

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "kube/api.h"
+#include "registry/logins.h"
 #include "registry/lookup.h"
 
 namespace cronlatch::op {
@@ -27,7 +28,7 @@ class PullLogins {
   // Whether the settings permit to read pull secrets in this namespace.
   bool may_read_secrets_of(const std::string& namespace_name) const;
   // The logins of the Job's Secrets first, then those of the platform.
-  std::vector<registry::Login> find(const registry::Question& question) const;
+  std::vector<registry::Login> find(const registry::LookupRequest& question) const;
 
  private:
   Result<std::string> read_secret(const std::string& namespace_name, const std::string& name) const;

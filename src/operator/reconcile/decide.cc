@@ -29,10 +29,10 @@ std::string appended(const std::string& before, const std::string& key) {
 std::string keys_of(const AnnotationCopy& copy) {
   std::string keys;
   for (const auto& [key, value] : copy.set)
-    if (key != kMirroredAnnotation) keys = appended(keys, key);
+    if (key != kCopiedKeysAnnotation) keys = appended(keys, key);
   for (const std::string& key : copy.remove)
-    if (key != kMirroredAnnotation) keys = appended(keys, key + " (removed)");
-  return keys.empty() ? std::string(kMirroredAnnotation) : keys;
+    if (key != kCopiedKeysAnnotation) keys = appended(keys, key + " (removed)");
+  return keys.empty() ? std::string(kCopiedKeysAnnotation) : keys;
 }
 
 Json annotations_body(const Json& cronjob, Json annotations) {
@@ -77,7 +77,7 @@ Annotations annotations_of_jobs(const Json& cronjob, const AnnotationCopy& copy)
   Annotations all = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
                                    "spec.jobTemplate.metadata", findings);
   for (const auto& [name, value] : copy.set)
-    if (name != kMirroredAnnotation) all[name.substr(kPrefix.size())] = {value, name};
+    if (name != kCopiedKeysAnnotation) all[name.substr(kPrefix.size())] = {value, name};
   for (const std::string& name : copy.remove)
     if (const auto at = all.find(name.substr(kPrefix.size())); at != all.end()) all.erase(at);
   return all;
@@ -103,7 +103,7 @@ LockDemand demand_of(const Json& cronjob, Annotations annotations, const Setting
         annotated_since(cronjob, {"spec", "jobTemplate", "spec", "template", "metadata"}, lock)})
     if (time && (!demand.annotated || *time < *demand.annotated)) demand.annotated = time;
   Findings findings;
-  demand.selected = selected(settings, cronjob, findings).count("lock") != 0;
+  demand.selected = selected_annotations(settings, cronjob, findings).count("lock") != 0;
   return demand;
 }
 
@@ -112,7 +112,7 @@ LockDemand demand_of(const Json& cronjob, Annotations annotations, const Setting
 CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
   if (!string_at(cronjob, {"metadata", "deletionTimestamp"}).empty()) return {};
   const kube::ObjectRef ref = reference_to(cronjob, "CronJob");
-  const auto copy = annotation_copy(cronjob, nullptr, settings);
+  const auto copy = plan_annotation_copy(cronjob, nullptr, settings);
   if (!copy)
     return {CronJobState::invalid,
             {kube::Event{.regarding = ref,
@@ -128,7 +128,7 @@ CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
     gated = gated_facts(cronjob, annotations, settings);
     demand = demand_of(cronjob, std::move(annotations), settings);
   }
-  if (copy->in_order())
+  if (copy->is_up_to_date())
     return {copy->gated ? CronJobState::gated : CronJobState::ungated, {}, gated, demand};
   const std::string keys = keys_of(*copy);
   const std::string identity = string_at(cronjob, {"metadata", "resourceVersion"});

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "admission/gated_container.h"
 #include "admission/job_admission.h"
-#include "admission/job_rules.h"
-#include "admission/run_flags.h"
+#include "admission/wrapper_command.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
-#include "kube/container_argv.h"
 #include "labels/gate_argv.h"
 #include "labels/names.h"
 #include "operator/reconcile/decide.h"
@@ -44,27 +43,26 @@ bool takes_lock(const std::vector<std::string>& argv, const GateSpan& gate,
 }
 
 // Describes the bypass; "" for none.
-std::string bypass_in(const Workload& workload, const Annotations& annotations,
+std::string bypass_in(const JobView& job, const Annotations& annotations,
                       const Settings& settings) {
   Findings findings;
   const LockRequest request =
-      read_lock_request(annotations, settings, workload.namespace_name, findings);
+      read_lock_request(annotations, settings, job.origin.namespace_name, findings);
   if (request.gate != Gate::on) return "";
-  const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
-  const auto index = gated_container(workload, request, findings);
+  const auto index = gated_container(job, request, findings);
   if (!findings.empty() || !index) {
     // Admission rejects such a Job. If a container is gated, the annotations were changed later.
-    const bool gated = std::any_of(containers.begin(), containers.end(), [](const Json& one) {
-      return find_gate(kube::argv_of(one)).has_value();
-    });
+    const bool gated =
+        std::any_of(job.containers.begin(), job.containers.end(),
+                    [](const ContainerView& one) { return find_gate(one.argv()).has_value(); });
     return gated ? "" : "none of its containers is gated";
   }
-  const Json& container = containers[*index];
-  const std::string name = "container " + cronlatch::quoted(string_at(container, {"name"}));
-  const auto argv = kube::argv_of(container);
+  const ContainerView& container = job.containers[*index];
+  const std::string name = "container " + cronlatch::quoted(container.name);
+  const auto argv = container.argv();
   const auto gate = find_gate(argv);
   if (!gate) return name + " is not gated";
-  const auto lock = full_lock_name(request, workload.namespace_name, workload.cronjob);
+  const auto lock = full_lock_name(request, job.origin.namespace_name, job.origin.cronjob);
   if (lock.ok() && !takes_lock(argv, *gate, *lock))
     return name + " does not take lock " + cronlatch::quoted(*lock);
   return "";
@@ -92,22 +90,22 @@ std::vector<Decision> decide_job(const Json& job, const LockDemand* demand,
       parse_rfc3339(string_at(job, {"metadata", "creationTimestamp"})).value_or(kUnknown);
   if (created < enforcement.gating) return {};
 
-  Json then = as_created(job);
-  const Workload workload{&then, "", string_at(job, {"metadata", "namespace"}),
-                          owning_cronjob(job)};
+  const Json created_job = as_created(job);
+  const JobView view =
+      parse_job(created_job, {"", string_at(job, {"metadata", "namespace"}), owning_cronjob(job)});
   Findings findings;
-  Annotations annotations = annotations_of(workload, findings);
+  Annotations annotations = annotations_of(view, findings);
   std::string subject = "the Job";
   if (annotations.count("lock") == 0) {
     const auto since = demand == nullptr ? std::nullopt : demand->since(enforcement);
     if (!since || *since >= created) return {};
     for (const auto& [key, annotation] : demand->annotations)
       annotations.try_emplace(key, annotation);
-    subject = "its CronJob " + workload.cronjob;
+    subject = "its CronJob " + view.origin.cronjob;
   }
-  const std::string bypass = bypass_in(workload, annotations, settings);
+  const std::string bypass = bypass_in(view, annotations, settings);
   if (bypass.empty()) return {};
-  const kube::ObjectRef ref{"batch/v1", "Job", workload.namespace_name,
+  const kube::ObjectRef ref{"batch/v1", "Job", view.origin.namespace_name,
                             string_at(job, {"metadata", "name"}),
                             string_at(job, {"metadata", "uid"})};
   return {

@@ -33,9 +33,9 @@ std::string gated_container(const Json& pod) {
 }
 
 const Json* terminated(const Json& pod, const std::string& container) {
-  const auto& statuses = kube::items_at(pod, {"status", "containerStatuses"});
-  const auto index = index_of_name(statuses, container);
-  return index ? find(statuses[*index], {"state", "terminated"}) : nullptr;
+  for (const Json& status : kube::items_at(pod, {"status", "containerStatuses"}))
+    if (string_at(status, {"name"}) == container) return find(status, {"state", "terminated"});
+  return nullptr;
 }
 
 int integer_at(const Json& object, std::initializer_list<std::string_view> path) {

@@ -38,9 +38,8 @@ Json cronjob(const char* lock = "true") {
               {"spec", {{"template", pod_template()}}}}}}}};
 }
 
-Json response_to(const Json& object,
-                 ReviewResponse (*review)(std::string_view, const Settings&,
-                                          const EntrypointSource&)) {
+Json response_to(const Json& object, ReviewResponse (*review)(std::string_view, const Settings&,
+                                                              const EntrypointSource&)) {
   class Pending final : public EntrypointSource {
    public:
     EntrypointResult find(const EntrypointQuery&) const override {

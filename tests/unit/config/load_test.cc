@@ -90,12 +90,14 @@ TEST(Load, ReturnsTheCodeOfEachError) {
   EXPECT_EQ(answer({{}, {"CRONLATCH_TLL=5m"}}), "64: unknown variable CRONLATCH_TLL");
   EXPECT_EQ(answer({{}, {}, {{kDefaultFile, "tll: 5m"}}}),
             "64: /etc/cronlatch.yaml:1: unknown key \"tll\"");
-  EXPECT_EQ(answer({{"--lock", "a{b}"}}), "78: --lock: lock name \"a{b}\" contains \"{\" at position 2");
+  EXPECT_EQ(answer({{"--lock", "a{b}"}}),
+            "78: --lock: lock name \"a{b}\" contains \"{\" at position 2");
   EXPECT_EQ(answer({{"--lock", ""}}), "78: --lock: the lock name is empty");
   EXPECT_EQ(answer({{}, {"CRONLATCH_LOCK=a b"}}),
             "78: CRONLATCH_LOCK: lock name \"a b\" contains a blank at position 2");
-  EXPECT_EQ(answer({{}, {}, {{kDefaultFile, "lock: \"a\\0b\""}}}),
-            "78: /etc/cronlatch.yaml:1: lock: lock name \"a\\x00b\" contains a NUL byte at position 2");
+  EXPECT_EQ(
+      answer({{}, {}, {{kDefaultFile, "lock: \"a\\0b\""}}}),
+      "78: /etc/cronlatch.yaml:1: lock: lock name \"a\\x00b\" contains a NUL byte at position 2");
   EXPECT_EQ(answer({{"--lock", std::string(201, 'x')}}),
             "78: --lock: the lock name is 201 characters long");
   EXPECT_EQ(answer({{"--store", "redis://u:p@h"}}),

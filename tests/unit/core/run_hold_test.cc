@@ -95,8 +95,8 @@ TEST(Run, KeepsTheLockAfterALateRenewalButStillStopsTheCommand) {
   const Fate after = starve(d, Millis(27'999));
   EXPECT_FALSE(after.kill);
   d.tick_until(Millis(28'000));
-  EXPECT_TRUE(
-      d.sent_signal(SIGKILL, Target::tree));  // TERM + kill-after, though the lease would last longer
+  EXPECT_TRUE(d.sent_signal(
+      SIGKILL, Target::tree));  // TERM + kill-after, though the lease would last longer
 }
 
 TEST(Run, KillsTheTreeAtOnceWhenAnotherRunHasTheLock) {

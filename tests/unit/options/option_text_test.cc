@@ -126,7 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLock{"a}", "lock name \"a}\" contains \"}\" at position 2"},
         BadLock{"nightly report", "lock name \"nightly report\" contains a blank at position 8"},
         BadLock{"a\tb", "lock name \"a\\tb\" contains \"\\t\" at position 2"},
-        BadLock{std::string("ab\0c", 4), "lock name \"ab\\x00c\" contains a NUL byte at position 3"},
+        BadLock{std::string("ab\0c", 4),
+                "lock name \"ab\\x00c\" contains a NUL byte at position 3"},
         BadLock{"gr\xC3\xBCn", "lock name \"gr\xC3\xBCn\" contains \"\\xc3\" at position 3"},
         BadLock{"a:b", "lock name \"a:b\" contains \":\" at position 2"},
         BadLock{std::string(201, 'x'), "the lock name is 201 characters long"}));

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "admission/annotations.h"
-#include "admission/user_command.h"
 #include "admission/job_view.h"
+#include "admission/user_command.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {
