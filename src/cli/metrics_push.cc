@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 as far as one POST needs it, over the store's own connections (store/redis/link.h):
-// names by c-ares, staggered dialing, TLS in memory, nothing that blocks without a deadline.
+// HTTP/1.1 as far as one POST needs it, over the store's own connections
+// (store/redis/connection.h): names by c-ares, staggered dialing, TLS in memory, nothing that
+// blocks without a deadline.
 #include "cli/metrics_push.h"
 
 #include <charconv>
@@ -8,7 +9,7 @@
 
 #include "base/kernel_clock.h"
 #include "base/text.h"
-#include "store/redis/link.h"
+#include "store/redis/connection.h"
 #include "store/redis/resolver.h"
 #include "store/redis/wait.h"
 
@@ -45,7 +46,7 @@ Error of_the_push(const Error& error, const PushUrl& url) {
 }
 
 // One turn of the loop: waits, then moves the connection on.
-void turn(redis::Link& link, TimePoint give_up) {
+void turn(redis::Connection& link, TimePoint give_up) {
   PollSet set;
   link.watch(set);
   set.wake_by(give_up);
@@ -115,7 +116,7 @@ Status push_metrics(const Options& options, const PushUrl& url, const Push& push
   std::vector<redis::Address> failed;
   std::optional<redis::TlsContext> tls;
   if (url.tls) tls.emplace(tls_of(options, url));
-  redis::Link link(resolver, failed, tls ? &*tls : nullptr, url.where(), boot_now());
+  redis::Connection link(resolver, failed, tls ? &*tls : nullptr, url.where(), boot_now());
   link.step(PollSet{}, boot_now());
   std::string received;
   bool sent = false;
@@ -136,7 +137,7 @@ Status push_metrics(const Options& options, const PushUrl& url, const Push& push
     }
     if (received.size() > kLargestAnswer)
       return of_the_push({Code::unreachable, "its answer has no end"}, url);
-    if (boot_now() >= give_up) return of_the_push(link.late(), url);
+    if (boot_now() >= give_up) return of_the_push(link.timeout_error(), url);
     turn(link, give_up);
   }
 }

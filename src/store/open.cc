@@ -47,10 +47,10 @@ Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUr
   redis::RedisConfig config;
   config.host = url.host;
   config.port = url.port;
-  config.greeting.where = url.where();
-  config.greeting.user = user_of(spec, url);
-  config.greeting.password = spec.password;
-  config.greeting.db = url.db;
+  config.login.where = url.where();
+  config.login.user = user_of(spec, url);
+  config.login.password = spec.password;
+  config.login.db = url.db;
   if (url.tls) config.tls = tls_settings(spec, url);
   config.key_prefix = spec.key_prefix;
   config.credentials_now = source_of(spec, url);

@@ -5,35 +5,35 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/rules_parts.h"
+#include "store/rules_internal.h"
 
 namespace cronlatch::rules {
 
-bool alive(const Record& record, ServerTime now, Tenure tenure) {
-  switch (tenure) {
-    case Tenure::lease:
+bool alive(const Record& record, ServerTime now, Expiry expiry) {
+  switch (expiry) {
+    case Expiry::lease:
       return now < record.expires;
-    case Tenure::vacant:
+    case Expiry::holder_gone:
       return false;
-    case Tenure::occupied:
+    case Expiry::holder_present:
       return true;
   }
   return false;
 }
 
-ServerTime clamped_expiry(const Record& record, ServerTime now, Tenure tenure) {
-  const bool granted = record.seat == Seat::held || record.seat == Seat::revoked;
-  const bool timed = record.seat == Seat::cooling || (granted && tenure == Tenure::lease);
+ServerTime clamped_expiry(const Record& record, ServerTime now, Expiry expiry) {
+  const bool granted = record.state == HoldState::held || record.state == HoldState::revoked;
+  const bool timed = record.state == HoldState::cooling || (granted && expiry == Expiry::lease);
   return timed ? std::min(record.expires, now + record.ttl) : record.expires;
 }
 
-void clamp(Record& record, ServerTime now, Tenure tenure) {
-  record.expires = clamped_expiry(record, now, tenure);
-  if (record.seat == Seat::held) record.acquired = std::min(record.acquired, now);
+void clamp(Record& record, ServerTime now, Expiry expiry) {
+  record.expires = clamped_expiry(record, now, expiry);
+  if (record.state == HoldState::held) record.acquired = std::min(record.acquired, now);
 }
 
-bool crashed_in_min_hold(const Record& record, ServerTime now, Tenure tenure) {
-  return record.seat == Seat::held && !alive(record, now, tenure) &&
+bool crashed_in_min_hold(const Record& record, ServerTime now, Expiry expiry) {
+  return record.state == HoldState::held && !alive(record, now, expiry) &&
          now < record.acquired + record.min_hold;
 }
 
@@ -43,12 +43,12 @@ Revoked end_min_hold(Record& record, Revoked told, ServerTime ends, ServerTime n
   told.was_cooling = now < ends;
   told.remaining = std::max(ends - now, Micros{0});
   if (!told.was_cooling) return told;
-  if (record.seat == Seat::held) {
+  if (record.state == HoldState::held) {
     // Closed in the ledger, and its lease is over.
-    record.seat = Seat::revoked;
+    record.state = HoldState::revoked;
     count(record, record.who.job, "revoked");
   } else {
-    record.seat = Seat::free;
+    record.state = HoldState::free;
     record.expires = {};
   }
   return told;
@@ -56,19 +56,19 @@ Revoked end_min_hold(Record& record, Revoked told, ServerTime ends, ServerTime n
 
 }  // namespace
 
-Revoked revoke(Record& record, ServerTime now, Tenure tenure) {
+Revoked revoke(Record& record, ServerTime now, Expiry expiry) {
   Revoked told{false, record.who.holder, record.fence, Micros{0}};
-  if (record.seat == Seat::none || record.seat == Seat::free) return told;
-  clamp(record, now, tenure);
-  if (record.seat == Seat::cooling) return end_min_hold(record, told, record.expires, now);
-  if (!alive(record, now, tenure))
-    return record.seat == Seat::held
+  if (record.state == HoldState::none || record.state == HoldState::free) return told;
+  clamp(record, now, expiry);
+  if (record.state == HoldState::cooling) return end_min_hold(record, told, record.expires, now);
+  if (!alive(record, now, expiry))
+    return record.state == HoldState::held
                ? end_min_hold(record, told, record.acquired + record.min_hold, now)
                : told;
   told.was_held = true;
   told.remaining = std::max(record.expires - now, Micros{0});
-  if (record.seat == Seat::held) {
-    record.seat = Seat::revoked;
+  if (record.state == HoldState::held) {
+    record.state = HoldState::revoked;
     count(record, record.who.job, "revoked");
   }
   return told;
@@ -76,16 +76,16 @@ Revoked revoke(Record& record, ServerTime now, Tenure tenure) {
 
 namespace {
 
-LockState state_of(const Record& record, ServerTime now, Tenure tenure) {
-  switch (record.seat) {
-    case Seat::none:
-    case Seat::free:
+LockState state_of(const Record& record, ServerTime now, Expiry expiry) {
+  switch (record.state) {
+    case HoldState::none:
+    case HoldState::free:
       return LockState::free;
-    case Seat::held:
-      return alive(record, now, tenure) ? LockState::held : LockState::expired;
-    case Seat::revoked:
-      return alive(record, now, tenure) ? LockState::revoked : LockState::free;
-    case Seat::cooling:
+    case HoldState::held:
+      return alive(record, now, expiry) ? LockState::held : LockState::expired;
+    case HoldState::revoked:
+      return alive(record, now, expiry) ? LockState::revoked : LockState::free;
+    case HoldState::cooling:
       return now < record.expires ? LockState::cooling : LockState::free;
   }
   return LockState::free;
@@ -101,16 +101,16 @@ ServerTime min_hold_end(const Record& record, const LockView& shown, ServerTime 
 
 }  // namespace
 
-LockView view(std::string lock, const Record& record, ServerTime now, Tenure tenure) {
+LockView view(std::string lock, const Record& record, ServerTime now, Expiry expiry) {
   LockView shown;
   shown.lock = std::move(lock);
-  shown.state = state_of(record, now, tenure);
+  shown.state = state_of(record, now, expiry);
   shown.who = record.who;
   shown.fence = record.fence;
-  shown.attempt = record.seat == Seat::none ? 0 : record.claim.attempt;
+  shown.attempt = record.state == HoldState::none ? 0 : record.claim.attempt;
   shown.now = now;
   shown.acquired = record.acquired;
-  shown.expires = clamped_expiry(record, now, tenure);
+  shown.expires = clamped_expiry(record, now, expiry);
   shown.closed_until = min_hold_end(record, shown, now);
   shown.ttl = std::chrono::duration_cast<Millis>(record.ttl);
   shown.jobs = record.jobs;

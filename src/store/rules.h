@@ -19,7 +19,7 @@ namespace cronlatch::rules {
 
 // What the record says about the lock. Whether a held one is still alive is for the clock (or the
 // kernel) to tell.
-enum class Seat {
+enum class HoldState {
   none,     // there is no record: never granted here, or the store lost it
   free,     // closed by its holder
   held,     // granted and not closed
@@ -28,11 +28,10 @@ enum class Seat {
 };
 
 // What ends a grant that nobody closed.
-enum class Tenure {
-  lease,   // the clock
-  vacant,  // no lease: the caller has the kernel's lock, so whoever the record calls its holder is
-           // dead
-  occupied,  // no lease: somebody else has the kernel's lock
+enum class Expiry {
+  lease,           // the clock
+  holder_gone,     // no lease: no other process has the kernel lock, so the recorded holder is dead
+  holder_present,  // no lease: another process has the kernel lock
 };
 
 // Final answers are remembered per claim (C2, R3): the suffix says which.
@@ -48,7 +47,7 @@ enum class Answer : char {
 
 // Everything a store keeps about one lock.
 struct Record {
-  Seat seat = Seat::none;
+  HoldState state = HoldState::none;
   Claim claim;  // of the last grant
   Identity who;
   Fence fence = 0;
@@ -64,8 +63,8 @@ struct Record {
   std::map<std::string, Counters> jobs;
   std::map<std::string, std::int64_t> groups;  // attempt group -> remembered for kGroupMemory more
   std::map<std::string, std::map<std::string, std::int64_t>>
-      once;                                  // job -> run identity -> when it was finished
-  std::map<std::string, std::int64_t> seen;  // "<owner>:<attempt>:<answer>" -> remembered until
+      once;                                     // job -> run identity -> when it was finished
+  std::map<std::string, std::int64_t> answers;  // "<owner>:<attempt>:<answer>" -> remembered until
   bool operator==(const Record&) const = default;
 };
 
@@ -73,31 +72,31 @@ struct Record {
 // 35 days by both versions when it is dated 34 days ahead.
 inline constexpr Micros kGroupMemory = std::chrono::hours(24);
 inline constexpr Micros kGroupAhead = std::chrono::hours(34 * 24);
-inline constexpr std::size_t kGroupsNewest = 10'000;
-inline constexpr Micros kSeenMemory =
+inline constexpr std::size_t kMaxGroups = 10'000;
+inline constexpr Micros kAnswerMemory =
     std::chrono::minutes(10);  // or twice the ttl, if that is more
-inline constexpr std::size_t kOnceNewest = 128;
+inline constexpr std::size_t kMaxOnceMarks = 128;
 
 // Of a record with a longer text or a larger counter something else is the author: it is damaged.
 // Options have at most 200 bytes; a counter leaves room for the longest run in ms.
-inline constexpr std::size_t kLongestText = 4'096;
-inline constexpr std::int64_t kLargestCounter = (std::int64_t{1} << 53) - 1 - 1'000'000'000'000;
+inline constexpr std::size_t kMaxText = 4'096;
+inline constexpr std::int64_t kMaxCounter = (std::int64_t{1} << 53) - 1 - 1'000'000'000'000;
 
 // One verb each; the reply's `asked` is left for the store to fill in. `not_after` is the request's
 // give_up by the store's clock: after it nothing is changed and the answer is Stale (G5).
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
-             Tenure tenure = Tenure::lease);
+             Expiry expiry = Expiry::lease);
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
-             Tenure tenure = Tenure::lease);
+             Expiry expiry = Expiry::lease);
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after);
 
 // release --force: ends a live lease in the ledger; its holder keeps the lock from others until it
 // releases it, or the lease ends. A lock that only its min-hold keeps closed is opened at once.
-Revoked revoke(Record& record, ServerTime now, Tenure tenure = Tenure::lease);
+Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease);
 
 // Reads; changes nothing.
 LockView view(std::string lock, const Record& record, ServerTime now,
-              Tenure tenure = Tenure::lease);
+              Expiry expiry = Expiry::lease);
 
 // No store can do semaphores yet: the refusal they all give to slots other than 1.
 std::optional<Unavailable> refuse_slots(const Request& request);

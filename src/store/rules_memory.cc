@@ -3,7 +3,7 @@
 // identities that are finished (K6).
 #include <algorithm>
 
-#include "store/rules_parts.h"
+#include "store/rules_internal.h"
 
 namespace cronlatch::rules {
 
@@ -31,17 +31,18 @@ void keep_newest(Dated& dated, std::size_t most) {
 
 bool group_was_granted(const Record& record, const std::string& group, ServerTime now) {
   if (group.empty()) return false;
-  if (record.seat != Seat::none && record.who.group == group) return true;
+  if (record.state != HoldState::none && record.who.group == group) return true;
   const auto at = record.groups.find(group);
   return at != record.groups.end() && at->second > (now - kGroupMemory).us;
 }
 
-void remember_group(Record& record, const std::string& group, GroupIs is, ServerTime now) {
+void remember_group(Record& record, const std::string& group, GroupState is, ServerTime now) {
   if (group.empty()) return;
   purge(record.groups, (now - kGroupMemory).us);
-  record.groups[group] =
-      is == GroupIs::finished ? now.us : newest_date(record.groups, group, (now + kGroupAhead).us);
-  keep_newest(record.groups, kGroupsNewest);
+  record.groups[group] = is == GroupState::finished
+                             ? now.us
+                             : newest_date(record.groups, group, (now + kGroupAhead).us);
+  keep_newest(record.groups, kMaxGroups);
 }
 
 bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
@@ -57,7 +58,7 @@ void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime 
   Dated& finished = record.once[who.job];
   purge(finished, (now - once_ttl).us);
   finished[who.once] = newest_date(finished, who.once, now.us);
-  keep_newest(finished, kOnceNewest);
+  keep_newest(finished, kMaxOnceMarks);
 }
 
 }  // namespace cronlatch::rules

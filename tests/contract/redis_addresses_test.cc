@@ -18,7 +18,7 @@ class AddressWorld : public World {
   AddressWorld(int port, const std::string& dns) {
     config_.host = "redis.test.";
     config_.port = static_cast<std::uint16_t>(port);
-    config_.greeting.where = "redis.test:" + std::to_string(port);
+    config_.login.where = "redis.test:" + std::to_string(port);
     config_.key_prefix = "cronlatch:";
     config_.resolver.servers = dns;
   }

@@ -67,7 +67,7 @@ TEST(MinHold, OpensALockThatOnlyItsMinHoldKeepsClosed) {
   EXPECT_TRUE(told.was_cooling);
   EXPECT_EQ(told.holder, "pod-a");
   EXPECT_EQ(told.remaining, 9min);
-  EXPECT_EQ(bench.record().seat, rules::Seat::free);
+  EXPECT_EQ(bench.record().state, rules::HoldState::free);
   EXPECT_EQ(bench.counted("a", "revoked"), 0);
   EXPECT_FALSE(bench.revoke().was_cooling);
   EXPECT_FALSE(got<Granted>(bench.acquire("b")).stole);

@@ -208,7 +208,7 @@ class Fleet {
     const rules::Record& kept = bench_.last_record();
     for (const auto& [job, c] : kept.jobs)
       EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
-                kept.seat == rules::Seat::held && kept.who.job == job ? 1 : 0)
+                kept.state == rules::HoldState::held && kept.who.job == job ? 1 : 0)
           << "job " << job;
   }
 

@@ -23,7 +23,7 @@ TEST(OlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
     auto renewal = bench.renewal("b");
     renewal.fence = fence;
     EXPECT_TRUE(got<Renewed>(bench.send(renewal).reply).restored) << what;
-    EXPECT_EQ(bench.record().seat, rules::Seat::held) << what;
+    EXPECT_EQ(bench.record().state, rules::HoldState::held) << what;
     EXPECT_EQ(bench.record().fence, fence) << what;
     EXPECT_EQ(bench.counted("b", "restored"), 1) << what;
     EXPECT_EQ(bench.counted("b", "acquired"), 1) << what;

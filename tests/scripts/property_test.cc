@@ -13,8 +13,8 @@
 namespace cronlatch::testing {
 namespace {
 
+using rules::HoldState;
 using rules::Record;
-using rules::Seat;
 
 std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
   const char* text = std::getenv(name);
@@ -170,7 +170,7 @@ class Walk {
   }
 
   Claim claim() {
-    if (model_.seat != Seat::none && dice_.one_in(2)) return model_.claim;
+    if (model_.state != HoldState::none && dice_.one_in(2)) return model_.claim;
     return {dice_.of({"a", "b", "c", "d"}),
             static_cast<std::uint32_t>(1 + dice_.below(3 + calls_ / 40))};
   }
@@ -352,7 +352,7 @@ class Walk {
     EXPECT_GE(kept.fence, highest_) << "the fence fell";
     highest_ = kept.fence;
     if (kept == model_) return;
-    EXPECT_EQ(kept.seat, model_.seat);
+    EXPECT_EQ(kept.state, model_.state);
     EXPECT_EQ(kept.claim, model_.claim);
     EXPECT_EQ(kept.who, model_.who);
     EXPECT_EQ(kept.expires.us, model_.expires.us);
@@ -375,7 +375,7 @@ class Walk {
   static void check_law(const Record& kept) {
     for (const auto& [job, c] : kept.jobs)
       EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
-                kept.seat == Seat::held && kept.who.job == job ? 1 : 0)
+                kept.state == HoldState::held && kept.who.job == job ? 1 : 0)
           << "job " << job;
   }
 

@@ -11,7 +11,7 @@ TEST(Release, R1IsRefusedToEverybodyButTheHolder) {
   EXPECT_EQ(got<NotHolder>(bench.release("b")).reason, LostReason::taken);
   EXPECT_EQ(got<NotHolder>(bench.release("a", RunVerdict::succeeded, 2)).reason, LostReason::taken);
 
-  EXPECT_EQ(bench.record().seat, rules::Seat::held);
+  EXPECT_EQ(bench.record().state, rules::HoldState::held);
   EXPECT_EQ(bench.counted("a", "released"), 0);
   EXPECT_EQ(bench.counted("b", "runs_succeeded"), 0);
 }
@@ -21,7 +21,7 @@ TEST(Release, R2SetsFreeAndKeepsTheFenceAsTheFloor) {
   const Fence fence = got<Granted>(bench.acquire("a")).fence;
   got<Released>(bench.release("a"));
 
-  EXPECT_EQ(bench.record().seat, rules::Seat::free);
+  EXPECT_EQ(bench.record().state, rules::HoldState::free);
   EXPECT_EQ(bench.record().fence, fence);
 }
 
@@ -35,7 +35,7 @@ TEST(Release, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
 
   EXPECT_EQ(bench.counted("a", "released"), 1);
   EXPECT_EQ(bench.counted("a", "runs_succeeded"), 1);
-  EXPECT_EQ(bench.record().seat, rules::Seat::held);
+  EXPECT_EQ(bench.record().state, rules::HoldState::held);
 }
 
 TEST(Release, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {

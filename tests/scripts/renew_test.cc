@@ -90,7 +90,7 @@ TEST(Renew, N3DoesNotRestoreWhatWasReleased) {
   bench.client({"DEL", bench.key()});
 
   EXPECT_EQ(got<NotHolder>(bench.send(renewal).reply).reason, LostReason::taken);
-  EXPECT_EQ(bench.record().seat, rules::Seat::none);
+  EXPECT_EQ(bench.record().state, rules::HoldState::none);
 }
 
 TEST(Renew, N3AndG5ChangeNothingAfterTheirTime) {

@@ -36,13 +36,13 @@ std::map<std::string, std::int64_t> dated(const RedisAnswer& flat) {
   return out;
 }
 
-rules::Seat seat_of(const std::string& state) {
-  if (state == "free") return rules::Seat::free;
-  if (state == "held") return rules::Seat::held;
-  if (state == "revoked") return rules::Seat::revoked;
-  if (state == "cooling") return rules::Seat::cooling;
+rules::HoldState hold_state_of(const std::string& state) {
+  if (state == "free") return rules::HoldState::free;
+  if (state == "held") return rules::HoldState::held;
+  if (state == "revoked") return rules::HoldState::revoked;
+  if (state == "cooling") return rules::HoldState::cooling;
   ADD_FAILURE() << "state " << state;
-  return rules::Seat::none;
+  return rules::HoldState::none;
 }
 
 rules::Record read_dump(const RedisAnswer& dump) {
@@ -54,7 +54,7 @@ rules::Record read_dump(const RedisAnswer& dump) {
   auto hash = pairs(dump.elements[0]);
   if (!hash.empty()) {
     EXPECT_EQ(hash["slots"], "1");
-    r.seat = seat_of(hash["state"]);
+    r.state = hold_state_of(hash["state"]);
     r.claim = {hash["owner"], static_cast<std::uint32_t>(std::stoul(hash["attempt"]))};
     r.who = {hash["holder"], hash["job"], hash["group"], hash["once"]};
     r.fence = std::stoull(hash["fence"]);
@@ -74,7 +74,7 @@ rules::Record read_dump(const RedisAnswer& dump) {
   }
   if (dump.elements.size() == 2) return r;
   r.groups = dated(dump.elements[2]);
-  r.seen = dated(dump.elements[3]);
+  r.answers = dated(dump.elements[3]);
   for (std::size_t i = 0; i < std::size(kOnceJobs); ++i)
     if (auto done = dated(dump.elements[4 + i]); !done.empty())
       r.once[std::string(kOnceJobs[i])] = std::move(done);

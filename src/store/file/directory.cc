@@ -44,20 +44,20 @@ constexpr std::array<NetworkType, 17> kNetworkTypes = {{
     {0xAAD7AAEA, "PanFS"},
 }};
 
-Error refused(const std::string& path, const std::string& why) {
+Error directory_error(const std::string& path, const std::string& why) {
   return {Code::config, "directory " + path + " " + why,
           "choose another one with store=file:///dir, it is made with mode 0700"};
 }
 
-Status judge(int fd, const std::string& path) {
+Status check_directory(int fd, const std::string& path) {
   struct stat st {};
-  if (fstat(fd, &st) != 0) return trouble(errno, "look at", path);
+  if (fstat(fd, &st) != 0) return file_error(errno, "look at", path);
   if (st.st_uid != geteuid() && st.st_uid != 0)
-    return refused(path, "belongs to user " + std::to_string(st.st_uid));
+    return directory_error(path, "belongs to user " + std::to_string(st.st_uid));
   if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return refused(path, "may be written by other users");
+    return directory_error(path, "may be written by other users");
   struct statfs fs {};
-  if (fstatfs(fd, &fs) != 0) return trouble(errno, "look at", path);
+  if (fstatfs(fd, &fs) != 0) return file_error(errno, "look at", path);
   if (const char* name = network_file_system(static_cast<unsigned long>(fs.f_type) & 0xFFFFFFFFUL))
     return Error{
         Code::config, "directory " + path + " is on a network file system (" + name + ")",
@@ -65,7 +65,7 @@ Status judge(int fd, const std::string& path) {
   return Done{};
 }
 
-Status make_with_parents(const std::string& path) {
+Status create_with_parents(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     // EEXIST: made by others meanwhile, or a link, which opening the last part will refuse.
@@ -73,7 +73,7 @@ Status make_with_parents(const std::string& path) {
       const int why = errno;
       // A parent that may not be written may still exist (EACCES or EROFS come before EEXIST on
       // some file systems).
-      if (access(part.c_str(), F_OK) != 0) return trouble(why, "make", part);
+      if (access(part.c_str(), F_OK) != 0) return file_error(why, "make", part);
     }
     if (end == std::string::npos) return Done{};
   }
@@ -109,8 +109,8 @@ Result<std::string> check_directory_path(const std::string& path) {
 Result<std::optional<Fd>> open_directory(const std::string& path, IfMissing if_missing) {
   Fd fd = open_last_part(path);
   if (!fd && errno == ENOENT) {
-    if (if_missing == IfMissing::nothing) return std::optional<Fd>{};
-    if (Status made = make_with_parents(path); !made) return made.error();
+    if (if_missing == IfMissing::no_value) return std::optional<Fd>{};
+    if (Status made = create_with_parents(path); !made) return made.error();
     fd = open_last_part(path);
   }
   if (!fd) {
@@ -118,11 +118,11 @@ Result<std::optional<Fd>> open_directory(const std::string& path, IfMissing if_m
     // A link with O_NOFOLLOW|O_DIRECTORY is ENOTDIR, as a plain file is: readlink tells them apart.
     char target[1];
     if ((why == ENOTDIR || why == ELOOP) && readlink(path.c_str(), target, sizeof target) >= 0)
-      return refused(path, "is a symbolic link");
-    if (why == ENOTDIR) return refused(path, "is not a directory");
-    return trouble(why, "open", path);
+      return directory_error(path, "is a symbolic link");
+    if (why == ENOTDIR) return directory_error(path, "is not a directory");
+    return file_error(why, "open", path);
   }
-  if (Status fine = judge(fd.get(), path); !fine) return fine.error();
+  if (Status fine = check_directory(fd.get(), path); !fine) return fine.error();
   return std::optional<Fd>(std::move(fd));
 }
 

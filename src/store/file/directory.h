@@ -12,8 +12,8 @@
 namespace cronlatch::file {
 
 enum class IfMissing {
-  make,    // mode 0700, and so are the parents that are missing
-  nothing  // reading leaves no trace: no directory, no locks
+  create,   // mode 0700, and so are the parents that are missing
+  no_value  // reading leaves no trace: no directory, no locks
 };
 
 // A plain absolute path: no ".", no "..", no empty parts (which could lead through a link unseen).

@@ -9,7 +9,7 @@
 
 namespace cronlatch::file {
 
-Error trouble(int error_number, const std::string& doing, const std::string& path) {
+Error file_error(int error_number, const std::string& doing, const std::string& path) {
   const std::string message = "cannot " + doing + " " + path + ": " + strerror(error_number);
   switch (error_number) {
     case ENOSPC:

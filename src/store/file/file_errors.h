@@ -12,6 +12,6 @@ namespace cronlatch::file {
 // `doing` is "open", "write", ...; the message reads "cannot open /dir/x.lock: Permission denied".
 //   unreachable  disk full, out of descriptors or memory: may pass
 //   config       permissions, read-only, not a directory, unsupported: will not
-Error trouble(int error_number, const std::string& doing, const std::string& path);
+Error file_error(int error_number, const std::string& doing, const std::string& path);
 
 }  // namespace cronlatch::file

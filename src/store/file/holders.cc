@@ -90,28 +90,30 @@ std::vector<Flock> parse_locks(std::string_view text) {
   return locks;
 }
 
-Holders::Holders(std::string proc) : proc_(std::move(proc)) {
+HolderTable::HolderTable(std::string proc) : proc_(std::move(proc)) {
   if (const auto text = read_all(proc_ + "/locks")) {
     readable_ = true;
     locks_ = parse_locks(*text);
   }
 }
 
-Holder Holders::of(int directory, const std::string& lock_file, std::uint64_t pid_namespace) const {
+Holder HolderTable::find(int directory, const std::string& lock_file,
+                         std::uint64_t pid_namespace) const {
   struct stat file {};
   if (fstatat(directory, lock_file.c_str(), &file, AT_SYMLINK_NOFOLLOW) != 0)
-    return {errno == ENOENT ? Holding::free : Holding::unknown, 0};
-  if (!readable_) return {Holding::unknown, 0};
+    return {errno == ENOENT ? KernelLockState::free : KernelLockState::unknown, 0};
+  if (!readable_) return {KernelLockState::unknown, 0};
   for (const Flock& lock : locks_) {
     if (lock.inode != file.st_ino || lock.major != major(file.st_dev) ||
         lock.minor != minor(file.st_dev))
       continue;
-    return {Holding::held, alive(lock.pid) ? lock.pid : find_by_descriptor(proc_, file)};
+    return {KernelLockState::held, alive(lock.pid) ? lock.pid : find_by_descriptor(proc_, file)};
   }
-  if (pid_namespace == 0) return {Holding::unknown, 0};
-  if (const long pid = find_by_descriptor(proc_, file); pid != 0) return {Holding::held, pid};
+  if (pid_namespace == 0) return {KernelLockState::unknown, 0};
+  if (const long pid = find_by_descriptor(proc_, file); pid != 0)
+    return {KernelLockState::held, pid};
   const bool all_visible = pid_namespace == own_pid_namespace();
-  return {all_visible ? Holding::free : Holding::unknown, 0};
+  return {all_visible ? KernelLockState::free : KernelLockState::unknown, 0};
 }
 
 // Looking it up in /proc makes the kernel build the process's folder there, which costs more than

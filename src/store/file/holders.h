@@ -22,21 +22,21 @@ struct Flock {
 std::vector<Flock> parse_locks(
     std::string_view text);  // other kinds of locks and waiters are left out
 
-enum class Holding { held, free, unknown };
+enum class KernelLockState { held, free, unknown };
 
 struct Holder {
-  Holding holding = Holding::unknown;
+  KernelLockState lock_state = KernelLockState::unknown;
   long pid = 0;  // a living process that holds it, 0 when none can be seen
 };
 
 // One look at the host; ask it about as many locks as there are.
-class Holders {
+class HolderTable {
  public:
   // `proc` is /proc outside of tests.
-  explicit Holders(std::string proc = "/proc");
+  explicit HolderTable(std::string proc = "/proc");
   // `pid_namespace` is where the last holder took the lock (0: not known): a process of a namespace
   // that is neither ours nor below ours cannot be seen, so that not finding one says nothing.
-  Holder of(int directory, const std::string& lock_file, std::uint64_t pid_namespace) const;
+  Holder find(int directory, const std::string& lock_file, std::uint64_t pid_namespace) const;
 
  private:
   std::string proc_;

@@ -22,7 +22,7 @@ Fd above_standard_streams(Fd fd) {
   return Fd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
 }
 
-bool still_named(int fd, int directory, const std::string& name) {
+bool is_named(int fd, int directory, const std::string& name) {
   struct stat ours {
   }, named{};
   return fstat(fd, &ours) == 0 &&
@@ -40,13 +40,13 @@ Result<std::optional<KernelLock>> KernelLock::try_take(int directory, const std:
     // a FIFO.
     Fd fd = above_standard_streams(Fd(openat(
         directory, name.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)));
-    if (!fd) return trouble(errno, "open", path);
+    if (!fd) return file_error(errno, "open", path);
     if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) return std::optional<KernelLock>{};
       if (errno == EINTR) continue;
-      return trouble(errno, "lock", path);
+      return file_error(errno, "lock", path);
     }
-    if (still_named(fd.get(), directory, name)) return std::optional(KernelLock(std::move(fd)));
+    if (is_named(fd.get(), directory, name)) return std::optional(KernelLock(std::move(fd)));
   }
   return Error{Code::unreachable, path + " is replaced over and over",
                "see what removes files there"};

@@ -17,27 +17,28 @@
 namespace cronlatch::file {
 namespace {
 
+using rules::HoldState;
 using rules::Record;
-using rules::Seat;
 
 constexpr std::string_view kVersion = "1";
-constexpr std::array<std::pair<Seat, std::string_view>, 5> kSeats = {{{Seat::none, "none"},
-                                                                      {Seat::free, "free"},
-                                                                      {Seat::held, "held"},
-                                                                      {Seat::revoked, "revoked"},
-                                                                      {Seat::cooling, "cooling"}}};
-constexpr std::string_view kNothing =
+constexpr std::array<std::pair<HoldState, std::string_view>, 5> kHoldStates = {
+    {{HoldState::none, "none"},
+     {HoldState::free, "free"},
+     {HoldState::held, "held"},
+     {HoldState::revoked, "revoked"},
+     {HoldState::cooling, "cooling"}}};
+constexpr std::string_view kEmptyText =
     "-";                                  // an empty text; a text that is "-" has its dash escaped
 constexpr std::size_t kUsualSize = 4096;  // a page, which the text is filled up to
-constexpr std::size_t kMostWords = 4;
+constexpr std::size_t kMaxWords = 4;
 constexpr std::string_view kEnd = "end";
 constexpr std::string_view kHex = "0123456789abcdef";
 
 // The facts in their order; called for writing and for reading, so that the two cannot differ.
 template <class StoredT, class Visit>
-void each_fact(StoredT& stored, Visit&& visit) {
+void for_each_field(StoredT& stored, Visit&& visit) {
   auto& r = stored.record;
-  visit("seat", r.seat);
+  visit("seat", r.state);
   visit("owner", r.claim.owner);
   visit("attempt", r.claim.attempt);
   visit("holder", r.who.holder);
@@ -61,12 +62,12 @@ std::string min_hold_key(const Record& record) {
   return record.claim.owner + ":" + std::to_string(record.claim.attempt) + ":m";
 }
 
-void take_min_hold(Record& record) {
-  const auto at = record.seen.find(min_hold_key(record));
-  if (at == record.seen.end()) return;
+void extract_min_hold(Record& record) {
+  const auto at = record.answers.find(min_hold_key(record));
+  if (at == record.answers.end()) return;
   const std::int64_t from = record.acquired.us, until = at->second;
   if (from >= 0 && until > from) record.min_hold = Micros(until - from);
-  record.seen.erase(at);
+  record.answers.erase(at);
 }
 
 constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
@@ -117,11 +118,11 @@ class Writer {
  private:
   void put(const std::string& value) {
     if (value.empty()) {
-      text_ += kNothing;
-    } else if (value != kNothing && std::all_of(value.begin(), value.end(), is_plain)) {
+      text_ += kEmptyText;
+    } else if (value != kEmptyText && std::all_of(value.begin(), value.end(), is_plain)) {
       text_ += value;
     } else {
-      for (const char c : value) put_escaped_unless_plain(c, value == kNothing);
+      for (const char c : value) put_escaped_unless_plain(c, value == kEmptyText);
     }
   }
   void put_escaped_unless_plain(char c, bool escape_all) {
@@ -138,9 +139,9 @@ class Writer {
     text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   }
   void put(Micros value) { put(value.count()); }
-  void put(Seat value) {
-    for (const auto& [seat, name] : kSeats)
-      if (seat == value) text_ += name;
+  void put(HoldState value) {
+    for (const auto& [state, name] : kHoldStates)
+      if (state == value) text_ += name;
   }
 
   std::string text_;
@@ -149,7 +150,7 @@ class Writer {
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {
-    words_.reserve(kMostWords);
+    words_.reserve(kMaxWords);
     next();
   }
 
@@ -183,11 +184,11 @@ class Reader {
   }
   static bool get(std::string_view word, std::string& value) {
     value.clear();
-    if (word.empty() || word.size() > 3 * rules::kLongestText) return false;
-    if (word == kNothing) return true;
+    if (word.empty() || word.size() > 3 * rules::kMaxText) return false;
+    if (word == kEmptyText) return true;
     if (word.find('%') == word.npos) {
       value = word;
-      return value.size() <= rules::kLongestText;
+      return value.size() <= rules::kMaxText;
     }
     for (std::size_t i = 0; i < word.size(); ++i) {
       if (word[i] != '%') {
@@ -201,7 +202,7 @@ class Reader {
       value += static_cast<char>(byte);
       i += 2;
     }
-    return value.size() <= rules::kLongestText;
+    return value.size() <= rules::kMaxText;
   }
   template <class Number>
   requires std::is_integral_v<Number>
@@ -215,10 +216,10 @@ class Reader {
     value = Micros(count);
     return true;
   }
-  static bool get(std::string_view word, Seat& value) {
-    for (const auto& [seat, name] : kSeats)
+  static bool get(std::string_view word, HoldState& value) {
+    for (const auto& [state, name] : kHoldStates)
       if (name == word) {
-        value = seat;
+        value = state;
         return true;
       }
     return false;
@@ -234,7 +235,7 @@ bool read_lists(Reader& reader, Record& record) {
   std::int64_t value = 0;
   while (reader.is("counter")) {
     if (!reader.line("counter", first, second, value)) return false;
-    if (value < 0 || value > rules::kLargestCounter) return false;
+    if (value < 0 || value > rules::kMaxCounter) return false;
     record.jobs[first].values[second] = value;
   }
   while (reader.is("granted")) {
@@ -247,7 +248,7 @@ bool read_lists(Reader& reader, Record& record) {
   }
   while (reader.is("answered")) {
     if (!reader.line("answered", first, value)) return false;
-    record.seen[first] = value;
+    record.answers[first] = value;
   }
   return true;
 }
@@ -256,12 +257,12 @@ bool read(Reader& reader, const std::string& lock, Stored& stored) {
   std::string of;
   if (!reader.line("lock", of) || of != lock) return false;
   bool good = true;
-  each_fact(stored,
-            [&](std::string_view key, auto& value) { good = good && reader.line(key, value); });
+  for_each_field(
+      stored, [&](std::string_view key, auto& value) { good = good && reader.line(key, value); });
   // Without a sum: somebody has repaired it by hand.
   std::string sum;
   if (!good || !read_lists(reader, stored.record)) return false;
-  take_min_hold(stored.record);
+  extract_min_hold(stored.record);
   return (reader.line(kEnd) || reader.line(kEnd, sum)) && reader.at_end();
 }
 
@@ -278,13 +279,13 @@ std::string encode(const std::string& lock, const Stored& stored) {
   Writer out;
   out.line("cronlatch-lock", std::string(kVersion));
   out.line("lock", lock);
-  each_fact(stored, [&](std::string_view key, const auto& value) { out.line(key, value); });
+  for_each_field(stored, [&](std::string_view key, const auto& value) { out.line(key, value); });
   for (const auto& [job, counters] : stored.record.jobs)
     for (const auto& [name, value] : counters.values) out.line("counter", job, name, value);
   for (const auto& [group, when] : stored.record.groups) out.line("granted", group, when);
   for (const auto& [job, finished] : stored.record.once)
     for (const auto& [once, when] : finished) out.line("finished", job, once, when);
-  for (const auto& [answer, until] : stored.record.seen) out.line("answered", answer, until);
+  for (const auto& [answer, until] : stored.record.answers) out.line("answered", answer, until);
   if (const Record& r = stored.record; r.min_hold > Micros{0})
     out.line("answered", min_hold_key(r), (r.acquired + r.min_hold).us);
   out.line(kEnd, sum_of(out.text()));

@@ -18,7 +18,7 @@ namespace cronlatch::file {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr int kMostLooks = 100;
+constexpr int kMaxReads = 100;
 
 // Without the empty lines that fill the page. Comparing the padding with itself, a byte on, goes
 // many bytes at a time.
@@ -95,62 +95,62 @@ int replace(int directory, const std::string& draft, const std::string& name) {
   return renameat(directory, draft.c_str(), directory, name.c_str()) == 0 ? 0 : errno;
 }
 
-Result<std::string> read_text(const Place& place) {
-  const std::string name = with_suffix(place.base, kRecordSuffix);
-  const Fd fd(openat(place.directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+Result<std::string> read_text(const LockFiles& files) {
+  const std::string name = with_suffix(files.base, kRecordSuffix);
+  const Fd fd(openat(files.directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == ENOENT) return std::string();
-  if (!fd) return trouble(errno, "open", place.shown(kRecordSuffix));
+  if (!fd) return file_error(errno, "open", files.path_of(kRecordSuffix));
   std::string text;
   if (const int error = read_whole(fd.get(), text))
-    return trouble(error, "read", place.shown(kRecordSuffix));
+    return file_error(error, "read", files.path_of(kRecordSuffix));
   return text;
 }
 
 }  // namespace
 
-std::string Place::shown(std::string_view suffix) const {
+std::string LockFiles::path_of(std::string_view suffix) const {
   return path + "/" + with_suffix(base, suffix);
 }
 
-Result<RecordFile> open_record(const Place& place) {
-  const std::string name = with_suffix(place.base, kRecordSuffix);
-  RecordFile record{Fd(openat(place.directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)), {}};
+Result<RecordFile> open_record(const LockFiles& files) {
+  const std::string name = with_suffix(files.base, kRecordSuffix);
+  RecordFile record{Fd(openat(files.directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)), {}};
   if (!record.fd && errno == ENOENT) return record;
-  if (!record.fd) return trouble(errno, "open", place.shown(kRecordSuffix));
+  if (!record.fd) return file_error(errno, "open", files.path_of(kRecordSuffix));
   if (const int error = read_whole(record.fd.get(), record.text))
-    return trouble(error, "read", place.shown(kRecordSuffix));
+    return file_error(error, "read", files.path_of(kRecordSuffix));
   return record;
 }
 
-Result<Stored> understand(const Place& place, std::string_view text) {
-  Result<Stored> stored = decode(place.lock, text);
+Result<Stored> decode_record(const LockFiles& files, std::string_view text) {
+  Result<Stored> stored = decode(files.lock, text);
   if (stored) return stored;
   return Error{
       Code::config,
-      "the record " + place.shown(kRecordSuffix) + " is damaged: " + stored.error().message,
+      "the record " + files.path_of(kRecordSuffix) + " is damaged: " + stored.error().message,
       "repair it, or move it away: the lock then starts anew, without counters"};
 }
 
-Result<Stored> read_record(const Place& place) {
+Result<Stored> read_record(const LockFiles& files) {
   // A writer may be half-way through the page; then the sum is wrong, and soon right again.
   for (int looks = 1;; ++looks) {
-    const Result<std::string> text = read_text(place);
+    const Result<std::string> text = read_text(files);
     if (!text) return text.error();
-    Result<Stored> stored = understand(place, *text);
-    if (stored || looks == kMostLooks) return stored;
+    Result<Stored> stored = decode_record(files, *text);
+    if (stored || looks == kMaxReads) return stored;
   }
 }
 
-Status write_text(const Place& place, const RecordFile& before, std::string text) {
+Status write_text(const LockFiles& files, const RecordFile& before, std::string text) {
   pad(text);
   if (overwrite(before, text)) return Done{};
-  const std::string draft = with_suffix(place.base, kDraftSuffix);
-  const std::string name = with_suffix(place.base, kRecordSuffix);
-  int error = write_draft(place.directory, draft, text);
-  if (error == 0) error = replace(place.directory, draft, name);
+  const std::string draft = with_suffix(files.base, kDraftSuffix);
+  const std::string name = with_suffix(files.base, kRecordSuffix);
+  int error = write_draft(files.directory, draft, text);
+  if (error == 0) error = replace(files.directory, draft, name);
   if (error == 0) return Done{};
-  unlinkat(place.directory, draft.c_str(), 0);
-  return trouble(error, "write", place.shown(kRecordSuffix));
+  unlinkat(files.directory, draft.c_str(), 0);
+  return file_error(error, "write", files.path_of(kRecordSuffix));
 }
 
 }  // namespace cronlatch::file

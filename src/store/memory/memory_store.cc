@@ -32,7 +32,7 @@ LockView MemoryServer::show(const std::string& lock) const {
 std::vector<LockView> MemoryServer::list() const {
   std::vector<LockView> known;
   for (const auto& [lock, record] : records_)
-    if (record.seat != rules::Seat::none) known.push_back(rules::view(lock, record, now()));
+    if (record.state != rules::HoldState::none) known.push_back(rules::view(lock, record, now()));
   return known;
 }
 

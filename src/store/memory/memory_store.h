@@ -33,15 +33,15 @@ class MemoryServer {
   // The store loses everything, as after a restart without persistence.
   void forget() { records_.clear(); }
   // The store goes back to what it kept earlier, as after a failover to a replica that lagged.
-  using Renewed = std::map<std::string, rules::Record>;
-  const Renewed& kept() const { return records_; }
-  void go_back_to(Renewed kept) { records_ = std::move(kept); }
+  using Records = std::map<std::string, rules::Record>;
+  const Records& records() const { return records_; }
+  void restore(Records records) { records_ = std::move(records); }
   // A lock's record as it is, for checkers; an unknown lock has the empty one.
   rules::Record record(const std::string& lock) const;
 
  private:
   ServerClock clock_;
-  Renewed records_;
+  Records records_;
 };
 
 class MemoryStore : public Backend {

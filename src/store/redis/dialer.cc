@@ -86,12 +86,12 @@ void Dialer::start_next(TimePoint now) {
     waiting_.pop_back();
     Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket) {
-      note_failure(address, errno);
+      add_failure(address, errno);
       continue;
     }
     tune(socket.get());
     if (connect(socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS) {
-      note_failure(address, errno);
+      add_failure(address, errno);
       continue;
     }
     attempts_.push_back({std::move(socket), address});
@@ -100,7 +100,7 @@ void Dialer::start_next(TimePoint now) {
   }
 }
 
-void Dialer::note_failure(const Address& address, int error_number) {
+void Dialer::add_failure(const Address& address, int error_number) {
   failed_.push_back(address);
   last_errno_ = error_number;
   last_error_ = "cannot connect to " + address.text() + ": " + std::strerror(error_number);
@@ -125,7 +125,7 @@ std::optional<Result<Dialed>> Dialer::step(const PollSet& set, TimePoint now) {
       ++i;
       continue;
     }
-    note_failure(attempt.address, error_number);
+    add_failure(attempt.address, error_number);
     attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(i));
     start_next(now);
   }

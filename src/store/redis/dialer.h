@@ -45,7 +45,7 @@ class Dialer {
     Address address;
   };
   void start_next(TimePoint now);
-  void note_failure(const Address& address, int error_number);
+  void add_failure(const Address& address, int error_number);
 
   std::vector<Address> waiting_;  // in reverse: the next one is at the back
   std::vector<Attempt> attempts_;

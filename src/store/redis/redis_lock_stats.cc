@@ -57,14 +57,14 @@ Status RedisStore::wait(TimePoint give_up) {
     return error;
   }
   if (now < give_up) return Done{};
-  Error error = session_->late();
-  session_->blame_peer();
+  Error error = session_->timeout_error();
+  session_->mark_peer_failed();
   session_.reset();
   return error;
 }
 
 Status RedisStore::open(TimePoint give_up) {
-  drop_dead_session();
+  drop_closed_session();
   if (session_ == nullptr) {
     connect(boot_now());
     session_->step(PollSet{}, boot_now());
@@ -74,9 +74,9 @@ Status RedisStore::open(TimePoint give_up) {
   return Done{};
 }
 
-Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimePoint give_up,
+Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimePoint give_up,
                                                  WrongType wrong_type) {
-  for (const auto& command : commands) session_->send(command, Session::Wants::answer);
+  for (const auto& command : commands) session_->send(command, Session::OnAnswer::keep);
   session_->flush();
   Answers answers;
   std::optional<Error> refusal;
@@ -85,7 +85,7 @@ Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimeP
       const bool kept = wrong_type == WrongType::kept && is_wrong_type(*answer);
       if (answer->type == Resp::Type::error && !kept && !refusal)
         refusal = redis_error(
-            classify_redis_error(answer->text), config_.greeting.where,
+            classify_redis_error(answer->text), config_.login.where,
             with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
                                  key_of(commands[answers.size()])));
       answers.push_back(std::move(*answer));
@@ -104,7 +104,7 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t mo
   for (std::size_t from = 0; from < most; from += kBatch) {
     const std::size_t until = from + std::min(kBatch, most - from);
     // The newest first, as they are the ones to have when there are too many.
-    auto names = converse({{"ZRANGE", index_key(config_.key_prefix), "+inf", since, "BYSCORE",
+    auto names = send_all({{"ZRANGE", index_key(config_.key_prefix), "+inf", since, "BYSCORE",
                             "REV", "LIMIT", std::to_string(from), std::to_string(until - from)}},
                           give_up);
     if (!names) return names.error();
@@ -127,30 +127,30 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t mo
 }
 
 // The time, then record and counters of each lock.
-Result<RedisStore::Answers> RedisStore::ask_for(const std::vector<std::string>& locks,
-                                                TimePoint give_up, WrongType wrong_type) {
+Result<RedisStore::Answers> RedisStore::read_hashes(const std::vector<std::string>& locks,
+                                                    TimePoint give_up, WrongType wrong_type) {
   Commands commands = {{"TIME"}};
   for (const std::string& lock : locks) {
     commands.push_back({"HGETALL", record_key(config_.key_prefix, lock)});
     commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
   }
-  return converse(commands, give_up, wrong_type);
+  return send_all(commands, give_up, wrong_type);
 }
 
 Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& locks,
                                                 TimePoint give_up) {
   std::vector<LockView> found;
   if (locks.empty()) return found;
-  auto answers = ask_for(locks, give_up, WrongType::kept);
+  auto answers = read_hashes(locks, give_up, WrongType::kept);
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
-  if (!now) return unreadable(config_.greeting.where);
+  if (!now) return unreadable(config_.login.where);
   for (std::size_t i = 0; i < locks.size(); ++i) {
     const Resp &record = (*answers)[1 + 2 * i], &stats = (*answers)[2 + 2 * i];
     const bool readable = !is_wrong_type(record) && !is_wrong_type(stats);
     if (readable && record.elements.empty() && stats.elements.empty()) continue;
     const auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
-                               : unreadable(config_.greeting.where);
+                               : unreadable(config_.login.where);
     // One lock that somebody has spoilt must not hide the others.
     found.push_back(view ? *view : LockView::of_damaged(locks[i], *now));
   }
@@ -159,17 +159,17 @@ Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& 
 
 Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
-  auto answers = ask_for({lock}, give_up, WrongType::refused);
+  auto answers = read_hashes({lock}, give_up, WrongType::refused);
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
-  if (!now) return unreadable(config_.greeting.where);
+  if (!now) return unreadable(config_.login.where);
   return decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
 }
 
 Result<Revoked> RedisStore::revoke(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
   const ServerTime not_after = session_->server_time(give_up);
-  auto answers = converse({encode_revoke(lock, config_.key_prefix, not_after)}, give_up);
+  auto answers = send_all({encode_revoke(lock, config_.key_prefix, not_after)}, give_up);
   if (!answers) return answers.error();
   std::vector<std::string> texts;
   for (const Resp& element : answers->front().elements) texts.push_back(element.text);

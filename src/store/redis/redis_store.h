@@ -23,7 +23,7 @@ namespace cronlatch::redis {
 struct RedisConfig {
   std::string host;
   std::uint16_t port = 6379;
-  Greeting greeting;
+  Login login;
   std::optional<TlsSettings> tls;  // none: plain TCP
   std::string key_prefix;
   ResolverSettings resolver;
@@ -55,14 +55,14 @@ class RedisStore : public Backend {
   void connect(TimePoint now);
   void read_credentials();
   Status apply_credentials(const Result<StoreCredentials>& now);
-  void drop_dead_session();
+  void drop_closed_session();
   void send_request(TimePoint now);
   // Nothing when the server did not know the script by its hash, and was sent the text.
-  std::optional<Reply> answered(const Resp& answer, TimePoint now);
-  Reply refused(const Resp& answer);
-  Reply down(Error error, bool transient);
+  std::optional<Reply> handle_answer(const Resp& answer, TimePoint now);
+  Reply error_reply(const Resp& answer);
+  Reply unavailable(Error error, bool transient);
   Reply timed_out();
-  void enter_in_index(ServerTime server_now);
+  void add_to_index(ServerTime server_now);
 
   using Answers = std::vector<Resp>;
   using Commands = std::vector<std::vector<std::string>>;
@@ -70,11 +70,11 @@ class RedisStore : public Backend {
   Status open(TimePoint give_up);
   // Sends all, then waits for all answers; the first that is an error ends it.
   enum class WrongType { refused, kept };  // a key of a type that the command is not for
-  Result<Answers> converse(const Commands& commands, TimePoint give_up,
+  Result<Answers> send_all(const Commands& commands, TimePoint give_up,
                            WrongType wrong_type = WrongType::refused);
   Status wait(TimePoint give_up);
-  Result<Answers> ask_for(const std::vector<std::string>& locks, TimePoint give_up,
-                          WrongType wrong_type);
+  Result<Answers> read_hashes(const std::vector<std::string>& locks, TimePoint give_up,
+                              WrongType wrong_type);
   // A lock without any keys is left out, one that cannot be understood is damaged.
   Result<std::vector<LockView>> views(const std::vector<std::string>& locks, TimePoint give_up);
 
@@ -84,7 +84,7 @@ class RedisStore : public Backend {
   std::vector<Address> failed_;  // addresses that were of no use lately, oldest first
   std::unique_ptr<Session> session_;
   bool has_connected_ = false;
-  std::string warned_;  // why the credentials of before are still used; "" when they are not
+  std::string last_warning_;  // why the credentials of before are still used; "" when they are not
   std::optional<Pending> pending_;
 };
 

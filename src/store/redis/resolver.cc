@@ -99,7 +99,7 @@ void Resolver::begin(TimePoint now) {
       resolver->answer_.emplace(std::move(addresses));
   };
   ares_getaddrinfo(channel_.get(), host_.c_str(), nullptr, &hints, done, this);
-  note_deadline(now);
+  set_deadline(now);
 }
 
 void Resolver::watch(PollSet& set) const {
@@ -118,7 +118,7 @@ void Resolver::watch(PollSet& set) const {
 std::optional<Result<std::vector<Address>>> Resolver::step(const PollSet& set, TimePoint now) {
   if (channel_ != nullptr && !answer_) {
     process(set);
-    note_deadline(now);
+    set_deadline(now);
   }
   if (!answer_) return std::nullopt;
   channel_.reset();
@@ -141,7 +141,7 @@ void Resolver::process(const PollSet& set) {
   ares_process_fd(channel_.get(), ARES_SOCKET_BAD, ARES_SOCKET_BAD);  // its timeouts
 }
 
-void Resolver::note_deadline(TimePoint now) {
+void Resolver::set_deadline(TimePoint now) {
   timeval left{};
   if (ares_timeout(channel_.get(), nullptr, &left) == nullptr)
     deadline_.reset();

@@ -37,7 +37,7 @@ class Resolver : public Discovery {
   using Answer = std::optional<Result<std::vector<Address>>>;
   bool open_channel();
   void process(const PollSet& set);
-  void note_deadline(TimePoint now);
+  void set_deadline(TimePoint now);
   Error failure(int status) const;
 
   std::string host_;

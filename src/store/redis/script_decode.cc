@@ -25,11 +25,11 @@ std::optional<std::int64_t> whole(std::string_view s) {
 }
 
 // Reads a reply from left to right; one wrong field spoils it all.
-class Fieldwise {
+class FieldReader {
  public:
-  explicit Fieldwise(const std::vector<std::string>& fields) : fields_(fields) {}
+  explicit FieldReader(const std::vector<std::string>& fields) : fields_(fields) {}
   std::string text() {
-    const bool fine = at_ < fields_.size() && fields_[at_].size() <= rules::kLongestText;
+    const bool fine = at_ < fields_.size() && fields_[at_].size() <= rules::kMaxText;
     if (!fine) fine_ = false;
     return fine ? fields_[at_++] : std::string{};
   }
@@ -66,7 +66,7 @@ Error malformed() {
           "check that the store is a Redis 6.2 or newer and nothing rewrites its answers"};
 }
 
-Busy busy(Fieldwise& f) {
+Busy busy(FieldReader& f) {
   Busy b;
   b.reason = f.one_of<BusyReason>(
       {{"held", BusyReason::held}, {"cooling", BusyReason::cooling}, {"done", BusyReason::done}});
@@ -79,7 +79,7 @@ Busy busy(Fieldwise& f) {
   return b;
 }
 
-LostReason reason(Fieldwise& f) {
+LostReason reason(FieldReader& f) {
   return f.one_of<LostReason>({{"expired", LostReason::expired},
                                {"taken", LostReason::taken},
                                {"revoked", LostReason::revoked},
@@ -88,7 +88,7 @@ LostReason reason(Fieldwise& f) {
 
 // Nothing for a verdict that the verb's script does not give.
 template <class Verb>
-std::optional<Reply> answer(const std::string& verdict, Fieldwise& f) {
+std::optional<Reply> answer(const std::string& verdict, FieldReader& f) {
   if (verdict == "stale") return TooLate{f.flag()};
   if constexpr (std::is_same_v<Verb, Acquire>) {
     if (verdict == "busy") return busy(f);
@@ -112,7 +112,7 @@ std::optional<Reply> answer(const std::string& verdict, Fieldwise& f) {
 }  // namespace
 
 Decoded decode(const Request& request, const std::vector<std::string>& reply) {
-  Fieldwise f(reply);
+  FieldReader f(reply);
   const std::string verdict = f.text();
   const ServerTime now{f.number()};
   const bool index = f.flag();
@@ -126,7 +126,7 @@ Result<Revoked> decode_revoke(const std::vector<std::string>& reply) {
   if (reply.size() == 4 && reply[0] == "stale")
     return Error{Code::unreachable, "the request reached the store too late; nothing was changed",
                  "try again"};
-  Fieldwise f(reply);
+  FieldReader f(reply);
   const std::string verdict = f.text();
   f.number();
   f.flag();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: a Link on which we have introduced ourselves. HELLO, SELECT and TIME travel in one
+// Session: a Connection on which we have introduced ourselves. HELLO, SELECT and TIME travel in one
 // write, right behind the TLS handshake. Answers are matched to commands in order, so that an
 // answer can only be that of this connection's question.
 #pragma once
@@ -12,12 +12,12 @@
 #include "base/secret.h"
 #include "base/time.h"
 #include "core/store.h"
-#include "store/redis/link.h"
+#include "store/redis/connection.h"
 #include "store/redis/resp.h"
 
 namespace cronlatch::redis {
 
-struct Greeting {
+struct Login {
   std::string where;  // host:port
   std::string user;
   Secret password;
@@ -29,17 +29,17 @@ std::optional<ServerTime> parse_time(const Resp& reply);
 
 class Session {
  public:
-  Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
-          const Greeting& greeting, TimePoint now);
+  Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, const Login& login,
+          TimePoint now);
 
-  void watch(PollSet& set) const { link_.watch(set); }
+  void watch(PollSet& set) const { connection_.watch(set); }
   void step(const PollSet& set, TimePoint now);
 
   // The server has accepted us and told its time.
   bool is_ready() const { return ready_ && !failure_; }
-  enum class Wants { answer, nothing };
+  enum class OnAnswer { keep, discard };
   // Only when ready. Handed to the kernel by flush().
-  void send(const std::vector<std::string>& argv, Wants wants);
+  void send(const std::vector<std::string>& argv, OnAnswer on_answer);
   void flush();
   // The next answer to a command that wants one.
   std::optional<Resp> take();
@@ -49,16 +49,16 @@ class Session {
   // this.
   ServerTime server_time(TimePoint t) const;
   // An answer that was read at `read_at` or before said that it is `server` there.
-  void note_server_time(ServerTime server, TimePoint read_at);
+  void set_server_time(ServerTime server, TimePoint read_at);
 
-  void blame_peer() { link_.blame_peer(); }
-  Error late() const { return link_.late(); }
+  void mark_peer_failed() { connection_.mark_peer_failed(); }
+  Error timeout_error() const { return connection_.timeout_error(); }
   // No word of the server's may show the password, which some servers repeat.
   std::string redact(std::string text) const;
 
  private:
-  enum class Awaited { hello, select, time, answer, nothing };
-  void greet();
+  enum class Expected { hello, select, time, answer, nothing };
+  void send_login();
   void handle(Resp reply, TimePoint now);
   void hello(const Resp& reply);
   void select(const Resp& reply);
@@ -67,12 +67,12 @@ class Session {
   void fail(Error error, bool transient);
   void fail_unreadable();
 
-  const Greeting& greeting_;
-  Link link_;
+  const Login& login_;
+  Connection connection_;
   RespReader reader_;
-  std::deque<Awaited> awaited_;
+  std::deque<Expected> expected_;
   std::deque<Resp> answers_;
-  bool greeted_ = false;
+  bool login_sent_ = false;
   bool ready_ = false;
   char first_byte_ = 0;
   std::optional<Failure> failure_;

@@ -22,8 +22,8 @@ Error own_certificate(const std::string& what, const std::string& hint) {
 
 }  // namespace
 
-void SslFreed::operator()(SSL* ssl) const { SSL_free(ssl); }
-void SslFreed::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+void SslDeleter::operator()(SSL* ssl) const { SSL_free(ssl); }
+void SslDeleter::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
 
 Status TlsContext::prepare() {
   if (loaded_.context != nullptr) return Done{};
@@ -111,7 +111,7 @@ Status TlsContext::load_own_certificate(SSL_CTX* context) const {
 
 Result<std::unique_ptr<TlsStream>> TlsContext::open() {
   if (Status ready = prepare(); !ready) return ready.error();
-  std::unique_ptr<SSL, SslFreed> ssl(SSL_new(loaded_.context.get()));
+  std::unique_ptr<SSL, SslDeleter> ssl(SSL_new(loaded_.context.get()));
   X509_VERIFY_PARAM* wanted = SSL_get0_param(ssl.get());
   // An address is proved by an address in the certificate, and is never sent as SNI (RFC 6066,
   // section 3).
@@ -124,7 +124,7 @@ Result<std::unique_ptr<TlsStream>> TlsContext::open() {
   return std::make_unique<TlsStream>(std::move(ssl), settings_);
 }
 
-TlsStream::TlsStream(std::unique_ptr<SSL, SslFreed> ssl, const TlsSettings& settings)
+TlsStream::TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, const TlsSettings& settings)
     : ssl_(std::move(ssl)), settings_(settings) {
   BIO* from_wire = BIO_new(BIO_s_mem());
   BIO* to_wire = BIO_new(BIO_s_mem());
@@ -150,14 +150,14 @@ bool TlsStream::handshake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_.get());
   if (result == 1) return true;
-  note_result(result);
+  check_result(result);
   return false;
 }
 
 void TlsStream::write(std::string_view plain) {
   ERR_clear_error();
   const int result = SSL_write(ssl_.get(), plain.data(), static_cast<int>(plain.size()));
-  if (result <= 0) note_result(result);
+  if (result <= 0) check_result(result);
 }
 
 std::string TlsStream::read() {
@@ -170,12 +170,12 @@ std::string TlsStream::read() {
       plain.append(block, static_cast<std::size_t>(got));
       continue;
     }
-    note_result(got);
+    check_result(got);
     return plain;
   }
 }
 
-void TlsStream::note_result(int result) {
+void TlsStream::check_result(int result) {
   const int error = SSL_get_error(ssl_.get(), result);
   if (error == SSL_ERROR_ZERO_RETURN) ended_ = true;
   if (error == SSL_ERROR_SSL && !failure_) failure_ = describe(ERR_peek_error());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS over bytes in memory: no socket is touched here, so that one place (Link) does all sending
-// and receiving. The context is made on first use, because making it costs more than a plain run;
-// no openssl.cnf is read, no module loaded.
+// TLS over bytes in memory: no socket is touched here, so that one place (Connection) does all
+// sending and receiving. The context is made on first use, because making it costs more than a
+// plain run; no openssl.cnf is read, no module loaded.
 #pragma once
 
 #include <openssl/ossl_typ.h>
@@ -29,7 +29,7 @@ struct TlsSettings {
   bool skip_verify = false;
 };
 
-struct SslFreed {
+struct SslDeleter {
   void operator()(SSL* ssl) const;
   void operator()(SSL_CTX* context) const;
 };
@@ -37,7 +37,7 @@ struct SslFreed {
 // One connection's TLS.
 class TlsStream {
  public:
-  TlsStream(std::unique_ptr<SSL, SslFreed> ssl, const TlsSettings& settings);
+  TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, const TlsSettings& settings);
 
   void receive(std::string_view wire);  // what came from the socket
   std::string outgoing();               // what has to go to the socket
@@ -51,10 +51,10 @@ class TlsStream {
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
-  void note_result(int result);
+  void check_result(int result);
   Error describe(unsigned long code) const;
 
-  std::unique_ptr<SSL, SslFreed> ssl_;
+  std::unique_ptr<SSL, SslDeleter> ssl_;
   const TlsSettings& settings_;
   bool ended_ = false;
   std::optional<Error> failure_;
@@ -77,7 +77,7 @@ class TlsContext {
   struct Loaded {
     std::vector<FileStamp> stamps;  // of the files, read before them
     std::unique_ptr<CaLookup> cas;  // outlives the context, which asks it
-    std::unique_ptr<SSL_CTX, SslFreed> context;
+    std::unique_ptr<SSL_CTX, SslDeleter> context;
   };
   std::vector<FileStamp> stamps() const;
   Result<Loaded> load();

@@ -110,29 +110,29 @@ const OSSL_ALGORITHM* query(void*, int operation, int* no_cache) {
   return kept.empty() ? nullptr : kept.data();
 }
 
-struct Asker {
+struct GroupCallback {
   OSSL_CALLBACK* call;
   void* argument;
 };
 
-int pass_on(const OSSL_PARAM group[], void* asker) {
+int forward_listed_group(const OSSL_PARAM group[], void* callback) {
   const OSSL_PARAM* name = OSSL_PARAM_locate_const(group, OSSL_CAPABILITY_TLS_GROUP_NAME);
   const char* text = nullptr;
   if (name != nullptr && OSSL_PARAM_get_utf8_string_ptr(name, &text) != 1)
     text = static_cast<const char*>(name->data);
   if (text != nullptr && !among(kGroups, text)) return 1;
-  const auto* to = static_cast<const Asker*>(asker);
+  const auto* to = static_cast<const GroupCallback*>(callback);
   return to->call(group, to->argument);
 }
 
 int capabilities(void* context, const char* capability, OSSL_CALLBACK* call, void* argument) {
-  Asker asker{call, argument};
-  return tables().capabilities(context, capability, pass_on, &asker);
+  GroupCallback callback{call, argument};
+  return tables().capabilities(context, capability, forward_listed_group, &callback);
 }
 
-// The algorithms are given what the default provider would give them. OpenSSL has no other way to
-// hand a pointer to a provider that is built in.
-thread_local void* given = nullptr;
+// The algorithms are default_context what the default provider would give them. OpenSSL has no
+// other way to hand a pointer to a provider that is built in.
+thread_local void* default_context = nullptr;
 
 int start(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** functions,
           void** context) {
@@ -141,7 +141,7 @@ int start(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** f
       {OSSL_FUNC_PROVIDER_GET_CAPABILITIES, reinterpret_cast<void (*)()>(capabilities)},
       {0, nullptr}};
   *functions = kFunctions;
-  *context = given;
+  *context = default_context;
   return 1;
 }
 
@@ -171,7 +171,7 @@ TlsLibrary::TlsLibrary() {
   const std::unique_ptr<OSSL_PROVIDER, Deleter> whole(OSSL_PROVIDER_load(context, "default"));
   if (whole != nullptr) {
     tables(whole.get());
-    given = OSSL_PROVIDER_get0_provider_ctx(whole.get());
+    default_context = OSSL_PROVIDER_get0_provider_ctx(whole.get());
     if (OSSL_PROVIDER_add_builtin(context, "tls-client", start) == 1)
       provider_.reset(OSSL_PROVIDER_load(context, "tls-client"));
   }

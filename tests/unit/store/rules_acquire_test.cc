@@ -239,12 +239,12 @@ TEST(RulesAcquire, CountsTheWaitOfAGrantThatWasWaitedFor) {
 
 TEST(RulesAcquire, WithoutALeaseTheKernelTellsWhoIsDead) {
   Lock lock;
-  lock.tenure = rules::Tenure::vacant;
+  lock.expiry = rules::Expiry::holder_gone;
   const auto first = got<Granted>(lock.acquire("a"));
   lock.pass(std::chrono::hours(50));
-  lock.tenure = rules::Tenure::occupied;
+  lock.expiry = rules::Expiry::holder_present;
   const auto refused = got<Busy>(lock.acquire("b"));
-  lock.tenure = rules::Tenure::vacant;
+  lock.expiry = rules::Expiry::holder_gone;
   const auto thief = got<Granted>(lock.acquire("c"));
 
   EXPECT_FALSE(first.leased);

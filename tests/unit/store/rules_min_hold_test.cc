@@ -67,7 +67,7 @@ TEST(RulesMinHold, OpensALockThatOnlyItsMinHoldKeepsClosed) {
   EXPECT_TRUE(told.was_cooling);
   EXPECT_EQ(told.holder, "pod-a");
   EXPECT_EQ(told.remaining, 9min);
-  EXPECT_EQ(lock.record.seat, rules::Seat::free);
+  EXPECT_EQ(lock.record.state, rules::HoldState::free);
   EXPECT_EQ(lock.counted("a", "revoked"), 0);
   EXPECT_FALSE(rules::revoke(lock.record, lock.now).was_cooling);
   EXPECT_FALSE(got<Granted>(lock.acquire("b")).stole);

@@ -23,7 +23,7 @@ TEST(RulesOlderRecord, N3RestoresAGrantOverAnOlderRecordThatNoRunHolds) {
     auto renewal = lock.renewal("b");
     renewal.fence = fence;
     EXPECT_TRUE(got<Renewed>(lock.renew(renewal)).restored) << what;
-    EXPECT_EQ(lock.record.seat, rules::Seat::held) << what;
+    EXPECT_EQ(lock.record.state, rules::HoldState::held) << what;
     EXPECT_EQ(lock.record.fence, fence) << what;
     EXPECT_EQ(lock.counted("b", "restored"), 1) << what;
     EXPECT_EQ(lock.counted("b", "acquired"), 1) << what;

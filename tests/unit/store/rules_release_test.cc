@@ -11,7 +11,7 @@ TEST(RulesRelease, R1IsRefusedToEverybodyButTheHolder) {
   EXPECT_EQ(got<NotHolder>(lock.release("b")).reason, LostReason::taken);
   EXPECT_EQ(got<NotHolder>(lock.release("a", RunVerdict::succeeded, 2)).reason, LostReason::taken);
 
-  EXPECT_EQ(lock.record.seat, rules::Seat::held);
+  EXPECT_EQ(lock.record.state, rules::HoldState::held);
   EXPECT_EQ(lock.counted("a", "released"), 0);
   EXPECT_EQ(lock.counted("b", "runs_succeeded"), 0);
 }
@@ -22,7 +22,7 @@ TEST(RulesRelease, R2KeepsTheFenceAsTheFloor) {
   lock.release("a");
 
   EXPECT_EQ(lock.record.fence, granted.fence);
-  EXPECT_EQ(lock.record.seat, rules::Seat::free);
+  EXPECT_EQ(lock.record.state, rules::HoldState::free);
 }
 
 TEST(RulesRelease, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
@@ -35,7 +35,7 @@ TEST(RulesRelease, R3IsCountedOnceEvenWhenAnotherHoldsByThen) {
 
   EXPECT_EQ(lock.counted("a", "released"), 1);
   EXPECT_EQ(lock.counted("a", "runs_succeeded"), 1);
-  EXPECT_EQ(lock.record.seat, rules::Seat::held);
+  EXPECT_EQ(lock.record.state, rules::HoldState::held);
 }
 
 TEST(RulesRelease, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {

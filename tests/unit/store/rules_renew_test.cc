@@ -74,9 +74,9 @@ TEST(RulesRenew, N3DoesNotRestoreWhatWasReleasedOrComesTooLate) {
   const auto late = rules::decide(lock.record = {}, renewal, lock.now, lock.now - 1us);
   lock.acquire("a");
   lock.release("a");
-  const auto seen = lock.record.seen;
+  const auto seen = lock.record.answers;
   lock.record = {};
-  lock.record.seen = seen;
+  lock.record.answers = seen;
 
   EXPECT_FALSE(got<TooLate>(late).closed);
   EXPECT_EQ(got<NotHolder>(lock.renew(renewal)).reason, LostReason::taken);

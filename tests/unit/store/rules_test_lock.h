@@ -16,7 +16,7 @@ struct Lock {
   rules::Record record;
   ServerTime now{1'763'690'000'000'000};
   Millis ttl{30'000};
-  rules::Tenure tenure = rules::Tenure::lease;
+  rules::Expiry expiry = rules::Expiry::lease;
 
   void pass(Micros d) { now = now + d; }
   static Claim claim(std::string owner, std::uint32_t attempt = 1) {
@@ -31,7 +31,7 @@ struct Lock {
     a.once_ttl = std::chrono::hours(24);
     return a;
   }
-  Reply acquire(const Acquire& a) { return rules::decide(record, a, now, now, tenure); }
+  Reply acquire(const Acquire& a) { return rules::decide(record, a, now, now, expiry); }
   Reply acquire(const std::string& owner, std::uint32_t attempt = 1) {
     return acquire(acquisition(owner, attempt));
   }
@@ -44,7 +44,7 @@ struct Lock {
     r.ttl = ttl;
     return r;
   }
-  Reply renew(const Renew& r) { return rules::decide(record, r, now, now, tenure); }
+  Reply renew(const Renew& r) { return rules::decide(record, r, now, now, expiry); }
   Reply renew(const std::string& owner, std::uint32_t attempt = 1) {
     return renew(renewal(owner, attempt));
   }

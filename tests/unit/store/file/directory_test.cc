@@ -23,7 +23,7 @@ mode_t mode_of(const std::string& path) {
 }
 
 std::string refusal(const std::string& path) {
-  const auto opened = open_directory(path, IfMissing::make);
+  const auto opened = open_directory(path, IfMissing::create);
   if (opened) return "";
   EXPECT_EQ(opened.error().code, Code::config);
   EXPECT_FALSE(opened.error().hint.empty());
@@ -32,7 +32,7 @@ std::string refusal(const std::string& path) {
 
 TEST(FileDirectory, IsMadeWithItsParentsForUsAlone) {
   const TempDir temp;
-  const auto opened = open_directory(temp / "a/b/c", IfMissing::make);
+  const auto opened = open_directory(temp / "a/b/c", IfMissing::create);
   ASSERT_TRUE(opened.ok());
   EXPECT_TRUE(opened->has_value());
   for (const char* part : {"a", "a/b", "a/b/c"}) EXPECT_EQ(mode_of(temp / part), 0700u) << part;
@@ -40,7 +40,7 @@ TEST(FileDirectory, IsMadeWithItsParentsForUsAlone) {
 
 TEST(FileDirectory, IsNotMadeForALook) {
   const TempDir temp;
-  const auto opened = open_directory(temp / "none", IfMissing::nothing);
+  const auto opened = open_directory(temp / "none", IfMissing::no_value);
   ASSERT_TRUE(opened.ok());
   EXPECT_FALSE(opened->has_value());
   EXPECT_FALSE(std::filesystem::exists(temp / "none"));
@@ -90,7 +90,7 @@ TEST(FileDirectory, OfRootIsTrustedByAUser) {
   chmod(temp.path().c_str(), 0755);
   Child user([&] {
     if (setuid(12345) != 0) return 2;
-    return open_directory(temp.path(), IfMissing::make).ok() ? 0 : 1;
+    return open_directory(temp.path(), IfMissing::create).ok() ? 0 : 1;
   });
   EXPECT_EQ(user.join(), 0);
 }

@@ -30,7 +30,7 @@ class FileKernelLock : public ::testing::Test {
     EXPECT_TRUE(taken.ok());
     return taken ? std::move(*taken) : std::nullopt;
   }
-  Holder holder() { return Holders().of(dir_.get(), "a.lock", own_pid_namespace()); }
+  Holder holder() { return HolderTable().find(dir_.get(), "a.lock", own_pid_namespace()); }
 
   TempDir temp_;
   Fd dir_{open(temp_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -86,7 +86,7 @@ TEST_F(FileKernelLock, LivesAsLongAsAProcessThatInheritedIt) {
   // When others ask, then it is taken until the child ends
   EXPECT_FALSE(take());
   const Holder seen = holder();
-  EXPECT_EQ(seen.holding, Holding::held);
+  EXPECT_EQ(seen.lock_state, KernelLockState::held);
   EXPECT_GT(seen.pid, 0);
   EXPECT_NE(seen.pid, getpid());
   child_may_end.open();
@@ -166,23 +166,24 @@ TEST_F(FileKernelLock, IsNeverAnOrphanThoughHoldersRemoveTheFile) {
 }
 
 TEST_F(FileKernelLock, IsSeenWithoutBeingTouched) {
-  EXPECT_EQ(holder().holding, Holding::free);
+  EXPECT_EQ(holder().lock_state, KernelLockState::free);
   auto lock = take();
-  EXPECT_EQ(holder().holding, Holding::held);
+  EXPECT_EQ(holder().lock_state, KernelLockState::held);
   EXPECT_EQ(holder().pid, getpid());
   lock->unlock();
-  EXPECT_EQ(holder().holding, Holding::free);
+  EXPECT_EQ(holder().lock_state, KernelLockState::free);
 }
 
 TEST_F(FileKernelLock, CannotBeSeenWithoutProc) {
   const auto lock = take();
-  EXPECT_EQ(Holders(temp_ / "no-proc").of(dir_.get(), "a.lock", 1).holding, Holding::unknown);
+  EXPECT_EQ(HolderTable(temp_ / "no-proc").find(dir_.get(), "a.lock", 1).lock_state,
+            KernelLockState::unknown);
 }
 
 TEST_F(FileKernelLock, OfAnotherPidNamespaceIsUnknownWhenNotSeen) {
   take()->unlock();
-  const Holder seen = Holders().of(dir_.get(), "a.lock", own_pid_namespace() + 1);
-  EXPECT_EQ(seen.holding, Holding::unknown);
+  const Holder seen = HolderTable().find(dir_.get(), "a.lock", own_pid_namespace() + 1);
+  EXPECT_EQ(seen.lock_state, KernelLockState::unknown);
 }
 
 TEST(FileHolders, ReadTheKernelsTable) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a connection. Sends with MSG_NOSIGNAL: a SIGPIPE would be the command's business,
 // not ours.
-#include "store/redis/link.h"
+#include "store/redis/connection.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -25,19 +25,19 @@ void remember(std::vector<Address>& failed, const Address& address) {
 
 }  // namespace
 
-Link::Link(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
-           TimePoint now)
+Connection::Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
+                       std::string where, TimePoint now)
     : discovery_(discovery), failed_(failed), tls_(tls), where_(std::move(where)) {
   discovery_.begin(now);
 }
 
-void Link::watch(PollSet& set) const {
+void Connection::watch(PollSet& set) const {
   switch (stage_) {
     case Stage::finding:
       return discovery_.watch(set);
     case Stage::dialing:
       return dialer_->watch(set);
-    case Stage::shaking:
+    case Stage::handshaking:
     case Stage::open:
       return set.add(socket_.get(), static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT));
     case Stage::failed:
@@ -45,13 +45,13 @@ void Link::watch(PollSet& set) const {
   }
 }
 
-void Link::step(const PollSet& set, TimePoint now) {
+void Connection::step(const PollSet& set, TimePoint now) {
   switch (stage_) {
     case Stage::finding:
       return find(set, now);
     case Stage::dialing:
       return dial(set, now);
-    case Stage::shaking:
+    case Stage::handshaking:
     case Stage::open:
       if ((set.ready(socket_.get()) & (POLLIN | POLLERR | POLLHUP)) != 0) receive();
       return;
@@ -60,7 +60,7 @@ void Link::step(const PollSet& set, TimePoint now) {
   }
 }
 
-void Link::find(const PollSet& set, TimePoint now) {
+void Connection::find(const PollSet& set, TimePoint now) {
   auto found = discovery_.step(set, now);
   if (!found) return;
   if (!*found) return fail(found->error(), true);
@@ -75,7 +75,7 @@ void Link::find(const PollSet& set, TimePoint now) {
   dial(PollSet{}, now);
 }
 
-void Link::dial(const PollSet& set, TimePoint now) {
+void Connection::dial(const PollSet& set, TimePoint now) {
   auto dialed = dialer_->step(set, now);
   if (!dialed) return;
   for (const Address& address : dialer_->failed()) remember(failed_, address);
@@ -85,7 +85,7 @@ void Link::dial(const PollSet& set, TimePoint now) {
     fail(dialed->error(), true);
 }
 
-void Link::connected(Dialed dialed) {
+void Connection::connected(Dialed dialed) {
   socket_ = std::move(dialed.socket);
   peer_ = dialed.address;
   dialer_.reset();
@@ -96,11 +96,11 @@ void Link::connected(Dialed dialed) {
   auto stream = tls_->open();
   if (!stream) return fail(stream.error(), false);
   stream_ = std::move(stream).value();
-  stage_ = Stage::shaking;
+  stage_ = Stage::handshaking;
   stream_->handshake();
 }
 
-void Link::receive() {
+void Connection::receive() {
   char block[kBlock];
   for (int i = 0; i < kMaxBlocks; ++i) {
     const ssize_t got = recv(socket_.get(), block, sizeof block, 0);
@@ -110,28 +110,28 @@ void Link::receive() {
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    return fail_closed(got == 0 ? "" : std::strerror(errno));
+    return fail_connection_closed(got == 0 ? "" : std::strerror(errno));
   }
 }
 
-void Link::take(std::string_view wire) {
+void Connection::take(std::string_view wire) {
   if (stream_ == nullptr) {
     in_ += wire;
-    heard_ = true;
+    has_received_ = true;
     return;
   }
   stream_->receive(wire);
-  if (stage_ == Stage::shaking && stream_->handshake()) stage_ = Stage::open;
+  if (stage_ == Stage::handshaking && stream_->handshake()) stage_ = Stage::open;
   if (stage_ == Stage::open) {
     const std::string plain = stream_->read();
-    heard_ = heard_ || !plain.empty();
+    has_received_ = has_received_ || !plain.empty();
     in_ += plain;
   }
   if (stream_->failure()) return fail_tls(*stream_->failure());
-  if (stream_->ended()) fail_closed("");
+  if (stream_->ended()) fail_connection_closed("");
 }
 
-void Link::write(std::string_view plain) {
+void Connection::write(std::string_view plain) {
   if (stage_ != Stage::open) return;
   if (stream_ == nullptr)
     out_ += plain;
@@ -139,7 +139,7 @@ void Link::write(std::string_view plain) {
     stream_->write(plain);
 }
 
-void Link::flush() {
+void Connection::flush() {
   if (stream_ != nullptr) out_ += stream_->outgoing();
   if (!socket_) return;
   while (!out_.empty()) {
@@ -155,63 +155,63 @@ void Link::flush() {
     // What the server said before it hung up (a TLS alert, an error answer) tells more than the
     // reset.
     receive();
-    if (!failure_) fail_closed(std::strerror(error_number));
+    if (!failure_) fail_connection_closed(std::strerror(error_number));
     return;
   }
 }
 
-std::string Link::read() { return std::exchange(in_, {}); }
+std::string Connection::read() { return std::exchange(in_, {}); }
 
-void Link::fail(Error error, bool transient) {
+void Connection::fail(Error error, bool transient) {
   if (failure_) return;
   stage_ = Stage::failed;
   failure_ = Failure{std::move(error), transient};
 }
 
-void Link::fail_closed(std::string_view how) {
-  blame_peer();
+void Connection::fail_connection_closed(std::string_view how) {
+  mark_peer_failed();
   const RedisErrorRow& row = redis_error_row(RedisErrorClass::eof);
   Error error = redis_error(row, where_);
   if (!how.empty()) error.message += " (" + quotable(how) + ")";
-  if (stage_ == Stage::shaking) {
+  if (stage_ == Stage::handshaking) {
     error.message += " during the TLS handshake";
     error.hint = kPlainPortHint;
-  } else if (stream_ == nullptr && !heard_) {
+  } else if (stream_ == nullptr && !has_received_) {
     error.hint = "look at the server's log; a port that speaks TLS needs rediss://";
   }
   fail(std::move(error), true);
 }
 
 // Once the server has spoken to us, a broken record is a broken line and not a refusal.
-void Link::fail_tls(Error error) {
+void Connection::fail_tls(Error error) {
   flush();  // our alert tells the server's administrator why
-  if (heard_) return fail_closed("damaged TLS record");
-  blame_peer();
+  if (has_received_) return fail_connection_closed("damaged TLS record");
+  mark_peer_failed();
   fail(std::move(error), false);
 }
 
-void Link::blame_peer() {
+void Connection::mark_peer_failed() {
   if (peer_) remember(failed_, *peer_);
   if (!dialer_) return;
   for (const Address& address : dialer_->failed()) remember(failed_, address);
   for (const Address& address : dialer_->pending()) remember(failed_, address);
 }
 
-Error Link::late() const {
+Error Connection::timeout_error() const {
   Error error = redis_error(redis_error_row(RedisErrorClass::timeout), where_);
-  error.message += " (" + std::string(doing()) + ")";
+  error.message += " (" + std::string(current_step()) + ")";
   // A plain Redis takes our first message for an unfinished command and waits for its end.
-  if (stage_ == Stage::shaking) error.hint = kPlainPortHint;
+  if (stage_ == Stage::handshaking) error.hint = kPlainPortHint;
   return error;
 }
 
-std::string_view Link::doing() const {
+std::string_view Connection::current_step() const {
   switch (stage_) {
     case Stage::finding:
       return "looking up its name";
     case Stage::dialing:
       return "connecting";
-    case Stage::shaking:
+    case Stage::handshaking:
       return "the TLS handshake";
     case Stage::open:
     case Stage::failed:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Link: one connection to the server as a stream of plain bytes: finds the address, connects, does
-// the TLS handshake, then carries bytes. It is used once: after a failure there is a new Link. It
-// does all the sending and receiving, never blocks.
+// Connection: one connection to the server as a stream of plain bytes: finds the address, connects,
+// does the TLS handshake, then carries bytes. It is used once: after a failure there is a new
+// Connection. It does all the sending and receiving, never blocks.
 #pragma once
 
 #include <memory>
@@ -26,12 +26,12 @@ struct Failure {
   bool transient = true;
 };
 
-class Link {
+class Connection {
  public:
   // Starts. `failed`: addresses that were of no use lately, tried last; extended here. `tls` null:
   // plain TCP. All must outlive the link.
-  Link(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
-       TimePoint now);
+  Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
+             TimePoint now);
 
   void watch(PollSet& set) const;
   void step(const PollSet& set, TimePoint now);  // receives; call flush() when all is written
@@ -44,20 +44,20 @@ class Link {
   const std::optional<Failure>& failure() const { return failure_; }
 
   // The server we talk to is of no use: another address comes first next time.
-  void blame_peer();
+  void mark_peer_failed();
   // The error for a caller that waits no longer; says what it was waiting for.
-  Error late() const;
+  Error timeout_error() const;
 
  private:
-  enum class Stage { finding, dialing, shaking, open, failed };
+  enum class Stage { finding, dialing, handshaking, open, failed };
   void find(const PollSet& set, TimePoint now);
   void dial(const PollSet& set, TimePoint now);
   void connected(Dialed dialed);
   void receive();
   void take(std::string_view wire);
   void fail(Error error, bool transient);
-  std::string_view doing() const;
-  void fail_closed(std::string_view how);
+  std::string_view current_step() const;
+  void fail_connection_closed(std::string_view how);
   void fail_tls(Error error);
 
   Discovery& discovery_;
@@ -69,8 +69,8 @@ class Link {
   Fd socket_;
   std::optional<Address> peer_;
   std::unique_ptr<TlsStream> stream_;
-  std::string in_, out_;  // plain bytes that came, wire bytes that have to go
-  bool heard_ = false;    // the peer has sent plain bytes
+  std::string in_, out_;       // plain bytes that came, wire bytes that have to go
+  bool has_received_ = false;  // the peer has sent plain bytes
   std::optional<Failure> failure_;
 };
 

@@ -8,12 +8,12 @@ namespace cronlatch::rules {
 
 // ---- time (rules.cc) ----
 // A granted lock whose holder may still believe in it.
-bool alive(const Record& record, ServerTime now, Tenure tenure);
+bool alive(const Record& record, ServerTime now, Expiry expiry);
 // L7: after a backward step of the clock nothing waits longer than it was meant to.
-ServerTime clamped_expiry(const Record& record, ServerTime now, Tenure tenure);
-void clamp(Record& record, ServerTime now, Tenure tenure);
+ServerTime clamped_expiry(const Record& record, ServerTime now, Expiry expiry);
+void clamp(Record& record, ServerTime now, Expiry expiry);
 // L0: its holder is dead and did not release it, and its min-hold has not passed.
-bool crashed_in_min_hold(const Record& record, ServerTime now, Tenure tenure);
+bool crashed_in_min_hold(const Record& record, ServerTime now, Expiry expiry);
 
 // ---- remembered answers (rules_counters.cc) ----
 using Dated = std::map<std::string, std::int64_t>;
@@ -36,8 +36,8 @@ std::int64_t open_grants(const Record& record, const std::string& job);
 // ---- groups and run identities (rules_memory.cc) ----
 bool group_was_granted(const Record& record, const std::string& group, ServerTime now);
 // L5: a group that may be retried is remembered for 35 days, one that has succeeded for one day.
-enum class GroupIs { open, finished };
-void remember_group(Record& record, const std::string& group, GroupIs is, ServerTime now);
+enum class GroupState { open, finished };
+void remember_group(Record& record, const std::string& group, GroupState is, ServerTime now);
 bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now);
 void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now);
 
@@ -51,8 +51,8 @@ struct Grant {
   Micros ttl;
   Micros min_hold;
 };
-void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure);
+void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expiry);
 // Why a caller that is not the holder lost the lock (rules_renew.cc).
-LostReason why_not_ours(const Record& record, Fence fence);
+LostReason loss_reason(const Record& record, Fence fence);
 
 }  // namespace cronlatch::rules
