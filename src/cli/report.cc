@@ -13,6 +13,7 @@
 #include "cli/metrics_push.h"
 #include "cli/stdio.h"
 #include "config/environment.h"
+#include "core/store_schemes.h"
 
 namespace cronlatch {
 namespace {
@@ -79,7 +80,7 @@ Status push_figures(const Options& options, const std::optional<LockView>& view,
                     std::string_view errors, const Clock& clock) {
   const Result<PushUrl> url = parse_push_url(options.metrics_push);
   if (!url) return url.error();
-  const LockStatsScope lock_stats_of = transport_of(options.store) == Transport::local
+  const LockStatsScope lock_stats_of = store_transport(options.store) == StoreTransport::local
                                            ? LockStatsScope::this_host
                                            : LockStatsScope::shared_store;
   const TimePoint give_up = clock.now() + kPushPatience;

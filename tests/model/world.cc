@@ -79,9 +79,9 @@ class World {
   void lag() {
     later(chance_.between(0, 30 * kS), [this, kept = server_.records()] { roll_back(kept); });
   }
-  void roll_back(const MemoryServer::Renewed& kept) {
+  void roll_back(const MemoryServer::Records& records) {
     checker_.store_forgot();
-    server_.restore(kept);
+    server_.restore(records);
     ++seen_.rolled_back;
     note(nullptr, "roll back");
   }
