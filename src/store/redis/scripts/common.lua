@@ -1,28 +1,28 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the verbs share. The reference is src/store/rules*.cc: the scripts say the same, and the
--- property test in tests/scripts holds both together. Redis 6.2 or newer. A user needs EVAL, EVALSHA
+-- What the verbs share. The reference is src/store/rules*.cc: the scripts decide the same, and the
+-- property test in tests/scripts compares both. Needs Redis 6.2 or newer. A user needs EVAL, EVALSHA
 -- and TIME, and on the keys below the prefix: TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM
 -- ZREMRANGEBYRANK PTTL PEXPIRE PERSIST. docs/operations.md has the same list.
 --
--- KEYS of every verb but revoke (which has the first two):
+-- KEYS of every verb except revoke (which has the first two):
 --   1 record  hash: the last grant (fields below)
 --   2 stats   hash: <counter>|<job> -> whole number
---   3 groups  zset: attempt group -> remembered for a day more (us)
+--   3 groups  zset: attempt group -> kept for a day after this time (us)
 --   4 once    zset: run identity of the caller's job -> when it was finished (us)
---   5 seen    zset: <owner>:<attempt>:<answer> -> remembered until (us)
+--   5 seen    zset: <owner>:<attempt>:<answer> -> kept until (us)
 --
--- Order of every verb: read the clock once, validate what is stored, decide, plan the writes, check
--- that we may write all of it, write. Nothing that can fail follows the first write, because Redis
--- does not roll back. So a key is read before it is written, if only for its type; one that the
--- verb has no need of is left alone. A grant also checks what the renewals and the release of the
--- same run will need (preflight). Before 7.0 a script cannot read its access list: the other verbs
--- can then write a part of a record when a right is taken away while a run is alive.
--- A lock costs its server mostly what the scripts allocate: few closures, tables and texts.
--- All times and lengths are microseconds, below 2^53, so that Lua's numbers hold them exactly.
+-- Order of every verb: read the clock once, validate the stored data, decide, plan the writes, check
+-- the rights to all of them, write. No step that can fail follows the first write, because Redis does
+-- not roll back. So each key is read before it is written, at least for its type. A verb does not
+-- touch a key that it does not need. A grant also checks what the renewals and the release of the
+-- same run need (preflight). Before 7.0 a script cannot read its access list: the other verbs can
+-- then write a part of a record when a right is revoked during a run.
+-- Most of the server's cost of a lock is what the scripts allocate: few closures, tables and texts.
+-- All times and lengths are microseconds below 2^53, which Lua's numbers represent exactly.
 -- A reply is an array of strings: verdict, server's now, index (1: enter the lock in the index),
--- then the verdict's own.
--- Errors of our own: CRONLATCH_POISONED <key> <field>, CRONLATCH_NO_COMMAND <command>; NOPERM names
--- the command and the key.
+-- then the fields of the verdict.
+-- Errors of the scripts: CRONLATCH_POISONED <key> <field>, CRONLATCH_NO_COMMAND <command>; NOPERM
+-- names the command and the key.
 
 if redis.replicate_commands then redis.replicate_commands() end
 
@@ -31,9 +31,9 @@ local DAY = 86400000000
 local MINUTE = 60000000
 local KEEP_MS = '7776000000'
 local PURGE = 100
--- No text that cronlatch stores is longer: options have at most 200 bytes.
+-- In bytes. cronlatch stores no longer text: options have at most 200 bytes.
 local LONGEST = 4096
--- A counter that a grant is given for has room for this much more: the longest run in ms.
+-- The counters of a granted run can grow by at least this: the longest run in ms.
 local ROOM = 1000000000000
 local GROUPS = 10000
 local ONCE = 128
@@ -41,8 +41,8 @@ local ONCE = 128
 -- The tests replace this line to make time virtual.
 local function read_clock() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
 
--- Lua would print 16 digits as 1.76369e+15. %d takes a quarter of the time of %.0f, but is a long
--- in C: too short on a server of 32 bits.
+-- Lua's tostring writes 16 digits as 1.76369e+15. %d needs a quarter of the time of %.0f, but is a C
+-- long: too short on a 32-bit server.
 local WHOLE = string.format('%d', MAX) == '9007199254740991' and '%d' or '%.0f'
 local function text(n) return string.format(WHOLE, n) end
 
@@ -50,7 +50,7 @@ local function poisoned(key, field)
   error({err = 'CRONLATCH_POISONED ' .. key .. ' ' .. field})
 end
 
--- A whole number without sign or leading zero, or nil.
+-- The number of a text without sign and leading zero, or nil.
 local function whole(s)
   if s == '0' then return 0 end
   local n = s and string.find(s, '^[1-9]%d*$') and tonumber(s)
@@ -70,8 +70,8 @@ local function forbidden(command, key)
   error({err = 'NOPERM this user may not run ' .. command .. where})
 end
 
--- Raises what the server answered to a command: by 6.2, 7.0 and 7.2 in words of their own, which
--- mostly do not name the command.
+-- Raises the error that the server returned for a command. The texts of 6.2, 7.0 and 7.2 differ, and
+-- most do not name the command.
 local function refused(command, key, answer)
   local said = answer.err
   local function says(part) return string.find(said, part, 1, true) end
@@ -83,8 +83,8 @@ local function refused(command, key, answer)
   error(answer)
 end
 
--- Requires that the user may run the command on the key. Redis raises an error without a name for a
--- command that it does not have: run() adds the name.
+-- Requires that the user may run the command on the key. For a command that the server does not have,
+-- Redis raises an error without the name: run() adds it.
 local required
 local function require_right(command, key, ...)
   required = command
@@ -93,7 +93,7 @@ end
 
 -- ---- reading ----
 
--- What the command says of key i. It checks the key's type by itself.
+-- The answer of the command on key i. The command checks the key's type.
 local function read(i, command, ...)
   local answer = redis.pcall(command, KEYS[i], ...)
   if type(answer) == 'table' and answer.err then refused(command, KEYS[i], answer) end
@@ -104,7 +104,7 @@ local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', '
                 'acquired', 'expires', 'ttl', 'born', 'day', 'slots'}
 local TEXTS = 6
 
--- The record, validated; state 'none' when there is no record.
+-- The validated record; its state is 'none' when there is no record.
 local loaded
 local function load_record()
   local v = read(1, 'HMGET', unpack(FIELDS))
@@ -131,7 +131,7 @@ local function load_record()
   return r
 end
 
--- The members' dates in sorted set i; 0 for one that is not there.
+-- The dates of the members in sorted set i; 0 for a member that does not exist.
 local function dates(i, ...)
   local found = read(i, 'ZMSCORE', ...)
   for at = 1, #found do
@@ -142,7 +142,7 @@ local function dates(i, ...)
   return unpack(found)
 end
 
--- The counters of these fields; one that was never counted is zero.
+-- The counters of these fields; 0 for a field that does not exist.
 local function counters(fields)
   local values = read(2, 'HMGET', unpack(fields))
   for i = 1, #fields do
@@ -152,16 +152,16 @@ local function counters(fields)
   return values
 end
 
--- L7: after a backward step of the clock nothing waits longer than it was meant to.
+-- L7: after a backward step of the clock no wait is longer than the recorded length.
 local function clamp(r, now)
   if r.state == 'none' or r.state == 'free' then return end
   if r.expires > now + r.ttl then r.expires, r.clamped = now + r.ttl, true end
   if r.state == 'held' and r.acquired > now then r.acquired, r.clamped = now, true end
 end
 
--- L0: until when a holder that is dead and did not release it keeps the lock closed by its min-hold;
--- 0 without one. The field is "<fence>:<length>": one of another grant, which a program that does not
--- know the field leaves behind, says nothing.
+-- L0: the time until which the min-hold of a crashed holder keeps the lock closed; 0 without one. The
+-- field is "<fence>:<length>". A value with another fence was left by a version that does not know
+-- the field, and is ignored.
 local function crash_hold(r)
   local raw = read(1, 'HMGET', 'min_hold')[1]
   if not raw then return 0 end
@@ -182,8 +182,9 @@ end
 local plan = {}
 local function put(...) plan[#plan + 1] = {...} end
 
--- State and counters live as long as a grant is open, then 90 days (G7). Neither command is refused
--- when memory is full, so a verb that plans it first survives maxmemory (G2).
+-- State and counters do not expire while a grant is open; then they are kept for 90 days (G7).
+-- Neither command is refused when memory is full, so a verb that plans it first works at maxmemory
+-- (G2).
 local function keep(key, r)
   if r.state == 'held' then put('PERSIST', key) else put('PEXPIRE', key, KEEP_MS) end
 end
@@ -195,14 +196,14 @@ local function purge(i, limit)
   return #old
 end
 
--- Plans to date a member of sorted set i, and to keep the set for `life` at least.
+-- Plans to date a member of sorted set i, and to keep the set for at least `life`.
 local function enter(i, member, date, life)
   put('ZADD', KEYS[i], text(date), member)
   put('PEXPIRE', KEYS[i], text(math.max(math.ceil(life / 1000), read(i, 'PTTL'))))
 end
 
--- Plans to note the day on which the lock was last in use: on another day than before it is entered
--- in the index again (run() sets the flag).
+-- Plans to record the day on which the lock was last used. On a new day the lock is entered in the
+-- index again (run() sets the flag).
 local entered = false
 local function date_record(now)
   local day = math.floor(now / DAY)
@@ -211,9 +212,9 @@ local function date_record(now)
   loaded.day, entered = day, true
 end
 
--- `wanted`, or as much later as makes the member the newest of sorted set i though the clock went
--- back: what is bounded drops the oldest, and that must not be the member just entered. (Only after
--- such a step the newest is looked up, past all the others.)
+-- `wanted`, or the later date that makes the member the newest of sorted set i after a backward step
+-- of the clock. A bounded set drops its oldest members, and the new member must not be among them.
+-- The newest member is read only after such a step, because ZRANGEBYSCORE walks over all others.
 local function newest_date(i, member, wanted)
   if #read(i, 'ZRANGEBYSCORE', text(wanted), '+inf', 'LIMIT', '0', '1') == 0 then return wanted end
   local last = tostring(read(i, 'ZCARD') - 1)
@@ -223,8 +224,8 @@ local function newest_date(i, member, wanted)
   return newest[1] == member and date or date + 1
 end
 
--- Plans to date a member of sorted set i, and to drop what is dated at or before `limit`; of the rest
--- the `most` newest stay.
+-- Plans to date a member of sorted set i, to drop the members dated at or before `limit`, and to keep
+-- the `most` newest of the others.
 local function enter_bounded(i, member, date, life, limit, most)
   local size = read(i, 'ZCARD') - purge(i, limit)
   if size >= most and dates(i, member) <= math.max(0, limit) then size = size + 1 end
@@ -233,8 +234,8 @@ local function enter_bounded(i, member, date, life, limit, most)
   if excess > 0 then put('ZREMRANGEBYRANK', KEYS[i], '0', tostring(excess - 1)) end
 end
 
--- L5: a group that may be retried is remembered for 35 days, one that has succeeded for one day.
--- Version 0.1.0 remembers a group for a day after its date, hence 34 days ahead.
+-- L5: a group that may be retried is kept for 35 days, a group that succeeded for one day. Version
+-- 0.1.0 keeps a group for a day after its date, so the date is 34 days ahead.
 local function remember_group(group, finished, now)
   if group == '' then return end
   local date = finished and now or newest_date(3, group, now + 34 * DAY)
@@ -250,7 +251,7 @@ local function remember(claim, answer, now, ttl)
   date_record(now)
 end
 
--- Plans to make `new` the record in place of `old`; one that was not there is born now. Returns the
+-- Plans to replace the record `old` by `new`. A record that did not exist is born now. Returns the
 -- index flag.
 local function seat(old, new, now)
   new.born, new.day, new.slots = old.born or now, math.floor(now / DAY), 1
@@ -274,17 +275,17 @@ local function seat(old, new, now)
   return index
 end
 
--- What the verb counts, a field once at most, and by how much; a stamp is a field and a text.
+-- The fields that the verb counts, each at most once, and by how much; a stamp is a field and a text.
 local counted, growth, stamp = {}, {}, {}
 local function count(job, name, by)
   counted[#counted + 1] = name .. '|' .. job
   growth[#counted] = by or 1
 end
 
--- Further counters that post() reads and holds to be sound, with room to grow.
+-- Further counters that post() reads and validates, with room to grow.
 local guarded = {}
 
--- Plans to write the counters, all at once, and how long they live. Last before commit().
+-- Plans to write all counters in one command, and their expiry. Called last before commit().
 local function post(r)
   local grown = #counted
   if grown + #guarded > 0 then
@@ -314,8 +315,8 @@ end
 -- True once the rights to everything that is planned have been checked.
 local rights_checked = false
 
--- Command and key are all that an access list looks at here. The first command needs no check: when
--- it is refused nothing is written yet.
+-- An access list checks only the command and the key here. The first command needs no check: when it
+-- is refused, nothing is written yet.
 local function commit()
   if redis.acl_check_cmd and not rights_checked then
     for i = 2, #plan do require_right(plan[i][1], plan[i][2]) end
@@ -326,8 +327,8 @@ local function commit()
   end
 end
 
--- Runs a verb. An error becomes the reply, its code in front: before 7.0 the place in the script
--- comes first, and before 7.2 a refusal inside a script has no code of its own.
+-- Runs a verb. An error becomes the reply and starts with its code: before 7.0 the position in the
+-- script is in front, and before 7.2 a refusal inside a script has no code.
 local function run(verb)
   local fine, result = pcall(verb)
   if fine then
