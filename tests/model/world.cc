@@ -77,7 +77,7 @@ class World {
   }
   // A replica stops to follow, and takes over a while later.
   void lag() {
-    later(chance_.between(0, 30 * kS), [this, kept = server_.records()] { roll_back(kept); });
+    later(chance_.between(0, 30 * kS), [this, records = server_.records()] { roll_back(records); });
   }
   void roll_back(const MemoryServer::Records& records) {
     checker_.store_forgot();

@@ -3,7 +3,7 @@
 // every case either all of a verb happens or nothing (G1, G2, C4).
 #include <functional>
 
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {

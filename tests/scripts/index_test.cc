@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of names: a lock is entered each day on which it is in use, and names of locks whose
 // state has expired go with the names that are entered.
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {

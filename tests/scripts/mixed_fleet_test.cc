@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {

@@ -3,7 +3,7 @@
 // of keys, rights, commands. What fails is named, and nothing is written.
 #include <set>
 
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// By the rules: min-hold after a crash, and how it is ended: L0, L7.
-#include "rules_test_lock.h"
+// The min-hold after a crash, and how a revocation ends it: L0, L7.
+#include "rules/lock.h"
 
 namespace cronlatch::testing {
 namespace {
 
-TEST(RulesMinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) {
-  Lock lock;
+class MinHoldTest : public LockTest {};
+CRONLATCH_RUN_ON_BOTH(MinHoldTest);
+
+TEST_P(MinHoldTest, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) {
+  Lock lock = new_lock();
   auto first = lock.acquisition("a");
   first.who.group = "uid";
   first.min_hold = 10min;
-  const Fence fence = got<Granted>(lock.acquire(first)).fence;
+  const Fence fence = got<Granted>(lock.send(first)).fence;
   EXPECT_EQ(got<Busy>(lock.acquire("x")).reason, BusyReason::held);
   lock.pass(30s);
   const auto refused = got<Busy>(lock.acquire("b"));
@@ -21,15 +24,15 @@ TEST(RulesMinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGr
 
   auto retry = lock.acquisition("c");
   retry.who.group = "uid";
-  EXPECT_TRUE(got<Granted>(lock.acquire(retry)).stole);
+  EXPECT_TRUE(got<Granted>(lock.send(retry)).stole);
   EXPECT_EQ(lock.counted("a", "stolen"), 1);
 }
 
-TEST(RulesMinHold, L0CountsATakeoverAfterTheMinHoldOfACrashedRunAsStolen) {
-  Lock lock;
+TEST_P(MinHoldTest, L0CountsATakeoverAfterTheMinHoldOfACrashedRunAsStolen) {
+  Lock lock = new_lock();
   auto first = lock.acquisition("a");
   first.min_hold = 10min;
-  lock.acquire(first);
+  lock.send(first);
   lock.pass(10min - 1us);
   EXPECT_EQ(got<Busy>(lock.acquire("b")).remaining, 1us);
   lock.pass(1us);
@@ -38,11 +41,11 @@ TEST(RulesMinHold, L0CountsATakeoverAfterTheMinHoldOfACrashedRunAsStolen) {
   EXPECT_EQ(lock.counted("a", "stolen"), 1);
 }
 
-TEST(RulesMinHold, L7KeepsAMinHoldAfterACrashNoLongerThanItIsThoughTheClockWentBack) {
-  Lock lock;
+TEST_P(MinHoldTest, L7KeepsAMinHoldAfterACrashAtMostItsLengthAfterTheClockWentBack) {
+  Lock lock = new_lock();
   auto first = lock.acquisition("a");
   first.min_hold = 10min;
-  lock.acquire(first);
+  lock.send(first);
   lock.pass(-std::chrono::hours(5));
   EXPECT_EQ(got<Busy>(lock.acquire("b")).remaining, 30s);
   lock.pass(5min);
@@ -54,61 +57,59 @@ TEST(RulesMinHold, L7KeepsAMinHoldAfterACrashNoLongerThanItIsThoughTheClockWentB
   got<Granted>(lock.acquire("d"));
 }
 
-TEST(RulesMinHold, OpensALockThatOnlyItsMinHoldKeepsClosed) {
-  Lock lock;
+TEST_P(MinHoldTest, RevocationOpensALockThatOnlyItsMinHoldKeepsClosed) {
+  Lock lock = new_lock();
   lock.acquire("a");
   auto end = lock.end("a");
   end.min_hold = 10min;
-  lock.release(end);
+  lock.send(end);
   lock.pass(1min);
-  const auto told = rules::revoke(lock.record, lock.now);
+  const auto answer = lock.revoke();
 
-  EXPECT_FALSE(told.was_held);
-  EXPECT_TRUE(told.was_cooling);
-  EXPECT_EQ(told.holder, "pod-a");
-  EXPECT_EQ(told.remaining, 9min);
-  EXPECT_EQ(lock.record.state, rules::HoldState::free);
+  EXPECT_FALSE(answer.was_held);
+  EXPECT_TRUE(answer.was_cooling);
+  EXPECT_EQ(answer.holder, "pod-a");
+  EXPECT_EQ(answer.remaining, 9min);
+  EXPECT_EQ(lock.record().state, rules::HoldState::free);
   EXPECT_EQ(lock.counted("a", "revoked"), 0);
-  EXPECT_FALSE(rules::revoke(lock.record, lock.now).was_cooling);
+  EXPECT_FALSE(lock.revoke().was_cooling);
   EXPECT_FALSE(got<Granted>(lock.acquire("b")).stole);
 }
 
-TEST(RulesMinHold, OpensALockThatACrashLeftInsideItsMinHoldAndClosesItsGrant) {
-  Lock lock;
+TEST_P(MinHoldTest, RevocationOpensACrashedLockInsideItsMinHoldAndClosesItsGrant) {
+  Lock lock = new_lock();
   auto first = lock.acquisition("a");
   first.min_hold = 10min;
-  lock.acquire(first);
+  lock.send(first);
   lock.pass(1min);
-  const auto told = rules::revoke(lock.record, lock.now);
+  const auto answer = lock.revoke();
 
-  EXPECT_FALSE(told.was_held);
-  EXPECT_TRUE(told.was_cooling);
-  EXPECT_EQ(told.remaining, 9min);
+  EXPECT_FALSE(answer.was_held);
+  EXPECT_TRUE(answer.was_cooling);
+  EXPECT_EQ(answer.remaining, 9min);
   EXPECT_EQ(lock.counted("a", "revoked"), 1);
-  EXPECT_FALSE(rules::revoke(lock.record, lock.now).was_cooling);
+  EXPECT_FALSE(lock.revoke().was_cooling);
   EXPECT_FALSE(got<Granted>(lock.acquire("b")).stole);
   EXPECT_EQ(lock.counted("a", "stolen"), 0);
   EXPECT_TRUE(got<TooLate>(lock.acquire("a")).closed);
 }
 
-TEST(RulesMinHold, IsShownUntilItEndsWhetherTheRunReleasedOrCrashed) {
-  Lock lock;
+TEST_P(MinHoldTest, ViewContainsItsEndAfterAReleaseAndAfterACrash) {
+  Lock lock = new_lock();
   auto first = lock.acquisition("a");
   first.min_hold = 10min;
-  lock.acquire(first);
-  const auto view = [&] { return rules::view("l", lock.record, lock.now); };
+  lock.send(first);
+  const auto view = [&] { return rules::view("l", lock.record(), lock.now); };
   EXPECT_EQ(view().closed_until.us, 0);
   lock.pass(30s);
   EXPECT_EQ(view().state, LockState::expired);
   EXPECT_TRUE(view().open());
   EXPECT_EQ(view().closed_until, lock.now + 9min + 30s);
-  Lock after = lock;
-  after.pass(10min);
-  EXPECT_EQ(rules::view("l", after.record, after.now).closed_until.us, 0);
+  EXPECT_EQ(rules::view("l", lock.record(), lock.now + 10min).closed_until.us, 0);
 
   auto end = lock.end("a");
   end.min_hold = 10min;
-  lock.release(end);
+  lock.send(end);
   EXPECT_EQ(view().state, LockState::cooling);
   EXPECT_EQ(view().closed_until, lock.now + 9min + 30s);
 }

@@ -14,6 +14,7 @@
 #include "store/redis/script_codec.h"
 #include "store/rules.h"
 #include "support/redis_server.h"
+#include "support/reply.h"
 
 namespace cronlatch::testing {
 
@@ -75,15 +76,5 @@ class ScriptBench {
   std::map<std::string, std::string>
       scripts_;  // as the codec sends them -> with the test's changes
 };
-
-// The reply as T; a failure and an empty T when it is another.
-template <class T>
-T got(const Reply& reply) {
-  const T* held = std::get_if<T>(&reply);
-  const Unavailable* down = std::get_if<Unavailable>(&reply);
-  EXPECT_NE(held, nullptr) << "the reply is alternative " << reply.index()
-                           << (down ? ": " + down->error.message : "");
-  return held != nullptr ? *held : T{};
-}
 
 }  // namespace cronlatch::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bench: virtual time, and a dump of one lock in a single call.
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 #include <algorithm>
 #include <cstdlib>
