@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock's share of the rules, revocation, and the reading of a record.
+// Expiry, revocation, and the view of a record.
 #include "store/rules.h"
 
 #include <algorithm>
@@ -39,39 +39,39 @@ bool crashed_in_min_hold(const Record& record, ServerTime now, Expiry expiry) {
 
 namespace {
 
-Revoked end_min_hold(Record& record, Revoked told, ServerTime ends, ServerTime now) {
-  told.was_cooling = now < ends;
-  told.remaining = std::max(ends - now, Micros{0});
-  if (!told.was_cooling) return told;
+Revoked end_min_hold(Record& record, Revoked revoked, ServerTime ends, ServerTime now) {
+  revoked.was_cooling = now < ends;
+  revoked.remaining = std::max(ends - now, Micros{0});
+  if (!revoked.was_cooling) return revoked;
   if (record.state == HoldState::held) {
-    // Closed in the ledger, and its lease is over.
+    // The lease has ended, so the lock is free at once.
     record.state = HoldState::revoked;
     count(record, record.who.job, "revoked");
   } else {
     record.state = HoldState::free;
     record.expires = {};
   }
-  return told;
+  return revoked;
 }
 
 }  // namespace
 
 Revoked revoke(Record& record, ServerTime now, Expiry expiry) {
-  Revoked told{false, record.who.holder, record.fence, Micros{0}};
-  if (record.state == HoldState::none || record.state == HoldState::free) return told;
+  Revoked revoked{false, record.who.holder, record.fence, Micros{0}};
+  if (record.state == HoldState::none || record.state == HoldState::free) return revoked;
   clamp(record, now, expiry);
-  if (record.state == HoldState::cooling) return end_min_hold(record, told, record.expires, now);
+  if (record.state == HoldState::cooling) return end_min_hold(record, revoked, record.expires, now);
   if (!alive(record, now, expiry))
     return record.state == HoldState::held
-               ? end_min_hold(record, told, record.acquired + record.min_hold, now)
-               : told;
-  told.was_held = true;
-  told.remaining = std::max(record.expires - now, Micros{0});
+               ? end_min_hold(record, revoked, record.acquired + record.min_hold, now)
+               : revoked;
+  revoked.was_held = true;
+  revoked.remaining = std::max(record.expires - now, Micros{0});
   if (record.state == HoldState::held) {
     record.state = HoldState::revoked;
     count(record, record.who.job, "revoked");
   }
-  return told;
+  return revoked;
 }
 
 namespace {
@@ -91,10 +91,10 @@ LockState state_of(const Record& record, ServerTime now, Expiry expiry) {
   return LockState::free;
 }
 
-// As a request would find it: the clamp changes nothing here.
-ServerTime min_hold_end(const Record& record, const LockView& shown, ServerTime now) {
-  if (shown.state == LockState::cooling) return shown.expires;
-  if (shown.state != LockState::expired) return {};
+// As a request finds it after the clamp; the record does not change.
+ServerTime min_hold_end(const Record& record, const LockView& lock_view, ServerTime now) {
+  if (lock_view.state == LockState::cooling) return lock_view.expires;
+  if (lock_view.state != LockState::expired) return {};
   const ServerTime end = std::min(record.acquired, now) + record.min_hold;
   return now < end ? end : ServerTime{};
 }
@@ -102,30 +102,30 @@ ServerTime min_hold_end(const Record& record, const LockView& shown, ServerTime 
 }  // namespace
 
 LockView view(std::string lock, const Record& record, ServerTime now, Expiry expiry) {
-  LockView shown;
-  shown.lock = std::move(lock);
-  shown.state = state_of(record, now, expiry);
-  shown.who = record.who;
-  shown.fence = record.fence;
-  shown.attempt = record.state == HoldState::none ? 0 : record.claim.attempt;
-  shown.now = now;
-  shown.acquired = record.acquired;
-  shown.expires = clamped_expiry(record, now, expiry);
-  shown.closed_until = min_hold_end(record, shown, now);
-  shown.ttl = std::chrono::duration_cast<Millis>(record.ttl);
-  shown.jobs = record.jobs;
-  return shown;
+  LockView lock_view;
+  lock_view.lock = std::move(lock);
+  lock_view.state = state_of(record, now, expiry);
+  lock_view.who = record.who;
+  lock_view.fence = record.fence;
+  lock_view.attempt = record.state == HoldState::none ? 0 : record.claim.attempt;
+  lock_view.now = now;
+  lock_view.acquired = record.acquired;
+  lock_view.expires = clamped_expiry(record, now, expiry);
+  lock_view.closed_until = min_hold_end(record, lock_view, now);
+  lock_view.ttl = std::chrono::duration_cast<Millis>(record.ttl);
+  lock_view.jobs = record.jobs;
+  return lock_view;
 }
 
 std::optional<Unavailable> refuse_slots(const Request& request) {
   const auto* acquire = std::get_if<Acquire>(&request);
   if (acquire == nullptr || acquire->slots == 1) return std::nullopt;
-  return Unavailable{{Code::config,
-                      "slots is " + std::to_string(acquire->slots) +
-                          ", but this version knows locks with one holder only",
-                      "leave slots at 1"},
-                     false,
-                     true};
+  return Unavailable{
+      {Code::config,
+       "slots is " + std::to_string(acquire->slots) + " but this version supports one holder only",
+       "set slots to 1"},
+      false,
+      true};
 }
 
 }  // namespace cronlatch::rules

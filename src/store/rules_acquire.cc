@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acquire: who is granted the lock, who is told busy, and what either counts (AQ1 to AQ5, K1 to K6,
-// L0, C2).
+// Acquire: which request is granted the lock, which is answered busy, and what each counts (AQ1 to
+// AQ5, K1 to K6, L0, C2).
 #include <algorithm>
 
 #include "store/rules_internal.h"
@@ -13,19 +13,19 @@ bool is_holder(const Record& record, const Claim& claim) {
   return record.state == HoldState::held && record.claim == claim;
 }
 
-// Without a lease the record of a holder that asks again is its own proof: it cannot have expired.
-bool holds_still(const Record& record, const Claim& claim, ServerTime now, Expiry expiry) {
+// Without a lease the recorded grant of the caller cannot have expired.
+bool is_live_holder(const Record& record, const Claim& claim, ServerTime now, Expiry expiry) {
   return is_holder(record, claim) && (expiry != Expiry::lease || alive(record, now, expiry));
 }
 
-// AQ4: this attempt was answered for good: released, lost, or followed by a later one.
+// AQ4: this attempt has a final answer: it was released, lost, or followed by a later attempt.
 bool is_closed(const Record& record, const Claim& claim, ServerTime now, Expiry expiry) {
   if (answered(record, claim, Answer::released, now) ||
       answered(record, claim, Answer::closed, now))
     return true;
   if (record.state == HoldState::none || record.claim.owner != claim.owner) return false;
   if (claim.attempt < record.claim.attempt) return true;
-  return claim.attempt == record.claim.attempt && !holds_still(record, claim, now, expiry);
+  return claim.attempt == record.claim.attempt && !is_live_holder(record, claim, now, expiry);
 }
 
 std::optional<BusyReason> counted_busy(const Record& record, const Claim& claim, ServerTime now) {
@@ -45,7 +45,7 @@ Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry
   busy.job = record.who.job;
   busy.fence = record.fence;
   busy.held_for = std::max(now - record.acquired, Micros{0});
-  // Without a lease only a min-hold has an end.
+  // Without a lease only a min-hold has an end time.
   const bool crashed = reason == BusyReason::cooling && crashed_in_min_hold(record, now, expiry);
   const ServerTime ends = crashed ? record.acquired + record.min_hold : record.expires;
   busy.remaining = std::max(ends - now, Micros{0});
@@ -58,11 +58,11 @@ void count_skip(Record& record, const std::string& job, std::string_view reason,
   stamp(record, job, "last_skip", now);
 }
 
-// K3: done blocks everyone, however they would have liked to be refused.
+// K3: a finished identity blocks every request, whatever its if_busy is.
 Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
   if (is_holder(record, request.claim)) {
-    // Another run marked the identity after the grant, whose answer this caller has not had: the
-    // grant is not used.
+    // Another run marked the identity after the grant, and the caller never received the answer of
+    // the grant: the grant is released.
     count(record, record.who.job, "released");
     record.state = HoldState::free;
     record.expires = {};
@@ -74,7 +74,7 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
 
 bool grantable(const Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
   if (expiry == Expiry::holder_present) return false;
-  // L0: an attempt group is not bound by a min-hold of its own.
+  // L0: the min-hold of an attempt group does not exclude that group.
   const bool own_group = !request.who.group.empty() && request.who.group == record.who.group;
   switch (record.state) {
     case HoldState::none:
@@ -93,7 +93,7 @@ bool grantable(const Record& record, const Acquire& request, ServerTime now, Exp
 
 Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
   const bool stole = record.state == HoldState::held;
-  if (stole) count(record, record.who.job, "stolen");  // AQ3: for the job that lost it
+  if (stole) count(record, record.who.job, "stolen");  // AQ3: for the job that lost the lease
   if (stole || record.state == HoldState::revoked)
     remember(record, record.claim, Answer::closed, now, record.ttl);
   const Fence predecessor = record.fence;
@@ -115,7 +115,7 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expir
     case IfBusy::wait:
       return busy;
     case IfBusy::skip:
-      if (busy.group_granted) return busy;  // L5: it will wait instead
+      if (busy.group_granted) return busy;  // L5: it waits instead
       count_skip(record, request.who.job, "skipped_held", now);
       break;
     case IfBusy::fail:
@@ -133,7 +133,7 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expir
   return busy;
 }
 
-// C2: what was counted as busy stays busy, and is answered alike.
+// C2: a claim that was counted as busy gets the same answer again.
 Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, ServerTime now,
                    Expiry expiry) {
   Busy busy = busy_answer(record, reason, now, expiry);
@@ -168,7 +168,7 @@ Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime 
   if (is_done(record, request.who, request.once_ttl, now))
     return refuse_done(record, request, now, expiry);
   if (is_holder(record, request.claim)) {
-    // Asked again after an unknown result: the same fence, nothing is counted (AQ4).
+    // A repeated request after an unknown result: the same fence, nothing is counted (AQ4).
     if (expiry == Expiry::lease) {
       record.expires = now + request.ttl;
       record.ttl = request.ttl;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record counts, and the answers that were given for good.
+// The counters of a record, and its final answers.
 #include <algorithm>
 
 #include "store/rules_internal.h"

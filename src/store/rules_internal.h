@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that the rules of several verbs share; nobody but rules*.cc includes it.
+// Functions that several verbs share. Only rules*.cc include this header.
 #pragma once
 
 #include "store/rules.h"
@@ -7,22 +7,22 @@
 namespace cronlatch::rules {
 
 // ---- time (rules.cc) ----
-// A granted lock whose holder may still believe in it.
+// The grant has not expired: its holder may still run.
 bool alive(const Record& record, ServerTime now, Expiry expiry);
-// L7: after a backward step of the clock nothing waits longer than it was meant to.
+// L7: after a backward step of the clock no wait is longer than the recorded length.
 ServerTime clamped_expiry(const Record& record, ServerTime now, Expiry expiry);
 void clamp(Record& record, ServerTime now, Expiry expiry);
-// L0: its holder is dead and did not release it, and its min-hold has not passed.
+// L0: the holder did not release an expired grant, and its min-hold has not passed.
 bool crashed_in_min_hold(const Record& record, ServerTime now, Expiry expiry);
 
-// ---- remembered answers (rules_counters.cc) ----
+// ---- kept answers (rules_counters.cc) ----
 using Dated = std::map<std::string, std::int64_t>;
-// Drops what is dated at or before `limit`.
+// Removes the entries dated at or before `limit`.
 void purge(Dated& dated, std::int64_t limit);
 bool answered(const Record& record, const Claim& claim, Answer answer, ServerTime now);
 void remember(Record& record, const Claim& claim, Answer answer, ServerTime now, Micros ttl);
-// The day on which the lock was last in use: on another day than before a store enters it in its
-// index again, so that only names of locks that have expired grow old there.
+// Records the day of the last use. On a new day the store enters the lock in its index again, so
+// that only the names of expired locks become old there.
 void date_record(Record& record, ServerTime now);
 
 // ---- counters (rules_counters.cc) ----
@@ -35,14 +35,14 @@ std::int64_t open_grants(const Record& record, const std::string& job);
 
 // ---- groups and run identities (rules_memory.cc) ----
 bool group_was_granted(const Record& record, const std::string& group, ServerTime now);
-// L5: a group that may be retried is remembered for 35 days, one that has succeeded for one day.
+// L5: a group that may be retried is kept for 35 days, a group that succeeded for one day.
 enum class GroupState { open, finished };
 void remember_group(Record& record, const std::string& group, GroupState is, ServerTime now);
 bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now);
 void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now);
 
 // ---- shared decisions ----
-// Makes the request's run the holder (rules_acquire.cc); counts nothing.
+// Records the request's run as the holder (rules_acquire.cc); counts nothing.
 struct Grant {
   const Claim& claim;
   const Identity& who;

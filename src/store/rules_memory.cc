@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record remembers of runs that have ended: attempt groups that were granted (L5), run
-// identities that are finished (K6).
+// The groups and marks of a record: attempt groups that were granted (L5), run identities that are
+// finished (K6).
 #include <algorithm>
 
 #include "store/rules_internal.h"
@@ -9,13 +9,13 @@ namespace cronlatch::rules {
 
 namespace {
 
-// Names break ties, as in a sorted set.
+// Equal dates are ordered by name, as in a sorted set of Redis.
 bool dated_before(const Dated::value_type& a, const Dated::value_type& b) {
   return a.second != b.second ? a.second < b.second : a.first < b.first;
 }
 
-// `wanted`, or as much later as makes `name` the newest though the clock went back: what is bounded
-// drops the oldest, and that must not be the entry that was just made.
+// `wanted`, or the later date that makes `name` the newest after a backward step of the clock. A
+// bounded list drops its oldest entries, and the new entry must not be among them.
 std::int64_t newest_date(const Dated& dated, const std::string& name, std::int64_t wanted) {
   const auto newest = std::max_element(dated.begin(), dated.end(), dated_before);
   if (newest == dated.end() || newest->second < wanted) return wanted;
@@ -53,7 +53,7 @@ bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerT
 }
 
 void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
-  // A mark that is made again keeps its date.
+  // A repeated mark keeps its date.
   if (who.once.empty() || once_ttl <= Micros{0} || is_done(record, who, once_ttl, now)) return;
   Dated& finished = record.once[who.job];
   purge(finished, (now - once_ttl).us);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renew: only the holder, only while its lease lives (N1, N2, N4); a store that lost the record, or
-// went back to an older one, takes it back from the holder (N3).
+// Renew: only for the holder, only during its lease (N1, N2, N4). A store that lost the record, or
+// went back to an older one, restores it from the holder's request (N3).
 #include <algorithm>
 
 #include "store/rules_internal.h"
@@ -16,25 +16,26 @@ Reply restore(Record& record, const Renew& request, ServerTime now, Expiry expir
   if (request.fence == 0) return NotHolder{LostReason::gone};
   if (record.state == HoldState::held || record.state == HoldState::revoked)
     remember(record, record.claim, Answer::closed, now, record.ttl);
-  // An open grant that is replaced is closed in its job's counters, unless they know better (C1).
+  // A replaced open grant is closed in its job's counters, unless they already count it closed
+  // (C1).
   if (record.state == HoldState::held && open_grants(record, record.who.job) > 0)
     count(record, record.who.job, "stolen");
-  // A fence is the time of its grant, unless the clock went back.
+  // A fence is the time of its grant, except after a backward step of the clock.
   const ServerTime acquired{std::min(static_cast<std::int64_t>(request.fence), now.us)};
   set_holder(record, {request.claim, request.who, request.fence, acquired, request.ttl, Micros{0}},
              now, expiry);
-  // Counters that outlived the record know of this grant already: the law must not see it twice.
+  // Counters that were kept already count this grant: it must not be counted twice (C1).
   if (open_grants(record, request.who.job) <= 0) count(record, request.who.job, "acquired");
   count(record, request.who.job, "restored");
   return Renewed{{}, true};
 }
 
-// Fences rise with each grant: a record with a smaller one is older than the caller's grant.
+// Fences rise with each grant: a record with a smaller fence is older than the caller's grant.
 bool is_older(const Record& record, Fence fence) {
   return record.state != HoldState::none && record.fence < fence;
 }
 
-// Whether nothing lives that the record calls its holder: another lease must not be overwritten.
+// True when the recorded holder has no live lease: such a lease must not be overwritten.
 bool is_unheld(const Record& record, ServerTime now, Expiry expiry) {
   if (expiry == Expiry::holder_present) return false;
   return record.state == HoldState::free || record.state == HoldState::cooling ||
@@ -45,7 +46,7 @@ bool is_unheld(const Record& record, ServerTime now, Expiry expiry) {
 
 LostReason loss_reason(const Record& record, Fence fence) {
   if (record.state == HoldState::none) return LostReason::gone;
-  // A record younger than our grant: the one we were in has been lost.
+  // The record is younger than the caller's grant: the record of that grant was lost.
   const bool reborn = fence != 0 && static_cast<Fence>(record.born.us) > fence;
   return reborn || is_older(record, fence) ? LostReason::gone : LostReason::taken;
 }

@@ -127,7 +127,7 @@ class Walk {
       left.jobs = model_.jobs;
       left.groups = model_.groups;
       left.once = model_.once;
-      left.seen = model_.seen;
+      left.answers = model_.answers;
       model_ = left;
       highest_ = 0;
       whole = false;
@@ -290,8 +290,8 @@ class Walk {
     ServerTime first{};
     for (const char answer : answers) {
       const auto at =
-          model_.seen.find(claim.owner + ":" + std::to_string(claim.attempt) + ":" + answer);
-      if (at != model_.seen.end() && at->second > bench_.now.us &&
+          model_.answers.find(claim.owner + ":" + std::to_string(claim.attempt) + ":" + answer);
+      if (at != model_.answers.end() && at->second > bench_.now.us &&
           (first.us == 0 || at->second < first.us))
         first.us = at->second;
     }
@@ -345,7 +345,7 @@ class Walk {
     if (!bench_.read_sets) {
       kept.groups = model_.groups;
       kept.once = model_.once;
-      kept.seen = model_.seen;
+      kept.answers = model_.answers;
     }
     bench_.read_sets = calls_ % 8 == 0;
     if (whole) check_law(kept);
@@ -365,7 +365,7 @@ class Walk {
         EXPECT_EQ(at == kept.jobs.end() ? -1 : at->second.get(counter), value)
             << counter << '|' << job;
       }
-    EXPECT_EQ(kept.seen, model_.seen);
+    EXPECT_EQ(kept.answers, model_.answers);
     EXPECT_EQ(kept.groups, model_.groups);
     EXPECT_EQ(kept.once, model_.once);
     EXPECT_TRUE(kept == model_);

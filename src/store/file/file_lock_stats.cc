@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at the file store: records as they are and the kernel's table of locks. Takes no lock,
-// writes nothing, waits for nothing. A revocation of a held lock is refused, because no lease runs
-// out here: only the end of a process frees a lock. One of a min-hold is a turn like any request.
+// Statistics of the file store: reads the records and the kernel's table of locks. Takes no lock,
+// writes nothing, never waits. The revocation of a held lock is refused: without a lease, only the
+// end of a process frees a lock. The revocation of a min-hold is a transaction like any request.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ namespace {
 using rules::Expiry;
 using rules::HoldState;
 
-// Without a word from the kernel the record is believed.
+// When the kernel's table gives no answer, the record decides.
 Expiry expiry_of(KernelLockState lock_state, HoldState state) {
   switch (lock_state) {
     case KernelLockState::held:
@@ -38,7 +38,7 @@ Expiry expiry_of(KernelLockState lock_state, HoldState state) {
 }
 
 Result<std::vector<std::string>> locks_in(const Fd& directory, const std::string& path) {
-  // fdopendir owns its descriptor, and the place of a shared one would be shared, too.
+  // fdopendir takes ownership of its descriptor, and a duplicate would share its read position.
   const int own = openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* dir = own < 0 ? nullptr : fdopendir(own);
   if (dir == nullptr) return file_error(errno, "list", path);
@@ -66,8 +66,8 @@ LockView FileBackend::view_of(const LockFiles& files, const Stored& stored,
   LockView view =
       rules::view(files.lock, stored.record, clock_(), expiry_of(holder.lock_state, state));
   if (holder.lock_state == KernelLockState::held && state != HoldState::held) {
-    // Taken without a record (flock(1), or what a run left behind): the last grant says nothing
-    // about it.
+    // Taken without a record, by flock(1) or by a background process of a run: the last grant does
+    // not describe it.
     view.state = LockState::held;
     view.who = {};
   }
@@ -90,7 +90,7 @@ Result<std::vector<LockView>> FileBackend::list(TimePoint, std::size_t most) {
     if (!files) return files.error();
     const Result<Stored> stored = read_record(*files);
     if (!stored && stored.error().code != Code::config) return stored.error();
-    // One record that somebody has spoilt must not hide the others.
+    // One damaged record must not hide the others.
     views.push_back(stored ? view_of(*files, *stored, holders)
                            : LockView::of_damaged(lock, clock_()));
   }
@@ -118,34 +118,34 @@ Result<std::optional<Revoked>> FileBackend::try_end_min_hold(const std::string& 
                                           transaction.files.path_of(kLockSuffix));
   if (!taken) return taken.error();
   if (!*taken) return std::optional<Revoked>{};
-  const Revoked told =
+  const Revoked revoked =
       rules::revoke(transaction.stored.record, transaction.now, Expiry::holder_gone);
-  if (const Status kept = save(transaction); !kept) return kept.error();
-  return std::optional(told);
+  if (const Status saved = save(transaction); !saved) return saved.error();
+  return std::optional(revoked);
 }
 
 Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) {
   Result<LockView> view = show(lock, give_up);
   while (view && (view->state == LockState::cooling || view->state == LockState::expired)) {
-    const Result<std::optional<Revoked>> opened = try_end_min_hold(lock);
-    if (!opened) return opened.error();
-    if (*opened) return **opened;
+    const Result<std::optional<Revoked>> ended = try_end_min_hold(lock);
+    if (!ended) return ended.error();
+    if (*ended) return **ended;
     if (boot_now() >= give_up)
-      return Error{
-          Code::unreachable,
-          "the record of lock " + lock + " in " + directory_ + " was kept busy by other processes",
-          "see whether one of them is stopped"};
+      return Error{Code::unreachable,
+                   "the record of lock " + lock + " in " + directory_ +
+                       " was locked by other processes until the deadline",
+                   "check whether one of them is stopped (SIGSTOP)"};
     poll(nullptr, 0, 1);
     view = show(lock, give_up);
   }
   if (!view) return view.error();
   if (view->state != LockState::held) return Revoked{false, view->who.holder, view->fence};
   const std::string who = view->who.holder.empty() ? "" : " (" + view->who.holder + ")";
-  const std::string by = view->pid == 0 ? "a process that cannot be seen from here"
+  const std::string by = view->pid == 0 ? "a process that is not visible from this PID namespace"
                                         : "process " + std::to_string(view->pid);
   return Error{Code::usage,
                "lock " + lock + " is held by " + by + who + "; a lock in a file cannot be revoked",
-               view->pid == 0 ? "end that process" : "end it: kill " + std::to_string(view->pid)};
+               view->pid == 0 ? "stop that process" : "stop it: kill " + std::to_string(view->pid)};
 }
 
 }  // namespace cronlatch::file

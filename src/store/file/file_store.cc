@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the file store. Each is one turn: mutex, kernel lock, record, decision
-// (store/rules.h), record, done. Only the mutex can be waited for, and it is tried again by
-// deadline, never slept on.
+// Requests to the file store. Each is one transaction: take the mutex, try the kernel lock, read
+// the record, decide (store/rules.h), write the record. When the mutex is taken, the transaction is
+// retried at a deadline; no call blocks.
 #include "store/file/file_store.h"
 
 #include <fcntl.h>
@@ -33,31 +33,17 @@ Result<std::unique_ptr<Backend>> open_file_store(const std::string& directory, W
 namespace file {
 namespace {
 
-// Cleaners of temporary files think in days.
+// Programs that clean temporary directories delete files that are days old.
 constexpr auto kTouchEvery = std::chrono::hours(1);
 
-// A turn takes some ten microseconds: look again soon, then ever more rarely.
+// A transaction takes about ten microseconds: the first retries are fast, later ones slower.
 Micros retry_delay(int tries) { return Micros(50) * (1 << std::min(tries, 6)); }
-
-Unavailable unavailable(const Error& error) {
-  return Unavailable{error, error.code == Code::unreachable, true};
-}
 
 const std::string& lock_of(const Request& request) {
   return std::visit([](const auto& r) -> const std::string& { return r.lock; }, request);
 }
 TimePoint give_up_of(const Request& request) {
   return std::visit([](const auto& r) { return r.give_up; }, request);
-}
-
-// Answers are remembered for those who did not hear them. Here everybody hears, but for a full disk
-// now and then; a job that runs every second must not drag hundreds of them along.
-constexpr std::size_t kMaxAnswers = 8;
-
-void keep_newest_answers(std::map<std::string, std::int64_t>& seen) {
-  while (seen.size() > kMaxAnswers)
-    seen.erase(std::min_element(seen.begin(), seen.end(),
-                                [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
 }  // namespace
@@ -81,12 +67,12 @@ std::optional<Reply> FileBackend::step(const PollSet&, TimePoint now) {
     granted->sent_at = pending_->sent_at;
     touch_at_ = now + kTouchEvery;
   }
-  if (auto* kept = std::get_if<Renewed>(&*reply)) kept->sent_at = pending_->sent_at;
+  if (auto* renewed = std::get_if<Renewed>(&*reply)) renewed->sent_at = pending_->sent_at;
   pending_.reset();
   return reply;
 }
 
-// No reply: the mutex is taken.
+// No value: another process has the mutex.
 std::optional<Reply> FileBackend::attempt(TimePoint now) {
   const Request& request = pending_->request;
   const Micros left = give_up_of(request) - now;
@@ -94,8 +80,8 @@ std::optional<Reply> FileBackend::attempt(TimePoint now) {
     if (pending_->tries == 0) return TooLate{};
     return unavailable({Code::unreachable,
                         "the record of lock " + lock_of(request) + " in " + directory_ +
-                            " was kept busy by other processes",
-                        "see whether one of them is stopped"});
+                            " was locked by other processes until the deadline",
+                        "check whether one of them is stopped (SIGSTOP)"});
   }
   if (std::optional<Unavailable> refused = rules::refuse_slots(request)) return *refused;
   Result<std::optional<Transaction>> begun = begin(lock_of(request));
@@ -109,12 +95,13 @@ std::optional<Reply> FileBackend::attempt(TimePoint now) {
 Result<std::optional<FileBackend::Transaction>> FileBackend::begin(const std::string& lock) {
   Result<std::string> base = file_base(lock);
   if (!base) return base.error();
-  // Opened anew each time: a waiter must meet the others also after somebody removed and re-made
-  // the directory.
+  // Opened again each time: a waiter must use the same directory as other runs, also after another
+  // process removed and created it again.
   Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::create);
   if (!directory) return directory.error();
   if (!*directory)
-    return Error{Code::unreachable, "directory " + directory_ + " was removed while it was opened"};
+    return Error{Code::unreachable,
+                 "directory " + directory_ + " was removed while it was being opened"};
   LockFiles files{(*directory)->get(), directory_, lock, std::move(base).value()};
   Result<std::optional<KernelLock>> mutex = KernelLock::try_take(
       files.directory, with_suffix(files.base, kMutexSuffix), files.path_of(kMutexSuffix));
@@ -131,98 +118,6 @@ Result<std::optional<FileBackend::Transaction>> FileBackend::begin(const std::st
                                    std::move(stored).value(),
                                    clock_(),
                                    {}});
-}
-
-Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
-  const bool ours = find(request.lock, request.claim) != nullptr;
-  std::optional<KernelLock> taken;
-  if (!ours) {
-    auto tried = KernelLock::try_take(transaction.files.directory,
-                                      with_suffix(transaction.files.base, kLockSuffix),
-                                      transaction.files.path_of(kLockSuffix));
-    if (!tried) return unavailable(tried.error());
-    taken = std::move(*tried);
-  }
-  rules::Record& record = transaction.stored.record;
-  const bool occupied = !ours && !taken;
-  Reply reply =
-      rules::decide(record, request, transaction.now, transaction.not_after,
-                    occupied ? rules::Expiry::holder_present : rules::Expiry::holder_gone);
-  // The record knows this claim, but another process has its kernel lock (a copy of us that was
-  // forked, say).
-  if (std::holds_alternative<Granted>(reply) && occupied)
-    return Busy{BusyReason::held, record.who.holder, record.who.job, record.fence,
-                transaction.now - record.acquired};
-  if (std::holds_alternative<Granted>(reply) && taken) {
-    transaction.stored.pid = getpid();
-    transaction.stored.pid_namespace = own_pid_namespace();
-  }
-  if (Status kept = save(transaction); !kept)
-    return unavailable(kept.error());  // `taken` is let go
-  if (ours && std::holds_alternative<Busy>(reply)) unlock(find(request.lock, request.claim));
-  if (std::holds_alternative<Granted>(reply) && taken) {
-    taken->touch();  // the file may be as old as the lock
-    held_.push_back({request.lock, transaction.files.base, request.claim, std::move(*taken)});
-  }
-  if (auto* busy = std::get_if<Busy>(&reply);
-      busy && busy->reason == BusyReason::held && busy->holder.empty()) {
-    // Taken without a record: by flock(1), or by what a run left behind.
-    const Holder holder = HolderTable().find(transaction.files.directory,
-                                             with_suffix(transaction.files.base, kLockSuffix), 0);
-    if (holder.pid != 0) busy->holder = "pid " + std::to_string(holder.pid);
-  }
-  return reply;
-}
-
-// There is no lease: the kernel keeps what we hold. Without the kernel lock there is nothing that
-// could be kept.
-Reply FileBackend::execute(Transaction& transaction, const Renew& request) {
-  const bool ours = find(request.lock, request.claim) != nullptr;
-  rules::Record& record = transaction.stored.record;
-  const bool granted_to_it =
-      record.state == rules::HoldState::held && record.claim == request.claim;
-  if (!ours && (record.state == rules::HoldState::none || granted_to_it))
-    return NotHolder{LostReason::gone};
-  // The process that has the kernel's lock is the holder, though an older record names another.
-  const Reply reply =
-      rules::decide(record, request, transaction.now, transaction.not_after,
-                    ours ? rules::Expiry::holder_gone : rules::Expiry::holder_present);
-  if (Status kept = save(transaction); !kept) return unavailable(kept.error());
-  return reply;
-}
-
-Reply FileBackend::execute(Transaction& transaction, const Release& request) {
-  const Reply reply =
-      rules::decide(transaction.stored.record, request, transaction.now, transaction.not_after);
-  if (std::holds_alternative<TooLate>(reply)) return reply;
-  const Status kept = save(transaction);
-  // Whether or not it could be written down: the run is over, and what it left behind must not hold
-  // the lock.
-  unlock(find(request.lock, request.claim));
-  if (!kept) return unavailable(kept.error());
-  return reply;
-}
-
-Status FileBackend::save(Transaction& transaction) {
-  keep_newest_answers(transaction.stored.record.answers);
-  const bool never_granted = transaction.before.text.empty() && transaction.stored == Stored{};
-  std::string text = encode(transaction.files.lock, transaction.stored);
-  if (never_granted || text == transaction.before.text) return Done{};
-  return write_text(transaction.files, transaction.before, std::move(text));
-}
-
-FileBackend::HeldLock* FileBackend::find(const std::string& lock, const Claim& claim) {
-  const auto at = std::find_if(held_.begin(), held_.end(), [&](const HeldLock& held) {
-    return held.lock == lock && held.claim == claim;
-  });
-  return at == held_.end() ? nullptr : &*at;
-}
-
-void FileBackend::unlock(const HeldLock* held) {
-  if (held == nullptr) return;
-  const auto at = held_.begin() + (held - held_.data());
-  at->kernel_lock.unlock();
-  held_.erase(at);
 }
 
 void FileBackend::touch_held(TimePoint now) {

@@ -56,7 +56,7 @@ TEST(FileDirectory, ThatOthersMayWriteIsRefused) {
   const TempDir temp;
   for (const mode_t mode : {0770u, 0707u, 01777u}) {
     chmod(temp.path().c_str(), mode);
-    EXPECT_NE(refusal(temp.path()).find("may be written by other users"), std::string::npos)
+    EXPECT_NE(refusal(temp.path()).find("is writable for other users"), std::string::npos)
         << mode;
   }
 }
