@@ -287,7 +287,7 @@ TEST(RedisOutage, OfAnIdleConnectionIsHealedBeforeTheNextQuestion) {
 TEST(RedisRefusal, NamesAMissingPassword) {
   const auto server = RedisServer::start({"--requirepass", "open-sesame"});
   RedisProgram run(spec_of(plain_url(*server)));
-  expect_down(run(run.program.acquire()), {Code::auth, false, "asks for a password"});
+  expect_down(run(run.program.acquire()), {Code::auth, false, "requires a password"});
 }
 
 TEST(RedisRefusal, NamesAWrongPassword) {
@@ -347,13 +347,13 @@ TEST(RedisRefusal, NamesAReplicaThatHasLostItsMaster) {
   const auto server = RedisServer::start({"--replicaof", "127.0.0.1 " + std::to_string(free_port()),
                                           "--replica-serve-stale-data", "no"});
   RedisProgram run(spec_of(plain_url(*server)));
-  expect_down(run(run.program.acquire()), {Code::unreachable, true, "lost its master"});
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "without a connection to its master"});
 }
 
 TEST(RedisRefusal, NamesMissingReplicas) {
   const auto server = RedisServer::start({"--min-replicas-to-write", "1"});
   RedisProgram run(spec_of(plain_url(*server)));
-  expect_down(run(run.program.acquire()), {Code::unreachable, true, "too few good replicas"});
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "too few connected replicas"});
 }
 
 TEST(RedisRefusal, NamesAForeignKey) {
@@ -402,7 +402,7 @@ TEST(RedisRefusal, NamesAServerThatIsBusy) {
   });
   wait_until([&] { return redis_command(server->port(), {"PING"}).text.starts_with("BUSY"); });
   RedisProgram run(spec_of(plain_url(*server)));
-  expect_down(run(run.program.acquire()), {Code::unreachable, true, "busy running"});
+  expect_down(run(run.program.acquire()), {Code::unreachable, true, "busy with a script"});
   redis_command(server->port(), {"SCRIPT", "KILL"});
   script.join();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScriptBench: the scripts on a real server, asked through the codec as the Redis store asks them.
-// Time is virtual (the line of common.lua that reads the clock is replaced) unless the test wants
+// Time is virtual (the line of common_read.lua that reads the clock is replaced) unless the test wants
 // the server's own.
 #pragma once
 

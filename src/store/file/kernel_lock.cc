@@ -22,11 +22,11 @@ Fd above_standard_streams(Fd fd) {
 }
 
 bool is_named(int fd, int directory, const std::string& name) {
-  struct stat ours {
+  struct stat opened {
   }, named{};
-  return fstat(fd, &ours) == 0 &&
+  return fstat(fd, &opened) == 0 &&
          fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a connection. Sends with MSG_NOSIGNAL: a SIGPIPE would be the command's business,
-// not ours.
+// The stages of a connection. Sends with MSG_NOSIGNAL: a SIGPIPE would terminate the wrapper.
 #include "store/redis/connection.h"
 
 #include <poll.h>
@@ -13,10 +12,10 @@ namespace cronlatch::redis {
 namespace {
 
 constexpr std::size_t kBlock = 16'384;
-constexpr int kMaxBlocks = 8;  // per step, so that a flood cannot keep us from our deadlines
+constexpr int kMaxBlocks = 8;  // per step, so that a flood of bytes cannot delay a deadline
 constexpr std::size_t kMaxRemembered = 16;
 constexpr const char* kPlainPortHint =
-    "does this port speak TLS? plain TCP is redis://, not rediss://";
+    "check that this port uses TLS; a port without TLS needs redis:// instead of rediss://";
 
 void remember(std::vector<Address>& failed, const Address& address) {
   failed.push_back(address);
@@ -33,7 +32,7 @@ Connection::Connection(Discovery& discovery, std::vector<Address>& failed, TlsCo
 
 void Connection::watch(PollSet& set) const {
   switch (stage_) {
-    case Stage::finding:
+    case Stage::resolving:
       return discovery_.watch(set);
     case Stage::dialing:
       return dialer_->watch(set);
@@ -47,8 +46,8 @@ void Connection::watch(PollSet& set) const {
 
 void Connection::step(const PollSet& set, TimePoint now) {
   switch (stage_) {
-    case Stage::finding:
-      return find(set, now);
+    case Stage::resolving:
+      return resolve(set, now);
     case Stage::dialing:
       return dial(set, now);
     case Stage::handshaking:
@@ -60,18 +59,18 @@ void Connection::step(const PollSet& set, TimePoint now) {
   }
 }
 
-void Connection::find(const PollSet& set, TimePoint now) {
+void Connection::resolve(const PollSet& set, TimePoint now) {
   auto found = discovery_.step(set, now);
   if (!found) return;
   if (!*found) return fail(found->error(), true);
   dialer_.emplace(dial_order(std::move(*found).value(), failed_), now);
   stage_ = Stage::dialing;
   if (tls_ != nullptr) {
-    // The slowest part of TLS is made while the SYN is on its way.
+    // The slowest part of TLS runs while the SYN is in transit.
     if (Status ready = tls_->prepare(); !ready) return fail(ready.error(), false);
   }
-  // A connect() that the kernel refused at once (no route, a firewall) leaves no descriptor to wait
-  // for.
+  // When the kernel refuses a connect() at once (no route, a firewall), there is no descriptor to
+  // wait for.
   dial(PollSet{}, now);
 }
 
@@ -152,8 +151,7 @@ void Connection::flush() {
     if (errno == EAGAIN || stage_ == Stage::failed) return;
     const int error_number = errno;
     out_.clear();
-    // What the server said before it hung up (a TLS alert, an error answer) tells more than the
-    // reset.
+    // A TLS alert or an error answer that arrived before the end explains more than the reset.
     receive();
     if (!failure_) fail_connection_closed(std::strerror(error_number));
     return;
@@ -177,14 +175,14 @@ void Connection::fail_connection_closed(std::string_view how) {
     error.message += " during the TLS handshake";
     error.hint = kPlainPortHint;
   } else if (stream_ == nullptr && !has_received_) {
-    error.hint = "look at the server's log; a port that speaks TLS needs rediss://";
+    error.hint = "see the server's log; a port with TLS needs rediss://";
   }
   fail(std::move(error), true);
 }
 
-// Once the server has spoken to us, a broken record is a broken line and not a refusal.
+// After the first plain bytes, an invalid TLS record is a network error and not a refusal.
 void Connection::fail_tls(Error error) {
-  flush();  // our alert tells the server's administrator why
+  flush();  // sends the TLS alert, which the server logs
   if (has_received_) return fail_connection_closed("damaged TLS record");
   mark_peer_failed();
   fail(std::move(error), false);
@@ -200,14 +198,14 @@ void Connection::mark_peer_failed() {
 Error Connection::timeout_error() const {
   Error error = redis_error(redis_error_row(RedisErrorClass::timeout), where_);
   error.message += " (" + std::string(current_step()) + ")";
-  // A plain Redis takes our first message for an unfinished command and waits for its end.
+  // A Redis without TLS reads the TLS hello as an incomplete command and waits for the rest.
   if (stage_ == Stage::handshaking) error.hint = kPlainPortHint;
   return error;
 }
 
 std::string_view Connection::current_step() const {
   switch (stage_) {
-    case Stage::finding:
+    case Stage::resolving:
       return "looking up its name";
     case Stage::dialing:
       return "connecting";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connection: one connection to the server as a stream of plain bytes: finds the address, connects,
-// does the TLS handshake, then carries bytes. It is used once: after a failure there is a new
-// Connection. It does all the sending and receiving, never blocks.
+// Connection: one connection to the server as a stream of plain bytes. It resolves the name,
+// connects, does the TLS handshake, then sends and receives. It never blocks. After a failure it is
+// replaced by a new Connection.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace cronlatch::redis {
 
-// Why a connection came to its end.
+// Why a connection ended.
 struct Failure {
   Error error;
   bool transient = true;
@@ -28,8 +28,8 @@ struct Failure {
 
 class Connection {
  public:
-  // Starts. `failed`: addresses that were of no use lately, tried last; extended here. `tls` null:
-  // plain TCP. All must outlive the link.
+  // Starts to connect. `failed`: addresses that failed recently, tried last; extended here. `tls`
+  // null: plain TCP. All must outlive the connection.
   Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
              TimePoint now);
 
@@ -39,18 +39,18 @@ class Connection {
 
   bool is_open() const { return stage_ == Stage::open; }
   void write(std::string_view plain);  // only when open
-  std::string read();                  // what has arrived since
-  // Read first: what arrived before the end is still there.
+  std::string read();                  // all bytes received since the last call
+  // Call read() first: bytes can have arrived before the failure.
   const std::optional<Failure>& failure() const { return failure_; }
 
-  // The server we talk to is of no use: another address comes first next time.
+  // The next connection tries other addresses before this one.
   void mark_peer_failed();
-  // The error for a caller that waits no longer; says what it was waiting for.
+  // The error after the caller's deadline; names the step that was not finished.
   Error timeout_error() const;
 
  private:
-  enum class Stage { finding, dialing, handshaking, open, failed };
-  void find(const PollSet& set, TimePoint now);
+  enum class Stage { resolving, dialing, handshaking, open, failed };
+  void resolve(const PollSet& set, TimePoint now);
   void dial(const PollSet& set, TimePoint now);
   void connected(Dialed dialed);
   void receive();
@@ -64,12 +64,12 @@ class Connection {
   std::vector<Address>& failed_;
   TlsContext* tls_;
   std::string where_;
-  Stage stage_ = Stage::finding;
+  Stage stage_ = Stage::resolving;
   std::optional<Dialer> dialer_;
   Fd socket_;
   std::optional<Address> peer_;
   std::unique_ptr<TlsStream> stream_;
-  std::string in_, out_;       // plain bytes that came, wire bytes that have to go
+  std::string in_, out_;       // plain bytes received, wire bytes to send
   bool has_received_ = false;  // the peer has sent plain bytes
   std::optional<Failure> failure_;
 };

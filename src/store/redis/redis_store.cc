@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Store face: ask, watch, step. Turns answers and failures of the session into replies.
+// The Store interface: send, watch, step. Turns answers and failures of the session into replies.
 #include "store/redis/redis_store.h"
 
 #include <algorithm>
@@ -27,10 +27,10 @@ std::vector<std::string> texts_of(const Resp& answer) {
   return texts;
 }
 
-// The lease is dated from before the question.
+// The lease counts from the time before the request was sent.
 void set_sent_at(Reply& reply, TimePoint sent_at) {
   if (auto* granted = std::get_if<Granted>(&reply)) granted->sent_at = sent_at;
-  if (auto* kept = std::get_if<Renewed>(&reply)) kept->sent_at = sent_at;
+  if (auto* renewed = std::get_if<Renewed>(&reply)) renewed->sent_at = sent_at;
 }
 
 }  // namespace
@@ -48,11 +48,11 @@ void RedisStore::send(const Request& request, TimePoint) {
   drop_closed_session();
 }
 
-// The server may have closed the connection while nothing was sent_at; to find that out with the
-// next request would look like an outage.
+// The server may have closed the idle connection. The next request would fail as in an outage, so
+// this is checked first.
 void RedisStore::drop_closed_session() {
-  // Twice: what it said last (the index entry's answer) stands before the end.
-  for (int look = 0; look < 2 && session_ != nullptr; ++look) {
+  // Twice: the answer of the index entry can precede the end of the stream.
+  for (int reads = 0; reads < 2 && session_ != nullptr; ++reads) {
     PollSet set;
     session_->watch(set);
     set.wake_by(boot_now());
@@ -74,7 +74,7 @@ void RedisStore::connect(TimePoint now) {
 }
 
 // The files may have been replaced since the last connection. While one of them cannot be read or
-// used (they are being replaced at this moment), what was read last is used, with one warning.
+// used (for example during the replacement), the last credentials are used, with one warning.
 void RedisStore::read_credentials() {
   if (!config_.credentials_now) return;
   const Status applied = apply_credentials(config_.credentials_now());
@@ -82,7 +82,7 @@ void RedisStore::read_credentials() {
   if (why == std::exchange(last_warning_, why) || why.empty() || !config_.warn) return;
   config_.warn({Level::warn,
                 "credentials_kept",
-                "credentials of the store: " + why + "; those of the last connection are used",
+                "credentials of the store: " + why + "; using those of the last connection",
                 {},
                 applied.error().hint});
 }
@@ -129,8 +129,8 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
   const bool is_error = answer.type == Resp::Type::error;
   if (is_error && pending_->by == ScriptBy::hash &&
       classify_redis_error(answer.text).kind == RedisErrorClass::noscript) {
-    // Nothing was executed: it is the same attempt, asked once more (a server that was restarted,
-    // a promoted replica, a flushed cache).
+    // Nothing was executed, so the same attempt is sent again. Causes: a restarted server, a
+    // promoted replica, SCRIPT FLUSH.
     pending_->by = ScriptBy::text;
     pending_->sent_at.reset();
     if (now < pending_->give_up) send_request(now);
@@ -145,7 +145,7 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
   return std::move(decoded.reply);
 }
 
-// Its answer does not matter: a lock that is missing in the index is only missing in ls.
+// The answer is ignored: a lock that is not in the index is only missing in ls.
 void RedisStore::add_to_index(ServerTime server_now) {
   session_->send(encode_index(lock_of(pending_->request), config_.key_prefix, server_now),
                  Session::OnAnswer::discard);
@@ -172,7 +172,8 @@ Reply RedisStore::unavailable(Error error, bool transient) {
   return Unavailable{std::move(error), transient, unsent};
 }
 
-// The answer may still come; nobody must take it for the answer to a later question.
+// The answer can still arrive. It must not be read as the answer to a later request, so the session
+// is closed.
 Reply RedisStore::timed_out() {
   Error error = session_ != nullptr
                     ? session_->timeout_error()

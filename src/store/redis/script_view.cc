@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hashes of one lock, as HGETALL gives them, to what people are shown. The rules read them like
-// any other record.
+// From the hashes of one lock, read by HGETALL, to a LockView.
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -18,8 +17,9 @@ using rules::Record;
 
 Error damaged_record(const std::string& lock, std::string_view field) {
   return {Code::config,
-          "the store's record of " + lock + " is not one of ours: " + printable(field, 80),
-          "see what else writes to this store below this key prefix"};
+          "the record of " + lock +
+              " in the store is damaged or was written by another program: " + printable(field, 80),
+          "check which other program writes to this store with this key prefix"};
 }
 
 class Hash {
@@ -45,7 +45,7 @@ class Hash {
     if (!fine) wrong_ = name;
     return fine ? n : 0;
   }
-  const std::string& wrong() const { return wrong_; }  // "" while every field was well formed
+  const std::string& wrong() const { return wrong_; }  // "" while every field was valid
 
  private:
   const Fields& fields_;
@@ -60,8 +60,8 @@ std::optional<HoldState> hold_state_named(std::string_view name) {
   return std::nullopt;
 }
 
-// "<fence>:<length>". One of another grant, which a program that does not know the field leaves
-// behind, says nothing.
+// "<fence>:<length>". A value with another fence was left by an older version, and is
+// ignored.
 bool read_min_hold(const Fields& fields, Record& record) {
   const auto at = fields.find("min_hold");
   if (at == fields.end()) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The introduction and the order of answers.
+// The login and the order of answers.
 #include "store/redis/session.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ Error wrong_server(const std::string& where, const std::string& what, const std:
   return {Code::config, "redis at " + where + ": " + what, hint};
 }
 
-// The value of `key` in an answer of HELLO: a flat list of keys and values.
+// The value of `key` in the answer of HELLO, which is a flat list of keys and values.
 std::string field_of(const Resp& hello, std::string_view key) {
   for (std::size_t i = 0; i + 1 < hello.elements.size(); i += 2)
     if (hello.elements[i].text == key) return hello.elements[i + 1].text;
   return {};
 }
 
-// Versions that are not two numbers are somebody else's way of counting: accepted.
+// Versions that are not two numbers belong to other servers: accepted.
 bool is_too_old(const std::string& version) {
   int major = 0;
   int minor = 0;
@@ -110,7 +110,7 @@ std::optional<Resp> Session::take() {
 
 void Session::handle(Resp reply, TimePoint now) {
   if (expected_.empty()) {
-    // Servers speak unasked when they turn a client away.
+    // A server that refuses a client sends an error without a command.
     if (reply.type == Resp::Type::error) return refused(reply);
     return fail_unreadable();
   }
@@ -133,9 +133,9 @@ void Session::handle(Resp reply, TimePoint now) {
 
 void Session::hello(const Resp& reply) {
   if (reply.type == Resp::Type::error) {
-    // Its text would repeat our arguments, the password among them.
+    // The text of this error contains the arguments, among them the password.
     if (reply.text.starts_with("ERR unknown command"))
-      return fail(wrong_server(login_.where, "the server does not know HELLO", kVersionHint),
+      return fail(wrong_server(login_.where, "the server does not support HELLO", kVersionHint),
                   false);
     return refused(reply);
   }
@@ -146,7 +146,7 @@ void Session::hello(const Resp& reply) {
                 false);
   if (field_of(reply, "mode") == "sentinel")
     return fail(wrong_server(login_.where, "the server is a Sentinel",
-                             "let store name the Redis server that it watches"),
+                             "set store to the Redis server that the Sentinel monitors"),
                 false);
 }
 
@@ -156,7 +156,7 @@ void Session::select(const Resp& reply) {
   if (reply.text.starts_with("ERR") && !is_unknown)
     return fail(
         wrong_server(login_.where, "the server has no database " + std::to_string(login_.db),
-                     "a server has 16 unless it is told otherwise, a Cluster only 0"),
+                     "a server has 16 databases by default, a Cluster only database 0"),
         false);
   refused(reply);
 }
@@ -178,13 +178,13 @@ void Session::refused(const Resp& reply) {
 void Session::fail_unreadable() {
   mark_peer_failed();
   if (first_byte_ == kTlsAlert)
-    return fail({Code::tls, "redis at " + login_.where + ": this port speaks TLS",
-                 "write rediss:// in store, or name the server's plain port"},
+    return fail({Code::tls, "redis at " + login_.where + ": this port uses TLS",
+                 "write rediss:// in store, or use the server's port without TLS"},
                 false);
   const std::string why =
-      reader_.broken().empty() ? "an answer that nobody asked for" : reader_.broken();
+      reader_.broken().empty() ? "an answer without a command" : reader_.broken();
   fail({Code::unreachable, "redis at " + login_.where + ": " + why,
-        "is it a Redis server that listens there?"},
+        "check that a Redis server listens on this port"},
        true);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: a Connection on which we have introduced ourselves. HELLO, SELECT and TIME travel in one
-// write, right behind the TLS handshake. Answers are matched to commands in order, so that an
-// answer can only be that of this connection's question.
+// Session: a connection after the login. HELLO, SELECT and TIME are sent in one write, directly after
+// the TLS handshake. Answers are matched to the commands of this connection in order.
 #pragma once
 
 #include <deque>
@@ -24,7 +23,7 @@ struct Login {
   int db = 0;
 };
 
-// The answer of TIME; nothing when it is none.
+// The answer of TIME; no value when it is invalid.
 std::optional<ServerTime> parse_time(const Resp& reply);
 
 class Session {
@@ -35,25 +34,24 @@ class Session {
   void watch(PollSet& set) const { connection_.watch(set); }
   void step(const PollSet& set, TimePoint now);
 
-  // The server has accepted us and told its time.
+  // The server accepted the login and returned its time.
   bool is_ready() const { return ready_ && !failure_; }
   enum class OnAnswer { keep, discard };
-  // Only when ready. Handed to the kernel by flush().
+  // Only when ready. flush() passes the bytes to the kernel.
   void send(const std::vector<std::string>& argv, OnAnswer on_answer);
   void flush();
-  // The next answer to a command that wants one.
+  // The next answer that is kept.
   std::optional<Resp> take();
   const std::optional<Failure>& failure() const { return failure_; }
 
-  // The server's clock at `t`, or a little less, never more: what it reads then cannot be before
-  // this.
+  // The server's clock at `t`, or slightly less, never more.
   ServerTime server_time(TimePoint t) const;
-  // An answer that was read at `read_at` or before said that it is `server` there.
+  // An answer that was read not later than `read_at` contained the server's time `server`.
   void set_server_time(ServerTime server, TimePoint read_at);
 
   void mark_peer_failed() { connection_.mark_peer_failed(); }
   Error timeout_error() const { return connection_.timeout_error(); }
-  // No word of the server's may show the password, which some servers repeat.
+  // Without the password, which some servers repeat in an error.
   std::string redact(std::string text) const;
 
  private:

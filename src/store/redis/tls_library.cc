@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A provider whose algorithms are the default provider's own, fewer of them. The default provider
-// is loaded for its tables and deactivated before the first look-up, which would go through all of
-// them; OpenSSL keeps it, and with it what its algorithms need, until the library is freed.
+// A provider with a part of the default provider's algorithms. The default provider is loaded for
+// its tables and deactivated before the first lookup, which would set up all of them. OpenSSL keeps
+// it, and the data of its algorithms, until the library is freed.
 #include "store/redis/tls_library.h"
 
 #include <openssl/core_dispatch.h>
@@ -24,8 +24,8 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// What TLS 1.2 and 1.3 agree on by default, and what certificates and keys of today are made of: by
-// the first of the names that the default provider gives an algorithm.
+// The defaults of TLS 1.2 and 1.3, and the algorithms of common certificates and keys. Each by its
+// first name in the default provider.
 constexpr std::string_view kCiphers[] = {
     "AES-256-GCM", "AES-128-GCM", "ChaCha20-Poly1305", "AES-256-CCM", "AES-128-CCM",
     "AES-256-CBC", "AES-128-CBC", "AES-256-CTR",       "AES-256-ECB", "NULL"};
@@ -40,7 +40,7 @@ constexpr std::string_view kSignatures[] = {"RSA", "ECDSA", "ED25519", "ED448", 
 constexpr std::string_view kGroups[] = {"secp256r1", "P-256", "secp384r1", "P-384",
                                         "secp521r1", "P-521", "x25519",    "x448"};
 
-// Empty: all of them. Those operations have few algorithms, or are not used by a client.
+// Empty: all algorithms. These operations have few, or a client does not use them.
 Names wanted(int operation) {
   switch (operation) {
     case OSSL_OP_CIPHER:
@@ -72,7 +72,7 @@ std::string_view first_name(const OSSL_ALGORITHM& algorithm) {
   return all.substr(0, all.find(':'));
 }
 
-// The default provider's functions and tables, which are constants of the OpenSSL we are linked
+// The default provider's functions and tables, which are constants of the linked OpenSSL
 // with: read once in a process.
 struct Tables {
   explicit Tables(const OSSL_PROVIDER* whole) {
@@ -130,8 +130,8 @@ int capabilities(void* context, const char* capability, OSSL_CALLBACK* call, voi
   return tables().capabilities(context, capability, forward_listed_group, &callback);
 }
 
-// The algorithms are default_context what the default provider would give them. OpenSSL has no
-// other way to hand a pointer to a provider that is built in.
+// The context of the default provider, which its algorithms need. OpenSSL has no other way to pass a
+// pointer to a built-in provider.
 thread_local void* default_context = nullptr;
 
 int start(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** functions,
@@ -145,8 +145,8 @@ int start(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** f
   return 1;
 }
 
-// Precedes every other call: a configuration file of the container could make OpenSSL load foreign
-// modules. Of the lists of all names, only the digests that certificates are signed with are used.
+// Must precede every other call: a configuration file in the container can make OpenSSL load
+// modules. Of the lists of all names, only the digests of certificate signatures are added.
 void start_openssl() {
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS |
                           OPENSSL_INIT_NO_ADD_ALL_CIPHERS | OPENSSL_INIT_NO_ADD_ALL_DIGESTS,

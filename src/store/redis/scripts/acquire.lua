@@ -24,7 +24,7 @@ local function require_rights(i, ...)
   for at = 1, select('#', ...) do require_right((select(at, ...)), KEYS[i]) end
 end
 
--- Asks the server's access list (7.0 and newer). HMGET and ZMSCORE are not listed: each grant runs
+-- Checks the server's access list (7.0 and newer). HMGET and ZMSCORE are not listed: each grant runs
 -- them on all keys that it needs.
 local function require_listed_rights(q)
   require_right('EVALSHA', '', '0')

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Index: enters a lock's name, and removes at most 100 names of locks whose state has expired. It is
--- not a verb: it does not contain common.lua, and its reply is ignored.
+-- not a verb: it does not contain the common files, and its reply is ignored.
 -- KEYS: the index, a zset: lock -> when it was entered (us)
 -- ARGV: 1 now  2 lock  3 names entered at or before this time are removed
 

@@ -131,7 +131,7 @@ TEST(RedisErrorTable, NamesACommandThatTheServerDoesNotHaveAndNothingElse) {
     EXPECT_FALSE(row.transient);
     EXPECT_TRUE(row.unexecuted);
     const Error error = redis_error(row, "host:6379", text);
-    EXPECT_EQ(error.message, "redis at host:6379: the server has no command HSET");
+    EXPECT_EQ(error.message, "redis at host:6379: the server does not have the command HSET");
     EXPECT_NE(error.hint.find("docs/operations.md"), std::string::npos);
   }
 }
