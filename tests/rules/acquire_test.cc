@@ -162,7 +162,7 @@ TEST_P(AcquireTest, K3RefusesAFinishedRunOfEveryOwnerAndCountsItOnce) {
   EXPECT_EQ(again, answer);
   EXPECT_EQ(lock.counted("a", "skipped_done"), 1);
   EXPECT_EQ(lock.counted("a", "runs_skipped"), 1);
-  got<Granted>(lock.send(other_job));  // K1: two jobs never block each other's runs
+  got<Granted>(lock.send(other_job));  // K1: identities of two jobs are independent
 }
 
 TEST_P(AcquireTest, K4RecordsTheRunIdentityWithTheGrantUntilTheLeaseEnds) {
@@ -179,7 +179,7 @@ TEST_P(AcquireTest, K4RecordsTheRunIdentityWithTheGrantUntilTheLeaseEnds) {
 
   EXPECT_EQ(while_live.reason, BusyReason::held);
   EXPECT_EQ(lock.record().who.once, "tick");
-  got<Granted>(lock.send(second));  // K5: a lost run may be claimed again
+  got<Granted>(lock.send(second));  // K5: a lost run can be granted again
 }
 
 TEST_P(AcquireTest, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) {

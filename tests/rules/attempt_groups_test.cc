@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lock remembers of attempt groups: L5, C2.
+// The attempt groups of a lock: L5, C2.
 #include "rules/lock.h"
 
 namespace cronlatch::testing {

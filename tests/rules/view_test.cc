@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader is shown of a lock.
+// The view of a lock.
 #include "rules/lock.h"
 
 namespace cronlatch::testing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bench: virtual time, and a dump of one lock in a single call.
+// Virtual time, and a dump of one lock in a single call.
 #include "support/script_bench.h"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ std::vector<std::string> texts(const RedisAnswer& answer) {
 void replace_once(std::string& script, std::string_view old, const std::string& by) {
   const auto at = script.find(old);
   if (at == std::string::npos) {
-    ADD_FAILURE() << "the scripts do not say '" << old << "' where this test expects it";
+    ADD_FAILURE() << "the scripts do not contain '" << old << "' where this test expects it";
     std::abort();
   }
   script.replace(at, old.size(), by);
@@ -107,8 +107,8 @@ ScriptBench::ScriptBench(std::vector<std::string> server_args, TimeOf time)
       witness(server->port()),
       time_(time) {
   if (time == TimeOf::test) return;
-  const RedisAnswer told = client({"TIME"});
-  now.us = std::stoll(told.elements[0].text) * 1'000'000 + std::stoll(told.elements[1].text);
+  const RedisAnswer answer = client({"TIME"});
+  now.us = std::stoll(answer.elements[0].text) * 1'000'000 + std::stoll(answer.elements[1].text);
 }
 
 RedisAnswer ScriptBench::raw(std::vector<std::string> command) {
@@ -140,10 +140,10 @@ redis::Decoded ScriptBench::send(const Request& request, ServerTime not_after) {
 Revoked ScriptBench::revoke() {
   const RedisAnswer answer = raw(redis::encode_revoke(lock, prefix, now + 3s));
   const auto fields = texts(answer);
-  auto told = redis::decode_revoke(fields);
+  auto revoked = redis::decode_revoke(fields);
   if (fields.size() > 1 && time_ == TimeOf::server) now.us = std::stoll(fields[1]);
-  if (told.ok()) return *told;
-  ADD_FAILURE() << told.error().message << answer.text;
+  if (revoked.ok()) return *revoked;
+  ADD_FAILURE() << revoked.error().message << answer.text;
   return {};
 }
 
@@ -151,7 +151,7 @@ rules::Record ScriptBench::record() {
   return read_dump(witness({"EVAL", std::string(kDump) + "return dump", "1", key()}));
 }
 
-// Zero where there is none that could be told to a script.
+// Zero without a fence that a script can represent.
 Fence ScriptBench::kept_fence() {
   const Fence fence = std::strtoull(witness({"HGET", key(), "fence"}).text.c_str(), nullptr, 10);
   return fence < (Fence{1} << 53) ? fence : 0;

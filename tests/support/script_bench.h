@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScriptBench: the scripts on a real server, asked through the codec as the Redis store asks them.
-// Time is virtual (the line of common_read.lua that reads the clock is replaced) unless the test wants
-// the server's own.
+// ScriptBench: the scripts on a real server, called through the codec, as the Redis store calls
+// them. Time is virtual (the line of common_read.lua that reads the clock is replaced) unless the
+// test selects the server's own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,14 +26,14 @@ class ScriptBench {
  public:
   explicit ScriptBench(std::vector<std::string> server_args = {}, TimeOf time = TimeOf::test);
 
-  // Virtual: what the scripts are told. The server's own: what it said last.
+  // Virtual: the time that the scripts read. The server's own: the time of its last answer.
   ServerTime now{1'763'690'000'000'000};
   Millis ttl{30'000};
   std::string lock = "ns/name";
   std::string prefix = "p:";
 
   void pass(Micros d) { now = now + d; }
-  // Sends what the codec made, changed for the test; its answer.
+  // Sends the command of the codec, changed for the test; returns the answer.
   RedisAnswer raw(std::vector<std::string> command);
   redis::Decoded send(const Request& request, ServerTime not_after);
   redis::Decoded send(const Request& request) { return send(request, now + 3s); }
@@ -54,7 +54,7 @@ class ScriptBench {
     return send(end(owner, verdict, attempt)).reply;
   }
 
-  // Everything the server keeps about the lock; fields that are not ours are a failure.
+  // All data of the lock on the server; an unknown field is a failure.
   rules::Record record();
   // The same as the last call left it, read in one go with its answer.
   const rules::Record& last_record() const { return last_record_; }
@@ -66,7 +66,7 @@ class ScriptBench {
 
   std::unique_ptr<RedisServer> server;
   RedisClient client;
-  RedisClient witness;  // always the default user, whoever `client` is
+  RedisClient witness;  // always the default user, also when `client` is another user
 
  private:
   Fence kept_fence();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records on disk: read back exactly, replaced as a whole, and never guessed at when damaged.
+// Records on disk: read back exactly, replaced completely, and refused when damaged.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -75,7 +75,7 @@ TEST_F(FileRecord, IsReadBackExactly) {
   }
 }
 
-TEST_F(FileRecord, IsTextForPeople) {
+TEST_F(FileRecord, IsReadableText) {
   const std::string text = encode("a/b", everything());
   EXPECT_EQ(text.substr(0, text.find("fence")),
             "cronlatch-lock 1\nlock a/b\nseat cooling\nowner "
@@ -83,7 +83,7 @@ TEST_F(FileRecord, IsTextForPeople) {
             "holder host%20with%20space:12%0a%2541\njob shop/report\ngroup %2d\nonce -\n");
 }
 
-// Version 0.1.0 refuses a record with a line that it does not know.
+// Version 0.1.0 refuses a record with an unknown line.
 TEST_F(FileRecord, HasOnlyLinesThatVersion010Reads) {
   const std::vector<std::string> known{
       "cronlatch-lock", "lock", "seat",  "owner",         "attempt",  "holder",  "job",
@@ -102,7 +102,7 @@ TEST_F(FileRecord, HasOnlyLinesThatVersion010Reads) {
   EXPECT_EQ(known[at], "end");
 }
 
-TEST_F(FileRecord, KeepsAMinHoldWithItsGrantAlone) {
+TEST_F(FileRecord, KeepsAMinHoldOnlyWithItsGrant) {
   Stored stored = everything();
   const std::string text = encode("a/b", stored);
   EXPECT_NE(text.find("answered 0123456789abcdef0123456789abcdef:7:m 7\n"), std::string::npos);
@@ -113,7 +113,7 @@ TEST_F(FileRecord, KeepsAMinHoldWithItsGrantAlone) {
   EXPECT_EQ(decode("a/b", encode("a/b", stored))->record.min_hold, Micros(0));
 }
 
-TEST_F(FileRecord, IsForUsAlone) {
+TEST_F(FileRecord, IsReadableForThisUserOnly) {
   ASSERT_TRUE(store(files(), everything()));
   struct stat st {};
   ASSERT_EQ(stat(path().c_str(), &st), 0);
@@ -150,7 +150,7 @@ TEST_F(FileRecord, IsOverwrittenInItsPage) {
   EXPECT_EQ(*read_record(files()), shorter);
 }
 
-TEST_F(FileRecord, IsReplacedAsAWholeWhenItOutgrowsThePageOrFitsAgain) {
+TEST_F(FileRecord, IsReplacedWhenItExceedsThePageOrFitsAgain) {
   ASSERT_TRUE(store(files(), everything()));
   const ino_t first = inode_of(path());
   Stored large = everything();
@@ -164,9 +164,9 @@ TEST_F(FileRecord, IsReplacedAsAWholeWhenItOutgrowsThePageOrFitsAgain) {
   EXPECT_EQ(*read_record(files()), everything());
 }
 
-TEST_F(FileRecord, IsNeverSeenHalfWrittenByThoseWithoutTheMutex) {
-  // Almost a page, all of it different: an unguarded reader sees a mixture a few times in a
-  // thousand.
+TEST_F(FileRecord, IsNeverReadIncompleteWithoutTheMutex) {
+  // Almost a page, all of it different: without the checksum a reader gets a mixture a few times in
+  // a thousand.
   Stored even, odd;
   even.record.who.holder = std::string(3'600, 'e');
   odd.record.who.holder = std::string(3'600, 'o');
@@ -194,7 +194,7 @@ TEST_F(FileRecord, CutOffAnywhereIsDamaged) {
     EXPECT_FALSE(decode("a/b", text.substr(0, length)).ok()) << length;
 }
 
-TEST_F(FileRecord, ThatIsDamagedIsNamedAndLeftAsItIs) {
+TEST_F(FileRecord, ThatIsDamagedIsNamedAndNotChanged) {
   const std::string text = encode("a/b", everything()).substr(0, 30);
   testing::write_file(path(), text);
   const auto read = read_record(files());
@@ -205,7 +205,7 @@ TEST_F(FileRecord, ThatIsDamagedIsNamedAndLeftAsItIs) {
   EXPECT_EQ(testing::content_of(path()), text);
 }
 
-TEST_F(FileRecord, ThatWasRepairedByHandNeedsNoSum) {
+TEST_F(FileRecord, ThatWasEditedByHandNeedsNoChecksum) {
   const std::string text = encode("a/b", everything());
   const auto read = decode("a/b", text.substr(0, text.rfind("\nend ")) + "\nend\n");
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -222,7 +222,7 @@ TEST_F(FileRecord, WithAnythingChangedIsDamagedOrDifferentButNeverTheSame) {
   }
 }
 
-// As a build wrote it that summed byte for byte.
+// As written by version 0.1.0, with its checksum.
 TEST_F(FileRecord, OfAnEarlierBuildIsRead) {
   const std::string text =
       "cronlatch-lock 1\n"
@@ -260,7 +260,7 @@ TEST_F(FileRecord, OfAnEarlierBuildIsRead) {
   EXPECT_FALSE(decode("_cmd/6d9387f23a79ea8f", changed).ok());
 }
 
-TEST_F(FileRecord, OfNonsenseIsDamaged) {
+TEST_F(FileRecord, OfInvalidLinesIsDamaged) {
   for (const std::string& text :
        {std::string("\n"), std::string("hello\n"), std::string(64, '\0'),
         std::string("cronlatch-lock 1\n"), std::string("cronlatch-lock\n"),
@@ -268,7 +268,7 @@ TEST_F(FileRecord, OfNonsenseIsDamaged) {
     EXPECT_FALSE(decode("a/b", text).ok()) << text.substr(0, 30);
 }
 
-// A grant would count on: a record that was changed by hand, without a sum.
+// Without a checksum: a record that was edited by hand.
 TEST_F(FileRecord, WithACounterThatCannotGrowIsDamaged) {
   const std::string text = encode("a/b", everything());
   for (const std::string value : {"-1", "9006199254740992", "9223372036854775807", "many"}) {
@@ -291,7 +291,7 @@ TEST_F(FileRecord, WithATextThatIsLongerThanAnyOptionIsDamaged) {
   EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
 }
 
-TEST_F(FileRecord, OfAnotherVersionSaysSo) {
+TEST_F(FileRecord, OfAnotherVersionIsReported) {
   const auto read = decode("a/b", "cronlatch-lock 2\nwhatever\n");
   ASSERT_FALSE(read.ok());
   EXPECT_NE(read.error().message.find("another version (2)"), std::string::npos);
