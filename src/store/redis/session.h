@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: a connection after the login. HELLO, SELECT and TIME are sent in one write, directly after
-// the TLS handshake. Answers are matched to the commands of this connection in order.
+// Session: a connection after the login. HELLO, SELECT and TIME are sent in one write, directly
+// after the TLS handshake. Answers are matched to the commands of this connection in order.
 #pragma once
 
 #include <deque>

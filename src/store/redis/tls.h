@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS on bytes in memory, without a socket: Connection does all sending and receiving. The context
-// is created on first use, because its creation costs more than a run without TLS. No openssl.cnf is
-// read and no module is loaded.
+// is created on first use, because its creation costs more than a run without TLS. No openssl.cnf
+// is read and no module is loaded.
 #pragma once
 
 #include <openssl/ossl_typ.h>

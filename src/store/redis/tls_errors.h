@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors for OpenSSL's reason codes, each with a fix. OpenSSL's own error strings are not loaded: they
-// cost startup time in every run.
+// Errors for OpenSSL's reason codes, each with a fix. OpenSSL's own error strings are not loaded:
+// they cost startup time in every run.
 #pragma once
 
 #include <openssl/ossl_typ.h>

@@ -130,8 +130,8 @@ int capabilities(void* context, const char* capability, OSSL_CALLBACK* call, voi
   return tables().capabilities(context, capability, forward_listed_group, &callback);
 }
 
-// The context of the default provider, which its algorithms need. OpenSSL has no other way to pass a
-// pointer to a built-in provider.
+// The context of the default provider, which its algorithms need. OpenSSL has no other way to pass
+// a pointer to a built-in provider.
 thread_local void* default_context = nullptr;
 
 int start(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** functions,
