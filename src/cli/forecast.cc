@@ -24,8 +24,10 @@ std::string until(const LockView& view) {
 }
 
 Obstacle obstacle(const LockView& view, const Options& options) {
-  const std::string holder = view.who.holder.empty() ? "somebody" : printable(view.who.holder);
-  const bool same_group = !options.attempt_group.empty() && view.who.group == options.attempt_group;
+  const std::string holder =
+      view.identity.holder.empty() ? "somebody" : printable(view.identity.holder);
+  const bool same_group =
+      !options.attempt_group.empty() && view.identity.group == options.attempt_group;
   switch (view.state) {
     case LockState::free:
       return {Door::open, "the lock is free"};

@@ -39,7 +39,7 @@ Error without_force(const LockView& view) {
                      ": there is no lease to revoke",
                  "--force is needed to revoke one"};
   return Error{Code::usage,
-               "lock " + name + " is held by " + printable(view.who.holder) +
+               "lock " + name + " is held by " + printable(view.identity.holder) +
                    "; its command would be stopped",
                "to do it: cronlatch release " + view.lock + " --force"};
 }

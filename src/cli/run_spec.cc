@@ -50,10 +50,10 @@ Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts) {
   RunSpec spec;
   spec.lock = options.lock;
   spec.owner = facts.owner;
-  spec.who = {.holder = options.holder,
-              .job = options.job,
-              .group = options.attempt_group,
-              .once = options.once_per};
+  spec.identity = {.holder = options.holder,
+                   .job = options.job,
+                   .group = options.attempt_group,
+                   .once = options.once_per};
   spec.timings = *timings;
   spec.on_busy = options.on_busy;
   spec.on_lost = options.on_lost;

@@ -92,8 +92,8 @@ std::string lock_json(const LockView& view) {
     jobs.push_back(JsonObject().text("job", job).json("counters", counters_json(counters)).str());
   JsonObject json;
   json.text("lock", view.lock).text("state", name_of(view.state));
-  json.text_or_null("holder", when_granted(view, view.who.holder));
-  json.text_or_null("job", when_granted(view, view.who.job));
+  json.text_or_null("holder", when_granted(view, view.identity.holder));
+  json.text_or_null("job", when_granted(view, view.identity.job));
   json.text_or_null("fence", fence_of(view)).number("attempt", view.attempt);
   json.text_or_null("since", when_granted(view, show_time(view.acquired)));
   json.text_or_null("expires", expiry_of(view)).number("ttl_ms", view.ttl.count());

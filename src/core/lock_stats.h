@@ -67,7 +67,7 @@ enum class LockState {
 struct LockView {
   std::string lock;
   LockState state = LockState::free;
-  Identity who;  // of the last grant
+  Identity identity;  // of the last grant
   Fence fence = 0;
   std::uint32_t attempt = 0;
   ServerTime now{};           // the store's clock when it was read

@@ -31,7 +31,7 @@ enum class Leftovers { end, wait, leave };
 struct RunSpec {
   std::string lock;
   std::string owner;  // 32 hex digits from the kernel's random source
-  Identity who;
+  Identity identity;
   Timings timings;
   OnBusy on_busy = OnBusy::skip;
   OnLost on_lost = OnLost::kill;

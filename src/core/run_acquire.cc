@@ -72,7 +72,7 @@ void Run::ask_acquire() {
   resume_at_.reset();
   send(Acquire{.lock = spec_.lock,
                .claim = {spec_.owner, attempt_},
-               .who = spec_.who,
+               .identity = spec_.identity,
                .ttl = spec_.timings.ttl,
                .once_ttl = spec_.once_ttl,
                .if_busy = asked_if_busy_,
@@ -146,8 +146,8 @@ void Run::skip(Kind kind, Reason reason) {
   Fields fields{{"reason", std::string(name_of(reason))}};
   std::string text(name_of(kind));
   if (reason == Reason::done) {
-    text += ": " + spec_.who.once + " is done already";
-    fields.push_back({"once_per", spec_.who.once});
+    text += ": " + spec_.identity.once + " is done already";
+    fields.push_back({"once_per", spec_.identity.once});
   } else {
     const std::string since = wall(now_ - b.held_for), until = wall(now_ + b.remaining);
     held_since_ = wall_time(now_ - b.held_for);

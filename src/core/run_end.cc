@@ -85,7 +85,7 @@ void Run::let_go(RunVerdict verdict, Kind kind, Reason reason, Millis patience) 
 }
 
 // The release writes more than the end of a lease: the run identity is done.
-bool Run::has_mark() const { return done_ && !spec_.who.once.empty(); }
+bool Run::has_mark() const { return done_ && !spec_.identity.once.empty(); }
 
 TimePoint Run::mark_ends(std::optional<TimePoint> terminated_at) const {
   const TimePoint ends = now_ + kMarkPatience;
@@ -97,7 +97,7 @@ void Run::ask_release() {
   release_at_.reset();
   send(Release{.lock = spec_.lock,
                .claim = {spec_.owner, attempt_},
-               .who = spec_.who,
+               .identity = spec_.identity,
                .fence = fence_,
                .verdict = verdict_,
                .overlong = overlong_,
@@ -115,9 +115,9 @@ void Run::release_failed(const Error& error) {
     release_at_ = now_ + spec_.timings.retry_gap;
     if (mark_missing_ && release_failures_++ == 0)
       say(Level::warn, "mark_delayed",
-          "run identity " + spec_.who.once + " is done, but the store does not record it: " +
+          "run identity " + spec_.identity.once + " is done, but the store does not record it: " +
               error.message + "; retried until " + wall(release_ends_),
-          {{"once_per", spec_.who.once}}, error.hint);
+          {{"once_per", spec_.identity.once}}, error.hint);
     return;
   }
   const bool certain = leased_ && !lease_gone_ && verdict_ != RunVerdict::given_back;
@@ -127,10 +127,10 @@ void Run::release_failed(const Error& error) {
       {}, error.hint);
   if (mark_missing_)
     say(Level::error, "not_marked",
-        "run identity " + spec_.who.once +
+        "run identity " + spec_.identity.once +
             " is done, but could not be recorded in the store; a later run may do the same work "
             "again",
-        {{"once_per", spec_.who.once}});
+        {{"once_per", spec_.identity.once}});
   finish(final_kind_, final_reason_);
 }
 
@@ -146,7 +146,7 @@ void Run::finish(Kind kind, Reason reason) {
   o.signo = cancel_signo_;
   o.child_code = child_code_;
   const bool others = kind == Kind::skipped || kind == Kind::busy;
-  o.holder = others ? last_busy_.holder : spec_.who.holder;
+  o.holder = others ? last_busy_.holder : spec_.identity.holder;
   o.fence = others ? last_busy_.fence : fence_;
   o.since = held_since_;
   o.until = held_until_;

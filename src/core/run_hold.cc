@@ -115,7 +115,7 @@ void Run::renew_when_due() {
   renew_at_.reset();
   send(Renew{.lock = spec_.lock,
              .claim = {spec_.owner, attempt_},
-             .who = spec_.who,
+             .identity = spec_.identity,
              .fence = fence_,
              .ttl = spec_.timings.ttl,
              .give_up = std::min<TimePoint>(now_ + spec_.timings.op_timeout,

@@ -53,7 +53,7 @@ struct Identity {
 struct Acquire {
   std::string lock;
   Claim claim;
-  Identity who;
+  Identity identity;
   Millis ttl{};
   Millis once_ttl{};
   IfBusy if_busy = IfBusy::skip;
@@ -67,7 +67,7 @@ struct Acquire {
 struct Renew {
   std::string lock;
   Claim claim;
-  Identity who;  // used when the store has lost the record and re-creates it (invariant N3)
+  Identity identity;  // used when the store has lost the record and re-creates it (invariant N3)
   Fence fence = 0;
   Millis ttl{};
   TimePoint give_up{};  // at most the lease's own end
@@ -89,7 +89,7 @@ enum class RunVerdict {
 struct Release {
   std::string lock;
   Claim claim;
-  Identity who;
+  Identity identity;
   Fence fence = 0;  // 0 when the grant is unknown
   RunVerdict verdict = RunVerdict::given_back;
   bool overlong = false;  // ran past warn-after

@@ -46,7 +46,7 @@ Revoked end_min_hold(Record& record, Revoked revoked, ServerTime ends, ServerTim
   if (record.state == HoldState::held) {
     // The lease has ended, so the lock is free at once.
     record.state = HoldState::revoked;
-    count(record, record.who.job, "revoked");
+    count(record, record.identity.job, "revoked");
   } else {
     record.state = HoldState::free;
     record.expires = {};
@@ -57,7 +57,7 @@ Revoked end_min_hold(Record& record, Revoked revoked, ServerTime ends, ServerTim
 }  // namespace
 
 Revoked revoke(Record& record, ServerTime now, Expiry expiry) {
-  Revoked revoked{false, record.who.holder, record.fence, Micros{0}};
+  Revoked revoked{false, record.identity.holder, record.fence, Micros{0}};
   if (record.state == HoldState::none || record.state == HoldState::free) return revoked;
   clamp(record, now, expiry);
   if (record.state == HoldState::cooling) return end_min_hold(record, revoked, record.expires, now);
@@ -69,7 +69,7 @@ Revoked revoke(Record& record, ServerTime now, Expiry expiry) {
   revoked.remaining = std::max(record.expires - now, Micros{0});
   if (record.state == HoldState::held) {
     record.state = HoldState::revoked;
-    count(record, record.who.job, "revoked");
+    count(record, record.identity.job, "revoked");
   }
   return revoked;
 }
@@ -105,7 +105,7 @@ LockView view(std::string lock, const Record& record, ServerTime now, Expiry exp
   LockView lock_view;
   lock_view.lock = std::move(lock);
   lock_view.state = state_of(record, now, expiry);
-  lock_view.who = record.who;
+  lock_view.identity = record.identity;
   lock_view.fence = record.fence;
   lock_view.attempt = record.state == HoldState::none ? 0 : record.claim.attempt;
   lock_view.now = now;

@@ -48,7 +48,7 @@ enum class Answer : char {
 struct Record {
   HoldState state = HoldState::none;
   Claim claim;  // of the last grant
-  Identity who;
+  Identity identity;
   Fence fence = 0;
   Fence stole = 0;  // fence of the expired grant that was taken over; 0: none
   ServerTime acquired{};

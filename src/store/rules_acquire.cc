@@ -41,8 +41,8 @@ Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry
   if (reason == BusyReason::done || record.state == HoldState::none ||
       record.state == HoldState::free)
     return busy;
-  busy.holder = record.who.holder;
-  busy.job = record.who.job;
+  busy.holder = record.identity.holder;
+  busy.job = record.identity.job;
   busy.fence = record.fence;
   busy.held_for = std::max(now - record.acquired, Micros{0});
   // Without a lease only a min-hold has an end time.
@@ -63,11 +63,11 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
   if (is_holder(record, request.claim)) {
     // Another run marked the identity after the grant, and the caller never received the answer of
     // the grant: the grant is released.
-    count(record, record.who.job, "released");
+    count(record, record.identity.job, "released");
     record.state = HoldState::free;
     record.expires = {};
   }
-  count_skip(record, request.who.job, "skipped_done", now);
+  count_skip(record, request.identity.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
   return busy_answer(record, BusyReason::done, now, expiry);
 }
@@ -75,7 +75,8 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
 bool grantable(const Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
   if (expiry == Expiry::holder_present) return false;
   // L0: the min-hold of an attempt group does not exclude that group.
-  const bool own_group = !request.who.group.empty() && request.who.group == record.who.group;
+  const bool own_group =
+      !request.identity.group.empty() && request.identity.group == record.identity.group;
   switch (record.state) {
     case HoldState::none:
     case HoldState::free:
@@ -93,16 +94,16 @@ bool grantable(const Record& record, const Acquire& request, ServerTime now, Exp
 
 Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
   const bool stole = record.state == HoldState::held;
-  if (stole) count(record, record.who.job, "stolen");  // AQ3: for the job that lost the lease
+  if (stole) count(record, record.identity.job, "stolen");  // AQ3: for the job that lost the lease
   if (stole || record.state == HoldState::revoked)
     remember(record, record.claim, Answer::closed, now, record.ttl);
   const Fence predecessor = record.fence;
   const Fence fence = std::max(predecessor + 1, static_cast<Fence>(now.us));  // AQ2
-  set_holder(record, {request.claim, request.who, fence, now, request.ttl, request.min_hold}, now,
-             expiry);
+  set_holder(record, {request.claim, request.identity, fence, now, request.ttl, request.min_hold},
+             now, expiry);
   record.stole = stole ? predecessor : 0;
-  count(record, request.who.job, "acquired");
-  if (request.waited > Millis{0}) count_wait(record, request.who.job, request.waited);
+  count(record, request.identity.job, "acquired");
+  if (request.waited > Millis{0}) count_wait(record, request.identity.job, request.waited);
   return Granted{fence, {}, expiry == Expiry::lease, stole};
 }
 
@@ -110,21 +111,21 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expir
   const bool cooling = (record.state == HoldState::cooling && expiry != Expiry::holder_present) ||
                        crashed_in_min_hold(record, now, expiry);
   Busy busy = busy_answer(record, cooling ? BusyReason::cooling : BusyReason::held, now, expiry);
-  busy.group_granted = group_was_granted(record, request.who.group, now);
+  busy.group_granted = group_was_granted(record, request.identity.group, now);
   switch (request.if_busy) {
     case IfBusy::wait:
       return busy;
     case IfBusy::skip:
       if (busy.group_granted) return busy;  // L5: it waits instead
-      count_skip(record, request.who.job, "skipped_held", now);
+      count_skip(record, request.identity.job, "skipped_held", now);
       break;
     case IfBusy::fail:
       if (busy.group_granted) return busy;
-      count(record, request.who.job, "runs_busy");
+      count(record, request.identity.job, "runs_busy");
       break;
     case IfBusy::timed_out:
-      count(record, request.who.job, "wait_timeouts");
-      count(record, request.who.job, "runs_busy");
+      count(record, request.identity.job, "wait_timeouts");
+      count(record, request.identity.job, "runs_busy");
       break;
   }
   remember(record, request.claim, cooling ? Answer::busy_cooling : Answer::busy_held, now,
@@ -147,7 +148,7 @@ void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expir
   if (record.state == HoldState::none) record.born = now;
   record.state = HoldState::held;
   record.claim = grant.claim;
-  record.who = grant.who;
+  record.identity = grant.identity;
   record.fence = grant.fence;
   record.stole = 0;
   record.acquired = grant.acquired;
@@ -155,7 +156,7 @@ void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expir
   record.min_hold = std::max(grant.min_hold, Micros{0});
   record.expires = expiry == Expiry::lease ? now + grant.ttl : ServerTime{};
   date_record(record, now);
-  remember_group(record, grant.who.group, GroupState::open, now);
+  remember_group(record, grant.identity.group, GroupState::open, now);
 }
 
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
@@ -165,7 +166,7 @@ Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime 
   if (!reason && is_closed(record, request.claim, now, expiry)) return TooLate{true};
   clamp(record, now, expiry);
   if (reason) return repeated_busy(record, request.claim, *reason, now, expiry);
-  if (is_done(record, request.who, request.once_ttl, now))
+  if (is_done(record, request.identity, request.once_ttl, now))
     return refuse_done(record, request, now, expiry);
   if (is_holder(record, request.claim)) {
     // A repeated request after an unknown result: the same fence, nothing is counted (AQ4).

@@ -46,7 +46,7 @@ GroupState group_state_after(const Release& request) {
 }
 
 void close_grant(Record& record, const Release& request, ServerTime now) {
-  const std::string job = record.who.job;  // of the grant
+  const std::string job = record.identity.job;  // of the grant
   remember(record, record.claim, Answer::released, now, record.ttl);
   const Micros rest = remaining_min_hold(record, request, now);
   if (record.state == HoldState::held)
@@ -55,7 +55,7 @@ void close_grant(Record& record, const Release& request, ServerTime now) {
   if (request.verdict != RunVerdict::given_back && request.verdict != RunVerdict::ungated)
     count_hold(record, job, request.held);
   if (request.overlong) count(record, job, "long");
-  remember_group(record, request.who.group, group_state_after(request), now);
+  remember_group(record, request.identity.group, group_state_after(request), now);
   record.state = rest > Micros{0} ? HoldState::cooling : HoldState::free;
   record.expires = rest > Micros{0} ? now + rest : ServerTime{};
   if (rest > Micros{0}) record.ttl = rest;  // so that the clamp does not shorten it
@@ -84,10 +84,10 @@ bool reports_verdict(const Record& record, const Release& request) {
 void count_non_holder(Record& record, const Release& request, ServerTime now) {
   if (reports_verdict(record, request)) {
     if (!answered(record, request.claim, Answer::verdict_counted, now)) {
-      count_verdict(record, request.who.job, request.verdict, now);
+      count_verdict(record, request.identity.job, request.verdict, now);
       remember(record, request.claim, Answer::verdict_counted, now, record.ttl);
     }
-    remember_group(record, request.who.group, group_state_after(request), now);
+    remember_group(record, request.identity.group, group_state_after(request), now);
   }
   // A delayed acquire of this attempt must not be granted: no run would follow.
   remember(record, request.claim, Answer::closed, now, record.ttl);
@@ -98,7 +98,7 @@ void count_non_holder(Record& record, const Release& request, ServerTime now) {
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after) {
   if (now > not_after) return TooLate{false};
   // R4: the work is finished, in every state of the lease.
-  if (request.mark_done) mark_done(record, request.who, request.once_ttl, now);
+  if (request.mark_done) mark_done(record, request.identity, request.once_ttl, now);
   const bool is_recorded = record.state != HoldState::none && record.claim == request.claim;
   if (is_recorded && (record.state == HoldState::held || record.state == HoldState::revoked)) {
     close_grant(record, request, now);

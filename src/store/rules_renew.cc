@@ -18,15 +18,17 @@ Reply restore(Record& record, const Renew& request, ServerTime now, Expiry expir
     remember(record, record.claim, Answer::closed, now, record.ttl);
   // A replaced open grant is closed in its job's counters, unless they already count it closed
   // (C1).
-  if (record.state == HoldState::held && open_grants(record, record.who.job) > 0)
-    count(record, record.who.job, "stolen");
+  if (record.state == HoldState::held && open_grants(record, record.identity.job) > 0)
+    count(record, record.identity.job, "stolen");
   // A fence is the time of its grant, except after a backward step of the clock.
   const ServerTime acquired{std::min(static_cast<std::int64_t>(request.fence), now.us)};
-  set_holder(record, {request.claim, request.who, request.fence, acquired, request.ttl, Micros{0}},
+  set_holder(record,
+             {request.claim, request.identity, request.fence, acquired, request.ttl, Micros{0}},
              now, expiry);
   // Counters that were kept already count this grant: it must not be counted twice (C1).
-  if (open_grants(record, request.who.job) <= 0) count(record, request.who.job, "acquired");
-  count(record, request.who.job, "restored");
+  if (open_grants(record, request.identity.job) <= 0)
+    count(record, request.identity.job, "acquired");
+  count(record, request.identity.job, "restored");
   return Renewed{{}, true};
 }
 

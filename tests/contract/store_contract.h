@@ -57,7 +57,7 @@ inline LockView without_time(LockView view) {
 inline void expect_same(const LockView& before, const LockView& after) {
   const LockView a = without_time(before), b = without_time(after);
   EXPECT_EQ(a.state, b.state);
-  EXPECT_EQ(a.who, b.who);
+  EXPECT_EQ(a.identity, b.identity);
   EXPECT_EQ(a.fence, b.fence);
   EXPECT_EQ(a.attempt, b.attempt);
   EXPECT_EQ(a.acquired, b.acquired);

@@ -33,7 +33,7 @@ TEST_P(StoreContract, MinHoldKeepsAReleasedLockClosed) {
 
 TEST_P(StoreContract, MinHoldIsIgnoredByTheSameGroup) {
   auto one = program("1"), two = program("2"), three = program("3");
-  one.who().group = two.who().group = "job-uid";
+  one.identity().group = two.identity().group = "job-uid";
   Release release = one.release(granted(one(one.acquire())).fence, RunVerdict::failed);
   release.min_hold = Millis(60'000);
   one(release);
@@ -95,7 +95,7 @@ TEST_P(StoreContract, RevokingEndsAMinHold) {
   ASSERT_TRUE(ended.ok());
   EXPECT_TRUE(ended->was_cooling);
   EXPECT_FALSE(ended->was_held);
-  EXPECT_EQ(ended->holder, one.who().holder);
+  EXPECT_EQ(ended->holder, one.identity().holder);
   EXPECT_GT(ended->remaining, Millis(30'000));
   EXPECT_LE(ended->remaining, Millis(60'000));
   EXPECT_EQ(one.show().state, LockState::free);
@@ -129,7 +129,7 @@ TEST_P(StoreContract, RevokingEndsTheMinHoldOfACrashedRunAndClosesItsGrant) {
 
 TEST_P(StoreContract, AFinishedIdentityIsDoneForEveryRunOfItsJob) {
   auto one = program("1"), two = program("2"), other = program("3", "shop/other");
-  one.who().once = two.who().once = other.who().once = "tick-1";
+  one.identity().once = two.identity().once = other.identity().once = "tick-1";
   one(one.release(granted(one(one.acquire())).fence));
 
   EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::done);
@@ -139,7 +139,7 @@ TEST_P(StoreContract, AFinishedIdentityIsDoneForEveryRunOfItsJob) {
 
 TEST_P(StoreContract, ADoneIdentityIsDoneAlsoWhileTheLockIsHeld) {
   auto one = program("1"), two = program("2"), holder = program("3");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   one(one.release(granted(one(one.acquire())).fence));
   granted(holder(holder.acquire()));
   EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::done);
@@ -147,7 +147,7 @@ TEST_P(StoreContract, ADoneIdentityIsDoneAlsoWhileTheLockIsHeld) {
 
 TEST_P(StoreContract, OnlySuccessFinishesAnIdentity) {
   auto one = program("1");
-  one.who().once = "tick-1";
+  one.identity().once = "tick-1";
   for (const RunVerdict verdict : {RunVerdict::failed, RunVerdict::timed_out, RunVerdict::lost,
                                    RunVerdict::cannot_start, RunVerdict::given_back}) {
     one(one.release(granted(one(one.acquire())).fence, verdict));
@@ -158,7 +158,7 @@ TEST_P(StoreContract, OnlySuccessFinishesAnIdentity) {
 
 TEST_P(StoreContract, AFinishedIdentityIsRemovedAfterOnceTtl) {
   auto one = program("1"), two = program("2");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   Release release = one.release(granted(one(one.acquire())).fence);
   release.once_ttl = Millis(200);
   one(release);
@@ -170,7 +170,7 @@ TEST_P(StoreContract, AFinishedIdentityIsRemovedAfterOnceTtl) {
 
 TEST_P(StoreContract, AMarkIsWrittenInEveryStateOfTheLease) {
   auto one = program("1"), two = program("2"), three = program("3");
-  one.who().once = three.who().once = "tick-1";
+  one.identity().once = three.identity().once = "tick-1";
   const Fence fence = granted(one(one.acquire())).fence;
   one(one.release(fence, RunVerdict::failed));
   const Fence newer = granted(two(two.acquire())).fence;
@@ -180,7 +180,7 @@ TEST_P(StoreContract, AMarkIsWrittenInEveryStateOfTheLease) {
   EXPECT_EQ(busy(three(three.acquire())).reason, BusyReason::done);
 
   auto outsider = program("4");
-  outsider.who().once = three.who().once = "tick-2";
+  outsider.identity().once = three.identity().once = "tick-2";
   Release lost = outsider.release(newer - 1, RunVerdict::lost);
   lost.mark_done = true;
   EXPECT_TRUE(is_not_holder(outsider(lost), LostReason::taken));
@@ -191,7 +191,7 @@ TEST_P(StoreContract, AMarkIsWrittenInEveryStateOfTheLease) {
 
 TEST_P(StoreContract, AGrantWhoseRunIsFinishedBeforeItsAnswerArrivedIsReleased) {
   auto one = program("1"), two = program("2"), three = program("3");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   const Fence fence = granted(one(one.acquire())).fence;
   Release former = two.release(fence - 1, RunVerdict::lost);
   former.mark_done = true;
@@ -205,7 +205,7 @@ TEST_P(StoreContract, AGrantWhoseRunIsFinishedBeforeItsAnswerArrivedIsReleased) 
 
 TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) {
   auto one = program("1"), two = program("2");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   Release ungated = one.release(0, RunVerdict::ungated);
   ungated.mark_done = true;
   one(ungated);
@@ -216,8 +216,8 @@ TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) 
 
 TEST_P(StoreContract, AGroupGrantedBeforeIsReportedAndNotCountedAsSkipped) {
   auto one = program("1"), holder = program("2"), retry = program("3"), stranger = program("4");
-  one.who().group = retry.who().group = "job-uid";
-  stranger.who().group = "other-uid";
+  one.identity().group = retry.identity().group = "job-uid";
+  stranger.identity().group = "other-uid";
   one(one.release(granted(one(one.acquire())).fence, RunVerdict::failed));
   granted(holder(holder.acquire()));
 
@@ -229,7 +229,7 @@ TEST_P(StoreContract, AGroupGrantedBeforeIsReportedAndNotCountedAsSkipped) {
 
 TEST_P(StoreContract, ACountedBusyIsRepeatedWithItsGroupFlag) {
   auto one = program("1"), holder = program("2"), retry = program("3");
-  one.who().group = retry.who().group = "job-uid";
+  one.identity().group = retry.identity().group = "job-uid";
   one(one.release(granted(one(one.acquire())).fence, RunVerdict::failed));
   granted(holder(holder.acquire()));
   Acquire last = retry.acquire();
@@ -241,7 +241,7 @@ TEST_P(StoreContract, ACountedBusyIsRepeatedWithItsGroupFlag) {
 
 TEST_P(StoreContract, AGroupThatRanWithoutALockIsRecordedAsGranted) {
   auto one = program("1"), holder = program("2"), retry = program("3");
-  one.who().group = retry.who().group = "job-uid";
+  one.identity().group = retry.identity().group = "job-uid";
   one(one.release(0, RunVerdict::ungated));
   granted(holder(holder.acquire()));
   EXPECT_TRUE(busy(retry(retry.acquire())).group_granted);

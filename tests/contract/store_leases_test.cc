@@ -84,7 +84,7 @@ TEST_P(StoreContract, RenewRestoresAGrantOverAnOlderRecordThatNoRunHolds) {
   ASSERT_TRUE(reply && std::holds_alternative<Renewed>(*reply));
   EXPECT_TRUE(std::get<Renewed>(*reply).restored);
   EXPECT_EQ(two.show().fence, older + 1);
-  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(two.show().identity, two.identity());
   expect_law(two, true);
 }
 
@@ -109,7 +109,7 @@ TEST_P(StoreContract, RenewAndReleaseOverAHeldOlderRecordAreGone) {
   expect_same(before, one.show());
   EXPECT_TRUE(is_not_holder(two(two.release(older + 1, RunVerdict::lost)), LostReason::gone));
   EXPECT_EQ(one.show().fence, older);
-  EXPECT_EQ(one.show().who, one.who());
+  EXPECT_EQ(one.show().identity, one.identity());
 }
 
 TEST_P(StoreContract, RenewOverAnOlderRecordIsGoneWithoutTheKernelLock) {

@@ -85,7 +85,7 @@ TEST_P(StoreContract, ALossIsCountedOnceWhileAnotherRunIsRecorded) {
   one(one.release(5, RunVerdict::lost));
   EXPECT_EQ(two.show().jobs["shop/one"].get("lost"), 1);
   EXPECT_EQ(two.show().jobs["shop/one"].get("runs_lost"), 1);
-  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(two.show().identity, two.identity());
   expect_law(two, true);
 }
 
@@ -136,7 +136,7 @@ TEST_P(StoreContract, ListsLocksByName) {
   for (const LockView& view : *listed) {
     names.push_back(view.lock);
     EXPECT_EQ(view.state, LockState::held) << view.lock;
-    EXPECT_EQ(view.who.holder, "host-of-" + view.lock);
+    EXPECT_EQ(view.identity.holder, "host-of-" + view.lock);
   }
   EXPECT_THAT(names, ::testing::ElementsAre("a", "a-b", "a/b", "b/10", "b/2", "c"));
 }
@@ -149,7 +149,7 @@ TEST_P(StoreContract, RevokedIsReturnedByTheNextRenewalAndNoGrantOverlaps) {
   const auto revoked = two.backend().revoke(one.lock(), boot_now() + kPatience);
   ASSERT_TRUE(revoked.ok());
   EXPECT_TRUE(revoked->was_held);
-  EXPECT_EQ(revoked->holder, one.who().holder);
+  EXPECT_EQ(revoked->holder, one.identity().holder);
   EXPECT_EQ(revoked->fence, fence);
   EXPECT_GT(revoked->remaining, Millis(30'000));
   EXPECT_EQ(one.show().state, LockState::revoked);

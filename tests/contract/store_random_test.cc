@@ -39,8 +39,8 @@ TEST_P(StoreContract, KeepsItsInvariantsOverRandomSteps) {
   Fence last = 0;
 
   for (int i = 0; i < 50 && !HasFailure(); ++i) {
-    const std::size_t who = random() % programs.size();
-    Program& one = programs[who];
+    const std::size_t identity = random() % programs.size();
+    Program& one = programs[identity];
     switch (random() % 4) {
       case 0:
       case 1: {
@@ -49,12 +49,12 @@ TEST_P(StoreContract, KeepsItsInvariantsOverRandomSteps) {
         const std::optional<Reply> reply = one(request);
         ASSERT_TRUE(reply);
         if (const auto* got = std::get_if<Granted>(&*reply)) {
-          EXPECT_TRUE(holder == who ? got->fence == last : got->fence > last);
-          EXPECT_TRUE(holder == who || holder == kNoHolder) << "two holders";
-          holder = who;
+          EXPECT_TRUE(holder == identity ? got->fence == last : got->fence > last);
+          EXPECT_TRUE(holder == identity || holder == kNoHolder) << "two holders";
+          holder = identity;
           last = got->fence;
         } else if (const auto* busy = std::get_if<Busy>(&*reply)) {
-          EXPECT_NE(holder, who);
+          EXPECT_NE(holder, identity);
           EXPECT_NE(holder, kNoHolder);
           EXPECT_TRUE(busy->fence == 0 || busy->fence == last);
           ++one.claim().attempt;
@@ -67,14 +67,14 @@ TEST_P(StoreContract, KeepsItsInvariantsOverRandomSteps) {
       case 2: {
         const std::optional<Reply> reply = one(one.renew(last));
         ASSERT_TRUE(reply);
-        EXPECT_EQ(std::holds_alternative<Renewed>(*reply), holder == who);
+        EXPECT_EQ(std::holds_alternative<Renewed>(*reply), holder == identity);
         break;
       }
       case 3: {
         const std::optional<Reply> reply =
             one(one.release(last, static_cast<RunVerdict>(random() % 6)));
         ASSERT_TRUE(reply);
-        if (holder == who) {
+        if (holder == identity) {
           EXPECT_TRUE(is_released(reply));
           holder = kNoHolder;
           ++one.claim().attempt;

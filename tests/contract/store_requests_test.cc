@@ -25,15 +25,15 @@ TEST_P(StoreContract, GrantsAFreeLock) {
 
 TEST_P(StoreContract, ShowsTheHolderOfAGrant) {
   auto one = program("1");
-  one.who().group = "job-uid";
-  one.who().once = "tick-1";
+  one.identity().group = "job-uid";
+  one.identity().once = "tick-1";
   const Granted got = granted(one(one.acquire()));
 
   const LockView view = one.show();
   EXPECT_EQ(view.lock, one.lock());
   EXPECT_EQ(view.state, LockState::held);
   EXPECT_TRUE(view.open());
-  EXPECT_EQ(view.who, one.who());
+  EXPECT_EQ(view.identity, one.identity());
   EXPECT_EQ(view.fence, got.fence);
   EXPECT_EQ(view.attempt, 1u);
   EXPECT_LE(view.acquired, view.now);
@@ -53,7 +53,7 @@ TEST_P(StoreContract, BusyContainsTheHolderAndTheTimes) {
 
   const Busy refused = busy(two(two.acquire()));
   EXPECT_EQ(refused.reason, BusyReason::held);
-  EXPECT_EQ(refused.holder, one.who().holder);
+  EXPECT_EQ(refused.holder, one.identity().holder);
   EXPECT_EQ(refused.job, "shop/report");
   EXPECT_EQ(refused.fence, got.fence);
   EXPECT_GE(refused.held_for, Millis(30));
@@ -130,8 +130,8 @@ TEST_P(StoreContract, LocksAreIndependent) {
   granted(one(one.acquire()));
   granted(two(two.acquire()));
   granted(three(three.acquire()));
-  EXPECT_EQ(one.show().who, one.who());
-  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(one.show().identity, one.identity());
+  EXPECT_EQ(two.show().identity, two.identity());
 }
 
 TEST_P(StoreContract, AcceptsTheLongestName) {

@@ -54,7 +54,7 @@ void Checker::executed(const Request& request, const rules::Record& before,
 
 void Checker::law(const rules::Record& record) {
   for (const auto& [job, counters] : record.jobs) {
-    const bool open = record.state == rules::HoldState::held && record.who.job == job;
+    const bool open = record.state == rules::HoldState::held && record.identity.job == job;
     const std::int64_t closed =
         counters.get("released") + counters.get("stolen") + counters.get("revoked");
     if (counters.get("acquired") != closed + (open ? 1 : 0))

@@ -107,8 +107,8 @@ class World {
     RunSpec spec;
     spec.lock = "l";
     spec.owner = "o" + std::to_string(id);
-    spec.who.holder = "h";
-    spec.who.job = chance_.one_in(2) ? "a" : "b";
+    spec.identity.holder = "h";
+    spec.identity.job = chance_.one_in(2) ? "a" : "b";
     spec.kill_after = Millis(chance_.between(0, 4'000));
     spec.timings = *plan_timings(
         {.ttl = ttl_, .renew_every = {}, .op_timeout = {}, .kill_after = spec.kill_after});
@@ -119,7 +119,7 @@ class World {
     spec.leftovers = chance_.one_in(3) ? Leftovers::wait : Leftovers::end;
     if (chance_.one_in(5)) spec.min_hold = Millis(chance_.between(0, 10'000));
     if (chance_.one_in(5)) spec.max_run = Millis(chance_.between(1'000, 20'000));
-    if (chance_.one_in(4)) spec.who.group = "g" + std::to_string(chance_.between(0, 2));
+    if (chance_.one_in(4)) spec.identity.group = "g" + std::to_string(chance_.between(0, 2));
     spec.seed = chance_.bits();
     return spec;
   }

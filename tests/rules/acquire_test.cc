@@ -144,19 +144,19 @@ TEST_P(AcquireTest, G5ChangesNothingAfterItsDeadline) {
 TEST_P(AcquireTest, K3RefusesAFinishedRunOfEveryOwnerAndCountsItOnce) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.once = "tick";
+  first.identity.once = "tick";
   got<Granted>(lock.send(first));
   auto end = lock.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   got<Released>(lock.send(end));
   auto second = lock.acquisition("b");
-  second.who.job = "ns/a";
-  second.who.once = "tick";
+  second.identity.job = "ns/a";
+  second.identity.once = "tick";
   second.if_busy = IfBusy::wait;
   const auto answer = got<Busy>(lock.send(second));
   const auto again = got<Busy>(lock.send(second));
   auto other_job = lock.acquisition("c");
-  other_job.who.once = "tick";
+  other_job.identity.once = "tick";
 
   EXPECT_EQ(answer.reason, BusyReason::done);
   EXPECT_EQ(again, answer);
@@ -168,24 +168,24 @@ TEST_P(AcquireTest, K3RefusesAFinishedRunOfEveryOwnerAndCountsItOnce) {
 TEST_P(AcquireTest, K4RecordsTheRunIdentityWithTheGrantUntilTheLeaseEnds) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.once = "tick";
+  first.identity.once = "tick";
   lock.send(first);
   auto second = lock.acquisition("b");
-  second.who.job = "ns/a";
-  second.who.once = "tick";
+  second.identity.job = "ns/a";
+  second.identity.once = "tick";
   const auto while_live = got<Busy>(lock.send(second));
   lock.pass(30s);
   second.claim.attempt = 2;
 
   EXPECT_EQ(while_live.reason, BusyReason::held);
-  EXPECT_EQ(lock.record().who.once, "tick");
+  EXPECT_EQ(lock.record().identity.once, "tick");
   got<Granted>(lock.send(second));  // K5: a lost run can be granted again
 }
 
 TEST_P(AcquireTest, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) {
   Lock lock = new_lock();
   auto request = lock.acquisition("a");
-  request.who.group = "uid";
+  request.identity.group = "uid";
   lock.send(request);
   lock.pass(4s);
   auto end = lock.end("a", RunVerdict::failed);
@@ -193,7 +193,7 @@ TEST_P(AcquireTest, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup)
   lock.send(end);
   const auto refused = got<Busy>(lock.acquire("b"));
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   const auto own = got<Granted>(lock.send(retry));
   auto end_again = lock.end("c", RunVerdict::failed);
   end_again.min_hold = 60s;
@@ -232,12 +232,12 @@ TEST_P(AcquireTest, L0RestIsAtMostTheMinHoldAfterTheClockWentBack) {
 TEST_P(AcquireTest, L5AnswersThatTheGroupWasGrantedAndDoesNotCountItsSkip) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.send(first);
   lock.release("a", RunVerdict::failed);
   lock.acquire("b");
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   const auto answer = got<Busy>(lock.send(retry));
   retry.if_busy = IfBusy::fail;
   lock.send(retry);
@@ -252,13 +252,13 @@ TEST_P(AcquireTest, L5AnswersThatTheGroupWasGrantedAndDoesNotCountItsSkip) {
 TEST_P(AcquireTest, L5CountsTheSkipOfAGroupThatIsForgotten) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.send(first);
   lock.release("a", RunVerdict::failed);
   lock.pass(std::chrono::hours(24 * 35));
   lock.acquire("b");
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
 
   EXPECT_FALSE(got<Busy>(lock.send(retry)).group_granted);
   EXPECT_EQ(lock.counted("c", "skipped_held"), 1);

@@ -11,12 +11,12 @@ CRONLATCH_RUN_ON_BOTH(AttemptGroupsTest);
 TEST_P(AttemptGroupsTest, C2RepeatedCountedBusyContainsThatTheGroupWasGranted) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.send(first);
   lock.release("a", RunVerdict::failed);
   lock.acquire("b");
   auto last = lock.acquisition("c");
-  last.who.group = "uid";
+  last.identity.group = "uid";
   last.if_busy = IfBusy::timed_out;
   const auto answer = got<Busy>(lock.send(last));
   const auto again = got<Busy>(lock.send(last));
@@ -30,11 +30,11 @@ TEST_P(AttemptGroupsTest, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
   Lock lock = new_lock();
   lock.acquire("a");
   auto skipped = lock.acquisition("b");
-  skipped.who.group = "uid";
+  skipped.identity.group = "uid";
   const auto answer = got<Busy>(lock.send(skipped));
   lock.release("a");
   auto sibling = lock.acquisition("c");
-  sibling.who.group = "uid";
+  sibling.identity.group = "uid";
   got<Granted>(lock.send(sibling));
 
   EXPECT_FALSE(answer.group_granted);
@@ -46,18 +46,18 @@ TEST_P(AttemptGroupsTest, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
   for (const bool released : {false, true}) {
     Lock lock = new_lock();
     auto first = lock.acquisition("a");
-    first.who.group = "uid";
+    first.identity.group = "uid";
     lock.send(first);
     if (released) {
       lock.pass(std::chrono::hours(24 * 20));
       auto end = lock.end("a", RunVerdict::failed);
-      end.who.group = "uid";
+      end.identity.group = "uid";
       lock.send(end);
     }
     lock.pass(std::chrono::hours(24 * 35) - 1us);
     lock.acquire("b");
     auto retry = lock.acquisition("c");
-    retry.who.group = "uid";
+    retry.identity.group = "uid";
     retry.if_busy = IfBusy::wait;
 
     EXPECT_TRUE(got<Busy>(lock.send(retry)).group_granted) << released;
@@ -69,15 +69,15 @@ TEST_P(AttemptGroupsTest, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
 TEST_P(AttemptGroupsTest, L5RemembersAGroupThatSucceededForADay) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.send(first);
   auto end = lock.end("a");
-  end.who.group = "uid";
+  end.identity.group = "uid";
   lock.send(end);
   lock.pass(std::chrono::hours(24) - 1us);
   lock.acquire("b");
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   retry.if_busy = IfBusy::wait;
 
   EXPECT_TRUE(got<Busy>(lock.send(retry)).group_granted);
@@ -90,13 +90,13 @@ TEST_P(AttemptGroupsTest, L5RemembersAGroupThatRanWithoutALock) {
     Lock lock = new_lock();
     auto end = lock.end("a", RunVerdict::ungated);
     end.fence = 0;
-    end.who.group = "uid";
+    end.identity.group = "uid";
     end.mark_done = succeeded;
     got<NotHolder>(lock.send(end));
     lock.pass(std::chrono::hours(succeeded ? 24 : 24 * 35) - 1us);
     lock.acquire("b");
     auto retry = lock.acquisition("c");
-    retry.who.group = "uid";
+    retry.identity.group = "uid";
     retry.if_busy = IfBusy::wait;
 
     EXPECT_TRUE(got<Busy>(lock.send(retry)).group_granted) << succeeded;
@@ -109,11 +109,11 @@ TEST_P(AttemptGroupsTest, L5DoesNotCountAnAttemptThatWasNeverGrantedAsGranted) {
   Lock lock = new_lock();
   auto end = lock.end("a", RunVerdict::given_back);
   end.fence = 0;
-  end.who.group = "uid";
+  end.identity.group = "uid";
   lock.send(end);
   lock.acquire("b");
   auto other = lock.acquisition("c");
-  other.who.group = "uid";
+  other.identity.group = "uid";
 
   EXPECT_FALSE(got<Busy>(lock.send(other)).group_granted);
 }
@@ -121,18 +121,18 @@ TEST_P(AttemptGroupsTest, L5DoesNotCountAnAttemptThatWasNeverGrantedAsGranted) {
 TEST_P(AttemptGroupsTest, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.send(first);
   lock.lose_groups();
   auto sibling = lock.acquisition("b");
-  sibling.who.group = "uid";
+  sibling.identity.group = "uid";
 
   EXPECT_TRUE(got<Busy>(lock.send(sibling)).group_granted);
 }
 
 Reply acquire_of_group(Lock& lock, const std::string& owner, const std::string& group) {
   auto request = lock.acquisition(owner);
-  request.who.group = group;
+  request.identity.group = group;
   return lock.send(request);
 }
 

@@ -12,16 +12,16 @@ TEST_P(DoneMarksTest, R4MarksTheRunInEveryStateOfItsLease) {
   const auto marks = [](const std::string& what, auto prepare, RunVerdict verdict) {
     Lock lock = new_lock();
     auto first = lock.acquisition("a");
-    first.who.once = "tick";
+    first.identity.once = "tick";
     lock.send(first);
     auto end = lock.end("a", verdict);
-    end.who.once = "tick";
+    end.identity.once = "tick";
     end.mark_done = true;
     prepare(lock);
     lock.send(end);
     auto later = lock.acquisition("d");
-    later.who.job = "ns/a";
-    later.who.once = "tick";
+    later.identity.job = "ns/a";
+    later.identity.once = "tick";
     EXPECT_EQ(got<Busy>(lock.send(later)).reason, BusyReason::done) << what;
   };
   for (const RunVerdict verdict : {RunVerdict::succeeded, RunVerdict::lost, RunVerdict::ungated}) {
@@ -45,7 +45,7 @@ TEST_P(DoneMarksTest, R4KeepsTheDateOfARepeatedMarkAndMarksNothingAfterTheDeadli
   Lock lock = new_lock();
   lock.acquire("a");
   auto end = lock.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   got<TooLate>(lock.send(end, lock.now - 1us));
   EXPECT_FALSE(lock.record().once.contains("ns/a"));
   lock.send(end);
@@ -101,7 +101,7 @@ TEST_P(DoneMarksTest, K6KeepsANewMarkAfterTheClockWentBackThough128AreKept) {
   const auto finish = [&](std::uint32_t i) {
     lock.acquire("a", i);
     auto end = lock.end("a", RunVerdict::succeeded, i);
-    end.who.once = "tick-" + std::to_string(i);
+    end.identity.once = "tick-" + std::to_string(i);
     lock.send(end);
   };
   for (std::uint32_t i = 1; i <= 128; ++i) finish(i), lock.pass(1s);
@@ -120,10 +120,10 @@ TEST_P(DoneMarksTest, K6KeepsANewMarkAfterTheClockWentBackThough128AreKept) {
 TEST_P(DoneMarksTest, K3ReleasesAGrantWhoseRunIsFinishedBeforeItsAnswerArrived) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.once = "tick";
+  first.identity.once = "tick";
   got<Granted>(lock.send(first));
   auto former = lock.end("b", RunVerdict::lost);
-  former.who = {"pod-b", "ns/a", "", "tick"};
+  former.identity = {"pod-b", "ns/a", "", "tick"};
   former.mark_done = true;
   got<NotHolder>(lock.send(former));
   const auto refused = got<Busy>(lock.send(first));

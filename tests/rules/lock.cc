@@ -111,7 +111,7 @@ Acquire Lock::acquisition(const std::string& owner, std::uint32_t attempt) const
   Acquire a;
   a.lock = name;
   a.claim = {owner, attempt};
-  a.who = identity_of(owner);
+  a.identity = identity_of(owner);
   a.ttl = ttl;
   a.once_ttl = std::chrono::hours(24);
   return a;
@@ -121,7 +121,7 @@ Renew Lock::renewal(const std::string& owner, std::uint32_t attempt) const {
   Renew r;
   r.lock = name;
   r.claim = {owner, attempt};
-  r.who = identity_of(owner);
+  r.identity = identity_of(owner);
   r.fence = record().fence;
   r.ttl = ttl;
   return r;
@@ -131,7 +131,7 @@ Release Lock::end(const std::string& owner, RunVerdict verdict, std::uint32_t at
   Release r;
   r.lock = name;
   r.claim = {owner, attempt};
-  r.who = identity_of(owner);
+  r.identity = identity_of(owner);
   r.fence = record().fence;
   r.verdict = verdict;
   r.mark_done = verdict == RunVerdict::succeeded;

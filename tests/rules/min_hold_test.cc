@@ -11,7 +11,7 @@ CRONLATCH_RUN_ON_BOTH(MinHoldTest);
 TEST_P(MinHoldTest, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) {
   Lock lock = new_lock();
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   first.min_hold = 10min;
   const Fence fence = got<Granted>(lock.send(first)).fence;
   EXPECT_EQ(got<Busy>(lock.acquire("x")).reason, BusyReason::held);
@@ -23,7 +23,7 @@ TEST_P(MinHoldTest, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnG
   EXPECT_EQ(lock.counted("a", "stolen"), 0);
 
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   EXPECT_TRUE(got<Granted>(lock.send(retry)).stole);
   EXPECT_EQ(lock.counted("a", "stolen"), 1);
 }

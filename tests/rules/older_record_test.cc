@@ -54,7 +54,7 @@ TEST_P(OlderRecordTest, N3CountsAnExpiredGrantThatIsReplacedAsStolenOnceAndOnlyI
       Lock lock = new_lock();
       lock.acquire("a");
       auto renewal = lock.renewal("b");
-      renewal.who.job = job;
+      renewal.identity.job = job;
       renewal.fence += 1;
       if (!counters_too) {
         lock.add_to_counter("ns/a", "released", 1);

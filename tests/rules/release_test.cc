@@ -50,7 +50,7 @@ TEST_P(ReleaseTest, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) 
       lock.name += "+";
       lock.acquire("a");
       auto end = lock.end("a", verdict);
-      end.who.once = "tick";
+      end.identity.once = "tick";
       end.mark_done = done;
       lock.send(end);
 
@@ -142,13 +142,13 @@ TEST_P(ReleaseTest, K6KeepsTheNewest128RunsOfTheJobForOnceTtl) {
   for (std::uint32_t i = 1; i <= 130; ++i) {
     lock.acquire("a", i);
     auto end = lock.end("a", RunVerdict::succeeded, i);
-    end.who.once = "tick-" + std::to_string(i);
+    end.identity.once = "tick-" + std::to_string(i);
     lock.send(end);
     lock.pass(1s);
   }
   const auto done = lock.record().once.at("ns/a");
   auto next = lock.acquisition("a", 131);
-  next.who.once = "tick-130";
+  next.identity.once = "tick-130";
   lock.pass(std::chrono::hours(24) - 1s - 1us);
   const auto remembered = lock.send(next);
   lock.pass(1us);

@@ -62,7 +62,7 @@ TEST_P(RenewTest, N3RestoresARecordTheStoreHasLost) {
   Lock lock = new_lock();
   const Fence fence = got<Granted>(lock.acquire("a")).fence;
   auto renewal = lock.renewal("a");
-  renewal.who.group = "uid";
+  renewal.identity.group = "uid";
   lock.lose_everything();
   lock.pass(10s);
   const auto restored = lock.send(renewal);

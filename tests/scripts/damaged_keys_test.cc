@@ -79,12 +79,12 @@ TEST_F(DamagedKeys, AKeyOfAnotherTypeStopsEveryVerbThatNeedsIt) {
   const auto all = writing_calls();
   const WritingCall of_a_group{"acquire of a group", hold_by_a, [](ScriptBench& b) {
                                  auto a = b.acquisition("b");
-                                 a.who.group = "uid";
+                                 a.identity.group = "uid";
                                  return send_raw(b, a);
                                }};
   const WritingCall of_a_run{"acquire of a run", hold_by_a, [](ScriptBench& b) {
                                auto a = b.acquisition("b");
-                               a.who.once = "tick";
+                               a.identity.once = "tick";
                                return send_raw(b, a);
                              }};
   stops(on_a_record(), "");

@@ -28,7 +28,7 @@ TEST_F(FullMemory, G2AllowsARepeatedAcquireARenewalAndARelease) {
   got<Granted>(bench.acquire("a"));
   got<Renewed>(bench.renew("a"));
   auto end = bench.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   got<Released>(bench.send(end).reply);
 
   EXPECT_EQ(bench.counted("a", "released"), 1);

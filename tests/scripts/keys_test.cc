@@ -42,7 +42,7 @@ TEST(ScriptKeys, G3ForgetsAtMostAHundredOldEntriesInOneCall) {
     bench.client({"ZADD", bench.key(":groups"), "5", "old" + std::to_string(i)});
   }
   auto request = bench.acquisition("a");
-  request.who.group = "uid";
+  request.identity.group = "uid";
   bench.send(request);
   bench.release("a");
 
@@ -87,7 +87,7 @@ TEST(ScriptKeys, L5ForgetsAtMostAHundredGroupsInOneCall) {
   }
   ASSERT_FALSE(bench.client(add).is_error());
   auto request = bench.acquisition("a");
-  request.who.group = "uid";
+  request.identity.group = "uid";
   bench.send(request);
 
   EXPECT_EQ(bench.client({"ZCARD", bench.key(":groups")}).integer, 10'151);

@@ -139,7 +139,7 @@ class Walk {
     if (!dice_.one_in(80)) return;
     lost_ = requests_.renew();
     lost_->claim = model_.claim;
-    lost_->who = model_.who;
+    lost_->identity = model_.identity;
     lost_->fence = model_.fence;
     model_ = saved_->model;
     restore(saved_->keys);
@@ -178,7 +178,7 @@ class Walk {
     occurred_[name_of(expected)]++;
     if constexpr (std::is_same_v<Verb, Release>) {
       const bool late = std::holds_alternative<TooLate>(answer.reply);
-      if (verb.mark_done && !verb.who.once.empty() && verb.once_ttl > 0ms && !late)
+      if (verb.mark_done && !verb.identity.once.empty() && verb.once_ttl > 0ms && !late)
         expect_marked(verb, answer.now);
     }
     check();
@@ -243,9 +243,9 @@ class Walk {
   // R4, on the stored data.
   void expect_marked(const Release& release, ServerTime now) {
     const std::string key =
-        bench_.key(release.who.job.empty() ? ":once" : ":once:" + release.who.job);
-    const std::string date = bench_.client({"ZSCORE", key, release.who.once}).text;
-    ASSERT_FALSE(date.empty()) << release.who.once << " has no mark";
+        bench_.key(release.identity.job.empty() ? ":once" : ":once:" + release.identity.job);
+    const std::string date = bench_.client({"ZSCORE", key, release.identity.once}).text;
+    ASSERT_FALSE(date.empty()) << release.identity.once << " has no mark";
     EXPECT_GT(std::stoll(date), (now - release.once_ttl).us);
     occurred_["marked"]++;
   }

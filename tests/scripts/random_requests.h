@@ -47,7 +47,7 @@ class RandomRequests {
     Acquire a;
     a.lock = lock;
     a.claim = claim();
-    a.who = who();
+    a.identity = identity();
     a.ttl = ttl();
     a.once_ttl = once_ttl();
     a.if_busy = dice_.of({IfBusy::wait, IfBusy::skip, IfBusy::fail, IfBusy::timed_out});
@@ -59,7 +59,7 @@ class RandomRequests {
     Renew r;
     r.lock = lock;
     r.claim = claim();
-    r.who = who();
+    r.identity = identity();
     r.fence = fence();
     r.ttl = ttl();
     return r;
@@ -68,7 +68,7 @@ class RandomRequests {
     Release r;
     r.lock = lock;
     r.claim = claim();
-    r.who = who();
+    r.identity = identity();
     r.fence = fence();
     r.verdict = dice_.of({RunVerdict::succeeded, RunVerdict::succeeded, RunVerdict::failed,
                           RunVerdict::timed_out, RunVerdict::lost, RunVerdict::cannot_start,
@@ -87,7 +87,7 @@ class RandomRequests {
     return {dice_.of({"a", "b", "c", "d"}),
             static_cast<std::uint32_t>(1 + dice_.below(3 + calls / 40))};
   }
-  Identity who() {
+  Identity identity() {
     return {"pod", dice_.of({"", "ns/j"}), dice_.of({"", "", "g1", "g2"}),
             dice_.of({"", "", "t1", "t2", "t3"})};
   }

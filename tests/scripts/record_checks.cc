@@ -10,7 +10,7 @@ namespace cronlatch::testing {
 void expect_law(const rules::Record& stored) {
   for (const auto& [job, c] : stored.jobs)
     EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
-              stored.state == rules::HoldState::held && stored.who.job == job ? 1 : 0)
+              stored.state == rules::HoldState::held && stored.identity.job == job ? 1 : 0)
         << "job " << job;
 }
 
@@ -18,7 +18,7 @@ void expect_same_record(const rules::Record& stored, const rules::Record& expect
   if (stored == expected) return;
   EXPECT_EQ(stored.state, expected.state);
   EXPECT_EQ(stored.claim, expected.claim);
-  EXPECT_EQ(stored.who, expected.who);
+  EXPECT_EQ(stored.identity, expected.identity);
   EXPECT_EQ(stored.expires.us, expected.expires.us);
   EXPECT_EQ(stored.ttl, expected.ttl);
   EXPECT_EQ(stored.acquired.us, expected.acquired.us);

@@ -6,15 +6,15 @@ namespace {
 
 Acquire waited_for(ScriptBench& bench, const std::string& owner) {
   auto a = bench.acquisition(owner);
-  a.who.group = "uid";
+  a.identity.group = "uid";
   a.waited = 4s;
   return a;
 }
 
 Release succeeded(ScriptBench& bench) {
   auto r = bench.end("a");
-  r.who.once = "tick";
-  r.who.group = "uid";
+  r.identity.once = "tick";
+  r.identity.group = "uid";
   r.overlong = true;
   return r;
 }
@@ -61,7 +61,7 @@ std::vector<WritingCall> writing_calls() {
        [](ScriptBench& b) {
          auto r = b.renewal("a");
          r.fence = 17;
-         r.who.group = "uid";
+         r.identity.group = "uid";
          return send_raw(b, r);
        }},
       {"release", hold_by_a, [](ScriptBench& b) { return send_raw(b, succeeded(b)); }},
@@ -73,7 +73,7 @@ std::vector<WritingCall> writing_calls() {
        [](ScriptBench& b) {
          auto r = b.renewal("b");
          r.fence = static_cast<Fence>(b.now.us);
-         r.who.group = "uid";
+         r.identity.group = "uid";
          return send_raw(b, r);
        }},
       {"report of a former holder",

@@ -16,7 +16,7 @@ inline RunSpec spec_with(Millis ttl, Millis kill_after = Millis(10'000)) {
   RunSpec spec;
   spec.lock = "reports/nightly";
   spec.owner = "0123456789abcdef0123456789abcdef";
-  spec.who.holder = "host:1:boot";
+  spec.identity.holder = "host:1:boot";
   spec.timings =
       *plan_timings({.ttl = ttl, .renew_every = {}, .op_timeout = {}, .kill_after = kill_after});
   spec.kill_after = kill_after;

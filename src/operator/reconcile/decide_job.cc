@@ -9,10 +9,10 @@
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "kube/container_argv.h"
+#include "labels/gate_argv.h"
 #include "labels/names.h"
 #include "operator/reconcile/decide.h"
 #include "operator/reconcile/field_times.h"
-#include "labels/gate_argv.h"
 
 namespace cronlatch::op {
 namespace {
@@ -97,13 +97,13 @@ std::vector<Decision> decide_job(const Json& job, const LockDemand* demand,
                           owning_cronjob(job)};
   Findings findings;
   Annotations annotations = annotations_of(workload, findings);
-  std::string who = "it";
+  std::string identity = "it";
   if (annotations.count("lock") == 0) {
     const auto since = demand == nullptr ? std::nullopt : demand->since(in_force);
     if (!since || *since >= created) return {};
     for (const auto& [key, annotation] : demand->annotations)
       annotations.try_emplace(key, annotation);
-    who = "its CronJob " + workload.cronjob;
+    identity = "its CronJob " + workload.cronjob;
   }
   const std::string leak = leak_in(workload, annotations, settings);
   if (leak.empty()) return {};
@@ -115,7 +115,7 @@ std::vector<Decision> decide_job(const Json& job, const LockDemand* demand,
                       .tone = kube::EventType::warning,
                       .reason = "Ungated",
                       .action = "Run",
-                      .note = who + " asks for a lock, but it runs without: " + leak +
+                      .note = identity + " asks for a lock, but it runs without: " + leak +
                               ". The admission webhook was not in force when it was created"},
           CountUngated{ref.namespace_name}};
 }

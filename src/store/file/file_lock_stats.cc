@@ -69,7 +69,7 @@ LockView FileBackend::view_of(const LockFiles& files, const Stored& stored,
     // Taken without a record, by flock(1) or by a background process of a run: the last grant does
     // not describe it.
     view.state = LockState::held;
-    view.who = {};
+    view.identity = {};
   }
   if (view.state == LockState::held)
     view.pid = holder.lock_state == KernelLockState::unknown ? stored.pid : holder.pid;
@@ -139,13 +139,15 @@ Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) 
     view = show(lock, give_up);
   }
   if (!view) return view.error();
-  if (view->state != LockState::held) return Revoked{false, view->who.holder, view->fence};
-  const std::string who = view->who.holder.empty() ? "" : " (" + view->who.holder + ")";
+  if (view->state != LockState::held) return Revoked{false, view->identity.holder, view->fence};
+  const std::string identity =
+      view->identity.holder.empty() ? "" : " (" + view->identity.holder + ")";
   const std::string by = view->pid == 0 ? "a process that is not visible from this PID namespace"
                                         : "process " + std::to_string(view->pid);
-  return Error{Code::usage,
-               "lock " + lock + " is held by " + by + who + "; a lock in a file cannot be revoked",
-               view->pid == 0 ? "stop that process" : "stop it: kill " + std::to_string(view->pid)};
+  return Error{
+      Code::usage,
+      "lock " + lock + " is held by " + by + identity + "; a lock in a file cannot be revoked",
+      view->pid == 0 ? "stop that process" : "stop it: kill " + std::to_string(view->pid)};
 }
 
 }  // namespace cronlatch::file

@@ -47,7 +47,7 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   // The record names this claim, but another process has its kernel lock, for example a forked copy
   // of this process.
   if (std::holds_alternative<Granted>(reply) && is_taken)
-    return Busy{BusyReason::held, record.who.holder, record.who.job, record.fence,
+    return Busy{BusyReason::held, record.identity.holder, record.identity.job, record.fence,
                 transaction.now - record.acquired};
   if (std::holds_alternative<Granted>(reply) && taken) {
     transaction.stored.pid = getpid();

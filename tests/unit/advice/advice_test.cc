@@ -133,7 +133,7 @@ TEST(Advice, ALiveLeaseTellsHowLongAgoItWasRenewed) {
   LockView view;
   view.lock = "a/b";
   view.state = LockState::held;
-  view.who.job = "a/b";
+  view.identity.job = "a/b";
   view.ttl = Millis(120'000);
   view.now = {1'000'000'000};
   view.expires = view.now + Seconds(50);

@@ -18,7 +18,7 @@ LockView held_lock() {
   LockView view;
   view.lock = "reports/nightly";
   view.state = LockState::held;
-  view.who = {.holder = "web-1:12:boot", .job = "reports/nightly", .group = "", .once = ""};
+  view.identity = {.holder = "web-1:12:boot", .job = "reports/nightly", .group = "", .once = ""};
   view.fence = 1'763'690'000'123'456;
   view.attempt = 2;
   view.now = {1'763'690'060'000'000};
@@ -50,7 +50,7 @@ TEST(Table, RoughDurationsAreForPeople) {
 TEST(LockText, ShortensTextsThatNoOptionAllows) {
   LockView view = held_lock();
   const std::string huge = "\x1b[2J\xff" + std::string(4'000, 'x');
-  view.who = {huge, huge, huge, huge};
+  view.identity = {huge, huge, huge, huge};
   view.jobs[huge].values = {{"acquired", 1}};
   for (const std::string& text : {locks_table({view}), lock_page(view)}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
@@ -67,7 +67,7 @@ TEST(LockText, LsHasOneRowForEachLock) {
   // given
   LockView free;
   free.lock = "x";
-  free.who.holder = "somebody earlier";
+  free.identity.holder = "somebody earlier";
 
   // when
   const std::string table = locks_table({held_lock(), free});
@@ -160,7 +160,7 @@ TEST(LockText, JsonOfAFreeLockHasNoHolder) {
 
 TEST(LockText, JsonSurvivesAHostileHolder) {
   LockView view = held_lock();
-  view.who.holder = "a\"b\\c\nd\x01\xff";
+  view.identity.holder = "a\"b\\c\nd\x01\xff";
 
   const std::string json = lock_json(view);
 

@@ -282,7 +282,7 @@ TEST(RunSpec, CarriesTheOptionsOver) {
 
   // then
   ASSERT_TRUE(spec.ok());
-  EXPECT_EQ(spec->who, (Identity{"h", "n/j", "g", "o"}));
+  EXPECT_EQ(spec->identity, (Identity{"h", "n/j", "g", "o"}));
   EXPECT_EQ(spec->owner, "0123");
   EXPECT_EQ(spec->seed, 42U);
   EXPECT_EQ(spec->wall_minus_boot, Micros(9));

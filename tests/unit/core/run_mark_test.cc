@@ -14,7 +14,7 @@ const Unavailable kDown{{Code::unreachable, "timed out"}, true, false};
 
 RunSpec once_spec() {
   RunSpec spec = spec_with(Millis(30'000));
-  spec.who.once = "nightly@1763690400";
+  spec.identity.once = "nightly@1763690400";
   return spec;
 }
 

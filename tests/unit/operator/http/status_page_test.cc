@@ -16,7 +16,7 @@ LockView held() {
   LockView view;
   view.lock = "demo/nightly";
   view.state = LockState::held;
-  view.who = {.holder = "demo/nightly-1-x", .job = "demo/nightly", .group = "g", .once = "o"};
+  view.identity = {.holder = "demo/nightly-1-x", .job = "demo/nightly", .group = "g", .once = "o"};
   view.fence = 1'763'690'000'123'456;
   view.acquired = {1'763'690'000'123'456};
   view.jobs["demo/nightly"].values = {{"acquired", 3}, {"released", 2}};

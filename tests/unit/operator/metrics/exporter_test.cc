@@ -29,7 +29,7 @@ LockView view_of(const std::string& lock, const std::string& job, std::int64_t a
                  Fence fence = 1'763'690'000'000'000) {
   LockView view;
   view.lock = lock;
-  view.who.job = job;
+  view.identity.job = job;
   view.fence = fence;
   view.now = {1'763'690'100'000'000};
   view.acquired = {static_cast<std::int64_t>(fence)};
@@ -278,14 +278,14 @@ TEST(Exporter, KeepsTheLawOverLagsAndFlushes) {
     const std::string lock = "demo/lock" + std::to_string(dice() % 2);
     const auto reply = server.execute(Acquire{.lock = lock,
                                               .claim = {owner, attempt},
-                                              .who = {.holder = "h", .job = job},
+                                              .identity = {.holder = "h", .job = job},
                                               .ttl = Millis(60'000),
                                               .once_ttl = Millis(1'000)},
                                       {server_us + 1'000'000});
     if (std::holds_alternative<Granted>(reply) && dice() % 3 != 0)
       server.execute(Release{.lock = lock,
                              .claim = {owner, attempt},
-                             .who = {.holder = "h", .job = job},
+                             .identity = {.holder = "h", .job = job},
                              .fence = std::get<Granted>(reply).fence,
                              .verdict = RunVerdict::succeeded},
                      {server_us + 1'000'000});
