@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUT: one `const Script <name>` per script, its text (common.lua in front, without comments) and its hash.
-# index.lua is no verb and stands alone.
+# Writes OUT: one `const Script <name>` per script, with its hash. Its text is that of the common_*.lua files and its own,
+# without comments. index.lua is not a verb and does not contain the common files.
 cmake_policy(VERSION 3.25)
 file(WRITE ${OUT} "// Written by cmake/embed_lua.cmake from the scripts; not edited.\n#include \"store/redis/scripts.h\"\n\nnamespace cronlatch::scripts {\n")
+list(GET SCRIPTS 0 first)
+get_filename_component(folder ${first} DIRECTORY)
 set(common "")
-foreach(script ${SCRIPTS})
-  if(script MATCHES "/common\\.lua$")
-    file(READ ${script} common)
-  endif()
+foreach(part read plan write)  # each uses the names of the ones before
+  file(READ ${folder}/common_${part}.lua text)
+  string(APPEND common "${text}")
 endforeach()
 function(slim text out)
   string(REGEX REPLACE "(^|\n)[ \t]*--[^\n]*" "\\1" text "${text}")
@@ -18,7 +19,7 @@ endfunction()
 slim("${common}" common)
 foreach(script ${SCRIPTS})
   get_filename_component(name ${script} NAME_WE)
-  if(NOT name STREQUAL "common")
+  if(NOT name MATCHES "^common_")
     file(READ ${script} body)
     slim("${body}" body)
     if(NOT name STREQUAL "index")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of HTTP/1.1 that one POST needs, over the store's connections (store/redis/link.h):
+// The part of HTTP/1.1 that one POST needs, over the store's connections (store/redis/connection.h):
 // names by c-ares, staggered dialing, TLS in memory, nothing that blocks without a deadline.
 #include "cli/metrics_push.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/kernel_clock.h"
 #include "base/text.h"
-#include "store/redis/link.h"
+#include "store/redis/connection.h"
 #include "store/redis/resolver.h"
 #include "store/redis/wait.h"
 
@@ -45,7 +45,7 @@ Error push_error(const Error& error, const PushUrl& url) {
 }
 
 // Waits for an event, then continues the connection.
-void wait_and_step(redis::Link& link, TimePoint give_up) {
+void wait_and_step(redis::Connection& link, TimePoint give_up) {
   PollSet set;
   link.watch(set);
   set.wake_by(give_up);
@@ -114,7 +114,7 @@ Status push_metrics(const Options& options, const PushUrl& url, const Push& push
   std::vector<redis::Address> failed;
   std::optional<redis::TlsContext> tls;
   if (url.tls) tls.emplace(tls_of(options, url));
-  redis::Link link(resolver, failed, tls ? &*tls : nullptr, url.where(), boot_now());
+  redis::Connection link(resolver, failed, tls ? &*tls : nullptr, url.where(), boot_now());
   link.step(PollSet{}, boot_now());
   std::string received;
   bool sent = false;
@@ -135,7 +135,7 @@ Status push_metrics(const Options& options, const PushUrl& url, const Push& push
     }
     if (received.size() > kMaxResponse)
       return push_error({Code::unreachable, "the response is too long"}, url);
-    if (boot_now() >= give_up) return push_error(link.late(), url);
+    if (boot_now() >= give_up) return push_error(link.timeout_error(), url);
     wait_and_step(link, give_up);
   }
 }

@@ -12,6 +12,7 @@
 #include "cli/metrics_file.h"
 #include "cli/metrics_push.h"
 #include "config/environment.h"
+#include "core/store_schemes.h"
 #include "terminal/stdio.h"
 
 namespace cronlatch {
@@ -80,7 +81,7 @@ Status push_run_metrics(const Options& options, const std::optional<LockView>& v
                         std::string_view errors, const Clock& clock) {
   const Result<PushUrl> url = parse_push_url(options.metrics_push);
   if (!url) return url.error();
-  const LockStatsScope lock_stats_of = transport_of(options.store) == Transport::local
+  const LockStatsScope lock_stats_of = store_transport(options.store) == StoreTransport::local
                                            ? LockStatsScope::this_host
                                            : LockStatsScope::shared_store;
   const TimePoint give_up = clock.now() + kPushTimeout;

@@ -7,6 +7,7 @@
 
 #include "base/errno_hint.h"
 #include "base/text.h"
+#include "core/store_schemes.h"
 
 namespace cronlatch {
 namespace {
@@ -41,7 +42,7 @@ class CredentialFinder {
   Result<Credentials> find(const std::optional<std::string>& variable) {
     if (Status name = username(); !name) return name.error();
     if (Status word = password(variable); !word) return word.error();
-    if (transport_of(options_.store) != Transport::plain) {
+    if (store_transport(options_.store) != StoreTransport::plain) {
       set_path_from_dir("tls-ca", options_.tls_ca, "ca.crt");
       set_path_from_dir("tls-cert", options_.tls_cert, "tls.crt");
       set_path_from_dir("tls-key", options_.tls_key, "tls.key");
@@ -105,7 +106,7 @@ class CredentialFinder {
 Result<Credentials> find_credentials(Options& options,
                                      const std::optional<std::string>& password_variable,
                                      const Files& files) {
-  if (transport_of(options.store) == Transport::local) return Credentials{};
+  if (store_transport(options.store) == StoreTransport::local) return Credentials{};
   return CredentialFinder(options, files).find(password_variable);
 }
 

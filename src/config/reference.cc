@@ -9,6 +9,7 @@
 #include "config/environment.h"
 #include "config/held_locks.h"
 #include "core/outcome.h"
+#include "core/store_schemes.h"
 #include "metrics/metrics_table.h"
 #include "options/options.h"
 
@@ -86,6 +87,13 @@ std::string option_section(Scope scope) {
   return out;
 }
 
+std::string store_section() {
+  std::string out = "\nThe URL of `store`:\n\n" + header({"URL", "store"});
+  for (const StoreScheme& scheme : store_schemes())
+    if (scheme.is_supported) out += row({code(scheme.syntax), std::string(scheme.description)});
+  return out;
+}
+
 std::string variable_section() {
   std::string removed;
   for (const Option& option : option_table())
@@ -122,8 +130,10 @@ the configuration file. A flag goes before the environment, the environment befo
 * The file is `--config`, else `CRONLATCH_CONFIG`, else `/etc/cronlatch.yaml` if it exists.
 )";
   for (const Scope scope :
-       {Scope::run, Scope::policy, Scope::store, Scope::reporting, Scope::flag_only})
+       {Scope::run, Scope::policy, Scope::store, Scope::reporting, Scope::flag_only}) {
     out += option_section(scope);
+    if (scope == Scope::store) out += store_section();
+  }
   out += R"(
 ## Password, user and certificates
 

@@ -60,13 +60,7 @@ Result<StoreAccess> read_store_access(const Settings& settings, const Files& fil
 std::string store_endpoint(const Settings& settings) {
   const Result<StoreUrl> url = parse_store_url(settings.store);
   if (settings.store.empty() || !url) return "";
-  switch (url->kind) {
-    case StoreUrl::Kind::file:
-      return url->directory;
-    case StoreUrl::Kind::redis:
-      return url->where();
-  }
-  return "";
+  return url->endpoint();
 }
 
 }  // namespace cronlatch::op

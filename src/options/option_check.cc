@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/store_schemes.h"
 #include "options/options.h"
 
 namespace cronlatch {
@@ -20,13 +21,12 @@ Status check_tls(const Options& options) {
     return refuse("tls-cert: a certificate without its key", "give tls-key too");
   if (!options.tls_key.empty() && options.tls_cert.empty())
     return refuse("tls-key: a key without its certificate", "give tls-cert too");
-  const Transport transport = transport_of(options.store);
-  if (transport == Transport::tls || transport == Transport::other) return Done{};
+  const StoreTransport transport = store_transport(options.store);
+  if (transport == StoreTransport::tls || transport == StoreTransport::unknown) return Done{};
   // They are also those of the Pushgateway.
   if (options.metrics_push.starts_with("https:") && options.tls_server_name.empty()) return Done{};
-  const std::string hint = transport == Transport::plain
-                               ? "write the store as rediss://... or leave the option out"
-                               : "name a rediss:// store or leave the option out";
+  const std::string hint =
+      "set store to a " + list_store_schemes({StoreTransport::tls}) + " URL or remove the option";
   const char* set = !options.tls_ca.empty()            ? "tls-ca"
                     : !options.tls_cert.empty()        ? "tls-cert"
                     : !options.tls_server_name.empty() ? "tls-server-name"
@@ -37,12 +37,14 @@ Status check_tls(const Options& options) {
 }
 
 Status check_login(const Options& options) {
-  if (transport_of(options.store) != Transport::local) return Done{};
-  const std::string hint = "name a redis:// or rediss:// store or leave the option out";
+  if (store_transport(options.store) != StoreTransport::local) return Done{};
+  const std::string hint = "set store to a " +
+                           list_store_schemes({StoreTransport::plain, StoreTransport::tls}) +
+                           " URL or remove the option";
   if (!options.redis_username.empty())
-    return refuse("redis-username: a file store knows no users", hint);
+    return refuse("redis-username: a file store has no users", hint);
   if (!options.password_file.empty())
-    return refuse("password-file: a file store knows no passwords", hint);
+    return refuse("password-file: a file store has no passwords", hint);
   return Done{};
 }
 
@@ -63,10 +65,10 @@ Status check_store_url(std::string_view url) {
   }
   if (std::any_of(url.begin(), url.end(), is_control_or_blank))
     return Error{Code::usage, "the store's URL has a blank or a control character",
-                 "write file:///dir, redis://host or rediss://host"};
+                 "write for example " + store_url_examples()};
   if (url.find(':') == std::string_view::npos)
     return Error{Code::usage, "the store's URL has no scheme",
-                 "write file:///dir, redis://host or rediss://host"};
+                 "write for example " + store_url_examples()};
   return Done{};
 }
 
@@ -75,13 +77,6 @@ Status check_key_prefix(std::string_view prefix) {
   if (!prefix.empty() && std::all_of(prefix.begin(), prefix.end(), allowed)) return Done{};
   return Error{Code::usage, quoted(prefix) + " cannot begin the name of a key",
                "1 to 100 printable ASCII characters without blanks and braces"};
-}
-
-Transport transport_of(std::string_view store_url) {
-  if (store_url.empty() || store_url.starts_with("file:")) return Transport::local;
-  if (store_url.starts_with("rediss:") || store_url.starts_with("rediss+")) return Transport::tls;
-  if (store_url.starts_with("redis:") || store_url.starts_with("redis+")) return Transport::plain;
-  return Transport::other;
 }
 
 Status validate(const Options& options) {

@@ -131,12 +131,8 @@ std::string show_option(const Options& options, const Option& option);
 Status validate(const Options& options);
 
 // ---- the parsers, for other tables ----
-// No password, no blanks; whether it can be opened the store says.
+// Without a password and without blanks. parse_store_url (store/url.h) checks the rest.
 Status check_store_url(std::string_view url);
 Status check_key_prefix(std::string_view prefix);
-
-// What a store's URL tells without opening it; an empty one is the file store of this user.
-enum class Transport { local, plain, tls, other };
-Transport transport_of(std::string_view store_url);
 
 }  // namespace cronlatch

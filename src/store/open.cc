@@ -1,75 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// URL to backend, and nothing else.
+// The opener of each scheme. A new store has a row here and one in core/store_schemes.cc.
 #include "store/open.h"
 
+#include <algorithm>
+#include <array>
+
 #include "store/file/file_store.h"
-#include "store/redis/redis_store.h"
-#include "store/url.h"
+#include "store/redis/open_redis.h"
 
 namespace cronlatch {
 namespace {
 
-std::string without_final_dot(std::string name) {
-  if (name.ends_with('.')) name.pop_back();
-  return name;
+Result<std::unique_ptr<Backend>> open_file(const StoreSpec&, const StoreUrl& url) {
+  return open_file_store(url.directory);
 }
 
-redis::TlsSettings tls_settings(const StoreSpec& spec, const StoreUrl& url) {
-  redis::TlsSettings tls;
-  tls.where = url.where();
-  tls.name = spec.tls_server_name.empty() ? url.name() : without_final_dot(spec.tls_server_name);
-  tls.ca = spec.tls_ca;
-  tls.cert = spec.tls_cert;
-  tls.key = spec.tls_key;
-  tls.skip_verify = spec.tls_skip_verify;
-  return tls;
-}
-
-std::string user_of(const StoreCredentials& credentials, const StoreUrl& url) {
-  return credentials.username.empty() ? url.user : credentials.username;
-}
-
-CredentialSource source_of(const StoreSpec& spec, const StoreUrl& url) {
-  return [spec, url]() -> Result<StoreCredentials> {
-    Result<StoreCredentials> now =
-        spec.credentials_now ? spec.credentials_now() : StoreCredentials(spec);
-    if (now) now->username = user_of(*now, url);
-    return now;
-  };
-}
-
-Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url) {
-  if (spec.tls_cert.empty() != spec.tls_key.empty())
-    return Error{Code::config,
-                 spec.tls_cert.empty() ? "tls-key is set without tls-cert"
-                                       : "tls-cert is set without tls-key",
-                 "a client certificate needs both, or neither"};
-  redis::RedisConfig config;
-  config.host = url.host;
-  config.port = url.port;
-  config.greeting.where = url.where();
-  config.greeting.user = user_of(spec, url);
-  config.greeting.password = spec.password;
-  config.greeting.db = url.db;
-  if (url.tls) config.tls = tls_settings(spec, url);
-  config.key_prefix = spec.key_prefix;
-  config.credentials_now = source_of(spec, url);
-  config.warn = spec.warn;
-  return std::unique_ptr<Backend>(std::make_unique<redis::RedisStore>(std::move(config)));
-}
+constexpr std::array<StoreOpener, 3> kOpeners = {{
+    {"file", open_file},
+    {"redis", redis::open_redis},
+    {"rediss", redis::open_redis},
+}};
 
 }  // namespace
+
+std::span<const StoreOpener> store_openers() { return kOpeners; }
 
 Result<std::unique_ptr<Backend>> open_store(const StoreSpec& spec) {
   const Result<StoreUrl> url = parse_store_url(spec.url);
   if (!url) return url.error();
-  switch (url->kind) {
-    case StoreUrl::Kind::file:
-      return open_file_store(url->directory);
-    case StoreUrl::Kind::redis:
-      return open_redis(spec, *url);
-  }
-  return Error{Code::bug, "a kind of store that nobody opens"};
+  const auto opener = std::find_if(kOpeners.begin(), kOpeners.end(), [&](const StoreOpener& row) {
+    return row.scheme == url->scheme;
+  });
+  if (opener != kOpeners.end()) return opener->open(spec, *url);
+  return Error{Code::bug, "store: no opener for " + std::string(url->scheme) + "://"};
 }
 
 }  // namespace cronlatch

@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a store by its URL: the only list of backends. Nothing is contacted here; the first ask()
-// does that.
+// Opens a store by its URL. Nothing is contacted here: the first request does that.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/log.h"
 #include "base/result.h"
 #include "core/lock_stats.h"
 #include "core/store_credentials.h"
+#include "store/url.h"
 
 namespace cronlatch {
 
-// Everything a backend may need, read and checked by the caller. The first connection uses the
-// credentials in here.
+// Everything that a backend can need, read and checked by the caller. The first connection uses
+// the credentials in it.
 struct StoreSpec : StoreCredentials {
-  std::string url;              // file:///dir, redis://[user@]host[:port][/db], rediss://...
+  std::string url;              // core/store_schemes.h
   std::string tls_server_name;  // "" = the host of the URL
   bool tls_skip_verify = false;
   std::string key_prefix = "cronlatch:";
-  // Called before each connection but the first; none: user, password and paths stay the same.
+  // Called before each connection except the first; empty: user, password and paths never change.
   CredentialSource credentials_now;
-  // Warnings of what happens between connections; none: they are dropped.
+  // Gets the warnings between connections; empty: warnings are dropped.
   std::function<void(const LogLine&)> warn;
 };
 
-// Code::config for a URL that cannot be used (which part, and how to write it), for a certificate
-// without its key.
+// Code::config for an invalid URL, and for a client certificate without its key.
 Result<std::unique_ptr<Backend>> open_store(const StoreSpec& spec);
+
+// The function that opens the stores of one scheme. Each supported scheme has one.
+struct StoreOpener {
+  std::string_view scheme;
+  Result<std::unique_ptr<Backend>> (*open)(const StoreSpec& spec, const StoreUrl& url);
+};
+std::span<const StoreOpener> store_openers();
 
 }  // namespace cronlatch

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules: what a lock does, as a pure function of its record, a request and the store's clock. No
-// I/O, no waiting. The memory and the file store run on them; the Lua scripts of the Redis store
-// say the same and are tested against them call by call. docs/guarantees.md numbers the invariants
-// that are named here (AQ, N, R, K, L, C, G).
+// The rules of a lock: pure functions of its record, a request and the store's clock. No I/O, no
+// waiting. The memory store and the file store call them; the Lua scripts of the Redis store decide
+// the same, and tests compare them call by call. docs/guarantees.md numbers the invariants that the
+// comments name (AQ, N, R, K, L, C, G).
 #pragma once
 
 #include <cstdint>
@@ -17,89 +17,88 @@
 
 namespace cronlatch::rules {
 
-// What the record says about the lock. Whether a held one is still alive is for the clock (or the
-// kernel) to tell.
-enum class Seat {
-  none,     // there is no record: never granted here, or the store lost it
-  free,     // closed by its holder
-  held,     // granted and not closed
-  revoked,  // closed in the ledger, but its holder may not know yet
-  cooling,  // closed by its holder inside min-hold
+// The state in the record. The clock (or the kernel) decides whether a held lock has a live holder.
+enum class HoldState {
+  none,     // no record: never granted in this store, or the store lost it
+  free,     // released by its holder
+  held,     // granted and not released
+  revoked,  // counted as revoked; its holder may not have read that yet
+  cooling,  // released by its holder within min-hold
 };
 
-// What ends a grant that nobody closed.
-enum class Tenure {
-  lease,   // the clock
-  vacant,  // no lease: the caller has the kernel's lock, so whoever the record calls its holder is
-           // dead
-  occupied,  // no lease: somebody else has the kernel's lock
+// What ends a grant that was not released.
+enum class Expiry {
+  lease,           // the clock
+  holder_gone,     // no lease: no other process has the kernel lock, so the recorded holder is dead
+  holder_present,  // no lease: another process has the kernel lock
 };
 
-// Final answers are remembered per claim (C2, R3): the suffix says which.
+// Final answers are kept per claim (C2, R3); this is the suffix of their names.
 enum class Answer : char {
-  busy_held = 'h',      // counted as busy: held
-  busy_cooling = 'c',   // counted as busy: cooling
-  busy_done = 'd',      // counted as busy: done
-  group_granted = 'g',  // that busy answer said that the attempt group was granted before
-  released = 'r',       // released by its holder
-  closed = 'x',  // taken over, or let go without having been held: never to be granted any more
-  verdict_counted = 'v',  // reported by a run that was not, or no longer, the holder
+  busy_held = 'h',        // counted as busy: held
+  busy_cooling = 'c',     // counted as busy: cooling
+  busy_done = 'd',        // counted as busy: done
+  group_granted = 'g',    // that busy answer had group_granted set
+  released = 'r',         // released by its holder
+  closed = 'x',           // taken over, or released without a grant: never granted again
+  verdict_counted = 'v',  // the verdict of a run that is not the holder was counted
 };
 
-// Everything a store keeps about one lock.
+// All data of one lock.
 struct Record {
-  Seat seat = Seat::none;
+  HoldState state = HoldState::none;
   Claim claim;  // of the last grant
   Identity identity;
   Fence fence = 0;
-  Fence stole = 0;  // fence of the predecessor whose expired lease was taken over; 0: none
+  Fence stole = 0;  // fence of the expired grant that was taken over; 0: none
   ServerTime acquired{};
   ServerTime expires{};  // of the lease, or of the min-hold; zero without either
-  Micros ttl{};          // what `expires` was set by: no clock step may make the wait longer (L7)
-  Micros min_hold{};     // of the grant: from `acquired` on, the lock stays closed after a crash
-  ServerTime born{};     // when this record was created
-  std::int64_t day =
-      0;  // day (since 1970) the lock was last in use, and entered in the store's index
+  Micros ttl{};          // the length that set `expires`: the longest wait after a clock step (L7)
+  Micros min_hold{};     // of the grant, from `acquired`: the lock stays closed after a crash
+  ServerTime born{};     // creation of this record
+  std::int64_t day = 0;  // days since 1970: last use of the lock, when it was entered in the index
 
   std::map<std::string, Counters> jobs;
-  std::map<std::string, std::int64_t> groups;  // attempt group -> remembered for kGroupMemory more
+  std::map<std::string, std::int64_t>
+      groups;  // attempt group -> kept for kGroupMemory after this time
   std::map<std::string, std::map<std::string, std::int64_t>>
-      once;                                  // job -> run identity -> when it was finished
-  std::map<std::string, std::int64_t> seen;  // "<owner>:<attempt>:<answer>" -> remembered until
+      once;                                     // job -> run identity -> when it was finished
+  std::map<std::string, std::int64_t> answers;  // "<owner>:<attempt>:<answer>" -> kept until
   bool operator==(const Record&) const = default;
 };
 
-// Version 0.1.0 dates a group at its grant and remembers it for a day. So a group is remembered for
-// 35 days by both versions when it is dated 34 days ahead.
+// Version 0.1.0 dates a group at its grant and keeps it for a day. With a date 34 days ahead, both
+// versions keep it for 35 days.
 inline constexpr Micros kGroupMemory = std::chrono::hours(24);
 inline constexpr Micros kGroupAhead = std::chrono::hours(34 * 24);
-inline constexpr std::size_t kGroupsNewest = 10'000;
-inline constexpr Micros kSeenMemory =
+inline constexpr std::size_t kMaxGroups = 10'000;
+inline constexpr Micros kAnswerMemory =
     std::chrono::minutes(10);  // or twice the ttl, if that is more
-inline constexpr std::size_t kOnceNewest = 128;
+inline constexpr std::size_t kMaxOnceMarks = 128;
 
-// Of a record with a longer text or a larger counter something else is the author: it is damaged.
-// Options have at most 200 bytes; a counter leaves room for the longest run in ms.
-inline constexpr std::size_t kLongestText = 4'096;
-inline constexpr std::int64_t kLargestCounter = (std::int64_t{1} << 53) - 1 - 1'000'000'000'000;
+// A record with a longer text or a larger counter was written by another program: it is damaged.
+// Options have at most 200 bytes; a counter has room for the longest run in ms.
+inline constexpr std::size_t kMaxText = 4'096;
+inline constexpr std::int64_t kMaxCounter = (std::int64_t{1} << 53) - 1 - 1'000'000'000'000;
 
-// One verb each; the reply's `asked` is left for the store to fill in. `not_after` is the request's
-// give_up by the store's clock: after it nothing is changed and the answer is Stale (G5).
+// One function per verb. The store sets `sent_at` of the reply. `not_after` is the request's
+// give_up by the store's clock: after it, nothing changes and the reply is TooLate (G5).
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
-             Tenure tenure = Tenure::lease);
+             Expiry expiry = Expiry::lease);
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
-             Tenure tenure = Tenure::lease);
+             Expiry expiry = Expiry::lease);
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after);
 
-// release --force: ends a live lease in the ledger; its holder keeps the lock from others until it
-// releases it, or the lease ends. A lock that only its min-hold keeps closed is opened at once.
-Revoked revoke(Record& record, ServerTime now, Tenure tenure = Tenure::lease);
+// For release --force. Counts a live lease as revoked; its holder excludes other runs until it
+// releases the lock, or the lease ends. A lock that only its min-hold keeps closed is opened at
+// once.
+Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease);
 
-// Reads; changes nothing.
+// Changes nothing.
 LockView view(std::string lock, const Record& record, ServerTime now,
-              Tenure tenure = Tenure::lease);
+              Expiry expiry = Expiry::lease);
 
-// No store can do semaphores yet: the refusal they all give to slots other than 1.
+// The refusal of slots other than 1, by every store: no store supports them yet.
 std::optional<Unavailable> refuse_slots(const Request& request);
 
 }  // namespace cronlatch::rules

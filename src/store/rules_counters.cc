@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record counts, and the answers that were given for good.
+// The counters of a record, and its final answers.
 #include <algorithm>
 
-#include "store/rules_parts.h"
+#include "store/rules_internal.h"
 
 namespace cronlatch::rules {
 
@@ -21,18 +21,18 @@ void purge(Dated& dated, std::int64_t limit) {
 }
 
 bool answered(const Record& record, const Claim& claim, Answer answer, ServerTime now) {
-  const auto at = record.seen.find(key_of(claim, answer));
-  return at != record.seen.end() && now.us < at->second;
+  const auto at = record.answers.find(key_of(claim, answer));
+  return at != record.answers.end() && now.us < at->second;
 }
 
 void remember(Record& record, const Claim& claim, Answer answer, ServerTime now, Micros ttl) {
-  purge(record.seen, now.us);
-  record.seen[key_of(claim, answer)] = (now + std::max(kSeenMemory, 2 * ttl)).us;
+  purge(record.answers, now.us);
+  record.answers[key_of(claim, answer)] = (now + std::max(kAnswerMemory, 2 * ttl)).us;
   date_record(record, now);
 }
 
 void date_record(Record& record, ServerTime now) {
-  if (record.seat != Seat::none) record.day = now.us / kDayUs;
+  if (record.state != HoldState::none) record.day = now.us / kDayUs;
 }
 
 void count(Record& record, const std::string& job, std::string_view name, std::int64_t by) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record remembers of runs that have ended: attempt groups that were granted (L5), run
-// identities that are finished (K6).
+// The groups and marks of a record: attempt groups that were granted (L5), run identities that are
+// finished (K6).
 #include <algorithm>
 
-#include "store/rules_parts.h"
+#include "store/rules_internal.h"
 
 namespace cronlatch::rules {
 
 namespace {
 
-// Names break ties, as in a sorted set.
+// Equal dates are ordered by name, as in a sorted set of Redis.
 bool dated_before(const Dated::value_type& a, const Dated::value_type& b) {
   return a.second != b.second ? a.second < b.second : a.first < b.first;
 }
 
-// `wanted`, or as much later as makes `name` the newest though the clock went back: what is bounded
-// drops the oldest, and that must not be the entry that was just made.
+// `wanted`, or the later date that makes `name` the newest after a backward step of the clock. A
+// bounded list drops its oldest entries, and the new entry must not be among them.
 std::int64_t newest_date(const Dated& dated, const std::string& name, std::int64_t wanted) {
   const auto newest = std::max_element(dated.begin(), dated.end(), dated_before);
   if (newest == dated.end() || newest->second < wanted) return wanted;
@@ -31,17 +31,18 @@ void keep_newest(Dated& dated, std::size_t most) {
 
 bool group_was_granted(const Record& record, const std::string& group, ServerTime now) {
   if (group.empty()) return false;
-  if (record.seat != Seat::none && record.identity.group == group) return true;
+  if (record.state != HoldState::none && record.identity.group == group) return true;
   const auto at = record.groups.find(group);
   return at != record.groups.end() && at->second > (now - kGroupMemory).us;
 }
 
-void remember_group(Record& record, const std::string& group, GroupIs is, ServerTime now) {
+void remember_group(Record& record, const std::string& group, GroupState is, ServerTime now) {
   if (group.empty()) return;
   purge(record.groups, (now - kGroupMemory).us);
-  record.groups[group] =
-      is == GroupIs::finished ? now.us : newest_date(record.groups, group, (now + kGroupAhead).us);
-  keep_newest(record.groups, kGroupsNewest);
+  record.groups[group] = is == GroupState::finished
+                             ? now.us
+                             : newest_date(record.groups, group, (now + kGroupAhead).us);
+  keep_newest(record.groups, kMaxGroups);
 }
 
 bool is_done(const Record& record, const Identity& identity, Micros once_ttl, ServerTime now) {
@@ -52,13 +53,13 @@ bool is_done(const Record& record, const Identity& identity, Micros once_ttl, Se
 }
 
 void mark_done(Record& record, const Identity& identity, Micros once_ttl, ServerTime now) {
-  // A mark that is made again keeps its date.
+  // A repeated mark keeps its date.
   if (identity.once.empty() || once_ttl <= Micros{0} || is_done(record, identity, once_ttl, now))
     return;
   Dated& finished = record.once[identity.job];
   purge(finished, (now - once_ttl).us);
   finished[identity.once] = newest_date(finished, identity.once, now.us);
-  keep_newest(finished, kOnceNewest);
+  keep_newest(finished, kMaxOnceMarks);
 }
 
 }  // namespace cronlatch::rules

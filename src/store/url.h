@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The URL of a store, taken apart. Pure text: nothing is resolved or contacted, and a password in
-// it is refused because argv and logs are read by others.
+// The parts of a store URL. Text only: no name is resolved and nothing is contacted. A password in
+// the URL is refused, because other users can read argv and logs.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,34 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "core/store_schemes.h"
 
 namespace cronlatch {
 
 struct StoreUrl {
-  enum class Kind { file, redis };
-  Kind kind = Kind::file;
-  std::string directory;  // file
-  bool tls = false;       // redis: rediss://
+  std::string_view scheme;  // StoreScheme::name
+  StoreTransport transport = StoreTransport::local;
+  std::string directory;  // StoreTransport::local only; the members below: all others
   std::string user;
-  std::string
-      host;  // as written: a trailing dot means "no search domains"; IPv6 without its brackets
+  // As written: a trailing dot means "no search domains"; IPv6 without its brackets.
+  std::string host;
   std::uint16_t port = 6379;
   int db = 0;
 
-  // The host as certificates know it: without the trailing dot.
+  // The host as in a certificate: without the trailing dot.
   std::string name() const;
-  // host:port for people; [host]:port for IPv6.
+  // host:port, or [host]:port for IPv6.
   std::string where() const;
+  // The directory or host:port: what messages and metrics name the store by.
+  std::string endpoint() const;
   bool operator==(const StoreUrl&) const = default;
 };
 
-// What tells one store from another, for comparing alone: scheme, host, port, database and key
-// prefix, or the directory; no user. Two names of one host are two stores.
+// Differs for different stores; only for comparison. Scheme, host, port, database and key prefix,
+// or the directory; not the user. Two names of one host are two stores.
 std::string store_identity(const StoreUrl& url, std::string_view key_prefix);
 
-// Code::config naming the wrong part and showing a URL that is right.
+// Code::config: the message names the wrong part, the hint contains a correct URL.
 Result<StoreUrl> parse_store_url(std::string_view url);
 
 }  // namespace cronlatch

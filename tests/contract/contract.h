@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contract suite needs: worlds (one store each, empty, as several programs see it) and a
-// small synchronous driver that asks, waits with ppoll and steps, exactly as a run does. Knows no
+// For the contract suite: worlds (an empty store that several programs use), and a synchronous
+// driver that sends a request, waits with ppoll and steps, as a run does. Independent of the
 // backend.
 #pragma once
 
@@ -29,7 +29,7 @@ class World {
   virtual std::unique_ptr<Backend> open() = 0;
   virtual bool leased() const { return true; }
   virtual bool shared() const { return true; }
-  // Lets that much time pass by the store's clock.
+  // Moves the store's clock forward, or waits.
   virtual void pass(Millis time) = 0;
 };
 
@@ -55,8 +55,8 @@ inline std::optional<Reply> wait_and_step(Store& store, TimePoint limit) {
 }
 
 // The reply, or nothing when there was none within `patience`.
-inline std::optional<Reply> ask(Store& store, const Request& request,
-                                Millis patience = kPatience + Seconds(5)) {
+inline std::optional<Reply> send_and_wait(Store& store, const Request& request,
+                                          Millis patience = kPatience + Seconds(5)) {
   const TimePoint start = boot_now();
   store.send(request, start);
   std::optional<Reply> reply = store.step(PollSet{}, start);
@@ -74,39 +74,41 @@ class Program {
   }
 
   Acquire acquire() const {
-    Acquire question;
-    question.lock = lock_;
-    question.claim = claim_;
-    question.identity = identity_;
-    question.ttl = Millis(60'000);
-    question.once_ttl = Millis(3'600'000);
-    question.give_up = boot_now() + kPatience;
-    return question;
+    Acquire request;
+    request.lock = lock_;
+    request.claim = claim_;
+    request.identity = identity_;
+    request.ttl = Millis(60'000);
+    request.once_ttl = Millis(3'600'000);
+    request.give_up = boot_now() + kPatience;
+    return request;
   }
   Renew renew(Fence fence) const {
-    Renew question;
-    question.lock = lock_;
-    question.claim = claim_;
-    question.identity = identity_;
-    question.fence = fence;
-    question.ttl = Millis(60'000);
-    question.give_up = boot_now() + kPatience;
-    return question;
+    Renew request;
+    request.lock = lock_;
+    request.claim = claim_;
+    request.identity = identity_;
+    request.fence = fence;
+    request.ttl = Millis(60'000);
+    request.give_up = boot_now() + kPatience;
+    return request;
   }
   Release release(Fence fence, RunVerdict verdict = RunVerdict::succeeded) const {
-    Release question;
-    question.lock = lock_;
-    question.claim = claim_;
-    question.identity = identity_;
-    question.fence = fence;
-    question.verdict = verdict;
-    question.mark_done = verdict == RunVerdict::succeeded;
-    question.held = Millis(1'500);
-    question.once_ttl = Millis(3'600'000);
-    question.give_up = boot_now() + kPatience;
-    return question;
+    Release request;
+    request.lock = lock_;
+    request.claim = claim_;
+    request.identity = identity_;
+    request.fence = fence;
+    request.verdict = verdict;
+    request.mark_done = verdict == RunVerdict::succeeded;
+    request.held = Millis(1'500);
+    request.once_ttl = Millis(3'600'000);
+    request.give_up = boot_now() + kPatience;
+    return request;
   }
-  std::optional<Reply> operator()(const Request& request) { return ask(*backend_, request); }
+  std::optional<Reply> operator()(const Request& request) {
+    return send_and_wait(*backend_, request);
+  }
 
   LockView show() { return show(lock_); }
   LockView show(const std::string& lock) {

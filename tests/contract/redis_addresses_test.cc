@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store's name with several addresses: dead ones, silent ones, and ones that serve the wrong
+// A store's name with several addresses: dead addresses, silent ones, and ones with the wrong
 // role.
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ class AddressWorld : public World {
   AddressWorld(int port, const std::string& dns) {
     config_.host = "redis.test.";
     config_.port = static_cast<std::uint16_t>(port);
-    config_.greeting.where = "redis.test:" + std::to_string(port);
+    config_.login.where = "redis.test:" + std::to_string(port);
     config_.key_prefix = "cronlatch:";
     config_.resolver.servers = dns;
   }
@@ -29,7 +29,7 @@ class AddressWorld : public World {
   redis::RedisConfig config_;
 };
 
-// A socket of 127.0.0.2 that takes no connection and refuses none: its queue is full.
+// A socket of 127.0.0.2 that neither accepts nor refuses a connection: its queue is full.
 class SilentAddress {
  public:
   explicit SilentAddress(int port) {
@@ -53,16 +53,16 @@ class SilentAddress {
   bool ready_ = false;
 };
 
-TEST(RedisAddresses, AreTriedInTurnWhenTheFirstRefuses) {
+TEST(RedisAddresses, AreTriedInOrderWhenTheFirstRefuses) {
   const auto server = RedisServer::start();
   DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2", "127.0.0.1"}}});
   AddressWorld world(server->port(), dns.address());
   Program run(world, "shop/report", "aa11");
   const auto reply = run(run.acquire());
-  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+  EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
 }
 
-TEST(RedisAddresses, AreTriedInTurnWhenTheFirstIsSilent) {
+TEST(RedisAddresses, AreTriedInOrderWhenTheFirstDoesNotAnswer) {
   const auto server = RedisServer::start();
   const SilentAddress silent(server->port());
   ASSERT_TRUE(silent.ready());
@@ -71,12 +71,12 @@ TEST(RedisAddresses, AreTriedInTurnWhenTheFirstIsSilent) {
   Program run(world, "shop/report", "aa11");
   const TimePoint start = boot_now();
   const auto reply = run(run.acquire());
-  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+  EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
   EXPECT_LT(boot_now() - start, Millis(5'000));  // connect-timeout, by default
 }
 
-TEST(RedisAddresses, AreLeftForAnotherWhenTheyServeAReplica) {
-  // given: a server that has become a replica
+TEST(RedisAddresses, OfAReplicaAreTriedLastNextTime) {
+  // given: a server that is now a replica
   const auto master = RedisServer::start();
   RedisPeer replica(
       RedisPeer::to_eval("-READONLY You can't write against a read only replica.\r\n"),
@@ -85,12 +85,12 @@ TEST(RedisAddresses, AreLeftForAnotherWhenTheyServeAReplica) {
   AddressWorld world(master->port(), dns.address());
   Program run(world, "shop/report", "aa11");
   const auto refused = run(run.acquire());
-  ASSERT_NE(down_in(refused), nullptr) << said(refused);
+  ASSERT_NE(unavailable_in(refused), nullptr) << reply_text(refused);
   // when: its name gets a second address, behind the first
   dns.set({{"redis.test", {"127.0.0.2", "127.0.0.1"}}});
   const auto reply = run(run.acquire());
   // then
-  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+  EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
 }
 
 // TCP to a multicast address is refused by the kernel inside connect(), like an address without a
@@ -104,15 +104,15 @@ TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnce) {
   const TimePoint now = boot_now();
   run.backend().send(run.acquire(), now);
   const auto reply = run.backend().step(PollSet{}, now);
-  // then: not at the request's end, so that a run tries again within its usual gap
-  const Unavailable* down = down_in(reply);
-  ASSERT_NE(down, nullptr) << said(reply);
+  // then: before the request's deadline, so that a run retries after its usual pause
+  const Unavailable* down = unavailable_in(reply);
+  ASSERT_NE(down, nullptr) << reply_text(reply);
   EXPECT_TRUE(down->transient);
   EXPECT_TRUE(down->unsent);
   EXPECT_THAT(down->error.message, ::testing::HasSubstr("Network is unreachable"));
 }
 
-TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnceToTheLedgerToo) {
+TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnceByListToo) {
   RedisWorld world(spec_of("redis://" + std::string(kRefusedAtOnce) + ":6379"));
   const auto backend = world.open();
   // when
@@ -124,21 +124,21 @@ TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnceToTheLedgerToo) 
   EXPECT_THAT(view.error().message, ::testing::HasSubstr("Network is unreachable"));
 }
 
-TEST(RedisAddresses, ThatTheKernelRefusedAreLeftForAnotherAtTheNextTry) {
+TEST(RedisAddresses, ThatTheKernelRefusedAreTriedLastNextTime) {
   const auto server = RedisServer::start();
   DnsServer dns(DnsServer::Records{{"redis.test", {kRefusedAtOnce}}});
   AddressWorld world(server->port(), dns.address());
   Program run(world, "shop/report", "aa11");
   const TimePoint start = boot_now();
   const auto refused = run(run.acquire());
-  ASSERT_NE(down_in(refused), nullptr) << said(refused);
+  ASSERT_NE(unavailable_in(refused), nullptr) << reply_text(refused);
   EXPECT_LT(boot_now() - start, kPatience);
-  EXPECT_THAT(said(refused), ::testing::HasSubstr("Network is unreachable"));
+  EXPECT_THAT(reply_text(refused), ::testing::HasSubstr("Network is unreachable"));
   // when
   dns.set({{"redis.test", {kRefusedAtOnce, "127.0.0.1"}}});
   const auto reply = run(run.acquire());
   // then
-  EXPECT_NE(granted_in(reply), nullptr) << said(reply);
+  EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
 }
 
 }  // namespace

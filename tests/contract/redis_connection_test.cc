@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the Redis store reaches a real server: plain, over TLS with every kind of certificate, IPv6,
-// database, users.
+// Connections of the Redis store to a real server: plain, over TLS with every kind of certificate,
+// IPv6, database, users.
 #include "contract/redis_support.h"
 #include "support/certificates.h"
 
@@ -10,10 +10,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Making certificates takes longer than all else in this file.
+// Created once: this takes longer than all other tests in this file.
 const Certificates& certificates() {
-  static const Certificates made;
-  return made;
+  static const Certificates certificates;
+  return certificates;
 }
 
 std::string tls_url(const RedisServer& server, const std::string& host = "127.0.0.1") {
@@ -35,21 +35,21 @@ void expect_granted_and_freed(const StoreSpec& spec) {
   static int owners = 0;  // a claim is answered once
   RedisProgram run(spec, "aa" + std::to_string(++owners));
   const auto reply = run(run.program.acquire());
-  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  ASSERT_NE(granted_in(reply), nullptr) << reply_text(reply);
   const auto release = run(run.program.release(granted_in(reply)->fence));
-  EXPECT_EQ(release, Reply(Released{})) << said(release);
+  EXPECT_EQ(release, Reply(Released{})) << reply_text(release);
 }
 
-// Final, of that code, and its message holds `words`.
+// A final error with this code, whose message contains `words`.
 void expect_refused(const StoreSpec& spec, Code code, const std::string& words) {
   RedisProgram run(spec);
   const auto reply = run(run.program.acquire());
-  ASSERT_NE(down_in(reply), nullptr) << said(reply);
-  EXPECT_EQ(down_in(reply)->error.code, code) << said(reply);
-  EXPECT_THAT(down_in(reply)->error.message, HasSubstr(words));
-  EXPECT_NE(down_in(reply)->error.hint, "");
-  EXPECT_FALSE(down_in(reply)->transient);
-  EXPECT_TRUE(down_in(reply)->unsent);
+  ASSERT_NE(unavailable_in(reply), nullptr) << reply_text(reply);
+  EXPECT_EQ(unavailable_in(reply)->error.code, code) << reply_text(reply);
+  EXPECT_THAT(unavailable_in(reply)->error.message, HasSubstr(words));
+  EXPECT_NE(unavailable_in(reply)->error.hint, "");
+  EXPECT_FALSE(unavailable_in(reply)->transient);
+  EXPECT_TRUE(unavailable_in(reply)->unsent);
 }
 
 TEST(RedisStore, GrantsAndFreesOverPlainTcp) {
@@ -81,7 +81,7 @@ TEST(RedisStore, NamesADatabaseThatDoesNotExist) {
   expect_refused(spec_of(plain_url(*server) + "/99"), Code::config, "no database 99");
 }
 
-TEST(RedisStore, SignsInAsAUserThatMayOnlyUseItsKeys) {
+TEST(RedisStore, LogsInAsAUserThatMayOnlyUseItsKeys) {
   const auto server = RedisServer::start();
   redis_command(server->port(), {"ACL", "SETUSER", "jobs", "on", ">s3cret-word", "~cronlatch:*",
                                  "+@all", "-@dangerous"});
@@ -115,7 +115,7 @@ TEST(RedisStore, RefusesACertificateForAnotherName) {
   expect_refused(trusting(tls_url(*server, "localhost")), Code::tls, "is not for localhost");
 }
 
-TEST(RedisStore, AcceptsTheNameThatTlsServerNameSays) {
+TEST(RedisStore, AcceptsTheNameInTlsServerName) {
   const auto server = server_with(certificates().wrong_name());
   StoreSpec spec = trusting(tls_url(*server));
   spec.tls_server_name = "elsewhere.example.";
@@ -140,17 +140,17 @@ TEST(RedisStore, RefusesACertificateOfAnUnknownCa) {
   expect_refused(trusting(tls_url(*server)), Code::tls, "unknown CA");
 }
 
-TEST(RedisStore, SkipsTheChecksOnlyWhenToldTo) {
+TEST(RedisStore, SkipsVerificationOnlyWithTlsSkipVerify) {
   const auto server = server_with(certificates().unknown_ca());
   StoreSpec spec = trusting(tls_url(*server));
   spec.tls_skip_verify = true;
   expect_granted_and_freed(spec);
 }
 
-TEST(RedisStore, ShowsItsClientCertificate) {
+TEST(RedisStore, SendsItsClientCertificate) {
   const auto server = RedisServer::start_tls(certificates(), {"--tls-auth-clients", "yes"});
   StoreSpec spec = trusting(tls_url(*server));
-  expect_refused(spec, Code::tls, "asks for a client certificate");
+  expect_refused(spec, Code::tls, "requires a client certificate");
   spec.tls_cert = certificates().client().cert;
   spec.tls_key = certificates().client().key;
   expect_granted_and_freed(spec);
@@ -158,23 +158,24 @@ TEST(RedisStore, ShowsItsClientCertificate) {
   expect_refused(spec, Code::config, "tls-key");
 }
 
-// Redis waits for the end of a line that never ends; a server that answers is in
-// redis_peer_test.cc.
-TEST(RedisStore, HintsAtRedisWhenAPlainPortIsSilent) {
+// Redis waits for the end of a line; redis_errors_test.cc tests a server that answers.
+//
+TEST(RedisStore, HintsAtRedisWhenAPlainPortDoesNotAnswer) {
   const auto server = RedisServer::start();
   RedisProgram run(trusting("rediss://127.0.0.1:" + std::to_string(server->port())));
   const auto reply = run(run.hasty_acquire());
-  ASSERT_NE(down_in(reply), nullptr) << said(reply);
-  EXPECT_THAT(down_in(reply)->error.message, HasSubstr("the TLS handshake")) << said(reply);
-  EXPECT_THAT(down_in(reply)->error.hint, HasSubstr("redis://")) << said(reply);
+  ASSERT_NE(unavailable_in(reply), nullptr) << reply_text(reply);
+  EXPECT_THAT(unavailable_in(reply)->error.message, HasSubstr("the TLS handshake"))
+      << reply_text(reply);
+  EXPECT_THAT(unavailable_in(reply)->error.hint, HasSubstr("redis://")) << reply_text(reply);
 }
 
-TEST(RedisStore, HintsAtRedissWhenAPortSpeaksTls) {
+TEST(RedisStore, HintsAtRedissWhenAPortUsesTls) {
   const auto server = RedisServer::start_tls(certificates());
   RedisProgram run(spec_of("redis://127.0.0.1:" + std::to_string(server->tls_port())));
   const auto reply = run(run.program.acquire());
-  ASSERT_NE(down_in(reply), nullptr) << said(reply);
-  EXPECT_THAT(down_in(reply)->error.hint, HasSubstr("rediss://")) << said(reply);
+  ASSERT_NE(unavailable_in(reply), nullptr) << reply_text(reply);
+  EXPECT_THAT(unavailable_in(reply)->error.hint, HasSubstr("rediss://")) << reply_text(reply);
 }
 
 TEST(RedisStore, NamesACaFileThatCannotBeRead) {
@@ -183,7 +184,7 @@ TEST(RedisStore, NamesACaFileThatCannotBeRead) {
   spec.tls_ca = certificates().dir() + "/missing.crt";
   expect_refused(spec, Code::config, "missing.crt: No such file");
   spec.tls_ca = certificates().good().key;
-  expect_refused(spec, Code::config, "no certificate in");
+  expect_refused(spec, Code::config, "contains no certificate");
 }
 
 TEST(RedisStore, RefusesACertificateWithoutItsKeyBeforeAnythingIsContacted) {
@@ -194,13 +195,13 @@ TEST(RedisStore, RefusesACertificateWithoutItsKeyBeforeAnythingIsContacted) {
   EXPECT_EQ(backend.error().code, Code::config);
 }
 
-TEST(RedisStore, SaysThatNobodyListens) {
+TEST(RedisStore, ReportsThatNoServerListens) {
   RedisProgram run(spec_of("redis://127.0.0.1:" + std::to_string(free_port())));
   const auto reply = run(run.program.acquire());
-  ASSERT_NE(down_in(reply), nullptr) << said(reply);
-  EXPECT_THAT(down_in(reply)->error.message, HasSubstr("Connection refused"));
-  EXPECT_TRUE(down_in(reply)->transient);
-  EXPECT_TRUE(down_in(reply)->unsent);
+  ASSERT_NE(unavailable_in(reply), nullptr) << reply_text(reply);
+  EXPECT_THAT(unavailable_in(reply)->error.message, HasSubstr("Connection refused"));
+  EXPECT_TRUE(unavailable_in(reply)->transient);
+  EXPECT_TRUE(unavailable_in(reply)->unsent);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error matrix: every class of trouble a Redis server can make, for every verb, with its stated
-// outcome. A scripted peer says what a real server cannot be made to say; redis_trouble_test.cc has
-// what it can.
+// The error matrix: every class of error of a Redis server, for every verb, with its outcome. A
+// scripted peer sends what a real server does not send on request; redis_refusal_test.cc has
+// the errors of a real server.
 #include "contract/redis_support.h"
 #include "support/redis_peer.h"
 
@@ -13,7 +13,7 @@ using ::testing::Not;
 
 enum class After { keeps, drops };  // the connection
 
-struct Trouble {
+struct ErrorCase {
   const char* name;
   std::string answer;  // to EVAL
   Code code;
@@ -22,7 +22,7 @@ struct Trouble {
   After after;
 };
 
-std::vector<Trouble> troubles() {
+std::vector<ErrorCase> error_cases() {
   const auto error = [](const std::string& text) { return "-" + text + "\r\n"; };
   using enum After;
   const Code down = Code::unreachable;
@@ -62,41 +62,41 @@ std::vector<Trouble> troubles() {
   };
 }
 
-class RedisErrors : public ::testing::TestWithParam<Trouble> {
+class RedisErrors : public ::testing::TestWithParam<ErrorCase> {
  protected:
   RedisPeer peer_{RedisPeer::to_eval(GetParam().answer)};
   RedisProgram run_{spec_of(peer_.url())};
 
   static constexpr Millis kPatience{1'500};
-  void expect_stated(Request request) {
-    const Trouble& stated = GetParam();
+  void expect_listed(Request request) {
+    const ErrorCase& expected = GetParam();
     for (int round = 1; round <= 2; ++round) {
       std::visit([](auto& verb) { verb.give_up = boot_now() + kPatience; }, request);
       const auto reply = run_(request);
-      ASSERT_NE(down_in(reply), nullptr) << said(reply);
-      EXPECT_EQ(down_in(reply)->error.code, stated.code) << said(reply);
-      EXPECT_EQ(down_in(reply)->transient, stated.transient) << said(reply);
-      EXPECT_EQ(down_in(reply)->unsent, stated.unexecuted) << said(reply);
-      EXPECT_NE(down_in(reply)->error.hint, "");
-      EXPECT_THAT(down_in(reply)->error.message, HasSubstr(std::to_string(peer_.port())));
+      ASSERT_NE(unavailable_in(reply), nullptr) << reply_text(reply);
+      EXPECT_EQ(unavailable_in(reply)->error.code, expected.code) << reply_text(reply);
+      EXPECT_EQ(unavailable_in(reply)->transient, expected.transient) << reply_text(reply);
+      EXPECT_EQ(unavailable_in(reply)->unsent, expected.unexecuted) << reply_text(reply);
+      EXPECT_NE(unavailable_in(reply)->error.hint, "");
+      EXPECT_THAT(unavailable_in(reply)->error.message, HasSubstr(std::to_string(peer_.port())));
     }
-    EXPECT_EQ(peer_.connections(), stated.after == After::drops ? 2 : 1);
+    EXPECT_EQ(peer_.connections(), expected.after == After::drops ? 2 : 1);
   }
 };
 
-TEST_P(RedisErrors, HaveTheirStatedOutcomeForAcquire) { expect_stated(run_.program.acquire()); }
-TEST_P(RedisErrors, HaveTheirStatedOutcomeForRenew) { expect_stated(run_.program.renew(7)); }
-TEST_P(RedisErrors, HaveTheirStatedOutcomeForRelease) { expect_stated(run_.program.release(7)); }
-TEST_P(RedisErrors, HaveTheirStatedOutcomeForRevoke) {
+TEST_P(RedisErrors, HaveTheListedOutcomeForAcquire) { expect_listed(run_.program.acquire()); }
+TEST_P(RedisErrors, HaveTheListedOutcomeForRenew) { expect_listed(run_.program.renew(7)); }
+TEST_P(RedisErrors, HaveTheListedOutcomeForRelease) { expect_listed(run_.program.release(7)); }
+TEST_P(RedisErrors, HaveTheListedOutcomeForRevoke) {
   const auto revoked = run_.program.backend().revoke("shop/report", boot_now() + kPatience);
   ASSERT_FALSE(revoked.ok());
   EXPECT_EQ(revoked.error().code, GetParam().code) << revoked.error().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Classes, RedisErrors, ::testing::ValuesIn(troubles()),
-                         [](const auto& trouble) { return std::string(trouble.param.name); });
+INSTANTIATE_TEST_SUITE_P(Classes, RedisErrors, ::testing::ValuesIn(error_cases()),
+                         [](const auto& error_case) { return std::string(error_case.param.name); });
 
-// ---- what goes wrong before the first request ----
+// ---- errors before the first request ----
 
 // A peer that answers `command` with `answer`, everything else as usual.
 RedisPeer::Script instead(const std::string& command, const std::string& answer) {
@@ -109,14 +109,14 @@ Unavailable down_from(RedisPeer& peer, StoreSpec spec, Millis patience = Millis(
   spec.url = peer.url();
   RedisProgram run(spec);
   const auto reply = run(run.hasty_acquire(patience));
-  if (down_in(reply) == nullptr) {
-    ADD_FAILURE() << said(reply);
+  if (unavailable_in(reply) == nullptr) {
+    ADD_FAILURE() << reply_text(reply);
     return {};
   }
-  return *down_in(reply);
+  return *unavailable_in(reply);
 }
 
-TEST(RedisGreeting, NeverShowsThePasswordThatAnOldServerRepeats) {
+TEST(RedisLogin, DoesNotShowThePasswordThatAnOldServerRepeats) {
   StoreSpec spec;
   spec.password = Secret("hunter2-canary");
   RedisPeer peer(instead("HELLO",
@@ -128,7 +128,7 @@ TEST(RedisGreeting, NeverShowsThePasswordThatAnOldServerRepeats) {
   EXPECT_THAT(down.error.message + down.error.hint, Not(HasSubstr("hunter2")));
 }
 
-TEST(RedisGreeting, NeverShowsThePasswordInAnyOtherError) {
+TEST(RedisLogin, DoesNotShowThePasswordInAnyOtherError) {
   StoreSpec spec;
   spec.password = Secret("hunter2-canary");
   RedisPeer peer(instead("HELLO", "-ERR strange hunter2-canary and hunter2-canary\r\n"));
@@ -136,19 +136,19 @@ TEST(RedisGreeting, NeverShowsThePasswordInAnyOtherError) {
   EXPECT_THAT(down.error.message, HasSubstr("strange *** and ***"));
 }
 
-TEST(RedisGreeting, RefusesAServerThatIsTooOld) {
+TEST(RedisLogin, RefusesAServerThatIsTooOld) {
   RedisPeer peer(instead("HELLO", "*2\r\n$7\r\nversion\r\n$5\r\n6.0.9\r\n"));
   const Unavailable down = down_from(peer, {});
   EXPECT_EQ(down.error.code, Code::config);
   EXPECT_FALSE(down.transient);
 }
 
-TEST(RedisGreeting, RefusesASentinel) {
+TEST(RedisLogin, RefusesASentinel) {
   RedisPeer peer(instead("HELLO", "*2\r\n$4\r\nmode\r\n$8\r\nsentinel\r\n"));
   EXPECT_EQ(down_from(peer, {}).error.code, Code::config);
 }
 
-TEST(RedisGreeting, TakesAServerThatIsFullForATransientTrouble) {
+TEST(RedisLogin, ReportsAServerWithTooManyClientsAsTransient) {
   RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
                  "-ERR max number of clients reached\r\n");
   const Unavailable down = down_from(peer, {});
@@ -157,7 +157,7 @@ TEST(RedisGreeting, TakesAServerThatIsFullForATransientTrouble) {
   EXPECT_THAT(down.error.message, HasSubstr("too many clients"));
 }
 
-TEST(RedisGreeting, TellsWhoIsNoRedisServer) {
+TEST(RedisLogin, ReportsAnotherProtocol) {
   RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
                  "220 mail.example.com ESMTP\r\n");
   const Unavailable down = down_from(peer, {});
@@ -165,28 +165,28 @@ TEST(RedisGreeting, TellsWhoIsNoRedisServer) {
   EXPECT_THAT(down.error.message, HasSubstr("not the Redis protocol"));
 }
 
-TEST(RedisGreeting, TellsAPlainPortThatAnswersFromTls) {
+TEST(RedisLogin, ReportsAPortWithoutTls) {
   RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
                  "-ERR Protocol error: unbalanced quotes in request\r\n");
   StoreSpec spec = spec_of("rediss://127.0.0.1:" + std::to_string(peer.port()));
   spec.tls_skip_verify = true;
   RedisProgram run(spec);
   const auto reply = run(run.hasty_acquire(Millis(2'000)));
-  ASSERT_NE(down_in(reply), nullptr) << said(reply);
-  EXPECT_EQ(down_in(reply)->error.code, Code::tls) << said(reply);
-  EXPECT_THAT(down_in(reply)->error.message, HasSubstr("does not speak TLS"));
+  ASSERT_NE(unavailable_in(reply), nullptr) << reply_text(reply);
+  EXPECT_EQ(unavailable_in(reply)->error.code, Code::tls) << reply_text(reply);
+  EXPECT_THAT(unavailable_in(reply)->error.message, HasSubstr("does not use TLS"));
 }
 
-// ---- answers without manners ----
+// ---- invalid answers ----
 
-TEST(RedisAnswers, ArriveWholeWhenTheyTrickle) {
+TEST(RedisAnswers, AreCompleteWhenTheyArriveInParts) {
   const std::string granted =
       "*5\r\n$7\r\ngranted\r\n$16\r\n1800000000000000\r\n$1\r\n0\r\n$16\r\n1800000000000000\r\n$"
       "1\r\n0\r\n";
   RedisPeer peer(RedisPeer::to_eval(granted), RedisPeer::Pace::byte_by_byte);
   RedisProgram run(spec_of(peer.url()));
   const auto reply = run(run.program.acquire());
-  ASSERT_NE(granted_in(reply), nullptr) << said(reply);
+  ASSERT_NE(granted_in(reply), nullptr) << reply_text(reply);
   EXPECT_EQ(granted_in(reply)->fence, 1'800'000'000'000'000u);
 }
 
@@ -202,22 +202,22 @@ TEST(RedisAnswers, AreRefusedWhenTheyAreTooLarge) {
   }
 }
 
-TEST(RedisAnswers, OfTheWrongShapeAreNoGrant) {
+TEST(RedisAnswers, OfTheWrongTypeAreNotGrants) {
   for (const std::string answer : {"+OK\r\n", ":1\r\n", "$-1\r\n", "*0\r\n",
                                    "*1\r\n$7\r\ngranted\r\n", "*1\r\n*1\r\n*1\r\n+x\r\n"}) {
     RedisPeer peer(RedisPeer::to_eval(answer));
     RedisProgram run(spec_of(peer.url()));
     const auto reply = run(run.hasty_acquire());
-    EXPECT_NE(down_in(reply), nullptr) << answer << said(reply);
+    EXPECT_NE(unavailable_in(reply), nullptr) << answer << reply_text(reply);
   }
 }
 
-TEST(RedisAnswers, ThatNobodyAskedForEndTheConnection) {
+TEST(RedisAnswers, WithoutACommandEndTheConnection) {
   RedisPeer peer([](const RedisPeer::Command& command) {
     return RedisPeer::usual(command) + (command[0] == "TIME" ? "+surprise\r\n" : "");
   });
   const Unavailable down = down_from(peer, {});
-  EXPECT_THAT(down.error.message, HasSubstr("nobody asked for"));
+  EXPECT_THAT(down.error.message, HasSubstr("an answer without a command"));
 }
 
 }  // namespace

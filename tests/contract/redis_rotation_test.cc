@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passwords and certificates that are replaced while a program holds a lock: a new connection uses
-// what the files hold then.
+// the new content of the files.
 #include <sys/inotify.h>
 
 #include <filesystem>
@@ -17,15 +17,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const Certificates& certificates() {
-  static const Certificates made;
-  return made;
+  static const Certificates certificates;
+  return certificates;
 }
 
 // A program that holds the lock, and the connection to its store.
 struct Holder {
   explicit Holder(StoreSpec spec) : run(watched(std::move(spec))) {
     const auto reply = run(run.program.acquire());
-    if (granted_in(reply) == nullptr) ADD_FAILURE() << said(reply);
+    if (granted_in(reply) == nullptr) ADD_FAILURE() << reply_text(reply);
     if (granted_in(reply) != nullptr) fence = granted_in(reply)->fence;
   }
   StoreSpec watched(StoreSpec spec) {
@@ -43,7 +43,7 @@ void close_connections(const RedisServer& server) {
   redis_command(server.port(), {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
 }
 
-bool is_kept(const std::optional<Reply>& reply) {
+bool is_renewed(const std::optional<Reply>& reply) {
   return reply && std::holds_alternative<Renewed>(*reply);
 }
 
@@ -76,15 +76,15 @@ TEST_F(RedisPasswordRotation, ReachesTheNextConnection) {
   Holder holder(spec());
   rotate_on_the_server();
   close_connections(*server);
-  // The file still holds the old one
+  // The file still contains the old one
   const auto refused = holder.renew();
-  ASSERT_NE(down_in(refused), nullptr) << said(refused);
-  EXPECT_EQ(down_in(refused)->error.code, Code::auth);
+  ASSERT_NE(unavailable_in(refused), nullptr) << reply_text(refused);
+  EXPECT_EQ(unavailable_in(refused)->error.code, Code::auth);
   // when
   password = "new";
   const auto renewed = holder.renew();
   // then
-  EXPECT_TRUE(is_kept(renewed)) << said(renewed);
+  EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
   EXPECT_TRUE(holder.warnings.empty());
 }
 
@@ -92,32 +92,32 @@ TEST_F(RedisPasswordRotation, LeavesAnOpenConnectionUsable) {
   Holder holder(spec());
   rotate_on_the_server();
   const auto renewed = holder.renew();
-  EXPECT_TRUE(is_kept(renewed)) << said(renewed);
+  EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
   EXPECT_EQ(sent_at, 0) << "the first connection uses what was read at the start";
 }
 
-TEST_F(RedisPasswordRotation, ThatCannotBeReadLeavesTheLastPasswordInUseAndWarnsOnce) {
+TEST_F(RedisPasswordRotation, ThatCannotBeReadKeepsTheLastPasswordAndWarnsOnce) {
   Holder holder(spec());
   broken = true;
   for (int i = 0; i < 3; ++i) {
     close_connections(*server);
     const auto renewed = holder.renew();
-    EXPECT_TRUE(is_kept(renewed)) << said(renewed);
+    EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
   }
   EXPECT_THAT(holder.warnings, ElementsAre(HasSubstr("password-file: cannot be read")));
-  // when it can be read for a while
+  // when it is readable for some time
   broken = false;
   close_connections(*server);
-  EXPECT_TRUE(is_kept(holder.renew()));
+  EXPECT_TRUE(is_renewed(holder.renew()));
   broken = true;
   close_connections(*server);
-  EXPECT_TRUE(is_kept(holder.renew()));
-  // then that is another warning
+  EXPECT_TRUE(is_renewed(holder.renew()));
+  // then there is another warning
   EXPECT_EQ(holder.warnings.size(), 2u);
   EXPECT_EQ(sent_at, 5);
 }
 
-// Certificates in files that are replaced by rename, as tools do it.
+// Certificates in files that are replaced by rename, as tools replace them.
 class RedisCertificateRotation : public ::testing::Test {
  protected:
   RedisCertificateRotation() {
@@ -153,33 +153,33 @@ TEST_F(RedisCertificateRotation, OfTheCaReachesTheNextConnection) {
                                  "tls-key-file", certificates().unknown_ca().key});
   close_connections(*server);
   const auto refused = holder.renew();
-  ASSERT_NE(down_in(refused), nullptr) << said(refused);
-  EXPECT_EQ(down_in(refused)->error.code, Code::tls);
+  ASSERT_NE(unavailable_in(refused), nullptr) << reply_text(refused);
+  EXPECT_EQ(unavailable_in(refused)->error.code, Code::tls);
   // when
   put("ca.crt", certificates().other_ca());
   const auto renewed = holder.renew();
   // then
-  EXPECT_TRUE(is_kept(renewed)) << said(renewed);
+  EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
 }
 
-TEST_F(RedisCertificateRotation, HalfDoneLeavesTheLastCertificateInUseAndWarnsOnce) {
+TEST_F(RedisCertificateRotation, ThatIsIncompleteKeepsTheLastCertificateAndWarnsOnce) {
   Holder holder(spec());
   // when: the key does not belong to the certificate
   put("tls.crt", certificates().unknown_ca().cert);
   for (int i = 0; i < 2; ++i) {
     close_connections(*server);
     const auto renewed = holder.renew();
-    EXPECT_TRUE(is_kept(renewed)) << said(renewed);
+    EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
   }
   // then
   EXPECT_THAT(holder.warnings, ElementsAre(HasSubstr("is not the key of")));
-  // when: it is done, and the server accepts only the new certificate
+  // when: the replacement is complete, and the server accepts only the new certificate
   put("tls.key", certificates().unknown_ca().key);
   set_on_the_server("tls-ca-cert-file", certificates().other_ca());
   close_connections(*server);
   const auto renewed = holder.renew();
   // then
-  EXPECT_TRUE(is_kept(renewed)) << said(renewed);
+  EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
   EXPECT_EQ(holder.warnings.size(), 1u);
 }
 
@@ -206,13 +206,13 @@ TEST_F(RedisCertificateRotation, ReadsFilesOfANewConnectionOnlyWhenTheyWereRepla
   EXPECT_TRUE(opened.any());
   // when: nothing was replaced
   close_connections(*server);
-  EXPECT_TRUE(is_kept(holder.renew()));
+  EXPECT_TRUE(is_renewed(holder.renew()));
   EXPECT_FALSE(opened.any());
-  // when: one was
+  // when: one file was replaced
   put("tls.key", certificates().client().key);
   (void)opened.any();
   close_connections(*server);
-  EXPECT_TRUE(is_kept(holder.renew()));
+  EXPECT_TRUE(is_renewed(holder.renew()));
   EXPECT_TRUE(opened.any());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// URLs of stores. Oracles: a URL that is understood is understood alike when it is written again; a
-// password is refused wherever it stands and never repeated; messages are one line.
+// URLs of stores. Oracles: an accepted URL that is written again gives the same parts; a password
+// is refused in every place and no error contains it; messages are one line.
 #include "base/result.h"
 #include "fuzz/oracle.h"
 #include "store/url.h"
@@ -12,8 +12,8 @@ using namespace cronlatch;
 constexpr std::string_view kPassword = "c4n4ry-Pa55";
 
 std::string written(const StoreUrl& url) {
-  if (url.kind == StoreUrl::Kind::file) return "file://" + url.directory;
-  std::string text = url.tls ? "rediss://" : "redis://";
+  std::string text = std::string(url.scheme) + "://";
+  if (url.transport == StoreTransport::local) return text + url.directory;
   if (!url.user.empty()) text += url.user + "@";
   return text + url.where() + "/" + std::to_string(url.db);
 }
@@ -28,7 +28,7 @@ void understood_alike(std::string_view text) {
   const Result<StoreUrl> again = parse_store_url(written(*url));
   fuzz::must(again.ok(), "what was understood can be written again");
   fuzz::must(*again == *url, "and means the same");
-  if (url->kind == StoreUrl::Kind::redis)
+  if (url->transport != StoreTransport::local)
     fuzz::must(url->port != 0 && !url->host.empty(), "a server has an address");
 }
 
@@ -36,7 +36,8 @@ void keeps_the_password(const std::string& text) {
   const Result<StoreUrl> url = parse_store_url(text);
   if (url) {
     // Understood as something else than a password: then it must not have looked like one.
-    fuzz::must(url->kind == StoreUrl::Kind::file, "a password in the URL of a server is refused");
+    fuzz::must(url->transport == StoreTransport::local,
+               "a password in the URL of a server is refused");
     return;
   }
   fuzz::must(!fuzz::contains(url.error().message + url.error().hint, kPassword),

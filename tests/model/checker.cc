@@ -5,7 +5,7 @@ namespace cronlatch::model {
 namespace {
 
 bool same_lease(const rules::Record& a, const rules::Record& b) {
-  return a.claim == b.claim && a.fence == b.fence && a.seat == b.seat && a.acquired == b.acquired;
+  return a.claim == b.claim && a.fence == b.fence && a.state == b.state && a.acquired == b.acquired;
 }
 
 const std::string& owner_of(const Request& request) {
@@ -44,7 +44,8 @@ void Checker::executed(const Request& request, const rules::Record& before,
   // After a loss of data the holder of a newer grant may replace an older record.
   const bool newer =
       !exclusive_ && std::holds_alternative<Renew>(request) && after.fence > before.fence;
-  const bool lease = before.seat == rules::Seat::held || before.seat == rules::Seat::revoked;
+  const bool lease =
+      before.state == rules::HoldState::held || before.state == rules::HoldState::revoked;
   if (!std::holds_alternative<Acquire>(request) && lease && !mine && !newer &&
       !same_lease(before, after))
     report("S3: a call by somebody else changed the lease");
@@ -53,7 +54,7 @@ void Checker::executed(const Request& request, const rules::Record& before,
 
 void Checker::law(const rules::Record& record) {
   for (const auto& [job, counters] : record.jobs) {
-    const bool open = record.seat == rules::Seat::held && record.identity.job == job;
+    const bool open = record.state == rules::HoldState::held && record.identity.job == job;
     const std::int64_t closed =
         counters.get("released") + counters.get("stolen") + counters.get("revoked");
     if (counters.get("acquired") != closed + (open ? 1 : 0))

@@ -77,11 +77,11 @@ class World {
   }
   // A replica stops to follow, and takes over a while later.
   void lag() {
-    later(chance_.between(0, 30 * kS), [this, kept = server_.kept()] { roll_back(kept); });
+    later(chance_.between(0, 30 * kS), [this, records = server_.records()] { roll_back(records); });
   }
-  void roll_back(const MemoryServer::Renewed& kept) {
+  void roll_back(const MemoryServer::Records& records) {
     checker_.store_forgot();
-    server_.go_back_to(kept);
+    server_.restore(records);
     ++seen_.rolled_back;
     note(nullptr, "roll back");
   }
@@ -159,7 +159,7 @@ class World {
     feed(c, SignalArrived{SIGTERM});
   }
   void revoke() {
-    if (server_.record("l").seat == rules::Seat::held) ++seen_.revoked;
+    if (server_.record("l").state == rules::HoldState::held) ++seen_.revoked;
     server_.revoke("l");
     checker_.law(server_.record("l"));
     note(nullptr, "revoke");
@@ -362,7 +362,7 @@ class World {
       if (g->stole) ++seen_.stolen;
     }
     if (const Renewed* k = std::get_if<Renewed>(&reply);
-        k != nullptr && k->restored && before.seat != rules::Seat::none)
+        k != nullptr && k->restored && before.state != rules::HoldState::none)
       ++seen_.restored_older;
     if (std::holds_alternative<Busy>(reply)) ++seen_.busy;
     if (const Busy* busy = std::get_if<Busy>(&reply)) check_l2(*busy);

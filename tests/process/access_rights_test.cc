@@ -119,7 +119,7 @@ TEST_F(AccessRights, ACommandThatTheServerDoesNotHaveEndsWith78AndIsNamed) {
     Program program(run({"--job", "ns/a", "--once-per", "tick"}, {"touch", go(), "exit", "0"}));
     // Then
     EXPECT_EQ(program.exit_code(), 78) << program.err();
-    EXPECT_THAT(program.err(), HasSubstr("the server has no command " + command));
+    EXPECT_THAT(program.err(), HasSubstr("the server does not have the command " + command));
     EXPECT_FALSE(exists(go())) << command;
     EXPECT_EQ(keys(), 0) << command;
   }

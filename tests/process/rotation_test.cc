@@ -111,7 +111,7 @@ TEST_F(TlsGated, CredentialsThatCannotBeReadForAWhileDoNotEndARun) {
   command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   const std::int64_t before = lease_end();
   // Then
-  EXPECT_TRUE(program.complains("those of the last connection are used")) << program.err();
+  EXPECT_TRUE(program.complains("using those of the last connection")) << program.err();
   EXPECT_TRUE(program.until([&] { return lease_end() > before; })) << program.err();
   touch(go());
   EXPECT_EQ(program.exit_code(), 5) << program.err();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec without a server: names of keys, what is sent, and that nothing a far end says is taken
-// on trust.
+// The codec without a server: names of keys, encoded requests, and the checks of every field of a
+// reply.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -33,7 +33,7 @@ std::vector<std::string> after_script(const std::vector<std::string>& command) {
   return {command.begin() + 2, command.end()};
 }
 
-TEST(ScriptCodec, SendsTheTextEveryKeyAndEveryArgument) {
+TEST(ScriptCodec, EncodesTheTextEveryKeyAndEveryArgument) {
   const auto command = redis::encode(acquire(), "p:", kNow);
 
   EXPECT_EQ(command[0], "EVAL");
@@ -46,7 +46,7 @@ TEST(ScriptCodec, SendsTheTextEveryKeyAndEveryArgument) {
                                 "86400000000", "timed_out", "4000", "2", "60000000"}));
 }
 
-TEST(ScriptCodec, SendsWithAReleaseWhatOutlivesTheLease) {
+TEST(ScriptCodec, EncodesWithAReleaseTheDataThatOutlivesTheLease) {
   Release release;
   release.lock = "ns/name";
   release.claim = {"0f", 3};
@@ -68,7 +68,7 @@ TEST(ScriptCodec, KeepsEveryKeyOfALockInOneSlot) {
     EXPECT_TRUE(command[i].starts_with("p:{ns/name}")) << command[i];
 }
 
-TEST(ScriptCodec, SendsNoNumberThatAScriptCouldNotHold) {
+TEST(ScriptCodec, EncodesOnlyNumbersThatAScriptRepresentsExactly) {
   auto longest = acquire();
   longest.once_ttl = Millis::max() / 1000;
   longest.waited = -5ms;
@@ -80,25 +80,26 @@ TEST(ScriptCodec, SendsNoNumberThatAScriptCouldNotHold) {
   EXPECT_EQ(command[18], "0");
 }
 
-TEST(ScriptCodec, ReadsEveryVerdict) {
-  const auto told = [](const Request& verb, std::vector<std::string> reply) {
+TEST(ScriptCodec, DecodesEveryVerdict) {
+  const auto decoded = [](const Request& verb, std::vector<std::string> reply) {
     return redis::decode(verb, reply);
   };
 
-  EXPECT_EQ(told(acquire(), {"granted", "7", "1", "1763690000123456", "1"}).reply,
+  EXPECT_EQ(decoded(acquire(), {"granted", "7", "1", "1763690000123456", "1"}).reply,
             Reply(Granted{1'763'690'000'123'456, {}, true, true}));
-  EXPECT_EQ(told(acquire(), {"granted", "7", "1", "5", "0"}).now, ServerTime{7});
-  EXPECT_TRUE(told(acquire(), {"granted", "7", "1", "5", "0"}).index);
-  EXPECT_EQ(told(acquire(), {"busy", "7", "0", "cooling", "pod", "job", "5", "9", "8", "1"}).reply,
-            Reply(Busy{BusyReason::cooling, "pod", "job", 5, 9us, 8us, true}));
-  EXPECT_EQ(told(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Renewed{{}, true}));
-  EXPECT_EQ(told(Renew{}, {"not_ours", "7", "0", "revoked"}).reply,
+  EXPECT_EQ(decoded(acquire(), {"granted", "7", "1", "5", "0"}).now, ServerTime{7});
+  EXPECT_TRUE(decoded(acquire(), {"granted", "7", "1", "5", "0"}).index);
+  EXPECT_EQ(
+      decoded(acquire(), {"busy", "7", "0", "cooling", "pod", "job", "5", "9", "8", "1"}).reply,
+      Reply(Busy{BusyReason::cooling, "pod", "job", 5, 9us, 8us, true}));
+  EXPECT_EQ(decoded(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Renewed{{}, true}));
+  EXPECT_EQ(decoded(Renew{}, {"not_ours", "7", "0", "revoked"}).reply,
             Reply(NotHolder{LostReason::revoked}));
-  EXPECT_EQ(told(Release{}, {"freed", "7", "0"}).reply, Reply(Released{}));
-  EXPECT_EQ(told(Release{}, {"stale", "7", "0", "1"}).reply, Reply(TooLate{true}));
+  EXPECT_EQ(decoded(Release{}, {"freed", "7", "0"}).reply, Reply(Released{}));
+  EXPECT_EQ(decoded(Release{}, {"stale", "7", "0", "1"}).reply, Reply(TooLate{true}));
 }
 
-TEST(ScriptCodec, TakesAMalformedAnswerForNoAnswer) {
+TEST(ScriptCodec, DecodesAnInvalidReplyAsUnavailable) {
   const std::vector<std::pair<Request, std::vector<std::string>>> wrong = {
       {acquire(), {}},
       {acquire(), {"granted"}},
@@ -126,14 +127,14 @@ TEST(ScriptCodec, TakesAMalformedAnswerForNoAnswer) {
   }
 }
 
-TEST(ScriptCodec, ReadsARevocationAndRefusesAnyOtherAnswer) {
-  const auto told = redis::decode_revoke({"revoked", "7", "0", "lease", "pod", "5", "9"});
-  ASSERT_TRUE(told.ok());
-  EXPECT_TRUE(told->was_held);
-  EXPECT_EQ(told->holder, "pod");
-  EXPECT_EQ(told->fence, 5u);
-  EXPECT_EQ(told->remaining, 9us);
-  EXPECT_FALSE(told->was_cooling);
+TEST(ScriptCodec, DecodesARevocationAndRefusesOtherReplies) {
+  const auto revoked = redis::decode_revoke({"revoked", "7", "0", "lease", "pod", "5", "9"});
+  ASSERT_TRUE(revoked.ok());
+  EXPECT_TRUE(revoked->was_held);
+  EXPECT_EQ(revoked->holder, "pod");
+  EXPECT_EQ(revoked->fence, 5u);
+  EXPECT_EQ(revoked->remaining, 9us);
+  EXPECT_FALSE(revoked->was_cooling);
   EXPECT_TRUE(redis::decode_revoke({"revoked", "7", "0", "min_hold", "", "5", "9"})->was_cooling);
   EXPECT_FALSE(redis::decode_revoke({"revoked", "7", "0", "none", "", "0", "0"})->was_held);
 
@@ -161,7 +162,7 @@ Fields record() {
           {"slots", "1"}};
 }
 
-TEST(ScriptCodec, ShowsALockAsItsHashesSay) {
+TEST(ScriptCodec, ShowsALockFromItsHashes) {
   const auto view = redis::decode_view(
       "ns/name", record(), {{"acquired|ns/job", "3"}, {"released|ns/job", "2"}, {"ungated|", "1"}},
       kNow);
@@ -178,7 +179,7 @@ TEST(ScriptCodec, ShowsALockAsItsHashesSay) {
   EXPECT_EQ(view->jobs.at("").get("ungated"), 1);
 }
 
-TEST(ScriptCodec, ShowsAnUnknownLockAsFreeAndRefusesAForeignOne) {
+TEST(ScriptCodec, ShowsAnUnknownLockAsFreeAndRefusesOtherHashes) {
   const auto unknown = redis::decode_view("ns/name", {}, {}, kNow);
   ASSERT_TRUE(unknown.ok());
   EXPECT_EQ(unknown->state, LockState::free);
@@ -243,7 +244,7 @@ TEST(ScriptCodec, EntersALockInTheIndexWithItsTime) {
                                                              "ns/name", "1755827600123456"}));
 }
 
-TEST(Scripts, HoldNoCommentsAndTheSharedPart) {
+TEST(Scripts, ContainTheCommonPartAndNoComments) {
   for (const std::string_view script :
        {scripts::acquire.text, scripts::renew.text, scripts::release.text, scripts::revoke.text}) {
     EXPECT_EQ(script.find("--"), std::string_view::npos);

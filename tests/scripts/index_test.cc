@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of names: a lock is entered each day on which it is in use, and names of locks whose
-// state has expired go with the names that are entered.
-#include "script_bench.h"
+// The index of names: a lock is entered on each day on which it is used, and each entry removes
+// names of locks whose state has expired.
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -10,7 +10,7 @@ constexpr Micros kDay = 24h;
 
 class Index : public ::testing::Test {
  protected:
-  // As the Redis store does after a reply with the index flag.
+  // As in the Redis store after a reply with the index flag.
   redis::Decoded send(const Request& request) {
     redis::Decoded decoded = bench.send(request);
     if (decoded.index) enter(bench.lock);
@@ -27,7 +27,7 @@ class Index : public ::testing::Test {
   ScriptBench bench;
 };
 
-TEST_F(Index, DropsNamesOfLocksWhoseStateHasExpired) {
+TEST_F(Index, RemovesNamesOfLocksWhoseStateHasExpired) {
   // given
   enter("ns/dead");
   bench.pass(kDay);
@@ -44,7 +44,7 @@ TEST_F(Index, DropsNamesOfLocksWhoseStateHasExpired) {
   EXPECT_TRUE(holds("ns/now"));
 }
 
-TEST_F(Index, DropsAtMostAHundredNamesAtOnce) {
+TEST_F(Index, RemovesAtMostAHundredNamesAtOnce) {
   std::vector<std::string> dead{"ZADD", redis::index_key(bench.prefix)};
   for (int i = 0; i < 250; ++i) {
     dead.push_back("1");
@@ -75,7 +75,7 @@ TEST_F(Index, KeepsALockThatIsHeldAndRenewedForAYear) {
   EXPECT_LE(entered, 366);
 }
 
-TEST_F(Index, KeepsALockOfWhichEveryRunIsSkipped) {
+TEST_F(Index, KeepsALockWhoseRunsAreAllSkipped) {
   auto a = bench.acquisition("a");
   a.identity.once = "tick";
   a.once_ttl = 365 * 24h;
@@ -94,7 +94,7 @@ TEST_F(Index, KeepsALockOfWhichEveryRunIsSkipped) {
   }
 }
 
-TEST_F(Index, CostsOneCommandADayAndNoMore) {
+TEST_F(Index, CostsOneCommandADay) {
   got<Granted>(send(bench.acquisition("a")).reply);
   EXPECT_FALSE(send(bench.renewal("a")).index);
   EXPECT_FALSE(send(bench.acquisition("b")).index);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of version 0.1.0 and of this one on the same locks. The scripts of 0.1.0 are kept as
-// they were released in tests/scripts/v0_1_0; a program uses the scripts it was built with. Judged
+// they were released in tests/scripts/v0_1_0; a program uses the scripts of its build. Checked
 // without the rules: no call fails, the law holds for each job, no two leases live at once, fences
-// rise, what is done stays done, and a group that was granted is told so.
+// rise, finished identities stay finished, and the answer contains that a group was granted.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <random>
 #include <sstream>
 
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -27,7 +27,7 @@ std::string script_of_v0_1_0(const std::string& verb) {
   return read("common") + "\n" + read(verb);
 }
 
-// What a program of 0.1.0 sends for the request: its own script, and the arguments that it knows.
+// What a program of 0.1.0 sends for the request: its own script, and the arguments of that version.
 std::vector<std::string> as_v0_1_0(const Request& request, std::vector<std::string> command) {
   static const std::string acquire = script_of_v0_1_0("acquire"), renew = script_of_v0_1_0("renew"),
                            release = script_of_v0_1_0("release");
@@ -50,7 +50,7 @@ struct RunningProgram {
   bool old = false;
   std::uint32_t attempt = 0;
   Identity identity{};
-  std::optional<ServerTime> lease_ends{};  // while it believes in its grant
+  std::optional<ServerTime> lease_ends{};  // while the program holds its grant
   Fence fence = 0;
 };
 
@@ -208,7 +208,7 @@ class Fleet {
     const rules::Record& kept = bench_.last_record();
     for (const auto& [job, c] : kept.jobs)
       EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
-                kept.seat == rules::Seat::held && kept.identity.job == job ? 1 : 0)
+                kept.state == rules::HoldState::held && kept.identity.job == job ? 1 : 0)
           << "job " << job;
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grant checks everything that the same run's renewals and its release will need: counters, types
-// of keys, rights, commands. What fails is named, and nothing is written.
+// A grant checks everything that the renewals and the release of the same run need: counters, types
+// of keys, rights, commands. The error names what is missing, and nothing is written.
 #include <set>
 
-#include "script_bench.h"
+#include "support/script_bench.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -38,7 +38,7 @@ RedisAnswer send_as_to_an_old_server(ScriptBench& bench, const Request& request)
 
 // ---- counters ----
 
-// The counters of job ns/b that a run changes after its grant, whatever becomes of it.
+// The counters of job ns/b that a run changes after its grant, with any result.
 std::set<std::string> counters_after_a_grant() {
   ScriptBench bench;
   std::set<std::string> names;
@@ -132,7 +132,7 @@ TEST(Preflight, AKeyOfAnotherTypeThatOnlyTheReleaseNeedsIsNotGranted) {
 
 class Rights : public ::testing::Test {
  protected:
-  // The answer to `act` by a user who has every right but these.
+  // The answer to `act` for a user with every right except these.
   template <class Act>
   RedisAnswer without(std::vector<std::string> rules, Act act) {
     std::vector<std::string> user{"ACL", "SETUSER", "half", "reset", "on", ">x"};
@@ -194,7 +194,7 @@ TEST_F(Rights, AreTriedWithoutEffectBeforeRedis7) {
     }
 }
 
-TEST_F(Rights, AreTriedWithoutHarmToAGrant) {
+TEST_F(Rights, AreTriedWithoutChangingAGrant) {
   const Acquire request = whole_run(bench);
   const RedisAnswer first = send_as_to_an_old_server(bench, request);
   ASSERT_EQ(first.elements.size(), 5u) << first.text;
@@ -214,7 +214,7 @@ TEST_F(Rights, AreTriedWithoutAGrantWhenMemoryIsFull) {
 
 // ---- commands that a server does not have ----
 
-TEST(MissingCommand, IsNamedAndFoundBeforeAnythingIsWritten) {
+TEST(MissingCommand, IsNamedBeforeAnyWrite) {
   for (const std::string& command : kCommands) {
     ScriptBench bench({"--enable-debug-command", "yes", "--rename-command", command, "x-command"});
     const RedisAnswer answer = send(bench, whole_run(bench));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FaultProxy: stands between a client and a real Redis, on a free port of 127.0.0.1, and spoils
-// chosen requests or replies. It sees the protocol's frames and knows nothing else of the product
-// but the scripts' hashes. One thread of its own; any number of connections.
+// FaultProxy: a proxy between a client and a real Redis, on a free port of 127.0.0.1, that changes
+// selected requests or replies. It reads the protocol's frames; of the product it uses only the
+// hashes of the scripts. One thread of its own; any number of connections.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,7 @@ struct Fault {
   using Request = std::vector<std::string>;
   FaultKind kind = FaultKind::reply_lost;
   std::function<bool(const Request&)> concerns;  // which requests are counted
-  std::set<int> numbers{1};                      // those of them that are struck; the first is 1
+  std::set<int> numbers{1};                      // the ones that are changed; the first is 1
   std::chrono::milliseconds delay{0};
   // The connection is closed after each reply to such a request, as a server with a short idle
   // timeout does; none: never.

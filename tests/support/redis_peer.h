@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RedisPeer: a TCP peer that speaks as a test tells it to, for what no real server can be made to
-// say. One thread of its own; one client after the other.
+// RedisPeer: a TCP peer with scripted answers, for answers that a real server does not send on
+// request. One thread of its own; one client after the other.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class RedisPeer {
     const char* ip;
     int port;  // 0: any free one
   };
-  // `greeting` is sent to each client before it has said anything.
+  // `greeting` is sent to each client before its first command.
   explicit RedisPeer(Script script, Pace pace = Pace::at_once, std::string greeting = "",
                      At at = {"127.0.0.1", 0});
   ~RedisPeer();

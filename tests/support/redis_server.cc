@@ -49,7 +49,7 @@ pid_t spawn(std::vector<std::string> args, std::vector<std::string> environment)
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  // The parent may have died between fork and prctl; then nobody would end this server.
+  // The parent may have died between fork and prctl; then nothing would end this server.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   sigset_t none;
@@ -179,7 +179,7 @@ bool RedisServer::launch() {
   const auto give_up = std::chrono::steady_clock::now() + kStartDeadline;
   while (std::chrono::steady_clock::now() < give_up) {
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
-      pid_ = 0;  // most likely somebody took the port
+      pid_ = 0;  // most likely another process took the port
       return false;
     }
     if (answers()) return true;
@@ -189,8 +189,8 @@ bool RedisServer::launch() {
   return false;
 }
 
-// Any answer will do: a server that wants a password, or is still loading, is ready for the test
-// that asked for it.
+// Any answer is enough: a server that requires a password, or is still loading, is ready for its
+// test.
 bool RedisServer::answers() const {
   return redis_command(port_, {"PING"}).type != RedisAnswer::Type::none;
 }

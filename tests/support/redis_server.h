@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RedisServer: a real redis-server for one test, on free ports of 127.0.0.1 and [::1], in a
-// directory of its own. It dies with the test. RedisClient: a small blocking client to look at and
-// to prepare what the server keeps.
+// directory of its own. It ends with the test. RedisClient: a small blocking client to read and to
+// prepare the data of the server.
 #pragma once
 
 #include <sys/types.h>
@@ -20,14 +20,14 @@ class Certificates;
 class RedisServer {
  public:
   // Starts and waits until it answers; aborts the test program with the server's log when it does
-  // not within 10 s. Nothing is saved to disk unless `extra_args` say so.
+  // not within 10 s. Nothing is saved to disk unless `extra_args` enable it.
   static std::unique_ptr<RedisServer> start(std::vector<std::string> extra_args = {});
-  // The same with a TLS port beside the plain one: the good certificate, no client certificate
-  // asked for. Later arguments win, so that `extra_args` may name another --tls-cert-file or
+  // The same with a TLS port beside the plain one: the valid certificate, no client certificate
+  // required. Later arguments win, so that `extra_args` can set another --tls-cert-file or
   // --tls-auth-clients yes.
   static std::unique_ptr<RedisServer> start_tls(const Certificates& certificates,
                                                 std::vector<std::string> extra_args = {});
-  // The same as start(), with a wall clock that the test may step.
+  // The same as start(), with a wall clock that the test can step.
   static std::unique_ptr<RedisServer> start_with_clock();
   ~RedisServer();
   RedisServer(const RedisServer&) = delete;
@@ -90,7 +90,7 @@ class RedisClient {
 // One command on a connection of its own.
 RedisAnswer redis_command(int port, const std::vector<std::string>& args);
 
-// A port of 127.0.0.1 that nobody listened on a moment ago.
+// A port of 127.0.0.1 without a listener.
 int free_port();
 
 }  // namespace cronlatch::testing

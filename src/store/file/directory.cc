@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening and judging the directory: everything is asked of the descriptor, so nothing can be
-// swapped after the check.
+// Opens and checks the directory. All checks use the descriptor, so that the directory cannot be
+// replaced after the check.
 #include "store/file/directory.h"
 
 #include <fcntl.h>
@@ -22,8 +22,7 @@ struct NetworkType {
   unsigned long type;
   const char* name;
 };
-// Numbers that linux/magic.h does not name are those of the file systems' own sources (statfs(2)
-// lists some).
+// Numbers without a name in linux/magic.h are from statfs(2) and the sources of the file systems.
 constexpr std::array<NetworkType, 17> kNetworkTypes = {{
     {NFS_SUPER_MAGIC, "NFS"},
     {CIFS_SUPER_MAGIC, "CIFS"},
@@ -44,36 +43,36 @@ constexpr std::array<NetworkType, 17> kNetworkTypes = {{
     {0xAAD7AAEA, "PanFS"},
 }};
 
-Error refused(const std::string& path, const std::string& why) {
+Error directory_error(const std::string& path, const std::string& why) {
   return {Code::config, "directory " + path + " " + why,
-          "choose another one with store=file:///dir, it is made with mode 0700"};
+          "set store=file:///dir to another directory; a missing one is created with mode 0700"};
 }
 
-Status judge(int fd, const std::string& path) {
+Status check_directory(int fd, const std::string& path) {
   struct stat st {};
-  if (fstat(fd, &st) != 0) return trouble(errno, "look at", path);
+  if (fstat(fd, &st) != 0) return file_error(errno, "read the attributes of", path);
   if (st.st_uid != geteuid() && st.st_uid != 0)
-    return refused(path, "belongs to user " + std::to_string(st.st_uid));
+    return directory_error(path, "belongs to user " + std::to_string(st.st_uid));
   if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return refused(path, "may be written by other users");
+    return directory_error(path, "is writable for other users");
   struct statfs fs {};
-  if (fstatfs(fd, &fs) != 0) return trouble(errno, "look at", path);
+  if (fstatfs(fd, &fs) != 0) return file_error(errno, "read the attributes of", path);
   if (const char* name = network_file_system(static_cast<unsigned long>(fs.f_type) & 0xFFFFFFFFUL))
     return Error{
         Code::config, "directory " + path + " is on a network file system (" + name + ")",
-        "locks in files hold on one host only; name a local directory or a redis:// store"};
+        "file locks work on one host only; set store to a local directory or to a redis:// server"};
   return Done{};
 }
 
-Status make_with_parents(const std::string& path) {
+Status create_with_parents(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    // EEXIST: made by others meanwhile, or a link, which opening the last part will refuse.
+    // EEXIST: another process created it, or it is a link, which opening the last part refuses.
     if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
       const int why = errno;
-      // A parent that may not be written may still exist (EACCES or EROFS come before EEXIST on
-      // some file systems).
-      if (access(part.c_str(), F_OK) != 0) return trouble(why, "make", part);
+      // A parent without write permission can exist: some file systems return EACCES or EROFS
+      // before EEXIST.
+      if (access(part.c_str(), F_OK) != 0) return file_error(why, "create", part);
     }
     if (end == std::string::npos) return Done{};
   }
@@ -101,28 +100,29 @@ Result<std::string> check_directory_path(const std::string& path) {
       parts.find("/./") == std::string::npos && parts.find("/../") == std::string::npos;
   if (!good)
     return Error{Code::config,
-                 "the directory '" + path.substr(0, 200) + "' is no plain absolute path",
-                 "write it like store=file:///var/lib/cronlatch"};
+                 "the directory '" + path.substr(0, 200) + "' is not a plain absolute path",
+                 "write for example store=file:///var/lib/cronlatch"};
   return plain;
 }
 
 Result<std::optional<Fd>> open_directory(const std::string& path, IfMissing if_missing) {
   Fd fd = open_last_part(path);
   if (!fd && errno == ENOENT) {
-    if (if_missing == IfMissing::nothing) return std::optional<Fd>{};
-    if (Status made = make_with_parents(path); !made) return made.error();
+    if (if_missing == IfMissing::no_value) return std::optional<Fd>{};
+    if (Status created = create_with_parents(path); !created) return created.error();
     fd = open_last_part(path);
   }
   if (!fd) {
     const int why = errno;
-    // A link with O_NOFOLLOW|O_DIRECTORY is ENOTDIR, as a plain file is: readlink tells them apart.
+    // With O_NOFOLLOW|O_DIRECTORY a link and a plain file both return ENOTDIR: readlink
+    // distinguishes them.
     char target[1];
     if ((why == ENOTDIR || why == ELOOP) && readlink(path.c_str(), target, sizeof target) >= 0)
-      return refused(path, "is a symbolic link");
-    if (why == ENOTDIR) return refused(path, "is not a directory");
-    return trouble(why, "open", path);
+      return directory_error(path, "is a symbolic link");
+    if (why == ENOTDIR) return directory_error(path, "is not a directory");
+    return file_error(why, "open", path);
   }
-  if (Status fine = judge(fd.get(), path); !fine) return fine.error();
+  if (Status fine = check_directory(fd.get(), path); !fine) return fine.error();
   return std::optional<Fd>(std::move(fd));
 }
 

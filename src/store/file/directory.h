@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directory of a file store: opened, or made, and refused when other users could tamper with
-// the locks in it or when its locks would not be kept by this host's kernel.
+// The directory of a file store: opened or created. It is refused when other users can change the
+// locks in it, or when another host's kernel can grant them too.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@
 namespace cronlatch::file {
 
 enum class IfMissing {
-  make,    // mode 0700, and so are the parents that are missing
-  nothing  // reading leaves no trace: no directory, no locks
+  create,   // mode 0700, missing parents included
+  no_value  // for readers: no directory means no locks
 };
 
-// A plain absolute path: no ".", no "..", no empty parts (which could lead through a link unseen).
+// A plain absolute path: no ".", no "..", no empty parts. Only its last part is checked for links.
 Result<std::string> check_directory_path(const std::string& path);
 
-// Without a value: missing, and not to be made. Code::config when it
+// No value: missing, with IfMissing::no_value. Code::config when the directory
 //   - is a link, or no directory;
-//   - belongs neither to us nor to root (root's is taken: root could tamper with anything anyway);
-//   - may be written by group or others;
-//   - lies on a network file system, where flock(2) is not this kernel's alone.
+//   - belongs neither to this user nor to root (root can change any file in any case);
+//   - is writable for the group or for others;
+//   - is on a network file system, where other hosts share flock(2).
 Result<std::optional<Fd>> open_directory(const std::string& path, IfMissing if_missing);
 
 // The name of a network file system by its statfs(2) type, or nullptr. FUSE and overlay are local.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileBackend: the class behind open_file_store, in two halves: requests (file_store.cc) and
-// looking (file_ledger.cc).
+// FileBackend: the class behind open_file_store. Requests are in file_store.cc, the decision of
+// each verb in file_verbs.cc, statistics and revocation in file_lock_stats.cc.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,9 @@
 #include "store/file/record_file.h"
 
 namespace cronlatch::file {
+
+// The error as a reply: nothing was executed.
+Unavailable unavailable(const Error& error);
 
 class FileBackend final : public Backend {
  public:
@@ -38,42 +41,42 @@ class FileBackend final : public Backend {
     TimePoint try_at{};
     int tries = 0;
   };
-  struct Held {
+  struct HeldLock {
     std::string lock;
     std::string base;
     Claim claim;
     KernelLock kernel_lock;
   };
-  // One go at a request: everything that is open while the mutex is held.
-  struct Turn {
+  // One attempt at a request: everything that is open while the mutex is held.
+  struct Transaction {
     Fd directory;
-    Place place;
+    LockFiles files;
     KernelLock mutex;
-    RecordFile before;  // the record as it was read
+    RecordFile before;  // as read
     Stored stored;
     ServerTime now{};
     ServerTime not_after{};
   };
 
   std::optional<Reply> attempt(TimePoint now);
-  Result<std::optional<Turn>> begin_turn(const std::string& lock);
-  Reply settle(Turn& turn, const Acquire& request);
-  Reply settle(Turn& turn, const Renew& request);
-  Reply settle(Turn& turn, const Release& request);
-  static Status keep(Turn& turn);
-  Held* find(const std::string& lock, const Claim& claim);
-  void let_go(const Held* held);
+  Result<std::optional<Transaction>> begin(const std::string& lock);
+  Reply execute(Transaction& transaction, const Acquire& request);
+  Reply execute(Transaction& transaction, const Renew& request);
+  Reply execute(Transaction& transaction, const Release& request);
+  static Status save(Transaction& transaction);
+  HeldLock* find(const std::string& lock, const Claim& claim);
+  void unlock(const HeldLock* held);
   void touch_held(TimePoint now);
 
-  // Opens a lock that only its min-hold keeps closed; nothing when others are at it just now.
-  Result<std::optional<Revoked>> try_to_open(const std::string& lock);
-  LockView look(const Place& place, const Stored& stored, const Holders& holders) const;
+  // Ends the min-hold of a lock that is closed by it alone; no value while other processes use it.
+  Result<std::optional<Revoked>> try_end_min_hold(const std::string& lock);
+  LockView view_of(const LockFiles& files, const Stored& stored, const HolderTable& holders) const;
 
   std::string directory_;
   WallClock clock_;
   std::optional<Pending> pending_;
-  std::vector<Held> held_;
-  TimePoint touch_at_{};  // when anything is held
+  std::vector<HeldLock> held_;
+  TimePoint touch_at_{};  // only while locks are held
 };
 
 }  // namespace cronlatch::file

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table from errno to Error of the file store.
+// From errno to the Error of the file store.
 #include "store/file/file_errors.h"
 
 #include <cerrno>
@@ -9,8 +9,8 @@
 
 namespace cronlatch::file {
 
-Error trouble(int error_number, const std::string& doing, const std::string& path) {
-  const std::string message = "cannot " + doing + " " + path + ": " + strerror(error_number);
+Error file_error(int error_number, const std::string& action, const std::string& path) {
+  const std::string message = "cannot " + action + " " + path + ": " + strerror(error_number);
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
@@ -25,11 +25,11 @@ Error trouble(int error_number, const std::string& doing, const std::string& pat
       return {Code::unreachable, message, errno_hint(error_number, "")};
     case EACCES:
     case EPERM:
-      return {Code::config, message, "choose a directory of your own with store=file:///dir"};
+      return {Code::config, message, "set store=file:///dir to a directory that you own"};
     case EROFS:
-      return {Code::config, message, "choose a writable directory with store=file:///dir"};
+      return {Code::config, message, "set store=file:///dir to a writable directory"};
   }
-  return {Code::config, message, "check the directory named by store"};
+  return {Code::config, message, "check the directory in store"};
 }
 
 }  // namespace cronlatch::file

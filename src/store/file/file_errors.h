@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an errno of the file system means for a run: whether a person has to do something, or time
-// alone may help.
+// What an errno of the file system means for a run: whether the user must act, or a retry can help.
 #pragma once
 
 #include <string>
@@ -9,9 +8,9 @@
 
 namespace cronlatch::file {
 
-// `doing` is "open", "write", ...; the message reads "cannot open /dir/x.lock: Permission denied".
-//   unreachable  disk full, out of descriptors or memory: may pass
-//   config       permissions, read-only, not a directory, unsupported: will not
-Error trouble(int error_number, const std::string& doing, const std::string& path);
+// `action` is "open", "write", ...; the message reads "cannot open /dir/x.lock: Permission denied".
+//   unreachable  disk full, out of descriptors or memory: a retry can help
+//   config       permissions, read-only, not a directory, unsupported: a retry does not help
+Error file_error(int error_number, const std::string& action, const std::string& path);
 
 }  // namespace cronlatch::file

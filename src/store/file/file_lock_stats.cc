@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at the file store: records as they are and the kernel's table of locks. Takes no lock,
-// writes nothing, waits for nothing. A revocation of a held lock is refused, because no lease runs
-// out here: only the end of a process frees a lock. One of a min-hold is a turn like any request.
+// Statistics of the file store: reads the records and the kernel's table of locks. Takes no lock,
+// writes nothing, never waits. The revocation of a held lock is refused: without a lease, only the
+// end of a process frees a lock. The revocation of a min-hold is a transaction like any request.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,27 +21,27 @@
 namespace cronlatch::file {
 namespace {
 
-using rules::Seat;
-using rules::Tenure;
+using rules::Expiry;
+using rules::HoldState;
 
-// Without a word from the kernel the record is believed.
-Tenure tenure_of(Holding holding, Seat seat) {
-  switch (holding) {
-    case Holding::held:
-      return Tenure::occupied;
-    case Holding::free:
-      return Tenure::vacant;
-    case Holding::unknown:
-      return seat == Seat::held ? Tenure::occupied : Tenure::vacant;
+// When the kernel's table gives no answer, the record decides.
+Expiry expiry_of(KernelLockState lock_state, HoldState state) {
+  switch (lock_state) {
+    case KernelLockState::held:
+      return Expiry::holder_present;
+    case KernelLockState::free:
+      return Expiry::holder_gone;
+    case KernelLockState::unknown:
+      return state == HoldState::held ? Expiry::holder_present : Expiry::holder_gone;
   }
-  return Tenure::occupied;
+  return Expiry::holder_present;
 }
 
 Result<std::vector<std::string>> locks_in(const Fd& directory, const std::string& path) {
-  // fdopendir owns its descriptor, and the place of a shared one would be shared, too.
+  // fdopendir takes ownership of its descriptor, and a duplicate would share its read position.
   const int own = openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* dir = own < 0 ? nullptr : fdopendir(own);
-  if (dir == nullptr) return trouble(errno, "list", path);
+  if (dir == nullptr) return file_error(errno, "list", path);
   std::vector<std::string> locks;
   while (const dirent* entry = readdir(dir))
     if (auto lock = lock_of_record(entry->d_name)) locks.push_back(std::move(*lock));
@@ -50,98 +50,104 @@ Result<std::vector<std::string>> locks_in(const Fd& directory, const std::string
   return locks;
 }
 
-Result<Place> place_of(const Fd& directory, const std::string& path, const std::string& lock) {
+Result<LockFiles> files_of(const Fd& directory, const std::string& path, const std::string& lock) {
   Result<std::string> base = file_base(lock);
   if (!base) return base.error();
-  return Place{directory.get(), path, lock, std::move(base).value()};
+  return LockFiles{directory.get(), path, lock, std::move(base).value()};
 }
 
 }  // namespace
 
-LockView FileBackend::look(const Place& place, const Stored& stored, const Holders& holders) const {
-  const Seat seat = stored.record.seat;
-  const Holder holder = holders.of(place.directory, with_suffix(place.base, kLockSuffix),
-                                   seat == Seat::held ? stored.pid_namespace : 0);
-  LockView view = rules::view(place.lock, stored.record, clock_(), tenure_of(holder.holding, seat));
-  if (holder.holding == Holding::held && seat != Seat::held) {
-    // Taken without a record (flock(1), or what a run left behind): the last grant says nothing
-    // about it.
+LockView FileBackend::view_of(const LockFiles& files, const Stored& stored,
+                              const HolderTable& holders) const {
+  const HoldState state = stored.record.state;
+  const Holder holder = holders.find(files.directory, with_suffix(files.base, kLockSuffix),
+                                     state == HoldState::held ? stored.pid_namespace : 0);
+  LockView view =
+      rules::view(files.lock, stored.record, clock_(), expiry_of(holder.lock_state, state));
+  if (holder.lock_state == KernelLockState::held && state != HoldState::held) {
+    // Taken without a record, by flock(1) or by a background process of a run: the last grant does
+    // not describe it.
     view.state = LockState::held;
     view.identity = {};
   }
   if (view.state == LockState::held)
-    view.pid = holder.holding == Holding::unknown ? stored.pid : holder.pid;
+    view.pid = holder.lock_state == KernelLockState::unknown ? stored.pid : holder.pid;
   return view;
 }
 
 Result<std::vector<LockView>> FileBackend::list(TimePoint, std::size_t most) {
-  const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::nothing);
+  const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::no_value);
   if (!directory) return directory.error();
   std::vector<LockView> views;
   if (!*directory) return views;
   const Result<std::vector<std::string>> locks = locks_in(**directory, directory_);
   if (!locks) return locks.error();
-  const Holders holders;
+  const HolderTable holders;
   for (const std::string& lock : *locks) {
     if (views.size() >= most) break;
-    const Result<Place> place = place_of(**directory, directory_, lock);
-    if (!place) return place.error();
-    const Result<Stored> stored = read_record(*place);
+    const Result<LockFiles> files = files_of(**directory, directory_, lock);
+    if (!files) return files.error();
+    const Result<Stored> stored = read_record(*files);
     if (!stored && stored.error().code != Code::config) return stored.error();
-    // One record that somebody has spoilt must not hide the others.
-    views.push_back(stored ? look(*place, *stored, holders) : LockView::of_damaged(lock, clock_()));
+    // One damaged record must not hide the others.
+    views.push_back(stored ? view_of(*files, *stored, holders)
+                           : LockView::of_damaged(lock, clock_()));
   }
   return views;
 }
 
 Result<LockView> FileBackend::show(const std::string& lock, TimePoint) {
-  const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::nothing);
+  const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::no_value);
   if (!directory) return directory.error();
-  if (!*directory) return rules::view(lock, {}, clock_(), Tenure::vacant);
-  const Result<Place> place = place_of(**directory, directory_, lock);
-  if (!place) return place.error();
-  const Result<Stored> stored = read_record(*place);
+  if (!*directory) return rules::view(lock, {}, clock_(), Expiry::holder_gone);
+  const Result<LockFiles> files = files_of(**directory, directory_, lock);
+  if (!files) return files.error();
+  const Result<Stored> stored = read_record(*files);
   if (!stored) return stored.error();
-  return look(*place, *stored, Holders());
+  return view_of(*files, *stored, HolderTable());
 }
 
-Result<std::optional<Revoked>> FileBackend::try_to_open(const std::string& lock) {
-  Result<std::optional<Turn>> begun = begin_turn(lock);
+Result<std::optional<Revoked>> FileBackend::try_end_min_hold(const std::string& lock) {
+  Result<std::optional<Transaction>> begun = begin(lock);
   if (!begun) return begun.error();
   if (!*begun) return std::optional<Revoked>{};
-  Turn& turn = **begun;
-  const auto taken =
-      KernelLock::try_take(turn.place.directory, with_suffix(turn.place.base, kLockSuffix),
-                           turn.place.shown(kLockSuffix));
+  Transaction& transaction = **begun;
+  const auto taken = KernelLock::try_take(transaction.files.directory,
+                                          with_suffix(transaction.files.base, kLockSuffix),
+                                          transaction.files.path_of(kLockSuffix));
   if (!taken) return taken.error();
   if (!*taken) return std::optional<Revoked>{};
-  const Revoked told = rules::revoke(turn.stored.record, turn.now, Tenure::vacant);
-  if (const Status kept = keep(turn); !kept) return kept.error();
-  return std::optional(told);
+  const Revoked revoked =
+      rules::revoke(transaction.stored.record, transaction.now, Expiry::holder_gone);
+  if (const Status saved = save(transaction); !saved) return saved.error();
+  return std::optional(revoked);
 }
 
 Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) {
   Result<LockView> view = show(lock, give_up);
   while (view && (view->state == LockState::cooling || view->state == LockState::expired)) {
-    const Result<std::optional<Revoked>> opened = try_to_open(lock);
-    if (!opened) return opened.error();
-    if (*opened) return **opened;
+    const Result<std::optional<Revoked>> ended = try_end_min_hold(lock);
+    if (!ended) return ended.error();
+    if (*ended) return **ended;
     if (boot_now() >= give_up)
-      return Error{
-          Code::unreachable,
-          "the record of lock " + lock + " in " + directory_ + " was kept busy by other processes",
-          "see whether one of them is stopped"};
+      return Error{Code::unreachable,
+                   "the record of lock " + lock + " in " + directory_ +
+                       " was locked by other processes until the deadline",
+                   "check whether one of them is stopped (SIGSTOP)"};
     poll(nullptr, 0, 1);
     view = show(lock, give_up);
   }
   if (!view) return view.error();
   if (view->state != LockState::held) return Revoked{false, view->identity.holder, view->fence};
-  const std::string who = view->identity.holder.empty() ? "" : " (" + view->identity.holder + ")";
-  const std::string by = view->pid == 0 ? "a process that cannot be seen from here"
+  const std::string identity =
+      view->identity.holder.empty() ? "" : " (" + view->identity.holder + ")";
+  const std::string by = view->pid == 0 ? "a process that is not visible from this PID namespace"
                                         : "process " + std::to_string(view->pid);
-  return Error{Code::usage,
-               "lock " + lock + " is held by " + by + who + "; a lock in a file cannot be revoked",
-               view->pid == 0 ? "end that process" : "end it: kill " + std::to_string(view->pid)};
+  return Error{
+      Code::usage,
+      "lock " + lock + " is held by " + by + identity + "; a lock in a file cannot be revoked",
+      view->pid == 0 ? "stop that process" : "stop it: kill " + std::to_string(view->pid)};
 }
 
 }  // namespace cronlatch::file

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the file store. Each is one turn: mutex, kernel lock, record, decision
-// (store/rules.h), record, done. Only the mutex can be waited for, and it is tried again by
-// deadline, never slept on.
+// Requests to the file store. Each is one transaction: take the mutex, try the kernel lock, read
+// the record, decide (store/rules.h), write the record. When the mutex is taken, the transaction is
+// retried at a deadline; no call blocks.
 #include "store/file/file_store.h"
 
 #include <fcntl.h>
@@ -33,31 +33,17 @@ Result<std::unique_ptr<Backend>> open_file_store(const std::string& directory, W
 namespace file {
 namespace {
 
-// Cleaners of temporary files think in days.
+// Programs that clean temporary directories delete files that are days old.
 constexpr auto kTouchEvery = std::chrono::hours(1);
 
-// A turn takes some ten microseconds: look again soon, then ever more rarely.
-Micros pause_after(int tries) { return Micros(50) * (1 << std::min(tries, 6)); }
-
-Unavailable down(const Error& error) {
-  return Unavailable{error, error.code == Code::unreachable, true};
-}
+// A transaction takes about ten microseconds: the first retries are fast, later ones slower.
+Micros retry_delay(int tries) { return Micros(50) * (1 << std::min(tries, 6)); }
 
 const std::string& lock_of(const Request& request) {
   return std::visit([](const auto& r) -> const std::string& { return r.lock; }, request);
 }
 TimePoint give_up_of(const Request& request) {
   return std::visit([](const auto& r) { return r.give_up; }, request);
-}
-
-// Answers are remembered for those who did not hear them. Here everybody hears, but for a full disk
-// now and then; a job that runs every second must not drag hundreds of them along.
-constexpr std::size_t kAnswersKept = 8;
-
-void forget_all_but_newest(std::map<std::string, std::int64_t>& seen) {
-  while (seen.size() > kAnswersKept)
-    seen.erase(std::min_element(seen.begin(), seen.end(),
-                                [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
 }  // namespace
@@ -74,156 +60,70 @@ std::optional<Reply> FileBackend::step(const PollSet&, TimePoint now) {
   if (!pending_ || now < pending_->try_at) return std::nullopt;
   std::optional<Reply> reply = attempt(now);
   if (!reply) {
-    pending_->try_at = now + pause_after(pending_->tries++);
+    pending_->try_at = now + retry_delay(pending_->tries++);
     return std::nullopt;
   }
   if (auto* granted = std::get_if<Granted>(&*reply)) {
     granted->sent_at = pending_->sent_at;
     touch_at_ = now + kTouchEvery;
   }
-  if (auto* kept = std::get_if<Renewed>(&*reply)) kept->sent_at = pending_->sent_at;
+  if (auto* renewed = std::get_if<Renewed>(&*reply)) renewed->sent_at = pending_->sent_at;
   pending_.reset();
   return reply;
 }
 
-// No reply: the mutex is taken.
+// No value: another process has the mutex.
 std::optional<Reply> FileBackend::attempt(TimePoint now) {
   const Request& request = pending_->request;
   const Micros left = give_up_of(request) - now;
   if (left < Micros(0)) {
     if (pending_->tries == 0) return TooLate{};
-    return down({Code::unreachable,
-                 "the record of lock " + lock_of(request) + " in " + directory_ +
-                     " was kept busy by other processes",
-                 "see whether one of them is stopped"});
+    return unavailable({Code::unreachable,
+                        "the record of lock " + lock_of(request) + " in " + directory_ +
+                            " was locked by other processes until the deadline",
+                        "check whether one of them is stopped (SIGSTOP)"});
   }
   if (std::optional<Unavailable> refused = rules::refuse_slots(request)) return *refused;
-  Result<std::optional<Turn>> begun = begin_turn(lock_of(request));
-  if (!begun) return down(begun.error());
+  Result<std::optional<Transaction>> begun = begin(lock_of(request));
+  if (!begun) return unavailable(begun.error());
   if (!*begun) return std::nullopt;
-  Turn& turn = **begun;
-  turn.not_after = turn.now + left;
-  return std::visit([&](const auto& r) { return settle(turn, r); }, request);
+  Transaction& transaction = **begun;
+  transaction.not_after = transaction.now + left;
+  return std::visit([&](const auto& r) { return execute(transaction, r); }, request);
 }
 
-Result<std::optional<FileBackend::Turn>> FileBackend::begin_turn(const std::string& lock) {
+Result<std::optional<FileBackend::Transaction>> FileBackend::begin(const std::string& lock) {
   Result<std::string> base = file_base(lock);
   if (!base) return base.error();
-  // Opened anew each time: a waiter must meet the others also after somebody removed and re-made
-  // the directory.
-  Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::make);
+  // Opened again each time: a waiter must use the same directory as other runs, also after another
+  // process removed and created it again.
+  Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::create);
   if (!directory) return directory.error();
   if (!*directory)
-    return Error{Code::unreachable, "directory " + directory_ + " was removed while it was opened"};
-  Place place{(*directory)->get(), directory_, lock, std::move(base).value()};
+    return Error{Code::unreachable,
+                 "directory " + directory_ + " was removed while it was being opened"};
+  LockFiles files{(*directory)->get(), directory_, lock, std::move(base).value()};
   Result<std::optional<KernelLock>> mutex = KernelLock::try_take(
-      place.directory, with_suffix(place.base, kMutexSuffix), place.shown(kMutexSuffix));
+      files.directory, with_suffix(files.base, kMutexSuffix), files.path_of(kMutexSuffix));
   if (!mutex) return mutex.error();
-  if (!*mutex) return std::optional<Turn>{};
-  Result<RecordFile> record = open_record(place);
+  if (!*mutex) return std::optional<Transaction>{};
+  Result<RecordFile> record = open_record(files);
   if (!record) return record.error();
-  Result<Stored> stored = understand(place, record->text);
+  Result<Stored> stored = decode_record(files, record->text);
   if (!stored) return stored.error();
-  return std::optional(Turn{std::move(**directory),
-                            std::move(place),
-                            std::move(**mutex),
-                            std::move(record).value(),
-                            std::move(stored).value(),
-                            clock_(),
-                            {}});
-}
-
-Reply FileBackend::settle(Turn& turn, const Acquire& request) {
-  const bool ours = find(request.lock, request.claim) != nullptr;
-  std::optional<KernelLock> taken;
-  if (!ours) {
-    auto tried =
-        KernelLock::try_take(turn.place.directory, with_suffix(turn.place.base, kLockSuffix),
-                             turn.place.shown(kLockSuffix));
-    if (!tried) return down(tried.error());
-    taken = std::move(*tried);
-  }
-  rules::Record& record = turn.stored.record;
-  const bool occupied = !ours && !taken;
-  Reply reply = rules::decide(record, request, turn.now, turn.not_after,
-                              occupied ? rules::Tenure::occupied : rules::Tenure::vacant);
-  // The record knows this claim, but another process has its kernel lock (a copy of us that was
-  // forked, say).
-  if (std::holds_alternative<Granted>(reply) && occupied)
-    return Busy{BusyReason::held, record.identity.holder, record.identity.job, record.fence,
-                turn.now - record.acquired};
-  if (std::holds_alternative<Granted>(reply) && taken) {
-    turn.stored.pid = getpid();
-    turn.stored.pid_namespace = own_pid_namespace();
-  }
-  if (Status kept = keep(turn); !kept) return down(kept.error());  // `taken` is let go
-  if (ours && std::holds_alternative<Busy>(reply)) let_go(find(request.lock, request.claim));
-  if (std::holds_alternative<Granted>(reply) && taken) {
-    taken->touch();  // the file may be as old as the lock
-    held_.push_back({request.lock, turn.place.base, request.claim, std::move(*taken)});
-  }
-  if (auto* busy = std::get_if<Busy>(&reply);
-      busy && busy->reason == BusyReason::held && busy->holder.empty()) {
-    // Taken without a record: by flock(1), or by what a run left behind.
-    const Holder holder =
-        Holders().of(turn.place.directory, with_suffix(turn.place.base, kLockSuffix), 0);
-    if (holder.pid != 0) busy->holder = "pid " + std::to_string(holder.pid);
-  }
-  return reply;
-}
-
-// There is no lease: the kernel keeps what we hold. Without the kernel lock there is nothing that
-// could be kept.
-Reply FileBackend::settle(Turn& turn, const Renew& request) {
-  const bool ours = find(request.lock, request.claim) != nullptr;
-  rules::Record& record = turn.stored.record;
-  const bool granted_to_it = record.seat == rules::Seat::held && record.claim == request.claim;
-  if (!ours && (record.seat == rules::Seat::none || granted_to_it))
-    return NotHolder{LostReason::gone};
-  // The process that has the kernel's lock is the holder, though an older record names another.
-  const Reply reply = rules::decide(record, request, turn.now, turn.not_after,
-                                    ours ? rules::Tenure::vacant : rules::Tenure::occupied);
-  if (Status kept = keep(turn); !kept) return down(kept.error());
-  return reply;
-}
-
-Reply FileBackend::settle(Turn& turn, const Release& request) {
-  const Reply reply = rules::decide(turn.stored.record, request, turn.now, turn.not_after);
-  if (std::holds_alternative<TooLate>(reply)) return reply;
-  const Status kept = keep(turn);
-  // Whether or not it could be written down: the run is over, and what it left behind must not hold
-  // the lock.
-  let_go(find(request.lock, request.claim));
-  if (!kept) return down(kept.error());
-  return reply;
-}
-
-Status FileBackend::keep(Turn& turn) {
-  forget_all_but_newest(turn.stored.record.seen);
-  const bool never_granted = turn.before.text.empty() && turn.stored == Stored{};
-  std::string text = encode(turn.place.lock, turn.stored);
-  if (never_granted || text == turn.before.text) return Done{};
-  return write_text(turn.place, turn.before, std::move(text));
-}
-
-FileBackend::Held* FileBackend::find(const std::string& lock, const Claim& claim) {
-  const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
-    return held.lock == lock && held.claim == claim;
-  });
-  return at == held_.end() ? nullptr : &*at;
-}
-
-void FileBackend::let_go(const Held* held) {
-  if (held == nullptr) return;
-  const auto at = held_.begin() + (held - held_.data());
-  at->kernel_lock.unlock();
-  held_.erase(at);
+  return std::optional(Transaction{std::move(**directory),
+                                   std::move(files),
+                                   std::move(**mutex),
+                                   std::move(record).value(),
+                                   std::move(stored).value(),
+                                   clock_(),
+                                   {}});
 }
 
 void FileBackend::touch_held(TimePoint now) {
   touch_at_ = now + kTouchEvery;
-  const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::nothing);
-  for (const Held& held : held_) {
+  const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::no_value);
+  for (const HeldLock& held : held_) {
     held.kernel_lock.touch();
     if (directory && *directory)
       utimensat((*directory)->get(), with_suffix(held.base, kRecordSuffix).c_str(), nullptr,

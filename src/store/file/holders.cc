@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// /proc/locks first; then every visible process's descriptors, because the table hides locks whose
-// taker has died (in a pid namespace) and numbers devices differently from stat(2) on some file
-// systems (btrfs, overlay).
+// Reads /proc/locks first, then the descriptors of every visible process. In a PID namespace the
+// table omits locks of dead processes, and on btrfs and overlay its device numbers differ from
+// those of stat(2).
 #include "store/file/holders.h"
 
 #include <dirent.h>
@@ -54,8 +54,8 @@ bool alive(long pid) {
   return pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
 }
 
-// A process with the file open is a holder only when its own description has the lock: contenders
-// have it open, too.
+// A process is a holder only when its open file description has the lock: other runs have the file
+// open too.
 long find_by_descriptor(const std::string& proc, const struct stat& file) {
   for (const std::string& pid : numbers_in(proc)) {
     const std::string of_process = proc + "/" + pid;
@@ -90,32 +90,34 @@ std::vector<Flock> parse_locks(std::string_view text) {
   return locks;
 }
 
-Holders::Holders(std::string proc) : proc_(std::move(proc)) {
+HolderTable::HolderTable(std::string proc) : proc_(std::move(proc)) {
   if (const auto text = read_all(proc_ + "/locks")) {
     readable_ = true;
     locks_ = parse_locks(*text);
   }
 }
 
-Holder Holders::of(int directory, const std::string& lock_file, std::uint64_t pid_namespace) const {
+Holder HolderTable::find(int directory, const std::string& lock_file,
+                         std::uint64_t pid_namespace) const {
   struct stat file {};
   if (fstatat(directory, lock_file.c_str(), &file, AT_SYMLINK_NOFOLLOW) != 0)
-    return {errno == ENOENT ? Holding::free : Holding::unknown, 0};
-  if (!readable_) return {Holding::unknown, 0};
+    return {errno == ENOENT ? KernelLockState::free : KernelLockState::unknown, 0};
+  if (!readable_) return {KernelLockState::unknown, 0};
   for (const Flock& lock : locks_) {
     if (lock.inode != file.st_ino || lock.major != major(file.st_dev) ||
         lock.minor != minor(file.st_dev))
       continue;
-    return {Holding::held, alive(lock.pid) ? lock.pid : find_by_descriptor(proc_, file)};
+    return {KernelLockState::held, alive(lock.pid) ? lock.pid : find_by_descriptor(proc_, file)};
   }
-  if (pid_namespace == 0) return {Holding::unknown, 0};
-  if (const long pid = find_by_descriptor(proc_, file); pid != 0) return {Holding::held, pid};
+  if (pid_namespace == 0) return {KernelLockState::unknown, 0};
+  if (const long pid = find_by_descriptor(proc_, file); pid != 0)
+    return {KernelLockState::held, pid};
   const bool all_visible = pid_namespace == own_pid_namespace();
-  return {all_visible ? Holding::free : Holding::unknown, 0};
+  return {all_visible ? KernelLockState::free : KernelLockState::unknown, 0};
 }
 
-// Looking it up in /proc makes the kernel build the process's folder there, which costs more than
-// taking the lock; since Linux 6.11 a pidfd tells it at once (the kernel insists on the 0).
+// A lookup in /proc makes the kernel build the process's directory there, which costs more than
+// taking the lock. Since Linux 6.11 a pidfd returns the namespace directly; its argument must be 0.
 std::uint64_t own_pid_namespace() {
   struct stat st {};
   const Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));

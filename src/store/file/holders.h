@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a lock file, asked of /proc: looking must never take the kernel lock, not even for a
-// moment, or a contender would be told that it is busy.
+// Which process holds a lock file, read from /proc. A reader must never take the kernel lock, not
+// even briefly, because another run would get the answer busy.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace cronlatch::file {
 
-// A granted flock(2) as /proc/locks shows it. `pid` took it and may be dead: those who inherited it
-// hold on.
+// A granted flock(2) in /proc/locks. Process `pid` took it and can be dead: processes that
+// inherited the descriptor still hold it.
 struct Flock {
   unsigned major = 0;
   unsigned minor = 0;
@@ -19,24 +19,23 @@ struct Flock {
   long pid = 0;
   bool operator==(const Flock&) const = default;
 };
-std::vector<Flock> parse_locks(
-    std::string_view text);  // other kinds of locks and waiters are left out
+std::vector<Flock> parse_locks(std::string_view text);  // without other kinds of locks and waiters
 
-enum class Holding { held, free, unknown };
+enum class KernelLockState { held, free, unknown };
 
 struct Holder {
-  Holding holding = Holding::unknown;
-  long pid = 0;  // a living process that holds it, 0 when none can be seen
+  KernelLockState lock_state = KernelLockState::unknown;
+  long pid = 0;  // a live process that holds it; 0: none is visible
 };
 
-// One look at the host; ask it about as many locks as there are.
-class Holders {
+// The locks of this host, read once; for any number of lookups.
+class HolderTable {
  public:
   // `proc` is /proc outside of tests.
-  explicit Holders(std::string proc = "/proc");
-  // `pid_namespace` is where the last holder took the lock (0: not known): a process of a namespace
-  // that is neither ours nor below ours cannot be seen, so that not finding one says nothing.
-  Holder of(int directory, const std::string& lock_file, std::uint64_t pid_namespace) const;
+  explicit HolderTable(std::string proc = "/proc");
+  // `pid_namespace` is the namespace in which the last holder took the lock (0: unknown). Processes
+  // outside of this process's namespace are not visible: then a failed search proves nothing.
+  Holder find(int directory, const std::string& lock_file, std::uint64_t pid_namespace) const;
 
  private:
   std::string proc_;
@@ -44,7 +43,7 @@ class Holders {
   std::vector<Flock> locks_;
 };
 
-// The number of this process's pid namespace, 0 when it cannot be told.
+// The inode number of this process's PID namespace; 0 when it cannot be read.
 std::uint64_t own_pid_namespace();
 
 }  // namespace cronlatch::file

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// flock(2) with the two traps closed: a file replaced between open and lock, and descriptors that
-// would become a command's standard input.
+// flock(2) with two checks: the file was not replaced between open and lock, and the descriptor
+// does not become the command's standard input.
 #include "store/file/kernel_lock.h"
 
 #include <fcntl.h>
@@ -15,41 +15,40 @@
 namespace cronlatch::file {
 namespace {
 
-// A wrapper started with a closed stdin would get 0 here, and the command would read the lock as
-// its input.
+// With a closed stdin open() returns 0, and the command would read the lock file as its input.
 Fd above_standard_streams(Fd fd) {
   if (fd.get() < 0 || fd.get() > 2) return fd;
   return Fd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
 }
 
-bool still_named(int fd, int directory, const std::string& name) {
-  struct stat ours {
+bool is_named(int fd, int directory, const std::string& name) {
+  struct stat opened {
   }, named{};
-  return fstat(fd, &ours) == 0 &&
+  return fstat(fd, &opened) == 0 &&
          fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 }  // namespace
 
 Result<std::optional<KernelLock>> KernelLock::try_take(int directory, const std::string& name,
                                                        const std::string& path) {
-  // Somebody who unlinks lock files in a loop must not keep us here.
+  // Bounded, for the case that another process unlinks lock files in a loop.
   for (int tries = 0; tries < 16; ++tries) {
-    // Read-only, so that a command which inherits it cannot write into it; O_NONBLOCK in case it is
-    // a FIFO.
+    // Read-only, so that the command that inherits it cannot write to it; O_NONBLOCK because the
+    // file can be a FIFO.
     Fd fd = above_standard_streams(Fd(openat(
         directory, name.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)));
-    if (!fd) return trouble(errno, "open", path);
+    if (!fd) return file_error(errno, "open", path);
     if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) return std::optional<KernelLock>{};
       if (errno == EINTR) continue;
-      return trouble(errno, "lock", path);
+      return file_error(errno, "lock", path);
     }
-    if (still_named(fd.get(), directory, name)) return std::optional(KernelLock(std::move(fd)));
+    if (is_named(fd.get(), directory, name)) return std::optional(KernelLock(std::move(fd)));
   }
-  return Error{Code::unreachable, path + " is replaced over and over",
-               "see what removes files there"};
+  return Error{Code::unreachable, path + " is replaced again and again",
+               "find the process that removes files in this directory"};
 }
 
 void KernelLock::unlock() {

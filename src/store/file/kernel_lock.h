@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // KernelLock: an exclusive flock(2) on a file that is never unlinked. It belongs to the open file
-// description: every process that inherits the descriptor holds it, so a lock lives as long as the
-// tree it was given to.
+// description: every process that inherits the descriptor holds it, so the lock is held until the
+// last of these processes ends.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace cronlatch::file {
 
 class KernelLock {
  public:
-  // Without a value: somebody else holds it. Never waits. `path` is for messages.
+  // No value: another process holds it. Never waits. `path` is for messages.
   static Result<std::optional<KernelLock>> try_take(int directory, const std::string& name,
                                                     const std::string& path);
-  // Unlocks for everybody, those who inherited the descriptor included. Destruction alone leaves it
-  // to them.
+  // Unlocks for all processes, also for those that inherited the descriptor. Destruction alone does
+  // not unlock for them.
   void unlock();
-  // Keeps cleaners of temporary files away.
+  // Sets the file's times to now, so that cleaners of temporary directories do not delete it.
   void touch() const;
   int fd() const { return fd_.get(); }
 

@@ -34,13 +34,13 @@ std::string escaped(std::string_view lock) {
 }  // namespace
 
 Result<std::string> file_base(std::string_view lock) {
-  if (lock.empty()) return Error{Code::config, "the lock has no name", "set lock"};
+  if (lock.empty()) return Error{Code::config, "the lock name is empty", "set lock"};
   std::string base = escaped(lock);
   const std::size_t longest = std::max(
       {kLockSuffix.size(), kMutexSuffix.size(), kRecordSuffix.size(), kDraftSuffix.size()});
   if (base.size() + longest > NAME_MAX)
     return Error{Code::config, "the lock name is too long for a file name",
-                 "use at most 200 of letters, digits, . _ - /"};
+                 "use at most 200 letters, digits and . _ - /"};
   return base;
 }
 
@@ -61,7 +61,7 @@ std::optional<std::string> lock_of_record(std::string_view file_name) {
       lock += base[i];
     }
   }
-  // Somebody else's file may decode, but only ours encodes back to the same name.
+  // Other names can decode, too; only the name of a record encodes to itself again.
   if (lock.empty() || escaped(lock) != base) return std::nullopt;
   return lock;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock's record as text: one fact per line, for people to read and for us to read back exactly.
-// Pure.
+// A lock's record as text, one field per line. decode(encode(x)) is x. No I/O.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@
 
 namespace cronlatch::file {
 
-// What a file keeps about one lock: the rules' record, and where its last holder lived, for people
-// who look.
+// The content of a record file: the record of the rules, and the process of the last holder, which
+// readers are shown.
 struct Stored {
   rules::Record record;
   long pid = 0;
@@ -23,9 +22,9 @@ struct Stored {
 
 std::string encode(const std::string& lock, const Stored& stored);
 
-// The message of an Error says what is wrong with the text ("line 7: ..."); nothing is guessed or
-// skipped. No text at all is an empty record: what a power cut leaves of a file that was not
-// synced.
+// The message of an Error names what is wrong with the text ("line 7 ..."). No line is guessed or
+// skipped. An empty text is an empty record: a power failure can leave an empty file, because the
+// record is not synced.
 Result<Stored> decode(const std::string& lock, std::string_view text);
 
 }  // namespace cronlatch::file

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a lock on disk. Writers hold the lock's mutex; readers need no lock. A record that
-// fits into a page is overwritten in place, a larger one is replaced as a whole.
+// fits into a page is overwritten in place; a larger file is replaced.
 #pragma once
 
 #include <string>
@@ -12,30 +12,29 @@
 
 namespace cronlatch::file {
 
-// Where the files of one lock are; the directory's descriptor is borrowed.
-struct Place {
+// The files of one lock; does not own the descriptor of the directory.
+struct LockFiles {
   int directory = -1;
   std::string path;  // of the directory, for messages
   std::string lock;
   std::string base;  // file_base(lock)
-  std::string shown(std::string_view suffix) const;
+  std::string path_of(std::string_view suffix) const;
 };
 
-// No file, and an empty one, is a lock that was never granted. Code::config names the file that
-// cannot be understood: it is left as it is. For who does not hold the mutex: it looks again
-// while a writer is seen at work.
-Result<Stored> read_record(const Place& place);
+// For callers without the mutex: reads again while a write is in progress. A missing or empty file
+// is a lock that was never granted. Code::config names an invalid file, which is not changed.
+Result<Stored> read_record(const LockFiles& files);
 
-// For who holds the mutex: the file, and its text as it stands ("" where there is no file), to know
-// later whether anything has changed.
+// For callers with the mutex: the file and its text ("" without a file), which is compared with the
+// new text before a write.
 struct RecordFile {
   Fd fd;
   std::string text;
 };
-Result<RecordFile> open_record(const Place& place);
-Result<Stored> understand(const Place& place, std::string_view text);
-// `before` is what open_record gave. Not synced: a power cut within the next half minute may take
-// what was written away (a new record is then empty), and fences go on from the clock.
-Status write_text(const Place& place, const RecordFile& before, std::string text);
+Result<RecordFile> open_record(const LockFiles& files);
+Result<Stored> decode_record(const LockFiles& files, std::string_view text);
+// `before` is the result of open_record. The file is not synced: a power failure within the next 30
+// seconds can lose the write (a new record is then empty). Fences continue from the clock.
+Status write_text(const LockFiles& files, const RecordFile& before, std::string text);
 
 }  // namespace cronlatch::file

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory store: the rules, a map, and no network in between.
+// The memory store: the rules on a map of records.
 #include "store/memory/memory_store.h"
 
 #include <utility>
@@ -32,7 +32,7 @@ LockView MemoryServer::show(const std::string& lock) const {
 std::vector<LockView> MemoryServer::list() const {
   std::vector<LockView> known;
   for (const auto& [lock, record] : records_)
-    if (record.seat != rules::Seat::none) known.push_back(rules::view(lock, record, now()));
+    if (record.state != rules::HoldState::none) known.push_back(rules::view(lock, record, now()));
   return known;
 }
 
@@ -50,7 +50,7 @@ std::optional<Reply> MemoryStore::step(const PollSet&, TimePoint) {
   const PendingRequest pending = *std::exchange(pending_, std::nullopt);
   Reply reply = server_.execute(pending.request, pending.not_after);
   if (auto* granted = std::get_if<Granted>(&reply)) granted->sent_at = pending.at;
-  if (auto* kept = std::get_if<Renewed>(&reply)) kept->sent_at = pending.at;
+  if (auto* renewed = std::get_if<Renewed>(&reply)) renewed->sent_at = pending.at;
   return reply;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store inside one process: a server with a clock of its own, and its clients. For tests and for
-// the simulation. One thread; the server outlives its clients. It keeps the same promises as any
-// other store (tests/contract).
+// A store inside one process: a server with its own clock, and its clients. For tests and for the
+// simulation. One thread; the server must outlive its clients. tests/contract tests it like every
+// other store.
 #pragma once
 
 #include <functional>
@@ -24,24 +24,24 @@ class MemoryServer {
   explicit MemoryServer(ServerClock clock) : clock_(std::move(clock)) {}
 
   ServerTime now() const { return clock_(); }
-  // Executes one request at the server's present time; `pending` of the reply is left empty. The
-  // simulation calls it directly, as late and as often as its network likes.
+  // Executes one request at the server's time; does not set `sent_at` of the reply. The simulation
+  // calls it directly, also late and repeatedly.
   Reply execute(const Request& request, ServerTime not_after);
   Revoked revoke(const std::string& lock);
   LockView show(const std::string& lock) const;
   std::vector<LockView> list() const;
-  // The store loses everything, as after a restart without persistence.
+  // Deletes everything, as a restart without persistence does.
   void forget() { records_.clear(); }
-  // The store goes back to what it kept earlier, as after a failover to a replica that lagged.
-  using Renewed = std::map<std::string, rules::Record>;
-  const Renewed& kept() const { return records_; }
-  void go_back_to(Renewed kept) { records_ = std::move(kept); }
-  // A lock's record as it is, for checkers; an unknown lock has the empty one.
+  // For an earlier state, as after a failover to a replica that lags behind.
+  using Records = std::map<std::string, rules::Record>;
+  const Records& records() const { return records_; }
+  void restore(Records records) { records_ = std::move(records); }
+  // The record of a lock, for checkers; empty for an unknown lock.
   rules::Record record(const std::string& lock) const;
 
  private:
   ServerClock clock_;
-  Renewed records_;
+  Records records_;
 };
 
 class MemoryStore : public Backend {

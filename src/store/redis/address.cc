@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses to and from text; no name is looked up here.
+// Addresses to and from text; without name lookup.
 #include "store/redis/address.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address: where a socket can be connected to.
+// Address: the IP address and port of a server.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An X509_LOOKUP method over PEM text kept in memory. What it finds is added to the store, as
-// OpenSSL's own directory look-up does: the store owns it, and its later searches (several CAs of
-// one name) see it.
+// An X509_LOOKUP method on PEM text in memory. Found certificates are added to the store, as in
+// OpenSSL's directory lookup: the store owns them, and its later searches (several CAs of one name)
+// include them.
 #include "store/redis/ca_lookup.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ std::string der_of(const X509_NAME* name) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
-// errno is left as the failing call set it.
+// errno is that of the failing call.
 bool read_file(const char* path, std::string& text) {
   const Fd file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return false;
@@ -75,10 +75,10 @@ Result<std::unique_ptr<CaLookup>> CaLookup::from_file(const std::string& path) {
   std::string pem;
   if (!read_file(path.c_str(), pem))
     return Error{Code::config, "tls-ca: cannot read " + path + ": " + std::strerror(errno),
-                 errno_hint(errno, "tls-ca names a file of CA certificates in PEM form")};
+                 errno_hint(errno, "set tls-ca to a file with CA certificates in PEM format")};
   if (!PemCertificates(pem).next())
-    return Error{Code::config, "tls-ca: no certificate in " + path,
-                 "tls-ca names a file of CA certificates in PEM form"};
+    return Error{Code::config, "tls-ca: " + path + " contains no certificate",
+                 "set tls-ca to a file with CA certificates in PEM format"};
   return std::unique_ptr<CaLookup>(new CaLookup(std::move(pem)));
 }
 
@@ -94,7 +94,8 @@ Result<std::unique_ptr<CaLookup>> CaLookup::from_system() {
                        std::strerror(errno),
                    errno_hint(errno, "")};
   }
-  return Error{Code::config, "this system has no CA certificates to check the server's with",
+  return Error{Code::config,
+               "this system has no CA certificates to verify the server's certificate",
                "set tls-ca, or put ca.crt into credentials-dir"};
 }
 
@@ -115,8 +116,8 @@ int CaLookup::by_subject(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_
   auto* self = static_cast<CaLookup*>(X509_LOOKUP_get_method_data(lookup));
   X509* cert = self->add_matching(X509_LOOKUP_get_store(lookup), name);
   if (cert == nullptr || X509_OBJECT_set1_X509(found, cert) != 1) return 0;
-  // OpenSSL takes a reference of its own for the caller; the one that set1 took would be nobody's.
-  // The store keeps `cert`.
+  // OpenSSL takes its own reference for the caller, so the one of set1 is released. The store keeps
+  // `cert`.
   X509_free(cert);
   return 1;
 }
@@ -133,8 +134,8 @@ X509* CaLookup::add_matching(X509_STORE* store, const X509_NAME* name) {
   while (const auto der = quick.next())
     if (der->find(wanted) != std::string::npos) consider(*der);
   if (first != nullptr) return first;
-  // The same name may be encoded in two ways; only parsing tells. Rare, so the price is paid after
-  // the cheap way failed.
+  // A name can have two encodings, which only parsing can compare. This is rare and slow, so it is
+  // tried after the fast search failed.
   PemCertificates slow(pem_);
   while (const auto der = slow.next()) consider(*der);
   return first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CA certificates of one PEM file, given to OpenSSL one by one when a chain asks for them:
-// parsing a system's whole bundle costs twenty times as much as the rest of a handshake.
+// The CA certificates of one PEM file. OpenSSL gets only those that a chain needs: parsing the
+// whole bundle of a system costs twenty times as much as the rest of a handshake.
 #pragma once
 
 #include <openssl/x509_vfy.h>
@@ -15,18 +15,18 @@ namespace cronlatch::redis {
 
 class CaLookup {
  public:
-  // Reads the file; Code::config when it cannot be read or holds no certificate.
+  // Reads the file; Code::config when it cannot be read or contains no certificate.
   static Result<std::unique_ptr<CaLookup>> from_file(const std::string& path);
-  // The system's bundle, where the distributions keep it; Code::config when there is none.
+  // The system's bundle, from the paths of common distributions; Code::config when there is none.
   static Result<std::unique_ptr<CaLookup>> from_system();
-  // The files that decide what is found: `ca`, or where the system's bundle may be for "".
+  // The files that are read: `ca`, or for "" the possible paths of the system's bundle.
   static std::vector<std::string> paths(const std::string& ca);
   ~CaLookup();
   CaLookup(const CaLookup&) = delete;
   CaLookup& operator=(const CaLookup&) = delete;
 
-  // Makes `store` ask us; certificates are made with `library`. Neither the store may outlive this
-  // object, nor this object use the library after its end.
+  // Makes `store` use this lookup; certificates are created with `library`. The library must
+  // outlive this object, and this object must outlive the store.
   void attach(X509_STORE* store, OSSL_LIB_CTX* library);
 
  private:

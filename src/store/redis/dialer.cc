@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-blocking connects, staggered. The losers of the race are closed with the Dialer.
+// Staggered, non-blocking connects. Destroying the Dialer closes the attempts that were not used.
 #include "store/redis/dialer.h"
 
 #include <netinet/in.h>
@@ -17,11 +17,11 @@ namespace cronlatch::redis {
 namespace {
 
 void set_option(int fd, int level, int option, int value) {
-  // A refused option costs comfort, not correctness.
+  // The connection works without the option, so an error is ignored.
   (void)setsockopt(fd, level, option, &value, sizeof value);
 }
 
-// Dead peers are found by op-timeout while we ask; keepalive finds them while we only hold.
+// During a request op-timeout detects a dead peer; keepalive detects it between requests.
 void tune(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -37,8 +37,7 @@ int connect_error(int fd) {
   return error_number;
 }
 
-// `ready` may be about a socket that was closed a moment ago and had the same number: ask the
-// kernel.
+// `ready` can belong to a closed socket that had the same number, so the kernel is asked.
 bool is_connected(int fd) {
   sockaddr_storage peer;
   socklen_t size = sizeof peer;
@@ -86,12 +85,12 @@ void Dialer::start_next(TimePoint now) {
     waiting_.pop_back();
     Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket) {
-      note_failure(address, errno);
+      add_failure(address, errno);
       continue;
     }
     tune(socket.get());
     if (connect(socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS) {
-      note_failure(address, errno);
+      add_failure(address, errno);
       continue;
     }
     attempts_.push_back({std::move(socket), address});
@@ -100,7 +99,7 @@ void Dialer::start_next(TimePoint now) {
   }
 }
 
-void Dialer::note_failure(const Address& address, int error_number) {
+void Dialer::add_failure(const Address& address, int error_number) {
   failed_.push_back(address);
   last_errno_ = error_number;
   last_error_ = "cannot connect to " + address.text() + ": " + std::strerror(error_number);
@@ -125,7 +124,7 @@ std::optional<Result<Dialed>> Dialer::step(const PollSet& set, TimePoint now) {
       ++i;
       continue;
     }
-    note_failure(attempt.address, error_number);
+    add_failure(attempt.address, error_number);
     attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(i));
     start_next(now);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dialer: a TCP connection to the first of several addresses that accepts, in the manner of RFC
-// 8305: the next one is tried when the one before it failed or has been silent for a quarter of a
-// second. Nothing blocks.
+// Dialer: a TCP connection to the first of several addresses that accepts, as in RFC 8305. The next
+// address is tried when the one before it failed, or did not answer for kDialStagger. Never blocks.
 #pragma once
 
 #include <optional>
@@ -23,8 +22,8 @@ struct Dialed {
   Address address;
 };
 
-// The order to try: families alternate, addresses that failed lately come last, the longest ago
-// first among them.
+// The order of attempts: families alternate; addresses that failed recently are last, the least
+// recent failure first.
 std::vector<Address> dial_order(std::vector<Address> addresses, const std::vector<Address>& failed);
 
 class Dialer {
@@ -32,11 +31,11 @@ class Dialer {
   // The first attempt starts at once.
   Dialer(std::vector<Address> addresses, TimePoint now);
   void watch(PollSet& set) const;
-  // The connection, or Code::unreachable with the last reason when every address has refused.
+  // The connection, or Code::unreachable with the last error when every address failed.
   std::optional<Result<Dialed>> step(const PollSet& set, TimePoint now);
-  // Addresses that have been tried without success, in order.
+  // Addresses that failed, in order.
   const std::vector<Address>& failed() const { return failed_; }
-  // Those still unanswered, for who gives up waiting.
+  // Addresses without an answer, for a caller whose deadline has passed.
   std::vector<Address> pending() const;
 
  private:
@@ -45,7 +44,7 @@ class Dialer {
     Address address;
   };
   void start_next(TimePoint now);
-  void note_failure(const Address& address, int error_number);
+  void add_failure(const Address& address, int error_number);
 
   std::vector<Address> waiting_;  // in reverse: the next one is at the back
   std::vector<Attempt> attempts_;

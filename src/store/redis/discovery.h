@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery: which addresses serve the store now. Asked anew for every connection, so that a
-// failover is followed. Today there is one kind, a host name; a Sentinel or a Cluster would be
-// others. Nothing in it blocks.
+// Discovery: the addresses of the store. Runs for every connection, so that a failover is followed.
+// Resolver, for a host name, is the only implementation. Never blocks.
 #pragma once
 
 #include <optional>
@@ -17,10 +16,10 @@ namespace cronlatch::redis {
 class Discovery {
  public:
   virtual ~Discovery() = default;
-  // Starts over; whatever was under way is forgotten.
+  // Starts again and drops a lookup in progress.
   virtual void begin(TimePoint now) = 0;
   virtual void watch(PollSet& set) const = 0;
-  // The addresses, best first, never an empty list; or why there are none. Once per begin().
+  // The addresses, best first, never an empty list; or an error. Once per begin().
   virtual std::optional<Result<std::vector<Address>>> step(const PollSet& set, TimePoint now) = 0;
 };
 

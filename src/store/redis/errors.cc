@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table and its look-up. A script that fails changes nothing (its checks come before its first
-// write), so that every error answer means "not executed"; only silence leaves that open.
+// The table and its lookup. A script that fails changes nothing, because its checks precede its
+// first write. So every error answer means "not executed"; without an answer the result is unknown.
 #include "store/redis/errors.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace cronlatch::redis {
 namespace {
 
 using Kind = RedisErrorClass;
-// A refusal names a key and a member of it: prefix, lock, job and run identity at their longest.
+// A refusal contains a key and a member: prefix, lock, job and run identity at their maximum
+// length.
 constexpr std::size_t kMaxQuoted = 800;
 constexpr std::size_t kLongestCommand = 40;
 
@@ -18,9 +19,9 @@ constexpr std::size_t kLongestCommand = 40;
 constexpr std::array<RedisErrorRow, 23> kTable = {{
     // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
     {Kind::noscript, "NOSCRIPT", Code::unreachable, true, false, true, false,
-     "the server has lost a script", "nothing to do: the script is sent again"},
+     "the server does not have the script", "no action needed: the script is sent again"},
     {Kind::readonly, "READONLY", Code::unreachable, true, true, true, false,
-     "the server is a read-only replica", "let store name the master, for example a service that selects it"},
+     "the server is a read-only replica", "set store to the master, for example to a Service that selects it"},
     {Kind::moved, "MOVED", Code::config, false, true, true, false,
      "the server is a node of a Redis Cluster", "store redis:// needs one standalone server; Redis Cluster is not supported by this version"},
     {Kind::ask, "ASK", Code::config, false, true, true, false,
@@ -28,46 +29,46 @@ constexpr std::array<RedisErrorRow, 23> kTable = {{
     {Kind::tryagain, "TRYAGAIN", Code::unreachable, true, false, true, false,
      "the server is moving keys to another node", "try again later"},
     {Kind::clusterdown, "CLUSTERDOWN", Code::unreachable, true, true, true, false,
-     "the cluster of the server is down", "look at CLUSTER INFO on the server"},
+     "the cluster of the server is down", "see CLUSTER INFO on the server"},
     {Kind::loading, "LOADING", Code::unreachable, true, false, true, false,
-     "the server is still loading its data", "try again when it has started"},
+     "the server is still loading its data", "try again after it has started"},
     {Kind::busy, "BUSY", Code::unreachable, true, false, true, false,
-     "the server is busy running somebody's script", "SCRIPT KILL on the server ends that script"},
+     "the server is busy with a script", "run SCRIPT KILL on the server to end that script"},
     {Kind::oom, "OOM", Code::unreachable, true, false, true, false,
-     "the server is out of memory", "raise its maxmemory; maxmemory-policy should be noeviction"},
+     "the server is out of memory", "increase maxmemory; set maxmemory-policy to noeviction"},
     {Kind::misconf, "MISCONF", Code::unreachable, true, false, true, false,
-     "the server cannot save its data and refuses to write", "look at its log: the disk may be full"},
+     "the server cannot save its data and refuses to write", "see the server's log: the disk may be full"},
     {Kind::noreplicas, "NOREPLICAS", Code::unreachable, true, false, true, false,
-     "the server has too few good replicas to accept writes", "see min-replicas-to-write on the server"},
+     "the server has too few connected replicas to accept writes", "check min-replicas-to-write on the server"},
     {Kind::masterdown, "MASTERDOWN", Code::unreachable, true, true, true, false,
-     "the server is a replica that has lost its master", "let store name the master"},
+     "the server is a replica without a connection to its master", "set store to the master"},
     {Kind::noauth, "NOAUTH", Code::auth, false, true, true, false,
-     "the server asks for a password", "set password-file, credentials-dir or CRONLATCH_PASSWORD"},
+     "the server requires a password", "set password-file, credentials-dir or CRONLATCH_PASSWORD"},
     {Kind::wrongpass, "WRONGPASS", Code::auth, false, true, true, false,
      "the server refused the user name or the password", "check redis-username and password-file"},
     {Kind::noperm, "NOPERM", Code::acl, false, true, true, true,
-     "the server's access rules forbid this", "the user needs the commands and keys that docs/operations.md lists"},
+     "the server's access list denies this", "grant the user the commands and keys in docs/operations.md"},
     {Kind::wrongtype, "WRONGTYPE", Code::config, false, false, true, false,
-     "a key of this lock belongs to something else", "choose another key-prefix, or delete the foreign key"},
+     "a key of this lock has a type of another program", "set another key-prefix, or delete that key"},
     {Kind::eof, "", Code::unreachable, true, true, false, false,
-     "the server closed the connection", "look at the server's log"},
+     "the server closed the connection", "see the server's log"},
     {Kind::timeout, "", Code::unreachable, true, true, false, false,
-     "the server did not answer in time", "is it overloaded or stopped? op-timeout and connect-timeout say how long we wait"},
+     "the server did not answer in time", "check that the server is not stopped or overloaded; op-timeout and connect-timeout set the limit"},
     {Kind::poisoned, "CRONLATCH_POISONED", Code::config, false, false, true, true,
-     "the record of this lock was written by something else or is damaged", "choose another key-prefix, or delete the lock's keys when nothing runs under it"},
+     "the record of this lock is damaged or was written by another program", "set another key-prefix, or delete the lock's keys while no run uses the lock"},
     {Kind::no_command, "CRONLATCH_NO_COMMAND", Code::config, false, false, true, false,
-     "the server has no command", "docs/operations.md lists the commands that cronlatch needs; look for rename-command in the server's configuration"},
+     "the server does not have the command", "docs/operations.md lists the commands that cronlatch needs; check rename-command in the server's configuration"},
     {Kind::unknown_command, "ERR unknown command", Code::config, false, true, true, false,
-     "the server has no command", "docs/operations.md lists the commands that cronlatch needs; look for rename-command in the server's configuration"},
+     "the server does not have the command", "docs/operations.md lists the commands that cronlatch needs; check rename-command in the server's configuration"},
     {Kind::max_clients, "ERR max number of clients", Code::unreachable, true, true, true, false,
-     "the server has too many clients", "raise its maxclients"},
+     "the server has too many clients", "increase maxclients on the server"},
     {Kind::unknown, "", Code::unreachable, true, true, false, true,
-     "the server answered with an error", "look at the server's log"},
+     "the server returned an error", "see the server's log"},
 }};
 // clang-format on
 
-// Servers before 7.0 wrap what a command inside a script said: "ERR Error running script (...): ...
-// -OOM command not ...".
+// Servers before 7.0 wrap the error of a command inside a script: "ERR Error running script (...):
+// ... -OOM command not ...".
 std::string_view unwrap(std::string_view text) {
   if (!text.starts_with("ERR Error running script")) return text;
   for (const RedisErrorRow& row : kTable) {
@@ -86,7 +87,7 @@ bool starts_with_word(std::string_view text, std::string_view word) {
          (text.size() == word.size() || text[word.size()] == ' ');
 }
 
-// The name alone: what follows it in the server's text repeats our arguments, secrets among them.
+// Only the name: the rest of the server's text contains the arguments, among them secrets.
 std::string missing_command(std::string_view text, std::string_view word) {
   const std::size_t start = text.find_first_not_of(" '`\"", text.find(word) + word.size());
   if (start == std::string_view::npos) return "";

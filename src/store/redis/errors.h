@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each error of a Redis server means for us: one table. Decides by the error's first word, as
-// Redis promises it, and never by its prose. Knows nothing of connections or locks.
+// The table of a Redis server's errors and their meaning for a run. An error is identified by its
+// first word, which is stable in Redis, not by its text. No I/O.
 #pragma once
 
 #include <span>
@@ -30,21 +30,21 @@ enum class RedisErrorClass {
   wrongtype,
   eof,
   timeout,
-  poisoned,         // our own scripts: the record is not one of ours
-  no_command,       // our own scripts: the server lacks a command (rename-command, a proxy, a fork)
-  unknown_command,  // the same, as the server says it; what follows repeats our arguments
-  max_clients,      // said instead of a greeting
+  poisoned,    // from the scripts: the record is invalid
+  no_command,  // from the scripts: the server lacks a command (rename-command, a proxy, a fork)
+  unknown_command,  // the same, from the server; the rest of the text contains the arguments
+  max_clients,      // sent instead of the answer to HELLO
   unknown,
 };
 
 struct RedisErrorRow {
   RedisErrorClass kind;
-  std::string_view word;  // how the error starts; "" for what is no answer of a server
+  std::string_view word;  // the start of the error; "" for errors that a server does not send
   Code code;
-  bool transient;   // asking again may help
-  bool drop;        // the connection is of no use any more, or another server may answer better
-  bool unexecuted;  // the request certainly changed nothing
-  bool quote;       // what the server says tells which command or why: shown
+  bool transient;   // a retry can help
+  bool drop;        // close the connection: another address may work
+  bool unexecuted;  // the request changed nothing
+  bool quote;       // the server's text names the command or the cause: part of the message
   std::string_view meaning;
   std::string_view hint;
 };
@@ -54,14 +54,14 @@ const RedisErrorRow& redis_error_row(RedisErrorClass kind);
 // The row for an error answer, without its leading '-'.
 const RedisErrorRow& classify_redis_error(std::string_view text);
 
-// Untrusted text for a message: one line, printable, bounded.
+// Untrusted text in a message: one line, printable, with a maximum length.
 std::string quotable(std::string_view text);
 
-// The error to report: `where` is host:port; `text` what the server said, if anything.
+// The error to report: `where` is host:port; `text` is the server's text, or empty.
 Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_view text = {});
 
-// What a server answered to `command` on `key`, with both named: servers before 7.2 refuse without
-// them. Only a refused right is changed, and none that names them already.
+// The server's text for `command` on `key`, with both appended when a right was refused and the
+// text does not name them: servers before 7.2 do not.
 std::string with_refused_command(std::string text, std::string_view command, std::string_view key);
 
 }  // namespace cronlatch::redis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileStamp: tells whether a file has been replaced or written since, without reading it. Follows
-// symbolic links, as Kubernetes replaces the files of a mounted Secret by moving a link.
+// FileStamp: detects that a file was replaced or written, without reading it. Follows symbolic
+// links, because Kubernetes replaces the files of a mounted Secret by moving a link.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,9 @@ namespace cronlatch::redis {
 struct FileStamp {
   dev_t device = 0;
   ino_t inode = 0;
-  off_t size = -1;  // the file cannot be looked at
+  off_t size = -1;  // stat(2) failed
   timespec written{};
-  timespec changed{};  // differs for a file that was moved here with its old time of writing
+  timespec changed{};  // differs for a file that was moved here with its old `written`
 
   static FileStamp of(const std::string& path);
   bool operator==(const FileStamp& other) const;

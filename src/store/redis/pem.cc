@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "TRUSTED CERTIFICATE" blocks are left out: what they say about trust would have to be understood.
+// "TRUSTED CERTIFICATE" blocks are skipped: their trust settings are not supported.
 #include "store/redis/pem.h"
 
 #include "base/base64.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificates of a PEM text as DER, without parsing them: a walk over its blocks, and base64.
+// The certificates of a PEM text as DER, without parsing them.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace cronlatch::redis {
 
-// Calls itself along the text: each next() gives one certificate's DER. Damaged blocks are skipped.
+// Each next() returns the DER of one certificate. Invalid blocks are skipped.
 class PemCertificates {
  public:
   explicit PemCertificates(std::string_view text) : rest_(text) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Ledger face of RedisStore: blocking calls for people and for metrics, on the same connection,
-// with a ppoll of their own. Reading writes nothing.
+// The LockStats interface of RedisStore: blocking calls on the same connection, for the subcommands
+// and for metrics. Reading writes nothing.
 #include <algorithm>
 #include <utility>
 
@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kBatch = 200;  // locks per round trip
 
 Error unreadable(const std::string& where) {
-  return {Code::unreachable, "redis at " + where + ": an answer of an unexpected kind",
-          "is it a Redis server that listens there?"};
+  return {Code::unreachable, "redis at " + where + ": an answer of an unexpected type",
+          "check that a Redis server listens on this port"};
 }
 
 bool is_wrong_type(const Resp& answer) {
@@ -40,8 +40,7 @@ Fields fields_of(const Resp& answer) {
 
 }  // namespace
 
-// One turn: waits for the session's next event and lets it step. A session that has failed already
-// has no further event.
+// Waits for the next event of the session and handles it. A failed session has no further events.
 Status RedisStore::wait(TimePoint give_up) {
   if (!session_->failure()) {
     PollSet set;
@@ -57,41 +56,41 @@ Status RedisStore::wait(TimePoint give_up) {
     return error;
   }
   if (now < give_up) return Done{};
-  Error error = session_->late();
-  session_->blame_peer();
+  Error error = session_->timeout_error();
+  session_->mark_peer_failed();
   session_.reset();
   return error;
 }
 
 Status RedisStore::open(TimePoint give_up) {
-  drop_dead_session();
+  drop_closed_session();
   if (session_ == nullptr) {
     connect(boot_now());
     session_->step(PollSet{}, boot_now());
   }
   while (!session_->is_ready())
-    if (Status turn = wait(give_up); !turn) return turn;
+    if (Status waited = wait(give_up); !waited) return waited;
   return Done{};
 }
 
-Result<RedisStore::Answers> RedisStore::converse(const Commands& commands, TimePoint give_up,
+Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimePoint give_up,
                                                  WrongType wrong_type) {
-  for (const auto& command : commands) session_->send(command, Session::Wants::answer);
+  for (const auto& command : commands) session_->send(command, Session::OnAnswer::keep);
   session_->flush();
   Answers answers;
   std::optional<Error> refusal;
   while (answers.size() < commands.size()) {
     if (auto answer = session_->take()) {
-      const bool kept = wrong_type == WrongType::kept && is_wrong_type(*answer);
-      if (answer->type == Resp::Type::error && !kept && !refusal)
+      const bool is_answer = wrong_type == WrongType::answer && is_wrong_type(*answer);
+      if (answer->type == Resp::Type::error && !is_answer && !refusal)
         refusal = redis_error(
-            classify_redis_error(answer->text), config_.greeting.where,
+            classify_redis_error(answer->text), config_.login.where,
             with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
                                  key_of(commands[answers.size()])));
       answers.push_back(std::move(*answer));
       continue;
     }
-    if (Status turn = wait(give_up); !turn) return turn.error();
+    if (Status waited = wait(give_up); !waited) return waited.error();
   }
   if (refusal) return *refusal;
   return answers;
@@ -103,8 +102,8 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t mo
   const std::string since = std::to_string((session_->server_time(boot_now()) - kIndexMemory).us);
   for (std::size_t from = 0; from < most; from += kBatch) {
     const std::size_t until = from + std::min(kBatch, most - from);
-    // The newest first, as they are the ones to have when there are too many.
-    auto names = converse({{"ZRANGE", index_key(config_.key_prefix), "+inf", since, "BYSCORE",
+    // The newest first: `most` can cut off the others.
+    auto names = send_all({{"ZRANGE", index_key(config_.key_prefix), "+inf", since, "BYSCORE",
                             "REV", "LIMIT", std::to_string(from), std::to_string(until - from)}},
                           give_up);
     if (!names) return names.error();
@@ -117,7 +116,7 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t mo
     std::move(found->begin(), found->end(), std::back_inserter(all));
     if (read < kBatch) break;
   }
-  // The index is ordered by time and moves between two batches: sorted here, each name once.
+  // The index is ordered by time and can change between two batches: sort, and keep each name once.
   std::sort(all.begin(), all.end(),
             [](const LockView& a, const LockView& b) { return a.lock < b.lock; });
   all.erase(std::unique(all.begin(), all.end(),
@@ -126,32 +125,32 @@ Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t mo
   return all;
 }
 
-// The time, then record and counters of each lock.
-Result<RedisStore::Answers> RedisStore::ask_for(const std::vector<std::string>& locks,
-                                                TimePoint give_up, WrongType wrong_type) {
+// Reads the time, then record and counters of each lock.
+Result<RedisStore::Answers> RedisStore::read_hashes(const std::vector<std::string>& locks,
+                                                    TimePoint give_up, WrongType wrong_type) {
   Commands commands = {{"TIME"}};
   for (const std::string& lock : locks) {
     commands.push_back({"HGETALL", record_key(config_.key_prefix, lock)});
     commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
   }
-  return converse(commands, give_up, wrong_type);
+  return send_all(commands, give_up, wrong_type);
 }
 
 Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& locks,
                                                 TimePoint give_up) {
   std::vector<LockView> found;
   if (locks.empty()) return found;
-  auto answers = ask_for(locks, give_up, WrongType::kept);
+  auto answers = read_hashes(locks, give_up, WrongType::answer);
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
-  if (!now) return unreadable(config_.greeting.where);
+  if (!now) return unreadable(config_.login.where);
   for (std::size_t i = 0; i < locks.size(); ++i) {
     const Resp &record = (*answers)[1 + 2 * i], &stats = (*answers)[2 + 2 * i];
     const bool readable = !is_wrong_type(record) && !is_wrong_type(stats);
     if (readable && record.elements.empty() && stats.elements.empty()) continue;
     const auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
-                               : unreadable(config_.greeting.where);
-    // One lock that somebody has spoilt must not hide the others.
+                               : unreadable(config_.login.where);
+    // One damaged lock must not hide the others.
     found.push_back(view ? *view : LockView::of_damaged(locks[i], *now));
   }
   return found;
@@ -159,17 +158,17 @@ Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& 
 
 Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
-  auto answers = ask_for({lock}, give_up, WrongType::refused);
+  auto answers = read_hashes({lock}, give_up, WrongType::error);
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
-  if (!now) return unreadable(config_.greeting.where);
+  if (!now) return unreadable(config_.login.where);
   return decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
 }
 
 Result<Revoked> RedisStore::revoke(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
   const ServerTime not_after = session_->server_time(give_up);
-  auto answers = converse({encode_revoke(lock, config_.key_prefix, not_after)}, give_up);
+  auto answers = send_all({encode_revoke(lock, config_.key_prefix, not_after)}, give_up);
   if (!answers) return answers.error();
   std::vector<std::string> texts;
   for (const Resp& element : answers->front().elements) texts.push_back(element.text);

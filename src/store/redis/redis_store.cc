@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Store face: ask, watch, step. Turns answers and failures of the session into replies.
+// The Store interface: send, watch, step. Turns answers and failures of the session into replies.
 #include "store/redis/redis_store.h"
 
 #include <algorithm>
@@ -27,10 +27,10 @@ std::vector<std::string> texts_of(const Resp& answer) {
   return texts;
 }
 
-// The lease is dated from before the question.
-void date(Reply& reply, TimePoint sent_at) {
+// The lease counts from the time before the request was sent.
+void set_sent_at(Reply& reply, TimePoint sent_at) {
   if (auto* granted = std::get_if<Granted>(&reply)) granted->sent_at = sent_at;
-  if (auto* kept = std::get_if<Renewed>(&reply)) kept->sent_at = sent_at;
+  if (auto* renewed = std::get_if<Renewed>(&reply)) renewed->sent_at = sent_at;
 }
 
 }  // namespace
@@ -45,14 +45,14 @@ RedisStore::~RedisStore() = default;
 
 void RedisStore::send(const Request& request, TimePoint) {
   pending_ = Pending{request, give_up_of(request)};
-  drop_dead_session();
+  drop_closed_session();
 }
 
-// The server may have closed the connection while nothing was sent_at; to find that out with the
-// next request would look like an outage.
-void RedisStore::drop_dead_session() {
-  // Twice: what it said last (the index entry's answer) stands before the end.
-  for (int look = 0; look < 2 && session_ != nullptr; ++look) {
+// The server may have closed the idle connection. The next request would fail as in an outage, so
+// this is checked first.
+void RedisStore::drop_closed_session() {
+  // Twice: the answer of the index entry can precede the end of the stream.
+  for (int reads = 0; reads < 2 && session_ != nullptr; ++reads) {
     PollSet set;
     session_->watch(set);
     set.wake_by(boot_now());
@@ -69,28 +69,28 @@ void RedisStore::watch(PollSet& set) const {
 
 void RedisStore::connect(TimePoint now) {
   if (std::exchange(has_connected_, true)) read_credentials();
-  session_ = std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr,
-                                       config_.greeting, now);
+  session_ =
+      std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr, config_.login, now);
 }
 
 // The files may have been replaced since the last connection. While one of them cannot be read or
-// used (they are being replaced at this moment), what was read last is used, with one warning.
+// used (for example during the replacement), the last credentials are used, with one warning.
 void RedisStore::read_credentials() {
   if (!config_.credentials_now) return;
   const Status applied = apply_credentials(config_.credentials_now());
   const std::string why = applied ? "" : applied.error().message;
-  if (why == std::exchange(warned_, why) || why.empty() || !config_.warn) return;
+  if (why == std::exchange(last_warning_, why) || why.empty() || !config_.warn) return;
   config_.warn({Level::warn,
                 "credentials_kept",
-                "credentials of the store: " + why + "; those of the last connection are used",
+                "credentials of the store: " + why + "; using those of the last connection",
                 {},
                 applied.error().hint});
 }
 
 Status RedisStore::apply_credentials(const Result<StoreCredentials>& now) {
   if (!now) return now.error();
-  config_.greeting.user = now->username;
-  config_.greeting.password = now->password;
+  config_.login.user = now->username;
+  config_.login.password = now->password;
   return tls_ ? tls_->refresh(*now) : Status(Done{});
 }
 
@@ -106,11 +106,11 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
     if (pending_ && !pending_->sent_at && session_->is_ready() && now < pending_->give_up)
       send_request(now);
     if (pending_ && pending_->sent_at)
-      if (const auto answer = session_->take()) return answered(*answer, now);
+      if (const auto answer = session_->take()) return handle_answer(*answer, now);
     if (session_->failure()) {
       const Failure failure = *session_->failure();
       session_.reset();
-      if (pending_) return down(failure.error, failure.transient);
+      if (pending_) return unavailable(failure.error, failure.transient);
     }
   }
   if (pending_ && now >= pending_->give_up) return timed_out();
@@ -121,65 +121,66 @@ void RedisStore::send_request(TimePoint now) {
   const ServerTime not_after = session_->server_time(pending_->give_up);
   pending_->sent_at = now;
   session_->send(encode(pending_->request, config_.key_prefix, not_after, pending_->by),
-                 Session::Wants::answer);
+                 Session::OnAnswer::keep);
   session_->flush();
 }
 
-std::optional<Reply> RedisStore::answered(const Resp& answer, TimePoint now) {
+std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now) {
   const bool is_error = answer.type == Resp::Type::error;
   if (is_error && pending_->by == ScriptBy::hash &&
       classify_redis_error(answer.text).kind == RedisErrorClass::noscript) {
-    // Nothing was executed: it is the same attempt, asked once more (a server that was restarted,
-    // a promoted replica, a flushed cache).
+    // Nothing was executed, so the same attempt is sent again. Causes: a restarted server, a
+    // promoted replica, SCRIPT FLUSH.
     pending_->by = ScriptBy::text;
     pending_->sent_at.reset();
     if (now < pending_->give_up) send_request(now);
     return std::nullopt;
   }
-  if (is_error) return refused(answer);
+  if (is_error) return error_reply(answer);
   Decoded decoded = decode(pending_->request, texts_of(answer));
-  if (decoded.now.us != 0) session_->note_server_time(decoded.now, std::max(now, boot_now()));
-  if (decoded.index) enter_in_index(decoded.now);
-  date(decoded.reply, *pending_->sent_at);
+  if (decoded.now.us != 0) session_->set_server_time(decoded.now, std::max(now, boot_now()));
+  if (decoded.index) add_to_index(decoded.now);
+  set_sent_at(decoded.reply, *pending_->sent_at);
   pending_.reset();
   return std::move(decoded.reply);
 }
 
-// Its answer does not matter: a lock that is missing in the index is only missing in ls.
-void RedisStore::enter_in_index(ServerTime server_now) {
+// The answer is ignored: a lock that is not in the index is only missing in ls.
+void RedisStore::add_to_index(ServerTime server_now) {
   session_->send(encode_index(lock_of(pending_->request), config_.key_prefix, server_now),
-                 Session::Wants::nothing);
+                 Session::OnAnswer::discard);
   session_->flush();
 }
 
-Reply RedisStore::refused(const Resp& answer) {
+Reply RedisStore::error_reply(const Resp& answer) {
   const RedisErrorRow& row = classify_redis_error(answer.text);
   const std::string text = with_refused_command(
       session_->redact(answer.text), pending_->by == ScriptBy::hash ? "EVALSHA" : "EVAL",
       record_key(config_.key_prefix, lock_of(pending_->request)) + " or another key of the lock");
-  Error error = redis_error(row, config_.greeting.where, text);
+  Error error = redis_error(row, config_.login.where, text);
   if (row.drop) {
-    session_->blame_peer();
+    session_->mark_peer_failed();
     session_.reset();
   }
   pending_.reset();
   return Unavailable{std::move(error), row.transient, row.unexecuted};
 }
 
-Reply RedisStore::down(Error error, bool transient) {
+Reply RedisStore::unavailable(Error error, bool transient) {
   const bool unsent = !pending_->sent_at;
   pending_.reset();
   return Unavailable{std::move(error), transient, unsent};
 }
 
-// The answer may still come; nobody must take it for the answer to a later question.
+// The answer can still arrive. It must not be read as the answer to a later request, so the session
+// is closed.
 Reply RedisStore::timed_out() {
-  Error error = session_ != nullptr ? session_->late()
-                                    : redis_error(redis_error_row(RedisErrorClass::timeout),
-                                                  config_.greeting.where);
-  if (session_ != nullptr) session_->blame_peer();
+  Error error = session_ != nullptr
+                    ? session_->timeout_error()
+                    : redis_error(redis_error_row(RedisErrorClass::timeout), config_.login.where);
+  if (session_ != nullptr) session_->mark_peer_failed();
   session_.reset();
-  return down(std::move(error), true);
+  return unavailable(std::move(error), true);
 }
 
 }  // namespace cronlatch::redis

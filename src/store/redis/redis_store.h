@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RedisStore: the backend of redis:// and rediss://. One connection, one request in flight; each
-// request has a deadline, and a connection on which one was missed is never used again. Contracts:
+// RedisStore: the backend of redis:// and rediss://. One connection, one request in flight. Each
+// request has a deadline; after a missed deadline the connection is closed. Contracts:
 // core/store.h, core/lock_stats.h.
 #pragma once
 
@@ -23,12 +23,12 @@ namespace cronlatch::redis {
 struct RedisConfig {
   std::string host;
   std::uint16_t port = 6379;
-  Greeting greeting;
+  Login login;
   std::optional<TlsSettings> tls;  // none: plain TCP
   std::string key_prefix;
   ResolverSettings resolver;
-  CredentialSource credentials_now;  // called before each connection but the first; none: never
-  std::function<void(const LogLine&)> warn;  // none: warnings are dropped
+  CredentialSource credentials_now;  // called before each connection except the first; may be empty
+  std::function<void(const LogLine&)> warn;  // empty: warnings are dropped
 };
 
 class RedisStore : public Backend {
@@ -40,7 +40,7 @@ class RedisStore : public Backend {
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
 
-  // Not while a request is in flight.
+  // Only while no request is in flight.
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
@@ -55,36 +55,36 @@ class RedisStore : public Backend {
   void connect(TimePoint now);
   void read_credentials();
   Status apply_credentials(const Result<StoreCredentials>& now);
-  void drop_dead_session();
+  void drop_closed_session();
   void send_request(TimePoint now);
-  // Nothing when the server did not know the script by its hash, and was sent the text.
-  std::optional<Reply> answered(const Resp& answer, TimePoint now);
-  Reply refused(const Resp& answer);
-  Reply down(Error error, bool transient);
+  // No value when the server returned NOSCRIPT and the text was sent.
+  std::optional<Reply> handle_answer(const Resp& answer, TimePoint now);
+  Reply error_reply(const Resp& answer);
+  Reply unavailable(Error error, bool transient);
   Reply timed_out();
-  void enter_in_index(ServerTime server_now);
+  void add_to_index(ServerTime server_now);
 
   using Answers = std::vector<Resp>;
   using Commands = std::vector<std::vector<std::string>>;
   // Waits, blocking, until the session is ready.
   Status open(TimePoint give_up);
-  // Sends all, then waits for all answers; the first that is an error ends it.
-  enum class WrongType { refused, kept };  // a key of a type that the command is not for
-  Result<Answers> converse(const Commands& commands, TimePoint give_up,
-                           WrongType wrong_type = WrongType::refused);
+  // Sends all commands, then waits for all answers; returns the first error.
+  enum class WrongType { error, answer };  // how a WRONGTYPE error is returned
+  Result<Answers> send_all(const Commands& commands, TimePoint give_up,
+                           WrongType wrong_type = WrongType::error);
   Status wait(TimePoint give_up);
-  Result<Answers> ask_for(const std::vector<std::string>& locks, TimePoint give_up,
-                          WrongType wrong_type);
-  // A lock without any keys is left out, one that cannot be understood is damaged.
+  Result<Answers> read_hashes(const std::vector<std::string>& locks, TimePoint give_up,
+                              WrongType wrong_type);
+  // A lock without keys is omitted; an invalid one is shown as damaged.
   Result<std::vector<LockView>> views(const std::vector<std::string>& locks, TimePoint give_up);
 
   RedisConfig config_;
   std::optional<TlsContext> tls_;
   std::unique_ptr<Discovery> discovery_;
-  std::vector<Address> failed_;  // addresses that were of no use lately, oldest first
+  std::vector<Address> failed_;  // addresses that failed recently, oldest first
   std::unique_ptr<Session> session_;
   bool has_connected_ = false;
-  std::string warned_;  // why the credentials of before are still used; "" when they are not
+  std::string last_warning_;  // why the last credentials are still used; "" when they are not
   std::optional<Pending> pending_;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one c-ares channel per look-up: a new channel reads resolv.conf again, so that a changed
-// one is seen.
+// One c-ares channel per lookup: a new channel reads resolv.conf again, and so follows its changes.
 #include "store/redis/resolver.h"
 
 #include <ares.h>
@@ -48,7 +47,7 @@ Resolver::~Resolver() = default;
 
 bool Resolver::open_channel() {
   ares_options options{};
-  // Without it an nsswitch.conf that names foreign modules would decide whether /etc/hosts counts.
+  // Otherwise nsswitch.conf selects the sources, and its modules are not available to c-ares.
   std::string lookups = "fb";
   options.lookups = lookups.data();
   options.timeout = static_cast<int>(settings_.try_timeout.count());
@@ -78,8 +77,9 @@ void Resolver::begin(TimePoint now) {
     return;
   }
   if (!open_channel()) {
-    answer_.emplace(Error{Code::system, "cannot set up the look-up of names",
-                          errno_hint(descriptor_limit(), "is /etc/resolv.conf readable?")});
+    answer_.emplace(
+        Error{Code::system, "cannot set up the name lookup",
+              errno_hint(descriptor_limit(), "check that /etc/resolv.conf is readable")});
     return;
   }
   ares_addrinfo_hints hints{};
@@ -99,7 +99,7 @@ void Resolver::begin(TimePoint now) {
       resolver->answer_.emplace(std::move(addresses));
   };
   ares_getaddrinfo(channel_.get(), host_.c_str(), nullptr, &hints, done, this);
-  note_deadline(now);
+  set_deadline(now);
 }
 
 void Resolver::watch(PollSet& set) const {
@@ -118,7 +118,7 @@ void Resolver::watch(PollSet& set) const {
 std::optional<Result<std::vector<Address>>> Resolver::step(const PollSet& set, TimePoint now) {
   if (channel_ != nullptr && !answer_) {
     process(set);
-    note_deadline(now);
+    set_deadline(now);
   }
   if (!answer_) return std::nullopt;
   channel_.reset();
@@ -141,18 +141,18 @@ void Resolver::process(const PollSet& set) {
   ares_process_fd(channel_.get(), ARES_SOCKET_BAD, ARES_SOCKET_BAD);  // its timeouts
 }
 
-void Resolver::note_deadline(TimePoint now) {
+void Resolver::set_deadline(TimePoint now) {
   timeval left{};
   if (ares_timeout(channel_.get(), nullptr, &left) == nullptr)
     deadline_.reset();
   else
-    // A microsecond early would make it wake again at once.
+    // Rounded up: an early wakeup would repeat at once.
     deadline_ = now + Seconds(left.tv_sec) + Micros(left.tv_usec) + Millis(1);
 }
 
 Error Resolver::failure(int status) const {
   const std::string name = "the name " + host_;
-  // c-ares reports a socket that it could not have as a nameserver that refused.
+  // c-ares reports a failed socket() as a nameserver that refused.
   if (const int limit = descriptor_limit())
     return {Code::unreachable, "cannot look up " + name + ": " + std::strerror(limit),
             errno_hint(limit, "")};

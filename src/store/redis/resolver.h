@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolver: the addresses of one host name, by c-ares: /etc/hosts, then DNS with the search domains
-// and ndots of /etc/resolv.conf. An IP literal needs none of that and touches no file. A dead
-// nameserver costs a fraction of a second.
+// Resolver: the addresses of one host name, from c-ares: /etc/hosts, then DNS with the search
+// domains and ndots of /etc/resolv.conf. For an IP literal no file is read. A dead nameserver costs
+// less than a second.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ares_channeldata;
 
 namespace cronlatch::redis {
 
-// What /etc/resolv.conf says, where a test says otherwise.
+// Overrides of /etc/resolv.conf, for tests.
 struct ResolverSettings {
   std::string servers;              // "127.0.0.1:5300,127.0.0.1:5301"; "" = the system's
   std::vector<std::string> search;  // used when `ndots` is set
@@ -37,7 +37,7 @@ class Resolver : public Discovery {
   using Answer = std::optional<Result<std::vector<Address>>>;
   bool open_channel();
   void process(const PollSet& set);
-  void note_deadline(TimePoint now);
+  void set_deadline(TimePoint now);
   Error failure(int status) const;
 
   std::string host_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiredis' parser with object functions of our own: it builds Resp values in place and refuses what
-// is too large. Its other half (connections, formatting) is not linked.
+// The parser of hiredis, with object functions that build Resp values and refuse replies that are
+// too large. The connections and the formatting of hiredis are not linked.
 #include "store/redis/resp.h"
 
 #include <hiredis/read.h>
@@ -8,8 +8,7 @@
 namespace cronlatch::redis {
 namespace {
 
-// Where the value of this task goes: the root is ours to make, every other one is a slot of its
-// parent's array.
+// The destination of this task's value: a new root, or an element of its parent's array.
 Resp* slot_of(const redisReadTask* task) {
   if (task->parent == nullptr) return new Resp;
   auto* parent = static_cast<Resp*>(task->parent->obj);
@@ -27,7 +26,7 @@ void* create_string(const redisReadTask* task, char* bytes, std::size_t size) {
 
 void* create_array(const redisReadTask* task, int count) {
   auto* elements = static_cast<std::size_t*>(task->privdata);
-  // Before the slots are made: a header of ten bytes must not be able to ask for gigabytes.
+  // Checked before the allocation: a header of ten bytes can request gigabytes.
   if (count < 0 || static_cast<std::size_t>(count) > kMaxReplyElements - *elements) return nullptr;
   *elements += static_cast<std::size_t>(count);
   Resp* value = slot_of(task);
@@ -47,7 +46,7 @@ void* create_nil(const redisReadTask* task) { return slot_of(task); }
 
 void free_root(void* object) { delete static_cast<Resp*>(object); }
 
-// hiredis takes it without const; nobody writes to it.
+// hiredis requires a non-const pointer and does not write to it.
 redisReplyObjectFunctions* object_functions() {
   static redisReplyObjectFunctions functions = {create_string, create_array, create_integer,
                                                 create_nil, free_root};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wire format of Redis (RESP2): commands to bytes, bytes to values. What a server sends is
-// untrusted: size, number of elements and depth of one reply are bounded. Knows nothing of sockets
-// or of what a reply means.
+// The wire format of Redis (RESP2): from commands to bytes, from bytes to values. Bytes of a server
+// are untrusted: size, number of elements and depth of one reply are limited. No I/O.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +29,7 @@ inline constexpr std::size_t kMaxReplyElements = 100'000;
 
 std::string encode_command(const std::vector<std::string>& argv);
 
-// Feed it what arrives, in any slices; take what is complete.
+// Takes bytes in parts of any size and returns complete replies.
 class RespReader {
  public:
   RespReader();
@@ -39,10 +38,9 @@ class RespReader {
   RespReader& operator=(const RespReader&) = delete;
 
   void feed(std::string_view bytes);
-  // The next complete reply; nothing when more bytes are needed or the stream is broken.
+  // The next complete reply; no value when more bytes are needed or the stream is invalid.
   std::optional<Resp> next();
-  // Why the stream cannot be read any further; the connection must be dropped. Empty while all is
-  // well.
+  // Why the stream is invalid; then the connection must be closed. Empty while the stream is valid.
   const std::string& broken() const { return broken_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to EVAL or EVALSHA. The order of arguments is the one at the top of each script.
+// From requests to EVAL or EVALSHA. The top of each script lists the order of its arguments.
 #include "store/redis/script_codec.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ std::string text(ServerTime t) {
 }
 std::string text(bool yes) { return yes ? "1" : "0"; }
 
-std::string_view name_of(IfBusy wish) {
-  switch (wish) {
+std::string_view name_of(IfBusy if_busy) {
+  switch (if_busy) {
     case IfBusy::wait:
       return "wait";
     case IfBusy::skip:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to EVAL or EVALSHA and back: names of keys, order of arguments, the fixed reply
-// schema of the scripts. Knows nothing of connections, and takes what a server sends for untrusted
-// text.
+// From requests to EVAL or EVALSHA, and from replies to values: names of keys, order of arguments,
+// the reply format of the scripts. No I/O. Replies of a server are untrusted text.
 #pragma once
 
 #include <map>
@@ -21,33 +20,33 @@ std::string record_key(std::string_view prefix, std::string_view lock);  // <pre
 std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
 
-// A name that was not entered for so long is of a lock whose state has expired: a lock is entered
-// each day on which it is granted, renewed or counted as busy, and is kept for 90 days after that.
+// After this time without an entry the state of a lock has expired: a lock is entered on each day
+// on which it is granted, renewed or counted as busy, and its state is kept for 90 days after that.
 inline constexpr Micros kIndexMemory = std::chrono::hours(24 * 91);
 
-// EVAL with the script's text, which every server understands, or EVALSHA with its hash, which
-// spares the server the hashing of the text and may be answered by NOSCRIPT.
+// EVAL with the script's text, which always works, or EVALSHA with its hash, which saves the server
+// the hashing and can return NOSCRIPT.
 enum class ScriptBy { text, hash };
 // The whole command. `not_after` is the request's give_up by the server's clock.
 std::vector<std::string> encode(const Request& request, std::string_view prefix,
                                 ServerTime not_after, ScriptBy by = ScriptBy::text);
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
                                        ServerTime not_after);
-// Best effort, after a reply with `index`: enters the lock, and drops old names.
+// Best effort, after a reply with `index`: enters the lock, and removes old names.
 std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,
                                       ServerTime now);
 
 struct Decoded {
-  Reply reply;         // `asked` is left for the store to fill in
+  Reply reply;         // without `sent_at`, which the store sets
   ServerTime now{};    // the server's clock; zero when the reply was malformed
   bool index = false;  // the lock should be entered in the index
 };
-// The answer to `request`; one that its script cannot give becomes Down.
+// The reply to `request`; a reply that its script cannot return becomes Unavailable.
 Decoded decode(const Request& request, const std::vector<std::string>& reply);
 Result<Revoked> decode_revoke(const std::vector<std::string>& reply);
 
-// What HGETALL of the record and of the stats say; both empty for an unknown lock. Code::config
-// when they are not ours.
+// From the results of HGETALL on the record and on the stats; both are empty for an unknown lock.
+// Code::config when another program wrote them.
 using Fields = std::map<std::string, std::string>;
 Result<LockView> decode_view(std::string lock, const Fields& record, const Fields& stats,
                              ServerTime now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies of the scripts, and hashes as HGETALL gives them, to values. Every field is checked: the
-// far end may be no Redis, or hold keys that are not ours.
+// From replies of the scripts to values. Every field is checked: the server may not be a Redis, or
+// its keys may belong to another program.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -24,12 +24,12 @@ std::optional<std::int64_t> whole(std::string_view s) {
   return n;
 }
 
-// Reads a reply from left to right; one wrong field spoils it all.
-class Fieldwise {
+// Reads a reply from left to right; one invalid field makes the whole reply invalid.
+class FieldReader {
  public:
-  explicit Fieldwise(const std::vector<std::string>& fields) : fields_(fields) {}
+  explicit FieldReader(const std::vector<std::string>& fields) : fields_(fields) {}
   std::string text() {
-    const bool fine = at_ < fields_.size() && fields_[at_].size() <= rules::kLongestText;
+    const bool fine = at_ < fields_.size() && fields_[at_].size() <= rules::kMaxText;
     if (!fine) fine_ = false;
     return fine ? fields_[at_++] : std::string{};
   }
@@ -52,7 +52,7 @@ class Fieldwise {
     fine_ = false;
     return E{};
   }
-  // True when every field was well formed and none is left over.
+  // True when every field was valid and none is left.
   bool complete() const { return fine_ && at_ == fields_.size(); }
 
  private:
@@ -62,11 +62,11 @@ class Fieldwise {
 };
 
 Error malformed() {
-  return {Code::unreachable, "the store's answer is not one of our scripts'",
-          "check that the store is a Redis 6.2 or newer and nothing rewrites its answers"};
+  return {Code::unreachable, "the store returned a reply that no script of cronlatch returns",
+          "check that the store is Redis 6.2 or newer and that no proxy changes its replies"};
 }
 
-Busy busy(Fieldwise& f) {
+Busy busy(FieldReader& f) {
   Busy b;
   b.reason = f.one_of<BusyReason>(
       {{"held", BusyReason::held}, {"cooling", BusyReason::cooling}, {"done", BusyReason::done}});
@@ -79,16 +79,16 @@ Busy busy(Fieldwise& f) {
   return b;
 }
 
-LostReason reason(Fieldwise& f) {
+LostReason reason(FieldReader& f) {
   return f.one_of<LostReason>({{"expired", LostReason::expired},
                                {"taken", LostReason::taken},
                                {"revoked", LostReason::revoked},
                                {"gone", LostReason::gone}});
 }
 
-// Nothing for a verdict that the verb's script does not give.
+// No value for a verdict that the verb's script does not return.
 template <class Verb>
-std::optional<Reply> answer(const std::string& verdict, Fieldwise& f) {
+std::optional<Reply> answer(const std::string& verdict, FieldReader& f) {
   if (verdict == "stale") return TooLate{f.flag()};
   if constexpr (std::is_same_v<Verb, Acquire>) {
     if (verdict == "busy") return busy(f);
@@ -112,35 +112,36 @@ std::optional<Reply> answer(const std::string& verdict, Fieldwise& f) {
 }  // namespace
 
 Decoded decode(const Request& request, const std::vector<std::string>& reply) {
-  Fieldwise f(reply);
+  FieldReader f(reply);
   const std::string verdict = f.text();
   const ServerTime now{f.number()};
   const bool index = f.flag();
-  const auto told =
+  const auto answered =
       std::visit([&]<class Verb>(const Verb&) { return answer<Verb>(verdict, f); }, request);
-  if (!told || !f.complete()) return {Unavailable{malformed(), true, false}, {}, false};
-  return {*told, now, index};
+  if (!answered || !f.complete()) return {Unavailable{malformed(), true, false}, {}, false};
+  return {*answered, now, index};
 }
 
 Result<Revoked> decode_revoke(const std::vector<std::string>& reply) {
   if (reply.size() == 4 && reply[0] == "stale")
-    return Error{Code::unreachable, "the request reached the store too late; nothing was changed",
+    return Error{Code::unreachable,
+                 "the request arrived at the store after its deadline; nothing was changed",
                  "try again"};
-  Fieldwise f(reply);
+  FieldReader f(reply);
   const std::string verdict = f.text();
   f.number();
   f.flag();
-  Revoked told;
+  Revoked revoked;
   enum class Ended { none, lease, min_hold };
   const Ended ended = f.one_of<Ended>(
       {{"none", Ended::none}, {"lease", Ended::lease}, {"min_hold", Ended::min_hold}});
-  told.was_held = ended == Ended::lease;
-  told.was_cooling = ended == Ended::min_hold;
-  told.holder = f.text();
-  told.fence = f.fence();
-  told.remaining = Micros(f.number());
+  revoked.was_held = ended == Ended::lease;
+  revoked.was_cooling = ended == Ended::min_hold;
+  revoked.holder = f.text();
+  revoked.fence = f.fence();
+  revoked.remaining = Micros(f.number());
   if (verdict != "revoked" || !f.complete()) return malformed();
-  return told;
+  return revoked;
 }
 
 }  // namespace cronlatch::redis

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hashes of one lock, as HGETALL gives them, to what people are shown. The rules read them like
-// any other record.
+// From the hashes of one lock, read by HGETALL, to a LockView.
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -13,13 +12,14 @@ namespace cronlatch::redis {
 
 namespace {
 
+using rules::HoldState;
 using rules::Record;
-using rules::Seat;
 
-Error poisoned(const std::string& lock, std::string_view field) {
+Error damaged_record(const std::string& lock, std::string_view field) {
   return {Code::config,
-          "the store's record of " + lock + " is not one of ours: " + printable(field, 80),
-          "see what else writes to this store below this key prefix"};
+          "the record of " + lock +
+              " in the store is damaged or was written by another program: " + printable(field, 80),
+          "check which other program writes to this store with this key prefix"};
 }
 
 class Hash {
@@ -27,13 +27,13 @@ class Hash {
   explicit Hash(const Fields& fields) : fields_(fields) {}
   std::string text(const std::string& name) {
     const auto at = fields_.find(name);
-    if (at != fields_.end() && at->second.size() <= rules::kLongestText) return at->second;
+    if (at != fields_.end() && at->second.size() <= rules::kMaxText) return at->second;
     wrong_ = name;
     return {};
   }
   std::int64_t counter(const std::string& name) {
     const std::int64_t n = number(name);
-    if (n > rules::kLargestCounter) wrong_ = name;
+    if (n > rules::kMaxCounter) wrong_ = name;
     return n;
   }
   std::int64_t number(const std::string& name) {
@@ -45,23 +45,23 @@ class Hash {
     if (!fine) wrong_ = name;
     return fine ? n : 0;
   }
-  const std::string& wrong() const { return wrong_; }  // "" while every field was well formed
+  const std::string& wrong() const { return wrong_; }  // "" while every field was valid
 
  private:
   const Fields& fields_;
   std::string wrong_;
 };
 
-std::optional<Seat> seat_named(std::string_view name) {
-  if (name == "free") return Seat::free;
-  if (name == "held") return Seat::held;
-  if (name == "revoked") return Seat::revoked;
-  if (name == "cooling") return Seat::cooling;
+std::optional<HoldState> hold_state_named(std::string_view name) {
+  if (name == "free") return HoldState::free;
+  if (name == "held") return HoldState::held;
+  if (name == "revoked") return HoldState::revoked;
+  if (name == "cooling") return HoldState::cooling;
   return std::nullopt;
 }
 
-// "<fence>:<length>". One of another grant, which a program that does not know the field leaves
-// behind, says nothing.
+// "<fence>:<length>". A value with another fence was left by an older version, and is
+// ignored.
 bool read_min_hold(const Fields& fields, Record& record) {
   const auto at = fields.find("min_hold");
   if (at == fields.end()) return true;
@@ -79,9 +79,9 @@ bool read_min_hold(const Fields& fields, Record& record) {
 std::optional<std::string> read_record(const Fields& fields, Record& record) {
   if (fields.empty()) return std::nullopt;
   Hash hash(fields);
-  const auto seat = seat_named(hash.text("state"));
-  if (!seat) return "state";
-  record.seat = *seat;
+  const auto state = hold_state_named(hash.text("state"));
+  if (!state) return "state";
+  record.state = *state;
   record.claim.attempt = static_cast<std::uint32_t>(hash.number("attempt"));
   record.identity = {hash.text("holder"), hash.text("job"), hash.text("group"), hash.text("once")};
   record.fence = static_cast<Fence>(hash.number("fence"));
@@ -98,7 +98,7 @@ std::optional<std::string> read_stats(const Fields& fields, Record& record) {
   Hash hash(fields);
   for (const auto& [field, value] : fields) {
     const auto bar = field.find('|');
-    if (bar == std::string::npos || field.size() - bar - 1 > rules::kLongestText) return field;
+    if (bar == std::string::npos || field.size() - bar - 1 > rules::kMaxText) return field;
     record.jobs[field.substr(bar + 1)].values[field.substr(0, bar)] = hash.counter(field);
   }
   if (hash.wrong().empty()) return std::nullopt;
@@ -110,8 +110,8 @@ std::optional<std::string> read_stats(const Fields& fields, Record& record) {
 Result<LockView> decode_view(std::string lock, const Fields& record, const Fields& stats,
                              ServerTime now) {
   Record read;
-  if (const auto wrong = read_record(record, read)) return poisoned(lock, *wrong);
-  if (const auto wrong = read_stats(stats, read)) return poisoned(lock, *wrong);
+  if (const auto wrong = read_record(record, read)) return damaged_record(lock, *wrong);
+  if (const auto wrong = read_stats(stats, read)) return damaged_record(lock, *wrong);
   return rules::view(std::move(lock), read, now);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The introduction and the order of answers.
+// The login and the order of answers.
 #include "store/redis/session.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ Error wrong_server(const std::string& where, const std::string& what, const std:
   return {Code::config, "redis at " + where + ": " + what, hint};
 }
 
-// The value of `key` in an answer of HELLO: a flat list of keys and values.
+// The value of `key` in the answer of HELLO, which is a flat list of keys and values.
 std::string field_of(const Resp& hello, std::string_view key) {
   for (std::size_t i = 0; i + 1 < hello.elements.size(); i += 2)
     if (hello.elements[i].text == key) return hello.elements[i + 1].text;
   return {};
 }
 
-// Versions that are not two numbers are somebody else's way of counting: accepted.
+// Versions that are not two numbers belong to other servers: accepted.
 bool is_too_old(const std::string& version) {
   int major = 0;
   int minor = 0;
@@ -55,13 +55,13 @@ std::optional<ServerTime> parse_time(const Resp& reply) {
 }
 
 Session::Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
-                 const Greeting& greeting, TimePoint now)
-    : greeting_(greeting), link_(discovery, failed, tls, greeting.where, now) {}
+                 const Login& login, TimePoint now)
+    : login_(login), connection_(discovery, failed, tls, login.where, now) {}
 
 void Session::step(const PollSet& set, TimePoint now) {
-  link_.step(set, now);
-  if (link_.is_open() && !greeted_) greet();
-  const std::string bytes = link_.read();
+  connection_.step(set, now);
+  if (connection_.is_open() && !login_sent_) send_login();
+  const std::string bytes = connection_.read();
   if (first_byte_ == 0 && !bytes.empty()) first_byte_ = bytes.front();
   reader_.feed(bytes);
   while (!failure_) {
@@ -73,32 +73,32 @@ void Session::step(const PollSet& set, TimePoint now) {
   if (!reader_.broken().empty()) fail_unreadable();
 }
 
-void Session::greet() {
-  greeted_ = true;
+void Session::send_login() {
+  login_sent_ = true;
   std::vector<std::string> hello = {"HELLO", "2"};
-  if (!greeting_.user.empty() || !greeting_.password.empty()) {
+  if (!login_.user.empty() || !login_.password.empty()) {
     hello.push_back("AUTH");
-    hello.push_back(greeting_.user.empty() ? "default" : greeting_.user);
-    hello.push_back(greeting_.password.reveal());
+    hello.push_back(login_.user.empty() ? "default" : login_.user);
+    hello.push_back(login_.password.reveal());
   }
-  link_.write(encode_command(hello));
-  awaited_.push_back(Awaited::hello);
-  if (greeting_.db != 0) {
-    link_.write(encode_command({"SELECT", std::to_string(greeting_.db)}));
-    awaited_.push_back(Awaited::select);
+  connection_.write(encode_command(hello));
+  expected_.push_back(Expected::hello);
+  if (login_.db != 0) {
+    connection_.write(encode_command({"SELECT", std::to_string(login_.db)}));
+    expected_.push_back(Expected::select);
   }
-  link_.write(encode_command({"TIME"}));
-  awaited_.push_back(Awaited::time);
+  connection_.write(encode_command({"TIME"}));
+  expected_.push_back(Expected::time);
 }
 
-void Session::send(const std::vector<std::string>& argv, Wants wants) {
-  link_.write(encode_command(argv));
-  awaited_.push_back(wants == Wants::answer ? Awaited::answer : Awaited::nothing);
+void Session::send(const std::vector<std::string>& argv, OnAnswer on_answer) {
+  connection_.write(encode_command(argv));
+  expected_.push_back(on_answer == OnAnswer::keep ? Expected::answer : Expected::nothing);
 }
 
 void Session::flush() {
-  link_.flush();
-  if (!failure_ && link_.failure() && answers_.empty()) failure_ = link_.failure();
+  connection_.flush();
+  if (!failure_ && connection_.failure() && answers_.empty()) failure_ = connection_.failure();
 }
 
 std::optional<Resp> Session::take() {
@@ -109,44 +109,44 @@ std::optional<Resp> Session::take() {
 }
 
 void Session::handle(Resp reply, TimePoint now) {
-  if (awaited_.empty()) {
-    // Servers speak unasked when they turn a client away.
+  if (expected_.empty()) {
+    // A server that refuses a client sends an error without a command.
     if (reply.type == Resp::Type::error) return refused(reply);
     return fail_unreadable();
   }
-  const Awaited awaited = awaited_.front();
-  awaited_.pop_front();
-  switch (awaited) {
-    case Awaited::hello:
+  const Expected expected = expected_.front();
+  expected_.pop_front();
+  switch (expected) {
+    case Expected::hello:
       return hello(reply);
-    case Awaited::select:
+    case Expected::select:
       return select(reply);
-    case Awaited::time:
+    case Expected::time:
       return time(reply, now);
-    case Awaited::answer:
+    case Expected::answer:
       answers_.push_back(std::move(reply));
       return;
-    case Awaited::nothing:
+    case Expected::nothing:
       return;
   }
 }
 
 void Session::hello(const Resp& reply) {
   if (reply.type == Resp::Type::error) {
-    // Its text would repeat our arguments, the password among them.
+    // The text of this error contains the arguments, among them the password.
     if (reply.text.starts_with("ERR unknown command"))
-      return fail(wrong_server(greeting_.where, "the server does not know HELLO", kVersionHint),
+      return fail(wrong_server(login_.where, "the server does not support HELLO", kVersionHint),
                   false);
     return refused(reply);
   }
   if (is_too_old(field_of(reply, "version")))
-    return fail(wrong_server(greeting_.where,
+    return fail(wrong_server(login_.where,
                              "the server's version is " + quotable(field_of(reply, "version")),
                              kVersionHint),
                 false);
   if (field_of(reply, "mode") == "sentinel")
-    return fail(wrong_server(greeting_.where, "the server is a Sentinel",
-                             "let store name the Redis server that it watches"),
+    return fail(wrong_server(login_.where, "the server is a Sentinel",
+                             "set store to the Redis server that the Sentinel monitors"),
                 false);
 }
 
@@ -155,8 +155,8 @@ void Session::select(const Resp& reply) {
   const bool is_unknown = classify_redis_error(reply.text).kind == RedisErrorClass::unknown_command;
   if (reply.text.starts_with("ERR") && !is_unknown)
     return fail(
-        wrong_server(greeting_.where, "the server has no database " + std::to_string(greeting_.db),
-                     "a server has 16 unless it is told otherwise, a Cluster only 0"),
+        wrong_server(login_.where, "the server has no database " + std::to_string(login_.db),
+                     "a server has 16 databases by default, a Cluster only database 0"),
         false);
   refused(reply);
 }
@@ -165,26 +165,26 @@ void Session::time(const Resp& reply, TimePoint now) {
   if (reply.type == Resp::Type::error) return refused(reply);
   const auto server = parse_time(reply);
   if (!server) return fail_unreadable();
-  note_server_time(*server, std::max(now, boot_now()));
+  set_server_time(*server, std::max(now, boot_now()));
   ready_ = true;
 }
 
 void Session::refused(const Resp& reply) {
   const RedisErrorRow& row = classify_redis_error(reply.text);
-  if (row.drop) blame_peer();
-  fail(redis_error(row, greeting_.where, redact(reply.text)), row.transient);
+  if (row.drop) mark_peer_failed();
+  fail(redis_error(row, login_.where, redact(reply.text)), row.transient);
 }
 
 void Session::fail_unreadable() {
-  blame_peer();
+  mark_peer_failed();
   if (first_byte_ == kTlsAlert)
-    return fail({Code::tls, "redis at " + greeting_.where + ": this port speaks TLS",
-                 "write rediss:// in store, or name the server's plain port"},
+    return fail({Code::tls, "redis at " + login_.where + ": this port uses TLS",
+                 "write rediss:// in store, or use the server's port without TLS"},
                 false);
   const std::string why =
-      reader_.broken().empty() ? "an answer that nobody asked for" : reader_.broken();
-  fail({Code::unreachable, "redis at " + greeting_.where + ": " + why,
-        "is it a Redis server that listens there?"},
+      reader_.broken().empty() ? "an answer without a command" : reader_.broken();
+  fail({Code::unreachable, "redis at " + login_.where + ": " + why,
+        "check that a Redis server listens on this port"},
        true);
 }
 
@@ -194,13 +194,13 @@ void Session::fail(Error error, bool transient) {
 
 ServerTime Session::server_time(TimePoint t) const { return server_ + (t - server_read_at_); }
 
-void Session::note_server_time(ServerTime server, TimePoint read_at) {
+void Session::set_server_time(ServerTime server, TimePoint read_at) {
   server_ = server;
   server_read_at_ = read_at;
 }
 
 std::string Session::redact(std::string text) const {
-  const std::string& secret = greeting_.password.reveal();
+  const std::string& secret = login_.password.reveal();
   if (secret.empty()) return text;
   for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + 3))
     text.replace(at, secret.size(), "***");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: a Link on which we have introduced ourselves. HELLO, SELECT and TIME travel in one
-// write, right behind the TLS handshake. Answers are matched to commands in order, so that an
-// answer can only be that of this connection's question.
+// Session: a connection after the login. HELLO, SELECT and TIME are sent in one write, directly
+// after the TLS handshake. Answers are matched to the commands of this connection in order.
 #pragma once
 
 #include <deque>
@@ -12,53 +11,52 @@
 #include "base/secret.h"
 #include "base/time.h"
 #include "core/store.h"
-#include "store/redis/link.h"
+#include "store/redis/connection.h"
 #include "store/redis/resp.h"
 
 namespace cronlatch::redis {
 
-struct Greeting {
+struct Login {
   std::string where;  // host:port
   std::string user;
   Secret password;
   int db = 0;
 };
 
-// The answer of TIME; nothing when it is none.
+// The answer of TIME; no value when it is invalid.
 std::optional<ServerTime> parse_time(const Resp& reply);
 
 class Session {
  public:
-  Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
-          const Greeting& greeting, TimePoint now);
+  Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, const Login& login,
+          TimePoint now);
 
-  void watch(PollSet& set) const { link_.watch(set); }
+  void watch(PollSet& set) const { connection_.watch(set); }
   void step(const PollSet& set, TimePoint now);
 
-  // The server has accepted us and told its time.
+  // The server accepted the login and returned its time.
   bool is_ready() const { return ready_ && !failure_; }
-  enum class Wants { answer, nothing };
-  // Only when ready. Handed to the kernel by flush().
-  void send(const std::vector<std::string>& argv, Wants wants);
+  enum class OnAnswer { keep, discard };
+  // Only when ready. flush() passes the bytes to the kernel.
+  void send(const std::vector<std::string>& argv, OnAnswer on_answer);
   void flush();
-  // The next answer to a command that wants one.
+  // The next answer that is kept.
   std::optional<Resp> take();
   const std::optional<Failure>& failure() const { return failure_; }
 
-  // The server's clock at `t`, or a little less, never more: what it reads then cannot be before
-  // this.
+  // The server's clock at `t`, or slightly less, never more.
   ServerTime server_time(TimePoint t) const;
-  // An answer that was read at `read_at` or before said that it is `server` there.
-  void note_server_time(ServerTime server, TimePoint read_at);
+  // An answer that was read not later than `read_at` contained the server's time `server`.
+  void set_server_time(ServerTime server, TimePoint read_at);
 
-  void blame_peer() { link_.blame_peer(); }
-  Error late() const { return link_.late(); }
-  // No word of the server's may show the password, which some servers repeat.
+  void mark_peer_failed() { connection_.mark_peer_failed(); }
+  Error timeout_error() const { return connection_.timeout_error(); }
+  // Without the password, which some servers repeat in an error.
   std::string redact(std::string text) const;
 
  private:
-  enum class Awaited { hello, select, time, answer, nothing };
-  void greet();
+  enum class Expected { hello, select, time, answer, nothing };
+  void send_login();
   void handle(Resp reply, TimePoint now);
   void hello(const Resp& reply);
   void select(const Resp& reply);
@@ -67,12 +65,12 @@ class Session {
   void fail(Error error, bool transient);
   void fail_unreadable();
 
-  const Greeting& greeting_;
-  Link link_;
+  const Login& login_;
+  Connection connection_;
   RespReader reader_;
-  std::deque<Awaited> awaited_;
+  std::deque<Expected> expected_;
   std::deque<Resp> answers_;
-  bool greeted_ = false;
+  bool login_sent_ = false;
   bool ready_ = false;
   char first_byte_ = 0;
   std::optional<Failure> failure_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSL between two memory buffers. Errors are read from OpenSSL's queue right where they arise.
+// OpenSSL between two memory buffers. Each error is read from OpenSSL's queue directly after the
+// call.
 #include "store/redis/tls.h"
 
 #include <openssl/err.h>
@@ -13,24 +14,24 @@
 namespace cronlatch::redis {
 namespace {
 
-// Instead of OpenSSL's own, which would ask a terminal and block.
+// Replaces OpenSSL's default, which reads from the terminal and blocks.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
-Error own_certificate(const std::string& what, const std::string& hint) {
+Error certificate_error(const std::string& what, const std::string& hint) {
   return {Code::config, what, hint};
 }
 
 }  // namespace
 
-void SslFreed::operator()(SSL* ssl) const { SSL_free(ssl); }
-void SslFreed::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+void SslDeleter::operator()(SSL* ssl) const { SSL_free(ssl); }
+void SslDeleter::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
 
 Status TlsContext::prepare() {
   if (loaded_.context != nullptr) return Done{};
-  // A file that is missing now may have been put there before the next connection.
+  // On an error nothing is kept: a missing file can exist before the next connection.
   Result<Loaded> loaded = load();
   if (!loaded) return loaded.error();
-  std::swap(loaded_, *loaded);  // the old context ends before what it asks
+  std::swap(loaded_, *loaded);  // the old context is freed before its CaLookup
   return Done{};
 }
 
@@ -45,7 +46,7 @@ Status TlsContext::refresh(const StoreCredentials& now) {
     settings_ = std::move(before);
     return loaded.error();
   }
-  std::swap(loaded_, *loaded);  // the old context ends before what it asks
+  std::swap(loaded_, *loaded);  // the old context is freed before its CaLookup
   return Done{};
 }
 
@@ -58,7 +59,7 @@ std::vector<FileStamp> TlsContext::stamps() const {
   return found;
 }
 
-// Files that are replaced while they are read may not belong together.
+// Files that are replaced during the read may not match: then they are read again.
 Result<TlsContext::Loaded> TlsContext::load() {
   constexpr int kTries = 3;
   for (int i = 1;; ++i) {
@@ -96,24 +97,26 @@ Result<TlsContext::Loaded> TlsContext::load_once() {
 Status TlsContext::load_own_certificate(SSL_CTX* context) const {
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(context, settings_.cert.c_str()) != 1)
-    return own_certificate("tls-cert: cannot use " + settings_.cert,
-                           "it must be a readable PEM file that starts with our certificate");
+    return certificate_error(
+        "tls-cert: cannot use " + settings_.cert,
+        "it must be a readable PEM file that starts with the client certificate");
   const bool is_set =
       SSL_CTX_use_PrivateKey_file(context, settings_.key.c_str(), SSL_FILETYPE_PEM) == 1;
   if (!is_set && ERR_GET_REASON(ERR_peek_last_error()) != X509_R_KEY_VALUES_MISMATCH)
-    return own_certificate("tls-key: cannot use " + settings_.key,
-                           "it must be a readable PEM file with the key of tls-cert, unencrypted");
+    return certificate_error(
+        "tls-key: cannot use " + settings_.key,
+        "it must be a readable PEM file with the key of tls-cert, unencrypted");
   if (!is_set || SSL_CTX_check_private_key(context) != 1)
-    return own_certificate("tls-key: " + settings_.key + " is not the key of " + settings_.cert,
-                           "tls-cert and tls-key must belong together");
+    return certificate_error("tls-key: " + settings_.key + " is not the key of " + settings_.cert,
+                             "tls-cert and tls-key must belong together");
   return Done{};
 }
 
 Result<std::unique_ptr<TlsStream>> TlsContext::open() {
   if (Status ready = prepare(); !ready) return ready.error();
-  std::unique_ptr<SSL, SslFreed> ssl(SSL_new(loaded_.context.get()));
+  std::unique_ptr<SSL, SslDeleter> ssl(SSL_new(loaded_.context.get()));
   X509_VERIFY_PARAM* wanted = SSL_get0_param(ssl.get());
-  // An address is proved by an address in the certificate, and is never sent as SNI (RFC 6066,
+  // An IP address must match an address in the certificate, and is never sent as SNI (RFC 6066,
   // section 3).
   if (X509_VERIFY_PARAM_set1_ip_asc(wanted, settings_.name.c_str()) != 1) {
     SSL_set_hostflags(ssl.get(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -124,11 +127,11 @@ Result<std::unique_ptr<TlsStream>> TlsContext::open() {
   return std::make_unique<TlsStream>(std::move(ssl), settings_);
 }
 
-TlsStream::TlsStream(std::unique_ptr<SSL, SslFreed> ssl, const TlsSettings& settings)
+TlsStream::TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, const TlsSettings& settings)
     : ssl_(std::move(ssl)), settings_(settings) {
   BIO* from_wire = BIO_new(BIO_s_mem());
   BIO* to_wire = BIO_new(BIO_s_mem());
-  // Empty means "nothing yet", not "the end".
+  // An empty buffer means "no bytes yet", not the end.
   BIO_set_mem_eof_return(from_wire, -1);
   BIO_set_mem_eof_return(to_wire, -1);
   SSL_set_bio(ssl_.get(), from_wire, to_wire);
@@ -150,14 +153,14 @@ bool TlsStream::handshake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_.get());
   if (result == 1) return true;
-  note_result(result);
+  check_result(result);
   return false;
 }
 
 void TlsStream::write(std::string_view plain) {
   ERR_clear_error();
   const int result = SSL_write(ssl_.get(), plain.data(), static_cast<int>(plain.size()));
-  if (result <= 0) note_result(result);
+  if (result <= 0) check_result(result);
 }
 
 std::string TlsStream::read() {
@@ -170,12 +173,12 @@ std::string TlsStream::read() {
       plain.append(block, static_cast<std::size_t>(got));
       continue;
     }
-    note_result(got);
+    check_result(got);
     return plain;
   }
 }
 
-void TlsStream::note_result(int result) {
+void TlsStream::check_result(int result) {
   const int error = SSL_get_error(ssl_.get(), result);
   if (error == SSL_ERROR_ZERO_RETURN) ended_ = true;
   if (error == SSL_ERROR_SSL && !failure_) failure_ = describe(ERR_peek_error());
@@ -185,7 +188,7 @@ Error TlsStream::describe(unsigned long code) const {
   const int reason = ERR_GET_REASON(code);
   if (reason != SSL_R_CERTIFICATE_VERIFY_FAILED)
     return handshake_refused(reason, settings_.where, !settings_.cert.empty());
-  // A refused certificate is not the peer's certificate yet, but the first of the chain it sent.
+  // OpenSSL does not store a refused certificate as the peer's; it is the first of the sent chain.
   STACK_OF(X509)* chain = SSL_get_peer_cert_chain(ssl_.get());
   X509* cert = chain == nullptr || sk_X509_num(chain) == 0 ? nullptr : sk_X509_value(chain, 0);
   return certificate_refused(SSL_get_verify_result(ssl_.get()), settings_.where, settings_.name,

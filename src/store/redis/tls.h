@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS over bytes in memory: no socket is touched here, so that one place (Link) does all sending
-// and receiving. The context is made on first use, because making it costs more than a plain run;
-// no openssl.cnf is read, no module loaded.
+// TLS on bytes in memory, without a socket: Connection does all sending and receiving. The context
+// is created on first use, because its creation costs more than a run without TLS. No openssl.cnf
+// is read and no module is loaded.
 #pragma once
 
 #include <openssl/ossl_typ.h>
@@ -22,14 +22,14 @@ namespace cronlatch::redis {
 
 struct TlsSettings {
   std::string where;  // host:port, for messages
-  std::string name;   // the name or IP address the server must prove; sent as SNI when it is a name
+  std::string name;   // name or IP address that the certificate must contain; a name is sent as SNI
   std::string ca;     // PEM file; "" = the system's CAs
-  std::string cert;   // PEM files for our side; both or none
+  std::string cert;   // PEM files of the client certificate and its key; both or none
   std::string key;
   bool skip_verify = false;
 };
 
-struct SslFreed {
+struct SslDeleter {
   void operator()(SSL* ssl) const;
   void operator()(SSL_CTX* context) const;
 };
@@ -37,24 +37,23 @@ struct SslFreed {
 // One connection's TLS.
 class TlsStream {
  public:
-  TlsStream(std::unique_ptr<SSL, SslFreed> ssl, const TlsSettings& settings);
+  TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, const TlsSettings& settings);
 
-  void receive(std::string_view wire);  // what came from the socket
-  std::string outgoing();               // what has to go to the socket
-  // Moves the handshake on; true when it is finished.
+  void receive(std::string_view wire);  // bytes from the socket
+  std::string outgoing();               // bytes for the socket
+  // Continues the handshake; true when it is finished.
   bool handshake();
   void write(std::string_view plain);    // only after the handshake
-  std::string read();                    // all plain bytes there are
-  bool ended() const { return ended_; }  // the peer said goodbye
-  // Code::tls, final: a certificate, a name or the protocol itself was refused by us or by the
-  // server.
+  std::string read();                    // all plain bytes received
+  bool ended() const { return ended_; }  // the peer sent close_notify
+  // Code::tls, final: the client or the server refused a certificate, a name or the protocol.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
-  void note_result(int result);
+  void check_result(int result);
   Error describe(unsigned long code) const;
 
-  std::unique_ptr<SSL, SslFreed> ssl_;
+  std::unique_ptr<SSL, SslDeleter> ssl_;
   const TlsSettings& settings_;
   bool ended_ = false;
   std::optional<Error> failure_;
@@ -64,20 +63,19 @@ class TlsStream {
 class TlsContext {
  public:
   explicit TlsContext(TlsSettings settings) : settings_(std::move(settings)) {}
-  // Does the slow part of the first open() now, while the network is slow anyway. Its result is
-  // kept.
+  // Does the slow part of the first open(), for use while the connection is established.
   Status prepare();
   Result<std::unique_ptr<TlsStream>> open();
-  // Uses the files of `now` from the next open() on, when they are others or have been replaced. An
-  // error: they cannot be used, and what was loaded before stays. Not while a stream lives.
+  // From the next open() on, uses the files of `now` if they differ or were replaced. On an error
+  // the files loaded before are still used. Only while no stream exists.
   Status refresh(const StoreCredentials& now);
 
  private:
-  // What was made of one set of files.
+  // The objects of one set of files.
   struct Loaded {
-    std::vector<FileStamp> stamps;  // of the files, read before them
-    std::unique_ptr<CaLookup> cas;  // outlives the context, which asks it
-    std::unique_ptr<SSL_CTX, SslFreed> context;
+    std::vector<FileStamp> stamps;  // of the files, taken before they were read
+    std::unique_ptr<CaLookup> cas;  // outlives the context, which calls it
+    std::unique_ptr<SSL_CTX, SslDeleter> context;
   };
   std::vector<FileStamp> stamps() const;
   Result<Loaded> load();
@@ -85,7 +83,7 @@ class TlsContext {
   Status load_own_certificate(SSL_CTX* context) const;
 
   TlsSettings settings_;
-  std::optional<TlsLibrary> library_;  // outlives all that OpenSSL makes with it
+  std::optional<TlsLibrary> library_;  // outlives all objects that OpenSSL creates with it
   Loaded loaded_;
 };
 

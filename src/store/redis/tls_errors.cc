@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names found in a certificate are quoted, bounded: they are the server's words.
+// Names in a certificate are untrusted: they are shortened and made printable.
 #include "store/redis/tls_errors.h"
 
 #include <arpa/inet.h>
@@ -58,12 +58,12 @@ Error certificate_refused(long verdict, const std::string& where, const std::str
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return refused(where, its + "is not for " + name + " but for " + names_in(cert),
-                     "name the server in store as its certificate does, or set tls-server-name");
+                     "use a name of the certificate in store, or set tls-server-name to it");
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return refused(where, its + "or its CA's has expired",
-                     "renew it; is this host's clock right?");
+                     "renew it, or correct this host's clock");
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return refused(where, its + "is not valid yet", "is this host's clock right?");
+      return refused(where, its + "is not valid yet", "check this host's clock");
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
       return refused(where, its + "is self-signed", "set tls-ca to that certificate to trust it");
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
@@ -83,19 +83,19 @@ Error handshake_refused(int reason, const std::string& where, bool have_cert) {
     case SSL_R_PACKET_LENGTH_TOO_LONG:
     case SSL_R_RECORD_LENGTH_MISMATCH:
     case SSL_R_HTTP_REQUEST:
-      return refused(where, "the server does not speak TLS on this port",
-                     "write redis:// for plain TCP, or name the server's TLS port");
+      return refused(where, "the server does not use TLS on this port",
+                     "write redis:// for a port without TLS, or use the server's TLS port");
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-      return refused(where, "the server speaks only versions of TLS older than 1.2",
+      return refused(where, "the server supports only TLS versions older than 1.2",
                      "enable TLS 1.2 or 1.3 on the server");
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
     case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
       if (!have_cert)
-        return refused(where, "the server asks for a client certificate",
+        return refused(where, "the server requires a client certificate",
                        "set tls-cert and tls-key, or put tls.crt and tls.key into credentials-dir");
       return refused(where, "the server refused the handshake",
-                     "do the server's ciphers and the CA of our client certificate match?");
+                     "check the server's ciphers and the CA of the client certificate");
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
@@ -103,14 +103,15 @@ Error handshake_refused(int reason, const std::string& where, bool have_cert) {
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
     case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
-      return refused(where, "the server refused our client certificate",
-                     "tls-cert must be signed by a CA that the server trusts, and still be valid");
+      return refused(
+          where, "the server refused the client certificate",
+          "tls-cert must be signed by a CA that the server accepts, and must not have expired");
     case SSL_R_TLSV1_UNRECOGNIZED_NAME:
-      return refused(where, "the server does not know the name we asked for",
-                     "set tls-server-name to the name it serves");
+      return refused(where, "the server has no certificate for the requested name",
+                     "set tls-server-name to a name of the server");
     default:
       return refused(where, "the handshake failed (OpenSSL reason " + std::to_string(reason) + ")",
-                     "does the server offer TLS 1.2 or newer on this port?");
+                     "check that the server supports TLS 1.2 or newer on this port");
   }
 }
 

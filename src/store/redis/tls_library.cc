@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A provider whose algorithms are the default provider's own, fewer of them. The default provider
-// is loaded for its tables and deactivated before the first look-up, which would go through all of
-// them; OpenSSL keeps it, and with it what its algorithms need, until the library is freed.
+// A provider with a part of the default provider's algorithms. The default provider is loaded for
+// its tables and deactivated before the first lookup, which would set up all of them. OpenSSL keeps
+// it, and the data of its algorithms, until the library is freed.
 #include "store/redis/tls_library.h"
 
 #include <openssl/core_dispatch.h>
@@ -24,8 +24,8 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// What TLS 1.2 and 1.3 agree on by default, and what certificates and keys of today are made of: by
-// the first of the names that the default provider gives an algorithm.
+// The defaults of TLS 1.2 and 1.3, and the algorithms of common certificates and keys. Each by its
+// first name in the default provider.
 constexpr std::string_view kCiphers[] = {
     "AES-256-GCM", "AES-128-GCM", "ChaCha20-Poly1305", "AES-256-CCM", "AES-128-CCM",
     "AES-256-CBC", "AES-128-CBC", "AES-256-CTR",       "AES-256-ECB", "NULL"};
@@ -40,7 +40,7 @@ constexpr std::string_view kSignatures[] = {"RSA", "ECDSA", "ED25519", "ED448", 
 constexpr std::string_view kGroups[] = {"secp256r1", "P-256", "secp384r1", "P-384",
                                         "secp521r1", "P-521", "x25519",    "x448"};
 
-// Empty: all of them. Those operations have few algorithms, or are not used by a client.
+// Empty: all algorithms. These operations have few, or a client does not use them.
 Names wanted(int operation) {
   switch (operation) {
     case OSSL_OP_CIPHER:
@@ -72,7 +72,7 @@ std::string_view first_name(const OSSL_ALGORITHM& algorithm) {
   return all.substr(0, all.find(':'));
 }
 
-// The default provider's functions and tables, which are constants of the OpenSSL we are linked
+// The default provider's functions and tables, which are constants of the linked OpenSSL
 // with: read once in a process.
 struct Tables {
   explicit Tables(const OSSL_PROVIDER* whole) {
@@ -110,29 +110,29 @@ const OSSL_ALGORITHM* query(void*, int operation, int* no_cache) {
   return kept.empty() ? nullptr : kept.data();
 }
 
-struct Asker {
+struct GroupCallback {
   OSSL_CALLBACK* call;
   void* argument;
 };
 
-int pass_on(const OSSL_PARAM group[], void* asker) {
+int forward_listed_group(const OSSL_PARAM group[], void* callback) {
   const OSSL_PARAM* name = OSSL_PARAM_locate_const(group, OSSL_CAPABILITY_TLS_GROUP_NAME);
   const char* text = nullptr;
   if (name != nullptr && OSSL_PARAM_get_utf8_string_ptr(name, &text) != 1)
     text = static_cast<const char*>(name->data);
   if (text != nullptr && !among(kGroups, text)) return 1;
-  const auto* to = static_cast<const Asker*>(asker);
+  const auto* to = static_cast<const GroupCallback*>(callback);
   return to->call(group, to->argument);
 }
 
 int capabilities(void* context, const char* capability, OSSL_CALLBACK* call, void* argument) {
-  Asker asker{call, argument};
-  return tables().capabilities(context, capability, pass_on, &asker);
+  GroupCallback callback{call, argument};
+  return tables().capabilities(context, capability, forward_listed_group, &callback);
 }
 
-// The algorithms are given what the default provider would give them. OpenSSL has no other way to
-// hand a pointer to a provider that is built in.
-thread_local void* given = nullptr;
+// The context of the default provider, which its algorithms need. OpenSSL has no other way to pass
+// a pointer to a built-in provider.
+thread_local void* default_context = nullptr;
 
 int start(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** functions,
           void** context) {
@@ -141,12 +141,12 @@ int start(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** f
       {OSSL_FUNC_PROVIDER_GET_CAPABILITIES, reinterpret_cast<void (*)()>(capabilities)},
       {0, nullptr}};
   *functions = kFunctions;
-  *context = given;
+  *context = default_context;
   return 1;
 }
 
-// Precedes every other call: a configuration file of the container could make OpenSSL load foreign
-// modules. Of the lists of all names, only the digests that certificates are signed with are used.
+// Must precede every other call: a configuration file in the container can make OpenSSL load
+// modules. Of the lists of all names, only the digests of certificate signatures are added.
 void start_openssl() {
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS |
                           OPENSSL_INIT_NO_ADD_ALL_CIPHERS | OPENSSL_INIT_NO_ADD_ALL_DIGESTS,
@@ -171,7 +171,7 @@ TlsLibrary::TlsLibrary() {
   const std::unique_ptr<OSSL_PROVIDER, Deleter> whole(OSSL_PROVIDER_load(context, "default"));
   if (whole != nullptr) {
     tables(whole.get());
-    given = OSSL_PROVIDER_get0_provider_ctx(whole.get());
+    default_context = OSSL_PROVIDER_get0_provider_ctx(whole.get());
     if (OSSL_PROVIDER_add_builtin(context, "tls-client", start) == 1)
       provider_.reset(OSSL_PROVIDER_load(context, "tls-client"));
   }

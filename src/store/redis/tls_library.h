@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSL with nothing in it but what a TLS client needs. The first look-up of an algorithm makes
-// OpenSSL set up all of its kind, from ARIA to Whirlpool, which costs a short run as much as the
-// handshake itself. Here the same code is offered through a provider that leaves the rest out
-// (docs/decisions/0018). No openssl.cnf is read, no module loaded.
+// OpenSSL with only the algorithms that a TLS client needs. The first lookup of an algorithm makes
+// OpenSSL set up all algorithms of the same type, which costs a short run as much as the handshake.
+// This library provides the same code through a provider without the others (docs/decisions/0018).
+// No openssl.cnf is read and no module is loaded.
 #pragma once
 
 #include <openssl/types.h>
@@ -11,7 +11,7 @@
 
 namespace cronlatch::redis {
 
-// Must outlive all that is made with it; one thread.
+// Must outlive all objects that are created with it. One thread.
 class TlsLibrary {
  public:
   // get() is nullptr afterwards when OpenSSL cannot be set up (out of memory). From any thread.
@@ -23,7 +23,7 @@ class TlsLibrary {
     void operator()(OSSL_LIB_CTX* context) const;
     void operator()(OSSL_PROVIDER* provider) const;
   };
-  // In this order: a context does not let go of a provider that somebody has loaded.
+  // In this order: the provider must be unloaded before the context is freed.
   std::unique_ptr<OSSL_LIB_CTX, Deleter> context_;
   std::unique_ptr<OSSL_PROVIDER, Deleter> provider_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal ends the wait early; callers look at the clock and wait again.
+// A signal ends the wait early; callers check the clock and wait again.
 #include "store/redis/wait.h"
 
 #include <poll.h>

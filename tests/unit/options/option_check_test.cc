@@ -2,6 +2,7 @@
 // What only several options together can tell.
 #include <gtest/gtest.h>
 
+#include "core/store_schemes.h"
 #include "options/options.h"
 
 namespace cronlatch {
@@ -66,8 +67,8 @@ TEST(Validate, RefusesALoginForAFileStore) {
   Options user = default_options(), password = default_options();
   user.redis_username = "u";
   password.password_file = "/p";
-  EXPECT_EQ(refusal(user).message, "redis-username: a file store knows no users");
-  EXPECT_EQ(refusal(password).message, "password-file: a file store knows no passwords");
+  EXPECT_EQ(refusal(user).message, "redis-username: a file store has no users");
+  EXPECT_EQ(refusal(password).message, "password-file: a file store has no passwords");
 }
 
 TEST(Validate, RefusesTimingsThatCannotHold) {
@@ -96,14 +97,11 @@ TEST(Validate, RefusesAFileForAnIsolatedRun) {
   EXPECT_EQ(refusal(options).message, "config: with isolated no file gives options");
 }
 
-TEST(Transport, FollowsTheScheme) {
-  EXPECT_EQ(transport_of(""), Transport::local);
-  EXPECT_EQ(transport_of("file:///x"), Transport::local);
-  EXPECT_EQ(transport_of("redis://x"), Transport::plain);
-  EXPECT_EQ(transport_of("redis+sentinel://x"), Transport::plain);
-  EXPECT_EQ(transport_of("rediss://x"), Transport::tls);
-  EXPECT_EQ(transport_of("rediss+cluster://x"), Transport::tls);
-  EXPECT_EQ(transport_of("postgres://x"), Transport::other);
+TEST(StoreOption, HelpNamesEverySupportedScheme) {
+  const std::string_view help = find_option("store")->help;
+  for (const StoreScheme& scheme : store_schemes())
+    EXPECT_EQ(help.find("`" + std::string(scheme.name) + "://") != help.npos, scheme.is_supported)
+        << scheme.name;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store URLs: what is understood, what is refused, and that no refusal repeats a password.
+// Store URLs: which are accepted, which are refused, and that no error contains a password.
 #include "store/url.h"
 
 #include <gmock/gmock.h>
@@ -31,13 +31,13 @@ TEST(StoreUrl, HasDefaultsForPortAndDatabase) {
   EXPECT_EQ(url.port, 6379);
   EXPECT_EQ(url.db, 0);
   EXPECT_EQ(url.user, "");
-  EXPECT_FALSE(url.tls);
+  EXPECT_EQ(url.transport, StoreTransport::plain);
   EXPECT_EQ(parsed("redis://h/").db, 0);
 }
 
-TEST(StoreUrl, IsTakenApart) {
+TEST(StoreUrl, IsParsedIntoItsParts) {
   const StoreUrl url = parsed("rediss://jobs@redis.data.svc.:6390/15");
-  EXPECT_TRUE(url.tls);
+  EXPECT_EQ(url.transport, StoreTransport::tls);
   EXPECT_EQ(url.user, "jobs");
   EXPECT_EQ(url.host, "redis.data.svc.");
   EXPECT_EQ(url.name(), "redis.data.svc");
@@ -46,20 +46,24 @@ TEST(StoreUrl, IsTakenApart) {
   EXPECT_EQ(url.where(), "redis.data.svc.:6390");
 }
 
-TEST(StoreUrl, TakesIpv6InBrackets) {
+TEST(StoreUrl, AcceptsIpv6InBrackets) {
   const StoreUrl url = parsed("redis://jobs@[fd00::1]:7000/2");
   EXPECT_EQ(url.host, "fd00::1");
   EXPECT_EQ(url.where(), "[fd00::1]:7000");
+  EXPECT_EQ(url.endpoint(), "[fd00::1]:7000");
   EXPECT_EQ(url.port, 7000);
   EXPECT_EQ(parsed("redis://[::1]").port, 6379);
 }
 
-TEST(StoreUrl, NamesADirectory) {
-  EXPECT_EQ(parsed("file:///run/cronlatch").directory, "/run/cronlatch");
+TEST(StoreUrl, OfAFileStoreIsADirectory) {
+  const StoreUrl url = parsed("file:///run/cronlatch");
+  EXPECT_EQ(url.transport, StoreTransport::local);
+  EXPECT_EQ(url.directory, "/run/cronlatch");
+  EXPECT_EQ(url.endpoint(), "/run/cronlatch");
   EXPECT_THAT(refusal("file://run/cronlatch"), HasSubstr("absolute"));
 }
 
-TEST(StoreUrl, SaysWhichPartIsWrong) {
+TEST(StoreUrl, ErrorNamesTheWrongPart) {
   EXPECT_THAT(refusal(""), HasSubstr("empty"));
   EXPECT_THAT(refusal("redis.example.com"), HasSubstr("no scheme"));
   EXPECT_THAT(refusal("http://redis"), HasSubstr("scheme"));
@@ -81,7 +85,7 @@ TEST(StoreUrl, SaysWhichPartIsWrong) {
   EXPECT_THAT(refusal("redis://@h"), HasSubstr("user name"));
 }
 
-TEST(StoreUrl, IsRefusedWithAPasswordThatIsNeverRepeated) {
+TEST(StoreUrl, WithAPasswordIsRefusedAndTheErrorDoesNotContainIt) {
   for (const std::string_view text : std::initializer_list<std::string_view>{
            "redis://user:canary@h", "redis://:canary@h:1/2", "rediss://u:ca/nary@h",
            "redis://u:c@nary@h", "redis://u:canary://x@h"}) {
@@ -91,7 +95,7 @@ TEST(StoreUrl, IsRefusedWithAPasswordThatIsNeverRepeated) {
   }
 }
 
-TEST(StoreUrl, SaysWhatALaterVersionWillUnderstand) {
+TEST(StoreUrl, OfAReservedSchemeOrAListIsNotSupported) {
   for (const std::string_view text : std::initializer_list<std::string_view>{
            "redis+sentinel://h1,h2/m", "rediss+cluster://h1", "postgres://u@h/db", "redis://h1,h2",
            "redis://h1,redis://h2"})
@@ -102,12 +106,12 @@ std::string identity(std::string_view url, std::string_view prefix = "p:") {
   return store_identity(*parse_store_url(url), prefix);
 }
 
-TEST(StoreIdentity, IsTheSameHoweverTheUrlIsWritten) {
+TEST(StoreIdentity, IsEqualForDifferentSpellingsOfOneStore) {
   EXPECT_EQ(identity("redis://user@Redis.Example"), identity("redis://redis.example.:6379/0"));
   EXPECT_EQ(identity("file:///run/locks/"), identity("file:///run/locks", "other:"));
 }
 
-TEST(StoreIdentity, TellsStoresApart) {
+TEST(StoreIdentity, DiffersForDifferentStores) {
   const std::string store = identity("redis://h:6379/0");
   EXPECT_NE(store, identity("redis://g:6379/0"));
   EXPECT_NE(store, identity("redis://h:6380/0"));

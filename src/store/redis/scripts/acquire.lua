@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Acquire: who is granted the lock, who is told busy, and what either counts
+-- Acquire: which request is granted the lock, which is answered busy, and what each counts
 -- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
 --       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
@@ -9,10 +9,10 @@
 --               group_granted(0|1)
 --          stale now 0 closed(0|1)
 
--- ---- preflight: what this run's renewals and its release will need ----
+-- ---- preflight: what the renewals and the release of this run need ----
 
--- What renew, restore and release of a run read of its job's counters, and what revoke and the next
--- acquire count against it.
+-- The counters of a job that renew, restore and release of a run read, and those that revoke and the
+-- next acquire change.
 local COUNTERS = {
   'acquired', 'released', 'stolen', 'revoked', 'restored', 'lost', 'long', 'runs_succeeded',
   'runs_failed', 'runs_timed_out', 'runs_lost', 'runs_cannot_start', 'hold_ms', 'hold_0', 'hold_1',
@@ -24,8 +24,8 @@ local function require_rights(i, ...)
   for at = 1, select('#', ...) do require_right((select(at, ...)), KEYS[i]) end
 end
 
--- By the server's access list (7.0 and newer). HMGET and ZMSCORE each grant runs by itself on all the
--- keys that it is about.
+-- Checks the server's access list (7.0 and newer). HMGET and ZMSCORE are not listed: each grant runs
+-- them on all keys that it needs.
 local function require_listed_rights(q)
   require_right('EVALSHA', '', '0')
   require_right('EVAL', '', '0')
@@ -38,8 +38,8 @@ local function require_listed_rights(q)
   end
 end
 
--- Without an access list to read: reads, and writes that change nothing. ZADD comes first, because
--- it alone is refused when memory is full; the life of `seen` is as before in the end.
+-- For servers whose access list a script cannot read: reads, and writes that change nothing. ZADD is
+-- first, because only it is refused when memory is full. At the end `seen` expires when it did before.
 local function try_commands(q)
   read(1, 'TYPE')
   read(5, 'ZRANGEBYSCORE', '0', '0', 'LIMIT', '0', '1')
@@ -58,8 +58,9 @@ local function try_commands(q)
   put('PEXPIRE', KEYS[5], life)
 end
 
--- Before the first plan of a grant. A run that is granted can be renewed and released: the counters
--- are sound and can grow (post checks them), the types are ours, the rights are there.
+-- Runs before the first plan of a grant, so that a granted run can be renewed and released: the
+-- counters are valid and can grow (post checks them), the keys have the right types, and the rights
+-- are granted.
 local function preflight(q, is_repeated)
   for i = 1, #COUNTERS do guarded[i] = COUNTERS[i] .. '|' .. q.job end
   if q.group ~= '' then dates(3, q.group) end
@@ -74,7 +75,7 @@ end
 
 -- ---- the decision ----
 
--- Plans what must come first: not refused when memory is full, so that nothing after it fails.
+-- Plans the first command. It is not refused when memory is full, so that nothing after it fails.
 local function touch(r)
   if #plan == 0 then keep(KEYS[1], r) end
 end
@@ -107,8 +108,8 @@ local function count_skip(r, q, reason, now)
   stamp = {'last_skip|' .. q.job, text(now)}
 end
 
--- K3: another run marked the identity after the grant, whose answer this caller has not had: the
--- grant is not used.
+-- K3: another run marked the identity after the grant, and the caller never received the answer of
+-- the grant: the grant is released.
 local function give_back(r)
   r.state, r.expires = 'free', 0
   keep(KEYS[1], r)
@@ -141,7 +142,7 @@ local function grant(r, q, now)
   return {'granted', text(now), index, text(new.fence), stole and '1' or '0'}
 end
 
--- AQ4: asked again after an unknown result; the same fence, nothing is counted.
+-- AQ4: a repeated request after an unknown result gets the same fence; nothing is counted.
 local function grant_again(r, q, now)
   preflight(q, true)
   put('PERSIST', KEYS[1])
@@ -156,7 +157,7 @@ local function refuse(r, q, now)
   local alive = (r.state == 'held' or r.state == 'revoked') and now < r.expires
   local because = alive and 'held' or 'cooling'
   local group_granted = q.group ~= '' and (q.group == r.group or dates(3, q.group) > now - DAY)
-  -- L5: a group that was granted before will wait instead of skipping.
+  -- L5: a group that was granted before waits instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
     count_skip(r, q, 'skipped_held', now)
   elseif q.if_busy == 'fail' and not group_granted then
@@ -174,8 +175,8 @@ local function refuse(r, q, now)
   return busy(r, because, now, group_granted)
 end
 
--- Neither a lease nor a min-hold keeps the lock from this caller. L0: an attempt group is not bound
--- by a min-hold of its own.
+-- True when neither a lease nor a min-hold excludes this caller. L0: the min-hold of an attempt group
+-- does not exclude that group.
 local function grantable(r, q, now)
   if r.state == 'none' or r.state == 'free' then return true end
   if r.state ~= 'cooling' and now < r.expires then return false end
@@ -194,13 +195,13 @@ local function acquire()
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
 
-  -- AQ4: an attempt that was released, lost or followed by a later one is over.
+  -- AQ4: an attempt that was released, lost or followed by a later attempt is closed.
   local same = r.owner == q.owner and r.attempt == q.attempt
   local ours = same and r.state == 'held' and now < r.expires
-  -- Until when each final answer to this claim is remembered (C2, R3).
+  -- The times until which each final answer to this claim is kept (C2, R3).
   local released, closed, held, cooling, done, group = dates(5, q.claim .. ':r', q.claim .. ':x',
       q.claim .. ':h', q.claim .. ':c', q.claim .. ':d', q.claim .. ':g')
-  -- C2: what was counted as busy stays busy, and is answered alike.
+  -- C2: a claim that was counted as busy gets the same answer again.
   local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
   if not because and (now < released or now < closed
       or (r.owner == q.owner and q.attempt < r.attempt) or (same and not ours)) then
@@ -208,7 +209,7 @@ local function acquire()
   end
   clamp(r, now)
   if because then return busy(r, because, now, now < group) end
-  -- K3: done blocks everyone, however they would have liked to be refused.
+  -- K3: a finished identity blocks every request, whatever its if_busy is.
   if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
     if ours then give_back(r) end
     count_skip(r, q, 'skipped_done', now)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Release: the holder lets go and says how the run ended; each is counted once
+-- Release: the holder releases the lock and reports the run's verdict; each is counted once
 -- (R1 to R4, K5, K6, L0, C1, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 fence (0: unknown)
 --       5 verdict: succeeded, failed, timed_out, lost, cannot_start, given_back, ungated
@@ -21,8 +21,8 @@ local function count_verdict(job, verdict, now)
   if verdict == 'succeeded' then stamp = {'last_success|' .. job, text(now)} end
 end
 
--- R4, K6: the newest 128 of the job, none older than once_ttl. A mark that is made again keeps its
--- date. Says whether there is one to make.
+-- R4, K6: keeps the newest 128 of the job, none older than once_ttl. A repeated mark keeps its date.
+-- Returns whether a mark is planned.
 local function mark_done(q, now)
   local limit = now - q.once_ttl
   if not q.mark_done or q.once == '' or q.once_ttl == 0 or dates(4, q.once) > math.max(0, limit) then
@@ -44,7 +44,7 @@ local function report()
   return q
 end
 
--- L0: what is left of the min-hold, never more than all of it.
+-- L0: the rest of the min-hold, at most all of it.
 local function rest_of_min_hold(r, q, now)
   if r.state ~= 'held' or q.verdict == 'given_back' then return 0 end
   return math.min(math.max(0, r.acquired + q.min_hold - now), q.min_hold)
@@ -55,13 +55,13 @@ local function close(r, q, now)
   r.state = rest > 0 and 'cooling' or 'free'
   keep(KEYS[1], r)
   if rest > 0 then
-    -- The rest is recorded as the ttl, so that the clamp cannot cut it.
+    -- The rest is recorded as the ttl, so that the clamp does not shorten it.
     put('HSET', KEYS[1], 'state', r.state, 'expires', text(now + rest), 'ttl', text(rest))
   else
     put('HSET', KEYS[1], 'state', r.state, 'expires', '0')
   end
   remember(q.claim, 'r', now, lease)
-  -- For the job the grant was counted for; a revoked grant is closed in the ledger already.
+  -- For the job that the grant was counted for; a revoked grant is counted as closed already.
   if was_held then count(r.job, 'released') end
   count_verdict(r.job, q.verdict, now)
   if q.verdict ~= 'given_back' and q.verdict ~= 'ungated' then
@@ -75,14 +75,14 @@ local function close(r, q, now)
   commit()
 end
 
--- Whether a run that is not the holder has a verdict to report: it ran without a lock, it says that
--- it lost its lease, or it was the holder of another grant than the recorded one.
+-- Whether a run that is not the holder reports a verdict: it ran without a lock, it reports a lost
+-- lease, or it was the holder of another grant than the recorded one.
 local function ran_outside(r, q)
   if q.verdict == 'lost' or q.verdict == 'ungated' then return true end
   return q.verdict ~= 'given_back' and q.fence ~= 0 and q.fence ~= r.fence
 end
 
--- The record is another's, or there is none: only what this run alone can report is counted, once.
+-- There is no record, or it names another holder: counts only what this run alone can report, once.
 local function count_outside(r, q, now)
   keep(KEYS[1], r)
   if ran_outside(r, q) then
@@ -93,14 +93,14 @@ local function count_outside(r, q, now)
     remember_group(q.group, q.finished, now)
   end
   mark_done(q, now)
-  -- An acquire of this attempt that is still on its way must not be granted without a run.
+  -- A delayed acquire of this attempt must not be granted: no run would follow.
   remember(q.claim, 'x', now, r.ttl)
   post(r)
   commit()
 end
 
--- R3: a repetition is a success that changes nothing, even when another holds by now; but for the
--- mark, should it have got lost.
+-- R3: a repeated release succeeds and changes nothing, even when another run holds the lock. Only a
+-- lost mark is written again.
 local function repeat_mark(r, q, now)
   keep(KEYS[1], r)
   if not mark_done(q, now) then return end

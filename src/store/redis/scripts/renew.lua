@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Renew: only the holder, only while its lease lives (N1, N2, N4); a record that was lost, or went
--- back to an older one, comes back from its holder (N3).
+-- Renew: only for the holder, only during its lease (N1, N2, N4). A record that was lost, or replaced
+-- by an older one, is restored from its holder's request (N3).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 fence  5 ttl  6 holder  7 job  8 group  9 once
 -- Replies: kept now index restored(0|1)
 --          not_ours now 0 because(expired|taken|revoked|gone)
@@ -21,7 +21,7 @@ local function open_grants(job)
   return c[1] - c[2] - c[3] - c[4]
 end
 
--- Whether nothing lives that the record calls its holder: another lease must not be overwritten.
+-- True when the recorded holder has no live lease: such a lease must not be overwritten.
 local function is_unheld(r, now)
   return r.state == 'free' or r.state == 'cooling' or now >= r.expires
 end
@@ -31,7 +31,7 @@ local function restore(r, q, now)
   local released, closed = dates(5, claim .. ':r', claim .. ':x')
   if now < released or now < closed then return not_ours('taken', now) end
   if q.fence == 0 or q.fence >= MAX then return not_ours('gone', now) end
-  -- Not refused when memory is full, though the record is not there: a renewal survives that (G2).
+  -- Not refused when memory is full, even without a record: a renewal works at maxmemory (G2).
   put('PERSIST', KEYS[1])
   local new = {
     state = 'held', owner = q.owner, attempt = q.attempt, fence = q.fence, stole = 0,
@@ -43,12 +43,12 @@ local function restore(r, q, now)
     remember(r.owner .. ':' .. text(r.attempt), 'x', now, r.ttl)
   end
   local open = open_grants(q.job)
-  -- An open grant that is replaced is closed in its job's counters, unless they know better (C1).
+  -- A replaced open grant is closed in its job's counters, unless they already count it closed (C1).
   if r.state == 'held' and open_grants(r.job) > 0 then
     count(r.job, 'stolen')
     if r.job == q.job then open = open - 1 end
   end
-  -- Counters that outlived the record know of this grant already: the law must not see it twice.
+  -- Counters that were kept already count this grant: it must not be counted twice (C1).
   if open <= 0 then count(q.job, 'acquired') end
   count(q.job, 'restored')
   post(new)

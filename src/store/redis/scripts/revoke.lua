@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Revoke: ends a live lease in the ledger. Its holder keeps others out until it releases, or the
--- lease is over. A lock that only its min-hold keeps closed is opened at once.
+-- Revoke: counts a live lease as revoked. Its holder excludes other runs until it releases, or until
+-- the lease ends. A lock that only its min-hold keeps closed is opened at once.
 -- KEYS: record, stats. ARGV: 1 not_after
 -- Replies: revoked now 0 ended(none|lease|min_hold) holder fence remaining
 --          stale now 0 closed(0)
@@ -9,7 +9,7 @@ local function is_lease(r, now)
   return (r.state == 'held' or r.state == 'revoked') and now < r.expires
 end
 
--- Until when a min-hold keeps the lock closed; 0 without one.
+-- The time until which a min-hold keeps the lock closed; 0 without one.
 local function min_hold_end(r)
   if r.state == 'cooling' then return r.expires end
   return r.state == 'held' and crash_hold(r) or 0
@@ -28,7 +28,7 @@ local function revoke()
   elseif now < min_hold_end(r) then
     ended, ends = 'min_hold', min_hold_end(r)
   end
-  -- A grant that was not released is closed in the ledger; with its lease over it is free, too.
+  -- A grant that was not released is counted as closed; after its lease the lock is free.
   if ended ~= 'none' and r.state == 'held' then r.state = 'revoked' end
   if ended == 'min_hold' and r.state == 'cooling' then r.state, r.expires = 'free', 0 end
   if r.state ~= before or r.clamped then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which directories a file store trusts, which it makes, and which it refuses.
+// Which directories a file store accepts, creates and refuses.
 #include "store/file/directory.h"
 
 #include <gtest/gtest.h>
@@ -23,41 +23,40 @@ mode_t mode_of(const std::string& path) {
 }
 
 std::string refusal(const std::string& path) {
-  const auto opened = open_directory(path, IfMissing::make);
+  const auto opened = open_directory(path, IfMissing::create);
   if (opened) return "";
   EXPECT_EQ(opened.error().code, Code::config);
   EXPECT_FALSE(opened.error().hint.empty());
   return opened.error().message;
 }
 
-TEST(FileDirectory, IsMadeWithItsParentsForUsAlone) {
+TEST(FileDirectory, IsCreatedWithItsParentsForThisUserOnly) {
   const TempDir temp;
-  const auto opened = open_directory(temp / "a/b/c", IfMissing::make);
+  const auto opened = open_directory(temp / "a/b/c", IfMissing::create);
   ASSERT_TRUE(opened.ok());
   EXPECT_TRUE(opened->has_value());
   for (const char* part : {"a", "a/b", "a/b/c"}) EXPECT_EQ(mode_of(temp / part), 0700u) << part;
 }
 
-TEST(FileDirectory, IsNotMadeForALook) {
+TEST(FileDirectory, IsNotCreatedByAReader) {
   const TempDir temp;
-  const auto opened = open_directory(temp / "none", IfMissing::nothing);
+  const auto opened = open_directory(temp / "none", IfMissing::no_value);
   ASSERT_TRUE(opened.ok());
   EXPECT_FALSE(opened->has_value());
   EXPECT_FALSE(std::filesystem::exists(temp / "none"));
 }
 
-TEST(FileDirectory, MayBeReadByOthers) {
+TEST(FileDirectory, CanBeReadableForOtherUsers) {
   const TempDir temp;
   chmod(temp.path().c_str(), 0755);
   EXPECT_EQ(refusal(temp.path()), "");
 }
 
-TEST(FileDirectory, ThatOthersMayWriteIsRefused) {
+TEST(FileDirectory, ThatIsWritableForOtherUsersIsRefused) {
   const TempDir temp;
   for (const mode_t mode : {0770u, 0707u, 01777u}) {
     chmod(temp.path().c_str(), mode);
-    EXPECT_NE(refusal(temp.path()).find("may be written by other users"), std::string::npos)
-        << mode;
+    EXPECT_NE(refusal(temp.path()).find("is writable for other users"), std::string::npos) << mode;
   }
 }
 
@@ -77,31 +76,31 @@ TEST(FileDirectory, ThatIsAFileIsRefused) {
   EXPECT_NE(refusal(temp / "file/below"), "");
 }
 
-TEST(FileDirectory, OfSomebodyElseIsRefusedAlsoByRoot) {
+TEST(FileDirectory, OfAnotherUserIsRefusedAlsoByRoot) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
   const TempDir temp;
   ASSERT_EQ(chown(temp.path().c_str(), 12345, 12345), 0);
   EXPECT_NE(refusal(temp.path()).find("belongs to user 12345"), std::string::npos);
 }
 
-TEST(FileDirectory, OfRootIsTrustedByAUser) {
+TEST(FileDirectory, OfRootIsAcceptedByAUser) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const TempDir temp;
   chmod(temp.path().c_str(), 0755);
   Child user([&] {
     if (setuid(12345) != 0) return 2;
-    return open_directory(temp.path(), IfMissing::make).ok() ? 0 : 1;
+    return open_directory(temp.path(), IfMissing::create).ok() ? 0 : 1;
   });
   EXPECT_EQ(user.join(), 0);
 }
 
-TEST(FileDirectory, ThatCannotBeMadeIsNamed) {
+TEST(FileDirectory, ThatCannotBeCreatedIsNamed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const TempDir temp;
   chmod(temp.path().c_str(), 0755);
   Child user([&] {
     if (setuid(12345) != 0) return 2;
-    return refusal(temp / "a/b").find("cannot make " + (temp / "a")) == 0 ? 0 : 1;
+    return refusal(temp / "a/b").find("cannot create " + (temp / "a")) == 0 ? 0 : 1;
   });
   EXPECT_EQ(user.join(), 0);
 }
@@ -114,7 +113,7 @@ TEST(FileDirectory, PathIsPlainAndAbsolute) {
   EXPECT_FALSE(check_directory_path(std::string("/a\0b", 4)).ok());
 }
 
-TEST(FileDirectory, PathMayBeAsLongAsTheKernelTakes) {
+TEST(FileDirectory, PathCanBeAsLongAsTheKernelAllows) {
   const TempDir temp;
   std::string path = temp.path();
   while (path.size() + 1 + 200 < PATH_MAX) path += "/" + std::string(200, 'd');
@@ -131,7 +130,7 @@ TEST(FileDirectory, OnANetworkFileSystemIsRefused) {
     EXPECT_NE(network_file_system(type), nullptr) << std::hex << type;
 }
 
-TEST(FileDirectory, OnALocalOverlayOrFuseFileSystemIsFine) {
+TEST(FileDirectory, OnALocalOverlayOrFuseFileSystemIsAccepted) {
   for (const unsigned long type : {static_cast<unsigned long>(EXT4_SUPER_MAGIC), 0x01021994UL,
                                    0x58465342UL, 0x9123683EUL, 0x794C7630UL, 0x65735546UL})
     EXPECT_EQ(network_file_system(type), nullptr) << std::hex << type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel lock: exclusive, inherited, freed by death, and not fooled by a replaced file. And who
-// holds it, without touching it.
+// The kernel lock: exclusive, inherited, released at the end of a process, safe when its file is
+// replaced. And its holder, read without taking it.
 #include "store/file/kernel_lock.h"
 
 #include <fcntl.h>
@@ -30,19 +30,19 @@ class FileKernelLock : public ::testing::Test {
     EXPECT_TRUE(taken.ok());
     return taken ? std::move(*taken) : std::nullopt;
   }
-  Holder holder() { return Holders().of(dir_.get(), "a.lock", own_pid_namespace()); }
+  Holder holder() { return HolderTable().find(dir_.get(), "a.lock", own_pid_namespace()); }
 
   TempDir temp_;
   Fd dir_{open(temp_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
-TEST(OwnPidNamespace, IsWhatProcSays) {
+TEST(OwnPidNamespace, EqualsTheNamespaceInProc) {
   struct stat st {};
   ASSERT_EQ(stat("/proc/self/ns/pid", &st), 0);
   EXPECT_EQ(own_pid_namespace(), st.st_ino);
 }
 
-TEST_F(FileKernelLock, IsHeldByOne) {
+TEST_F(FileKernelLock, IsGrantedOnce) {
   auto first = take();
   ASSERT_TRUE(first);
   EXPECT_FALSE(take());
@@ -50,7 +50,7 @@ TEST_F(FileKernelLock, IsHeldByOne) {
   EXPECT_TRUE(take());
 }
 
-TEST_F(FileKernelLock, LeavesItsFileBehind) {
+TEST_F(FileKernelLock, KeepsItsFileAfterTheRelease) {
   {
     auto lock = take();
     lock->unlock();
@@ -68,8 +68,8 @@ TEST_F(FileKernelLock, IsCloseOnExecAndAboveTheStandardStreams) {
   EXPECT_EQ(process.join(), 0);
 }
 
-TEST_F(FileKernelLock, LivesAsLongAsAProcessThatInheritedIt) {
-  // Given a taker that dies at once and a child of it that lives on
+TEST_F(FileKernelLock, IsHeldWhileAProcessThatInheritedItRuns) {
+  // Given a holder that ends at once, and its child that continues
   Gate child_lives, child_may_end;
   Child taker([&] {
     const auto lock = take();
@@ -83,10 +83,10 @@ TEST_F(FileKernelLock, LivesAsLongAsAProcessThatInheritedIt) {
   child_lives.wait();
   taker.join();
 
-  // When others ask, then it is taken until the child ends
+  // Then it is held for other runs until the child ends
   EXPECT_FALSE(take());
   const Holder seen = holder();
-  EXPECT_EQ(seen.holding, Holding::held);
+  EXPECT_EQ(seen.lock_state, KernelLockState::held);
   EXPECT_GT(seen.pid, 0);
   EXPECT_NE(seen.pid, getpid());
   child_may_end.open();
@@ -96,7 +96,7 @@ TEST_F(FileKernelLock, LivesAsLongAsAProcessThatInheritedIt) {
   EXPECT_TRUE(freed);
 }
 
-TEST_F(FileKernelLock, IsFreedForInheritorsByAnExplicitUnlock) {
+TEST_F(FileKernelLock, IsFreedForInheritingProcessesByAnExplicitUnlock) {
   auto lock = take();
   Gate done;
   Child inheritor([&] {
@@ -108,22 +108,22 @@ TEST_F(FileKernelLock, IsFreedForInheritorsByAnExplicitUnlock) {
   done.open();
 }
 
-TEST_F(FileKernelLock, OfAReplacedFileIsNotBelieved) {
+TEST_F(FileKernelLock, OfAReplacedFileIsNotAccepted) {
   // Given a lock on a file that is removed, and a new file of that name
   auto orphan = take();
   ASSERT_EQ(unlink((temp_ / "a.lock").c_str()), 0);
   auto current = take();
   ASSERT_TRUE(current);
 
-  // When a third asks, then it is judged by the file that has the name now
+  // Then a third attempt is decided by the file that now has the name
   orphan->unlock();
   EXPECT_FALSE(take());
 }
 
-TEST_F(FileKernelLock, IsNeverAnOrphanThoughHoldersRemoveTheFile) {
-  // Given processes that take the lock and remove its file before they let go, over and over
+TEST_F(FileKernelLock, IsAlwaysOnTheNamedFileWhenHoldersRemoveIt) {
+  // Given processes that take the lock and remove its file before they release it, in a loop
   const std::string path = temp_ / "a.lock";
-  // (An answer that the file is replaced over and over is true here.)
+  // (The error that the file is replaced again and again is correct here.)
   const auto take_if_it_stays = [&]() -> std::optional<KernelLock> {
     auto taken = KernelLock::try_take(dir_.get(), "a.lock", path);
     if (taken) return std::move(*taken);
@@ -142,7 +142,7 @@ TEST_F(FileKernelLock, IsNeverAnOrphanThoughHoldersRemoveTheFile) {
   const Child one(remove_again_and_again), two(remove_again_and_again),
       three(remove_again_and_again);
 
-  // When another takes it for half a second, and often enough, then always on the file that has the
+  // When another process takes it repeatedly for half a second, then always on the file with the
   // name
   const auto start = std::chrono::steady_clock::now();
   int takes = 0;
@@ -155,34 +155,35 @@ TEST_F(FileKernelLock, IsNeverAnOrphanThoughHoldersRemoveTheFile) {
     auto lock = take_if_it_stays();
     if (!lock) continue;
     ++takes;
-    struct stat ours {
+    struct stat opened {
     }, named{};
-    EXPECT_EQ(fstat(lock->fd(), &ours), 0);
+    EXPECT_EQ(fstat(lock->fd(), &opened), 0);
     EXPECT_EQ(stat(path.c_str(), &named), 0);
-    EXPECT_EQ(ours.st_ino, named.st_ino);
+    EXPECT_EQ(opened.st_ino, named.st_ino);
     lock->unlock();
   }
   EXPECT_GT(takes, 0);
 }
 
-TEST_F(FileKernelLock, IsSeenWithoutBeingTouched) {
-  EXPECT_EQ(holder().holding, Holding::free);
+TEST_F(FileKernelLock, IsFoundInProcWithoutTakingIt) {
+  EXPECT_EQ(holder().lock_state, KernelLockState::free);
   auto lock = take();
-  EXPECT_EQ(holder().holding, Holding::held);
+  EXPECT_EQ(holder().lock_state, KernelLockState::held);
   EXPECT_EQ(holder().pid, getpid());
   lock->unlock();
-  EXPECT_EQ(holder().holding, Holding::free);
+  EXPECT_EQ(holder().lock_state, KernelLockState::free);
 }
 
-TEST_F(FileKernelLock, CannotBeSeenWithoutProc) {
+TEST_F(FileKernelLock, IsUnknownWithoutProc) {
   const auto lock = take();
-  EXPECT_EQ(Holders(temp_ / "no-proc").of(dir_.get(), "a.lock", 1).holding, Holding::unknown);
+  EXPECT_EQ(HolderTable(temp_ / "no-proc").find(dir_.get(), "a.lock", 1).lock_state,
+            KernelLockState::unknown);
 }
 
-TEST_F(FileKernelLock, OfAnotherPidNamespaceIsUnknownWhenNotSeen) {
+TEST_F(FileKernelLock, OfAnotherPidNamespaceIsUnknownWhenNotVisible) {
   take()->unlock();
-  const Holder seen = Holders().of(dir_.get(), "a.lock", own_pid_namespace() + 1);
-  EXPECT_EQ(seen.holding, Holding::unknown);
+  const Holder seen = HolderTable().find(dir_.get(), "a.lock", own_pid_namespace() + 1);
+  EXPECT_EQ(seen.lock_state, KernelLockState::unknown);
 }
 
 TEST(FileHolders, ReadTheKernelsTable) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock names to file names: one to one, flat, never a special name, always short enough.
+// Lock names to file names: one to one, in one directory, never special, never too long.
 #include "store/file/names.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ TEST(FileNames, StayReadable) {
   EXPECT_EQ(*file_base("reports/nightly-2.x_y"), "reports+nightly-2.x_y");
 }
 
-TEST(FileNames, NeverSpecialAndNeverHidden) {
+TEST(FileNames, AreNeitherSpecialNorHidden) {
   for (const std::string lock : {".", "..", "/", "../../etc/passwd", ".hidden", "a/./b"}) {
     const std::string base = *file_base(lock);
     EXPECT_EQ(base.find('/'), base.npos) << lock;
@@ -39,17 +39,17 @@ TEST(FileNames, DoNotCollide) {
   for (const std::string& lock : locks)
     for (const auto suffix : {kLockSuffix, kMutexSuffix, kRecordSuffix, kDraftSuffix}) {
       const auto [at, fresh] = seen.emplace(with_suffix(*file_base(lock), suffix), lock);
-      // Then no two meet
+      // Then no two are equal
       EXPECT_TRUE(fresh) << lock << " and " << at->second << " are both " << at->first;
     }
 }
 
-TEST(FileNames, LeadBackToTheLock) {
+TEST(FileNames, DecodeToTheLock) {
   for (const std::string lock : {"a", "a/b.c", "..", "a+b", "50%", "x.rec", ".rec"})
     EXPECT_EQ(lock_of_record(with_suffix(*file_base(lock), kRecordSuffix)), lock);
 }
 
-TEST(FileNames, OfOthersLeadNowhere) {
+TEST(FileNames, OfOtherFilesDecodeToNoLock) {
   for (const char* name :
        {"a.lock", "a.rec.new", ".rec", "a%2.rec", "a%zz.rec", "a%61.rec", ".a.rec", "README"})
     EXPECT_EQ(lock_of_record(name), std::nullopt) << name;
@@ -63,7 +63,7 @@ TEST(FileNames, FitForEveryValidLockName) {
   }
 }
 
-TEST(FileNames, RefuseWhatDoesNotFit) {
+TEST(FileNames, RefuseANameThatIsTooLong) {
   EXPECT_EQ(file_base("").error().code, Code::config);
   EXPECT_EQ(file_base(std::string(300, 'a')).error().code, Code::config);
   EXPECT_EQ(file_base(std::string(100, ' ')).error().code, Code::config);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records on disk: read back exactly, replaced as a whole, and never guessed at when damaged.
+// Records on disk: read back exactly, replaced completely, and refused when damaged.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -24,7 +24,7 @@ using testing::TempDir;
 Stored everything() {
   Stored stored;
   rules::Record& r = stored.record;
-  r.seat = rules::Seat::cooling;
+  r.state = rules::HoldState::cooling;
   r.claim = {"0123456789abcdef0123456789abcdef", 7};
   r.identity = {"host with space:12\n%41", "shop/report", "-", ""};
   r.fence = 1'800'000'000'123'456;
@@ -40,20 +40,20 @@ Stored everything() {
   r.groups = {{"uid-1", 10}, {"\xc3\xa4 b", 11}};
   r.once["shop/report"] = {{"tick 1", 12}, {"tick-2", 13}};
   r.once[""] = {{"x", 14}};
-  r.seen = {{"owner:1:r", 15}};
+  r.answers = {{"owner:1:r", 15}};
   stored.pid = 4711;
   stored.pid_namespace = 4'026'531'836;
   return stored;
 }
 
-bool store(const Place& place, const Stored& stored) {
-  const auto before = open_record(place);
-  return before.ok() && write_text(place, *before, encode(place.lock, stored)).ok();
+bool store(const LockFiles& files, const Stored& stored) {
+  const auto before = open_record(files);
+  return before.ok() && write_text(files, *before, encode(files.lock, stored)).ok();
 }
 
 class FileRecord : public ::testing::Test {
  protected:
-  Place place(const std::string& lock = "a/b") const {
+  LockFiles files(const std::string& lock = "a/b") const {
     return {dir_.get(), temp_.path(), lock, *file_base(lock)};
   }
   std::string path() const { return temp_ / "a+b.rec"; }
@@ -63,18 +63,19 @@ class FileRecord : public ::testing::Test {
 };
 
 TEST_F(FileRecord, IsReadBackExactly) {
-  for (const rules::Seat seat : {rules::Seat::none, rules::Seat::free, rules::Seat::held,
-                                 rules::Seat::revoked, rules::Seat::cooling}) {
+  for (const rules::HoldState state :
+       {rules::HoldState::none, rules::HoldState::free, rules::HoldState::held,
+        rules::HoldState::revoked, rules::HoldState::cooling}) {
     Stored stored = everything();
-    stored.record.seat = seat;
-    ASSERT_TRUE(store(place(), stored));
-    const auto read = read_record(place());
+    stored.record.state = state;
+    ASSERT_TRUE(store(files(), stored));
+    const auto read = read_record(files());
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, stored);
   }
 }
 
-TEST_F(FileRecord, IsTextForPeople) {
+TEST_F(FileRecord, IsReadableText) {
   const std::string text = encode("a/b", everything());
   EXPECT_EQ(text.substr(0, text.find("fence")),
             "cronlatch-lock 1\nlock a/b\nseat cooling\nowner "
@@ -82,7 +83,7 @@ TEST_F(FileRecord, IsTextForPeople) {
             "holder host%20with%20space:12%0a%2541\njob shop/report\ngroup %2d\nonce -\n");
 }
 
-// Version 0.1.0 refuses a record with a line that it does not know.
+// Version 0.1.0 refuses a record with an unknown line.
 TEST_F(FileRecord, HasOnlyLinesThatVersion010Reads) {
   const std::vector<std::string> known{
       "cronlatch-lock", "lock", "seat",  "owner",         "attempt",  "holder",  "job",
@@ -101,34 +102,34 @@ TEST_F(FileRecord, HasOnlyLinesThatVersion010Reads) {
   EXPECT_EQ(known[at], "end");
 }
 
-TEST_F(FileRecord, KeepsAMinHoldWithItsGrantAlone) {
+TEST_F(FileRecord, KeepsAMinHoldOnlyWithItsGrant) {
   Stored stored = everything();
   const std::string text = encode("a/b", stored);
   EXPECT_NE(text.find("answered 0123456789abcdef0123456789abcdef:7:m 7\n"), std::string::npos);
   // As version 0.1.0 leaves it when it grants the lock to another claim.
-  stored.record.seen["0123456789abcdef0123456789abcdef:7:m"] = 7;
+  stored.record.answers["0123456789abcdef0123456789abcdef:7:m"] = 7;
   stored.record.claim.attempt = 8;
   stored.record.min_hold = Micros(0);
   EXPECT_EQ(decode("a/b", encode("a/b", stored))->record.min_hold, Micros(0));
 }
 
-TEST_F(FileRecord, IsForUsAlone) {
-  ASSERT_TRUE(store(place(), everything()));
+TEST_F(FileRecord, IsReadableForThisUserOnly) {
+  ASSERT_TRUE(store(files(), everything()));
   struct stat st {};
   ASSERT_EQ(stat(path().c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 07777, 0600u);
 }
 
 TEST_F(FileRecord, ThatIsMissingOrEmptyWasNeverGranted) {
-  EXPECT_EQ(*read_record(place()), Stored{});
+  EXPECT_EQ(*read_record(files()), Stored{});
   testing::write_file(path(), "");
-  EXPECT_EQ(*read_record(place()), Stored{});
+  EXPECT_EQ(*read_record(files()), Stored{});
 }
 
 TEST_F(FileRecord, IsReplacedAlsoAfterAnInterruptedWrite) {
   testing::write_file(temp_ / "a+b.new", std::string(100'000, 'x'));
-  ASSERT_TRUE(store(place(), everything()));
-  EXPECT_EQ(*read_record(place()), everything());
+  ASSERT_TRUE(store(files(), everything()));
+  EXPECT_EQ(*read_record(files()), everything());
   EXPECT_FALSE(std::filesystem::exists(temp_ / "a+b.new"));
 }
 
@@ -138,48 +139,48 @@ ino_t inode_of(const std::string& path) {
 }
 
 TEST_F(FileRecord, IsOverwrittenInItsPage) {
-  ASSERT_TRUE(store(place(), everything()));
+  ASSERT_TRUE(store(files(), everything()));
   const ino_t first = inode_of(path());
   Stored shorter;
   shorter.record.fence = 5;
 
-  ASSERT_TRUE(store(place(), shorter));
+  ASSERT_TRUE(store(files(), shorter));
 
   EXPECT_EQ(inode_of(path()), first);
-  EXPECT_EQ(*read_record(place()), shorter);
+  EXPECT_EQ(*read_record(files()), shorter);
 }
 
-TEST_F(FileRecord, IsReplacedAsAWholeWhenItOutgrowsThePageOrFitsAgain) {
-  ASSERT_TRUE(store(place(), everything()));
+TEST_F(FileRecord, IsReplacedWhenItExceedsThePageOrFitsAgain) {
+  ASSERT_TRUE(store(files(), everything()));
   const ino_t first = inode_of(path());
   Stored large = everything();
   for (int i = 0; i < 500; ++i) large.record.groups["group-" + std::to_string(i)] = i;
 
-  ASSERT_TRUE(store(place(), large));
+  ASSERT_TRUE(store(files(), large));
   EXPECT_NE(inode_of(path()), first);
-  EXPECT_EQ(*read_record(place()), large);
+  EXPECT_EQ(*read_record(files()), large);
 
-  ASSERT_TRUE(store(place(), everything()));
-  EXPECT_EQ(*read_record(place()), everything());
+  ASSERT_TRUE(store(files(), everything()));
+  EXPECT_EQ(*read_record(files()), everything());
 }
 
-TEST_F(FileRecord, IsNeverSeenHalfWrittenByThoseWithoutTheMutex) {
-  // Almost a page, all of it different: an unguarded reader sees a mixture a few times in a
-  // thousand.
+TEST_F(FileRecord, IsNeverReadIncompleteWithoutTheMutex) {
+  // Almost a page, all of it different: without the checksum a reader gets a mixture a few times in
+  // a thousand.
   Stored even, odd;
   even.record.identity.holder = std::string(3'600, 'e');
   odd.record.identity.holder = std::string(3'600, 'o');
-  ASSERT_TRUE(store(place(), even));
+  ASSERT_TRUE(store(files(), even));
   std::atomic<bool> stop{false};
-  std::jthread writer([&, before = open_record(place())] {
+  std::jthread writer([&, before = open_record(files())] {
     const std::string texts[] = {encode("a/b", even), encode("a/b", odd)};
     for (int i = 0; !stop; ++i)
-      if (!write_text(place(), *before, texts[i % 2]).ok()) return;
+      if (!write_text(files(), *before, texts[i % 2]).ok()) return;
   });
 
   int strange = 0;
   for (int i = 0; i < 20'000; ++i) {
-    const auto read = read_record(place());
+    const auto read = read_record(files());
     if (!read.ok() || (*read != even && *read != odd)) ++strange;
   }
   stop = true;
@@ -193,10 +194,10 @@ TEST_F(FileRecord, CutOffAnywhereIsDamaged) {
     EXPECT_FALSE(decode("a/b", text.substr(0, length)).ok()) << length;
 }
 
-TEST_F(FileRecord, ThatIsDamagedIsNamedAndLeftAsItIs) {
+TEST_F(FileRecord, ThatIsDamagedIsNamedAndNotChanged) {
   const std::string text = encode("a/b", everything()).substr(0, 30);
   testing::write_file(path(), text);
-  const auto read = read_record(place());
+  const auto read = read_record(files());
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, Code::config);
   EXPECT_NE(read.error().message.find(path() + " is damaged: line 3"), std::string::npos)
@@ -204,7 +205,7 @@ TEST_F(FileRecord, ThatIsDamagedIsNamedAndLeftAsItIs) {
   EXPECT_EQ(testing::content_of(path()), text);
 }
 
-TEST_F(FileRecord, ThatWasRepairedByHandNeedsNoSum) {
+TEST_F(FileRecord, ThatWasEditedByHandNeedsNoChecksum) {
   const std::string text = encode("a/b", everything());
   const auto read = decode("a/b", text.substr(0, text.rfind("\nend ")) + "\nend\n");
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -221,7 +222,7 @@ TEST_F(FileRecord, WithAnythingChangedIsDamagedOrDifferentButNeverTheSame) {
   }
 }
 
-// As a build wrote it that summed byte for byte.
+// As written by version 0.1.0, with its checksum.
 TEST_F(FileRecord, OfAnEarlierBuildIsRead) {
   const std::string text =
       "cronlatch-lock 1\n"
@@ -259,7 +260,7 @@ TEST_F(FileRecord, OfAnEarlierBuildIsRead) {
   EXPECT_FALSE(decode("_cmd/6d9387f23a79ea8f", changed).ok());
 }
 
-TEST_F(FileRecord, OfNonsenseIsDamaged) {
+TEST_F(FileRecord, OfInvalidLinesIsDamaged) {
   for (const std::string& text :
        {std::string("\n"), std::string("hello\n"), std::string(64, '\0'),
         std::string("cronlatch-lock 1\n"), std::string("cronlatch-lock\n"),
@@ -267,7 +268,7 @@ TEST_F(FileRecord, OfNonsenseIsDamaged) {
     EXPECT_FALSE(decode("a/b", text).ok()) << text.substr(0, 30);
 }
 
-// A grant would count on: a record that was changed by hand, without a sum.
+// Without a checksum: a record that was edited by hand.
 TEST_F(FileRecord, WithACounterThatCannotGrowIsDamaged) {
   const std::string text = encode("a/b", everything());
   for (const std::string value : {"-1", "9006199254740992", "9223372036854775807", "many"}) {
@@ -290,7 +291,7 @@ TEST_F(FileRecord, WithATextThatIsLongerThanAnyOptionIsDamaged) {
   EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
 }
 
-TEST_F(FileRecord, OfAnotherVersionSaysSo) {
+TEST_F(FileRecord, OfAnotherVersionIsReported) {
   const auto read = decode("a/b", "cronlatch-lock 2\nwhatever\n");
   ASSERT_FALSE(read.ok());
   EXPECT_NE(read.error().message.find("another version (2)"), std::string::npos);
@@ -298,10 +299,10 @@ TEST_F(FileRecord, OfAnotherVersionSaysSo) {
 
 TEST_F(FileRecord, ThatIsALinkOrADirectoryIsNotFollowed) {
   std::filesystem::create_symlink("/etc/passwd", path());
-  EXPECT_FALSE(read_record(place()).ok());
+  EXPECT_FALSE(read_record(files()).ok());
   std::filesystem::remove(path());
   std::filesystem::create_directory(path());
-  EXPECT_FALSE(read_record(place()).ok());
+  EXPECT_FALSE(read_record(files()).ok());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory for one test, and a child process that does one thing and is waited for.
+// A directory for one test, and a child process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ class Child {
   pid_t pid_;
 };
 
-// A pipe as a gate between processes: one side opens it, the other waits for that.
+// A gate between processes, made of a pipe: one process opens it, the other waits for it.
 class Gate {
  public:
   Gate() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names to addresses, with nameservers of the test's own on 127.0.0.1; and the order in which
-// addresses are dialed.
+// Names to addresses, with the test's own nameservers on 127.0.0.1; and the order in which
+// addresses are tried.
 #include "store/redis/resolver.h"
 
 #include <gmock/gmock.h>
@@ -66,21 +66,21 @@ ResolverSettings cluster_like(const std::string& servers) {
   return settings;
 }
 
-TEST(Resolver, TakesLiteralsAsTheyAre) {
-  ResolverSettings nobody;
-  nobody.servers = "127.0.0.1:1";
-  EXPECT_THAT(look_up("10.1.2.3", nobody).addresses, ElementsAre("10.1.2.3:6379"));
-  EXPECT_THAT(look_up("fd00::1", nobody).addresses, ElementsAre("[fd00::1]:6379"));
+TEST(Resolver, AcceptsIpLiterals) {
+  ResolverSettings no_server;
+  no_server.servers = "127.0.0.1:1";
+  EXPECT_THAT(look_up("10.1.2.3", no_server).addresses, ElementsAre("10.1.2.3:6379"));
+  EXPECT_THAT(look_up("fd00::1", no_server).addresses, ElementsAre("[fd00::1]:6379"));
 }
 
-TEST(Resolver, GivesAllAddressesOfAName) {
+TEST(Resolver, ReturnsAllAddressesOfAName) {
   DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2", "127.0.0.3"}}});
   EXPECT_THAT(look_up("redis.test.", cluster_like(dns.address())).addresses,
               ElementsAre("127.0.0.2:6379", "127.0.0.3:6379"));
   EXPECT_THAT(dns.questions(), ElementsAre("redis.test"));
 }
 
-TEST(Resolver, WalksTheSearchDomains) {
+TEST(Resolver, TriesTheSearchDomains) {
   DnsServer dns(DnsServer::Records{{"redis.data.svc.cluster.test", {"127.0.0.2"}}});
   EXPECT_THAT(look_up("redis.data", cluster_like(dns.address())).addresses,
               ElementsAre("127.0.0.2:6379"));
@@ -88,14 +88,14 @@ TEST(Resolver, WalksTheSearchDomains) {
               ElementsAre("redis.data.jobs.svc.cluster.test", "redis.data.svc.cluster.test"));
 }
 
-TEST(Resolver, AsksForANameWithAFinalDotAndNothingElse) {
+TEST(Resolver, QueriesOnlyTheNameItselfWithATrailingDot) {
   DnsServer dns(DnsServer::Records{});
   EXPECT_THAT(look_up("redis.data.", cluster_like(dns.address())).error,
               HasSubstr("does not exist"));
   EXPECT_THAT(dns.questions(), ElementsAre("redis.data"));
 }
 
-TEST(Resolver, IsNotHeldUpByADeadNameserver) {
+TEST(Resolver, UsesTheNextNameserverWhenOneIsDead) {
   DnsServer dead = DnsServer::silent();
   DnsServer dns(DnsServer::Records{{"redis.jobs.svc.cluster.test", {"127.0.0.2"}}});
   const Found found = look_up("redis", cluster_like(dead.address() + "," + dns.address()));
@@ -103,20 +103,20 @@ TEST(Resolver, IsNotHeldUpByADeadNameserver) {
   EXPECT_LT(found.took, Millis(5'000));  // connect-timeout, by default
 }
 
-TEST(Resolver, SaysThatNoNameserverAnswers) {
+TEST(Resolver, ReportsThatNoNameserverAnswered) {
   DnsServer dead = DnsServer::silent();
   ResolverSettings settings = cluster_like(dead.address());
   settings.try_timeout = Millis(50);
   EXPECT_THAT(look_up("redis.", settings).error, HasSubstr("no nameserver answered"));
 }
 
-TEST(Resolver, KnowsTheHostsFile) {
+TEST(Resolver, ReadsTheHostsFile) {
   DnsServer dead = DnsServer::silent();
   EXPECT_THAT(look_up("localhost", cluster_like(dead.address())).addresses,
               ::testing::Contains("127.0.0.1:6379"));
 }
 
-TEST(Resolver, LooksAnewEachTime) {
+TEST(Resolver, ResolvesAgainEachTime) {
   DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2"}}});
   look_up("redis.test.", cluster_like(dns.address()));
   dns.set({{"redis.test", {"127.0.0.9"}}});
@@ -125,9 +125,9 @@ TEST(Resolver, LooksAnewEachTime) {
 }
 
 std::vector<Address> addresses(const std::vector<std::string>& literals) {
-  std::vector<Address> made;
-  for (const auto& literal : literals) made.push_back(*Address::from_literal(literal, 1));
-  return made;
+  std::vector<Address> addresses;
+  for (const auto& literal : literals) addresses.push_back(*Address::from_literal(literal, 1));
+  return addresses;
 }
 
 TEST(DialOrder, AlternatesFamilies) {
@@ -135,7 +135,7 @@ TEST(DialOrder, AlternatesFamilies) {
             addresses({"::1", "10.0.0.1", "::2", "10.0.0.2"}));
 }
 
-TEST(DialOrder, PutsWhatFailedLast) {
+TEST(DialOrder, PutsFailedAddressesLast) {
   EXPECT_EQ(dial_order(addresses({"10.0.0.1", "10.0.0.2", "10.0.0.3"}),
                        addresses({"10.0.0.1", "10.0.0.2"})),
             addresses({"10.0.0.3", "10.0.0.1", "10.0.0.2"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wire format: any slicing gives the same values, and nothing a server sends is without bounds.
+// The wire format: parts of any size give the same values, and every reply has limits.
 #include "store/redis/resp.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Resp, ReadsEveryKindOfValue) {
   EXPECT_EQ(values[6], Resp{});
 }
 
-TEST(Resp, DoesNotDependOnTheSlicing) {
+TEST(Resp, AcceptsBytesInPartsOfAnySize) {
   const auto whole = read_in_slices(kMixed, kMixed.size());
   for (std::size_t slice = 1; slice < kMixed.size(); ++slice)
     EXPECT_EQ(read_in_slices(kMixed, slice), whole) << slice;
@@ -55,12 +55,12 @@ std::string trouble_with(const std::string& bytes) {
   return reader.broken();
 }
 
-TEST(Resp, RefusesWhatIsNotTheProtocol) {
+TEST(Resp, RefusesOtherProtocols) {
   for (const std::string bytes : {"HTTP/1.1 400\r\n", "\x15\x03\x01", ">2\r\n+a\r\n+b\r\n"})
     EXPECT_EQ(trouble_with(bytes), "the answer is not the Redis protocol") << bytes;
 }
 
-TEST(Resp, RefusesWhatIsTooLarge) {
+TEST(Resp, RefusesAReplyThatIsTooLarge) {
   const std::string too_large = "the answer is too large";
   EXPECT_EQ(trouble_with("*100001\r\n"), too_large);
   EXPECT_EQ(trouble_with("*2147483647\r\n"), too_large);
@@ -69,13 +69,13 @@ TEST(Resp, RefusesWhatIsTooLarge) {
   EXPECT_EQ(trouble_with("+" + std::string(kMaxReplyBytes + 1, 'x')), too_large);
 }
 
-TEST(Resp, RefusesWhatIsNestedTooDeep) {
+TEST(Resp, RefusesAReplyThatIsNestedTooDeep) {
   std::string bytes;
   for (int i = 0; i < 100; ++i) bytes += "*1\r\n";
   EXPECT_NE(trouble_with(bytes), "");
 }
 
-TEST(Resp, CountsEachReplyForItself) {
+TEST(Resp, LimitsApplyToEachReply) {
   const std::string big = "$600000\r\n" + std::string(600'000, 'x') + "\r\n";
   EXPECT_EQ(read_in_slices(big + big + big, 100'000).size(), 3u);
 }
@@ -100,9 +100,9 @@ TEST(RedisErrorTable, ReadsOnlyWholeFirstWords) {
   EXPECT_EQ(classify_redis_error("").kind, RedisErrorClass::unknown);
 }
 
-// What Redis 6.2, 7.0 and 7.2 say of a right that is missing, inside a script and outside, and what
-// we add to it.
-TEST(RedisErrorTable, NamesTheRefusedCommandWhateverTheServersVersionSays) {
+// The errors of Redis 6.2, 7.0 and 7.2 for a missing right, inside and outside of a script, and the
+// text that the store appends.
+TEST(RedisErrorTable, NamesTheRefusedCommandForEveryServerVersion) {
   for (const std::string text :
        {"NOPERM this user has no permissions to access one of the keys used as arguments",
         "NOPERM No permissions to access a key",
@@ -116,12 +116,12 @@ TEST(RedisErrorTable, NamesTheRefusedCommandWhateverTheServersVersionSays) {
     EXPECT_EQ(error.code, Code::acl);
     EXPECT_NE(error.message.find("EVALSHA on cronlatch:{a}"), std::string::npos) << error.message;
   }
-  const std::string ours = "NOPERM this user may not run HSET on cronlatch:{a}";
-  EXPECT_EQ(with_refused_command(ours, "EVALSHA", "cronlatch:{a}"), ours);
+  const std::string complete = "NOPERM this user may not run HSET on cronlatch:{a}";
+  EXPECT_EQ(with_refused_command(complete, "EVALSHA", "cronlatch:{a}"), complete);
   EXPECT_EQ(with_refused_command("OOM full", "EVALSHA", "cronlatch:{a}"), "OOM full");
 }
 
-TEST(RedisErrorTable, NamesACommandThatTheServerDoesNotHaveAndNothingElse) {
+TEST(RedisErrorTable, NamesOnlyTheCommandThatTheServerDoesNotHave) {
   for (const std::string text :
        {"CRONLATCH_NO_COMMAND HSET", "ERR unknown command 'HSET'",
         "ERR unknown command `HSET`, with args beginning with: `secret`, ",
@@ -131,17 +131,17 @@ TEST(RedisErrorTable, NamesACommandThatTheServerDoesNotHaveAndNothingElse) {
     EXPECT_FALSE(row.transient);
     EXPECT_TRUE(row.unexecuted);
     const Error error = redis_error(row, "host:6379", text);
-    EXPECT_EQ(error.message, "redis at host:6379: the server has no command HSET");
+    EXPECT_EQ(error.message, "redis at host:6379: the server does not have the command HSET");
     EXPECT_NE(error.hint.find("docs/operations.md"), std::string::npos);
   }
 }
 
-TEST(RedisErrorTable, QuotesOneBoundedLine) {
+TEST(RedisErrorTable, QuotesOneLineOfLimitedLength) {
   EXPECT_EQ(quotable("a\r\n\x1b[31mb"), "a???[31mb");
   EXPECT_EQ(quotable(std::string(1'000, 'x')).size(), 803u);
 }
 
-TEST(Pem, SkipsWhatIsNoCertificate) {
+TEST(Pem, SkipsOtherBlocks) {
   PemCertificates certificates(
       "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n"
       "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\ntext between\n"

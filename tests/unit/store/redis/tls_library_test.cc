@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The narrowed OpenSSL must still meet every server of today: a client made with it talks to a
-// server made with all of OpenSSL, in memory.
+// The reduced OpenSSL library must work with common servers: a client with it connects to a server
+// with all of OpenSSL, in memory.
 #include "store/redis/tls_library.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ Cert self_signed(EVP_PKEY* key) {
   return cert;
 }
 
-// Either side shows `cert` and believes only it.
+// Each side sends `cert` and accepts only `cert`.
 Context make_side(OSSL_LIB_CTX* library, const SSL_METHOD* method, X509* cert, EVP_PKEY* key) {
   Context context(SSL_CTX_new_ex(library, nullptr, method));
   if (!context) return context;
@@ -90,15 +90,15 @@ bool shake_hands(SSL* client, SSL* server) {
   SSL_set_connect_state(client);
   SSL_set_accept_state(server);
   for (int turn = 0; turn < 20; ++turn) {
-    const int ours = SSL_do_handshake(client), theirs = SSL_do_handshake(server);
-    if (ours == 1 && theirs == 1) return true;
+    const int client_result = SSL_do_handshake(client), server_result = SSL_do_handshake(server);
+    if (client_result == 1 && server_result == 1) return true;
   }
   return false;
 }
 
 class NarrowedLibrary : public ::testing::TestWithParam<Case> {};
 
-TEST_P(NarrowedLibrary, MeetsAServerThatHasAllOfOpenSsl) {
+TEST_P(NarrowedLibrary, ConnectsToAServerWithAllOfOpenSsl) {
   const Case& c = GetParam();
   const TlsLibrary library;
   ASSERT_NE(library.get(), nullptr);
@@ -122,9 +122,9 @@ TEST_P(NarrowedLibrary, MeetsAServerThatHasAllOfOpenSsl) {
   EXPECT_EQ(SSL_version(client.get()), c.version);
   EXPECT_EQ(SSL_get_verify_result(client.get()), X509_V_OK);
   ASSERT_EQ(SSL_write(client.get(), "ping", 4), 4);
-  char said[8] = {};
-  EXPECT_EQ(SSL_read(server.get(), said, sizeof said), 4);
-  EXPECT_STREQ(said, "ping");
+  char received[8] = {};
+  EXPECT_EQ(SSL_read(server.get(), received, sizeof received), 4);
+  EXPECT_STREQ(received, "ping");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Tls12RsaWithoutForwardSecrecy", "RSA", "", TLS1_2_VERSION, "AES128-GCM-SHA256"}),
     [](const auto& param) { return std::string(param.param.name); });
 
-TEST(TlsLibrary, LeavesOutWhatNoClientUses) {
+TEST(TlsLibrary, OmitsAlgorithmsThatAClientDoesNotUse) {
   const TlsLibrary library;
   ASSERT_NE(library.get(), nullptr);
   const auto has = [&](const char* cipher) {
@@ -157,7 +157,7 @@ TEST(TlsLibrary, LeavesOutWhatNoClientUses) {
   EXPECT_FALSE(has("DES-EDE3-CBC"));
 }
 
-TEST(TlsLibrary, IsOpenedAsOftenAsItIsWanted) {
+TEST(TlsLibrary, CanBeOpenedRepeatedly) {
   const TlsLibrary first;
   { const TlsLibrary second; }
   EVP_MD* digest = EVP_MD_fetch(first.get(), "SHA2-256", nullptr);

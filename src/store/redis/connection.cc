@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of a connection. Sends with MSG_NOSIGNAL: a SIGPIPE would terminate the wrapper.
+#include "store/redis/connection.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cronlatch::redis {
+namespace {
+
+constexpr std::size_t kBlock = 16'384;
+constexpr int kMaxBlocks = 8;  // per step, so that a flood of bytes cannot delay a deadline
+constexpr std::size_t kMaxRemembered = 16;
+constexpr const char* kPlainPortHint =
+    "check that this port uses TLS; a port without TLS needs redis:// instead of rediss://";
+
+void remember(std::vector<Address>& failed, const Address& address) {
+  failed.push_back(address);
+  if (failed.size() > kMaxRemembered) failed.erase(failed.begin());
+}
+
+}  // namespace
+
+Connection::Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
+                       std::string where, TimePoint now)
+    : discovery_(discovery), failed_(failed), tls_(tls), where_(std::move(where)) {
+  discovery_.begin(now);
+}
+
+void Connection::watch(PollSet& set) const {
+  switch (stage_) {
+    case Stage::resolving:
+      return discovery_.watch(set);
+    case Stage::dialing:
+      return dialer_->watch(set);
+    case Stage::handshaking:
+    case Stage::open:
+      return set.add(socket_.get(), static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT));
+    case Stage::failed:
+      return;
+  }
+}
+
+void Connection::step(const PollSet& set, TimePoint now) {
+  switch (stage_) {
+    case Stage::resolving:
+      return resolve(set, now);
+    case Stage::dialing:
+      return dial(set, now);
+    case Stage::handshaking:
+    case Stage::open:
+      if ((set.ready(socket_.get()) & (POLLIN | POLLERR | POLLHUP)) != 0) receive();
+      return;
+    case Stage::failed:
+      return;
+  }
+}
+
+void Connection::resolve(const PollSet& set, TimePoint now) {
+  auto found = discovery_.step(set, now);
+  if (!found) return;
+  if (!*found) return fail(found->error(), true);
+  dialer_.emplace(dial_order(std::move(*found).value(), failed_), now);
+  stage_ = Stage::dialing;
+  if (tls_ != nullptr) {
+    // The slowest part of TLS runs while the SYN is in transit.
+    if (Status ready = tls_->prepare(); !ready) return fail(ready.error(), false);
+  }
+  // When the kernel refuses a connect() at once (no route, a firewall), there is no descriptor to
+  // wait for.
+  dial(PollSet{}, now);
+}
+
+void Connection::dial(const PollSet& set, TimePoint now) {
+  auto dialed = dialer_->step(set, now);
+  if (!dialed) return;
+  for (const Address& address : dialer_->failed()) remember(failed_, address);
+  if (*dialed)
+    connected(std::move(*dialed).value());
+  else
+    fail(dialed->error(), true);
+}
+
+void Connection::connected(Dialed dialed) {
+  socket_ = std::move(dialed.socket);
+  peer_ = dialed.address;
+  dialer_.reset();
+  if (tls_ == nullptr) {
+    stage_ = Stage::open;
+    return;
+  }
+  auto stream = tls_->open();
+  if (!stream) return fail(stream.error(), false);
+  stream_ = std::move(stream).value();
+  stage_ = Stage::handshaking;
+  stream_->handshake();
+}
+
+void Connection::receive() {
+  char block[kBlock];
+  for (int i = 0; i < kMaxBlocks; ++i) {
+    const ssize_t got = recv(socket_.get(), block, sizeof block, 0);
+    if (got > 0) {
+      take({block, static_cast<std::size_t>(got)});
+      if (stage_ == Stage::failed || static_cast<std::size_t>(got) < sizeof block) return;
+      continue;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    return fail_connection_closed(got == 0 ? "" : std::strerror(errno));
+  }
+}
+
+void Connection::take(std::string_view wire) {
+  if (stream_ == nullptr) {
+    in_ += wire;
+    has_received_ = true;
+    return;
+  }
+  stream_->receive(wire);
+  if (stage_ == Stage::handshaking && stream_->handshake()) stage_ = Stage::open;
+  if (stage_ == Stage::open) {
+    const std::string plain = stream_->read();
+    has_received_ = has_received_ || !plain.empty();
+    in_ += plain;
+  }
+  if (stream_->failure()) return fail_tls(*stream_->failure());
+  if (stream_->ended()) fail_connection_closed("");
+}
+
+void Connection::write(std::string_view plain) {
+  if (stage_ != Stage::open) return;
+  if (stream_ == nullptr)
+    out_ += plain;
+  else
+    stream_->write(plain);
+}
+
+void Connection::flush() {
+  if (stream_ != nullptr) out_ += stream_->outgoing();
+  if (!socket_) return;
+  while (!out_.empty()) {
+    const ssize_t sent = send(socket_.get(), out_.data(), out_.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      out_.erase(0, static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || stage_ == Stage::failed) return;
+    const int error_number = errno;
+    out_.clear();
+    // A TLS alert or an error answer that arrived before the end explains more than the reset.
+    receive();
+    if (!failure_) fail_connection_closed(std::strerror(error_number));
+    return;
+  }
+}
+
+std::string Connection::read() { return std::exchange(in_, {}); }
+
+void Connection::fail(Error error, bool transient) {
+  if (failure_) return;
+  stage_ = Stage::failed;
+  failure_ = Failure{std::move(error), transient};
+}
+
+void Connection::fail_connection_closed(std::string_view how) {
+  mark_peer_failed();
+  const RedisErrorRow& row = redis_error_row(RedisErrorClass::eof);
+  Error error = redis_error(row, where_);
+  if (!how.empty()) error.message += " (" + quotable(how) + ")";
+  if (stage_ == Stage::handshaking) {
+    error.message += " during the TLS handshake";
+    error.hint = kPlainPortHint;
+  } else if (stream_ == nullptr && !has_received_) {
+    error.hint = "see the server's log; a port with TLS needs rediss://";
+  }
+  fail(std::move(error), true);
+}
+
+// After the first plain bytes, an invalid TLS record is a network error and not a refusal.
+void Connection::fail_tls(Error error) {
+  flush();  // sends the TLS alert, which the server logs
+  if (has_received_) return fail_connection_closed("damaged TLS record");
+  mark_peer_failed();
+  fail(std::move(error), false);
+}
+
+void Connection::mark_peer_failed() {
+  if (peer_) remember(failed_, *peer_);
+  if (!dialer_) return;
+  for (const Address& address : dialer_->failed()) remember(failed_, address);
+  for (const Address& address : dialer_->pending()) remember(failed_, address);
+}
+
+Error Connection::timeout_error() const {
+  Error error = redis_error(redis_error_row(RedisErrorClass::timeout), where_);
+  error.message += " (" + std::string(current_step()) + ")";
+  // A Redis without TLS reads the TLS hello as an incomplete command and waits for the rest.
+  if (stage_ == Stage::handshaking) error.hint = kPlainPortHint;
+  return error;
+}
+
+std::string_view Connection::current_step() const {
+  switch (stage_) {
+    case Stage::resolving:
+      return "looking up its name";
+    case Stage::dialing:
+      return "connecting";
+    case Stage::handshaking:
+      return "the TLS handshake";
+    case Stage::open:
+    case Stage::failed:
+      return "waiting for an answer";
+  }
+  return "";
+}
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis/open_redis.h"
+
+#include "store/redis/redis_store.h"
+
+namespace cronlatch::redis {
+namespace {
+
+std::string without_trailing_dot(std::string name) {
+  if (name.ends_with('.')) name.pop_back();
+  return name;
+}
+
+TlsSettings tls_settings(const StoreSpec& spec, const StoreUrl& url) {
+  TlsSettings tls;
+  tls.where = url.where();
+  tls.name = spec.tls_server_name.empty() ? url.name() : without_trailing_dot(spec.tls_server_name);
+  tls.ca = spec.tls_ca;
+  tls.cert = spec.tls_cert;
+  tls.key = spec.tls_key;
+  tls.skip_verify = spec.tls_skip_verify;
+  return tls;
+}
+
+std::string user_of(const StoreCredentials& credentials, const StoreUrl& url) {
+  return credentials.username.empty() ? url.user : credentials.username;
+}
+
+// With the user of the URL where the credentials name none.
+CredentialSource source_of(const StoreSpec& spec, const StoreUrl& url) {
+  return [spec, url]() -> Result<StoreCredentials> {
+    Result<StoreCredentials> now =
+        spec.credentials_now ? spec.credentials_now() : StoreCredentials(spec);
+    if (now) now->username = user_of(*now, url);
+    return now;
+  };
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url) {
+  if (spec.tls_cert.empty() != spec.tls_key.empty())
+    return Error{Code::config,
+                 spec.tls_cert.empty() ? "tls-key is set without tls-cert"
+                                       : "tls-cert is set without tls-key",
+                 "a client certificate needs both, or neither"};
+  RedisConfig config;
+  config.host = url.host;
+  config.port = url.port;
+  config.login.where = url.where();
+  config.login.user = user_of(spec, url);
+  config.login.password = spec.password;
+  config.login.db = url.db;
+  if (url.transport == StoreTransport::tls) config.tls = tls_settings(spec, url);
+  config.key_prefix = spec.key_prefix;
+  config.credentials_now = source_of(spec, url);
+  config.warn = spec.warn;
+  return std::unique_ptr<Backend>(std::make_unique<RedisStore>(std::move(config)));
+}
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the settings of a store to a RedisStore.
+#pragma once
+
+#include <memory>
+
+#include "store/open.h"
+
+namespace cronlatch::redis {
+
+Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url);
+
+}  // namespace cronlatch::redis

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that several verbs share. Only rules*.cc include this header.
+#pragma once
+
+#include "store/rules.h"
+
+namespace cronlatch::rules {
+
+// ---- time (rules.cc) ----
+// The grant has not expired: its holder may still run.
+bool alive(const Record& record, ServerTime now, Expiry expiry);
+// L7: after a backward step of the clock no wait is longer than the recorded length.
+ServerTime clamped_expiry(const Record& record, ServerTime now, Expiry expiry);
+void clamp(Record& record, ServerTime now, Expiry expiry);
+// L0: the holder did not release an expired grant, and its min-hold has not passed.
+bool crashed_in_min_hold(const Record& record, ServerTime now, Expiry expiry);
+
+// ---- kept answers (rules_counters.cc) ----
+using Dated = std::map<std::string, std::int64_t>;
+// Removes the entries dated at or before `limit`.
+void purge(Dated& dated, std::int64_t limit);
+bool answered(const Record& record, const Claim& claim, Answer answer, ServerTime now);
+void remember(Record& record, const Claim& claim, Answer answer, ServerTime now, Micros ttl);
+// Records the day of the last use. On a new day the store enters the lock in its index again, so
+// that only the names of expired locks become old there.
+void date_record(Record& record, ServerTime now);
+
+// ---- counters (rules_counters.cc) ----
+void count(Record& record, const std::string& job, std::string_view name, std::int64_t by = 1);
+void stamp(Record& record, const std::string& job, std::string_view name, ServerTime now);
+void count_wait(Record& record, const std::string& job, Millis waited);
+void count_hold(Record& record, const std::string& job, Millis held);
+// acquired - released - stolen - revoked: 1 when the job has an open grant.
+std::int64_t open_grants(const Record& record, const std::string& job);
+
+// ---- groups and run identities (rules_memory.cc) ----
+bool group_was_granted(const Record& record, const std::string& group, ServerTime now);
+// L5: a group that may be retried is kept for 35 days, a group that succeeded for one day.
+enum class GroupState { open, finished };
+void remember_group(Record& record, const std::string& group, GroupState is, ServerTime now);
+bool is_done(const Record& record, const Identity& identity, Micros once_ttl, ServerTime now);
+void mark_done(Record& record, const Identity& identity, Micros once_ttl, ServerTime now);
+
+// ---- shared decisions ----
+// Records the request's run as the holder (rules_acquire.cc); counts nothing.
+struct Grant {
+  const Claim& claim;
+  const Identity& identity;
+  Fence fence;
+  ServerTime acquired;
+  Micros ttl;
+  Micros min_hold;
+};
+void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expiry);
+// Why a caller that is not the holder lost the lock (rules_renew.cc).
+LostReason loss_reason(const Record& record, Fence fence);
+
+}  // namespace cronlatch::rules

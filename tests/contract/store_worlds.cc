@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stores that the contract suite runs on.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "contract/store_contract.h"
+#include "store/file/file_store.h"
+#include "store/memory/memory_store.h"
+#include "store/open.h"
+#include "support/certificates.h"
+#include "support/redis_server.h"
+#include "unit/store/file/support.h"
+
+namespace cronlatch::testing {
+namespace {
+
+class MemoryWorld : public World {
+ public:
+  std::unique_ptr<Backend> open() override { return std::make_unique<MemoryStore>(server_); }
+  void pass(Millis time) override { now_ = now_ + time; }
+
+ private:
+  ServerTime now_{1'800'000'000'000'000};
+  MemoryServer server_{[this] { return now_; }};
+};
+
+class FileWorld : public World {
+ public:
+  std::unique_ptr<Backend> open() override {
+    return std::move(open_file_store(dir_ / "locks", [this] { return now_; })).value();
+  }
+  bool leased() const override { return false; }
+  bool shared() const override { return false; }
+  void pass(Millis time) override { now_ = now_ + time; }
+
+ private:
+  TempDir dir_;
+  ServerTime now_{1'800'000'000'000'000};
+};
+
+// One server for each test; its clock is that of this host.
+class ServerWorld : public World {
+ public:
+  std::unique_ptr<Backend> open() override {
+    auto opened = open_store(spec_);
+    if (!opened) ADD_FAILURE() << opened.error().message;
+    return std::move(opened).value();
+  }
+  void pass(Millis time) override { std::this_thread::sleep_for(time); }
+
+ protected:
+  StoreSpec spec_;
+};
+
+class RedisPlainWorld : public ServerWorld {
+ public:
+  RedisPlainWorld() { spec_.url = "redis://127.0.0.1:" + std::to_string(server_->port()); }
+
+ private:
+  std::unique_ptr<RedisServer> server_ = RedisServer::start();
+};
+
+class RedisTlsWorld : public ServerWorld {
+ public:
+  RedisTlsWorld() {
+    spec_.url = "rediss://127.0.0.1:" + std::to_string(server_->tls_port());
+    spec_.tls_ca = certificates().ca();
+  }
+
+ private:
+  // Created once: their creation takes longer than any test.
+  static const Certificates& certificates() {
+    static const Certificates created;
+    return created;
+  }
+  std::unique_ptr<RedisServer> server_ = RedisServer::start_tls(certificates());
+};
+
+template <class T>
+WorldKind kind(const char* name) {
+  return {name, [] { return std::make_unique<T>(); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
+                         ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
+                                           kind<RedisPlainWorld>("RedisPlain"),
+                                           kind<RedisTlsWorld>("RedisTls")),
+                         [](const auto& world) { return world.param.name; });
+
+}  // namespace
+}  // namespace cronlatch::testing

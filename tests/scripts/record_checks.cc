@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record_checks.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace cronlatch::testing {
+
+void expect_law(const rules::Record& stored) {
+  for (const auto& [job, c] : stored.jobs)
+    EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
+              stored.state == rules::HoldState::held && stored.identity.job == job ? 1 : 0)
+        << "job " << job;
+}
+
+void expect_same_record(const rules::Record& stored, const rules::Record& expected) {
+  if (stored == expected) return;
+  EXPECT_EQ(stored.state, expected.state);
+  EXPECT_EQ(stored.claim, expected.claim);
+  EXPECT_EQ(stored.identity, expected.identity);
+  EXPECT_EQ(stored.expires.us, expected.expires.us);
+  EXPECT_EQ(stored.ttl, expected.ttl);
+  EXPECT_EQ(stored.acquired.us, expected.acquired.us);
+  EXPECT_EQ(stored.min_hold, expected.min_hold);
+  for (const auto& [job, counters] : expected.jobs)
+    for (const auto& [counter, value] : counters.values) {
+      const auto at = stored.jobs.find(job);
+      EXPECT_EQ(at == stored.jobs.end() ? -1 : at->second.get(counter), value)
+          << counter << '|' << job;
+    }
+  EXPECT_EQ(stored.answers, expected.answers);
+  EXPECT_EQ(stored.groups, expected.groups);
+  EXPECT_EQ(stored.once, expected.once);
+  EXPECT_TRUE(stored == expected);
+}
+
+std::string name_of(const Reply& reply) {
+  static const std::vector<std::string> names{"granted",  "busy",     "renewed",    "not holder",
+                                              "released", "too late", "unavailable"};
+  std::string name = names[reply.index()];
+  if (const auto* busy = std::get_if<Busy>(&reply))
+    name += " " + std::to_string(static_cast<int>(busy->reason)) +
+            (busy->group_granted ? " group" : "");
+  if (const auto* lost = std::get_if<NotHolder>(&reply))
+    name += " " + std::to_string(static_cast<int>(lost->reason));
+  if (const auto* late = std::get_if<TooLate>(&reply)) name += late->closed ? " closed" : "";
+  if (const auto* granted = std::get_if<Granted>(&reply)) name += granted->stole ? " stole" : "";
+  if (const auto* renewed = std::get_if<Renewed>(&reply))
+    name += renewed->restored ? " restored" : "";
+  if (const auto* error = std::get_if<Unavailable>(&reply)) name += ": " + error->error.message;
+  return name;
+}
+
+}  // namespace cronlatch::testing

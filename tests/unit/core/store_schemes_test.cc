@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of store schemes and the functions that read it.
+#include "core/store_schemes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace cronlatch {
+namespace {
+
+TEST(StoreSchemes, TransportFollowsTheScheme) {
+  EXPECT_EQ(store_transport(""), StoreTransport::local);
+  EXPECT_EQ(store_transport("file:///x"), StoreTransport::local);
+  EXPECT_EQ(store_transport("redis://x"), StoreTransport::plain);
+  EXPECT_EQ(store_transport("redis+sentinel://x"), StoreTransport::plain);
+  EXPECT_EQ(store_transport("rediss://x"), StoreTransport::tls);
+  EXPECT_EQ(store_transport("rediss+cluster://x"), StoreTransport::tls);
+  EXPECT_EQ(store_transport("postgres://x"), StoreTransport::unknown);
+  EXPECT_EQ(store_transport("http://x"), StoreTransport::unknown);
+}
+
+TEST(StoreSchemes, EachRowIsCompleteAndItsNameIsUnique) {
+  std::set<std::string_view> names;
+  for (const StoreScheme& scheme : store_schemes()) {
+    EXPECT_TRUE(names.insert(scheme.name).second) << scheme.name;
+    EXPECT_EQ(scheme.is_supported, !scheme.description.empty()) << scheme.name;
+    const std::string start = std::string(scheme.name) + "://";
+    EXPECT_EQ(scheme.is_supported, scheme.syntax.starts_with(start)) << scheme.name;
+    EXPECT_EQ(scheme.is_supported, scheme.example.starts_with(start)) << scheme.name;
+    EXPECT_EQ(find_store_scheme(start + "x"), &scheme);
+  }
+}
+
+TEST(StoreSchemes, ListContainsTheSupportedSchemesWithTheTransports) {
+  using T = StoreTransport;
+  EXPECT_EQ(list_store_schemes({T::local, T::plain, T::tls}), "file://, redis:// or rediss://");
+  EXPECT_EQ(list_store_schemes({T::plain, T::tls}), "redis:// or rediss://");
+  EXPECT_EQ(list_store_schemes({T::tls}), "rediss://");
+}
+
+TEST(StoreSchemes, ExamplesContainOneUrlForEachSupportedScheme) {
+  EXPECT_EQ(store_url_examples(),
+            "file:///run/cronlatch, redis://redis.example.com:6379/0 or "
+            "rediss://user@redis.example.com");
+}
+
+}  // namespace
+}  // namespace cronlatch
