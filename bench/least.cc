@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that a gate over plaintext Redis can do: the floor, and around the command the four
-// commands of the contract, with our scripts, so that the ledger is the same. It reads no options,
-// handles no signal, sets no deadline, renews nothing and believes every reply. What it costs
-// beyond the floor is the network's and the server's; what the product costs beyond it is the
-// product's.
+// The minimum of a gate over plaintext Redis: the baseline, and the four commands of the contract
+// with the product's scripts, so that the lock statistics are the same. It reads no options,
+// handles no signal, sets no deadline, renews no lease and does not validate replies. Its cost
+// above the baseline is that of the network and the server; the product's cost above it is that of
+// the product.
 //   least PORT COMMAND...
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -44,8 +44,8 @@ int connect_to(int port) {
   return connect(fd, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0 ? fd : -1;
 }
 
-// Sends one command and reads until `verdict` is there; false when something else came.
-bool ask(int fd, std::initializer_list<const char*> words, const char* verdict) {
+// Sends one command and reads one reply; true if the reply contains `expected`.
+bool request(int fd, std::initializer_list<const char*> words, const char* expected) {
   static char text[kPage];
   int size = std::snprintf(text, sizeof text, "*%zu\r\n", words.size());
   for (const char* word : words)
@@ -54,18 +54,18 @@ bool ask(int fd, std::initializer_list<const char*> words, const char* verdict) 
   if (write(fd, text, static_cast<std::size_t>(size)) != size) return false;
   const ssize_t got = read(fd, text, sizeof text - 1);
   text[got > 0 ? got : 0] = '\0';
-  return std::strstr(text, verdict) != nullptr;
+  return std::strstr(text, expected) != nullptr;
 }
 
-// A script of ours on the five keys of the lock "least", which `values` follow.
+// Evaluates a script with the five keys of the lock "least" and `values` as arguments.
 template <class... Values>
-bool evaluate(int fd, const cronlatch::scripts::Script& script, const char* verdict,
+bool evaluate(int fd, const cronlatch::scripts::Script& script, const char* expected,
               Values... values) {
-  return ask(
+  return request(
       fd,
       {"EVALSHA", script.hash.data(), "5", "cronlatch:{least}", "cronlatch:{least}:stats",
        "cronlatch:{least}:groups", "cronlatch:{least}:once", "cronlatch:{least}:seen", values...},
-      verdict);
+      expected);
 }
 
 int gate(int port, char** command) {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Images in the folder of a docker-registry (its driver `filesystem`), as pushes would leave them there: thousands of
-# pushes take longer than what is measured. The registry checks and serves them like any other.
+# Writes images into the folder of a docker-registry (its driver `filesystem`), in the format that a push creates.
+# Thousands of pushes would take longer than the measurement. The registry validates and serves them like pushed images.
 #   registry_images.py FOLDER REPOSITORY TAGS IMAGES
-# The tags are 000000, 000001, ...; they stand for IMAGES different images in turn, each with an ENTRYPOINT of its own
-# but the first, which is that of job_review.json.
+# The tags 000000, 000001, ... refer to IMAGES different images in turn. Each image has an ENTRYPOINT of its own. That
+# of the first image is the command in job_review.json.
 import hashlib
 import json
 import os

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counting relay. See relay.h. One connection at a time is enough: a run has one.
+// See relay.h. It serves one connection at a time, because a run has one connection.
 #include "relay.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ void send_all(int fd, const char* bytes, ssize_t size) {
   }
 }
 
-// Without this the relay's own Nagle delay would be measured.
+// Without TCP_NODELAY the Nagle delay of the relay would be measured.
 void send_at_once(int fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -82,8 +82,8 @@ void Relay::serve_connection(int client) {
   send_at_once(server);
   ++seen_.connections;
   ++seen_.round_trips;  // the SYN
-  std::string sent_at;
-  bool spoke = false;
+  std::string requests;
+  bool client_sent_last = false;
   if (connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     std::array<char, 16384> buffer;
     while (true) {
@@ -92,13 +92,13 @@ void Relay::serve_connection(int client) {
       const bool from_client = fds[0].revents != 0;
       const ssize_t got = read(from_client ? client : server, buffer.data(), buffer.size());
       if (got <= 0) break;
-      if (from_client) asked.append(buffer.data(), static_cast<std::size_t>(got));
-      if (!from_client && spoke) ++seen_.round_trips;
-      spoke = from_client;
+      if (from_client) requests.append(buffer.data(), static_cast<std::size_t>(got));
+      if (!from_client && client_sent_last) ++seen_.round_trips;
+      client_sent_last = from_client;
       send_all(from_client ? server : client, buffer.data(), got);
     }
   }
-  for (std::string& word : resp_commands(sent_at)) seen_.commands.push_back(std::move(word));
+  for (std::string& word : resp_commands(requests)) seen_.commands.push_back(std::move(word));
   close(client);
   close(server);
 }

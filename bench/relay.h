@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relay: a TCP relay on 127.0.0.1 that hands bytes on unchanged and counts what a run costs on the
-// wire. It knows two things about the bytes: their direction and, for plaintext, where a RESP
-// command begins.
+// Relay: a TCP relay on 127.0.0.1 that forwards bytes unchanged and counts connections, round trips
+// and, for plaintext, RESP commands.
 #pragma once
 
 #include <string>
@@ -12,8 +11,8 @@ namespace bench {
 
 struct Traffic {
   int connections = 0;
-  int round_trips = 0;  // one for each SYN, one for each time we spoke and were answered
-  std::vector<std::string> commands;  // first words, in order; empty when the bytes are encrypted
+  int round_trips = 0;  // one for each SYN, one for each request that was followed by a reply
+  std::vector<std::string> commands;  // names, in order; empty when the bytes are encrypted
 };
 
 class Relay {
@@ -23,7 +22,7 @@ class Relay {
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   int port() const { return port_; }
-  // Stops relaying; what was seen until then.
+  // Stops the relay and returns the counts.
   Traffic stop();
 
  private:
@@ -38,7 +37,7 @@ class Relay {
   std::thread thread_;
 };
 
-// First words of the RESP commands (arrays of bulk strings) in `bytes`.
+// Names of the RESP commands (arrays of bulk strings) in `bytes`.
 std::vector<std::string> resp_commands(const std::string& bytes);
 
 }  // namespace bench

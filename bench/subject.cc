@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting, timing and weighing a subject. See subject.h.
+// Starts a subject, measures its duration and its memory. See subject.h.
 #include "subject.h"
 
 #include <fcntl.h>
@@ -48,11 +48,11 @@ struct Pipe {
   }
 };
 
-enum class Words { dropped, heard };  // of what it says on stderr
+enum class Stderr { discarded, inherited };
 
 // The process id, or -1. `in` and `out` become its stdin and stdout; -1: /dev/null.
 pid_t start(const Subject& subject, const std::vector<std::string>& command, int in, int out,
-            Words words_on_stderr) {
+            Stderr target) {
   std::vector<std::string> words = subject.gate;
   words.insert(words.end(), command.begin(), command.end());
   std::vector<std::string> env = subject.env;
@@ -67,7 +67,7 @@ pid_t start(const Subject& subject, const std::vector<std::string>& command, int
     posix_spawn_file_actions_adddup2(&files, out, 1);
   else
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-  if (words_on_stderr == Words::dropped)
+  if (target == Stderr::discarded)
     posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
   pid_t pid = -1;
   if (posix_spawnp(&pid, words[0].c_str(), &files, nullptr, pointers(words).data(),
@@ -93,12 +93,12 @@ std::optional<long> high_water_mark(pid_t pid) {
 
 std::optional<double> run_once(const Subject& subject, const std::vector<std::string>& command) {
   const auto before = std::chrono::steady_clock::now();
-  const pid_t pid = start(subject, command, -1, -1, Words::dropped);
+  const pid_t pid = start(subject, command, -1, -1, Stderr::discarded);
   const bool fine = pid > 0 && succeeded(pid);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - before;
   if (fine) return took.count();
-  // Once more, to hear why.
-  if (const pid_t again = start(subject, command, -1, -1, Words::heard); again > 0)
+  // Run it again with its stderr, which contains the reason.
+  if (const pid_t again = start(subject, command, -1, -1, Stderr::inherited); again > 0)
     succeeded(again);
   return {};
 }
@@ -106,8 +106,8 @@ std::optional<double> run_once(const Subject& subject, const std::vector<std::st
 std::optional<long> resident_while_running(const Subject& subject) {
   Pipe to_command;
   Pipe from_command;
-  // `cat` gives our byte back: then it runs. It ends when its stdin is closed.
-  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write, Words::dropped);
+  // When `cat` has returned the byte, it is running. It exits when its stdin is closed.
+  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write, Stderr::discarded);
   if (pid < 0) return {};
   to_command.close_read();
   from_command.close_write();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subject: one thing that is compared, a program with its arguments and environment, and what one
-// run of it costs. It knows nothing of what the program does.
+// Subject: a program with its arguments and environment, and functions that measure one run of it.
 #pragma once
 
 #include <optional>
@@ -11,18 +10,17 @@ namespace bench {
 
 struct Subject {
   std::string name;
-  std::vector<std::string> gate;  // what stands in front of the command; empty: the bare command
-  std::vector<std::string> env;   // NAME=value, all of the environment but PATH
+  std::vector<std::string> gate;  // the arguments before the command; empty: only the command
+  std::vector<std::string> env;   // NAME=value, the whole environment except PATH
 };
 
-// Milliseconds from the start of the program to its end; nothing when its exit code was not 0.
+// Milliseconds from the start of the program to its exit; empty if its exit code was not 0.
 std::optional<double> run_once(const Subject& subject, const std::vector<std::string>& command);
 
-// The most memory (VmHWM, KiB) the gate had used at a moment when its command was certainly
-// running.
+// Peak memory of the gate (VmHWM, KiB), read while its command is running.
 std::optional<long> resident_while_running(const Subject& subject);
 
-// `values` is not empty; p in 0 to 1.
+// `values` must not be empty; p is between 0 and 1.
 double quantile(std::vector<double> values, double p);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench [RUNS]: builds the harness (bench/), starts its own Redis servers, and compares. The tables on stdout can
-# be pasted into docs/benchmarks.md; the exit code is 1 when a bar is missed.
+# ./dev bench [RUNS]: builds the programs in bench/, starts Redis servers, and measures. The tables on stdout are the
+# source of docs/benchmarks.md; the exit code is 1 when a budget is exceeded.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -21,9 +21,9 @@ OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
 trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
 
-say "build the harness"
+say "build the programs in bench/"
 mkdir -p "$OUT"
-g++ -std=c++20 -Os -Wall -Wextra -Werror -static -s -o "$OUT/floor" bench/floor.cc
+g++ -std=c++20 -Os -Wall -Wextra -Werror -static -s -o "$OUT/baseline" bench/baseline.cc
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -static -s -Isrc -o "$OUT/least" bench/least.cc \
   build/release/src/redis_scripts.cc
 g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/compare" bench/compare.cc \
@@ -42,14 +42,14 @@ p256_port=$REDIS_PORT
 tls_server rsa rsa2048
 rsa_port=$REDIS_PORT
 mkdir "$STAGE/state"
-# What is measured has been copied, as every installed program has: the pages of a file that the linker has just written
-# lie one by one in the kernel's cache, and cost more to map.
+# The programs are copied before the measurement, as an installation does: the kernel maps the pages of a newly linked
+# file more slowly, because they are single pages in its cache.
 "$BINARY" install "$STAGE"
-cp "$OUT/floor" "$OUT/least" "$STAGE"
+cp "$OUT/baseline" "$OUT/least" "$STAGE"
 
-say "compare, $RUNS interleaved runs of each"
+say "measure $RUNS interleaved runs of each"
 status=0
-"$OUT/compare" runs="$RUNS" binary="$STAGE/cronlatch" floor="$STAGE/floor" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
+"$OUT/compare" runs="$RUNS" binary="$STAGE/cronlatch" baseline="$STAGE/baseline" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
   redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" || status=$?
 bash "$ROOT/scripts/bench_admission.sh" || status=$?
 bash "$ROOT/scripts/bench_lookup.sh" || status=$?

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench admission [REVIEWS]: what an admission costs the released operator. The baseline is measured in the same
-# run, interleaved: the same bytes over the same TLS connections to a path that nothing is behind (404), so that what is
-# left is the review itself. Ratios travel between machines; the absolute figures do not.
+# ./dev bench admission [REVIEWS]: the cost of an admission in the released operator. The baseline is measured in the
+# same run, interleaved: the same bytes over the same TLS connections to a path without a handler (404), so that the
+# difference is the review. Ratios can be compared between machines; absolute figures cannot.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -32,14 +32,14 @@ review() { load body="$ROOT/bench/job_review.json" path=/admit/job "$@"; }
 nothing() { load body="$ROOT/bench/job_review.json" path=/nothing status=404 "$@"; }
 
 idle=$(resident)
-say "as fast as it can and 100 each second, $ROUNDS interleaved rounds"
+say "maximum rate and 100 per second, $ROUNDS interleaved rounds"
 for ((round = 0; round < ROUNDS; ++round)); do
   nothing seconds=2 >>"$STAGE/nothing"
   review seconds=2 >>"$STAGE/review"
   nothing seconds=4 rate=100 >>"$STAGE/nothing-slow"
   review seconds=4 rate=100 >>"$STAGE/review-slow"
 done
-say "$REVIEWS reviews, to see what stays in memory"
+say "$REVIEWS reviews, for the resident memory"
 review count=$((REVIEWS / 10)) >>"$STAGE/memory"
 early=$(resident)
 review count=$((REVIEWS - REVIEWS / 10)) >>"$STAGE/memory"
@@ -53,14 +53,14 @@ awk -v n="$(median 3 "$STAGE/nothing")" -v r="$(median 3 "$STAGE/review")" \
   BEGIN {
     printf "\n| a review of %d bytes, TLS keep-alive, 4 connections | no review (404) | review | ratio |\n", bytes
     print "|---|---:|---:|---:|"
-    printf "| CPU of the operator, us for each | %.0f | %.0f | %.2f |\n", n, r, r / n
+    printf "| CPU of the operator, us per request | %.0f | %.0f | %.2f |\n", n, r, r / n
     printf "| answers per CPU second | %.0f | %.0f | %.2f |\n", 1e6 / n, 1e6 / r, n / r
     printf "| p50 at 100/s, us | %d | %d | %.2f |\n", n50, r50, r50 / n50
     printf "| p99 at 100/s, us | %d | %d | %.2f |\n", n99, r99, r99 / n99
-    printf "\n| resident memory, kB | idle | after %d reviews more | after %d |\n|---|---:|---:|---:|\n", reviews / 10, reviews
+    printf "\n| resident memory, kB | idle | after %d more reviews | after %d |\n|---|---:|---:|---:|\n", reviews / 10, reviews
     printf "| operator | %d | %d | %d |\n", idle, early, late
   }'
 [ "$wrong" -eq 0 ] || {
-  echo "bench: $wrong answers had an unexpected status" >&2
+  echo "bench: $wrong responses had an unexpected status" >&2
   exit 1
 }

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# An operator to measure: its settings and certificate, its start, its memory, and who asks it for reviews. Sourced by
-# scripts/bench_*.sh, never run.
+# Functions for the measurements of the operator: settings and certificate, start, memory, and load. Sourced by
+# scripts/bench_*.sh.
 
-OPERATOR=${OPERATOR:-}  # one to compare with; else what the sources give
+OPERATOR=${OPERATOR:-}  # another program to measure; empty: the operator built from this source tree
 
 build_operator() {
   [ -z "$OPERATOR" ] || return 0
@@ -20,7 +20,8 @@ operator_files() {
   printf '%s\n' "image: cronlatch.test/cronlatch:dev" "certificate-mode: files" "certificate-dir: $dir" "$@" >"$dir/operator.yaml"
 }
 
-# start_operator DIR EVENT: in the background, its log in DIR/log; returns when it has told the event. Sets PID.
+# start_operator DIR EVENT: starts it in the background with its log in DIR/log; returns when the log contains EVENT.
+# Sets PID.
 start_operator() {
   "$OPERATOR" --config "$1/operator.yaml" 2>"$1/log" &
   PID=$!
@@ -41,7 +42,7 @@ build_load() {
   g++ -std=c++20 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -pthread -o "$OUT/admission_load" \
     "$ROOT/bench/admission_load.cc" -lssl -lcrypto
 }
-# load WORD...: one line of figures (bench/admission_load.cc), of the operator that listens at PORT.
+# load WORD...: sends requests to the operator at PORT and prints one line of figures (bench/admission_load.cc).
 load() { "$OUT/admission_load" port="$PORT" pid="$PID" "$@"; }
 # median FIELD FILE
 median() { sort -g -k"$1,$1" "$2" | awk -v f="$1" '{ v[NR] = $f } END { print v[int((NR + 1) / 2)] }'; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench scrape [LOCKS]: what a scrape of the released operator costs with a ledger of that many locks in a real Redis
-# (default 10000), and what 100 scrapes leave in memory. The exit code is 1 when a bar is missed: half a second for 10,000
-# locks, memory that does not grow.
+# ./dev bench scrape [LOCKS]: the cost of a scrape of the released operator with lock statistics of that many locks in
+# Redis (default 10000), and the resident memory after 100 scrapes. The exit code is 1 when a budget is exceeded: half a
+# second for 10,000 locks, memory that does not grow.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -16,7 +16,7 @@ case $LOCKS in *[!0-9]* | '') echo "usage: ./dev bench scrape [LOCKS]" >&2 && ex
 WRAPPER=${WRAPPER:-$BINARY}
 WARM_UP=60
 SCRAPES=100
-BAR_MS=500
+BUDGET_MS=500
 GROWTH_PERCENT=5
 STAGE=$(mktemp -d)
 PID=
@@ -35,7 +35,7 @@ start_redis "$STAGE/redis"
 STORE=redis://127.0.0.1:$REDIS_PORT
 redis() { redis-cli -s "$STAGE/redis/redis.sock" "$@"; }
 "$WRAPPER" run --store "$STORE" --lock sample/job --job sample/job -- true
-# Copies of what a real run wrote, each with a name and a job of its own.
+# Copies of the keys that a run wrote, each with its own lock name and job.
 redis --eval /dev/stdin 'cronlatch:{sample/job}' 'cronlatch:{sample/job}:stats' cronlatch:index , "$LOCKS" >/dev/null <<'LUA'
 local record, stats = redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])
 for i = 1, tonumber(ARGV[1]) do
@@ -55,10 +55,11 @@ start_operator "$STAGE" store_read
 PORT=$(port_of plain)
 scrape() { curl --silent --fail --output "$STAGE/text" --write-out '%{time_total}\n' "http://127.0.0.1:$PORT/metrics"; }
 
-# The heap settles when a reading and a scrape have met, within half a minute: memory counts from then on.
+# The heap reaches its final size when a read of the store and a scrape have overlapped, within half a minute. Memory is
+# measured after that.
 say "three readings and $WARM_UP scrapes, then $SCRAPES scrapes"
 readings() { curl --silent "http://127.0.0.1:$PORT/metrics" | sed -nE 's/^cronlatch_store_command_duration_seconds_count\{command="list"\} (.*)$/\1/p'; }
-read_thrice() { sleep 2; [ "$(readings)" -ge 3 ]; }  # a look is a scrape, too
+read_thrice() { sleep 2; [ "$(readings)" -ge 3 ]; }  # reading the metric is a scrape, too
 wait_until 90 read_thrice
 for ((i = 0; i < WARM_UP; ++i)); do scrape >/dev/null; done
 series=$(grep -vc '^#' "$STAGE/text")
@@ -78,17 +79,17 @@ awk -v locks="$shown" -v series="$series" -v bytes="$bytes" -v p50="$(at 50)" -v
   -v idle="$idle" -v early="$early" -v late="$late" -v peak="$(peak)" -v sum="$read_ms" -v n="$reads" 'BEGIN {
     printf "\n| a scrape of %d locks | |\n|---|---:|\n", locks
     printf "| series | %d |\n| text, MB | %.1f |\n| p50, ms | %d |\n| p99, ms | %d |\n", series, bytes / 1e6, p50, p99
-    printf "| reading the ledger, off the path, ms | %.0f |\n", 1000 * sum / n
+    printf "| reading the lock statistics, in the background, ms | %.0f |\n", 1000 * sum / n
     printf "\n| resident memory, MB | before | after %d | after %d | peak |\n|---|---:|---:|---:|---:|\n", scrapes / 10, scrapes
     printf "| operator | %.0f | %.0f | %.0f | %.0f |\n", idle / 1024, early / 1024, late / 1024, peak / 1024
   }'
 status=0
 [ "$shown" -ge "$((LOCKS < 10000 ? LOCKS : 10000))" ] || {
-  echo "bench: only $shown locks are on the page" >&2
+  echo "bench: only $shown locks are in the response" >&2
   status=1
 }
-[ "$(at 50)" -le "$BAR_MS" ] || {
-  echo "bench: a scrape takes $(at 50) ms, more than $BAR_MS" >&2
+[ "$(at 50)" -le "$BUDGET_MS" ] || {
+  echo "bench: a scrape takes $(at 50) ms, more than $BUDGET_MS" >&2
   status=1
 }
 [ "$((late * 100))" -le "$((idle * (100 + GROWTH_PERCENT)))" ] || {

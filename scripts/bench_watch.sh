@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev bench watch [CRONJOBS]: what it costs the released operator to watch that many CronJobs (default 10000) in a real
-# etcd and kube-apiserver. The baseline is the same operator on the same API server, before there is any CronJob.
-# One in ten is annotated and not mirrored, as after an install: the operator has to write those.
+# ./dev bench watch [CRONJOBS]: the cost of watching that many CronJobs (default 10000) for the released operator, with
+# etcd and kube-apiserver. The baseline is the same operator with the same API server, before a CronJob exists. One in
+# ten is annotated without the copy in its Job template, as after an install: the operator has to write these.
 set -euo pipefail
 SCRIPTS=$(dirname -- "${BASH_SOURCE[0]}")
 for part in common pki plane node down up; do
@@ -15,7 +15,7 @@ case $CRONJOBS in *[!0-9]* | '') echo "usage: ./dev bench watch [CRONJOBS]" >&2 
 # shellcheck source=scripts/bench_operator.sh
 source "$ROOT/scripts/bench_operator.sh"
 if [ "$(id -u)" -ne 0 ] || ! command -v etcd >/dev/null || [ ! -x "$TOOLS/kube-apiserver" ]; then
-  echo "bench: SKIPPED: watching $CRONJOBS CronJobs needs root, etcd and build/cluster/tools (./dev cluster up makes them)" >&2
+  echo "bench: SKIPPED: watching $CRONJOBS CronJobs requires root, etcd and build/cluster/tools (./dev cluster up builds them)" >&2
   exit 0
 fi
 build_operator
@@ -37,7 +37,7 @@ for name in cronlatch bench; do kubectl create namespace $name >/dev/null; done
 kubectl -n cronlatch create serviceaccount operator >/dev/null
 kubectl create clusterrolebinding bench --clusterrole=cluster-admin --serviceaccount=cronlatch:operator >/dev/null
 
-# As a pod finds them: the address of the API server, its CA and a token.
+# As in a pod: the address of the API server, its CA and a token.
 kubectl -n cronlatch create token operator --duration=3h >"$DIR/bench/token"
 cp "$DIR/pki/ca.crt" "$DIR/bench/ca.crt"
 operator_files "$DIR/bench" "admission-address: 127.0.0.1:8443" "plain-address: 127.0.0.1:8080" "store: rediss://redis.example:6379"
@@ -67,41 +67,41 @@ seconds_since() { awk -v a="$1" -v b="$(date +%s%N)" 'BEGIN { printf "%.1f", (b 
 
 step "the operator, and no CronJob"
 start_in_cluster
-must_become 60 "the operator leads" operator leads
-sleep 5  # nothing to wait for: it is to have settled
-row "idle, leading, no CronJob" "$(resident)" "$(cpu_ms)" "-"
+must_become 60 "the operator is the leader" operator leads
+sleep 5  # the idle state has no event to wait for
+row "idle leader, no CronJob" "$(resident)" "$(cpu_ms)" "-"
 
 few=$((CRONJOBS / 10))
-step "$CRONJOBS CronJobs are made while it watches, $few of them with an annotation that nobody mirrors"
+step "$CRONJOBS CronJobs are created while it watches, $few of them with an annotation that is not in the Job template"
 sed 's/"annotations":{/&"cronlatch.dev\/lock":"true",/; s/report-NUMBER/gated-NUMBER/' "$ROOT/bench/cronjob.json" >"$DIR/bench/gated.json"
 before=$(cpu_ms) start=$(date +%s%N)
 fill bench "$ROOT/bench/cronjob.json" $((CRONJOBS - few))
 fill bench "$DIR/bench/gated.json" "$few"
-made=$(seconds_since "$start")
-must_become 300 "all $few are mirrored" operator gated "$few"
-row "all made while it watched ($made s to make them)" "$(resident)" "$(($(cpu_ms) - before))" "mirrored after $(seconds_since "$start") s"
+created=$(seconds_since "$start")
+must_become 300 "the annotations of all $few are copied" operator gated "$few"
+row "all created while it watches (in $created s)" "$(resident)" "$(($(cpu_ms) - before))" "copied after $(seconds_since "$start") s"
 before=$(cpu_ms)
-sleep 20  # so long nothing happens
-row "20 s in which nothing happens" "$(resident)" "$(($(cpu_ms) - before))" "-"
+sleep 20  # the period that is measured
+row "20 s without a change" "$(resident)" "$(($(cpu_ms) - before))" "-"
 
 step "one is annotated among them"
 kubectl -n bench annotate cronjob report-000000 cronlatch.dev/lock=true >/dev/null
 start=$(date +%s%N)
-wait_until 60 gated $((few + 1)) || stop_here "an annotation among $CRONJOBS CronJobs was not mirrored"
-row "one of them is annotated" "$(resident)" "-" "mirrored after $(seconds_since "$start") s"
+wait_until 60 gated $((few + 1)) || stop_here "the annotation of one CronJob among $CRONJOBS was not copied to its Job template"
+row "one of them is annotated" "$(resident)" "-" "copied after $(seconds_since "$start") s"
 end_operator
 
-step "the operator starts anew, and lists them all"
+step "the operator restarts and lists all CronJobs"
 start_in_cluster
 start=$(date +%s%N)
-must_become 120 "it knows them" operator gated $((few + 1))
+must_become 120 "the operator has listed all CronJobs" operator gated $((few + 1))
 took=$(seconds_since "$start")
 sleep 5
-row "started anew" "$(resident)" "$(cpu_ms)" "all known after $took s"
+row "restarted" "$(resident)" "$(cpu_ms)" "all listed after $took s"
 most=$(peak)
 wrong=$(kubectl -n bench get cronjobs -o 'jsonpath={range .items[*]}{.metadata.annotations.cronlatch\.dev/lock}{" "}{.spec.jobTemplate.metadata.annotations.cronlatch\.dev/lock}{"\n"}{end}' |
   awk '($1 == "true") != ($2 == "true") { ++n } END { print n + 0 }')
-printf '\n| %s CronJobs watched (real etcd and kube-apiserver) | resident, kB | CPU, ms | |\n|---|---:|---:|---|\n' "$CRONJOBS"
+printf '\n| %s CronJobs watched (etcd and kube-apiserver) | resident, kB | CPU, ms | |\n|---|---:|---:|---|\n' "$CRONJOBS"
 cat "$DIR/bench/rows"
-printf '| peak of the last one | %s | | |\n' "$most"
-[ "$wrong" -eq 0 ] || stop_here "$wrong CronJobs are mirrored that should not be, or the other way round"
+printf '| peak of the last process | %s | | |\n' "$most"
+[ "$wrong" -eq 0 ] || stop_here "the annotation lock of $wrong CronJobs differs from their Job template"

@@ -1,13 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What renders the chart, and what is rendered from it or for it: its README, the index of runbooks, the dashboards,
-# manifests/install.yaml and manifests/policies.yaml. Sourced by scripts/gen_chart.sh, which writes them, and by the tests, which compare them.
+# Renders the chart and the files that are generated from it: its README, the index of runbooks, the dashboards,
+# manifests/install.yaml and manifests/policies.yaml. Sourced by scripts/gen_chart.sh, which writes these files, and by
+# the tests, which compare them.
 
 CHART=$ROOT/charts/cronlatch
-# Debian's, which is jq for YAML; another program of that name speaks another language.
+# Debian's yq, a wrapper of jq for YAML. Another program of that name has another syntax.
 # shellcheck disable=SC2034  # for tests/chart
 YQ=/usr/bin/yq
-# The oldest API server that is supported: what renders for it renders for every newer one.
+# The oldest supported version of the API server.
 KUBE_VERSION=1.30.0
 
 # Sets HELM: the one in the environment, the one built for the test clusters, or the one on the path.
@@ -22,7 +23,7 @@ find_helm() {
   return 1
 }
 
-# chart_template OPTION...: rendered without asking any cluster.
+# chart_template OPTION...: renders without a cluster.
 chart_template() {
   "$HELM" template cronlatch "$CHART" --namespace cronlatch --kube-version "$KUBE_VERSION" "$@"
 }
@@ -31,8 +32,9 @@ render_readme() { bash "$ROOT/scripts/chart_readme.sh"; }
 render_runbook_index() { bash "$ROOT/scripts/runbook_index.sh"; }
 render_dashboards() { python3 -B "$ROOT/scripts/dashboards/generate.py" "$1"; }
 
-# kubectl does not know helm's annotation "keep". The policies therefore have a file of their own, which an uninstall leaves out.
-render_operator() {  # render_operator VALUES-FILE OPTION...: everything but the policies
+# kubectl ignores helm's annotation "keep". The policies therefore have a file of their own, which an uninstall does not
+# delete.
+render_operator() {  # render_operator VALUES-FILE OPTION...: all objects except the policies
   local values=$1
   shift
   chart_template --no-hooks --values "$values" --set policies.enabled=false "$@"
@@ -46,11 +48,11 @@ render_policies() {  # render_policies VALUES-FILE OPTION...
 render_install() {
   cat <<'YAML'
 # SPDX-License-Identifier: Apache-2.0
-# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit: write your store's address into
-# install-values.yaml and render again, or use the chart. Then:
+# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit: write the address of
+# your store into install-values.yaml and render again, or use the chart. Then:
 #   kubectl apply --server-side -f manifests/policies.yaml -f manifests/install.yaml
-# To uninstall: kubectl delete -f manifests/install.yaml. The policies stay, as after helm uninstall, and refuse annotated Jobs;
-# kubectl cronlatch uninstall-check --remove deletes them when no CronJob asks for a lock.
+# To uninstall: kubectl delete -f manifests/install.yaml. The policies remain, as after helm uninstall, and refuse
+# annotated Jobs. kubectl cronlatch uninstall-check --remove deletes them when no CronJob requests a lock.
 apiVersion: v1
 kind: Namespace
 metadata:
@@ -64,8 +66,8 @@ YAML
 render_policies_manifest() {
   cat <<'YAML'
 # SPDX-License-Identifier: Apache-2.0
-# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit. The two policies that refuse Jobs
-# without a gate; apply this file together with install.yaml, and leave it out of kubectl delete.
+# Rendered from charts/cronlatch with manifests/install-values.yaml by `./dev gen`. Do not edit. The two policies that
+# refuse Jobs without a gate. Apply this file together with install.yaml, and do not pass it to kubectl delete.
 YAML
   render_policies "$ROOT/manifests/install-values.yaml"
 }

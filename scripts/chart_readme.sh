@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints charts/cronlatch/README.md, rendered from values.yaml: a key is explained by the comment right above it, `## `
-# begins a section, and the defaults are read as YAML, so that nobody writes one twice.
+# Prints charts/cronlatch/README.md, rendered from values.yaml: the comment directly above a key documents it, `## `
+# begins a section, and the defaults are read as YAML.
 set -euo pipefail
 CHART=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../charts/cronlatch" && pwd)
 
-# One line for each section (`section`, name) and for each explained key (`key`, dotted path, explanation).
-explained_keys() {
+# One line for each section (`section`, name) and for each documented key (`key`, dotted path, description).
+documented_keys() {
   awk '
     /^## / {
       section = substr($0, 4); print "section\t" section "\t"
@@ -30,7 +30,7 @@ explained_keys() {
 version=$(sed -n 's/^version: //p' "$CHART/Chart.yaml")
 cat <<TEXT
 <!-- Rendered from values.yaml by \`./dev gen\`. Do not edit. -->
-# cronlatch, the chart
+# cronlatch Helm chart
 
 $(sed -n 's/^description: //p' "$CHART/Chart.yaml"). Version $version, Kubernetes $(sed -nE 's/^kubeVersion: ">=([0-9]+\.[0-9]+).*/\1/p' "$CHART/Chart.yaml") or newer, Helm 3.
 
@@ -39,10 +39,10 @@ $(sed -n 's/^description: //p' "$CHART/Chart.yaml"). Version $version, Kubernete
     helm install cronlatch charts/cronlatch -n cronlatch --set store.url=rediss://redis.shop.svc.cluster.local.:6379
     helm test cronlatch -n cronlatch
 
-How to annotate, what happens when, certificates, GitOps, upgrade and uninstall: \`docs/kubernetes.md\`. Ready sets of values: \`ci/\`.
-Every object that the chart can render is switched by a value below; a key that is not there is refused.
+Annotations, their effects, certificates, GitOps, upgrade and uninstall: \`docs/kubernetes.md\`. Example values: \`ci/\`.
+A value below enables each object that the chart can render. An unknown key is refused.
 TEXT
-explained_keys | jq --raw-input --raw-output --slurp --argjson values "$(/usr/bin/yq . "$CHART/values.yaml")" '
+documented_keys | jq --raw-input --raw-output --slurp --argjson values "$(/usr/bin/yq . "$CHART/values.yaml")" '
   def default_of($path): $values | getpath($path | split(".")) | tojson;
   split("\n")[] | select(. != "") | split("\t")
   | if .[0] == "section" then "\n## \(.[1])\n\n| value | default | meaning |\n| --- | --- | --- |"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev cluster ...: real one-node Kubernetes clusters on this machine, for people and for tests. Everything of a cluster lies
-# in build/cluster/<name> and in a network namespace of its own; see the usage below.
+# ./dev cluster ...: one-node Kubernetes clusters on this machine, for developers and for tests. The files of a cluster
+# are in build/cluster/<name>, its processes in a network namespace of its own; see the usage below.
 set -euo pipefail
 SCRIPTS=$(dirname -- "${BASH_SOURCE[0]}")
 # shellcheck source=scripts/cluster_common.sh
@@ -29,19 +29,20 @@ usage: ./dev cluster COMMAND
 
   up [NAME] [--quick | --no-build] [--store-of OTHER]
                                  start a cluster, build the product from this tree, install it with helm; run it again to
-                                 bring changes in. --quick: pack the image from build/release and build/operator, not from
-                                 the Dockerfile. --no-build: take the image of the last time. --store-of: use the Redis
-                                 of cluster OTHER instead of an own one
-  down [NAME | --all]            stop it and remove what it left
+                                 apply changes. --quick: pack the image from build/release and build/operator, not with
+                                 the Dockerfile. --no-build: use the image of the last build. --store-of: use the Redis
+                                 of cluster OTHER instead of a Redis in this cluster
+  down [NAME | --all]            stop it and remove its files
   kubectl [NAME] -- ARGS         kubectl in the cluster, for example: ./dev cluster kubectl -- get pods -A
+                                 with the plugin of ./dev build: ./dev cluster kubectl -- cronlatch -A
   helm [NAME] -- ARGS            helm in the cluster
-  load [NAME] IMAGE.tar          give an image to the node (docker save, buildah push docker-archive:)
-  list                           the clusters there are
+  load [NAME] IMAGE.tar          load an image into the node (docker save, buildah push docker-archive:)
+  list                           list the clusters
   test [--as-is | --quick] [SCENARIO...]
-                                 run the scenarios of tests/cluster/scenarios on cluster `test`; --as-is: on the one that
-                                 runs, without bringing changes in; --quick: as with `up`; `test list` names the scenarios
+                                 run the scenarios of tests/cluster/scenarios on cluster `test`; --as-is: on the running
+                                 cluster, without applying changes; --quick: as with `up`; `test list` lists the scenarios
 
-NAME is cronlatch unless it is given. Needs root, for namespaces and cgroups.
+The default for NAME is cronlatch. Requires root, for namespaces and cgroups.
 TEXT
 }
 
@@ -53,11 +54,11 @@ wrong_usage() {
 
 must_be_root() {
   [ "$(id -u)" -eq 0 ] && return
-  echo "./dev cluster: needs root, for network namespaces and cgroups: sudo ./dev cluster ..." >&2
+  echo "./dev cluster: requires root, for network namespaces and cgroups: run sudo ./dev cluster ..." >&2
   exit 69
 }
 
-# One command at a time changes a cluster.
+# Only one command at a time may change a cluster.
 lock_cluster() {
   # shellcheck disable=SC2153  # use_cluster sets it
   mkdir -p "$CLUSTERS"
@@ -69,7 +70,7 @@ lock_cluster() {
 }
 
 must_exist() {
-  [ -e "/run/netns/$NETNS" ] || stop_here "there is no cluster $NAME: ./dev cluster up${1:+ $1}"
+  [ -e "/run/netns/$NETNS" ] || stop_here "cluster $NAME does not exist: run ./dev cluster up${1:+ $1}"
   read_addresses
 }
 
@@ -79,8 +80,8 @@ up() {
     case $1 in
       --quick) make_image=make_quick_image ;;
       --no-build) make_image=have_image ;;
-      --store-of) store_of=${2:?a name must follow --store-of}; shift ;;
-      -*) wrong_usage "up knows no option $1" ;;
+      --store-of) store_of=${2:?--store-of requires a name}; shift ;;
+      -*) wrong_usage "up: unknown option $1" ;;
       *) name=$1 ;;
     esac
     shift
@@ -106,11 +107,11 @@ down() {
   use_cluster "$name"
   lock_cluster
   if ! exists; then
-    echo "there is no cluster $NAME" >&2
+    echo "cluster $NAME does not exist" >&2
     return
   fi
   take_down
-  step "$NAME is down, its files are gone"
+  step "$NAME is stopped, its files are removed"
 }
 
 # with_name ARGS...: sets NAMED and REST from [NAME] -- ARGS.
@@ -120,9 +121,17 @@ with_name() {
     NAMED=$1
     shift
   fi
-  [ "${1:-}" = -- ] || wrong_usage "the arguments stand behind --"
+  [ "${1:-}" = -- ] || wrong_usage "the arguments must follow --"
   shift
   REST=("$@")
+}
+
+# kubectl accepts no flag in front of a plugin's name: the variable names the cluster instead.
+kubectl_with_plugin() {
+  if [ "${1:-}" = cronlatch ] && [ ! -x "$PLUGIN" ]; then
+    stop_here "there is no program at build/release/kubectl-cronlatch; run ./dev build"
+  fi
+  in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" "$TOOLS/kubectl" "$@"
 }
 
 list() {
@@ -149,14 +158,14 @@ case $command in
     with_name "$@"
     use_cluster "$NAMED"
     must_exist "$NAMED"
-    "$command" "${REST[@]}"
+    if [ "$command" = kubectl ]; then kubectl_with_plugin "${REST[@]}"; else helm "${REST[@]}"; fi
     ;;
   load)
-    [ $# -gt 0 ] || wrong_usage "load needs the image's tar"
+    [ $# -gt 0 ] || wrong_usage "load requires the tar of an image"
     use_cluster "$([ $# -gt 1 ] && echo "$1" || echo "$DEFAULT_CLUSTER")"
     must_exist "$NAME"
     load_image "${!#}"
     ;;
   test) exec bash "$ROOT/tests/cluster/run.sh" "$@" ;;
-  *) wrong_usage "there is no command '$command'" ;;
+  *) wrong_usage "unknown command '$command'" ;;
 esac

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the cluster scripts share: which cluster is meant, where its state lies, its addresses, and how its programs are
-# started, asked and stopped. A cluster lives in a network namespace and cgroups of its own. Sourced, never run.
+# Common functions of the cluster scripts: the selected cluster, its folder, its addresses, and functions that start and
+# stop its programs. A cluster runs in a network namespace and cgroups of its own. Sourced.
 # shellcheck disable=SC2034  # most of these variables are for the scripts that source this one
 
 # shellcheck source=scripts/common.sh
@@ -20,22 +20,22 @@ stop_here() {
   exit 1
 }
 
-# use_cluster NAME: everything below speaks of this cluster afterwards.
+# use_cluster NAME: selects the cluster for the functions below.
 use_cluster() {
   NAME=$1
   if ! [[ $NAME =~ ^[a-z]([a-z0-9-]{0,14}[a-z0-9])?$ ]] || [[ $RESERVED_NAMES == *" $NAME "* ]]; then
-    echo "./dev cluster: '$NAME' cannot be a cluster's name: 1 to 16 of a-z, 0-9 and -, not one of$RESERVED_NAMES" >&2
+    echo "./dev cluster: '$NAME' is not a valid cluster name: use 1 to 16 of a-z, 0-9 and -, and none of$RESERVED_NAMES" >&2
     exit 64
   fi
   DIR=$CLUSTERS/$NAME
-  # Two checkouts may have clusters of the same name: namespaces and cgroups belong to the whole machine.
+  # Two checkouts may have clusters with the same name, and namespaces and cgroups are shared by the whole machine.
   NETNS=cronlatch-$(printf '%s' "$ROOT" | cksum | cut -c 1-5)-$NAME
   CONTAINERD=$DIR/containerd/containerd.sock
   ADMIN=$DIR/admin.kubeconfig
 }
 
-# A slot of addresses in 198.18.0.0/15, the range reserved for benchmarks: nobody's network is hidden by it. Slots keep
-# two clusters apart, so that they can be linked.
+# A slot of addresses in 198.18.0.0/15, the range reserved for benchmarks (RFC 2544), which other networks do not use.
+# Each cluster has its own slot, so that two clusters can be linked.
 take_slot() {
   local slot used
   exec 8>"$CLUSTERS/.slots.lock"
@@ -68,11 +68,12 @@ helm() {
 }
 cri() { ctr --address "$CONTAINERD" --namespace k8s.io "$@"; }
 
-# start PROGRAM COMMAND...: in the cluster's network namespace, its output in log/PROGRAM.log, its process in pid/PROGRAM.
+# start PROGRAM COMMAND...: in the cluster's network namespace, its output in log/PROGRAM.log, its process in
+# pid/PROGRAM.
 start() {
   local program=$1
   shift
-  # The program must not keep our locks (fd 8, 9) after we are gone.
+  # The program must not inherit the lock files of this script (fd 8, 9).
   setsid nsenter --net="/run/netns/$NETNS" "$@" </dev/null >"$DIR/log/$program.log" 2>&1 8>&- 9>&- &
   echo $! >"$DIR/pid/$program"
 }
@@ -82,12 +83,12 @@ runs() {  # runs PROGRAM
   pid=$(cat "$DIR/pid/$1" 2>/dev/null) && [ -d "/proc/$pid" ]
 }
 
-# stop_program PROGRAM SECONDS: asks, then insists.
+# stop_program PROGRAM SECONDS: sends TERM, and KILL after SECONDS.
 stop_program() {
   local pid
   pid=$(cat "$DIR/pid/$1" 2>/dev/null) || return 0
-  # A number left from before the last boot may be somebody else's now: ours is in our network namespace.
-  if in_our_network "$pid"; then
+  # After a reboot another program may have this process id. A program of the cluster is in its network namespace.
+  if in_cluster_network "$pid"; then
     kill "$pid" 2>/dev/null || true
     wait_until "$2" gone "$pid" || kill -9 "$pid" 2>/dev/null || true
   fi
@@ -95,9 +96,9 @@ stop_program() {
 }
 
 gone() { [ ! -d "/proc/$1" ] || [ "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c 1)" = Z ]; }
-in_our_network() { [ "$(stat -Lc %i "/proc/$1/ns/net" 2>/dev/null)" = "$(stat -Lc %i "/run/netns/$NETNS" 2>/dev/null)" ]; }
+in_cluster_network() { [ "$(stat -Lc %i "/proc/$1/ns/net" 2>/dev/null)" = "$(stat -Lc %i "/run/netns/$NETNS" 2>/dev/null)" ]; }
 
-# await SECONDS COMMAND...: as wait_until, but each question costs a kubectl: asks three times a second.
+# await SECONDS COMMAND...: as wait_until, but polls three times a second, because each attempt runs kubectl.
 await() {
   local until_s=$((SECONDS + $1))
   shift
@@ -107,13 +108,13 @@ await() {
   done
 }
 
-# must_become SECONDS WHAT LOG COMMAND...: waits for a condition, and shows the log of who should have brought it about.
+# must_become SECONDS WHAT LOG COMMAND...: waits for a condition. After a timeout it prints the log of the program LOG.
 must_become() {
   local seconds=$1 what=$2 log=$3
   shift 3
   if ! await "$seconds" "$@" >/dev/null 2>&1; then
     tail -n 25 "$DIR/log/$log.log" >&2 || true
-    stop_here "$NAME: waited $seconds s in vain: $what (the log: build/cluster/$NAME/log/$log.log)"
+    stop_here "$NAME: timed out after $seconds s waiting for: $what (log: build/cluster/$NAME/log/$log.log)"
   fi
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Ends a cluster, also one of which only pieces are left: a killed run, a removed folder. What belongs to it is known by its
-# network namespace, its cgroups and its folder, never by a program's name. Sourced.
+# Stops a cluster, also an incomplete one (a killed run, a removed folder). Its parts are found by its network
+# namespace, its cgroups and its folder, never by the name of a program. Sourced.
 
 # Every process of this cluster: in its network namespace, or in one of its cgroups (the pods).
 processes_of_cluster() {
@@ -14,8 +14,8 @@ processes_of_cluster() {
   } | sort -un | grep -vx "$$" || true
 }
 
-# True when there is nobody left; kills who is.
-nobody_left() {
+# True when no process is left; kills remaining processes.
+no_process_left() {
   local left
   mapfile -t left < <(processes_of_cluster)
   [ ${#left[@]} -gt 0 ] || return 0
@@ -30,22 +30,22 @@ unmount_all() {
   done < <(cut -d ' ' -f 5 /proc/self/mountinfo | grep -F "$DIR/" | sort -r)
 }
 
-# The folder is removed only when nothing is mounted below it any more: rm must not go through a mount.
+# The folder is removed only when nothing is mounted below it, because rm must not delete files of a mount.
 remove_state() {
   unmount_all
-  if grep -qF " $DIR/" /proc/self/mountinfo; then stop_here "$NAME: something is still mounted below $DIR"; fi
+  if grep -qF " $DIR/" /proc/self/mountinfo; then stop_here "$NAME: a mount below $DIR could not be removed"; fi
   rm -rf --one-file-system -- "$DIR"
 }
 
 remove_cgroups() {
   local folder
-  for folder in "/sys/fs/cgroup/$NETNS" "/sys/fs/cgroup"/*/"$NETNS"; do  # runc uses more hierarchies than it is given
+  for folder in "/sys/fs/cgroup/$NETNS" "/sys/fs/cgroup"/*/"$NETNS"; do  # runc also uses other hierarchies
     [ ! -d "$folder" ] || find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null || true
   done
 }
 
-# The few things that containerd and kubelet keep elsewhere, whatever they are told.
-remove_strays() {
+# Files that containerd and kubelet write to fixed paths outside of the folder.
+remove_outside_files() {
   local socket
   while read -r socket || [ -n "$socket" ]; do
     rm -f -- "${socket#unix://}"
@@ -55,15 +55,15 @@ remove_strays() {
 
 exists() { [ -e "/run/netns/$NETNS" ] || [ -d "$DIR" ]; }
 
-# Networks of other clusters' linked with ours end with our namespace. Callers hold the cluster's lock.
+# Links to the networks of other clusters end with the namespace. Callers hold the cluster's lock.
 take_down() {
   local program
   for program in kubelet kube-proxy kube-scheduler kube-controller-manager kube-apiserver etcd containerd; do
     stop_program "$program" 5
   done
-  wait_until 20 nobody_left || stop_here "$NAME: these processes do not end: $(processes_of_cluster | tr '\n' ' ')"
+  wait_until 20 no_process_left || stop_here "$NAME: these processes did not terminate: $(processes_of_cluster | tr '\n' ' ')"
   [ ! -e "/run/netns/$NETNS" ] || ip netns delete "$NETNS"
   remove_cgroups
-  remove_strays
+  remove_outside_files
   remove_state
 }

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Images without a registry: a tar of one layer made of a folder, in build/cluster/images/<name>.tar, called
-# cronlatch.test/<name>:1, and how a cluster gets them. Sourced.
+# Images without a registry: each is a tar with one layer, packed from a folder into build/cluster/images/<name>.tar,
+# with the name cronlatch.test/<name>:1. Also loads them into a cluster. Sourced.
 
-# pack NAME FOLDER CONFIG-JSON [IMAGE]: the same folder gives the same bytes.
+# pack NAME FOLDER CONFIG-JSON [IMAGE]: reproducible, equal folders give equal bytes.
 pack() {
   local name=$1 folder=$2 config=$3 image=${4:-cronlatch.test/$1:1} stage layer
   stage=$(mktemp -d)
@@ -19,7 +19,7 @@ pack() {
   rm -rf -- "$stage" "$folder"
 }
 
-# stale NAME SOURCE...: there is no such image yet, or a source is newer.
+# stale NAME SOURCE...: the image does not exist, or a source is newer.
 stale() {
   local image=$IMAGES/$1.tar source
   shift
@@ -38,7 +38,7 @@ new_root() {
   echo "$folder"
 }
 
-# copy_libraries FOLDER PROGRAM...: what the programs load, under its own paths.
+# copy_libraries FOLDER PROGRAM...: copies the libraries of the programs, with their paths.
 copy_libraries() {
   local folder=$1 library
   shift
@@ -47,7 +47,7 @@ copy_libraries() {
   done
 }
 
-people() {  # people FOLDER: the names of users that programs look up
+add_users() {  # add_users FOLDER: users and groups that programs look up
   mkdir -p "$1/etc"
   printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' >"$1/etc/passwd"
   printf 'root:x:0:\nnogroup:x:65534:\n' >"$1/etc/group"
@@ -68,12 +68,12 @@ make_pause() {
   pack pause "$folder" '{"Entrypoint":["/pause"],"User":"65535:65535"}'
 }
 
-# Busybox: a shell and its tools.
+# Busybox: a shell and tools.
 make_shell() {
   local folder applet
   stale shell /bin/busybox || return 0
   folder=$(new_root)
-  people "$folder"
+  add_users "$folder"
   install -D /bin/busybox "$folder/bin/busybox"
   /bin/busybox --list | while read -r applet; do
     [ -e "$folder/bin/$applet" ] || ln -s busybox "$folder/bin/$applet"
@@ -85,7 +85,7 @@ make_redis() {
   local folder program
   stale redis /usr/bin/redis-server || return 0
   folder=$(new_root)
-  people "$folder"
+  add_users "$folder"
   for program in redis-server redis-cli; do install -D "$(command -v $program)" "$folder/bin/$program"; done
   copy_libraries "$folder" "$folder/bin/redis-server" "$folder/bin/redis-cli"
   pack redis "$folder" '{"Entrypoint":["/bin/redis-server"],"Env":["PATH=/bin"],"User":"65534:65534"}'
@@ -106,9 +106,9 @@ make_images() {
   make_coredns
 }
 
-# load_image TAR: a docker or OCI archive, as any builder writes it.
+# load_image TAR: a docker or OCI archive.
 load_image() {
   [ -r "$1" ] || stop_here "cannot read the image '$1': it must be a tar, as 'docker save' or 'buildah push docker-archive:' write it"
   cri images import "$1" >>"$DIR/log/images.log" 2>&1 ||
-    { tail -n 5 "$DIR/log/images.log" >&2; stop_here "containerd does not take the image '$1'"; }
+    { tail -n 5 "$DIR/log/images.log" >&2; stop_here "containerd could not import the image '$1'"; }
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The node: cgroups of its own, containerd, kubelet, kube-proxy. Sourced by cluster_up.sh.
 
-# Folders of cgroups in which this node's pods live: in each v1 hierarchy, else in the one of v2.
+# Cgroup folders of this node's pods: one in each v1 hierarchy, or one in the v2 hierarchy.
 cgroup_folders() {
   local hierarchy
   if [ -f /sys/fs/cgroup/cgroup.controllers ]; then
@@ -17,7 +17,7 @@ cgroup_folders() {
   done
 }
 
-# Two kubelets with one cgroup root take each other's pods for orphans and kill them.
+# Each node needs its own cgroup root: a kubelet kills the pods of another kubelet with the same root as orphans.
 make_cgroups() {
   local folder file
   [ ! -f /sys/fs/cgroup/cgroup.controllers ] ||
@@ -25,14 +25,14 @@ make_cgroups() {
   while read -r folder; do
     mkdir -p "$folder"
     case $folder in
-      */cpuset/*)  # a new set is empty, and nothing can run in it
+      */cpuset/*)  # a new cpuset is empty, and no process can run in it
         for file in cpuset.cpus cpuset.mems; do cat "$folder/../$file" >"$folder/$file"; done
         ;;
     esac
   done < <(cgroup_folders)
 }
 
-# Where the state lies on an overlay itself (in a container), layers are copied instead of stacked.
+# If the folder is on an overlay file system itself (in a container), layers are copied instead of mounted.
 snapshotter() {
   local probe=$DIR/probe
   mkdir -p "$probe"/{lower,upper,work,merged}
@@ -58,10 +58,10 @@ state = "$DIR/containerd/state"
   path = "$DIR/containerd/opt"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "cronlatch.test/pause:1"
-  # Without CAP_SYS_RESOURCE a lower score cannot be set, and every sandbox would fail.
+  # Without CAP_SYS_RESOURCE a lower oom_score_adj cannot be set, and every sandbox would fail.
   restrict_oom_score_adj = true
   netns_mounts_under_state_dir = true
-  # Registries that scenarios start: looked at for each pull.
+  # Registries that scenarios start: containerd reads this folder for each pull.
   [plugins."io.containerd.grpc.v1.cri".registry]
     config_path = "$DIR/containerd/registries"
   [plugins."io.containerd.grpc.v1.cri".cni]
@@ -85,7 +85,7 @@ JSON
 
 write_kubelet() {
   mkdir -p "$DIR/kubelet"
-  : >"$DIR/resolv.conf"  # pods ask the cluster's name server and nobody else
+  : >"$DIR/resolv.conf"  # empty: pods use only the cluster's name server
   cat >"$DIR/kubelet.yaml" <<YAML
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -103,9 +103,9 @@ clusterDomain: cluster.local
 resolvConf: "$DIR/resolv.conf"
 podLogsDir: "$DIR/pods"
 volumePluginDir: "$DIR/kubelet/volume-plugins"
-# A Secret that a scenario changes is seen soon.
+# A changed Secret is updated in the pods within this time.
 syncFrequency: 10s
-# There is no registry to get an image from again, and the disk is not only ours: never clean up, never evict.
+# No image garbage collection and no eviction: images cannot be pulled again, and other programs use the disk, too.
 imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 0%, nodefs.available: 0%, imagefs.available: 0%, nodefs.inodesFree: 0%}
 shutdownGracePeriod: 0s
@@ -114,13 +114,13 @@ YAML
 
 start_containerd() {
   write_containerd
-  # A proxy of this machine is not in reach from the cluster's network.
+  # A proxy of this machine is not reachable from the cluster's network.
   start containerd env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy \
     containerd --config "$DIR/containerd/config.toml"
-  must_become 30 "containerd answers" containerd cri version
+  must_become 30 "containerd is ready" containerd cri version
 }
 
-# kubelet sets these for the whole machine; a cluster for tests must not.
+# The kubelet changes these settings for the whole machine; they are restored afterwards.
 KERNEL_SETTINGS=(vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys
   kernel.keys.root_maxbytes)
 
@@ -138,7 +138,7 @@ start_node() {
   restore_kernel "$before"
 }
 
-restore_kernel() {  # restore_kernel LINES: what sysctl printed
+restore_kernel() {  # restore_kernel LINES: the output of sysctl
   local line
   while read -r line; do
     sysctl -q -w "${line// = /=}" >/dev/null 2>&1 || true

@@ -1,19 +1,19 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Certificates: a cluster's, in DIR/pki, with the kubeconfig files made of them; its store's, in DIR/store. Sourced.
+# Certificates of a cluster in DIR/pki, kubeconfig files with them, and certificates of its store in DIR/store. Sourced.
 
 PKI_DAYS=30
 
 new_key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out "$1" 2>/dev/null; }
 
-# authority FOLDER NAME: ca.crt and ca.key.
+# authority FOLDER NAME: creates a CA, FOLDER/ca.crt and FOLDER/ca.key.
 authority() {
   mkdir -p "$1"
   new_key "$1/ca.key"
   openssl req -x509 -new -key "$1/ca.key" -days $PKI_DAYS -subj "/CN=$2" -out "$1/ca.crt" 2>/dev/null
 }
 
-# leaf FILE SUBJECT [SUBJECT-ALTERNATIVE-NAMES]: FILE.crt and FILE.key, signed by the authority beside them.
+# leaf FILE SUBJECT [SUBJECT-ALTERNATIVE-NAMES]: creates FILE.crt and FILE.key, signed by the CA in the same folder.
 leaf() {
   local file=$1 folder names=${3:-}
   folder=$(dirname -- "$file")
@@ -60,7 +60,8 @@ DNS:kubernetes.default.svc.cluster.local,DNS:localhost,IP:127.0.0.1,IP:$NODE_IP,
   openssl pkey -in "$pki/accounts.key" -pubout -out "$pki/accounts.pub"
 }
 
-# The store's: its server, and one client whose files are the Secret that gated Jobs mount.
+# Certificates of the store: for its server, and for a client. The client's files are in the Secret that gated Jobs
+# mount.
 make_store_secrets() {
   local store=$DIR/store
   [ ! -s "$store/password" ] || return 0

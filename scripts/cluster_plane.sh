@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The control plane: the network namespace, etcd, API server, controllers, scheduler. Sourced by cluster_up.sh and by the
-# scenario that restarts the API server.
+# The control plane: the network namespace, etcd, API server, controllers, scheduler. Sourced by cluster_up.sh and by
+# the scenario that restarts the API server.
 
-# Both ends of the pair are in the namespace: the node has an address and a default route, and nothing leads out.
+# Both ends of the veth pair are in the namespace: the node has an address and a default route, but no connection to the
+# outside.
 make_network() {
   ip netns add "$NETNS"
   ip -n "$NETNS" link set lo up
@@ -15,7 +16,7 @@ make_network() {
   in_cluster sysctl -q -w net.ipv4.ip_forward=1
 }
 
-# Nobody needs the state after a power cut: no fsync.
+# Without fsync: the state need not survive a power failure.
 start_etcd() {
   start etcd etcd --name "$NAME" --data-dir "$DIR/etcd" --unsafe-no-fsync --logger zap \
     --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The product in a cluster: its image, Redis, the chart, and the namespace `demo` to try it in. Run again, it brings changes
-# in. Sourced.
-# shellcheck disable=SC2153  # NAME and its like come from use_cluster
+# Installs the product in a cluster: its image, Redis, the chart, and the namespace `demo` for examples. A second run
+# applies changes. Sourced.
+# shellcheck disable=SC2153  # use_cluster sets NAME and similar variables
 
 STORE_URL=rediss://cron@redis.store.svc.cluster.local.
-# Who may be asked what images run: the registries of the scenarios that have one (tests/cluster/registry.sh).
+# Registries for the image lookup: those of the scenarios with a registry (tests/cluster/registry.sh).
 REGISTRIES="registry.any-image.svc.cluster.local:5000, registry.any-image-kubelet.svc.cluster.local:5000"
 
-# install_product [OTHER]: with the Redis of cluster OTHER, else with an own one.
+# install_product [OTHER]: uses the Redis of cluster OTHER, or else starts a Redis.
 install_product() {
   local store_of=${1:-}
   load_product
@@ -25,10 +25,10 @@ install_product() {
   apply_manifest desk.yaml
   install_chart
   await_rollout store desk
-  say_what_next
+  print_next_steps
 }
 
-# A pod that runs keeps its image: where it changed, those that use it are started anew.
+# A running pod keeps its image: if the image changed, the pods that use it are restarted.
 load_product() {
   local digest
   digest=$(sha256sum <"$IMAGES/product.tar")
@@ -52,13 +52,13 @@ secret_of_files() {
     kubectl apply --server-side --force-conflicts -f - >/dev/null
 }
 
-# store_secret NAMESPACE: what a gated Job there needs.
+# store_secret NAMESPACE: creates the Secret for gated Jobs in this namespace.
 store_secret() {
   secret_of_files "$1" cronlatch-store "$DIR"/store/{username,password,ca.crt,tls.crt,tls.key}
 }
 
 start_store() {
-  step "Redis, with TLS and a user of its own"
+  step "Redis, with TLS and a separate user"
   make_store_secrets
   make_namespace store
   sed "s/\${PASSWORD}/$(<"$DIR/store/password")/" "$MANIFESTS/redis.conf" >"$DIR/store/redis.conf"
@@ -67,17 +67,18 @@ start_store() {
   await_rollout store redis
 }
 
-# use_store_of OTHER: its Redis answers under the same name here, through a link between the two networks.
+# use_store_of OTHER: the Redis of cluster OTHER has the same name in this cluster, through a link between the two
+# networks.
 use_store_of() {
-  local other=$1 ours=$NAME
+  local other=$1 own=$NAME
   step "the Redis of $other, through a link"
   use_cluster "$other"
   if [ ! -s "$DIR/store/password" ] || [ ! -e "/run/netns/$NETNS" ]; then
-    stop_here "there is no cluster $other with a store"
+    stop_here "cluster $other does not exist or has no store"
   fi
   read_addresses
   local store=$DIR/store netns=$NETNS node=$NODE_IP slot=$SLOT nets="$PODS $SERVICES" address=$STORE_IP
-  use_cluster "$ours"
+  use_cluster "$own"
   read_addresses
   mkdir -p "$DIR/store"
   cp "$store"/{username,password,ca.crt,tls.crt,tls.key} "$DIR/store/"
@@ -87,7 +88,8 @@ use_store_of() {
   apply_manifest redis_elsewhere.yaml
 }
 
-# link_networks NETNS NODE-IP SLOT NETWORKS: a pair of devices between that namespace and ours, and the routes over it.
+# link_networks NETNS NODE-IP SLOT NETWORKS: a veth pair between that namespace and the cluster's, and the routes over
+# it.
 link_networks() {
   local netns=$1 node=$2 slot=$3 nets=$4
   ip -n "$NETNS" link show "to-$slot" >/dev/null 2>&1 && return
@@ -96,7 +98,7 @@ link_networks() {
   routes "$netns" "to-$SLOT" "$node" "$NODE_IP" "$PODS $SERVICES"
 }
 
-routes() {  # routes NETNS DEVICE OUR-NODE THEIR-NODE THEIR-NETWORKS
+routes() {  # routes NETNS DEVICE LOCAL-NODE REMOTE-NODE REMOTE-NETWORKS
   local network networks
   read -ra networks <<<"$5"
   ip -n "$1" link set "$2" up
@@ -116,7 +118,7 @@ share_registry_authority() {
     kubectl apply --server-side --force-conflicts -f - >/dev/null
 }
 
-# The last word on what the chart gets here; people add theirs with ./dev cluster helm.
+# The values of the chart in these clusters. Other values can be set with ./dev cluster helm.
 chart_values() {
   cat <<YAML
 image: {registry: cronlatch.test, repository: cronlatch, tag: dev, pullPolicy: Never}
@@ -133,23 +135,23 @@ install_chart() {
     cat "$DIR/log/helm.log" >&2
     kubectl -n cronlatch get pods -o wide >&2
     kubectl -n cronlatch logs deployment/cronlatch-operator --tail=20 >&2 || true
-    stop_here "the chart does not install"
+    stop_here "helm could not install the chart"
   }
 }
 
 await_rollout() {  # await_rollout NAMESPACE DEPLOYMENT
   kubectl -n "$1" rollout status deployment "$2" --timeout=90s >/dev/null || {
     kubectl -n "$1" describe pods -l "app=$2" | tail -n 20 >&2
-    stop_here "$1/$2 does not become ready"
+    stop_here "deployment $1/$2 did not become ready"
   }
 }
 
-say_what_next() {
+print_next_steps() {
   local named=''
   [ "$NAME" = "$DEFAULT_CLUSTER" ] || named=" $NAME"
   cat <<TEXT
 
-The cluster $NAME runs, with cronlatch installed. What to try next, in namespace demo (profile restricted):
+The cluster $NAME is running, with cronlatch installed. Example commands, in namespace demo (Pod Security level restricted):
 
   ./dev cluster kubectl$named -- apply -f manifests/examples/nightly.yaml
   ./dev cluster kubectl$named -- -n demo annotate cronjob nightly cronlatch.dev/lock=true

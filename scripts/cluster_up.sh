@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Brings a cluster up, from nothing or from what a killed run left behind; leaves a healthy one as it is. Sourced.
+# Starts a cluster. Removes the remains of a killed run first, and does not change a healthy cluster. Sourced.
 
 healthy() {
   [ -e "/run/netns/$NETNS" ] && [ -e "$DIR/complete" ] && runs kubelet && runs containerd && api_ready && node_ready
@@ -8,11 +8,11 @@ healthy() {
 
 bring_up() {
   if healthy >/dev/null 2>&1; then
-    step "$NAME is up already"
+    step "$NAME is already running"
     return
   fi
   if exists; then
-    step "removing what an earlier run of $NAME left behind"
+    step "removing the remains of an earlier run of $NAME"
     take_down
   fi
   mkdir -p "$DIR"/{log,pid}
@@ -30,14 +30,14 @@ bring_up() {
   apply_manifest coredns.yaml
   must_become 90 "the name server is ready" kubelet name_server_ready
   touch "$DIR/complete"
-  step "$NAME is up: its node is ready"
+  step "$NAME is running: its node is ready"
 }
 
-# apply_manifest FILE: with the addresses of this cluster.
+# apply_manifest FILE: applies it with the addresses of this cluster.
 apply_manifest() {
   local text
   text=$(<"$MANIFESTS/$1")
-  # shellcheck disable=SC2016  # the manifest's own words
+  # shellcheck disable=SC2016  # placeholders of the manifest
   text=${text//'${DNS_IP}'/$DNS_IP}
   # shellcheck disable=SC2016
   text=${text//'${STORE_IP}'/$STORE_IP}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev demo: the whole promise in one screen, on a Redis of its own that is gone afterwards. Every step is checked: the
-# demo fails when the story did not happen as it is told. It waits for what happens, never for time to pass.
+# ./dev demo: shows the main functions with a temporary Redis. Every step is checked: the demo fails when a result
+# differs from its description. It waits for conditions, not for a fixed time.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -22,22 +22,22 @@ cleanup() {
 }
 trap cleanup EXIT
 
-tell() { printf '\n%s\n' "$*"; }
+describe() { printf '\n%s\n' "$*"; }
 show() { printf '$ %s\n' "$*"; }
-wrong() {
-  printf '\nthe demo went wrong: %s\n' "$*" >&2
+fail() {
+  printf '\nthe demo failed: %s\n' "$*" >&2
   tail -n 20 "$STAGE"/*.log >&2 || true
   exit 1
 }
 must() {  # must WHAT COMMAND...
   local what=$1
   shift
-  "$@" || wrong "$what"
+  "$@" || fail "$what"
 }
-said() { grep -Eq -- "$2" "$STAGE/$1.log"; }
+log_matches() { grep -Eq -- "$2" "$STAGE/$1.log"; }
 
-# gate NAME OPTIONS...: `cronlatch run` in the background, holder NAME. The command, ./report, says its fencing token and
-# ends when the file NAME.end is there.
+# gate NAME OPTIONS...: `cronlatch run` in the background, with holder NAME. The command, ./report, prints its fencing
+# token and ends when the file NAME.end exists.
 gate() {
   local name=$1
   shift
@@ -68,15 +68,15 @@ start_redis "$STAGE/redis" --tls-cert-file "$STAGE/tls/server.pem" --tls-key-fil
 printf 'open sesame\n' >"$STAGE/password"
 chmod 600 "$STAGE/password"
 
-tell "0. No configuration, no server: a local file is the store."
+describe "0. Without configuration and without a server, a local file is the store."
 show "cronlatch run -- echo hello"
 env -i PATH="$PATH" "$BINARY" run -- echo hello | tee "$STAGE/hello.log"
-must "the command did not say hello" said hello '^hello$'
+must "the command did not print hello" log_matches hello '^hello$'
 
 export CRONLATCH_STORE="rediss://cron@127.0.0.1:$REDIS_PORT" CRONLATCH_TLS_CA="$STAGE/tls/ca.pem"
 export CRONLATCH_TLS_CERT="$STAGE/tls/client.pem" CRONLATCH_TLS_KEY="$STAGE/tls/client.key"
 export CRONLATCH_PASSWORD_FILE="$STAGE/password"
-tell "1. A Redis over TLS, with client certificates and a user of its own:"
+describe "1. The store is a Redis with TLS, client certificates and a separate user. A acquires the lock:"
 show "export CRONLATCH_STORE=$CRONLATCH_STORE CRONLATCH_TLS_CA=ca.pem"
 show "export CRONLATCH_TLS_CERT=client.pem CRONLATCH_TLS_KEY=client.key CRONLATCH_PASSWORD_FILE=password"
 gate A
@@ -84,7 +84,7 @@ GATE_A=$GATE
 must "A did not run" wait_until 30 runs A
 cat "$STAGE/A.log"
 
-tell "2. B is started meanwhile. It is skipped and says who, since when, until when:"
+describe "2. B is started while A holds the lock. B is skipped. Its message contains the holder, the start and the end of the lease:"
 show "cronlatch run --lock reports/nightly --holder B -- ./report; echo \"exit code \$?\""
 code=0
 (cd "$STAGE" && exec "$BINARY" run --lock reports/nightly --holder B -- ./report) >"$STAGE/B.log" 2>&1 || code=$?
@@ -92,9 +92,9 @@ cat "$STAGE/B.log"
 echo "exit code $code"
 must "B ran" eval '! runs B'
 must "B's exit code is not 0" [ "$code" = 0 ]
-must "B does not say that it was skipped, and who holds the lock" said B 'skipped.* held by A since .*Z.* until .*Z'
+must "the log of B does not contain the skip and the holder" log_matches B 'skipped.* held by A since .*Z.* until .*Z'
 
-tell "3. A ends; C acquires, with a higher fencing token. Its lease is 5 seconds:"
+describe "3. A ends. C acquires the lock with a higher fencing token and a lease of 5 seconds:"
 touch "$STAGE/A.end"
 must "A failed" wait "$GATE_A"
 gate C --ttl 5s
@@ -102,43 +102,43 @@ must "C did not run" wait_until 30 runs C
 cat "$STAGE/C.log"
 must "C's token is not higher than A's" [ "$(fence C)" -gt "$(fence A)" ]
 
-tell "4. C and its command are killed with SIGKILL. D waits for the lease to end, then takes over:"
+describe "4. C and its command are killed with SIGKILL. D waits until the lease expires and takes the lock over:"
 show "kill -9 $GATE $(cat "$STAGE/C.pid")"
 kill -9 "$GATE" "$(cat "$STAGE/C.pid")"
-{ wait "$GATE" || true; } 2>/dev/null  # the shell would announce the death of its job
+{ wait "$GATE" || true; } 2>/dev/null  # otherwise the shell prints a message about the killed job
 killed_at=$(date +%s%N)
 gate D --ttl 5s --on-busy wait
 GATE_D=$GATE
 must "D did not take over" wait_until 60 runs D
 cat "$STAGE/D.log"
-printf 'taken over %d ms after the kill\n' $((($(date +%s%N) - killed_at) / 1000000))
+printf 'the lock was taken over %d ms after the kill\n' $((($(date +%s%N) - killed_at) / 1000000))
 must "D's token is not higher than C's" [ "$(fence D)" -gt "$(fence C)" ]
 
-tell "5. What the store knows:"
+describe "5. The store contains the lock and its statistics:"
 show "cronlatch ls"
 "$BINARY" ls | tee "$STAGE/ls.log"
-must "ls does not show D as the holder" said ls 'reports/nightly.*D'
+must "the output of ls does not contain D as the holder" log_matches ls 'reports/nightly.*D'
 touch "$STAGE/D.end"
 must "D failed" wait "$GATE_D"
 show "cronlatch metrics | grep -E '^cronlatch_lock_(acquired|released|stolen|open)'"
 "$BINARY" metrics >"$STAGE/metrics.log"
 grep -E '^cronlatch_lock_(acquired|released|stolen|open)(_total)?\{' "$STAGE/metrics.log"
-must "the steal was not counted once" [ "$(count cronlatch_lock_stolen_total)" = 1 ]
-must "not three grants" [ "$(count cronlatch_lock_acquired_total)" = 3 ]
-must "not two releases" [ "$(count cronlatch_lock_released_total)" = 2 ]
+must "stolen is not 1" [ "$(count cronlatch_lock_stolen_total)" = 1 ]
+must "acquired is not 3" [ "$(count cronlatch_lock_acquired_total)" = 3 ]
+must "released is not 2" [ "$(count cronlatch_lock_released_total)" = 2 ]
 
-tell "6. A Prometheus reads the same, from the textfile collector of a node exporter:"
+describe "6. Prometheus reads the same statistics from the textfile collector of a node exporter:"
 show "cronlatch metrics >textfiles/cronlatch.prom"
 mkdir "$STAGE/textfiles"
 cp "$STAGE/metrics.log" "$STAGE/textfiles/cronlatch.prom"
-must "no Prometheus scrapes it" start_prometheus "$STAGE/prometheus" "$STAGE/textfiles"
-counted() {  # counted NAME: the sum over all locks, by PromQL
+must "Prometheus did not scrape the file" start_prometheus "$STAGE/prometheus" "$STAGE/textfiles"
+counted() {  # counted NAME: the sum over all locks, from a PromQL query
   local answer
-  answer=$(prometheus_says "sum(cronlatch_lock_$1)") && answer=${answer#*=> } && echo "${answer%% *}"
+  answer=$(prometheus_query "sum(cronlatch_lock_$1)") && answer=${answer#*=> } && echo "${answer%% *}"
 }
 for one in "acquired_total 3" "released_total 2" "stolen_total 1" "open 0"; do
   show "promtool query instant \$PROMETHEUS 'sum(cronlatch_lock_${one% *})'   # ${one#* }"
   must "Prometheus counts $(counted "${one% *}"), not $one" [ "$(counted "${one% *}")" = "${one#* }" ]
 done
 
-tell "The story holds: 3 grants = 2 released + 1 stolen, nothing open, one skip. Redis is stopped, its files are gone."
+describe "Result: 3 grants = 2 released + 1 stolen, 0 open; 1 run was skipped. Redis is stopped and its files are removed."

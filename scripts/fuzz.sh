@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev fuzz [TARGET] [SECONDS]: fuzzes one target, or all one after another, starting from the seeds in the repository.
-# New inputs go to build/fuzz/<target>/, finds to build/fuzz/find-<target>-*; minimise keeps the seeds small:
-#   ./dev fuzz TARGET minimise     folds build/fuzz/<target>/ into tests/fuzz/corpus/<target>/
+# ./dev fuzz [TARGET] [SECONDS]: fuzzes one target, or all one after another, starting with the seeds in the repository.
+# New inputs are written to build/fuzz/<target>/, findings to build/fuzz/find-<target>-*.
+#   ./dev fuzz TARGET minimize     merges build/fuzz/<target>/ into tests/fuzz/corpus/<target>/, with minimal seeds
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 mapfile -t targets < <(find tests/fuzz -name '*_fuzz.cc' -printf '%f\n' | sed 's/_fuzz\.cc$//' | sort)
 seconds=60
-minimise=no
+minimize=no
 for word in "$@"; do
   case $word in
-    minimise) minimise=yes ;;
+    minimize) minimize=yes ;;
     *[!0-9]*)
       if ! printf '%s\n' "${targets[@]}" | grep -qx -- "$word"; then
-        echo "./dev fuzz: there is no target '$word', there are: ${targets[*]}" >&2
+        echo "./dev fuzz: unknown target '$word'; the targets are: ${targets[*]}" >&2
         exit 64
       fi
       targets=("$word")
@@ -36,8 +36,8 @@ for target in "${targets[@]}"; do
   mkdir -p "$seeds" "$new"
   options=(-max_len=4096 -timeout=5 -rss_limit_mb=1024)
   [ ! -e "$dictionary" ] || options+=(-dict="$dictionary")
-  if [ $minimise = yes ]; then
-    say "minimise the seeds of $target"
+  if [ $minimize = yes ]; then
+    say "minimize the seeds of $target"
     smaller=$(mktemp -d)
     "$program" "${options[@]}" -merge=1 "$smaller" "$seeds" "$new"
     find "$seeds" -type f -delete

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes what is rendered from the chart and for it (README, index of runbooks, dashboards, manifest); part of ./dev gen.
-# Without helm no manifest, and it says so.
+# Writes the files that are generated from the chart (README, index of runbooks, dashboards, manifests); part of ./dev
+# gen. Without helm the manifests are not written, and a message reports that.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/chart.sh
 source "$ROOT/scripts/chart.sh"
 
-# A rendering that breaks off must not leave half a file.
+# A failed rendering must not leave an incomplete file.
 write() {
   local file=$1
   shift
@@ -24,5 +24,5 @@ if find_helm; then
   write "$ROOT/manifests/install.yaml" render_install
   write "$ROOT/manifests/policies.yaml" render_policies_manifest
 else
-  echo "gen: no helm here (./dev cluster builds one), so manifests/install.yaml and policies.yaml stay as they are" >&2
+  echo "gen: helm not found, so manifests/install.yaml and policies.yaml were not rendered; run ./dev cluster up, which builds helm" >&2
 fi

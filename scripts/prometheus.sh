@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# A throw-away Prometheus that scrapes the textfile collector of a node exporter, both real and on loopback, as on a host
-# without Kubernetes. For the demo and the tests; stopped by process id. Sourced after scripts/redis.sh, never run.
+# A temporary Prometheus that scrapes the textfile collector of a node exporter on loopback, as on a host without
+# Kubernetes. For the demo and the tests; stopped by process id. Sourced after scripts/redis.sh.
 
 PROMETHEUS_PIDS=()
 
-prometheus_says() { promtool query instant "$PROMETHEUS" "$1" 2>/dev/null; }
-# Scraped: the collector itself reports that it read its folder without an error.
-prometheus_scrapes() { [[ $(prometheus_says 'node_textfile_scrape_error == 0') == *'=> 0 '* ]]; }
+prometheus_query() { promtool query instant "$PROMETHEUS" "$1" 2>/dev/null; }
+# The collector reports that it read its folder without an error.
+prometheus_scrapes() { [[ $(prometheus_query 'node_textfile_scrape_error == 0') == *'=> 0 '* ]]; }
 one_is_gone() {
   local pid
   for pid in "${PROMETHEUS_PIDS[@]}"; do ! kill -0 "$pid" 2>/dev/null && return; done
@@ -15,14 +15,14 @@ one_is_gone() {
 }
 scrapes_or_one_is_gone() { prometheus_scrapes || one_is_gone; }
 
-# start_prometheus DIR FOLDER [RULE-FILE...]: what *.prom files in FOLDER say is asked for at $PROMETHEUS within seconds.
-# Fails when that did not come about; what they say is in DIR.
+# start_prometheus DIR FOLDER [RULE-FILE...]: the Prometheus at $PROMETHEUS scrapes the *.prom files in FOLDER within
+# seconds. Fails when it does not; the logs are in DIR.
 start_prometheus() {
   local dir=$1 folder=$2 tries files_port port rules
   shift 2
   mkdir -p "$dir"
   rules=$(printf "'%s'," "$@")
-  for tries in 1 2 3 4 5; do  # somebody else may have taken a port meanwhile
+  for tries in 1 2 3 4 5; do  # another program may have taken a port meanwhile
     files_port=$(free_port) port=$(free_port)
     cat >"$dir/prometheus.yaml" <<YAML
 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}

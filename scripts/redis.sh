@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Throw-away Redis servers and their certificates, for the demo, the benchmark and the tests of the binary.
-# Everything lives in a folder given by the caller; servers are stopped by their process id. Sourced, never run.
+# Temporary Redis servers and their certificates, for the demo, the benchmark and the tests of the binary.
+# All files are in a folder of the caller; servers are stopped by their process id. Sourced.
 
 REDIS_PIDS=()
 
@@ -15,7 +15,7 @@ make_certificates() {
   esac
   mkdir -p "$dir"
   {
-    openssl req -x509 "${algorithm[@]}" -nodes -days 2 -subj "/CN=throw-away CA" -keyout "$dir/ca.key" -out "$dir/ca.pem"
+    openssl req -x509 "${algorithm[@]}" -nodes -days 2 -subj "/CN=temporary CA" -keyout "$dir/ca.key" -out "$dir/ca.pem"
     for who in server client; do
       openssl req "${algorithm[@]}" -nodes -subj "/CN=$who" -keyout "$dir/$who.key" -out "$dir/$who.csr"
       openssl x509 -req -in "$dir/$who.csr" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -CAcreateserial -days 2 \
@@ -25,7 +25,7 @@ make_certificates() {
   } >"$dir/openssl.log" 2>&1 || { cat "$dir/openssl.log" >&2; return 1; }
 }
 
-# A port below the range the kernel hands out to outgoing connections, with nobody on it now.
+# A free port below the range that the kernel uses for outgoing connections.
 free_port() {
   local port
   while :; do
@@ -37,7 +37,7 @@ free_port() {
   done
 }
 
-# A server that asks for a password answers, too.
+# The reply NOAUTH also shows that the server is running.
 answers() {
   case $(redis-cli -s "$1" ping 2>&1) in
     PONG* | *NOAUTH*) return 0 ;;
@@ -46,8 +46,8 @@ answers() {
 }
 answers_or_is_gone() { answers "$1" || ! kill -0 "$2" 2>/dev/null; }
 
-# start_redis DIR [REDIS-OPTION...]: a server on 127.0.0.1, and on DIR/redis.sock for redis-cli. Sets REDIS_PORT, REDIS_PID.
-# A TLS server is one whose options name certificates: then the port speaks TLS only.
+# start_redis DIR [REDIS-OPTION...]: starts a server on 127.0.0.1, and on DIR/redis.sock for redis-cli. Sets REDIS_PORT
+# and REDIS_PID. With options for certificates, the port accepts TLS only.
 start_redis() {
   local dir=$1 tries port_option=--port
   shift
@@ -66,7 +66,7 @@ start_redis() {
     fi
     kill "$REDIS_PID" 2>/dev/null || true
   done
-  echo "redis-server does not start ($tries tries); its log:" >&2
+  echo "redis-server did not start ($tries attempts); its log:" >&2
   cat "$dir/redis.log" >&2
   return 1
 }

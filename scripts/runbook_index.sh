@@ -7,9 +7,9 @@ cat <<'TEXT'
 <!-- Rendered from charts/cronlatch/rules/alerts.yaml by `./dev gen`. Do not edit. -->
 # Runbooks
 
-One page for each alert: what it means, what to look at, what to do. `threshold`, `for` and the severity are the chart's values
-`prometheusRule.alerts.<name>`; an alert without a number has nothing to set. How they belong together, and which of them
-silence others: [operations.md](../operations.md#alerts).
+Each alert has a runbook: its meaning, the diagnosis, the resolution. The chart value `prometheusRule.alerts.<name>` sets
+`threshold`, `for` and the severity. An alert without a number in the column `threshold` has no threshold.
+Dependencies between alerts and their inhibition: [operations.md](../operations.md#alerts).
 
 | alert | severity | for | threshold | summary |
 | --- | --- | --- | --- | --- |

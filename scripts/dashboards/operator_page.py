@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# "Cronlatch / Operator": whether the operator does its work: admissions, store, leader, certificates, the processes.
-from parts import OWN, dashboard, panel, queries, query, row, series, stat, steps, timeline, variable, words
+# "Cronlatch / Operator": state of the operator: admission, store, leader, certificates, processes.
+from parts import OWN, dashboard, panel, queries, query, row, series, stat, steps, timeline, value_texts, variable
 
-OURS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev"'
+WEBHOOKS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev"'
 CONDITIONS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev|cronlatch-.+"'
 PROBLEM = steps((None, "green"), (1, "red"))
 
@@ -12,7 +12,7 @@ def rate(metric, by, matchers=OWN):
 
 
 def quantiles(metric):
-    """Of a histogram: the middle and the slowest in a hundred."""
+    """The median and the 99th percentile of a histogram."""
     return [(f"histogram_quantile({q}, {rate(metric + '_bucket', 'le')})", name) for q, name in ((0.5, "p50"), (0.99, "p99"))]
 
 
@@ -22,20 +22,20 @@ def in_a_day(metric, of_replicas):
 
 def status():
     return [
-        row("Now"),
-        stat("Replicas", "Replicas of the operator that are scraped; each answers admissions.", f"count(cronlatch_build_info{{{OWN}}}) or vector(0)",
+        row("Status"),
+        stat("Replicas", "Replicas of the operator that are scraped. Each replica answers admission requests.", f"count(cronlatch_build_info{{{OWN}}}) or vector(0)",
              thresholds=steps((None, "red"), (1, "orange"), (2, "green")), size=(3, 4), runbooks=["CronlatchDown"]),
-        stat("Leaders", "Replicas that lead, in each cluster: one.", f"max(sum by (cluster) (cronlatch_leader{{{OWN}}}))",
+        stat("Leaders", "Replicas that are the leader, for each cluster. The expected value is 1.", f"max(sum by (cluster) (cronlatch_leader{{{OWN}}}))",
              thresholds=steps((None, "red"), (1, "green"), (2, "red")), size=(3, 4), runbooks=["CronlatchNoLeader"]),
-        stat("Reach the store", "Replicas whose last question to the store was answered.", f"sum(cronlatch_store_up{{{OWN}}})",
+        stat("Store connected", "Replicas whose last request to the store succeeded.", f"sum(cronlatch_store_up{{{OWN}}})",
              thresholds=steps((None, "red"), (1, "green")), size=(3, 4), runbooks=["CronlatchRedisDown"]),
-        stat("Certificate ends in", "Time until the first certificate in use ends.", f"min(cronlatch_certificate_expiry_timestamp_seconds{{{OWN}}}) - time()", unit="s",
+        stat("Certificate expires in", "Time until the first certificate in use expires.", f"min(cronlatch_certificate_expiry_timestamp_seconds{{{OWN}}}) - time()", unit="s",
              thresholds=steps((None, "red"), (86400, "orange"), (604800, "green")), size=(4, 4), runbooks=["CronlatchCertificateExpiring"]),
-        stat("Invalid CronJobs", "CronJobs whose annotations cannot be understood; their Jobs are refused.",
+        stat("Invalid CronJobs", "CronJobs with invalid annotations; their Jobs are refused.",
              f'sum(max by (cluster) (cronlatch_gated_cronjobs{{{OWN}, state="invalid"}}))', thresholds=PROBLEM, size=(3, 4), runbooks=["CronlatchInvalidConfiguration"]),
-        stat("Ungated Jobs, 24 h", "Jobs that ask for a lock and run without one, in a day: none.", in_a_day("cronlatch_ungated_jobs_total", "sum"), thresholds=PROBLEM,
+        stat("Ungated Jobs, 24 h", "Jobs within one day that request a lock and run without it. The expected value is 0.", in_a_day("cronlatch_ungated_jobs_total", "sum"), thresholds=PROBLEM,
              size=(4, 4), kind="instant", runbooks=["CronlatchUngatedJobStarted"]),
-        stat("Store resets, 24 h", "Locks whose counters began anew in a day: the store was flushed or lost its data. Each replica sees them.", in_a_day("cronlatch_store_resets_total", "max"),
+        stat("Store resets, 24 h", "Locks whose counters were reset within one day: the store was flushed or lost its data. Each replica counts them.", in_a_day("cronlatch_store_resets_total", "max"),
              thresholds=steps((None, "green"), (1, "orange")), size=(4, 4), kind="instant", runbooks=["CronlatchCountersReset"]),
     ]
 
@@ -43,14 +43,14 @@ def status():
 def admission():
     return [
         row("Admission"),
-        series("Reviews", "Admission reviews that the operator answered, by resource and answer.",
+        series("Admission reviews", "Admission reviews that the operator answered, by resource and result.",
                queries((rate("cronlatch_admission_requests_total", "resource, result"), "{{resource}} {{result}}")), unit="reqps", size=(8, 8)),
-        series("Time to answer", "From a complete request to its answer, without the network.", queries(*quantiles("cronlatch_admission_duration_seconds")),
+        series("Admission latency", "Time from a complete request to its response, without the network.", queries(*quantiles("cronlatch_admission_duration_seconds")),
                unit="s", size=(8, 8)),
-        series("Seen by the API server", "Refusals and failed calls of our webhooks, CronJobs that were let through unseen, and match conditions that could not be "
-               "evaluated. Needs the API server's own metrics; no_error is an answer of ours.", queries(
-                   (rate("apiserver_admission_webhook_rejection_count", "error_type", OURS), "refused: {{error_type}}"),
-                   (f'{rate("apiserver_admission_webhook_fail_open_count", "cluster", OURS)} or vector(0)', "failed open"),
+        series("API server metrics", "Refusals by the webhooks, failed calls to them, CronJobs that were admitted without them, and match conditions that could "
+               "not be evaluated. Requires the metrics of the API server. no_error is a refusal by the webhook.", queries(
+                   (rate("apiserver_admission_webhook_rejection_count", "error_type", WEBHOOKS), "refused: {{error_type}}"),
+                   (f'{rate("apiserver_admission_webhook_fail_open_count", "cluster", WEBHOOKS)} or vector(0)', "failed open"),
                    (f'{rate("apiserver_admission_match_condition_evaluation_errors_total", "cluster", CONDITIONS)} or vector(0)', "condition errors")),
                unit="cps", size=(8, 8), runbooks=["CronlatchWebhookFailing", "CronlatchWebhookFailOpen", "CronlatchMatchConditionErrors"]),
     ]
@@ -59,9 +59,9 @@ def admission():
 def images():
     return [
         row("Images of containers without a command"),
-        series("Look-ups", "How it was found out what an image runs: told by the image index, remembered (cache), asked of its registry, or not at all (error).",
+        series("Image lookups", "Source of the command of an image: the image index, the cache, its registry, or none (error).",
                queries((rate("cronlatch_entrypoint_lookups_total", "result"), "{{result}}")), unit="cps", size=(12, 7)),
-        series("Time a registry takes", "One look-up of one image, failures included. Admissions do not wait for those that look ahead.",
+        series("Registry latency", "Duration of the lookup of one image, failures included. Admission does not wait for lookups that are made in advance.",
                queries(*quantiles("cronlatch_entrypoint_lookup_duration_seconds")), unit="s", size=(12, 7)),
     ]
 
@@ -69,35 +69,35 @@ def images():
 def store():
     return [
         row("Store"),
-        timeline("Store, as each replica sees it", "Whether the last question of the replica was answered.",
+        timeline("Store availability by replica", "Whether the replica's last request to the store succeeded.",
                  queries((f"max by (cluster, instance, endpoint) (cronlatch_store_up{{{OWN}}})", "{{instance}}: {{endpoint}}")), size=(12, 7),
-                 mappings=words(_0=("down", "red"), _1=("up", "green")), runbooks=["CronlatchRedisDown"]),
-        series("Time the store takes", "Duration of the operator's questions to the store.", queries(*quantiles("cronlatch_store_command_duration_seconds")), unit="s", size=(12, 7)),
+                 mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), runbooks=["CronlatchRedisDown"]),
+        series("Store latency", "Duration of the operator's requests to the store.", queries(*quantiles("cronlatch_store_command_duration_seconds")), unit="s", size=(12, 7)),
     ]
 
 
 def leading():
     return [
         row("Leader and certificates"),
-        timeline("Leader", "Which replica leads.", queries((f"max by (cluster, instance) (cronlatch_leader{{{OWN}}})", "{{instance}}")), size=(8, 7),
-                 mappings=words(_0=("follows", "transparent"), _1=("leads", "blue")), runbooks=["CronlatchNoLeader"]),
-        series("CronJobs by state", "CronJobs that ask for a lock: gated, pending (what the leader has yet to mirror), invalid.",
+        timeline("Leader", "The replica that is the leader.", queries((f"max by (cluster, instance) (cronlatch_leader{{{OWN}}})", "{{instance}}")), size=(8, 7),
+                 mappings=value_texts(_0=("follower", "transparent"), _1=("leader", "blue")), runbooks=["CronlatchNoLeader"]),
+        series("CronJobs by state", "CronJobs that request a lock: gated, pending (the annotations are not yet in the Job template), invalid.",
                queries((f"sum by (state) (max by (cluster, state) (cronlatch_gated_cronjobs{{{OWN}}}))", "{{state}}")), size=(8, 7)),
-        series("Certificates end in", "Time until each certificate in use ends; it is renewed long before.",
+        series("Certificates expire in", "Time until each certificate in use expires. Certificates are renewed long before that.",
                queries((f"min by (cluster, use) (cronlatch_certificate_expiry_timestamp_seconds{{{OWN}}}) - time()", "{{use}}")), unit="s", size=(8, 7),
                runbooks=["CronlatchCertificateExpiring"]),
     ]
 
 
 def processes():
-    # Every program exports these names: only ours count.
-    ours = f"on (cluster, job, instance) group_left () max by (cluster, job, instance) (cronlatch_build_info{{{OWN}}})"
+    # Every program exports these names. The join selects the operator's processes.
+    operators = f"on (cluster, job, instance) group_left () max by (cluster, job, instance) (cronlatch_build_info{{{OWN}}})"
     of_versions = f"on (cluster, job, instance) group_left (version) max by (cluster, job, instance, version) (cronlatch_build_info{{{OWN}}})"
 
     def each(value):
-        return f"max by (cluster, instance) ({value} * {ours})"
+        return f"max by (cluster, instance) ({value} * {operators})"
 
-    table = panel("table", "What runs", "Version of each replica, and when it started.", [
+    table = panel("table", "Versions", "Version and start time of each replica.", [
         query(f"max by (cluster, instance, version) (process_start_time_seconds{{{OWN}}} * {of_versions}) * 1000", "", "table")], (6, 7),
                   unit="dateTimeAsIso", options={"showHeader": True, "cellHeight": "sm", "footer": {"show": False}})
     table["transformations"] = [{"id": "organize", "options": {
@@ -108,13 +108,13 @@ def processes():
         series("CPU", "Processor time of each replica, in cores.",
                queries((each(f"rate(process_cpu_seconds_total{{{OWN}}}[$__rate_interval])"), "{{instance}}")), unit="percentunit", size=(6, 7)),
         series("Memory", "Resident memory of each replica.", queries((each(f"process_resident_memory_bytes{{{OWN}}}"), "{{instance}}")), unit="bytes", size=(6, 7)),
-        series("File descriptors", "Open descriptors of each replica, as a part of those that it may open.",
+        series("File descriptors", "Open descriptors of each replica, as a share of its limit.",
                queries((each(f"process_open_fds{{{OWN}}} / process_max_fds{{{OWN}}}"), "{{instance}}")), unit="percentunit", size=(6, 7)),
         table,
     ]
 
 
 def page():
-    return dashboard("cronlatch-operator", "Cronlatch / Operator", "Whether the operator does its work: admissions, store, leader, certificates, processes.",
+    return dashboard("cronlatch-operator", "Cronlatch / Operator", "State of the operator: admission, store, leader, certificates, processes.",
                      [variable("job", "Scrape job", 'label_values(cronlatch_build_info{cluster=~"$cluster"}, job)')], [],
                      status() + admission() + images() + store() + leading() + processes())

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# What dashboards are made of, in Grafana's JSON: panels, variables, and the PromQL that every ledger query needs. Used by
-# generate.py; the pages themselves are overview.py and operator_page.py.
+# Parts of a dashboard as Grafana's JSON: panels, variables, and the PromQL for lock statistics. Used by overview.py and
+# operator_page.py, which contain the pages.
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-# One operator's own series, and the ledger's. The ledger is shown by whoever leads, in every cluster that shares the store.
+# Matchers of the operator's own series, and of the lock statistics. The leader of each cluster that shares the store
+# exports these.
 OWN = 'job=~"$job", cluster=~"$cluster"'
-PICKED = OWN + ', namespace=~"$namespace", cronjob=~"$cronjob", lock=~"$lock"'
+SELECTED = OWN + ', namespace=~"$namespace", cronjob=~"$cronjob", lock=~"$lock"'
 BY = "namespace, cronjob, lock"
 
 
-def ledger(metric, more_labels="", matchers=""):
-    """The one truth about a ledger's series, whoever exports it."""
+def lock_statistic(metric, more_labels="", matchers=""):
+    """The maximum of a lock statistic over all its exporters: the value in the store."""
     labels = BY + (", " + more_labels if more_labels else "")
-    return f"max by ({labels}) ({metric}{{{PICKED}{', ' + matchers if matchers else ''}}})"
+    return f"max by ({labels}) ({metric}{{{SELECTED}{', ' + matchers if matchers else ''}}})"
 
 
-def grown(metric, window="$__rate_interval:", more_labels="", matchers=""):
-    return f"increase({ledger(metric, more_labels, matchers)}[{window}])"
+def increase_of(metric, window="$__rate_interval:", more_labels="", matchers=""):
+    return f"increase({lock_statistic(metric, more_labels, matchers)}[{window}])"
 
 
 def query(expr, legend="", kind="range", ref="A"):
@@ -36,12 +37,12 @@ def runbook(alert):
 
 
 def steps(*pairs):
-    """steps((None, "green"), (1, "red")): the colour from each value on."""
+    """steps((None, "green"), (1, "red")): the color for values from each limit."""
     return {"mode": "absolute", "steps": [{"value": value, "color": color} for value, color in pairs]}
 
 
-def words(**by_value):
-    """words(_0=("down", "red"), _1=("up", "green"))"""
+def value_texts(**by_value):
+    """value_texts(_0=("down", "red"), _1=("up", "green"))"""
     options = {key[1:]: {"text": text, "color": color, "index": i} for i, (key, (text, color)) in enumerate(by_value.items())}
     return [{"type": "value", "options": options}]
 
@@ -68,7 +69,7 @@ def series(title, description, targets, size=(12, 8), stacked=False, **more):
     options = {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True}, "tooltip": {"mode": "multi", "sort": "desc"}}
     drawn = panel("timeseries", title, description, targets, size, options=options, custom=custom, min=0, **more)
     if stacked:
-        drawn["interval"] = "1h"  # a bar is an hour, and no run stands in two of them
+        drawn["interval"] = "1h"  # each bar covers one hour, so that no run is counted in two bars
     return drawn
 
 
@@ -87,8 +88,8 @@ def row(title):
     return {"type": "row", "title": title, "collapsed": False, "panels": [], "size": (24, 1)}
 
 
-def laid_out(panels):
-    """Left to right, top to bottom, in a grid 24 wide."""
+def positioned(panels):
+    """Positions: left to right, top to bottom, in a grid of 24 columns."""
     x = y = height = 0
     for number, one in enumerate(panels, 1):
         wide, high = one.pop("size")
@@ -117,5 +118,5 @@ def dashboard(uid, title, description, variables, annotations, panels):
         "annotations": {"list": annotations},
         "links": [{"type": "dashboards", "title": "Cronlatch", "tags": ["cronlatch"], "asDropdown": False, "includeVars": True, "keepTime": True},
                   {"type": "link", "title": "Runbooks", "url": "${runbooks}/README.md", "targetBlank": True, "icon": "doc"}],
-        "panels": laid_out(panels),
+        "panels": positioned(panels),
     }

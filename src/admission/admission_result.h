@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an admission decides, before it is put into an AdmissionReview; and who decides it.
+// The decision about one admission request, before it becomes an AdmissionReview.
 #pragma once
 
 #include <string>
@@ -14,24 +14,24 @@ namespace cronlatch::op {
 struct AdmissionResult {
   enum class Kind { allowed, denied, error };
   Kind kind = Kind::allowed;
-  kube::Json patch = kube::Json::array();  // JSON patch; empty: as it is
+  kube::Json patch = kube::Json::array();  // JSON patch; empty: the object is not changed
   std::vector<std::string> warnings;
   std::string message;  // of a denial or an error
 };
 
-// What of a request matters. `object` has its namespace filled in.
-// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and throws nothing
-struct Admission {
+// The request. `object` has its namespace set.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
+struct AdmissionRequest {
   kube::Json object;
-  const kube::Json* before = nullptr;  // of an update
+  const kube::Json* before = nullptr;  // UPDATE: the object as it was
   std::string operation;               // CREATE, UPDATE, ...
   std::string namespace_name;
 };
 
-// Both leave `object` as it would be after the patch, or nearly so.
-AdmissionResult admit_cronjob(Admission& request, const Settings& settings,
+// Both may apply the patch to `object`.
+AdmissionResult admit_cronjob(AdmissionRequest& request, const Settings& settings,
                               const EntrypointSource& images);
-AdmissionResult admit_job(Admission& request, const Settings& settings,
+AdmissionResult admit_job(AdmissionRequest& request, const Settings& settings,
                           const EntrypointSource& images);
 
 }  // namespace cronlatch::op

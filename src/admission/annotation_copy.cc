@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys below spec.jobTemplate are copies of ours, and which the user wrote there, is the
-// whole difficulty: a copy follows its source, and what the user wrote is never touched.
+// An annotation of spec.jobTemplate is either a copy or the user's own. A copy follows its source;
+// the user's own is never changed.
 #include "admission/annotation_copy.h"
 
 #include <algorithm>
 
 #include "admission/annotations.h"
-#include "admission/job_shapes.h"
+#include "admission/job_restrictions.h"
 #include "admission/lock_request.h"
 #include "base/text.h"
 #include "labels/names.h"
@@ -16,7 +16,7 @@ namespace {
 
 using kube::Json;
 
-constexpr std::string_view kOurFieldManager = "cronlatch";
+constexpr std::string_view kFieldManager = "cronlatch";
 
 const Json* template_annotations(const Json& cronjob) {
   return kube::find(cronjob, {"spec", "jobTemplate", "metadata", "annotations"});
@@ -32,28 +32,28 @@ bool has_copy(const Json& cronjob, const std::string& name) {
   return all != nullptr && kube::find(*all, {name}) != nullptr;
 }
 
-// Server-side apply notes who wrote which field, as kubectl apply notes the whole manifest. Our
-// mark is in no manifest, so whoever owns the key and not the mark wrote the key himself.
+// Server-side apply records the manager of each field. No user's manifest has
+// cronlatch.dev/mirrored, so a manager that owns the key without it wrote the key itself.
 bool applied_by_another(const Json& cronjob, const std::string& name) {
   const Json* const entries = kube::find(cronjob, {"metadata", "managedFields"});
   if (entries == nullptr || !entries->is_array()) return false;
   return std::any_of(entries->begin(), entries->end(), [&](const Json& entry) {
     if (kube::string_at(entry, {"operation"}) != "Apply" ||
-        kube::string_at(entry, {"manager"}) == kOurFieldManager)
+        kube::string_at(entry, {"manager"}) == kFieldManager)
       return false;
     const Json* const owned =
         kube::find(entry, {"fieldsV1", "f:spec", "f:jobTemplate", "f:metadata", "f:annotations"});
     return owned != nullptr && kube::find(*owned, {"f:" + name}) != nullptr &&
-           kube::find(*owned, {"f:" + std::string(kMirroredAnnotation)}) == nullptr;
+           kube::find(*owned, {"f:" + std::string(kCopiedKeysAnnotation)}) == nullptr;
   });
 }
 
-// The keys in the template that are copies of ours.
-std::vector<std::string> copies(const Json& cronjob) {
-  std::vector<std::string> keys = listed_keys(copy_at(cronjob, std::string(kMirroredAnnotation)));
-  const std::string noted = kube::string_at(
+// The keys in the Job template that are copies. A key in kubectl's last applied manifest is not.
+std::vector<std::string> keys_of_copies(const Json& cronjob) {
+  std::vector<std::string> keys = copied_keys(copy_at(cronjob, std::string(kCopiedKeysAnnotation)));
+  const std::string applied = kube::string_at(
       cronjob, {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"});
-  const Result<Json> manifest = kube::parse_json(noted.empty() ? "null" : noted);
+  const Result<Json> manifest = kube::parse_json(applied.empty() ? "null" : applied);
   std::erase_if(keys, [&](const std::string& key) {
     const std::string name = std::string(kPrefix) + key;
     return (manifest.ok() && has_copy(*manifest, name)) || applied_by_another(cronjob, name);
@@ -61,18 +61,17 @@ std::vector<std::string> copies(const Json& cronjob) {
   return keys;
 }
 
-// Has this update changed the copy to something that we would not write? Then it is the user's from
-// now on. (What we would write it already says when another hook has us asked a second time.)
+// Whether this update changed the copy to another value than the wanted one. Then it is the user's
+// from now on. (The wanted value is there when this webhook is called a second time for a request.)
 bool is_edited(const Json& cronjob, const Json& before, const std::string& name,
-               const AnnotationCopy& annotation_copy) {
+               const AnnotationCopy& copy) {
   if (!has_copy(before, name) || !has_copy(cronjob, name)) return false;
   const std::string now = copy_at(cronjob, name);
-  const auto wanted = annotation_copy.wanted.find(name);
-  return now != copy_at(before, name) &&
-         (wanted == annotation_copy.wanted.end() || wanted->second != now);
+  const auto wanted = copy.wanted.find(name);
+  return now != copy_at(before, name) && (wanted == copy.wanted.end() || wanted->second != now);
 }
 
-// How long a run of a CronJob with Replace waits, and where that comes from.
+// How long a run of a CronJob with Replace waits, and the source of that limit.
 struct ReplaceWait {
   Millis limit;
   const char* source;
@@ -84,13 +83,13 @@ ReplaceWait replace_wait(const Json& cronjob, const LockRequest& request) {
   const Json* const job_template = kube::find(cronjob, {"spec", "jobTemplate"});
   const std::optional<Millis> deadline =
       job_template == nullptr ? std::nullopt : active_deadline(*job_template);
-  // A longer wait would end with the Job's deadline, which does not name the lock.
+  // A longer wait would end at the Job's deadline, whose reason does not name the lock.
   if (deadline && two_leases >= *deadline)
-    return {wait_within(*deadline), "half of activeDeadlineSeconds"};
-  return {two_leases, "two leases"};
+    return {max_wait_within(*deadline), "half of activeDeadlineSeconds"};
+  return {two_leases, "twice the ttl"};
 }
 
-// Replace stops the predecessor while the new run starts: a skip would leave neither.
+// Replace stops the previous run when it starts the new one: a skip would leave no run.
 void add_for_replace(const Json& cronjob, const LockRequest& request,
                      std::map<std::string, std::string>& wanted,
                      std::vector<std::string>& warnings) {
@@ -102,10 +101,10 @@ void add_for_replace(const Json& cronjob, const LockRequest& request,
     wanted["wait-timeout"] = show_duration(wait.limit);
   const std::string limit =
       wait.limit.count() == 0 ? "without a limit" : "at most " + show_duration(wait.limit);
-  warnings.push_back("spec.concurrencyPolicy: Replace: a run waits for the lock, " + limit + " (" +
-                     wait.source +
-                     "), because its predecessor is being stopped and a skip would leave no run; "
-                     "cronlatch.dev/on-busy and cronlatch.dev/wait-timeout change it");
+  warnings.push_back("spec.concurrencyPolicy: with Replace a run waits for the lock, " + limit +
+                     " (" + wait.source +
+                     "), because a skip would leave no run; to change this, write "
+                     "cronlatch.dev/on-busy or cronlatch.dev/wait-timeout");
 }
 
 std::string joined_keys(const std::map<std::string, std::string>& values) {
@@ -114,80 +113,76 @@ std::string joined_keys(const std::map<std::string, std::string>& values) {
   return keys;
 }
 
-// From what is wanted to what must change.
-void compare(const Json& cronjob, const std::map<std::string, std::string>& values,
-             const std::vector<std::string>& ours, AnnotationCopy& annotation_copy) {
-  for (const auto& [key, value] : values)
-    annotation_copy.wanted[std::string(kPrefix) + key] = value;
-  if (!values.empty())
-    annotation_copy.wanted[std::string(kMirroredAnnotation)] = joined_keys(values);
-  for (const auto& [name, value] : annotation_copy.wanted)
-    if (!has_copy(cronjob, name) || copy_at(cronjob, name) != value)
-      annotation_copy.set[name] = value;
-  for (const std::string& key : ours) {
+// Sets what must change to get the wanted annotations.
+void set_changes(const Json& cronjob, const std::map<std::string, std::string>& values,
+                 const std::vector<std::string>& copies, AnnotationCopy& copy) {
+  for (const auto& [key, value] : values) copy.wanted[std::string(kPrefix) + key] = value;
+  if (!values.empty()) copy.wanted[std::string(kCopiedKeysAnnotation)] = joined_keys(values);
+  for (const auto& [name, value] : copy.wanted)
+    if (!has_copy(cronjob, name) || copy_at(cronjob, name) != value) copy.set[name] = value;
+  for (const std::string& key : copies) {
     const std::string name = std::string(kPrefix) + key;
-    if (values.count(key) == 0 && has_copy(cronjob, name)) annotation_copy.remove.push_back(name);
+    if (values.count(key) == 0 && has_copy(cronjob, name)) copy.remove.push_back(name);
   }
-  const std::string mark(kMirroredAnnotation);
-  if (values.empty() && has_copy(cronjob, mark)) annotation_copy.remove.push_back(mark);
+  const std::string mark(kCopiedKeysAnnotation);
+  if (values.empty() && has_copy(cronjob, mark)) copy.remove.push_back(mark);
 }
 
-void warn(const Annotations& all, Gate gate, AnnotationCopy& annotation_copy) {
+void warn(const Annotations& all, Gate gate, AnnotationCopy& copy) {
   const std::string lock(kLockAnnotation);
   if (gate != Gate::absent) return;
-  if (std::find(annotation_copy.remove.begin(), annotation_copy.remove.end(), lock) !=
-      annotation_copy.remove.end())
-    annotation_copy.warnings.push_back(lock + " was removed: the runs are no longer gated");
+  if (std::find(copy.remove.begin(), copy.remove.end(), lock) != copy.remove.end())
+    copy.warnings.push_back(lock + " was removed: new Jobs of this CronJob are not gated");
   else if (!all.empty())
-    annotation_copy.warnings.push_back(all.begin()->second.where + ": does nothing without " +
-                                       example_of("lock"));
+    copy.warnings.push_back(all.begin()->second.where + ": has no effect without " +
+                            example_of("lock"));
 }
 
-// With `ours` as the copies that may be overwritten and removed.
+// `copies` are the keys that may be overwritten and removed.
 Result<AnnotationCopy> plan(const Json& cronjob, const Settings& settings,
-                            const std::vector<std::string>& ours) {
+                            const std::vector<std::string>& copies) {
   Findings findings;
   Annotations sources = annotations_at(cronjob, {"metadata"}, "metadata", findings);
   merge(sources,
         annotations_at(cronjob, {"spec", "jobTemplate", "spec", "template", "metadata"},
                        "spec.jobTemplate.spec.template.metadata", findings),
         findings);
-  merge(sources, selected(settings, cronjob, findings), findings);
-  Annotations native = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
-                                      "spec.jobTemplate.metadata", findings);
-  for (const std::string& key : ours) native.erase(key);
+  merge(sources, selected_annotations(settings, cronjob, findings), findings);
+  Annotations own = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
+                                   "spec.jobTemplate.metadata", findings);
+  for (const std::string& key : copies) own.erase(key);
 
   Annotations all = sources;
-  merge(all, native, findings);
+  merge(all, own, findings);
   const LockRequest request = read_lock_request(
       all, settings, kube::string_at(cronjob, {"metadata", "namespace"}), findings);
   if (!findings.empty()) return findings.error();
 
-  AnnotationCopy annotation_copy;
+  AnnotationCopy copy;
   std::map<std::string, std::string> values;
   if (request.gate != Gate::absent) {
     for (const auto& [key, annotation] : sources)
-      if (native.count(key) == 0) values[key] = annotation.value;
-    add_for_replace(cronjob, request, values, annotation_copy.warnings);
+      if (own.count(key) == 0) values[key] = annotation.value;
+    add_for_replace(cronjob, request, values, copy.warnings);
   }
-  annotation_copy.gated = request.gate == Gate::on;
-  compare(cronjob, values, ours, annotation_copy);
-  warn(all, request.gate, annotation_copy);
-  return annotation_copy;
+  copy.gated = request.gate == Gate::on;
+  set_changes(cronjob, values, copies, copy);
+  warn(all, request.gate, copy);
+  return copy;
 }
 
 }  // namespace
 
-Result<AnnotationCopy> annotation_copy(const Json& cronjob, const Json* before,
-                                       const Settings& settings) {
-  std::vector<std::string> ours = copies(cronjob);
-  Result<AnnotationCopy> planned = plan(cronjob, settings, ours);
+Result<AnnotationCopy> plan_annotation_copy(const Json& cronjob, const Json* before,
+                                            const Settings& settings) {
+  std::vector<std::string> copies = keys_of_copies(cronjob);
+  Result<AnnotationCopy> planned = plan(cronjob, settings, copies);
   if (!planned.ok() || before == nullptr) return planned;
   const auto edited = [&](const std::string& key) {
     return is_edited(cronjob, *before, std::string(kPrefix) + key, *planned);
   };
-  if (std::erase_if(ours, edited) == 0) return planned;
-  return plan(cronjob, settings, ours);
+  if (std::erase_if(copies, edited) == 0) return planned;
+  return plan(cronjob, settings, copies);
 }
 
 }  // namespace cronlatch::op

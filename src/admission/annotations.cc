@@ -15,12 +15,12 @@ namespace {
 
 using kube::Json;
 
-struct Extra {
+struct ExtraKey {
   std::string_view key;
   std::string_view example;
 };
-// In the order of the contract's table.
-constexpr std::array<Extra, 6> kExtras = {{
+// The annotations that are not options.
+constexpr std::array<ExtraKey, 6> kExtraKeys = {{
     {"lock-scope", "namespace"},
     {"once-per-schedule", "true"},
     {"container", "main"},
@@ -28,13 +28,14 @@ constexpr std::array<Extra, 6> kExtras = {{
     {"store-secret", "cronlatch-store"},
     {"alert-after", "26h"},
 }};
-// Written by us: never read as a wish, never refused.
-constexpr std::array<std::string_view, 3> kOurs = {"injected", "mirrored", "command-from"};
+// Written by the operator: ignored when they are read.
+constexpr std::array<std::string_view, 3> kWrittenByOperator = {"injected", "mirrored",
+                                                                "command-from"};
 
 std::string with_prefix(std::string_view key) { return std::string(kPrefix) + std::string(key); }
 
 std::string value_example(std::string_view key) {
-  for (const Extra& extra : kExtras)
+  for (const ExtraKey& extra : kExtraKeys)
     if (extra.key == key) return std::string(extra.example);
   if (key == "lock") return "true";
   const Option* const option = find_option(key);
@@ -57,12 +58,11 @@ std::string_view nearest_annotation(std::string_view wrong) {
   };
   for (const Option& option : option_table())
     if (option.annotatable) consider(option.key);
-  for (const Extra& extra : kExtras) consider(extra.key);
+  for (const ExtraKey& extra : kExtraKeys) consider(extra.key);
   return best;
 }
 
-// The name, or one like that which the API server will make of generateName: a prefix and five
-// letters.
+// The name. With generateName, a name of the same length: the API server appends five characters.
 std::string name_of(const Json& cronjob) {
   const std::string name = kube::string_at(cronjob, {"metadata", "name"});
   const std::string prefix = kube::string_at(cronjob, {"metadata", "generateName"});
@@ -75,31 +75,34 @@ bool matches(const Selection& selection, const Json& cronjob) {
   const std::string name = name_of(cronjob);
   if (!selection.name.empty() && fnmatch(selection.name.c_str(), name.c_str(), 0) != 0)
     return false;
-  return std::all_of(selection.labels.begin(), selection.labels.end(), [&](const auto& wanted) {
-    const Json* const label = labels == nullptr ? nullptr : kube::find(*labels, {wanted.first});
-    return label != nullptr && label->is_string() && *label == wanted.second;
+  return std::all_of(selection.labels.begin(), selection.labels.end(), [&](const auto& required) {
+    const Json* const label = labels == nullptr ? nullptr : kube::find(*labels, {required.first});
+    return label != nullptr && label->is_string() && *label == required.second;
   });
 }
 
 }  // namespace
 
+Annotations read_annotations(const AnnotationValues& values, const std::string& path,
+                             Findings& findings) {
+  Annotations annotations;
+  for (const auto& [name, value] : values) {
+    const std::string key = name.substr(kPrefix.size());
+    if (std::find(kWrittenByOperator.begin(), kWrittenByOperator.end(), key) !=
+        kWrittenByOperator.end())
+      continue;
+    const std::string where = path + ".annotations[" + printable(name, 200) + "]";
+    if (value)
+      annotations[key] = {*value, where};
+    else
+      findings.add(where, "the value is not a string", "write " + example_of(key));
+  }
+  return annotations;
+}
+
 Annotations annotations_at(const Json& object, std::initializer_list<std::string_view> at,
                            const std::string& path, Findings& findings) {
-  Annotations found;
-  const Json* const holder = kube::find(object, at);
-  const Json* const all = holder == nullptr ? nullptr : kube::find(*holder, {"annotations"});
-  if (all == nullptr || !all->is_object()) return found;
-  for (const auto& [name, value] : all->items()) {
-    if (!name.starts_with(kPrefix)) continue;
-    const std::string key = name.substr(kPrefix.size());
-    if (std::find(kOurs.begin(), kOurs.end(), key) != kOurs.end()) continue;
-    const std::string where = path + ".annotations[" + printable(name, 200) + "]";
-    if (value.is_string())
-      found[key] = {value.get<std::string>(), where};
-    else
-      findings.add(where, "the value is no string", "write " + example_of(key));
-  }
-  return found;
+  return read_annotations(annotation_values(object, at), path, findings);
 }
 
 void merge(Annotations& all, const Annotations& more, Findings& findings) {
@@ -107,13 +110,14 @@ void merge(Annotations& all, const Annotations& more, Findings& findings) {
     const auto [there, is_new] = all.try_emplace(key, annotation);
     if (!is_new && there->second.value != annotation.value)
       findings.add(annotation.where,
-                   cronlatch::quoted(annotation.value) + ", but " + there->second.where + " says " +
-                       cronlatch::quoted(there->second.value),
-                   "leave one of the two out");
+                   cronlatch::quoted(annotation.value) + " differs from " +
+                       cronlatch::quoted(there->second.value) + " in " + there->second.where,
+                   "remove one of the two");
   }
 }
 
-Annotations selected(const Settings& settings, const Json& cronjob, Findings& findings) {
+Annotations selected_annotations(const Settings& settings, const Json& cronjob,
+                                 Findings& findings) {
   Annotations all;
   for (std::size_t i = 0; i < settings.select.size(); ++i) {
     if (!matches(settings.select[i], cronjob)) continue;
@@ -126,9 +130,9 @@ Annotations selected(const Settings& settings, const Json& cronjob, Findings& fi
   return all;
 }
 
-std::vector<std::string> listed_keys(const std::string& mark) {
+std::vector<std::string> copied_keys(const std::string& value) {
   std::vector<std::string> keys;
-  std::string_view rest = mark;
+  std::string_view rest = value;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     if (end > 0) keys.emplace_back(rest.substr(0, end));
@@ -140,33 +144,34 @@ std::vector<std::string> listed_keys(const std::string& mark) {
 bool is_annotation(std::string_view key) {
   const Option* const option = find_option(key);
   if (option != nullptr) return option->annotatable;
-  return std::any_of(kExtras.begin(), kExtras.end(), [&](const Extra& e) { return e.key == key; });
+  return std::any_of(kExtraKeys.begin(), kExtraKeys.end(),
+                     [&](const ExtraKey& extra) { return extra.key == key; });
 }
 
 std::vector<std::string_view> extra_annotations() {
   std::vector<std::string_view> keys;
-  for (const Extra& extra : kExtras) keys.push_back(extra.key);
+  for (const ExtraKey& extra : kExtraKeys) keys.push_back(extra.key);
   return keys;
 }
 
 std::string example_of(std::string_view key) {
   const std::string value = value_example(key);
   if (value.empty()) return "cronlatch.dev/lock: \"true\"";
-  // YAML: what has double quotes inside is put between single ones.
+  // YAML: a value with double quotes is written in single quotes.
   const char quote = value.find('"') == std::string::npos ? '"' : '\'';
   return with_prefix(key) + ": " + quote + value + quote;
 }
 
-void find_unknown(const Annotations& annotations, Findings& findings) {
+void check_keys(const Annotations& annotations, Findings& findings) {
   for (const auto& [key, annotation] : annotations) {
     if (is_annotation(key)) continue;
     if (find_option(key) != nullptr) {
-      findings.add(annotation.where, "this option is decided by the operator, not by annotations",
-                   "leave it out");
+      findings.add(annotation.where, "the operator sets this option, an annotation cannot",
+                   "remove it");
       continue;
     }
     const std::string_view near = nearest_annotation(key);
-    findings.add(annotation.where, "there is no such annotation",
+    findings.add(annotation.where, "unknown annotation",
                  near.empty() ? "write for example " + example_of("lock")
                               : "did you mean " + example_of(near) + "?");
   }

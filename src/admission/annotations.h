@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The annotations cronlatch.dev/...: which keys exist, where they stand, what a right one looks
-// like. What they mean together is in wishes.h.
+// The annotations cronlatch.dev/...: which keys exist, where they are, and an example of each.
+// lock_request.h has what they mean together.
 #pragma once
 
 #include <initializer_list>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admission/findings.h"
+#include "admission/job_view.h"
 #include "admission/settings.h"
 #include "kube/json.h"
 
@@ -19,28 +20,33 @@ struct Annotation {
   std::string value;
   std::string where;  // metadata.annotations[cronlatch.dev/ttl]
 };
-// By key without prefix; what we write ourselves is left out.
+// By key without prefix; without those that the operator writes.
 using Annotations = std::map<std::string, Annotation, std::less<>>;
 
-// The annotations of one object; `path` is how people find it ("spec.template.metadata").
+// From the values of one object; `path` is its metadata in the user's manifest
+// ("spec.template.metadata").
+Annotations read_annotations(const AnnotationValues& values, const std::string& path,
+                             Findings& findings);
+// The same for the metadata at `at`.
 Annotations annotations_at(const kube::Json& object, std::initializer_list<std::string_view> at,
                            const std::string& path, Findings& findings);
-// Adds `more` to `all`; a key with another value there is a finding.
+// Adds `more` to `all`. The same key with different values is a finding.
 void merge(Annotations& all, const Annotations& more, Findings& findings);
-// What the platform decided for this CronJob in `select`.
-Annotations selected(const Settings& settings, const kube::Json& cronjob, Findings& findings);
+// The annotations of the setting `select` for this CronJob.
+Annotations selected_annotations(const Settings& settings, const kube::Json& cronjob,
+                                 Findings& findings);
 
-// The keys below that one of our own marks lists ("lock,ttl"), without prefix.
-std::vector<std::string> listed_keys(const std::string& mark);
+// The keys in the value of cronlatch.dev/mirrored ("lock,ttl"), without prefix.
+std::vector<std::string> copied_keys(const std::string& value);
 
 // ---- the keys ----
-// May a tenant write it?
+// Whether a tenant may write it.
 bool is_annotation(std::string_view key);
-// Keys that are no options: lock-scope, once-per-schedule, ...
+// Keys that are not options: lock-scope, once-per-schedule, ...
 std::vector<std::string_view> extra_annotations();
-// `cronlatch.dev/ttl: "2m"`: always one that is accepted.
+// `cronlatch.dev/ttl: "2m"`: always a valid value.
 std::string example_of(std::string_view key);
-// "unknown annotation; did you mean cronlatch.dev/ttl?", or why an option is no annotation.
-void find_unknown(const Annotations& annotations, Findings& findings);
+// Adds a finding for each unknown key and for each option that is not an annotation.
+void check_keys(const Annotations& annotations, Findings& findings);
 
 }  // namespace cronlatch::op

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CronJob that is applied: its annotations are checked and mirrored, and nothing else of it is
-// touched, so that GitOps tools see no drift.
+// The admission of a CronJob: checks its annotations and copies them to its Job template. It
+// changes nothing else, so that GitOps tools report no drift.
 #include <iterator>
 
 #include "admission/admission_result.h"
@@ -16,57 +16,57 @@ using kube::Json;
 
 constexpr char kTemplatePath[] = "spec.jobTemplate.";
 
-// One that the API server has yet to name: any name will do to try.
+// With generateName there is no name yet: any name is enough for the check.
 std::string name_of(const Json& cronjob) {
   const std::string name = kube::string_at(cronjob, {"metadata", "name"});
   return name.empty() ? kube::string_at(cronjob, {"metadata", "generateName"}) + "x" : name;
 }
 
-Json mirrored(Json& cronjob, const AnnotationCopy& annotation_copy) {
-  Edit edit(cronjob);
+Json copy_annotations(Json& cronjob, const AnnotationCopy& annotation_copy) {
+  PatchBuilder patch(cronjob);
   const std::string annotations = json_pointer({"spec", "jobTemplate", "metadata", "annotations"});
-  for (const auto& [name, value] : annotation_copy.set) edit.set(below(annotations, name), value);
-  for (const std::string& name : annotation_copy.remove) edit.remove(below(annotations, name));
-  return edit.take_operations();
+  for (const auto& [name, value] : annotation_copy.set) patch.set(below(annotations, name), value);
+  for (const std::string& name : annotation_copy.remove) patch.remove(below(annotations, name));
+  return patch.take_operations();
 }
 
 AdmissionResult denied(const Error& error) {
-  AdmissionResult verdict;
-  verdict.kind = AdmissionResult::Kind::denied;
-  verdict.message = error.message;
-  return verdict;
+  AdmissionResult result;
+  result.kind = AdmissionResult::Kind::denied;
+  result.message = error.message;
+  return result;
 }
 
 }  // namespace
 
-AdmissionResult admit_cronjob(Admission& request, const Settings& settings,
+AdmissionResult admit_cronjob(AdmissionRequest& request, const Settings& settings,
                               const EntrypointSource& images) {
-  const bool concerns_us = request.operation == "CREATE" || request.operation == "UPDATE";
-  // One that is being deleted must be able to lose its finalizers, whatever is wrong with it.
+  const bool is_write = request.operation == "CREATE" || request.operation == "UPDATE";
+  // While a CronJob is deleted, its finalizers must be removable even if it has errors.
   const Json* const deleted = kube::find(request.object, {"metadata", "deletionTimestamp"});
-  if (!concerns_us || (deleted != nullptr && !deleted->is_null())) return {};
-  Result<AnnotationCopy> wanted = annotation_copy(request.object, request.before, settings);
-  if (!wanted.ok()) return denied(wanted.error());
+  if (!is_write || (deleted != nullptr && !deleted->is_null())) return {};
+  Result<AnnotationCopy> copy = plan_annotation_copy(request.object, request.before, settings);
+  if (!copy.ok()) return denied(copy.error());
 
-  AdmissionResult verdict;
-  verdict.patch = mirrored(request.object, *wanted);
-  verdict.warnings = std::move(wanted->warnings);
-  if (!wanted->gated) return verdict;
-  // The Job that the template would become. What its rewrite would be is nobody's concern here.
+  AdmissionResult result;
+  result.patch = copy_annotations(request.object, *copy);
+  result.warnings = std::move(copy->warnings);
+  if (!copy->gated) return result;
+  // Rewrites the Job that the template would become, for its errors and warnings only.
   Json none = Json::object();
   Json* const job_template = kube::find(request.object, {"spec", "jobTemplate"});
   Json& job = job_template != nullptr && job_template->is_object() ? *job_template : none;
-  const Workload workload{&job, kTemplatePath, request.namespace_name, name_of(request.object)};
-  Result<std::optional<Injection>> tried =
-      gate(workload, settings, Lookahead(images, verdict.warnings));
-  if (!tried.ok()) return denied(tried.error());
-  if (!tried->has_value()) return verdict;
+  Result<std::optional<Injection>> rewritten =
+      rewrite_job(job, {kTemplatePath, request.namespace_name, name_of(request.object)}, settings,
+                  PendingEntrypointSource(images, result.warnings));
+  if (!rewritten.ok()) return denied(rewritten.error());
+  if (!rewritten->has_value()) return result;
   const auto add = [&](std::vector<std::string>&& warnings) {
-    std::move(warnings.begin(), warnings.end(), std::back_inserter(verdict.warnings));
+    std::move(warnings.begin(), warnings.end(), std::back_inserter(result.warnings));
   };
-  add(std::move((*tried)->warnings));
+  add(std::move((*rewritten)->warnings));
   add(history_warnings(request.object));
-  return verdict;
+  return result;
 }
 
 }  // namespace cronlatch::op

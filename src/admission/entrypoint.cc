@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "admission/run_flags.h"
+#include "admission/wrapper_command.h"
 #include "base/text.h"
 #include "image/reference.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 std::string without_digest(const std::string& image) { return image.substr(0, image.find('@')); }
 
-// A colon before the last slash belongs to the registry's port.
+// A colon before the last slash is that of the registry's port.
 std::string without_tag(const std::string& image) {
   const std::size_t slash = image.rfind('/');
   const std::size_t colon = image.rfind(':');
@@ -22,16 +22,16 @@ std::string without_tag(const std::string& image) {
 
 }  // namespace
 
-Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch) {
+Entrypoint entrypoint_of(const std::map<std::string, image::ImageCommand>& by_arch) {
   Entrypoint out;
   for (const auto& [arch, startup] : by_arch) {
-    image::Startup& escaped = out.by_arch[kubelet_escaped(arch)] = startup;
+    image::ImageCommand& escaped = out.by_arch[kubelet_escaped(arch)] = startup;
     for (std::vector<std::string>* const words : {&escaped.entrypoint, &escaped.cmd})
       for (std::string& word : *words) word = kubelet_escaped(word);
   }
   const auto first = out.by_arch.begin();
   const bool same = std::all_of(out.by_arch.begin(), out.by_arch.end(),
-                                [&](const auto& one) { return one.second == first->second; });
+                                [&](const auto& entry) { return entry.second == first->second; });
   if (!same || out.by_arch.empty()) return out;
   out.entrypoint = std::move(first->second.entrypoint);
   out.cmd = std::move(first->second.cmd);
@@ -39,23 +39,23 @@ Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch) {
   return out;
 }
 
-EntrypointAnswer ImageIndex::find(const ImageUse& use) const {
-  const std::string tagged = without_digest(use.image);
-  for (const std::string& name : {use.image, tagged, without_tag(tagged)}) {
+EntrypointResult ImageIndex::find(const EntrypointQuery& query) const {
+  const std::string tagged = without_digest(query.image);
+  for (const std::string& name : {query.image, tagged, without_tag(tagged)}) {
     const auto entry = images_.find(name);
     if (entry != images_.end()) return Entrypoint{entry->second, {}, "the operator's image index"};
   }
-  return NotKnown{};
+  return UnknownEntrypoint{};
 }
 
-EntrypointAnswer Lookahead::find(const ImageUse& use) const {
-  EntrypointAnswer answer = source_.find(use);
-  const auto* const unknown = std::get_if<NotKnown>(&answer);
-  if (unknown == nullptr || !unknown->may_be_soon) return answer;
-  warnings_.push_back("what image " + cronlatch::quoted(use.image, image::kShownName) +
-                      " runs is not known yet: " + unknown->why +
-                      "; until it is, the Jobs of this CronJob are refused");
-  return Entrypoint{{"not known yet"}, {}};  // the rewrite of a template is thrown away
+EntrypointResult PendingEntrypointSource::find(const EntrypointQuery& query) const {
+  EntrypointResult result = source_.find(query);
+  const auto* const unknown = std::get_if<UnknownEntrypoint>(&result);
+  if (unknown == nullptr || !unknown->may_resolve_later) return result;
+  warnings_.push_back("the command of image " +
+                      cronlatch::quoted(query.image, image::kMaxShownName) + " is not known yet: " +
+                      unknown->reason + "; the Jobs of this CronJob are denied until it is");
+  return Entrypoint{{"not known yet"}, {}};  // the rewrite of a Job template is discarded
 }
 
 }  // namespace cronlatch::op

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container without `command` runs: Kubernetes does not know, only the image does. The seam
-// between the rewrite and whoever can tell.
+// The command of a container without `command`: only its image has it. The interface between the
+// rewrite and the sources that read images.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace cronlatch::op {
 
-// Who asks: the image, and what of its pod says where it runs.
-struct ImageUse {
+// `pod_spec` is for the placement and the pull secrets.
+struct EntrypointQuery {
   std::string image;
   std::string namespace_name;
   const kube::Json& pod_spec;
@@ -22,52 +22,52 @@ struct ImageUse {
 
 struct Entrypoint {
   std::vector<std::string> entrypoint;
-  // Runs behind it when the container has no `args`: once we set `command`, Kubernetes no longer
-  // takes it from the image.
+  // Follows it when the container has no `args`: with `command` set, Kubernetes ignores the
+  // image's.
   std::vector<std::string> cmd;
-  // Where it comes from, for people; empty: nothing worth telling.
+  // The source, for annotation cronlatch.dev/command-from; "": no annotation.
   std::string from{};
-  std::string pinned{};  // the image to run instead, by digest; empty: as the pod says
+  std::string pinned{};  // the image to run instead, by digest; "": the pod's own
   // By architecture, where the image's platforms differ: then the first two are empty.
-  std::map<std::string, image::Startup> by_arch{};
+  std::map<std::string, image::ImageCommand> by_arch{};
 };
 
-// Of what the image says, on each of the architectures that matter. The kubelet would replace
-// $(NAME) in what we write, but not in that.
-Entrypoint entrypoint_of(const std::map<std::string, image::Startup>& by_arch);
+// From the image's commands by architecture, escaped for the kubelet: it replaces $(NAME) in a
+// Job's command and args, but not in an image's.
+Entrypoint entrypoint_of(const std::map<std::string, image::ImageCommand>& by_arch);
 
-struct NotKnown {
-  std::string why;          // completes "what image X runs is not known"; empty: nobody was asked
-  std::string fix{};        // what else would help
-  bool may_be_soon{false};  // asked again, the answer may be another
+struct UnknownEntrypoint {
+  std::string reason;             // "": no registry was queried
+  std::string hint{};             // what else can help
+  bool may_resolve_later{false};  // a later query can have another result
 };
 
-using EntrypointAnswer = std::variant<Entrypoint, NotKnown>;
+using EntrypointResult = std::variant<Entrypoint, UnknownEntrypoint>;
 
 class EntrypointSource {
  public:
   virtual ~EntrypointSource() = default;
-  // Must not throw. May take as long as its maker allowed it to.
-  virtual EntrypointAnswer find(const ImageUse& use) const = 0;
+  // Must not throw. Blocks for no longer than the source was configured to.
+  virtual EntrypointResult find(const EntrypointQuery& query) const = 0;
 };
 
-// The platform's list. An entry without tag or digest stands for all of them.
+// The setting image-index. An entry without tag or digest is for all tags and digests.
 class ImageIndex final : public EntrypointSource {
  public:
   explicit ImageIndex(const Settings& settings) : images_(settings.image_index) {}
-  EntrypointAnswer find(const ImageUse& use) const override;
+  EntrypointResult find(const EntrypointQuery& query) const override;
 
  private:
   const std::map<std::string, std::vector<std::string>>& images_;
 };
 
-// What `kubectl apply` asks: as `source`, but an image that may be known soon is no reason to
-// refuse a CronJob. `warnings` outlives it.
-class Lookahead final : public EntrypointSource {
+// For a CronJob: as `source`, but a command that may be known later is a warning, not a reason to
+// deny the CronJob. `warnings` outlives it.
+class PendingEntrypointSource final : public EntrypointSource {
  public:
-  Lookahead(const EntrypointSource& source, std::vector<std::string>& warnings)
+  PendingEntrypointSource(const EntrypointSource& source, std::vector<std::string>& warnings)
       : source_(source), warnings_(warnings) {}
-  EntrypointAnswer find(const ImageUse& use) const override;
+  EntrypointResult find(const EntrypointQuery& query) const override;
 
  private:
   const EntrypointSource& source_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with an object, all of it: a person who is refused must not be refused again for
-// the next thing. Each finding is where, what, and what would be right.
+// All errors of one object, so that the user can fix them in one edit. Each is a field path, what
+// is wrong, and the fix.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace cronlatch::op {
 
 class Findings {
  public:
-  // `fix` completes the sentence: "write for example cronlatch.dev/ttl: "5m"".
+  // `fix` is an imperative: write for example cronlatch.dev/ttl: "5m".
   void add(const std::string& where, const std::string& what, const std::string& fix = "") {
     lines_.push_back(where + ": " + what + (fix.empty() ? "" : "; " + fix));
   }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the rewrite itself, so that nobody has to know twice when it needs an image.
+// Runs the rewrite with a source that records the query, so that only the rewrite decides when it
+// needs an image.
 #include "admission/image_needed.h"
 
 #include "admission/job_admission.h"
-#include "admission/workload.h"
 
 namespace cronlatch::op {
 namespace {
 
 using kube::Json;
 
-class Noting final : public EntrypointSource {
+class RecordingSource final : public EntrypointSource {
  public:
-  EntrypointAnswer find(const ImageUse& use) const override {
+  EntrypointResult find(const EntrypointQuery& query) const override {
     Json placement = Json::object();
     for (const char* key : {"nodeSelector", "affinity", "imagePullSecrets"})
-      if (const Json* const there = kube::find(use.pod_spec, {key})) placement[key] = *there;
-    noted_ = NeededImage{use.image, std::move(placement)};
-    return NotKnown{};
+      if (const Json* const there = kube::find(query.pod_spec, {key})) placement[key] = *there;
+    recorded_ = NeededImage{query.image, std::move(placement)};
+    return UnknownEntrypoint{};
   }
-  std::optional<NeededImage> take() { return std::move(noted_); }
+  std::optional<NeededImage> take() { return std::move(recorded_); }
 
  private:
-  mutable std::optional<NeededImage> noted_;
+  mutable std::optional<NeededImage> recorded_;
 };
 
 }  // namespace
@@ -31,12 +31,11 @@ std::optional<NeededImage> image_needed(const Json& cronjob, const Settings& set
   const Json* const job_template = kube::find(cronjob, {"spec", "jobTemplate"});
   if (job_template == nullptr || !job_template->is_object()) return std::nullopt;
   Json job = *job_template;
-  const Workload workload{&job, "spec.jobTemplate.",
-                          kube::string_at(cronjob, {"metadata", "namespace"}),
-                          kube::string_at(cronjob, {"metadata", "name"})};
-  Noting noting;
-  (void)gate(workload, settings, noting);
-  return noting.take();
+  JobOrigin origin{"spec.jobTemplate.", kube::string_at(cronjob, {"metadata", "namespace"}),
+                   kube::string_at(cronjob, {"metadata", "name"})};
+  RecordingSource source;
+  (void)rewrite_job(job, std::move(origin), settings, source);
+  return source.take();
 }
 
 }  // namespace cronlatch::op

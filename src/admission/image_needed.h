@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The image whose ENTRYPOINT a CronJob's Jobs will need: what can be asked before one is due. Pure.
+// The image whose ENTRYPOINT the Jobs of a CronJob need, for a lookup before a Job is created.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -12,11 +13,12 @@ namespace cronlatch::op {
 
 struct NeededImage {
   std::string image;
-  kube::Json placement;  // of the pod's spec what says where it runs, and with which logins
+  kube::Json placement;  // the fields of the pod spec about nodes and pull secrets
   bool operator==(const NeededImage&) const = default;
 };
 
-// Nothing for one that is not gated, names its command, or would be refused for another reason.
+// std::nullopt for a CronJob that is not gated, has a command, or would be denied for another
+// reason.
 std::optional<NeededImage> image_needed(const kube::Json& cronjob, const Settings& settings);
 
 }  // namespace cronlatch::op

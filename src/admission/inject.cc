@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/inject.h"
 
-#include "admission/job_shapes.h"
+#include <algorithm>
+
+#include "admission/gated_container.h"
+#include "admission/job_restrictions.h"
 #include "admission/job_warnings.h"
 #include "admission/json_patch.h"
-#include "admission/run_flags.h"
+#include "admission/user_command.h"
+#include "admission/wrapper_command.h"
 #include "base/rfc3339.h"
 #include "config/environment.h"
 #include "labels/names.h"
@@ -15,45 +19,46 @@ namespace {
 using kube::Json;
 
 constexpr char kDefaultMessagePath[] = "/dev/termination-log";
-// Who the init container is when the pod says root: any uid that is not, for runAsNonRoot.
-constexpr int kSomeUid = 65532;
+// The init container's uid in a pod that runs as root: runAsNonRoot needs any other uid.
+constexpr int kNonRootUid = 65532;
 
 std::string pointer_to(const char* path) { return std::string("/spec/template") + path; }
 
-// Everything of `ours` stands in `theirs`; more may: the API server fills in defaults between two
-// calls, and other webhooks add what is theirs.
-bool contains(const Json& theirs, const Json& ours) {
-  if (ours.is_object() && theirs.is_object()) {
-    for (const auto& [key, value] : ours.items()) {
-      const auto at = theirs.find(key);
-      if (at == theirs.end() || !contains(*at, value)) return false;
+// Whether `existing` has everything of `wanted`. It may have more: between two calls of this
+// webhook the API server sets defaults, and other webhooks add their own fields.
+bool contains(const Json& existing, const Json& wanted) {
+  if (wanted.is_object() && existing.is_object()) {
+    for (const auto& [key, value] : wanted.items()) {
+      const auto at = existing.find(key);
+      if (at == existing.end() || !contains(*at, value)) return false;
     }
     return true;
   }
-  return theirs == ours;
+  return existing == wanted;
 }
 
-// Puts `ours` into the array under its name, in the place of a namesake that says something else.
-void put_named(Edit& edit, const std::string& array, const char* name_key, const Json& ours) {
-  const Json* const items = edit.at(array);
+// Adds `wanted` to the array; replaces an item with the same name that lacks a part of it.
+void put_named(PatchBuilder& patch, const std::string& array, const char* name_key,
+               const Json& wanted) {
+  const Json* const items = patch.at(array);
   if (items != nullptr && items->is_array()) {
     for (std::size_t i = 0; i < items->size(); ++i) {
-      if (kube::string_at((*items)[i], {name_key}) != kube::string_at(ours, {name_key})) continue;
-      if (!contains((*items)[i], ours)) edit.set(below(array, i), ours);
+      if (kube::string_at((*items)[i], {name_key}) != kube::string_at(wanted, {name_key})) continue;
+      if (!contains((*items)[i], wanted)) patch.set(below(array, i), wanted);
       return;
     }
   }
-  edit.append(array, ours);
+  patch.append(array, wanted);
 }
 
 Json small_resources() {
-  // Requests equal to limits, or a Guaranteed pod would no longer be one.
+  // Requests equal to limits keep the pod in the QoS class Guaranteed.
   const Json amounts = {{"cpu", "50m"}, {"memory", "32Mi"}};
   return {{"requests", amounts}, {"limits", amounts}};
 }
 
-// What the restricted Pod Security Standard asks for, and no uid: a fixed one is not admitted where
-// the platform hands uids out. The image's own user is not root.
+// As the Pod Security Standard "restricted" requires. Without a uid: OpenShift assigns a range of
+// uids to a namespace and rejects others. The image's own user is not root.
 Json install_security(const Json& pod) {
   Json security = {{"allowPrivilegeEscalation", false},
                    {"capabilities", {{"drop", Json::array({"ALL"})}}},
@@ -61,7 +66,7 @@ Json install_security(const Json& pod) {
                    {"runAsNonRoot", true},
                    {"seccompProfile", {{"type", "RuntimeDefault"}}}};
   const auto uid = kube::number_at(pod, {"securityContext", "runAsUser"});
-  if (uid && *uid == 0) security["runAsUser"] = kSomeUid;
+  if (uid && *uid == 0) security["runAsUser"] = kNonRootUid;
   return security;
 }
 
@@ -76,52 +81,53 @@ Json install_container(const Json& pod, const Settings& settings) {
           {"volumeMounts", Json::array({{{"name", kBinVolume}, {"mountPath", kBinDirectory}}})}};
 }
 
-// "mirror.corp/x/cronlatch:1@sha256:..." is "ghcr.io/x/cronlatch:1": registries are rewritten and
-// digests added by webhooks that run after us, and we must not take that back.
-bool same_image(const std::string& theirs, const std::string& ours) {
+// Whether two names differ only in registry and digest: a webhook that runs later may change the
+// registry ("mirror.corp/x/cronlatch:1@sha256:..."), and a second call must not revert that.
+bool same_image(const std::string& a, const std::string& b) {
   const auto name = [](const std::string& image) {
     const std::string tagged = image.substr(0, image.find('@'));
     return tagged.substr(tagged.rfind('/') + 1);
   };
-  return theirs == ours || name(theirs) == name(ours);
+  return a == b || name(a) == name(b);
 }
 
-void put_install_container(Edit& edit, const Settings& settings) {
+void put_install_container(PatchBuilder& patch, const Settings& settings) {
   const std::string array = pointer_to("/spec/initContainers");
-  const Json* const pod = edit.at(pointer_to("/spec"));
-  const Json ours = install_container(*pod, settings);
-  const auto& there = kube::items_at(*pod, {"initContainers"});
-  const auto at = index_of_name(there, kInstallContainer);
-  if (!at) {
-    edit.prepend(array, ours);
+  const Json* const pod = patch.at(pointer_to("/spec"));
+  const Json wanted = install_container(*pod, settings);
+  const auto& containers = kube::items_at(*pod, {"initContainers"});
+  const auto at = std::find_if(containers.begin(), containers.end(), [](const Json& container) {
+    return kube::string_at(container, {"name"}) == kInstallContainer;
+  });
+  if (at == containers.end()) {
+    patch.prepend(array, wanted);
     return;
   }
-  const Json& theirs = there[*at];
-  const Json* const mounts = kube::find(theirs, {"volumeMounts"});
+  const Json* const mounts = kube::find(*at, {"volumeMounts"});
   const bool mounted = mounts != nullptr && mounts->is_array() && !mounts->empty() &&
-                       contains((*mounts)[0], ours["volumeMounts"][0]);
-  const bool installs = mounted && kube::find(theirs, {"command"}) != nullptr &&
-                        theirs["command"] == ours["command"] &&
-                        same_image(kube::string_at(theirs, {"image"}), settings.image);
-  if (!installs) edit.set(below(array, *at), ours);
+                       contains((*mounts)[0], wanted["volumeMounts"][0]);
+  const bool installs = mounted && kube::find(*at, {"command"}) != nullptr &&
+                        (*at)["command"] == wanted["command"] &&
+                        same_image(kube::string_at(*at, {"image"}), settings.image);
+  if (!installs) patch.set(below(array, static_cast<std::size_t>(at - containers.begin())), wanted);
 }
 
-void put_volumes(Edit& edit, const std::string& secret) {
-  put_named(edit, pointer_to("/spec/volumes"), "name",
+void put_volumes(PatchBuilder& patch, const std::string& secret) {
+  put_named(patch, pointer_to("/spec/volumes"), "name",
             {{"name", kBinVolume}, {"emptyDir", {{"sizeLimit", "32Mi"}}}});
   if (secret.empty()) return;
-  // Readable for every uid: which one the container has is not known here.
-  put_named(edit, pointer_to("/spec/volumes"), "name",
+  // Readable for every uid: the uid of the container is not known here.
+  put_named(patch, pointer_to("/spec/volumes"), "name",
             {{"name", kStoreVolume},
              {"secret", {{"secretName", secret}, {"optional", true}, {"defaultMode", 0444}}}});
 }
 
-void put_mounts(Edit& edit, const std::string& container, bool with_secret) {
+void put_mounts(PatchBuilder& patch, const std::string& container, bool with_secret) {
   const std::string mounts = container + "/volumeMounts";
-  put_named(edit, mounts, "mountPath",
+  put_named(patch, mounts, "mountPath",
             {{"name", kBinVolume}, {"mountPath", kBinDirectory}, {"readOnly", true}});
   if (with_secret)
-    put_named(edit, mounts, "mountPath",
+    put_named(patch, mounts, "mountPath",
               {{"name", kStoreVolume}, {"mountPath", kStoreDirectory}, {"readOnly", true}});
 }
 
@@ -129,62 +135,57 @@ Json from_field(std::string_view name, const char* path) {
   return {{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", path}}}}}};
 }
 
-void put_environment(Edit& edit, const std::string& container, const Workload& workload) {
+void put_environment(PatchBuilder& patch, const std::string& container, const JobView& view) {
   const std::string env = container + "/env";
-  put_named(edit, env, "name", from_field(kPodNameVariable, "metadata.name"));
-  put_named(edit, env, "name",
+  put_named(patch, env, "name", from_field(kPodNameVariable, "metadata.name"));
+  put_named(patch, env, "name",
             from_field(kJobUidVariable, "metadata.labels['batch.kubernetes.io/controller-uid']"));
-  const std::optional<WallTime> scheduled = parse_rfc3339(
-      kube::string_at(*workload.job, {"metadata", "annotations", kScheduledAnnotation}));
+  const std::optional<WallTime> scheduled = parse_rfc3339(view.scheduled_timestamp);
   if (scheduled)
-    put_named(edit, env, "name",
+    put_named(patch, env, "name",
               {{"name", kScheduledTimeVariable}, {"value", rfc3339(*scheduled)}});
 }
 
-void put_pull_secrets(Edit& edit, const Settings& settings) {
+void put_pull_secrets(PatchBuilder& patch, const Settings& settings) {
   for (const std::string& secret : settings.image_pull_secrets)
-    put_named(edit, pointer_to("/spec/imagePullSecrets"), "name", {{"name", secret}});
+    put_named(patch, pointer_to("/spec/imagePullSecrets"), "name", {{"name", secret}});
 }
-
-Json array_of(const std::vector<std::string>& strings) { return Json(strings); }
 
 }  // namespace
 
-Result<Injection> inject(const Workload& workload, const LockRequest& request,
+Result<Injection> inject(Json& job, const JobView& view, const LockRequest& request,
                          const Settings& settings, const EntrypointSource& source) {
   Findings findings;
-  const std::optional<std::size_t> index = gated_container(workload, request, findings);
+  const std::optional<std::size_t> index = gated_container(view, request, findings);
   if (!index) return findings.error();
-  const Json& container = kube::items_at(workload.pod_spec(), {"containers"})[*index];
-  const std::optional<UserCommand> user = user_command(workload, *index, request, source, findings);
-  refuse_shapes(workload, *index, request, findings);
-  const std::string message_path = kube::string_at(container, {"terminationMessagePath"});
-  std::vector<std::string> command =
-      wrapper_command(workload, request, settings,
-                      message_path.empty() ? kDefaultMessagePath : message_path, findings);
+  const std::optional<UserCommand> user = user_command(view, *index, request, source, findings);
+  check_restrictions(view, *index, request, findings);
+  const std::string& message_path = view.containers[*index].termination_message_path;
+  std::vector<std::string> command = wrapper_command(
+      view, request, settings, message_path.empty() ? kDefaultMessagePath : message_path, findings);
   if (!findings.empty()) return findings.error();
   if (!user->by_arch.empty())
     command.insert(command.end() - 1, std::string(kByArchFlag) + user->by_arch);  // before the --
   command.insert(command.end(), user->command.begin(), user->command.end());
 
-  std::vector<std::string> warnings = warnings_for(workload, *index, settings);
-  Edit edit(*workload.job);
-  const std::string pointer = below(pointer_to("/spec/containers"), *index);
-  edit.set(pointer + "/command", array_of(command));
-  if (user->args) edit.set(pointer + "/args", array_of(*user->args));
-  if (!user->pinned.empty()) edit.set(pointer + "/image", user->pinned);
+  PatchBuilder patch(job);
+  const std::string container = below(pointer_to("/spec/containers"), *index);
+  patch.set(container + "/command", Json(command));
+  if (user->args) patch.set(container + "/args", Json(*user->args));
+  if (!user->pinned.empty()) patch.set(container + "/image", user->pinned);
   if (!user->from.empty())
-    edit.set(below(pointer_to("/metadata/annotations"), kCommandFromAnnotation), user->from);
-  put_environment(edit, pointer, workload);
-  put_mounts(edit, pointer, !request.store_secret.empty());
-  put_volumes(edit, request.store_secret);
-  put_install_container(edit, settings);
-  put_pull_secrets(edit, settings);
-  edit.set(below(pointer_to("/metadata/labels"), kGatedLabel), "true");
-  edit.set(below(pointer_to("/metadata/annotations"), kInjectedAnnotation), CRONLATCH_VERSION);
-  // Always: the default has been filled in before we are asked, so nobody can tell a wish from it.
-  edit.set("/spec/podReplacementPolicy", "Failed");
-  return Injection{edit.take_operations(), std::move(warnings)};
+    patch.set(below(pointer_to("/metadata/annotations"), kCommandFromAnnotation), user->from);
+  put_environment(patch, container, view);
+  put_mounts(patch, container, !request.store_secret.empty());
+  put_volumes(patch, request.store_secret);
+  put_install_container(patch, settings);
+  put_pull_secrets(patch, settings);
+  patch.set(below(pointer_to("/metadata/labels"), kGatedLabel), "true");
+  patch.set(below(pointer_to("/metadata/annotations"), kInjectedAnnotation), CRONLATCH_VERSION);
+  // Always: the API server sets the default before admission, so the user's own value cannot be
+  // distinguished from it.
+  patch.set("/spec/podReplacementPolicy", "Failed");
+  return Injection{patch.take_operations(), job_warnings(view, *index, settings)};
 }
 
 }  // namespace cronlatch::op

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rewrite: a Job's pod template in which one container runs behind its lock. Pure, and a fixed
-// point: what it has rewritten it leaves as it is, and what somebody else has changed since is
-// rewritten again. Whether a container is gated is told by its command, never by a mark.
+// The rewrite of a Job: one container of its pod template runs behind the lock. Pure and
+// idempotent: a rewritten Job is not changed, unless another webhook has changed it since. Only the
+// command decides whether a container is already gated, never an annotation.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "admission/entrypoint.h"
+#include "admission/job_view.h"
 #include "admission/lock_request.h"
-#include "admission/workload.h"
 #include "base/result.h"
 
 namespace cronlatch::op {
 
 struct Injection {
-  kube::Json patch;  // below the Job
+  kube::Json patch;  // its paths start at the Job
   std::vector<std::string> warnings;
 };
 
-// `wishes.gate` is Gate::on. The Job itself is rewritten, too. The error says everything that is in
-// the way, and the Job is as it was.
-Result<Injection> inject(const Workload& workload, const LockRequest& request,
+// Rewrites `job`, of which `view` is the view; `request.gate` is Gate::on. The error lists
+// everything that prevents the rewrite; then the Job is not changed.
+Result<Injection> inject(kube::Json& job, const JobView& view, const LockRequest& request,
                          const Settings& settings, const EntrypointSource& source);
 
 }  // namespace cronlatch::op

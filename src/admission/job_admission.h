@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a Job to its rewrite: reads the annotations that the Job carries, then injects. The CronJob
-// hook asks the same of the Job that a template would become, so that `kubectl apply` says at once
-// what would otherwise be said at night.
+// From a Job to its rewrite: reads the annotations of the Job, then injects the wrapper. The
+// CronJob hook calls it for the Job that a template would become, so that `kubectl apply` reports
+// an error and not the first run.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,13 @@
 
 namespace cronlatch::op {
 
-// The Job's annotations and those of its pod template. Where the Job's are copies of ours, they
-// decide: the Job is what the CronJob said when the run was due.
-Annotations annotations_of(const Workload& workload, Findings& findings);
+// The annotations of the Job and of its pod template. A copied annotation of the Job takes
+// precedence: it has the CronJob's value from the time when the Job was created.
+Annotations annotations_of(const JobView& job, Findings& findings);
 
-// Nothing for a Job that is not to be gated.
-Result<std::optional<Injection>> gate(const Workload& workload, const Settings& settings,
-                                      const EntrypointSource& source);
+// Rewrites the Job. std::nullopt for a Job that requests no lock.
+Result<std::optional<Injection>> rewrite_job(kube::Json& job, JobOrigin origin,
+                                             const Settings& settings,
+                                             const EntrypointSource& source);
 
 }  // namespace cronlatch::op

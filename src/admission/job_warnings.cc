@@ -10,23 +10,22 @@
 namespace cronlatch::op {
 namespace {
 
-using kube::Json;
 using Warnings = std::vector<std::string>;
 
-// Exit codes that are the wrapper's own word, not the command's.
-struct OwnCode {
+// Exit codes of the wrapper itself, not of the command.
+struct OwnExitCode {
   int code;
-  const char* says;
+  const char* meaning;
 };
-constexpr std::array<OwnCode, 7> kOwnCodes = {{{0, "the run was skipped"},
-                                               {69, "the store is away"},
-                                               {75, "the lock is busy"},
-                                               {77, "the store refuses us"},
-                                               {78, "a wrong configuration"},
-                                               {79, "the lease was lost"},
-                                               {124, "max-run has passed"}}};
+constexpr std::array<OwnExitCode, 7> kOwnExitCodes = {{{0, "the run was skipped"},
+                                                       {69, "the store is unavailable"},
+                                                       {75, "the lock is busy"},
+                                                       {77, "the store denied access"},
+                                                       {78, "the configuration is invalid"},
+                                                       {79, "the lease was lost"},
+                                                       {124, "max-run has passed"}}};
 
-// "redis://cache:6379/0" -> "cache". Good enough to warn by.
+// "redis://cache:6379/0" -> "cache"; of several hosts, the first.
 std::string host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "";
@@ -38,7 +37,7 @@ std::string host_of(std::string_view url) {
   return std::string(url.substr(0, url.find(':')));
 }
 
-// A name that only the cluster's DNS knows.
+// A name that only the cluster's DNS resolves.
 bool is_service_name(std::string host) {
   if (host.ends_with('.')) host.pop_back();
   if (host.empty() || host.starts_with("[")) return false;
@@ -46,100 +45,87 @@ bool is_service_name(std::string host) {
          host.ends_with(".svc.cluster.local") || std::count(host.begin(), host.end(), '.') == 1;
 }
 
-void warn_of_network(const Workload& workload, const Settings& settings,
-                     std::vector<std::string>& warnings) {
-  const Json& pod = workload.pod_spec();
-  const std::string policy = kube::string_at(pod, {"dnsPolicy"});
+void add_network(const JobView& job, const Settings& settings, Warnings& warnings) {
+  const bool uses_host_dns =
+      job.host_network && (job.dns_policy.empty() || job.dns_policy == "ClusterFirst");
   const std::string host = host_of(settings.store);
-  if (!kube::is_true(pod, {"hostNetwork"}) || (!policy.empty() && policy != "ClusterFirst")) return;
-  if (!is_service_name(host)) return;
-  warnings.push_back(workload.path +
-                     "spec.template.spec.hostNetwork: a pod on the host's network " +
-                     "does not find the store " + printable(host, 80) +
-                     "; write dnsPolicy: ClusterFirstWithHostNet");
+  if (!uses_host_dns || !is_service_name(host)) return;
+  warnings.push_back(job.pod_path("hostNetwork") +
+                     ": a pod on the host's network cannot resolve the store's host " +
+                     printable(host, 80) + "; set dnsPolicy: ClusterFirstWithHostNet");
 }
 
-// Would the rule start the container again after this code?
-bool restarts_after(const Json& rule, int code) {
-  if (!kube::string_at(rule, {"action"}).starts_with("Restart")) return false;
-  const auto& values = kube::items_at(rule, {"exitCodes", "values"});
-  const bool listed = std::find(values.begin(), values.end(), code) != values.end();
-  const std::string how = kube::string_at(rule, {"exitCodes", "operator"});
-  return how == "In" ? listed : how == "NotIn" && !listed;
-}
-
-void warn_of_restarts(const Workload& workload, std::size_t container, Warnings& warnings) {
-  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
-  const auto& rules = kube::items_at(it, {"restartPolicyRules"});
+void add_restarts(const JobView& job, std::size_t container, Warnings& warnings) {
+  const auto& rules = job.containers[container].restart_rules;
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    const auto own = std::find_if(kOwnCodes.begin(), kOwnCodes.end(), [&](const OwnCode& known) {
-      return restarts_after(rules[i], known.code);
-    });
-    if (own == kOwnCodes.end()) continue;
-    warnings.push_back(workload.container_path(container) + ".restartPolicyRules[" +
-                       std::to_string(i) + "]: starts the container again also after exit code " +
-                       std::to_string(own->code) + ", by which the gate says: " + own->says +
-                       "; it may go round for ever");
+    const auto own = std::find_if(
+        kOwnExitCodes.begin(), kOwnExitCodes.end(),
+        [&](const OwnExitCode& own_code) { return rules[i].restarts_after(own_code.code); });
+    if (own == kOwnExitCodes.end()) continue;
+    const std::string code = std::to_string(own->code);
+    warnings.push_back(job.container_path(container) + ".restartPolicyRules[" + std::to_string(i) +
+                       "]: restarts the container after the wrapper's exit code " + code + " (" +
+                       own->meaning + "), possibly without end; exclude " + code +
+                       " from the rule");
     return;
   }
 }
 
-void warn_of_probes(const Workload& workload, std::size_t container, Warnings& warnings) {
-  const Json& it = kube::items_at(workload.pod_spec(), {"containers"})[container];
-  for (const char* const probe : {"livenessProbe", "startupProbe"}) {
-    const Json* const there = kube::find(it, {probe});
-    if (there != nullptr && there->is_object())
-      warnings.push_back(
-          workload.container_path(container) + "." + probe +
-          ": it also probes while the container waits for its lock, and may kill it");
-  }
+void add_probes(const JobView& job, std::size_t index, Warnings& warnings) {
+  const ContainerView& container = job.containers[index];
+  const auto add = [&](const char* probe) {
+    warnings.push_back(job.container_path(index) + "." + probe +
+                       ": the probe also runs while the container waits for its lock, and can kill "
+                       "it; let it succeed during the wait");
+  };
+  if (container.has_liveness_probe) add("livenessProbe");
+  if (container.has_startup_probe) add("startupProbe");
 }
 
-// What of the pod runs without the lock.
-void warn_of_neighbours(const Workload& workload, Warnings& warnings) {
-  if (kube::items_at(workload.pod_spec(), {"containers"}).size() > 1)
-    warnings.push_back(workload.path +
-                       "spec.template.spec.containers: the others run ungated, and "
-                       "go on after a skip; make them native sidecars, or tell them to stop by "
-                       "cronlatch.dev/skip-command");
-  std::string before;
-  for (const Json& init : kube::items_at(workload.pod_spec(), {"initContainers"})) {
-    const std::string name = kube::string_at(init, {"name"});
-    if (name == kInstallContainer || kube::string_at(init, {"restartPolicy"}) == "Always") continue;
-    before += (before.empty() ? "" : ", ") + printable(name, 63);
+// Containers of the pod that run without the lock.
+void add_other_containers(const JobView& job, Warnings& warnings) {
+  if (job.containers.size() > 1)
+    warnings.push_back(job.pod_path("containers") +
+                       ": the other containers run without the lock, and continue after a skip; "
+                       "make them native sidecars, or stop them with cronlatch.dev/skip-command");
+  std::string names;
+  for (const ContainerView& init : job.init_containers) {
+    if (init.name == kInstallContainer || init.restart_policy == "Always") continue;
+    names += (names.empty() ? "" : ", ") + printable(init.name, 63);
   }
-  if (!before.empty())
-    warnings.push_back(workload.path + "spec.template.spec.initContainers: " + before +
-                       ": what runs there runs before the lock is taken");
+  if (!names.empty())
+    warnings.push_back(job.pod_path("initContainers") + ": " + names +
+                       ": init containers run before the lock is acquired; move work that needs "
+                       "the lock to the gated container");
 }
 
-// A skipped run is Complete like any other: only its pod tells.
-void warn_of_short_memory(const Workload& workload, Warnings& warnings) {
-  if (kube::number_at(*workload.job, {"spec", "ttlSecondsAfterFinished"}) == 0)
-    warnings.push_back(workload.path +
-                       "spec.ttlSecondsAfterFinished: 0 takes the pod away at once, and with it "
-                       "the word whether the run was skipped; write for example 3600");
+// A skipped Job is Complete like any other: only its pod contains the outcome.
+void add_ttl(const JobView& job, Warnings& warnings) {
+  if (job.ttl_seconds_after_finished == 0)
+    warnings.push_back(job.origin.path +
+                       "spec.ttlSecondsAfterFinished: 0 deletes the pod at once, and with it the "
+                       "outcome (ran or skipped); write for example 3600");
 }
 
 }  // namespace
 
-Warnings warnings_for(const Workload& workload, std::size_t container, const Settings& settings) {
+Warnings job_warnings(const JobView& job, std::size_t container, const Settings& settings) {
   Warnings warnings;
-  warn_of_probes(workload, container, warnings);
-  warn_of_restarts(workload, container, warnings);
-  warn_of_neighbours(workload, warnings);
-  warn_of_network(workload, settings, warnings);
-  warn_of_short_memory(workload, warnings);
+  add_probes(job, container, warnings);
+  add_restarts(job, container, warnings);
+  add_other_containers(job, warnings);
+  add_network(job, settings, warnings);
+  add_ttl(job, warnings);
   return warnings;
 }
 
-Warnings history_warnings(const Json& cronjob) {
+Warnings history_warnings(const kube::Json& cronjob) {
   Warnings warnings;
   for (const char* const limit : {"successfulJobsHistoryLimit", "failedJobsHistoryLimit"})
     if (kube::number_at(cronjob, {"spec", limit}) == 0)
       warnings.push_back(std::string("spec.") + limit +
-                         ": 0 takes a Job away as soon as it has ended, and with it the word " +
-                         "why; write 1 or more");
+                         ": 0 deletes a Job as soon as it has finished, and with it the reason; "
+                         "write 1 or more");
   return warnings;
 }
 

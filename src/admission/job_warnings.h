@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is allowed and will surprise: kubectl shows it to whoever applies the object. Each warning
-// is where, what will happen, and what would be right; the first 250 bytes are shown.
+// Warnings about Jobs and CronJobs that are accepted; kubectl prints them. Each is a field path,
+// the effect and the fix. review.cc cuts a warning after 250 bytes.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "admission/job_rules.h"
+#include "admission/job_view.h"
 #include "admission/settings.h"
-#include "admission/workload.h"
 
 namespace cronlatch::op {
 
-std::vector<std::string> warnings_for(const Workload& workload, std::size_t container,
+std::vector<std::string> job_warnings(const JobView& job, std::size_t container,
                                       const Settings& settings);
 
-// What only a CronJob can say.
+// About the CronJob's own fields.
 std::vector<std::string> history_warnings(const kube::Json& cronjob);
 
 }  // namespace cronlatch::op

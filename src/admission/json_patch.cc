@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nlohmann's own pointers throw on text that leads nowhere, so the walk is ours.
+// nlohmann's JSON pointers throw for a path that does not exist, so this file has its own search.
 #include "admission/json_patch.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::optional<std::size_t> index_of(std::string_view token) {
   return index;
 }
 
-// The child of `at` that `token` names.
+// The child of `at` with the key or index `token`.
 Json* child(Json& at, std::string_view token) {
   if (at.is_object()) {
     const auto entry = at.find(unescaped(token));
@@ -79,7 +79,7 @@ std::string below(const std::string& pointer, std::size_t index) {
   return pointer + "/" + std::to_string(index);
 }
 
-Json* Edit::find(const std::string& pointer) const {
+Json* PatchBuilder::find(const std::string& pointer) const {
   Json* at = &object_;
   std::string_view rest = pointer;
   while (at != nullptr && !rest.empty()) {
@@ -91,61 +91,65 @@ Json* Edit::find(const std::string& pointer) const {
   return at;
 }
 
-const Json* Edit::at(const std::string& pointer) const { return find(pointer); }
+const Json* PatchBuilder::at(const std::string& pointer) const { return find(pointer); }
 
-void Edit::note(const char* op, const std::string& pointer, const Json* value) {
-  Json::object_t operation;  // key by key: nlohmann's braces copy what they are given
+void PatchBuilder::record(const char* op, const std::string& pointer, const Json* value) {
+  Json::object_t operation;  // key by key: nlohmann's initializer lists copy their values
   operation.emplace("op", op);
   operation.emplace("path", pointer);
   if (value != nullptr) operation.emplace("value", *value);
   operations_.push_back(std::move(operation));
 }
 
-void Edit::make_parents(const std::string& pointer) {
+void PatchBuilder::create_parents(const std::string& pointer) {
   const std::string parent = split(pointer).parent;
   if (parent.empty()) return;
   const Json* const there = find(parent);
   if (there == nullptr || there->is_null()) set(parent, Json::object());
 }
 
-void Edit::set(const std::string& pointer, Json value) {
-  make_parents(pointer);
+void PatchBuilder::set(const std::string& pointer, Json value) {
+  create_parents(pointer);
   if (Json* const there = find(pointer)) {
     if (*there == value) return;
-    note("replace", pointer, &value);
+    record("replace", pointer, &value);
     *there = std::move(value);
     return;
   }
   const Split where = split(pointer);
   Json* const parent = find(where.parent);
   if (parent == nullptr || !parent->is_object()) return;
-  note("add", pointer, &value);
+  record("add", pointer, &value);
   (*parent)[unescaped(where.last)] = std::move(value);
 }
 
-void Edit::remove(const std::string& pointer) {
+void PatchBuilder::remove(const std::string& pointer) {
   if (find(pointer) == nullptr) return;
   const Split where = split(pointer);
   Json* const parent = find(where.parent);
-  note("remove", pointer, nullptr);
+  record("remove", pointer, nullptr);
   if (parent->is_object())
     parent->erase(unescaped(where.last));
   else
     parent->erase(*index_of(where.last));
 }
 
-void Edit::insert(const std::string& array, Json value, bool front) {
+void PatchBuilder::insert(const std::string& array, Json value, bool front) {
   Json* there = find(array);
   if (there == nullptr || there->is_null()) {
     set(array, Json::array({std::move(value)}));
     return;
   }
   if (!there->is_array()) return;
-  note("add", array + (front ? "/0" : "/-"), &value);
+  record("add", array + (front ? "/0" : "/-"), &value);
   there->insert(front ? there->begin() : there->end(), std::move(value));
 }
 
-void Edit::prepend(const std::string& array, Json value) { insert(array, std::move(value), true); }
-void Edit::append(const std::string& array, Json value) { insert(array, std::move(value), false); }
+void PatchBuilder::prepend(const std::string& array, Json value) {
+  insert(array, std::move(value), true);
+}
+void PatchBuilder::append(const std::string& array, Json value) {
+  insert(array, std::move(value), false);
+}
 
 }  // namespace cronlatch::op

@@ -2,33 +2,15 @@
 #include "admission/lock_request.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
-#include "core/lock_name.h"
 
 namespace cronlatch::op {
 namespace {
 
-// Cluster-wide locks live below a name that no namespace can have.
-constexpr std::string_view kClusterLocks = "_cluster/";
-
-// What people write for yes and no. None of them becomes a lock's name: two teams that both mean
-// "on" must not share a lock called on.
-constexpr std::array<std::string_view, 16> kYesAndNo = {
-    "true", "false", "yes", "no", "on",     "off",     "y",       "n",
-    "t",    "f",     "1",   "0",  "enable", "enabled", "disable", "disabled"};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 std::string for_example(std::string_view key) { return "write for example " + example_of(key); }
 
-std::string join_hint(const std::string& hint, const std::string& more) {
+std::string join_hints(const std::string& hint, const std::string& more) {
   return hint.empty() ? more : hint + "; " + more;
 }
 
@@ -36,32 +18,32 @@ bool is_dns_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
 }
 
-// RFC 1123 as Kubernetes has it, roughly: the API server has the last word.
+// A DNS subdomain (RFC 1123). Some invalid names pass; the API server rejects those.
 bool is_object_name(std::string_view name) {
   return !name.empty() && name.size() <= 253 &&
          std::all_of(name.begin(), name.end(), is_dns_character) && name.front() != '-' &&
          name.front() != '.' && name.back() != '-' && name.back() != '.';
 }
 
-class Reader {
+class LockRequestReader {
  public:
-  Reader(const Annotations& annotations, const Settings& settings, std::string_view namespace_name,
-         Findings& findings)
+  LockRequestReader(const Annotations& annotations, const Settings& settings,
+                    std::string_view namespace_name, Findings& findings)
       : annotations_(annotations),
         settings_(settings),
         namespace_(namespace_name),
         findings_(findings) {}
 
   LockRequest read() {
-    find_unknown(annotations_, findings_);
+    check_keys(annotations_, findings_);
     request_.options = default_options();
     request_.store_secret = settings_.store_secret;
-    lay_platform_defaults();
+    apply_platform_defaults();
     read_options();
     read_scope();
     read_lock();
     read_extras();
-    check_together();
+    check_timings();
     return std::move(request_);
   }
 
@@ -71,8 +53,8 @@ class Reader {
     return at == annotations_.end() ? nullptr : &at->second;
   }
 
-  // Settings were checked when they were read.
-  void lay_platform_defaults() {
+  // They were checked when the settings were parsed.
+  void apply_platform_defaults() {
     for (const auto& [key, value] : settings_.defaults) {
       const Option* const option = find_option(key);
       if (option == nullptr || !apply_text(request_.options, *option, value).ok()) continue;
@@ -88,7 +70,7 @@ class Reader {
       const Status applied = apply_text(request_.options, option, annotation->value);
       if (!applied.ok())
         findings_.add(annotation->where, applied.error().message,
-                      join_hint(applied.error().hint, for_example(option.key)));
+                      join_hints(applied.error().hint, for_example(option.key)));
       request_.decided.insert(std::string(option.key));
       request_.annotated.insert(std::string(option.key));
     }
@@ -101,13 +83,13 @@ class Reader {
     const auto& allowed = settings_.cluster_lock_namespaces;
     if (annotation->value != "cluster")
       findings_.add(annotation->where,
-                    cronlatch::quoted(annotation->value) + " is neither namespace nor cluster",
+                    cronlatch::quoted(annotation->value) + " is not one of namespace, cluster",
                     for_example("lock-scope"));
     else if (std::find(allowed.begin(), allowed.end(), namespace_) == allowed.end())
       findings_.add(
           annotation->where,
-          "namespace " + cronlatch::quoted(namespace_) + " may not take locks of the whole cluster",
-          "leave it out, or ask for the namespace to be added to the operator's "
+          "namespace " + cronlatch::quoted(namespace_) + " may not use locks with cluster scope",
+          "remove the annotation, or add the namespace to the operator's setting "
           "cluster-lock-namespaces");
   }
 
@@ -119,29 +101,28 @@ class Reader {
     if (value == "false") return;
     if (value == "true") {
       if (request_.scope == LockScope::cluster)
-        findings_.add(annotation->where, "a lock of the whole cluster needs a name of its own",
+        findings_.add(annotation->where, "a lock with cluster scope needs a name",
                       "write for example cronlatch.dev/lock: \"nightly-report\"");
       return;
     }
-    const std::string word = lower(value);
-    if (value.empty() || std::find(kYesAndNo.begin(), kYesAndNo.end(), word) != kYesAndNo.end()) {
+    if (value.empty() || is_yes_or_no(value)) {
       findings_.add(annotation->where,
-                    cronlatch::quoted(value) + " is neither \"true\", \"false\" nor a lock's name",
+                    cronlatch::quoted(value) + " is not \"true\", \"false\" or a lock name",
                     for_example("lock"));
       return;
     }
     request_.lock = value;
-    const Result<std::string> name = full_lock_name(request_, std::string(namespace_), "");
+    const Result<std::string> name = full_lock_name(request_.scope, std::string(namespace_), value);
     if (!name.ok())
       findings_.add(annotation->where, name.error().message,
-                    join_hint(name.error().hint, for_example("lock")));
+                    join_hints(name.error().hint, for_example("lock")));
   }
 
   void read_extras() {
     if (const Annotation* const a = find("once-per-schedule")) {
       request_.once_per_schedule = a->value == "true";
       if (a->value != "true" && a->value != "false")
-        findings_.add(a->where, cronlatch::quoted(a->value) + " is neither true nor false",
+        findings_.add(a->where, cronlatch::quoted(a->value) + " is not one of true, false",
                       for_example("once-per-schedule"));
     }
     if (const Annotation* const a = find("container")) {
@@ -153,7 +134,7 @@ class Reader {
     if (const Annotation* const a = find("store-secret")) {
       request_.store_secret = a->value;
       if (!is_object_name(a->value))
-        findings_.add(a->where, cronlatch::quoted(a->value) + " cannot be the name of a Secret",
+        findings_.add(a->where, cronlatch::quoted(a->value) + " is not a valid name of a Secret",
                       for_example("store-secret"));
     }
     if (const Annotation* const a = find("alert-after")) read_alert(*a);
@@ -163,11 +144,11 @@ class Reader {
     const Result<std::vector<std::string>> words = parse_json_strings(annotation.value);
     if (!words.ok()) {
       findings_.add(annotation.where, words.error().message,
-                    join_hint(words.error().hint, for_example("command")));
+                    join_hints(words.error().hint, for_example("command")));
       return;
     }
     if (words->empty() || words->front().empty())
-      findings_.add(annotation.where, "the array names no command", for_example("command"));
+      findings_.add(annotation.where, "the array has no command", for_example("command"));
     request_.command = *words;
   }
 
@@ -175,16 +156,17 @@ class Reader {
     const Result<Millis> after = parse_duration(annotation.value);
     if (!after.ok())
       findings_.add(annotation.where, after.error().message,
-                    join_hint(after.error().hint, for_example("alert-after")));
+                    join_hints(after.error().hint, for_example("alert-after")));
     else if (*after < Millis(60'000))
-      findings_.add(annotation.where, cronlatch::quoted(annotation.value) + " is less than 1m",
+      findings_.add(annotation.where,
+                    cronlatch::quoted(annotation.value) + " is below the minimum of 1m",
                     for_example("alert-after"));
     else
       request_.alert_after = *after;
   }
 
-  // Timings that cannot hold; named after the annotation that most likely changes it.
-  void check_together() {
+  // Checks the timings together. The finding names the annotation that most likely has to change.
+  void check_timings() {
     if (!findings_.empty()) return;
     Options all = request_.options;
     all.store = settings_.store;
@@ -194,7 +176,7 @@ class Reader {
       const Annotation* const annotation = find(key);
       if (annotation == nullptr) continue;
       findings_.add(annotation->where, valid.error().message,
-                    join_hint(valid.error().hint, for_example("ttl")));
+                    join_hints(valid.error().hint, for_example("ttl")));
       return;
     }
   }
@@ -210,34 +192,7 @@ class Reader {
 
 LockRequest read_lock_request(const Annotations& annotations, const Settings& settings,
                               std::string_view namespace_name, Findings& findings) {
-  return Reader(annotations, settings, namespace_name, findings).read();
-}
-
-Result<std::string> full_lock_name(const LockRequest& request, const std::string& namespace_name,
-                                   const std::string& cronjob) {
-  const std::string prefix =
-      request.scope == LockScope::cluster ? std::string(kClusterLocks) : namespace_name + "/";
-  const std::string name = prefix + (request.lock.empty() ? cronjob : request.lock);
-  if (Status checked = check_lock_name(name); !checked.ok()) return checked.error();
-  return name;
-}
-
-Status check_default(const std::string& key, const std::string& value) {
-  const Option* const option = find_option(key);
-  if (option == nullptr) {
-    const std::string near(nearest_option(key));
-    return Error{Code::usage, "unknown option " + cronlatch::quoted(key),
-                 near.empty() ? "" : "did you mean " + near + "?"};
-  }
-  constexpr std::array<std::string_view, 9> kOfThePlatform = {
-      "renew-every", "tls-server-name", "tls-skip-verify", "connect-timeout", "op-timeout",
-      "key-prefix",  "log-format",      "log-level",       "redis-username"};
-  const bool allowed =
-      (option->annotatable && key != "lock") ||
-      std::find(kOfThePlatform.begin(), kOfThePlatform.end(), key) != kOfThePlatform.end();
-  if (!allowed) return Error{Code::usage, key + " cannot be a default of all runs", "leave it out"};
-  Options scratch = default_options();
-  return set_option(scratch, *option, value);
+  return LockRequestReader(annotations, settings, namespace_name, findings).read();
 }
 
 }  // namespace cronlatch::op

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tenant wishes for one workload: annotations parsed, on top of the platform's defaults.
-// Nothing in here can name a store, a file with credentials, or weaken the check of a certificate:
-// the only such choice is the name of a Secret in the workload's own namespace.
+// The lock that the annotations of one Job or CronJob request, with the platform's defaults. It
+// cannot name a store or a file with credentials, or weaken the check of a certificate. It can name
+// a Secret in its own namespace.
 #pragma once
 
 #include <set>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admission/annotations.h"
+#include "admission/lock_names.h"
 #include "admission/settings.h"
 #include "base/result.h"
 #include "options/options.h"
@@ -17,20 +18,19 @@
 namespace cronlatch::op {
 
 enum class Gate {
-  absent,  // nobody asked
+  absent,  // no annotation
   off,     // lock: "false"
   on,
 };
-enum class LockScope { in_namespace, cluster };
 
 struct LockRequest {
   Gate gate = Gate::absent;
-  std::string lock;  // as written; empty: the CronJob's own
+  std::string lock;  // as in the annotation; empty: the CronJob's own
   LockScope scope = LockScope::in_namespace;
-  // Defaults of the table, of the platform, and the annotations. `lock` and `store` are not in it.
+  // From the annotations, the platform's defaults and the table's. Without `lock` and `store`.
   Options options;
-  std::set<std::string, std::less<>> annotated;  // options that an annotation decided
-  std::set<std::string, std::less<>> decided;    // the same and those of the platform
+  std::set<std::string, std::less<>> annotated;  // options set by an annotation
+  std::set<std::string, std::less<>> decided;    // options set by an annotation or the platform
   bool once_per_schedule = false;
   std::string container;
   std::string container_where;       // the annotation that names it
@@ -39,15 +39,17 @@ struct LockRequest {
   Millis alert_after{0};  // zero: none
 };
 
-// Checks every annotation, whether there is a lock or not.
+// Checks every annotation, also where no lock is requested.
 LockRequest read_lock_request(const Annotations& annotations, const Settings& settings,
                               std::string_view namespace_name, Findings& findings);
 
-// The name in the store. `cronjob` is empty where there is none; then only a named lock has one.
-Result<std::string> full_lock_name(const LockRequest& request, const std::string& namespace_name,
-                                   const std::string& cronjob);
-
-// Why a platform's default may not be one, or Done.
-Status check_default(const std::string& key, const std::string& value);
+// The lock's name in the store. `cronjob` is "" for a Job without a CronJob; then `request.lock`
+// must be set.
+inline Result<std::string> full_lock_name(const LockRequest& request,
+                                          const std::string& namespace_name,
+                                          const std::string& cronjob) {
+  return full_lock_name(request.scope, namespace_name,
+                        request.lock.empty() ? cronjob : request.lock);
+}
 
 }  // namespace cronlatch::op

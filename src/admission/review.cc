@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The envelope. Whatever comes in, a review goes out, and it carries the request's uid: without it
-// the API server takes any answer for a broken webhook.
+// The AdmissionReview around a decision. Every response has the request's uid: the API server
+// treats a response without it as a failed webhook.
 #include "admission/review.h"
 
 #include "admission/admission_result.h"
@@ -26,41 +26,40 @@ void append_base64(std::string& out, std::string_view bytes) {
   }
 }
 
-// The API server cuts what is longer, in the middle of a word.
+// The API server may truncate a warning of more than 256 characters.
 std::string short_warning(const std::string& warning) { return printable(warning, 250); }
 
-Json status_of(const AdmissionResult& verdict) {
-  const bool denied = verdict.kind == AdmissionResult::Kind::denied;
+Json status_of(const AdmissionResult& result) {
+  const bool denied = result.kind == AdmissionResult::Kind::denied;
   return {{"code", denied ? 403 : 500},
           {"reason", denied ? "Forbidden" : "InternalError"},
-          {"message", printable(verdict.message, 8'000)}};
+          {"message", printable(result.message, 8'000)}};
 }
 
-// Written by hand: as a value of nlohmann's, the patch would be copied, and checked for UTF-8 after
-// it has become base64.
-std::string review_of(const AdmissionResult& verdict, const std::string& uid) {
-  const bool allowed = verdict.kind == AdmissionResult::Kind::allowed;
+// Not built as a Json value: that would copy the patch, and check its base64 for valid UTF-8.
+std::string review_of(const AdmissionResult& result, const std::string& uid) {
+  const bool allowed = result.kind == AdmissionResult::Kind::allowed;
   std::string out =
       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":)";
   out += kube::to_text(uid) + R"(,"allowed":)" + (allowed ? "true" : "false");
-  if (!allowed) out += R"(,"status":)" + kube::to_text(status_of(verdict));
-  if (allowed && !verdict.patch.empty()) {
+  if (!allowed) out += R"(,"status":)" + kube::to_text(status_of(result));
+  if (allowed && !result.patch.empty()) {
     out += R"(,"patchType":"JSONPatch","patch":")";
-    append_base64(out, kube::to_text(verdict.patch));
+    append_base64(out, kube::to_text(result.patch));
     out += '"';
   }
-  if (allowed && !verdict.warnings.empty()) {
+  if (allowed && !result.warnings.empty()) {
     Json warnings = Json::array();
-    for (const std::string& warning : verdict.warnings) warnings.push_back(short_warning(warning));
+    for (const std::string& warning : result.warnings) warnings.push_back(short_warning(warning));
     out += R"(,"warnings":)" + kube::to_text(warnings);
   }
   return out + "}}";
 }
 
-std::string_view result_of(const AdmissionResult& verdict) {
-  switch (verdict.kind) {
+std::string_view result_of(const AdmissionResult& result) {
+  switch (result.kind) {
     case AdmissionResult::Kind::allowed:
-      return verdict.patch.empty() ? "skipped" : "mutated";
+      return result.patch.empty() ? "skipped" : "mutated";
     case AdmissionResult::Kind::denied:
       return "denied";
     case AdmissionResult::Kind::error:
@@ -69,14 +68,14 @@ std::string_view result_of(const AdmissionResult& verdict) {
   return "error";
 }
 
-AdmissionResult trouble(std::string message) {
-  AdmissionResult verdict;
-  verdict.kind = AdmissionResult::Kind::error;
-  verdict.message = std::move(message);
-  return verdict;
+AdmissionResult error_result(std::string message) {
+  AdmissionResult result;
+  result.kind = AdmissionResult::Kind::error;
+  result.message = std::move(message);
+  return result;
 }
 
-using Admit = AdmissionResult (*)(Admission&, const Settings&, const EntrypointSource&);
+using Admit = AdmissionResult (*)(AdmissionRequest&, const Settings&, const EntrypointSource&);
 
 AdmissionResult decide(Json& review, const Settings& settings, const EntrypointSource& images,
                        Admit admit) {
@@ -84,9 +83,9 @@ AdmissionResult decide(Json& review, const Settings& settings, const EntrypointS
   const std::string operation = kube::string_at(review, {"request", "operation"});
   if (operation == "DELETE" || operation == "CONNECT") return {};
   if (object == nullptr || !object->is_object())
-    return trouble("the review holds no object to decide about");
+    return error_result("the AdmissionReview has no request.object");
   Json& request = review["request"];
-  Admission admission;
+  AdmissionRequest admission;
   admission.namespace_name = kube::string_at(request, {"namespace"});
   admission.object = std::move(request["object"]);
   Json& metadata = admission.object["metadata"];
@@ -99,33 +98,33 @@ AdmissionResult decide(Json& review, const Settings& settings, const EntrypointS
   return admit(admission, settings, images);
 }
 
-Reviewed answer(std::string_view text, const Settings& settings, const EntrypointSource& images,
-                std::string_view resource, Admit admit) {
+ReviewResponse answer(std::string_view text, const Settings& settings,
+                      const EntrypointSource& images, std::string_view resource, Admit admit) {
   Result<Json> review = kube::parse_json(text);
   const std::string uid = review.ok() ? kube::string_at(*review, {"request", "uid"}) : "";
-  const AdmissionResult verdict =
-      !review.ok() ? trouble("the review cannot be read: " + review.error().message)
+  const AdmissionResult result =
+      !review.ok() ? error_result("cannot read the AdmissionReview: " + review.error().message)
                    : decide(*review, settings, images, admit);
-  return {review_of(verdict, uid), resource, result_of(verdict)};
+  return {review_of(result, uid), resource, result_of(result)};
 }
 
 }  // namespace
 
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings,
-                        const EntrypointSource& images) {
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings,
+                              const EntrypointSource& images) {
   return answer(admission_review_json, settings, images, "cronjob", admit_cronjob);
 }
 
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings,
-                    const EntrypointSource& images) {
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings,
+                          const EntrypointSource& images) {
   return answer(admission_review_json, settings, images, "job", admit_job);
 }
 
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings) {
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings) {
   return review_cronjob(admission_review_json, settings, ImageIndex(settings));
 }
 
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings) {
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings) {
   return review_job(admission_review_json, settings, ImageIndex(settings));
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's two answers to the API server: an AdmissionReview as text in, one as text out.
-// Pure but for what is asked about images: no I/O, no clock, no side effect, so a dry run is
-// answered like any other. The HTTP server calls it; nothing here knows of HTTP.
+// The operator's two admission hooks: an AdmissionReview as text in, one as text out. No I/O, clock
+// or side effect except those of `images`, so a dry run is handled like any other request.
 #pragma once
 
 #include <string>
@@ -12,22 +11,22 @@
 
 namespace cronlatch::op {
 
-struct Reviewed {
-  // Always an AdmissionReview v1 in valid JSON, with the uid of the request where it has one.
+struct ReviewResponse {
+  // Always an AdmissionReview v1 in valid JSON, with the request's uid if it has one.
   std::string body;
   std::string_view resource;  // "cronjob" or "job"
-  // "mutated" (allowed, with a patch), "skipped" (allowed as it is), "denied" (somebody must change
-  // the object, or give the operator a store), "error" (what came was no review).
+  // "mutated" (allowed, with a patch), "skipped" (allowed without a patch), "denied" (the object
+  // has an error, or the operator has no store), "error" (the request is not an AdmissionReview).
   std::string_view result;
 };
 
-// Any thread may call these, several at once. They never throw.
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings,
-                        const EntrypointSource& images);
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings,
-                    const EntrypointSource& images);
-// With the settings' image index alone.
-Reviewed review_cronjob(std::string_view admission_review_json, const Settings& settings);
-Reviewed review_job(std::string_view admission_review_json, const Settings& settings);
+// Thread rule: any thread. They never throw.
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings,
+                              const EntrypointSource& images);
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings,
+                          const EntrypointSource& images);
+// With the setting image-index as the only source.
+ReviewResponse review_cronjob(std::string_view admission_review_json, const Settings& settings);
+ReviewResponse review_job(std::string_view admission_review_json, const Settings& settings);
 
 }  // namespace cronlatch::op

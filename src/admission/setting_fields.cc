@@ -11,23 +11,24 @@ namespace {
 using kube::Json;
 using Kind = YamlNode::Kind;
 
-Error wrong(std::string what, std::string fix) {
+Error invalid(std::string what, std::string fix) {
   return {Code::config, std::move(what), std::move(fix)};
 }
 
 Status read(std::string& out, const YamlNode& node) {
-  if (node.kind == Kind::null) return wrong("no value", "give it one or leave the line out");
-  if (node.kind != Kind::text) return wrong("not one value", "write key: value");
+  if (node.kind == Kind::null) return invalid("the value is missing", "set it, or remove the line");
+  if (node.kind != Kind::text) return invalid("the value is not a scalar", "write key: value");
   for (const char c : node.text)
     if (static_cast<unsigned char>(c) < 0x20)
-      return wrong(cronlatch::quoted(node.text) + " has a control character", "leave it out");
+      return invalid(cronlatch::quoted(node.text) + " has a control character", "remove it");
   out = node.text;
   return Done{};
 }
 
 Status read(bool& out, const YamlNode& node) {
   if (node.kind != Kind::text || (node.text != "true" && node.text != "false"))
-    return wrong("neither true nor false", "write true or false");
+    return invalid(cronlatch::quoted(node.text) + " is not one of true, false",
+                   "write true or false");
   out = node.text == "true";
   return Done{};
 }
@@ -45,18 +46,20 @@ Status read(std::size_t& out, const YamlNode& node) {
   const std::string& text = node.text;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (node.kind != Kind::text || error != std::errc() || end != text.data() + text.size())
-    return wrong("no whole number", "write for example 1000");
+    return invalid(cronlatch::quoted(node.text) + " is not a whole number",
+                   "write for example 1000");
   return Done{};
 }
 
 Status read(CertificateMode& out, const YamlNode& node) {
   if (node.kind != Kind::text || (node.text != "own" && node.text != "files"))
-    return wrong("neither own nor files", "write own or files");
+    return invalid(cronlatch::quoted(node.text) + " is not one of own, files",
+                   "write own or files");
   out = node.text == "own" ? CertificateMode::own : CertificateMode::files;
   return Done{};
 }
 
-// By the words of the wrapper's option of the same name.
+// With the values of the wrapper's option of the same name.
 Status read_word(Options& options, const char* key, const YamlNode& node) {
   std::string text;
   if (Status is_text = read(text, node); !is_text.ok()) return is_text;
@@ -76,7 +79,8 @@ Status read(Level& out, const YamlNode& node) {
 }
 
 Status read(std::vector<std::string>& out, const YamlNode& node) {
-  if (node.kind != Kind::list) return wrong("no list", "write [one, two]");
+  if (node.kind != Kind::list)
+    return invalid("the value is not a list", "write for example [one, two]");
   out.clear();
   for (const YamlNode& item : node.items) {
     std::string text;
@@ -88,19 +92,21 @@ Status read(std::vector<std::string>& out, const YamlNode& node) {
 
 template <class T>
 Status read(std::map<std::string, T>& out, const YamlNode& node) {
-  if (node.kind != Kind::map) return wrong("no map", "write {key: value}");
+  if (node.kind != Kind::map)
+    return invalid("the value is not a map", "write for example {key: value}");
   out.clear();
   for (const YamlEntry& entry : node.entries) {
     Status status = read(out[entry.key], entry.value);
     if (status.ok()) continue;
-    return wrong(printable(entry.key, 80) + ": " + status.error().message, status.error().hint);
+    return invalid(printable(entry.key, 80) + ": " + status.error().message, status.error().hint);
   }
   return Done{};
 }
 
 Status read_selection(Selection& out, const YamlNode& node) {
   if (node.kind != Kind::map)
-    return wrong("no map", "write namespace, name, labels and annotations");
+    return invalid("the value is not a map",
+                   "write a map with namespace, name, labels and annotations");
   for (const YamlEntry& entry : node.entries) {
     Status status = Done{};
     if (entry.key == "namespace")
@@ -112,35 +118,39 @@ Status read_selection(Selection& out, const YamlNode& node) {
     else if (entry.key == "annotations")
       status = read(out.annotations, entry.value);
     else
-      return wrong("unknown key " + cronlatch::quoted(entry.key),
-                   "there are namespace, name, labels and annotations");
-    if (!status.ok()) return wrong(entry.key + ": " + status.error().message, status.error().hint);
+      return invalid("unknown key " + cronlatch::quoted(entry.key),
+                     "the keys are namespace, name, labels and annotations");
+    if (!status.ok())
+      return invalid(entry.key + ": " + status.error().message, status.error().hint);
   }
   return Done{};
 }
 
 Status read(std::vector<Selection>& out, const YamlNode& node) {
-  if (node.kind != Kind::list) return wrong("no list", "write a list of maps");
+  if (node.kind != Kind::list) return invalid("the value is not a list", "write a list of maps");
   out.clear();
   for (const YamlNode& item : node.items) {
     Selection selection;
     if (Status status = read_selection(selection, item); !status.ok())
-      return wrong("[" + std::to_string(out.size()) + "]: " + status.error().message,
-                   status.error().hint);
+      return invalid("[" + std::to_string(out.size()) + "]: " + status.error().message,
+                     status.error().hint);
     out.push_back(std::move(selection));
   }
   return Done{};
 }
 
-// A container's resources: quantities stay text.
+// A container's resources. Quantities are not parsed.
 Status read(Json& out, const YamlNode& node) {
   std::map<std::string, std::map<std::string, std::string>> amounts;
-  if (node.kind != Kind::map) return wrong("no map", "write {requests: {cpu: 50m}, limits: {}}");
+  if (node.kind != Kind::map)
+    return invalid("the value is not a map",
+                   "write for example {requests: {cpu: 50m}, limits: {}}");
   for (const YamlEntry& entry : node.entries) {
     if (entry.key != "requests" && entry.key != "limits")
-      return wrong("unknown key " + cronlatch::quoted(entry.key), "there are requests and limits");
+      return invalid("unknown key " + cronlatch::quoted(entry.key),
+                     "the keys are requests and limits");
     if (Status status = read(amounts[entry.key], entry.value); !status.ok())
-      return wrong(entry.key + ": " + status.error().message, status.error().hint);
+      return invalid(entry.key + ": " + status.error().message, status.error().hint);
   }
   out = amounts.empty() ? Json() : Json(amounts);
   return Done{};

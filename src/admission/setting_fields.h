@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a node of YAML to a field of Settings: one reader per kind of field. The errors do not name
-// the key; their caller does.
+// From a YAML node to a field of Settings: one function for each type of field. The errors do not
+// contain the key; the caller adds it.
 #pragma once
 
 #include <variant>

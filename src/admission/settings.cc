@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE table of the operator's settings, and what a file of them must say to be taken.
+// The table of the operator's settings, and the parser of their file.
 #include "admission/settings.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "admission/lock_request.h"
 #include "admission/setting_fields.h"
+#include "admission/settings_checks.h"
 #include "base/text.h"
-#include "image/registry_policy.h"
 
 namespace cronlatch::op {
 namespace {
@@ -25,39 +24,39 @@ struct Row {
 
 // clang-format off
 const Row kRows[] = {
-    {"admission-address", &S::admission_address, "[::]:8443", "where the API server reaches the admission hooks (HTTPS)"},
+    {"admission-address", &S::admission_address, "[::]:8443", "address of the admission hooks, which the API server calls (HTTPS)"},
     {"plain-address", &S::plain_address, "[::]:8080", "/healthz, /readyz, /metrics and /status (HTTP)"},
-    {"namespace", &S::namespace_name, "cronlatch", "the operator's own; the variable POD_NAMESPACE goes before"},
-    {"name", &S::name, "cronlatch", "base name of the operator's own objects"},
-    {"image", &S::image, "", "the image with the wrapper; must be given"},
-    {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "of the init container: Always, IfNotPresent, Never"},
+    {"namespace", &S::namespace_name, "cronlatch", "the operator's namespace; the variable POD_NAMESPACE takes precedence"},
+    {"name", &S::name, "cronlatch", "base name of the operator's objects"},
+    {"image", &S::image, "", "the image with the wrapper; required"},
+    {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "imagePullPolicy of the init container: Always, IfNotPresent, Never"},
     {"image-pull-secrets", &S::image_pull_secrets, "[]", "Secrets added to a gated pod's imagePullSecrets"},
-    {"resources", &S::resources, "{}", "of the init container: requests and limits; empty: 50m and 32Mi of each"},
-    {"store", &S::store, "", "URL of the store that every gated run uses; while there is none, whoever asks for a lock is refused"},
-    {"store-secret", &S::store_secret, "cronlatch-store", "Secret in a Job's namespace with access to the store, where no annotation names one"},
-    {"defaults", &S::defaults, "{}", "options of every gated run: below annotations where those may set them"},
+    {"resources", &S::resources, "{}", "resources of the init container: requests and limits; empty: cpu 50m and memory 32Mi for both"},
+    {"store", &S::store, "", "URL of the store that every gated run uses; without it, Jobs and CronJobs that request a lock are denied"},
+    {"store-secret", &S::store_secret, "cronlatch-store", "Secret in a Job's namespace with the store's credentials, where no annotation names one"},
+    {"defaults", &S::defaults, "{}", "options of every gated run; an annotation takes precedence where it may set the option"},
     {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "namespaces that may use lock-scope: cluster"},
     {"image-index", &S::image_index, "{}", "image -> ENTRYPOINT (and CMD), for containers without a command"},
-    {"lookup", &S::lookup, "false", "ask an image's registry what a container without a command runs"},
-    {"lookup-registries", &S::lookup_registries, "[]", "registries that may be asked: host or host:port, exactly; http://host:port for one without TLS"},
-    {"lookup-timeout", &S::lookup_timeout, "15s", "longest look-up of one image, 1s to 5m"},
-    {"lookup-cache-size", &S::lookup_cache_size, "10000", "images that are remembered, 1 to 1000000"},
-    {"lookup-pin", &S::lookup_pin, "false", "a gated Job whose image was looked up runs that very image, by digest"},
-    {"lookup-architectures", &S::lookup_architectures, "[amd64, arm64]", "of the nodes, for pods that do not say where they run"},
-    {"lookup-docker-config", &S::lookup_docker_config, "", "file like docker's config.json with logins; read at each look-up"},
+    {"lookup", &S::lookup, "false", "read the command of a container without one from its image's registry"},
+    {"lookup-registries", &S::lookup_registries, "[]", "registries that may be queried, as host or host:port; http://host:port for one without TLS"},
+    {"lookup-timeout", &S::lookup_timeout, "15s", "timeout of one lookup, 1s to 5m"},
+    {"lookup-cache-size", &S::lookup_cache_size, "10000", "images in the cache, 1 to 1000000"},
+    {"lookup-pin", &S::lookup_pin, "false", "pin a gated Job to the digest of the image that was looked up"},
+    {"lookup-architectures", &S::lookup_architectures, "[amd64, arm64]", "architectures of the nodes, for pods that do not restrict them"},
+    {"lookup-docker-config", &S::lookup_docker_config, "", "file with logins in the format of docker's config.json; read at each lookup"},
     {"lookup-pull-secret-namespaces", &S::lookup_pull_secret_namespaces, "[]", "namespaces whose Jobs' imagePullSecrets are read for logins"},
-    {"lookup-ca-file", &S::lookup_ca_file, "", "PEM: authorities of registries, besides the system's"},
-    {"lookup-program", &S::lookup_program, "/usr/bin/skopeo", "the client that speaks with registries"},
+    {"lookup-ca-file", &S::lookup_ca_file, "", "PEM file: CAs of registries, in addition to the system's"},
+    {"lookup-program", &S::lookup_program, "/usr/bin/skopeo", "path of skopeo, the client of registries"},
     {"select", &S::select, "[]", "CronJobs that the platform gates: namespace, name, labels, annotations (without prefix)"},
-    {"certificate-mode", &S::certificate_mode, "own", "own: made and renewed by the operator; files: read from certificate-dir"},
+    {"certificate-mode", &S::certificate_mode, "own", "own: created and renewed by the operator; files: read from certificate-dir"},
     {"certificate-dir", &S::certificate_dir, "/etc/cronlatch/tls", "tls.crt, tls.key, ca.crt in mode files"},
-    {"credentials-dir", &S::credentials_dir, "/etc/cronlatch/store", "the operator's own access to the store"},
-    {"patch-cronjobs", &S::patch_cronjobs, "true", "false: the reconciler only says what is missing"},
+    {"credentials-dir", &S::credentials_dir, "/etc/cronlatch/store", "the operator's credentials for the store"},
+    {"patch-cronjobs", &S::patch_cronjobs, "true", "false: the reconciler only reports what is missing"},
     {"copy-secret-source", &S::copy_secret_source, "", "Secret of the operator's namespace that is copied as store-secret"},
-    {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "where it is copied to"},
+    {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "namespaces to which it is copied"},
     {"log-format", &S::log_format, "json", "text, json, logfmt"},
     {"log-level", &S::log_level, "info", "error, warn, info, debug"},
-    {"client-ca-file", &S::client_ca_file, "", "PEM: only clients with a certificate of these authorities may ask for admissions; read at the start"},
+    {"client-ca-file", &S::client_ca_file, "", "PEM file: the admission hooks accept only clients with a certificate of these CAs; read at the start"},
 };
 // clang-format on
 
@@ -83,97 +82,7 @@ Error unknown_key(const YamlEntry& entry) {
                        : "did you mean " + std::string(best) + "?"};
 }
 
-// What a field's kind cannot say.
-Status check_text(const Settings& s) {
-  const auto one_of = [](const std::string& text, std::initializer_list<const char*> words) {
-    return std::find(words.begin(), words.end(), text) != words.end();
-  };
-  if (s.image.empty()) return Error{Code::config, "image: not given", "name the operator's image"};
-  if (Status url = check_store_url(s.store); !s.store.empty() && !url.ok())
-    return Error{Code::config, "store: " + url.error().message, url.error().hint};
-  if (!one_of(s.image_pull_policy, {"Always", "IfNotPresent", "Never"}))
-    return Error{Code::config,
-                 "image-pull-policy: " + cronlatch::quoted(s.image_pull_policy) + " is none",
-                 "write Always, IfNotPresent or Never"};
-  for (const auto& [key, address] : {std::pair{"admission-address", s.admission_address},
-                                     std::pair{"plain-address", s.plain_address}})
-    if (const std::size_t colon = address.rfind(':');
-        colon == std::string::npos || colon == 0 || colon + 1 == address.size())
-      return Error{
-          Code::config,
-          std::string(key) + ": " + cronlatch::quoted(address) + " is no address with a port",
-          "write for example \"[::]:8443\""};
-  return Done{};
-}
-
-Status check_lookup(const Settings& s) {
-  for (const std::string& line : s.lookup_registries)
-    if (const auto listed = image::parse_listed(line); !listed.ok())
-      return Error{Code::config, "lookup-registries: " + listed.error().message,
-                   listed.error().hint};
-  if (s.lookup_timeout < Millis(1'000) || s.lookup_timeout > Millis(300'000))
-    return Error{Code::config, "lookup-timeout: not from 1s to 5m", "write for example 15s"};
-  if (s.lookup_cache_size == 0 || s.lookup_cache_size > 1'000'000)
-    return Error{Code::config, "lookup-cache-size: not from 1 to 1000000",
-                 "write for example 10000"};
-  if (s.lookup && s.lookup_architectures.empty())
-    return Error{Code::config, "lookup-architectures: none", "write for example [amd64]"};
-  if (s.lookup && !s.lookup_program.starts_with('/'))
-    return Error{Code::config, "lookup-program: no absolute path", "write /usr/bin/skopeo"};
-  return Done{};
-}
-
-Status check_defaults(const Settings& s) {
-  Options options = default_options();
-  for (const auto& [key, value] : s.defaults) {
-    if (Status checked = check_default(key, value); !checked.ok())
-      return Error{Code::config, "defaults: " + checked.error().message, checked.error().hint};
-    (void)apply_text(options, *find_option(key), value).ok();
-  }
-  options.store = s.store;
-  if (Status valid = validate(options); !valid.ok())
-    return Error{Code::config, "defaults: " + valid.error().message, valid.error().hint};
-  return Done{};
-}
-
-Status check_selections(const Settings& s) {
-  for (std::size_t i = 0; i < s.select.size(); ++i) {
-    const Selection& selection = s.select[i];
-    const std::string where = "select[" + std::to_string(i) + "]";
-    if (selection.namespace_name.empty())
-      return Error{Code::config, where + ": no namespace", "name the namespace"};
-    // The chart renders the same pattern into the policies, which know these characters only.
-    if (selection.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.*?") !=
-        std::string::npos)
-      return Error{Code::config,
-                   where + ": name " + cronlatch::quoted(selection.name) +
-                       " has a character that no CronJob's name has and that is neither * nor ?",
-                   "write lower-case letters, digits, '-', '.', '*' and '?' only"};
-    if (selection.annotations.count("lock") == 0)
-      return Error{Code::config, where + ": the annotations name no lock",
-                   "write for example annotations: {lock: \"true\"}"};
-    Annotations annotations;
-    for (const auto& [key, value] : selection.annotations)
-      annotations[key] = {value, where + ".annotations[" + key + "]"};
-    Findings findings;
-    (void)read_lock_request(annotations, s, selection.namespace_name, findings);
-    if (!findings.empty()) return Error{Code::config, findings.error().message};
-  }
-  return Done{};
-}
-
-Status check_lists(const Settings& s) {
-  for (const auto& [image, command] : s.image_index)
-    if (command.empty() || command.front().empty())
-      return Error{Code::config, "image-index: " + cronlatch::quoted(image) + " has no command",
-                   "write its ENTRYPOINT: [/bin/thing]"};
-  if (!s.copy_secret_source.empty() && s.copy_secret_namespaces.empty())
-    return Error{Code::config, "copy-secret-source: there is nowhere to copy to",
-                 "name the namespaces in copy-secret-namespaces"};
-  return Done{};
-}
-
-// The line of the key that a message begins with, so that every error has one.
+// Adds the line of the key that the message starts with.
 Error with_line(const YamlNode& root, const Error& error) {
   const std::string key = error.message.substr(0, error.message.find_first_of(":["));
   const auto entry = std::find_if(root.entries.begin(), root.entries.end(),
@@ -188,7 +97,7 @@ Result<Settings> parse_settings(std::string_view yaml) {
   const Result<YamlNode> root = read_yaml(kFile, std::string(yaml));
   if (!root.ok()) return root.error();
   if (root->kind != YamlNode::Kind::map && root->kind != YamlNode::Kind::null)
-    return Error{Code::config, place(root->line) + "not a map of settings",
+    return Error{Code::config, place(root->line) + "the settings are not a map",
                  "write lines like store: rediss://redis.db:6379"};
   Settings settings;
   for (const YamlEntry& entry : root->entries) {
@@ -199,8 +108,8 @@ Result<Settings> parse_settings(std::string_view yaml) {
       return Error{Code::config, place(entry.line) + entry.key + ": " + status.error().message,
                    status.error().hint};
   }
-  for (const auto check : {check_text, check_lookup, check_defaults, check_selections, check_lists})
-    if (Status checked = check(settings); !checked.ok()) return with_line(*root, checked.error());
+  if (Status checked = check_settings(settings); !checked.ok())
+    return with_line(*root, checked.error());
   return settings;
 }
 

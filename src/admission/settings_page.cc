@@ -11,8 +11,7 @@ constexpr char kHead[] = R"(# Settings of the operator
 Rendered from the table in `src/admission/settings.cc` by `./dev gen`; not edited.
 
 One YAML file, `/etc/cronlatch/operator.yaml` unless `cronlatch-operator --config FILE` names another one. The chart renders it from its values. An unknown
-key, a key that stands twice and a bad value are errors that name the line; the operator then does not start. Tenants decide by annotations; none of
-them changes a setting.
+key, a duplicate key and an invalid value are errors with the line; the operator then does not start. Annotations of tenants cannot change a setting.
 
 | key | default | meaning |
 |---|---|---|

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of docs/reference about the operator's settings, rendered from their table.
+// docs/reference/operator.md, rendered from the table of the settings.
 #pragma once
 
 #include "config/reference.h"

@@ -15,34 +15,33 @@ namespace {
 constexpr std::string_view kSchedule = "--schedule";
 constexpr std::array kFlags = {ExtraFlag{kOutputFlag[0].name, true}, ExtraFlag{kSchedule, true}};
 
-std::vector<plugin::LockUse> uses_of(const std::vector<LockView>& views) {
-  std::vector<plugin::LockUse> uses;
+std::vector<LockUse> uses_of(const std::vector<LockView>& views) {
+  std::vector<LockUse> uses;
   for (const LockView& view : views)
-    for (const auto& [job, counters] : view.jobs)
-      uses.push_back(plugin::use_of(view, job, counters));
+    for (const auto& [job, counters] : view.jobs) uses.push_back(use_of(view, job, counters));
   return uses;
 }
 
 // The settings of the lock that only the command line contains.
 Status add_configuration(const LoadedOptions& loaded, const Clock& clock,
-                         std::vector<plugin::LockUse>& uses) {
+                         std::vector<LockUse>& uses) {
   const auto schedule = loaded.extras.find(kSchedule);
   std::optional<Seconds> gap;
   if (schedule != loaded.extras.end()) {
-    const auto parsed = plugin::parse_cron(schedule->second);
+    const auto parsed = parse_cron(schedule->second);
     if (!parsed) return parsed.error();
-    gap = plugin::shortest_gap(*parsed, plugin::Zone{}, clock.wall());
+    gap = shortest_gap(*parsed, Zone{}, clock.wall());
   }
-  for (plugin::LockUse& use : uses) {
+  for (LockUse& use : uses) {
     use.gap = gap;
     use.min_hold = loaded.options.min_hold;
   }
   return Done{};
 }
 
-std::string json_of(const std::vector<plugin::Advice>& advice) {
+std::string json_of(const std::vector<Advice>& advice) {
   std::vector<std::string> objects;
-  for (const plugin::Advice& one : advice)
+  for (const Advice& one : advice)
     objects.push_back(JsonObject()
                           .text("about", one.about)
                           .text_or_null("job", one.job)
@@ -53,11 +52,11 @@ std::string json_of(const std::vector<plugin::Advice>& advice) {
   return json_array(objects) + '\n';
 }
 
-std::string text_of(const std::vector<plugin::Advice>& advice, std::size_t locks) {
+std::string text_of(const std::vector<Advice>& advice, std::size_t locks) {
   if (advice.empty())
     return "no recommendation for " + std::to_string(locks) + (locks == 1 ? " lock\n" : " locks\n");
   std::vector<Row> rows = {{"LOCK", "JOB", "ABOUT", "REASON", "SET"}};
-  for (const plugin::Advice& one : advice)
+  for (const Advice& one : advice)
     rows.push_back({one.lock, one.job, one.about, one.reason, one.set});
   return render_table(rows);
 }
@@ -73,13 +72,13 @@ Result<CommandOutput> advise_command(const Invocation& invocation) {
                  "name the lock that has this schedule with --lock"};
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
-  std::vector<plugin::LockUse> uses = uses_of(*views);
+  std::vector<LockUse> uses = uses_of(*views);
   if (!lock.empty()) {
-    std::erase_if(uses, [&](const plugin::LockUse& use) { return use.lock != lock; });
+    std::erase_if(uses, [&](const LockUse& use) { return use.lock != lock; });
     if (const Status added = add_configuration(session->loaded, invocation.clock, uses); !added)
       return added.error();
   }
-  const std::vector<plugin::Advice> advice = plugin::advise(uses);
+  const std::vector<Advice> advice = advise(uses);
   return CommandOutput{session->format == Format::table
                            ? text_of(advice, lock.empty() ? views->size() : 1)
                            : json_of(advice)};

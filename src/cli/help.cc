@@ -7,10 +7,10 @@
 #include <array>
 
 #include "base/text.h"
-#include "cli/table.h"
 #include "config/environment.h"
 #include "core/outcome.h"
 #include "options/options.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 namespace {

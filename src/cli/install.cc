@@ -13,8 +13,8 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "cli/stdio.h"
 #include "cli/subcommand.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/table.h"
 #include "core/lock_json.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 

@@ -7,10 +7,10 @@
 #include "base/kernel_clock.h"
 #include "cli/help.h"
 #include "cli/session.h"
-#include "cli/stdio.h"
 #include "cli/subcommand.h"
 #include "core/outcome.h"
 #include "proc/startup.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {
@@ -21,31 +21,23 @@ int fail(const Error& error) {
 }
 
 Result<CommandOutput> dispatch(const Subcommand& subcommand, const Invocation& invocation) {
-  // The plugin has kubectl's flags, and a page of its own for --help.
-  if (subcommand.function != kubectl_command && wants_help(invocation.arguments))
-    return CommandOutput{help_page(subcommand)};
+  if (wants_help(invocation.arguments)) return CommandOutput{help_page(subcommand)};
   // `run` blocks signals instead, before it opens anything, and restores them for its command.
   if (subcommand.function != run_command) std::signal(SIGPIPE, SIG_IGN);
   return subcommand.function(invocation);
 }
 
-// kubectl finds a plugin by the name of its file, and passes the arguments after it.
-bool is_plugin(std::string_view name) {
-  return name.substr(name.rfind('/') + 1) == "kubectl-cronlatch";
-}
-
 int run_program(int argc, char** argv, char** environment) {
   const KernelClock clock;
   Invocation invocation{{}, {}, clock};
-  const bool plugin = argc > 0 && is_plugin(argv[0]);
-  for (int i = plugin ? 1 : 2; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
+  for (int i = 2; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
   for (char** entry = environment; *entry != nullptr; ++entry)
     invocation.environment.emplace_back(*entry);
-  if (argc < 2 && !plugin) {
+  if (argc < 2) {
     write_stderr(help_page());
     return exit_code(Error{Code::usage, ""});
   }
-  const std::string_view name = plugin ? "kubectl" : argv[1];
+  const std::string_view name = argv[1];
   const Subcommand* subcommand = find_subcommand(name);
   if (subcommand == nullptr) return fail(unknown_subcommand(name));
   const Result<CommandOutput> printed = dispatch(*subcommand, invocation);

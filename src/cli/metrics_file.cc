@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "cli/stdio.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {

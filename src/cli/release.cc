@@ -10,9 +10,9 @@
 #include "base/text.h"
 #include "cli/lock_text.h"
 #include "cli/session.h"
-#include "cli/stdio.h"
 #include "core/lock_json.h"
 #include "core/lock_name.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "cli/metrics_file.h"
 #include "cli/metrics_push.h"
-#include "cli/stdio.h"
 #include "config/environment.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {

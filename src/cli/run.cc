@@ -9,11 +9,11 @@
 #include "cli/report.h"
 #include "cli/run_spec.h"
 #include "cli/session.h"
-#include "cli/stdio.h"
 #include "proc/drive.h"
 #include "proc/posix_supervisor.h"
 #include "proc/signal_reader.h"
 #include "proc/startup.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {

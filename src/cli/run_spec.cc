@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/duration.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 namespace {

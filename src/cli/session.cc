@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/run_spec.h"
-#include "cli/stdio.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {

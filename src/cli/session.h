@@ -11,10 +11,10 @@
 
 #include "base/result.h"
 #include "cli/subcommand.h"
-#include "cli/table.h"
 #include "config/load.h"
 #include "core/lock_stats.h"
 #include "store/open.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 

@@ -44,10 +44,6 @@ constexpr std::array kSubcommands = {
                "schedule, which the lock statistics do not contain.\n"
                "  -o table|json   output format; table is the default\n",
                advise_command},
-    Subcommand{"kubectl", "[ls|describe|why|release] ...", "gated CronJobs, as kubectl cronlatch",
-               "cronlatch kubectl -A",
-               "Called as kubectl-cronlatch it is a plugin of kubectl: kubectl cronlatch help\n",
-               kubectl_command},
     Subcommand{"config", "[options]", "every option, its value and its origin",
                "cronlatch config --config ./cronlatch.yaml", kOutputFlag, config_command},
     Subcommand{"install", "DIR", "copy this program into DIR", "cronlatch install /cronlatch",

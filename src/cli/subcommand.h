@@ -48,7 +48,6 @@ Result<CommandOutput> show_command(const Invocation& invocation);
 Result<CommandOutput> release_command(const Invocation& invocation);
 Result<CommandOutput> metrics_command(const Invocation& invocation);
 Result<CommandOutput> advise_command(const Invocation& invocation);
-Result<CommandOutput> kubectl_command(const Invocation& invocation);
 Result<CommandOutput> config_command(const Invocation& invocation);
 Result<CommandOutput> install_command(const Invocation& invocation);
 Result<CommandOutput> version_command(const Invocation& invocation);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the calendar: in strides that no change of the clocks can jump over, then hour by
-// hour and minute by minute. How a schedule is read is cron_text.cc.
+// The walk over the calendar: by month, day, hour and minute, and in shorter strides across a
+// change of the clocks. How a schedule is read is cron_text.cc.
 #include "cron/cron_schedule.h"
 
 #include <algorithm>
 #include <chrono>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::int64_t kMinute = 60, kHour = 3'600, kDay = 86'400;
 constexpr std::int64_t kMicro = 1'000'000;
-constexpr std::int64_t kFarthest = 5 * 366 * kDay;
-constexpr int kGapsLookedAt = 500;
+constexpr std::int64_t kMaxSearch = std::int64_t{5} * 366 * kDay;
+constexpr int kMaxGaps = 500;
 
 bool has(std::uint64_t bits, unsigned n) { return ((bits >> n) & 1) != 0; }
 
@@ -39,19 +39,28 @@ bool day_matches(const CronSchedule& schedule, const Local& local) {
   return schedule.any_day || schedule.any_weekday ? day && weekday : day || weekday;
 }
 
-// How far the walk may go from here without passing a match: clocks are never moved by more than
-// two hours at once, so the last hours of a day are taken one by one.
-std::int64_t stride(const CronSchedule& schedule, const Local& local) {
-  const std::int64_t left_of_hour = kHour - local.second_of_day % kHour;
+// How far the wall clock may advance from here without passing a match. A month that does not match
+// is left through its last day: a change of the clocks cannot carry the walk into the next month.
+std::int64_t wall_stride(const CronSchedule& schedule, const Local& local) {
   const std::int64_t left_of_day = kDay - local.second_of_day;
-  const std::int64_t careful = left_of_day > 3 * kHour ? left_of_day - 2 * kHour : left_of_hour;
+  const std::int64_t days_left = std::int64_t{local.days_in_month} - local.day;
   if (!has(schedule.months, local.month))
-    return std::max<std::int64_t>((std::int64_t{local.days_in_month} - local.day) * kDay, careful);
-  if (!day_matches(schedule, local)) return careful;
-  if (!has(schedule.hours, static_cast<unsigned>(local.second_of_day / kHour))) return left_of_hour;
+    return days_left > 0 ? days_left * kDay - local.second_of_day : left_of_day;
+  if (!day_matches(schedule, local)) return left_of_day;
+  if (!has(schedule.hours, static_cast<unsigned>(local.second_of_day / kHour)))
+    return kHour - local.second_of_day % kHour;
   if (!has(schedule.minutes, static_cast<unsigned>(local.second_of_day % kHour / kMinute)))
     return kMinute - local.second_of_day % kMinute;
   return 0;
+}
+
+// The same in elapsed time: a stride that crosses a change of the clocks is halved until it does
+// not, at the least to one minute.
+std::int64_t stride(const CronSchedule& schedule, const Zone& zone, std::int64_t t) {
+  std::int64_t step = wall_stride(schedule, local_at(zone, t));
+  while (step > kMinute && zone.offset_at(t + step) != zone.offset_at(t))
+    step = std::max(step / 2 / kMinute * kMinute, kMinute);
+  return step;
 }
 
 std::optional<std::int64_t> next_second(const CronSchedule& schedule, const Zone& zone,
@@ -59,15 +68,17 @@ std::optional<std::int64_t> next_second(const CronSchedule& schedule, const Zone
   std::int64_t t = after + 1;
   const std::int64_t into_minute = local_at(zone, t).second_of_day % kMinute;
   if (into_minute != 0) t += kMinute - into_minute;
-  while (t - after < kFarthest) {
-    const std::int64_t step = stride(schedule, local_at(zone, t));
+  while (t - after < kMaxSearch) {
+    const std::int64_t step = stride(schedule, zone, t);
     if (step == 0) return t;
     t += step;
   }
   return std::nullopt;
 }
 
-std::int64_t floor_seconds(WallTime t) { return t.us / kMicro; }
+std::int64_t floor_seconds(WallTime t) {
+  return t.us >= 0 ? t.us / kMicro : (t.us - kMicro + 1) / kMicro;
+}
 WallTime at_second(std::int64_t t) { return {t * kMicro}; }
 
 }  // namespace
@@ -99,7 +110,7 @@ std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zo
   if (schedule.every) return schedule.every;
   std::optional<std::int64_t> shortest;
   std::optional<std::int64_t> last = next_second(schedule, zone, floor_seconds(after));
-  for (int i = 0; last && i < kGapsLookedAt; ++i) {
+  for (int i = 0; last && i < kMaxGaps; ++i) {
     const auto next = next_second(schedule, zone, *last);
     if (!next) break;
     if (!shortest || *next - *last < *shortest) shortest = *next - *last;
@@ -109,4 +120,4 @@ std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zo
   return Seconds(*shortest);
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -27,30 +27,30 @@ Names values_of(const Json& expression) {
   return names;
 }
 
-Names both(const Names& a, const Names& b) {
+Names intersection(const Names& a, const Names& b) {
   Names out;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(out, out.end()));
   return out;
 }
 
-// The expressions of one term are all true of a node.
-Names left_by_term(const Json& term, const Names& here) {
+// A node must match every expression of a term.
+Names allowed_by_term(const Json& term, const Names& cluster) {
   std::optional<Names> named;
   Names excluded;
   for (const Json& expression : kube::items_at(term, {"matchExpressions"})) {
     if (!is_arch(expression)) continue;
     const std::string operation = kube::string_at(expression, {"operator"});
     if (operation == "In")
-      named = named ? both(*named, values_of(expression)) : values_of(expression);
+      named = named ? intersection(*named, values_of(expression)) : values_of(expression);
     if (operation == "NotIn") excluded.merge(values_of(expression));
     if (operation == "DoesNotExist") return {};
   }
-  Names left = named.value_or(here);
-  std::erase_if(left, [&](const std::string& name) { return excluded.count(name) != 0; });
-  return left;
+  Names allowed = named.value_or(cluster);
+  std::erase_if(allowed, [&](const std::string& name) { return excluded.count(name) != 0; });
+  return allowed;
 }
 
-std::optional<std::string> selected(const Json& pod_spec) {
+std::optional<std::string> selected_architecture(const Json& pod_spec) {
   for (const std::string_view label : {kLabel, kOldLabel})
     if (std::string arch = kube::string_at(pod_spec, {"nodeSelector", label}); !arch.empty())
       return arch;
@@ -59,17 +59,18 @@ std::optional<std::string> selected(const Json& pod_spec) {
 
 }  // namespace
 
-std::vector<std::string> architectures(const Json& pod_spec, const std::vector<std::string>& here) {
-  Names wanted(here.begin(), here.end());
-  const std::optional<std::string> chosen = selected(pod_spec);
-  if (chosen) wanted = {*chosen};
+std::vector<std::string> architectures(const Json& pod_spec,
+                                       const std::vector<std::string>& cluster) {
+  Names allowed(cluster.begin(), cluster.end());
+  const std::optional<std::string> chosen = selected_architecture(pod_spec);
+  if (chosen) allowed = {*chosen};
   const Json& terms = kube::items_at(
       pod_spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
                  "nodeSelectorTerms"});
-  Names by_terms;  // one term is enough
-  for (const Json& term : terms) by_terms.merge(left_by_term(term, wanted));
-  if (!terms.empty()) wanted = chosen ? both(wanted, by_terms) : by_terms;
-  return {wanted.begin(), wanted.end()};
+  Names by_terms;  // a node must match one of the terms
+  for (const Json& term : terms) by_terms.merge(allowed_by_term(term, allowed));
+  if (!terms.empty()) allowed = chosen ? intersection(allowed, by_terms) : by_terms;
+  return {allowed.begin(), allowed.end()};
 }
 
 }  // namespace cronlatch::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which architectures a pod may run, as far as it says so itself. Pure.
+// The architectures that a pod can run on, by its own nodeSelector and node affinity. Pure.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace cronlatch::image {
 
-// Of `here` (what the cluster's nodes are) those that the pod's nodeSelector and its required node
-// affinity leave; what they name counts even when no such node is known yet. Sorted. Empty when
-// nothing is left: such a pod is never scheduled.
+// Those of `cluster` (the architectures of the cluster's nodes) that the pod's nodeSelector and
+// required node affinity allow, and those that they name although no node has them yet. Sorted.
+// Empty: such a pod is never scheduled.
 std::vector<std::string> architectures(const kube::Json& pod_spec,
-                                       const std::vector<std::string>& here);
+                                       const std::vector<std::string>& cluster);
 
 }  // namespace cronlatch::image

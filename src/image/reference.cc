@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar is that of the distribution specification; the defaults (docker.io, library, latest)
-// are those of every runtime that Kubernetes has.
+// The grammar is that of the OCI distribution specification. The defaults (docker.io, library,
+// latest) are those of containerd and CRI-O.
 #include "image/reference.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace cronlatch::image {
 namespace {
 
-constexpr std::size_t kLongestName = 255;
-constexpr std::size_t kLongestTag = 128;
+constexpr std::size_t kMaxNameLength = 255;
+constexpr std::size_t kMaxTagLength = 128;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -22,7 +22,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-Error wrong(std::string what, std::string fix = "write it like registry.example/team/tool:1.0") {
+Error invalid(std::string what, std::string fix = "write it like registry.example/team/tool:1.0") {
   return {Code::usage, std::move(what), std::move(fix)};
 }
 
@@ -31,22 +31,23 @@ bool is_hex(std::string_view text) {
                      [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
-// Words of letters and digits, joined by one dot, one or two underscores, or any number of dashes.
+// Words of letters and digits, separated by one dot, one or two underscores, or any number of
+// dashes.
 bool is_component(std::string_view part) {
   if (part.empty() || !(is_digit(part.front()) || is_lower(part.front()))) return false;
-  std::string joint;
+  std::string separator;
   for (const char c : part) {
     if (is_digit(c) || is_lower(c)) {
-      const bool dashes = joint.find_first_not_of('-') == std::string::npos;
-      if (!dashes && joint != "." && joint != "_" && joint != "__") return false;
-      joint.clear();
+      const bool dashes = separator.find_first_not_of('-') == std::string::npos;
+      if (!dashes && separator != "." && separator != "_" && separator != "__") return false;
+      separator.clear();
     } else if (c == '.' || c == '_' || c == '-') {
-      joint += c;
+      separator += c;
     } else {
       return false;
     }
   }
-  return joint.empty();
+  return separator.empty();
 }
 
 bool is_repository(std::string_view path) {
@@ -59,7 +60,7 @@ bool is_repository(std::string_view path) {
 }
 
 bool is_tag(std::string_view tag) {
-  if (tag.empty() || tag.size() > kLongestTag || tag.front() == '.' || tag.front() == '-')
+  if (tag.empty() || tag.size() > kMaxTagLength || tag.front() == '.' || tag.front() == '-')
     return false;
   return std::all_of(tag.begin(), tag.end(), [](char c) {
     return is_digit(c) || is_lower(c) || is_upper(c) || c == '_' || c == '.' || c == '-';
@@ -87,7 +88,7 @@ bool is_registry(std::string_view registry) {
   return is_host(registry.substr(0, colon)) && is_port(registry.substr(colon + 1));
 }
 
-// The first part is a registry's name when it can be nothing else.
+// The first part is a registry when it cannot be part of a repository's name.
 bool names_registry(std::string_view first) {
   return first.find_first_of(".:[") != std::string_view::npos || first == "localhost" ||
          std::any_of(first.begin(), first.end(), is_upper);
@@ -105,9 +106,10 @@ Status split_name(std::string_view name, Reference& out) {
   if (out.registry == "index.docker.io") out.registry = "docker.io";
   if (out.registry == "docker.io" && out.repository.find('/') == std::string::npos)
     out.repository = "library/" + out.repository;
-  if (!is_registry(out.registry)) return wrong("its registry is no host with or without a port");
-  if (!is_repository(out.repository) || out.name().size() > kLongestName)
-    return wrong("its repository is none");
+  if (!is_registry(out.registry))
+    return invalid("its registry is not a host with an optional port");
+  if (!is_repository(out.repository) || out.name().size() > kMaxNameLength)
+    return invalid("its repository is invalid");
   return Done{};
 }
 
@@ -122,17 +124,17 @@ Result<Reference> parse_reference(std::string_view text) {
   Reference out;
   const std::size_t at = text.find('@');
   if (at != std::string_view::npos && text.find('/', at) != std::string_view::npos)
-    return wrong("it carries a user's name", "a login never goes into an image's name");
+    return invalid("it contains a user name", "remove the login from the image's name");
   if (at != std::string_view::npos) {
     out.digest = text.substr(at + 1);
-    if (!is_digest(out.digest)) return wrong("its digest is none");
+    if (!is_digest(out.digest)) return invalid("its digest is invalid");
     text = text.substr(0, at);
   }
   const std::size_t slash = text.rfind('/');
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash)) {
     out.tag = text.substr(colon + 1);
-    if (!is_tag(out.tag)) return wrong("its tag is none");
+    if (!is_tag(out.tag)) return invalid("its tag is invalid");
     text = text.substr(0, colon);
   }
   if (Status split = split_name(text, out); !split) return split.error();

@@ -22,22 +22,22 @@ Error refused(std::string what, std::string fix) {
 }
 
 bool is_literal(const std::string& host) {
-  in_addr four{};
-  in6_addr six{};
-  if (inet_pton(AF_INET, host.c_str(), &four) == 1 || inet_pton(AF_INET6, host.c_str(), &six) == 1)
+  in_addr ipv4{};
+  in6_addr ipv6{};
+  if (inet_pton(AF_INET, host.c_str(), &ipv4) == 1 || inet_pton(AF_INET6, host.c_str(), &ipv6) == 1)
     return true;
-  // "127.1", "0x7f000001", "2130706433": resolvers take them for addresses, too (inet_aton(3)).
-  return inet_aton(host.c_str(), &four) == 1;
+  // getaddrinfo(3) accepts "127.1", "0x7f000001" and "2130706433" as addresses, too.
+  return inet_aton(host.c_str(), &ipv4) == 1;
 }
 
-// Names that lead somewhere else, or nowhere, outside of this host, this cluster, this house.
+// Names with a meaning only on this host, in this cluster or in a private network.
 bool is_internal(std::string_view host) {
   while (host.ends_with('.')) host.remove_suffix(1);
-  constexpr std::array<std::string_view, 11> kEnds = {
+  constexpr std::array<std::string_view, 11> kSuffixes = {
       "localhost", "local", "localdomain", "internal", "intranet",    "lan",
       "home.arpa", "svc",   "corp",        "home",     "in-addr.arpa"};
-  for (const std::string_view end : kEnds)
-    if (host == end || (host.ends_with(end) && host[host.size() - end.size() - 1] == '.'))
+  for (const std::string_view suffix : kSuffixes)
+    if (host == suffix || (host.ends_with(suffix) && host[host.size() - suffix.size() - 1] == '.'))
       return true;
   return host.find('.') == std::string_view::npos || host.find(".svc.") != std::string_view::npos;
 }
@@ -63,25 +63,25 @@ constexpr std::array<Range, 15> kNotPublic = {{{0x00000000, 8},
                                                {0xE0000000, 4},
                                                {0xF0000000, 4}}};
 
-bool is_public(std::uint32_t four) {
+bool is_public(std::uint32_t ipv4) {
   return std::none_of(kNotPublic.begin(), kNotPublic.end(), [&](const Range& range) {
-    return (four ^ range.base) >> (32 - range.bits) == 0;
+    return (ipv4 ^ range.base) >> (32 - range.bits) == 0;
   });
 }
 
-bool is_public(const in6_addr& six) {
-  const auto* const byte = six.s6_addr;
+bool is_public(const in6_addr& ipv6) {
+  const auto* const byte = ipv6.s6_addr;
   const auto starts = [&](std::initializer_list<unsigned char> with) {
     return std::equal(with.begin(), with.end(), byte);
   };
-  // The last four bytes are an address of IPv4, behind NAT64 as well (RFC 6052).
-  if (IN6_IS_ADDR_V4MAPPED(&six) || starts({0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) {
-    std::uint32_t four = 0;
-    std::memcpy(&four, byte + 12, sizeof four);
-    return is_public(ntohl(four));
+  // The last four bytes are an IPv4 address, also for NAT64 (RFC 6052).
+  if (IN6_IS_ADDR_V4MAPPED(&ipv6) || starts({0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) {
+    std::uint32_t ipv4 = 0;
+    std::memcpy(&ipv4, byte + 12, sizeof ipv4);
+    return is_public(ntohl(ipv4));
   }
-  if (byte[0] >> 5 != 1) return false;  // 2000::/3 is all that has been given out
-  // Teredo and 6to4 embed an address of IPv4; the rest is for documents.
+  if (byte[0] >> 5 != 1) return false;  // IANA has assigned only 2000::/3
+  // Teredo and 6to4 embed an IPv4 address; the other two ranges are for documentation.
   return !starts({0x20, 0x01, 0x00, 0x00}) && !starts({0x20, 0x02}) &&
          !starts({0x20, 0x01, 0x0d, 0xb8}) && !(byte[0] == 0x3f && byte[1] == 0xff);
 }
@@ -97,29 +97,29 @@ Result<Peer> parse_peer(std::string_view text, std::uint16_t port) {
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), peer.port);
     if (error != std::errc() || end != digits.data() + digits.size() || peer.port == 0)
-      return refused(quoted(text) + " is no host with a port", "write host or host:port");
+      return refused(quoted(text) + " is not a host with a port", "write host or host:port");
     peer.host = text.substr(0, colon);
   }
   if (peer.host.starts_with('[') && peer.host.ends_with(']'))
     peer.host = peer.host.substr(1, peer.host.size() - 2);
   for (char& c : peer.host)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  if (peer.host.empty()) return refused(quoted(text) + " names no host", "write host or host:port");
+  if (peer.host.empty()) return refused(quoted(text) + " has no host", "write host or host:port");
   return peer;
 }
 
-Result<ListedRegistry> parse_listed(std::string_view text) {
+Result<ListedRegistry> parse_listed_registry(std::string_view text) {
   ListedRegistry listed;
   if (text.starts_with("http://")) listed.plain = true;
   const std::size_t scheme = text.find("://");
   const std::string_view name = scheme == std::string_view::npos ? text : text.substr(scheme + 3);
   const bool known =
       scheme == std::string_view::npos || listed.plain || text.substr(0, scheme) == "https";
-  // What cannot stand in an image's name would never match one.
+  // A text that cannot be part of an image's name would never match one.
   const auto reference = parse_reference(std::string(name) + "/a/b");
   if (!known || !reference || reference->repository != "a/b")
-    return refused(quoted(text) + " is no registry",
-                   "write its host, and its port where it has one: ghcr.io, registry.corp:5000");
+    return refused(quoted(text) + " is not a registry",
+                   "write its host and an optional port: ghcr.io, registry.corp:5000");
   listed.name = reference->registry;
   auto peer = parse_peer(listed.name, listed.plain ? kHttp : kHttps);
   if (!peer) return peer.error();
@@ -128,44 +128,44 @@ Result<ListedRegistry> parse_listed(std::string_view text) {
 }
 
 Status RegistryPolicy::allows(const Reference& image) const {
-  const bool listed = std::any_of(listed_.begin(), listed_.end(), [&](const ListedRegistry& one) {
-    return one.name == image.registry;
-  });
+  const bool listed =
+      std::any_of(listed_.begin(), listed_.end(),
+                  [&](const ListedRegistry& registry) { return registry.name == image.registry; });
   if (listed) return Done{};
   const auto peer = parse_peer(image.registry, kHttps);
   const char* what = "is not on the list";
   if (peer && is_literal(peer->host))
     what = "is an address, and is not on the list";
   else if (peer && is_internal(peer->host))
-    what = "is a name inside of this host or cluster, and is not on the list";
+    what = "is an internal name, and is not on the list";
   return refused("registry " + quoted(image.registry) + " " + what,
                  "the platform lists registries in the chart's value entrypointLookup.registries");
 }
 
-Result<RegistryPolicy::Leave> RegistryPolicy::allows(const Peer& peer, Scheme scheme) const {
+Result<RegistryPolicy::ConnectPermission> RegistryPolicy::allows(const Peer& peer,
+                                                                 Scheme scheme) const {
   const bool plain = scheme == Scheme::http;
-  for (const ListedRegistry& one : listed_)
-    if (one.peer == peer && (one.plain || !plain)) return Leave{true};
+  for (const ListedRegistry& registry : listed_)
+    if (registry.peer == peer && (registry.plain || !plain)) return ConnectPermission{true};
   const std::string where = quoted(peer.host + ":" + std::to_string(peer.port));
   const std::string fix = "list it in entrypointLookup.registries if it belongs to a registry";
-  if (plain) return refused(where + " would be asked without TLS", fix);
-  if (peer.port != kHttps) return refused(where + " is not on the port of HTTPS", fix);
+  if (plain) return refused(where + " would be queried without TLS", fix);
+  if (peer.port != kHttps) return refused(where + " does not use port 443", fix);
   if (is_literal(peer.host)) return refused(where + " is an address, not a name", fix);
-  if (is_internal(peer.host))
-    return refused(where + " is a name inside of this host or cluster", fix);
-  return Leave{false};
+  if (is_internal(peer.host)) return refused(where + " is an internal name", fix);
+  return ConnectPermission{false};
 }
 
 bool is_public(const sockaddr& address) {
   if (address.sa_family == AF_INET) {
-    sockaddr_in four{};
-    std::memcpy(&four, &address, sizeof four);
-    return is_public(ntohl(four.sin_addr.s_addr));
+    sockaddr_in ipv4{};
+    std::memcpy(&ipv4, &address, sizeof ipv4);
+    return is_public(ntohl(ipv4.sin_addr.s_addr));
   }
   if (address.sa_family == AF_INET6) {
-    sockaddr_in6 six{};
-    std::memcpy(&six, &address, sizeof six);
-    return is_public(six.sin6_addr);
+    sockaddr_in6 ipv6{};
+    std::memcpy(&ipv6, &address, sizeof ipv6);
+    return is_public(ipv6.sin6_addr);
   }
   return false;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom the operator may speak to when a tenant names an image. A registry is asked when it is on
-// the platform's list, exactly; what a listed registry points to (a login's realm, a redirect to
-// where blobs lie) may be any public host over HTTPS, or one that is listed itself. Pure.
+// Which hosts the operator may connect to when a tenant names an image. A registry is queried only
+// if the platform lists it. A host to which a listed registry points (a login's realm, a redirect
+// to blobs) must be listed itself, or be public and use HTTPS on port 443. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@ struct sockaddr;
 namespace cronlatch::image {
 
 struct Peer {
-  std::string host;  // lower case; a literal of IPv6 without brackets
+  std::string host;  // lower case; an IPv6 address without brackets
   std::uint16_t port = 0;
   bool operator==(const Peer&) const = default;
 };
 
-// "host", "host:port", "[::1]:port"; `port` where the text has none. Nothing is resolved.
+// "host", "host:port", "[::1]:port"; `port` is the default. Resolves no name.
 Result<Peer> parse_peer(std::string_view text, std::uint16_t port);
 
 struct ListedRegistry {
-  std::string name;  // as a Reference has it
+  std::string name;  // as in Reference
   Peer peer;
   bool plain = false;  // HTTP without TLS
 };
-// "ghcr.io", "registry.corp:5000"; "http://registry.local:5000" is one without TLS.
-Result<ListedRegistry> parse_listed(std::string_view text);
+// "ghcr.io", "registry.corp:5000"; without TLS: "http://registry.local:5000".
+Result<ListedRegistry> parse_listed_registry(std::string_view text);
 
 class RegistryPolicy {
  public:
   explicit RegistryPolicy(std::vector<ListedRegistry> listed) : listed_(std::move(listed)) {}
 
-  // May this image be looked up? The error is the reason, for whoever named it.
+  // Whether this image may be looked up. The error is for the user who named it.
   Status allows(const Reference& image) const;
 
   enum class Scheme { https, http };
-  struct Leave {
-    bool any_address;  // listed: wherever its name leads; else only public addresses
+  struct ConnectPermission {
+    bool any_address;  // true for a listed host; false: only to public addresses
   };
-  // May a connection be made that skopeo asks for?
-  Result<Leave> allows(const Peer& peer, Scheme scheme) const;
+  // Whether the proxy may open a connection for skopeo.
+  Result<ConnectPermission> allows(const Peer& peer, Scheme scheme) const;
 
   const std::vector<ListedRegistry>& listed() const { return listed_; }
 
@@ -53,8 +53,8 @@ class RegistryPolicy {
   std::vector<ListedRegistry> listed_;
 };
 
-// Can be meant for everybody: no private, local, shared, reserved or documentation range, none that
-// embeds such a one.
+// Not in a private, local, shared, reserved or documentation range, and does not embed an address
+// of such a range.
 bool is_public(const sockaddr& address);
 
 }  // namespace cronlatch::image

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "labels/gate_argv.h"
-#include "labels/names.h"
 
 #include <algorithm>
+
+#include "labels/names.h"
 
 namespace cronlatch {
 namespace {
 
-// -c, -ec, -lc: the word behind it is a script.
+// -c, -ec, -lc: the next word is a script.
 bool takes_script(const std::string& word) {
   return word.size() >= 2 && word.front() == '-' && word.back() == 'c' &&
          std::all_of(word.begin() + 1, word.end(), [](char c) { return c >= 'a' && c <= 'z'; });

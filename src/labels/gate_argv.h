@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counts as gated: where the injected wrapper is in the words that a container runs. The
-// rewrite, the alarm, the outcome of pods and the plugin use it; the chart's policy
-// cronlatch-gated-jobs has the same criterion in CEL. Pure.
+// Finds the injected wrapper in a container's command line: a container with it is gated. The
+// rewrite, the reconciler and the plugin use it. The chart's policy cronlatch-gated-jobs has the
+// same rule in CEL. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace cronlatch {
 
-// [begin, end): the binary, "run", "--isolated", the options and the "--" behind them.
+// [begin, end): the binary, "run", "--isolated", the options and the "--" after them.
 struct GateSpan {
   std::size_t begin, end;
 };
 
-// The wrapper as the rewrite writes it, where it begins at this index.
+// The wrapper as the rewrite writes it, if it starts at this index.
 std::optional<GateSpan> gate_at(const std::vector<std::string>& argv, std::size_t index);
 
-// The wrapper that `argv` runs: its first words, or behind another program that was put before it
-// (vault-env, tini, "op run --"). Only the first mention of the binary counts. Behind a shell's -c
-// it would be an argument of a script, so it does not count there.
+// The wrapper that `argv` runs: at the start, or after another program (vault-env, tini,
+// "op run --"). Only the first occurrence of the binary counts. After a shell's -c it is an
+// argument of a script, so it does not count there.
 std::optional<GateSpan> find_gate(const std::vector<std::string>& argv);
 
 }  // namespace cronlatch

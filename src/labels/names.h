@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every name that cronlatch gives to something in Kubernetes: annotations, labels, containers,
-// volumes, paths. The operator writes them, the plugin reads them; the chart's policies repeat the
-// ones that they test in CEL.
+// The names that cronlatch uses in Kubernetes: annotations, labels, containers, volumes, paths. The
+// operator writes them and the plugin reads them. The chart's policies have copies of those that
+// they test in CEL.
 #pragma once
 
 #include <string_view>
@@ -11,18 +11,18 @@ namespace cronlatch {
 // ---- annotations ----
 inline constexpr std::string_view kPrefix = "cronlatch.dev/";
 inline constexpr std::string_view kLockAnnotation = "cronlatch.dev/lock";
-// On the pod template: version and lock, for the reader; decides nothing.
+// On the pod template: the version, for information only.
 inline constexpr std::string_view kInjectedAnnotation = "cronlatch.dev/injected";
-// Beside it: the source of the command of a container without `command`.
+// On the pod template: the source of the command of a container without `command`.
 inline constexpr std::string_view kCommandFromAnnotation = "cronlatch.dev/command-from";
-// On the Job template: the keys that were copied there ("lock,ttl", without prefix). They may be
-// overwritten and removed when their source changes; others may not.
-inline constexpr std::string_view kMirroredAnnotation = "cronlatch.dev/mirrored";
+// On the Job template: the keys that were copied there ("lock,ttl", without prefix). Only these are
+// changed and removed when their source changes.
+inline constexpr std::string_view kCopiedKeysAnnotation = "cronlatch.dev/mirrored";
 // On a copied Secret: namespace and name of its source.
 inline constexpr std::string_view kCopiedFromAnnotation = "cronlatch.dev/copied-from";
 // On the leader's Lease: the checkpoint of the pods that were reported.
 inline constexpr std::string_view kReportedPodsAnnotation = "cronlatch.dev/counted-pods";
-// The CronJob controller writes it; a Job created by hand has none.
+// Written by the CronJob controller; a Job created by hand has none.
 inline constexpr std::string_view kScheduledAnnotation =
     "batch.kubernetes.io/cronjob-scheduled-timestamp";
 

@@ -14,14 +14,14 @@ namespace {
 
 using kube::Json;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // what a Secret can hold
+constexpr std::size_t kMaxDockerConfigBytes = std::size_t{1} << 20;  // the limit of a Secret
 
-struct Place {
+struct LoginScope {
   std::string host, path;
 };
 
-// "https://index.docker.io/v1/" and "registry.corp:5000/team" are how people write one.
-Place place_of(std::string key) {
+// The keys of `auths`: "https://index.docker.io/v1/", "registry.corp:5000/team".
+LoginScope scope_of(std::string key) {
   if (const std::size_t scheme = key.find("://"); scheme != std::string::npos)
     key.erase(0, scheme + 3);
   for (const char* version : {"/v1/", "/v2/", "/v1", "/v2"})
@@ -31,14 +31,14 @@ Place place_of(std::string key) {
     }
   while (key.ends_with('/')) key.pop_back();
   const std::size_t slash = std::min(key.find('/'), key.size());
-  Place place{key.substr(0, slash), key.substr(std::min(slash + 1, key.size()))};
-  if (place.host == "index.docker.io" || place.host == "registry-1.docker.io")
-    place.host = "docker.io";
-  return place;
+  LoginScope scope{key.substr(0, slash), key.substr(std::min(slash + 1, key.size()))};
+  if (scope.host == "index.docker.io" || scope.host == "registry-1.docker.io")
+    scope.host = "docker.io";
+  return scope;
 }
 
-// A star stands for letters of one part between dots.
-bool host_fits(std::string pattern, std::string host) {
+// As the kubelet: a star matches characters between two dots.
+bool host_matches(std::string pattern, std::string host) {
   if (pattern == host) return true;
   if (std::count(pattern.begin(), pattern.end(), '.') != std::count(host.begin(), host.end(), '.'))
     return false;
@@ -47,7 +47,7 @@ bool host_fits(std::string pattern, std::string host) {
   return fnmatch(pattern.c_str(), host.c_str(), FNM_PATHNAME) == 0;
 }
 
-bool path_fits(const std::string& path, const std::string& repository) {
+bool path_matches(const std::string& path, const std::string& repository) {
   return path.empty() || repository == path || repository.starts_with(path + "/");
 }
 
@@ -63,31 +63,30 @@ Login login_of(const Json& entry) {
 
 Result<std::vector<Login>> logins_for(std::string_view docker_config,
                                       const image::Reference& image) {
-  const auto root = kube::parse_json(docker_config, {.bytes = kMostBytes, .depth = 8});
+  const auto root = kube::parse_json(docker_config, {.bytes = kMaxDockerConfigBytes, .depth = 8});
   if (!root || !root->is_object())
-    return Error{Code::config, "the docker config with logins is no JSON object"};
+    return Error{Code::config, "the docker config is not a JSON object"};
   const Json* auths = kube::find(*root, {"auths"});
-  if (auths == nullptr) auths = &*root;  // the older .dockercfg has no level above
-  std::multimap<std::size_t, Login, std::greater<>> fitting;
+  if (auths == nullptr) auths = &*root;  // the older format .dockercfg has no `auths`
+  std::multimap<std::size_t, Login, std::greater<>> matching;
   if (auths->is_object())
     for (const auto& [key, entry] : auths->items()) {
-      const Place place = place_of(key);
-      if (!host_fits(place.host, image.registry) || !path_fits(place.path, image.repository))
+      const LoginScope scope = scope_of(key);
+      if (!host_matches(scope.host, image.registry) || !path_matches(scope.path, image.repository))
         continue;
       Login login = login_of(entry);
       if (login.auth.empty() && login.identity_token.empty()) continue;
-      fitting.emplace(place.path.size(), std::move(login));
+      matching.emplace(scope.path.size(), std::move(login));
     }
   std::vector<Login> logins;
-  for (auto& [length, login] : fitting) logins.push_back(std::move(login));
+  for (auto& [length, login] : matching) logins.push_back(std::move(login));
   return logins;
 }
 
 std::string auth_file(const image::Reference& image, const Login* login) {
   Json auths = Json::object();
   if (login != nullptr) {
-    // The client passes over an entry without a user, though a token needs none: an empty one will
-    // do.
+    // skopeo ignores an entry without `auth`, also one with a token. An empty user is enough.
     const bool token_only = login->auth.empty() && !login->identity_token.empty();
     Json entry = {{"auth", token_only ? encode_base64(":") : login->auth.reveal()}};
     if (!login->identity_token.empty()) entry["identitytoken"] = login->identity_token.reveal();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logins out of a docker config file, as the kubelet reads one: every entry that fits an image, the
-// most specific first. Programs that such a file may name (credential helpers) are never run. Pure.
+// Reads the logins for an image from a docker config file, as the kubelet does: every entry that
+// matches, the most specific first. Credential helpers that the file names are never run. Pure.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@
 namespace cronlatch::registry {
 
 struct Login {
-  Secret auth;            // base64 of user:password, as it stands in the file
-  Secret identity_token;  // or this
+  Secret auth;            // base64 of user:password, as in the file
+  Secret identity_token;  // instead of `auth`
 };
 
-// The error tells nothing of the file's content.
+// The error contains nothing of the file.
 Result<std::vector<Login>> logins_for(std::string_view docker_config,
                                       const image::Reference& image);
 
-// The file for one look-up: one login for this image's registry, or none. Nothing else is looked
-// for where such a file is named.
+// The auth file of one lookup, with one login for the image's registry, or none. skopeo reads no
+// other file for logins when it is given this one.
 std::string auth_file(const image::Reference& image, const Login* login);
 
 }  // namespace cronlatch::registry

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory, the queue and the threads.
+// The cache, the queue and the threads.
 #include "registry/lookup.h"
 
 #include <algorithm>
@@ -15,30 +15,31 @@
 namespace cronlatch::registry {
 namespace {
 
-constexpr Millis kLookAround{50};  // a clock of ours may pass without a notification
+// A waiting caller reads its clock this often: a deadline passes without a notification.
+constexpr Millis kPollInterval{50};
 
-std::string key_of(const Question& question) {
-  std::string key = question.image.text();
-  for (const std::string& arch : question.architectures) key += "\n" + arch;
-  if (!question.pull_secrets.empty()) key += "\n@" + question.namespace_name;
-  for (const std::string& secret : question.pull_secrets) key += "\n" + secret;
+std::string cache_key(const LookupRequest& request) {
+  std::string key = request.image.text();
+  for (const std::string& arch : request.architectures) key += "\n" + arch;
+  if (!request.pull_secrets.empty()) key += "\n@" + request.namespace_name;
+  for (const std::string& secret : request.pull_secrets) key += "\n" + secret;
   return key;
 }
 
 struct Entry {
-  std::optional<Looked> looked;
-  TimePoint looked_at{};
+  std::optional<ImageInfo> info;
+  TimePoint read_at{};
   std::optional<std::string> failure;
   TimePoint failed_at{};
-  bool under_way = false;
+  bool running = false;  // queued, or on a thread
 };
 
 }  // namespace
 
 class Lookup::Impl {
  public:
-  Impl(Parts parts, const LookupTiming& timing)
-      : parts_(std::move(parts)), timing_(timing), entries_(timing.remembered) {}
+  Impl(Dependencies dependencies, const LookupTiming& timing)
+      : deps_(std::move(dependencies)), timing_(timing), entries_(timing.cache_size) {}
   ~Impl() { stop(); }
 
   void start() {
@@ -56,81 +57,85 @@ class Lookup::Impl {
     threads_.clear();  // joins
   }
 
-  Told find(const Question& question, TimePoint until) {
-    const std::string key = key_of(question);
+  LookupResult find(const LookupRequest& request, TimePoint until) {
+    const std::string key = cache_key(request);
     std::unique_lock lock(mutex_);
-    if (Told told = look(key, question, until > parts_.clock.now());
-        told.kind != Told::Kind::not_yet)
-      return told;
-    if (waiting_ >= timing_.waiting) return {};
+    if (LookupResult result = cached_or_queued(key, request, until > deps_.clock.now());
+        result.kind != LookupResult::Kind::pending)
+      return result;
+    if (waiting_ >= timing_.max_waiting) return {};
     ++waiting_;
-    Told told;
-    while (told.kind == Told::Kind::not_yet && !stopped_ && parts_.clock.now() < until) {
-      const auto left = std::chrono::ceil<Millis>(until - parts_.clock.now());
-      changed_.wait_for(lock, std::min(left, kLookAround));
+    LookupResult result;
+    while (result.kind == LookupResult::Kind::pending && !stopped_ && deps_.clock.now() < until) {
+      const auto left = std::chrono::ceil<Millis>(until - deps_.clock.now());
+      changed_.wait_for(lock, std::min(left, kPollInterval));
       Entry* const entry = entries_.find(key);
-      if (entry == nullptr || entry->under_way) continue;
-      told = answer(*entry);
-      told.remembered = false;
+      if (entry == nullptr || entry->running) continue;
+      result = result_of(*entry);
+      result.from_cache = false;
     }
     --waiting_;
-    return told;
+    return result;
   }
 
  private:
-  bool is_old(const Entry& entry, const Question& question) const {
-    // What a digest names never changes.
-    return question.image.digest.empty() &&
-           parts_.clock.now() - entry.looked_at >= timing_.tag_recheck;
+  bool is_stale(const Entry& entry, const LookupRequest& request) const {
+    // The content behind a digest never changes.
+    return request.image.digest.empty() && deps_.clock.now() - entry.read_at >= timing_.tag_max_age;
   }
-  bool failed_lately(const Entry& entry) const {
-    return entry.failure && parts_.clock.now() - entry.failed_at < timing_.failure_kept;
+  bool has_recent_failure(const Entry& entry) const {
+    return entry.failure && deps_.clock.now() - entry.failed_at < timing_.failure_max_age;
   }
 
-  static Told answer(const Entry& entry) {
-    if (entry.looked) return {Told::Kind::known, *entry.looked, true};
-    if (entry.failure) return {Told::Kind::failed, {}, false, *entry.failure};
+  static LookupResult result_of(const Entry& entry) {
+    if (entry.info) return {LookupResult::Kind::known, *entry.info, true};
+    if (entry.failure) return {LookupResult::Kind::failed, {}, false, *entry.failure};
     return {};
   }
 
-  // What is known, and a look-up where one is due. With the lock.
-  Told look(const std::string& key, const Question& question, bool somebody_waits) {
+  // The cached result; queues a lookup where one is due. With the lock.
+  LookupResult cached_or_queued(const std::string& key, const LookupRequest& request,
+                                bool caller_waits) {
     Entry* entry = entries_.find(key);
     if (entry == nullptr) entry = &entries_.put(key, Entry{});
-    const bool lately = failed_lately(*entry);
-    if (!entry->under_way && !lately && (!entry->looked || is_old(*entry, question))) {
-      if (queue_.size() >= timing_.queue && !entry->looked)
-        return {Told::Kind::failed, {}, false, "too many images are being looked up"};
-      if (queue_.size() < timing_.queue) {
-        entry->under_way = true;
-        if (somebody_waits)
-          queue_.push_front(question);
+    const bool recent_failure = has_recent_failure(*entry);
+    if (!entry->running && !recent_failure && (!entry->info || is_stale(*entry, request))) {
+      if (queue_.size() >= timing_.max_queued && !entry->info)
+        return {LookupResult::Kind::failed, {}, false, queue_is_full()};
+      if (queue_.size() < timing_.max_queued) {
+        entry->running = true;
+        if (caller_waits)
+          queue_.push_front(request);
         else
-          queue_.push_back(question);
+          queue_.push_back(request);
         changed_.notify_all();
       }
     }
-    if (entry->looked || lately) return answer(*entry);
+    if (entry->info || recent_failure) return result_of(*entry);
     return {};
   }
 
-  // At most half of the threads are at one registry: one that is slow leaves room for the others.
-  std::deque<Question>::iterator ready() {
-    const std::size_t most = std::max<std::size_t>(1, timing_.threads / 2);
-    return std::find_if(queue_.begin(), queue_.end(), [&](const Question& question) {
-      const auto at = under_way_.find(question.image.registry);
-      return at == under_way_.end() || at->second < most;
+  std::string queue_is_full() const {
+    return "the queue of lookups is full (" + std::to_string(timing_.max_queued) + ")";
+  }
+
+  // At most half of the threads query the same registry: a slow one does not block the others.
+  std::deque<LookupRequest>::iterator next_allowed() {
+    const std::size_t limit = std::max<std::size_t>(1, timing_.threads / 2);
+    return std::find_if(queue_.begin(), queue_.end(), [&](const LookupRequest& request) {
+      const auto at = running_.find(request.image.registry);
+      return at == running_.end() || at->second < limit;
     });
   }
 
-  std::optional<Question> next() {
+  std::optional<LookupRequest> next() {
     std::unique_lock lock(mutex_);
     while (!stopped_) {
-      if (const auto at = ready(); at != queue_.end()) {
-        Question question = std::move(*at);
+      if (const auto at = next_allowed(); at != queue_.end()) {
+        LookupRequest request = std::move(*at);
         queue_.erase(at);
-        ++under_way_[question.image.registry];
-        return question;
+        ++running_[request.image.registry];
+        return request;
       }
       changed_.wait(lock);
     }
@@ -138,51 +143,51 @@ class Lookup::Impl {
   }
 
   void work(const std::stop_token& stop) {
-    while (const std::optional<Question> question = next()) {
-      const TimePoint began = parts_.clock.now();
-      Result<Looked> looked = parts_.ask(*question, began + timing_.timeout, stop);
-      if (parts_.on_asked) parts_.on_asked(*question, looked, parts_.clock.now() - began);
-      remember(*question, std::move(looked));
+    while (const std::optional<LookupRequest> request = next()) {
+      const TimePoint began = deps_.clock.now();
+      Result<ImageInfo> info = deps_.query(*request, began + timing_.timeout, stop);
+      if (deps_.on_done) deps_.on_done(*request, info, deps_.clock.now() - began);
+      store(*request, std::move(info));
       changed_.notify_all();
     }
   }
 
-  void remember(const Question& question, Result<Looked> looked) {
-    const std::string key = key_of(question);
+  void store(const LookupRequest& request, Result<ImageInfo> info) {
+    const std::string key = cache_key(request);
     const std::lock_guard lock(mutex_);
-    if (--under_way_[question.image.registry] == 0) under_way_.erase(question.image.registry);
+    if (--running_[request.image.registry] == 0) running_.erase(request.image.registry);
     Entry* entry = entries_.find(key);
     if (entry == nullptr) entry = &entries_.put(key, Entry{});
-    entry->under_way = false;
-    if (looked) {
-      entry->looked = std::move(*looked);
-      entry->looked_at = parts_.clock.now();
+    entry->running = false;
+    if (info) {
+      entry->info = std::move(*info);
+      entry->read_at = deps_.clock.now();
       entry->failure.reset();
     } else {
-      entry->failure = looked.error().message;
-      entry->failed_at = parts_.clock.now();
+      entry->failure = info.error().message;
+      entry->failed_at = deps_.clock.now();
     }
   }
 
-  const Parts parts_;
+  const Dependencies deps_;
   const LookupTiming timing_;
   std::mutex mutex_;
   std::condition_variable changed_;
   image::Lru<Entry> entries_;
-  std::deque<Question> queue_;
-  std::map<std::string, std::size_t> under_way_;  // by registry
+  std::deque<LookupRequest> queue_;
+  std::map<std::string, std::size_t> running_;  // threads by registry
   std::size_t waiting_ = 0;
   bool stopped_ = false;
   std::vector<std::jthread> threads_;
 };
 
-Lookup::Lookup(Parts parts, const LookupTiming& timing)
-    : impl_(std::make_unique<Impl>(std::move(parts), timing)) {}
+Lookup::Lookup(Dependencies dependencies, const LookupTiming& timing)
+    : impl_(std::make_unique<Impl>(std::move(dependencies), timing)) {}
 Lookup::~Lookup() = default;
 void Lookup::start() { impl_->start(); }
 void Lookup::stop() { impl_->stop(); }
-Told Lookup::find(const Question& question, TimePoint until) {
-  return impl_->find(question, until);
+LookupResult Lookup::find(const LookupRequest& request, TimePoint until) {
+  return impl_->find(request, until);
 }
 
 }  // namespace cronlatch::registry

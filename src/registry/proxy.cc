@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that accepts, and one for each connection: there are few, and name resolution blocks.
+// One thread accepts, and one serves each connection: there are few, and getaddrinfo(3) blocks.
 #include "registry/proxy.h"
 
 #include <arpa/inet.h>
@@ -17,24 +17,23 @@
 #include <thread>
 
 #include "base/fd.h"
-#include "registry/file.h"
 #include "registry/proxy_tunnel.h"
 
 namespace cronlatch::registry {
 namespace {
 
-constexpr Millis kLookAround{100};
+constexpr Millis kPollInterval{100};
 
-Result<std::string> random_word() {
+Result<std::string> random_text() {
   std::array<unsigned char, 16> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != ssize_t{bytes.size()})
-    return Error{Code::system, "the kernel gives no random bytes"};
-  std::string word;
+    return Error{Code::system, "getrandom(2) returned no random bytes"};
+  std::string text;
   for (const unsigned char byte : bytes) {
-    word += static_cast<char>('a' + (byte >> 4));
-    word += static_cast<char>('a' + (byte & 15));
+    text += static_cast<char>('a' + (byte >> 4));
+    text += static_cast<char>('a' + (byte & 15));
   }
-  return word;
+  return text;
 }
 
 }  // namespace
@@ -46,9 +45,9 @@ class Proxy::Impl {
       : policy_(policy), limits_(limits), clock_(clock), log_(log) {}
 
   Status start() {
-    auto word = random_word();
-    if (!word) return word.error();
-    secret_ = std::move(*word);
+    auto secret = random_text();
+    if (!secret) return secret.error();
+    secret_ = std::move(*secret);
     listener_ = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -58,7 +57,8 @@ class Proxy::Impl {
     if (!listener_ || ::bind(listener_.get(), generic, size) != 0 ||
         ::listen(listener_.get(), SOMAXCONN) != 0 ||
         ::getsockname(listener_.get(), generic, &size) != 0)
-      return Error{Code::system, std::string("no port on loopback: ") + std::strerror(errno)};
+      return Error{Code::system,
+                   std::string("cannot listen on 127.0.0.1: ") + std::strerror(errno)};
     port_ = ntohs(address.sin_port);
     acceptor_ = std::jthread([this](const std::stop_token& stop) { accept_until(stop); });
     return Done{};
@@ -78,15 +78,15 @@ class Proxy::Impl {
 
  private:
   struct Tunnel {
-    std::atomic<bool> over{false};
+    std::atomic<bool> is_over{false};
     std::jthread thread{};
   };
 
   void accept_until(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       pollfd polled{listener_.get(), POLLIN, 0};
-      ::poll(&polled, 1, static_cast<int>(kLookAround.count()));
-      tunnels_.remove_if([](const Tunnel& tunnel) { return tunnel.over.load(); });
+      ::poll(&polled, 1, static_cast<int>(kPollInterval.count()));
+      tunnels_.remove_if([](const Tunnel& tunnel) { return tunnel.is_over.load(); });
       if (polled.revents == 0) continue;
       Fd peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!peer || tunnels_.size() >= limits_.connections) continue;
@@ -94,7 +94,7 @@ class Proxy::Impl {
       tunnel.thread = std::jthread(
           [this, &tunnel, peer = std::move(peer)](const std::stop_token& ended) mutable {
             serve_tunnel(std::move(peer), {policy_, limits_, secret_, clock_, log_}, ended);
-            tunnel.over = true;
+            tunnel.is_over = true;
           });
     }
   }
@@ -106,7 +106,8 @@ class Proxy::Impl {
   std::string secret_;
   Fd listener_;
   std::uint16_t port_ = 0;
-  std::list<Tunnel> tunnels_;  // of the accepting thread, and of stop() when that has ended
+  std::list<Tunnel>
+      tunnels_;  // used by the accepting thread, and by stop() after that thread has ended
   std::jthread acceptor_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only way out for the client of registries: a proxy on loopback that asks the policy about
-// every host, resolves its name itself, and connects to the very address that it has judged. So
-// neither a redirect nor a login's realm nor a name that changes its mind leads anywhere else.
+// The proxy on loopback through which the client of registries connects. It checks every host with
+// the policy, resolves the name itself, and connects to the address that it has checked. So a
+// redirect, a login's realm or a changed DNS record cannot lead to a host that is not allowed.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace cronlatch::registry {
 struct ProxyLimits {
   std::size_t connections = 64;
   std::size_t head_bytes = std::size_t{16} * 1024;
-  std::size_t tunnel_bytes = std::size_t{32} << 20;  // both ways together
-  Millis tunnel_time{60'000};                        // absolute
+  std::size_t tunnel_bytes = std::size_t{32} << 20;  // both directions together
+  Millis tunnel_time{60'000};                        // from the accept to the close
   Millis connect_time{5'000};                        // for each address
 };
 
 // Thread rule: any method from any thread; start() and stop() once.
 class Proxy {
  public:
-  // All that is passed outlives it.
+  // Everything passed by reference outlives it.
   Proxy(const image::RegistryPolicy& policy, const ProxyLimits& limits, const Clock& clock,
         const Log& log);
   ~Proxy();  // stops
@@ -36,7 +36,7 @@ class Proxy {
   Status start();
   void stop();
   std::uint16_t port() const;
-  // "http://lookup:<secret>@127.0.0.1:<port>": whoever else finds the port gets nothing from it.
+  // "http://lookup:<secret>@127.0.0.1:<port>": without the secret, the proxy refuses a request.
   std::string url() const;
 
  private:

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of the proxy, from its first line to its end.
+// One connection of the proxy: reads its request, checks it, connects, and forwards bytes.
 #pragma once
 
 #include <stop_token>
 #include <string>
 
 #include "base/fd.h"
-#include "registry/file.h"
 #include "registry/proxy.h"
 
 namespace cronlatch::registry {
 
-struct TunnelParts {
+struct TunnelDependencies {
   const image::RegistryPolicy& policy;
   const ProxyLimits& limits;
   const std::string& secret;
@@ -19,16 +18,7 @@ struct TunnelParts {
   const Log& log;
 };
 
-// Blocks until it is over. `peer` is non-blocking.
-void serve_tunnel(Fd peer, const TunnelParts& parts, const std::stop_token& stop);
-
-// What a client wants of the proxy. Pure.
-struct Wanted {
-  image::Peer peer;
-  image::RegistryPolicy::Scheme scheme;
-  std::string first_bytes;  // for the host, before anything else
-};
-// The error's message is for the log, and never holds what was sent.
-Result<Wanted> read_head(const std::string& head, const std::string& secret);
+// Blocks until the connection is closed, times out or `stop` is requested. `peer` is non-blocking.
+void serve_tunnel(Fd peer, const TunnelDependencies& dependencies, const std::stop_token& stop);
 
 }  // namespace cronlatch::registry

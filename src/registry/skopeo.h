@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a registry by skopeo: one child for each question, with nothing of our surroundings and only
-// the proxy as its way out.
+// Reads documents of an image with skopeo: one child process for each, with an environment and
+// configuration files of its own. It connects through the proxy only.
 #pragma once
 
 #include <functional>
@@ -17,21 +17,21 @@ namespace cronlatch::registry {
 
 struct SkopeoConfig {
   std::string program = "/usr/bin/skopeo";
-  std::string ca_file{};     // PEM: authorities besides the system's; "": none
-  std::string system_cas{};  // SSL_CERT_FILE for the child; "": where it looks itself
-  std::string scratch{};     // where temporary files may be
-  // It starts within half of this, and what it reads is bounded by 4 MiB.
+  std::string ca_file{};     // PEM: CAs in addition to the system's; "": none
+  std::string system_cas{};  // SSL_CERT_FILE of the child; "": not set
+  std::string temp_dir{};    // for temporary directories
+  // RLIMIT_DATA in bytes. skopeo starts within half of this; a document is at most 2 MiB.
   std::size_t memory = std::size_t{192} << 20;
 };
 
 // Thread rule: any method from any thread.
 class Skopeo {
  public:
-  // All that is passed by reference outlives it. `confine` is called on each thread that starts a
-  // child, and on no other: a thread of its own, so that nothing else is bound by what it forbids.
-  Skopeo(SkopeoConfig request, const image::RegistryPolicy& policy, const Proxy& proxy,
+  // Everything passed by reference outlives it. `confine` is called on each thread that starts a
+  // child. That thread does nothing else, because a confinement cannot be removed again.
+  Skopeo(SkopeoConfig config, const image::RegistryPolicy& policy, const Proxy& proxy,
          const Clock& clock, std::function<void()> confine)
-      : request_(std::move(request)),
+      : config_(std::move(config)),
         policy_(policy),
         proxy_(proxy),
         clock_(clock),
@@ -39,22 +39,23 @@ class Skopeo {
 
   struct Limits {
     TimePoint deadline;
-    std::size_t most_bytes;
+    std::size_t max_bytes;
   };
-  enum class What { manifest, config };
-  // The bytes that the registry has; a config is brought into OCI's form. The error names no login.
-  Result<std::string> read(What what, const image::Reference& image, const Login* login,
+  enum class Document { manifest, config };
+  // The manifest as the registry has it, or the config in OCI's format. The error contains no
+  // login.
+  Result<std::string> read(Document document, const image::Reference& image, const Login* login,
                            const Limits& limits, const std::stop_token& stop) const;
 
  private:
-  const SkopeoConfig request_;
+  const SkopeoConfig config_;
   const image::RegistryPolicy& policy_;
   const Proxy& proxy_;
   const Clock& clock_;
   const std::function<void()> confine_;
 };
 
-// What a person needs of skopeo's last words: no log prefix, no query of a signed URL, no login.
-std::string reason_in(const std::string& complaint);
+// The reason in skopeo's standard error, without log prefix, queries of signed URLs and logins.
+std::string error_reason(const std::string& standard_error);
 
 }  // namespace cronlatch::registry

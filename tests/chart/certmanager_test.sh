@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is rendered for cert-manager is what it documents (cert-manager.io/docs/reference/api-docs, v1; concepts/ca-injector):
-# known fields with right values, and a chain that leads from the webhook to the Secret that the operator mounts.
+# The objects for cert-manager match its documentation (cert-manager.io/docs/reference/api-docs, v1;
+# concepts/ca-injector): documented fields with valid values, and a chain of references from the webhook to the Secret
+# that the operator mounts.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
@@ -33,7 +34,7 @@ CHAIN='one("MutatingWebhookConfiguration"; "cronlatch") as $hooks
     and ($leaf.usages | index("server auth") != null) and ($leaf.privateKey.rotationPolicy == "Always")
     and all($hooks.webhooks[].clientConfig; has("caBundle") | not)
     and all($hooks.webhooks[].clientConfig.service; "\(.name).\(.namespace).svc" as $name | $leaf.dnsNames | index($name) != null))'
-# With a CA of the chart's own: leaf -> CA issuer -> its Secret -> CA certificate -> self-signed issuer.
+# With the CA of the chart: leaf -> CA issuer -> its Secret -> CA certificate -> self-signed issuer.
 OWN_CA='one("Certificate"; "cronlatch-webhook").spec.issuerRef as $leaf
   | one("Issuer"; $leaf.name).spec.ca.secretName as $secret
   | [.[] | select(.kind == "Certificate" and .spec.secretName == $secret)] as $ca
@@ -42,27 +43,27 @@ OWN_CA='one("Certificate"; "cronlatch-webhook").spec.issuerRef as $leaf
   and $leaf.kind == "Issuer" and $leaf.group == "cert-manager.io"'
 
 render --values "$CHART/ci/certmanager-values.yaml"
-check "only documented fields, with values that are taken" holds "$SECONDS_OF $FIELDS $RIGHT_FIELDS"
-check "the injector is led to a Certificate whose Secret is mounted, whose names are the webhook's, and nobody else writes caBundle" holds "$CHAIN"
-check "the issuer's own chain is closed" holds "$OWN_CA"
+check "only documented fields, with valid values" holds "$SECONDS_OF $FIELDS $RIGHT_FIELDS"
+check "the injector's annotation names a Certificate with the mounted Secret and the webhook's names; caBundle is not rendered" holds "$CHAIN"
+check "the chain of the chart's CA is complete" holds "$OWN_CA"
 cp "$STAGE/objects.json" "$STAGE/own.json"
 
 render --values "$CHART/ci/issuer-values.yaml"
-check "the platform's issuer: only documented fields" holds "$SECONDS_OF $FIELDS $RIGHT_FIELDS"
-check "the platform's issuer: the same chain, and no issuer of ours" holds "($CHAIN) and all(.[]; .kind != \"Issuer\")"
+check "an existing issuer: only documented fields" holds "$SECONDS_OF $FIELDS $RIGHT_FIELDS"
+check "an existing issuer: the same chain, and no Issuer is rendered" holds "($CHAIN) and all(.[]; .kind != \"Issuer\")"
 render --values "$CHART/ci/certmanager-values.yaml" --set fullnameOverride=latch
-check "another name: the injector is led to the Certificate of that name" holds '
+check "another fullname: the injector's annotation names the Certificate with that name" holds '
   one("MutatingWebhookConfiguration"; "latch").metadata.annotations["cert-manager.io/inject-ca-from"] == "cronlatch/latch-webhook"
   and (one("Certificate"; "latch-webhook").spec.dnsNames | index("latch-webhook.cronlatch.svc") != null)'
 
 changed() {  # changed JQ-CHANGE FILTER
   jq "map($1)" "$STAGE/own.json" >"$STAGE/objects.json" && holds "$2"
 }
-refuses "control: a field that is not documented is found" \
+refuses "control: an undocumented field is found" \
   changed 'if .kind == "Certificate" then .spec.secret = "x" else . end' "$SECONDS_OF $FIELDS $RIGHT_FIELDS"
-refuses "control: a renewal after the end is found" \
+refuses "control: a renewal after the expiry is found" \
   changed 'if .metadata.name == "cronlatch-webhook" and .kind == "Certificate" then .spec.renewBefore = "9999h" else . end' "$SECONDS_OF $FIELDS $RIGHT_FIELDS"
-refuses "control: an injector that is led elsewhere is found" \
+refuses "control: a wrong annotation of the injector is found" \
   changed 'if .kind == "MutatingWebhookConfiguration" then .metadata.annotations["cert-manager.io/inject-ca-from"] = "cronlatch/other" else . end' "$CHAIN"
 refuses "control: a certificate for another service is found" \
   changed 'if .kind == "Certificate" and .spec.dnsNames then .spec.dnsNames = ["other.cronlatch.svc"] else . end' "$CHAIN"

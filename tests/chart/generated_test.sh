@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is rendered from the chart is what `./dev gen` would render now; the examples show every annotation there is.
+# The files generated from the chart are up to date with `./dev gen`, and the examples contain every annotation.
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 same_as() { diff <("$2") "$1"; }
-check "charts/cronlatch/README.md is fresh (./dev gen)" same_as "$CHART/README.md" render_readme
-check "manifests/install.yaml is fresh (./dev gen)" same_as "$ROOT/manifests/install.yaml" render_install
-check "manifests/policies.yaml is fresh (./dev gen)" same_as "$ROOT/manifests/policies.yaml" render_policies_manifest
-all_parts() {  # KIND/NAME of each object, without the Namespace that only a manifest brings
+check "charts/cronlatch/README.md is up to date (./dev gen)" same_as "$CHART/README.md" render_readme
+check "manifests/install.yaml is up to date (./dev gen)" same_as "$ROOT/manifests/install.yaml" render_install
+check "manifests/policies.yaml is up to date (./dev gen)" same_as "$ROOT/manifests/policies.yaml" render_policies_manifest
+all_parts() {  # KIND/NAME of each object, without the Namespace that only the manifest contains
   "$YQ" -r 'select(. != null) | "\(.kind)/\(.metadata.name)"' "$@" | grep -vx Namespace/cronlatch | sort
 }
 both_are_the_chart() {
   diff <(chart_template --no-hooks --values "$ROOT/manifests/install-values.yaml" | all_parts) \
     <(all_parts "$ROOT/manifests/install.yaml" "$ROOT/manifests/policies.yaml")
 }
-check "install.yaml and policies.yaml together are what the chart renders" both_are_the_chart
+check "install.yaml and policies.yaml together contain the objects of the chart" both_are_the_chart
 check "kubectl delete -f manifests/install.yaml leaves the policies" bash -c "! grep -n '^kind: ValidatingAdmissionPolicy' '$ROOT/manifests/install.yaml'"
 cp "$CHART/README.md" "$STAGE/stale.md"
 echo "| \`x\` |" >>"$STAGE/stale.md"
-refuses "control: a stale page is found" same_as "$STAGE/stale.md" render_readme
+refuses "control: an outdated page is found" same_as "$STAGE/stale.md" render_readme
 
 has_no_hook() { ! grep -n 'helm.sh/hook' "$ROOT/manifests/install.yaml"; }
-check "manifests/install.yaml holds nothing that only Helm would run" has_no_hook
+check "manifests/install.yaml contains no Helm hook" has_no_hook
 same_version() {
   local program chart
   program=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' "$ROOT/CMakeLists.txt")
@@ -31,16 +31,17 @@ same_version() {
   echo "CMakeLists.txt: $program, Chart.yaml: $chart"
   [ -n "$program" ] && [ "$program" = "$chart" ] && grep -qE "^ +image: .*:$chart$" "$CHART/Chart.yaml"
 }
-check "the chart installs the version that is built here" same_version
+check "the chart installs the version of this source tree" same_version
 
 mapfile -t examples < <(find "$ROOT/manifests/examples" -name '*.yaml' | sort)
 for example in "${examples[@]}"; do
   objects_of "$example" >"$STAGE/objects.json"
-  check "example $(basename -- "$example"): one object of namespace demo, in our words" holds '
+  check "example $(basename -- "$example"): one object in namespace demo, only annotations of cronlatch.dev" holds '
     length == 1 and (.[0] | .metadata.namespace == "demo" and (.kind == "CronJob" or .kind == "Job"))
     and ([.. | objects | .annotations? // {} | keys[] | select(startswith("cronlatch.dev/") | not)] | length == 0)'
 done
-# The options that may be annotations, as the schema lists them for written-out CronJobs, and the keys that are no options.
+# The options that may be annotations, as the schema lists them for written-out CronJobs, and the keys that are not
+# options.
 shown() { grep -ohE 'cronlatch\.dev/[a-z-]+: ' "${examples[@]}" | sed 's#cronlatch.dev/##; s/: //' | sort -u; }
 expected() {
   {
@@ -50,12 +51,12 @@ expected() {
 }
 each_is_shown() { diff <(expected) <(shown); }
 check "each annotation is in an example" each_is_shown
-each_is_explained() {
-  local key unexplained=0
+each_is_documented() {
+  local key undocumented=0
   for key in $(expected); do
-    grep -qF "\`cronlatch.dev/$key\`" "$ROOT/docs/kubernetes.md" || { echo "docs/kubernetes.md does not explain $key" && unexplained=1; }
+    grep -qF "\`cronlatch.dev/$key\`" "$ROOT/docs/kubernetes.md" || { echo "docs/kubernetes.md does not document $key" && undocumented=1; }
   done
-  return "$unexplained"
+  return "$undocumented"
 }
-check "each annotation is explained in docs/kubernetes.md" each_is_explained
+check "each annotation is documented in docs/kubernetes.md" each_is_documented
 finish

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the chart's tests share: rendering, and questions to rendered objects in jq. Sourced by tests/chart/*_test.sh;
-# scripts/test.sh counts their lines.
+# Common functions of the chart's tests: rendering, and jq filters over rendered objects. Sourced by
+# tests/chart/*_test.sh.
 
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
@@ -15,12 +15,12 @@ trap 'rm -rf -- "$STAGE"' EXIT
 
 for tool in "$YQ" jq; do
   if ! command -v "$tool" >/dev/null; then
-    skip "everything" "no $tool here (./dev installs it)"
+    skip "everything" "$tool not found (./dev installs it)"
     exit 0
   fi
 done
 if ! find_helm; then
-  skip "everything" "no helm here (./dev cluster builds it)"
+  skip "everything" "helm not found (./dev cluster builds it)"
   exit 0
 fi
 
@@ -28,18 +28,19 @@ fi
 render() { chart_template "$@" >"$STAGE/objects.yaml" && objects_of "$STAGE/objects.yaml" >"$STAGE/objects.json"; }
 objects_of() { "$YQ" . "$@" | jq --slurp 'map(select(. != null))'; }
 
-# holds FILTER: true of the array of objects that were rendered last. `one(KIND; NAME)` is an object.
+# holds FILTER: the filter is true for the array of objects that were rendered last. `one(KIND; NAME)` returns one
+# object.
 holds() {
   jq --exit-status "def one(\$kind; \$name): map(select(.kind == \$kind and .metadata.name == \$name))
       | if length == 1 then .[0] else error(\"\(length) objects \(\$kind)/\(\$name)\") end;
     $1" "$STAGE/objects.json" >/dev/null || {
-    echo "not so: $1"
+    echo "false: $1"
     jq -c '[.[] | "\(.kind)/\(.metadata.name)"]' "$STAGE/objects.json"
     return 1
   }
 }
 
-# refused_with TEXT OPTION...: rendering fails and says TEXT.
+# refused_with TEXT OPTION...: rendering fails, and the error contains TEXT.
 refused_with() {
   local text=$1 seen
   shift

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Rules and dashboards as the chart renders them: the text of rules/ and dashboards/, tuned by values, and nothing by default.
+# Rules and dashboards as the chart renders them: the files in rules/ and dashboards/ with settings from the values;
+# none by default.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
@@ -14,22 +15,22 @@ render "${BASE[@]}"
 check "by default neither rules nor dashboards are rendered" holds 'all(.[]; .kind != "PrometheusRule" and .kind != "GrafanaDashboard" and (.metadata.name | contains("dashboard") | not))'
 render "${ON[@]}"
 same_as_source() { diff <(sources | jq --sort-keys .) <(rules | jq --sort-keys .); }
-check "without wishes the rules are those of rules/, word by word" same_as_source
+check "without settings the rules are identical to those of rules/" same_as_source
 
 render --values "$CHART/ci/view-values.yaml"
 rules >"$STAGE/rules.json"
-check "tuned rules are rules" promtool check rules "$STAGE/rules.json"
+check "rules with settings are valid" promtool check rules "$STAGE/rules.json"
 alert() { jq --exit-status --arg name "$1" "[.groups[].rules[] | select(.alert == \$name)] | $2" "$STAGE/rules.json"; }
 check "a threshold, a time and a severity are values" alert CronlatchMostlySkipping \
   '.[0] | (.expr | contains("> 0.8 # threshold")) and .for == "6h" and .labels.severity == "warning"'
-check "an alert can be left out" alert CronlatchWaitTimeouts 'length == 0'
-check "labels of yours: of all alerts, and of one" alert CronlatchLockStolen '.[0].labels == {severity: "warning", team: "platform", page: "no"}'
-check "links lead to where you have pages and Grafana" alert CronlatchDown '.[0].annotations | .runbook_url == "https://runbooks.example/cronlatch/CronlatchDown.md"
+check "an alert can be disabled" alert CronlatchWaitTimeouts 'length == 0'
+check "labels from the values: for all alerts, and for one alert" alert CronlatchLockStolen '.[0].labels == {severity: "warning", team: "platform", page: "no"}'
+check "links use the URLs of runbooks and Grafana from the values" alert CronlatchDown '.[0].annotations | .runbook_url == "https://runbooks.example/cronlatch/CronlatchDown.md"
   and .dashboard_url == "https://grafana.example/d/cronlatch-operator"'
-check "groups are evaluated as often as you say" jq --exit-status 'all(.groups[]; .interval == "30s")' "$STAGE/rules.json"
-check "the object carries the labels by which it is selected" holds 'one("PrometheusRule"; "cronlatch") | .metadata.namespace == "monitoring" and .metadata.labels.release == "prometheus"'
+check "groups have the interval from the values" jq --exit-status 'all(.groups[]; .interval == "30s")' "$STAGE/rules.json"
+check "the object has the labels by which it is selected" holds 'one("PrometheusRule"; "cronlatch") | .metadata.namespace == "monitoring" and .metadata.labels.release == "prometheus"'
 
-# Two clusters with a store each: the same names are two ledgers.
+# Two clusters with a store each: equal names belong to different locks.
 cat >"$STAGE/worlds.yaml" <<'YAML'
 rule_files: [rules.json]
 evaluation_interval: 1m
@@ -48,25 +49,25 @@ tests:
     eval_time: 10m
     exp_samples: [{labels: '{cluster="east"}', value: 1}]
 YAML
-check "ledgers of several stores are told apart" promtool test rules "$STAGE/worlds.yaml"
+check "the lock statistics of several stores are separate" promtool test rules "$STAGE/worlds.yaml"
 jq '.groups[].rules[].expr |= gsub("by \\(cluster, namespace, cronjob, lock"; "by (namespace, cronjob, lock")' "$STAGE/rules.json" >"$STAGE/mixed.json"
 mv "$STAGE/mixed.json" "$STAGE/rules.json"
-refuses "control: mixed ledgers are found" promtool test rules "$STAGE/worlds.yaml"
+refuses "control: mixed lock statistics are found" promtool test rules "$STAGE/worlds.yaml"
 
-check "a threshold where there is none is refused" refused_with "has no threshold" "${ON[@]}" --set prometheusRule.alerts.CronlatchDown.threshold=1
+check "a threshold for an alert without a threshold is refused" refused_with "has no threshold" "${ON[@]}" --set prometheusRule.alerts.CronlatchDown.threshold=1
 check "an alert that does not exist is refused" refused_with "values don't meet" "${ON[@]}" --set prometheusRule.alerts.CronlatchUp.enabled=false
-schema_knows() {
+schema_lists_alerts() {
   diff <("$YQ" -r '.groups[].rules[].alert' "$CHART/rules/alerts.yaml" | sort -u) <(jq -r '.properties.prometheusRule.properties.alerts.propertyNames.enum[]' "$CHART/values.schema.json")
 }
-check "the schema knows each alert" schema_knows
-check "rules without their CRD fail where that was asked for" refused_with "no PrometheusRule" "${BASE[@]}" --set prometheusRule.enabled=true,prometheusRule.renderMode=failIfMissing
+check "the schema lists each alert" schema_lists_alerts
+check "rules without their CRD fail with renderMode failIfMissing" refused_with "no PrometheusRule" "${BASE[@]}" --set prometheusRule.enabled=true,prometheusRule.renderMode=failIfMissing
 
-check "dashboards carry label and folder of the sidecar" holds '[.[] | select(.kind == "ConfigMap" and (.metadata.name | contains("dashboard")))]
+check "dashboards have the label and the folder of the sidecar" holds '[.[] | select(.kind == "ConfigMap" and (.metadata.name | contains("dashboard")))]
   | map(.metadata.name) == ["cronlatch-dashboard-operator", "cronlatch-dashboard-overview"]
   and all(.[]; .metadata.labels["dashboards.example/grafana"] == "yes" and .metadata.annotations["k8s-sidecar-target-directory"] == "Platform")'
-check "dashboards: several clusters, links to your runbooks" holds 'all(.[] | select(.kind == "ConfigMap" and (.metadata.name | contains("dashboard"))) | .data[] | fromjson;
+check "dashboards: several clusters, links to the runbooks URL of the values" holds 'all(.[] | select(.kind == "ConfigMap" and (.metadata.name | contains("dashboard"))) | .data[] | fromjson;
   (.templating.list | any(.[]; .name == "cluster" and .hide == 0) and any(.[]; .name == "runbooks" and .query == "https://runbooks.example/cronlatch")))'
-check "GrafanaDashboards point to the ConfigMaps" holds '[.[] | select(.kind == "GrafanaDashboard")] | length == 2 and all(.[]; .spec
+check "GrafanaDashboards refer to the ConfigMaps" holds '[.[] | select(.kind == "GrafanaDashboard")] | length == 2 and all(.[]; .spec
   | .configMapRef.key == (.configMapRef.name | sub("-dashboard"; "")) + ".json" and .folder == "Platform" and .instanceSelector.matchLabels.dashboards == "platform")'
 render "${BASE[@]}" --set dashboards.enabled=true
 is_verbatim() {
@@ -75,7 +76,7 @@ is_verbatim() {
     diff "$page" <(jq -j --arg key "$(basename -- "$page")" '.[] | select(.kind == "ConfigMap") | .data[$key] // empty' "$STAGE/objects.json") || return
   done
 }
-check "without wishes the dashboards are those of dashboards/" is_verbatim
+check "without settings the dashboards are identical to those of dashboards/" is_verbatim
 
 render --values "$CHART/ci/monitoring-values.yaml"
 check "monitors keep the namespace of the CronJob" holds 'all(.[] | select(.kind == "ServiceMonitor" or .kind == "PodMonitor") | (.spec.endpoints // .spec.podMetricsEndpoints)[]; .honorLabels)'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The NetworkPolicy is complete: every port that the operator listens on may be reached, everything it talks to may be
-# asked, and it is about the operator's pods and no others. What it opens is compared with the other objects, not with a list.
+# The NetworkPolicy is complete: it allows every port that the operator listens on and every server that the operator
+# connects to, and it selects only the operator's pods. The allowed ports are compared with the other objects, not with
+# a list.
 # shellcheck disable=SC2016  # jq has variables of its own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
@@ -23,12 +24,12 @@ on() { render "${BASE[@]}" --set networkPolicy.enabled=true "$@"; }
 on
 check "by default: DNS over UDP and TCP, and each port that the pod listens on" holds "$COMPLETE"
 check "by default: the API server on both of its usual ports, and the store on its own" holds "$OUT | $(opens 443) and $(opens 6443) and $(opens 6379)"
-check "by default the API server may come from anywhere: its addresses are no pod's" holds "[$POLICY"'.ingress[] | select(.ports[0].port == 8443) | has("from")] == [false]'
+check "by default any address may connect as the API server, because its addresses are not those of a pod" holds "[$POLICY"'.ingress[] | select(.ports[0].port == 8443) | has("from")] == [false]'
 check "by default metrics are read from pods of the cluster" holds "[$POLICY"'.ingress[] | select(.ports[0].port == 8080).from] == [[{namespaceSelector: {}}]]'
-# An empty peer list is not the same as none: it would be refused, or match nobody.
+# An empty list of peers differs from a missing list: it is refused, or matches no peer.
 check "no rule has an empty list of peers" holds "[$POLICY"' | .ingress[].from, .egress[].to | select(. != null) | length] | all(.[]; . > 0)'
-# The test is a Job that reaches the store; nothing must hold it back.
-check "it holds back no other pod of the chart" holds "$POLICY"'.podSelector.matchLabels as $wanted
+# The chart's test is a Job that connects to the store; the policy must not select it.
+check "it selects no other pod of the chart" holds "$POLICY"'.podSelector.matchLabels as $wanted
   | [.[] | select(.kind == "Job").spec.template.metadata.labels // {} | contains($wanted)] | any | not'
 
 on --set ports.admission=9843,ports.plain=9880,store.url=rediss://redis.shop.svc.cluster.local.:6390
@@ -38,12 +39,12 @@ on --set 'store.url=rediss://[2001:db8::7]'
 check "an IPv6 address without a port: the store's default" holds "$OUT | $(opens 6379)"
 render --values "$CHART/ci/netpol-values.yaml"
 check "narrowed: the same ports" holds "$COMPLETE"
-check "narrowed: the API server's addresses stand in both directions, the store's pods and Prometheus in theirs, yours at the end" holds "$POLICY"'
+check "narrowed: API server in both directions, store in egress, Prometheus in ingress, additional rules last" holds "$POLICY"'
   | (.ingress[0].from == [{ipBlock: {cidr: "198.18.0.0/24"}}]) and (.egress[1].to == .ingress[0].from)
   and .ingress[1].from[0].namespaceSelector.matchLabels["kubernetes.io/metadata.name"] == "monitoring"
   and .egress[2].to[0].podSelector.matchLabels.app == "redis"
   and .ingress[-1].from[0].ipBlock.cidr == "203.0.113.0/24" and .egress[-1].to[0].ipBlock.cidr == "203.0.113.0/24"'
-check "narrowed: names can still be asked for anywhere" holds "[$POLICY"'.egress[] | select(.ports[0]?.port == 53) | has("to")] == [false]'
+check "narrowed: DNS queries to any address are allowed" holds "[$POLICY"'.egress[] | select(.ports[0]?.port == 53) | has("to")] == [false]'
 
 broken() {  # broken JQ-CHANGE
   on && jq "map(if .kind == \"NetworkPolicy\" then $1 else . end)" "$STAGE/objects.json" >"$STAGE/broken.json" &&

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The policies, the hooks' conditions and the rights, judged by a real API server that has nobody behind its hooks: a table of
-# Jobs and CronJobs, and what becomes of each. It runs in a network of its own and is gone with this script.
+# The policies, the webhooks' match conditions and the rights, evaluated by an API server without an operator: a table
+# of Jobs and CronJobs with the expected result of each. The API server runs in its own network namespace and ends with
+# this script.
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 TOOLS=$ROOT/build/cluster/tools
 if [ ! -x "$TOOLS/kube-apiserver" ] || [ ! -x "$TOOLS/kubectl" ]; then
-  skip "everything" "no API server here (./dev cluster builds it)"
+  skip "everything" "kube-apiserver not found (./dev cluster builds it)"
   exit 0
 fi
 if ! command -v etcd >/dev/null || ! unshare --net --pid --fork true 2>/dev/null; then
-  skip "everything" "needs etcd, and the right to make a network namespace"
+  skip "everything" "requires etcd, and the right to create a network namespace"
   exit 0
 fi
 if [ "${1:-}" != inside ]; then
   rm -rf -- "$STAGE"
-  # The first process of a process namespace takes all others with it.
+  # When the first process of a PID namespace ends, the kernel kills all others.
   exec unshare --net --pid --fork --kill-child --mount-proc bash "$0" inside
 fi
 
@@ -45,7 +46,8 @@ for namespace in cronlatch shop reports; do k create namespace "$namespace" >/de
 pod() { printf '{restartPolicy: Never, containers: [%s]}' "$1"; }
 GATED='[/cronlatch-bin/cronlatch, run, --isolated, --lock=a, --, /work]'
 container() { printf '{name: %s, image: i, command: %s}' "$1" "${2:-[/work]}"; }
-# job CONTAINERS [ANNOTATIONS [POD-METADATA]]; OWNER names its CronJob, OWNED_AS says otherwise what that is.
+# job CONTAINERS [ANNOTATIONS [POD-METADATA]]; OWNER is the name of its CronJob, OWNED_AS replaces the kind of the
+# owner.
 job() {
   printf '{apiVersion: batch/v1, kind: Job, metadata: {generateName: x-, namespace: %s%s%s}, spec: {template: {%sspec: %s}}}' \
     "${SPACE:-shop}" "${2:+, annotations: {$2\}}" \
@@ -66,84 +68,84 @@ denied() {
 }
 allows() { check "$1" allowed "$2"; }
 denies() { check "$1" denied "$2" "$3"; }
-# A new policy takes a moment: the condition is what it does, not how long that takes.
+# A new policy is in force after a delay. The test waits for its effect.
 is_denied() { ! allowed "$1" >/dev/null 2>&1; }
 
-# ---- annotated before anything is installed, and on its way out when it is ----
+# ---- a CronJob that is annotated before the installation and is being deleted afterwards ----
 NAME=leaving cronjob "$LOCK" "" "finalizers: [example.org/wait]" | k create -f - >/dev/null
 
 render "${BASE[@]}" --no-hooks --set copier.source=mine,copier.namespaces='{reports}'
-check "everything that is rendered is accepted" k apply --server-side -f "$STAGE/objects.yaml"
+check "all rendered objects are accepted" k apply --server-side -f "$STAGE/objects.yaml"
 for values in $(values_files); do
   name=$(basename -- "$values" -values.yaml)
   render --values "$values" --no-hooks
-  # What other operators' CRDs bring is not known here; what names other namespaces goes to one that is.
+  # Kinds of other operators' CRDs do not exist here. Objects of other namespaces are moved to an existing namespace.
   jq '{apiVersion: "v1", kind: "List", items: map(select(.apiVersion | test("monitoring.coreos|cert-manager|grafana.integreatly") | not)
     | if .metadata.namespace then .metadata.namespace = "shop" else . end)}' "$STAGE/objects.json" >"$STAGE/list.json"
-  check "values $name: everything that is rendered is accepted" k apply --dry-run=server -f "$STAGE/list.json"
+  check "values $name: all rendered objects are accepted" k apply --dry-run=server -f "$STAGE/list.json"
 done
 
-# ---- nobody answers the hooks ----
-check "the policies take hold" wait_until 60 is_denied "$(cronjob "$LOCK")"
-check "the hooks take hold" wait_until 60 is_denied "$(job "$(container main)" "$LOCK")"
-denies "an annotated Job is refused, and the hook's name says why" "annotated-jobs-need-the-operator.cronlatch.dev" "$(job "$(container main)" "$LOCK")"
-denies "so is one whose pod template is annotated" "annotated-jobs-need-the-operator" "$(job "$(container main)" "" "annotations: {$LOCK}")"
+# ---- no operator answers the webhooks ----
+check "the policies are in force" wait_until 60 is_denied "$(cronjob "$LOCK")"
+check "the webhooks are in force" wait_until 60 is_denied "$(job "$(container main)" "$LOCK")"
+denies "an annotated Job is refused, and the webhook's name states the reason" "annotated-jobs-need-the-operator.cronlatch.dev" "$(job "$(container main)" "$LOCK")"
+denies "a Job with an annotated pod template is refused" "annotated-jobs-need-the-operator" "$(job "$(container main)" "" "annotations: {$LOCK}")"
 allows "a Job without annotations runs" "$(job "$(container main)")"
 allows "a Job with other annotations runs" "$(job "$(container main)" "a: b" "annotations: {c: d}")"
-allows "a Job that says false runs" "$(job "$(container main)" 'cronlatch.dev/lock: "false"')"
+allows "a Job with lock=false runs" "$(job "$(container main)" 'cronlatch.dev/lock: "false"')"
 allows "a CronJob without annotations is created" "$(cronjob "")"
 allows "a CronJob with other annotations is created" "$(cronjob "a: b" "c: d")"
 
-# ---- the hooks are gone: the policies alone ----
+# ---- without the webhooks: only the policies ----
 k delete mutatingwebhookconfiguration cronlatch >/dev/null
-hooks_are_gone() { allowed "$(job "$(container main "$GATED")" "$LOCK")" >/dev/null 2>&1; }
-check "a gated Job is let in" wait_until 60 hooks_are_gone
-J="asks for a lock"
-denies "a Job that nobody gated is refused" "$J" "$(job "$(container main)" "$LOCK")"
-denies "and the container is named" 'container "main" is not gated' "$(job "$(container main)" "$LOCK")"
-denies "by its pod template's annotation too" "$J" "$(job "$(container main)" "" "annotations: {$LOCK}")"
-denies "by a lock's name too" "$J" "$(job "$(container main)" 'cronlatch.dev/lock: nightly')"
-denies "marks do not make it gated" "$J" "$(job "$(container main)" "$LOCK" 'labels: {cronlatch.dev/gated: "true"}, annotations: {cronlatch.dev/injected: "1"}')"
-denies "nor does a wrapper that takes other options" "$J" "$(job "$(container main '[/cronlatch-bin/cronlatch, run, --, /work]')" "$LOCK")"
-denies "nor another of its commands" "$J" "$(job "$(container main '[/cronlatch-bin/cronlatch, explain, --isolated, --]')" "$LOCK")"
-denies "nor one that is only mentioned" "$J" "$(job "$(container main '[sh, -c, /cronlatch-bin/cronlatch, run, --isolated]')" "$LOCK")"
-denies "nor one in args without a command" "$J" "$(job "{name: main, image: i, args: $GATED}" "$LOCK")"
+webhooks_are_deleted() { allowed "$(job "$(container main "$GATED")" "$LOCK")" >/dev/null 2>&1; }
+check "a gated Job is admitted" wait_until 60 webhooks_are_deleted
+J="requests a lock"
+denies "an ungated Job is refused" "$J" "$(job "$(container main)" "$LOCK")"
+denies "the message contains the container" 'container "main" is not gated' "$(job "$(container main)" "$LOCK")"
+denies "an ungated Job with an annotated pod template is refused" "$J" "$(job "$(container main)" "" "annotations: {$LOCK}")"
+denies "an ungated Job with a named lock is refused" "$J" "$(job "$(container main)" 'cronlatch.dev/lock: nightly')"
+denies "labels and annotations do not prove a gate" "$J" "$(job "$(container main)" "$LOCK" 'labels: {cronlatch.dev/gated: "true"}, annotations: {cronlatch.dev/injected: "1"}')"
+denies "the wrapper without --isolated is not a gate" "$J" "$(job "$(container main '[/cronlatch-bin/cronlatch, run, --, /work]')" "$LOCK")"
+denies "another command of the wrapper is not a gate" "$J" "$(job "$(container main '[/cronlatch-bin/cronlatch, explain, --isolated, --]')" "$LOCK")"
+denies "the wrapper as an argument of a shell is not a gate" "$J" "$(job "$(container main '[sh, -c, /cronlatch-bin/cronlatch, run, --isolated]')" "$LOCK")"
+denies "the wrapper in args without a command is not a gate" "$J" "$(job "{name: main, image: i, args: $GATED}" "$LOCK")"
 # ---- another webhook put its program before the gate, or moved the gate to args ----
 wrapped() { printf '{name: main, image: i, command: [%s], args: [%s]}' "$1" "$2"; }
 MOVED=${GATED#[}
 MOVED=${MOVED%]}
-allows "a program before the gate in the command leaves it gated" "$(job "$(container main "[/vault/vault-env, $MOVED]")" "$LOCK")"
-allows "so does a program that took the command's place and moved the gate to args" "$(job "$(wrapped /vault/vault-env "$MOVED")" "$LOCK")"
-allows "so does one with options of its own" "$(job "$(wrapped tini "-g, --, $MOVED")" "$LOCK")"
-allows "and one with a subcommand" "$(job "$(wrapped /berglas, "exec, --, $MOVED")" "$LOCK")"
-denies "a shell's -c before it does not" "$J" "$(job "$(wrapped "sh, -c" "$MOVED")" "$LOCK")"
-denies "nor does a script with the gate as its arguments" "$J" "$(job "$(container main "[sh, -ec, /work, $MOVED]")" "$LOCK")"
-denies "a text that mentions the gate is none" "$J" "$(job "$(wrapped /work "'$(tr -d , <<<"$MOVED")'")" "$LOCK")"
-denies "nor is the gate's path alone" "$J" "$(job "$(wrapped /work "/cronlatch-bin/cronlatch, --isolated, run, --, x")" "$LOCK")"
-denies "nor is one without the end of its options" "$J" "$(job "$(wrapped /vault/vault-env "/cronlatch-bin/cronlatch, run, --isolated, --lock=a, /work")" "$LOCK")"
-denies "nor is one whose options ended before it" "$J" "$(job "$(wrapped "/work, --" "/cronlatch-bin/cronlatch, run, --isolated, --lock=a")" "$LOCK")"
+allows "a program before the gate in the command: gated" "$(job "$(container main "[/vault/vault-env, $MOVED]")" "$LOCK")"
+allows "a program as command, with the gate in args: gated" "$(job "$(wrapped /vault/vault-env "$MOVED")" "$LOCK")"
+allows "a program with options before the gate: gated" "$(job "$(wrapped tini "-g, --, $MOVED")" "$LOCK")"
+allows "a program with a subcommand before the gate: gated" "$(job "$(wrapped /berglas, "exec, --, $MOVED")" "$LOCK")"
+denies "a shell's -c before the gate: not gated" "$J" "$(job "$(wrapped "sh, -c" "$MOVED")" "$LOCK")"
+denies "a script with the gate as its arguments: not gated" "$J" "$(job "$(container main "[sh, -ec, /work, $MOVED]")" "$LOCK")"
+denies "the gate within one argument: not gated" "$J" "$(job "$(wrapped /work "'$(tr -d , <<<"$MOVED")'")" "$LOCK")"
+denies "the gate's path with options in another order: not gated" "$J" "$(job "$(wrapped /work "/cronlatch-bin/cronlatch, --isolated, run, --, x")" "$LOCK")"
+denies "a gate without --: not gated" "$J" "$(job "$(wrapped /vault/vault-env "/cronlatch-bin/cronlatch, run, --isolated, --lock=a, /work")" "$LOCK")"
+denies "a -- before the gate only: not gated" "$J" "$(job "$(wrapped "/work, --" "/cronlatch-bin/cronlatch, run, --isolated, --lock=a")" "$LOCK")"
 
 TWO="$(container main "$GATED"), $(container side)"
-allows "of two containers the chosen one is gated" "$(job "$TWO" "$LOCK, cronlatch.dev/container: main")"
-denies "of two containers another one is gated" 'container "side" is not gated' "$(job "$TWO" "$LOCK, cronlatch.dev/container: side")"
-denies "of two containers none is chosen" "none of its containers is chosen" "$(job "$TWO" "$LOCK")"
-allows "of two containers kubectl's default is gated" "$(job "$TWO" "$LOCK" "annotations: {kubectl.kubernetes.io/default-container: main}")"
-allows "kubectl's default is no container, and there is but one" "$(job "$(container main "$GATED")" "$LOCK" "annotations: {kubectl.kubernetes.io/default-container: gone}")"
-allows "the pod template's choice counts" "$(job "$TWO" "" "annotations: {$LOCK, cronlatch.dev/container: main}")"
-denies "a container that is not there is none" "$J" "$(job "$TWO" "$LOCK, cronlatch.dev/container: gone")"
-allows "false is false" "$(job "$(container main)" 'cronlatch.dev/lock: "false"')"
-allows "no annotations at all are no error" "$(job "$(container main)")"
+allows "two containers, and the selected container is gated" "$(job "$TWO" "$LOCK, cronlatch.dev/container: main")"
+denies "two containers, and another container is gated" 'container "side" is not gated' "$(job "$TWO" "$LOCK, cronlatch.dev/container: side")"
+denies "two containers, and none is selected" "none of its containers is selected" "$(job "$TWO" "$LOCK")"
+allows "two containers, and kubectl's default container is gated" "$(job "$TWO" "$LOCK" "annotations: {kubectl.kubernetes.io/default-container: main}")"
+allows "kubectl's default container does not exist, and there is one container" "$(job "$(container main "$GATED")" "$LOCK" "annotations: {kubectl.kubernetes.io/default-container: gone}")"
+allows "the pod template's annotation selects the container" "$(job "$TWO" "" "annotations: {$LOCK, cronlatch.dev/container: main}")"
+denies "the selected container does not exist" "$J" "$(job "$TWO" "$LOCK, cronlatch.dev/container: gone")"
+allows "a Job with lock=false is admitted" "$(job "$(container main)" 'cronlatch.dev/lock: "false"')"
+allows "a Job without annotations is admitted" "$(job "$(container main)")"
 
-denies "a CronJob that is not mirrored is refused, and the key is named" "cronlatch.dev/lock of this CronJob: not repeated" "$(cronjob "$LOCK")"
-denies "so is one that is mirrored in part" "cronlatch.dev/ttl of this CronJob" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m" "$LOCK")"
-denies "so is one that is mirrored wrongly" "cronlatch.dev/lock of this CronJob" "$(cronjob "$LOCK" "cronlatch.dev/lock: other")"
-allows "a mirrored CronJob is created" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m, a: b" "$LOCK, cronlatch.dev/ttl: 5m, cronlatch.dev/mirrored: 'lock,ttl'")"
-allows "one that is annotated at its Job template is created" "$(cronjob "" "$LOCK")"
-allows "one that says false is created" "$(cronjob 'cronlatch.dev/lock: "false"')"
+denies "a CronJob without the annotation in its Job template is refused, and the message contains the key" "cronlatch.dev/lock of this CronJob: missing or different in" "$(cronjob "$LOCK")"
+denies "a CronJob with only some annotations in its Job template is refused" "cronlatch.dev/ttl of this CronJob" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m" "$LOCK")"
+denies "a CronJob with another value in its Job template is refused" "cronlatch.dev/lock of this CronJob" "$(cronjob "$LOCK" "cronlatch.dev/lock: other")"
+allows "a CronJob with all annotations in its Job template is created" "$(cronjob "$LOCK, cronlatch.dev/ttl: 5m, a: b" "$LOCK, cronlatch.dev/ttl: 5m, cronlatch.dev/mirrored: 'lock,ttl'")"
+allows "a CronJob with annotations only in its Job template is created" "$(cronjob "" "$LOCK")"
+allows "a CronJob with lock=false is created" "$(cronjob 'cronlatch.dev/lock: "false"')"
 k -n shop delete cronjob leaving --wait=false >/dev/null
-check "one that is on its way out can go" k -n shop patch cronjob leaving --type=merge -p '{"metadata":{"finalizers":null}}'
+check "a CronJob that is being deleted can be deleted" k -n shop patch cronjob leaving --type=merge -p '{"metadata":{"finalizers":null}}'
 
-# ---- `select`: what nobody annotated, and nobody mirrors ----
+# ---- `select`: CronJobs without annotations, and no operator that adds them ----
 NAME=etcd-old cronjob "" | k create -f - >/dev/null
 NAME=etcd-leaving cronjob "" "" "finalizers: [example.org/wait]" | k create -f - >/dev/null
 k -n shop delete cronjob etcd-leaving --wait=false >/dev/null
@@ -157,69 +159,69 @@ select:
 - {namespace: reports, annotations: {lock: "true"}}
 - {namespace: cronlatch, name: own, annotations: {lock: "true"}}
 YAML
-# with_rules FILE: the policies as these values render them.
+# with_rules FILE: applies the policies that are rendered with these values.
 with_rules() {
   render "${BASE[@]}" --no-hooks --values "$1" --show-only templates/webhook/policies.yaml
   k apply --server-side --force-conflicts -f "$STAGE/objects.yaml"
 }
 check "the rules of select are accepted" with_rules "$STAGE/select.yaml"
-chosen() { NAME=$1 cronjob "${@:2}"; }
-check "they take hold" wait_until 60 is_denied "$(chosen etcd-main "")"
+selected() { NAME=$1 cronjob "${@:2}"; }
+check "the rules are in force" wait_until 60 is_denied "$(selected etcd-main "")"
 S="the chart value select gates this CronJob"
 ETCD='cronlatch.dev/lock: etcd, cronlatch.dev/ttl: 1m'
-denies "a CronJob that a rule chooses by namespace and name is refused while nobody repeats the rule's annotations" "$S" "$(chosen etcd-main "")"
-denies "and what is missing is named" "lacks cronlatch.dev/lock=etcd, cronlatch.dev/ttl=1m" "$(chosen etcd-main "")"
-denies "one that has them in part is refused" "lacks cronlatch.dev/ttl=1m" "$(chosen etcd-main "" "cronlatch.dev/lock: etcd")"
-denies "so is one with another value" "lacks cronlatch.dev/ttl=1m" "$(chosen etcd-main "" "cronlatch.dev/lock: etcd, cronlatch.dev/ttl: 2m")"
-denies "so is one that says false, as the hook refuses it" "lacks cronlatch.dev/lock=etcd" "$(chosen etcd-main 'cronlatch.dev/lock: "false"' 'cronlatch.dev/lock: "false"')"
-denies "so is one whose own option is not repeated" "cronlatch.dev/on-busy of this CronJob: not repeated" "$(chosen etcd-main "cronlatch.dev/on-busy: wait" "$ETCD")"
-allows "one that has them is created" "$(chosen etcd-main "" "$ETCD, cronlatch.dev/mirrored: 'lock,ttl'")"
-allows "with its own option beside them, too" "$(chosen etcd-main "cronlatch.dev/on-busy: wait" "$ETCD, cronlatch.dev/on-busy: wait")"
-for name in etcd my-etcd-1 db.12 dbx1 free-1 by-label-1; do allows "the name $name is not chosen" "$(chosen "$name" "")"; done
-for name in etcd- etcd-a.b db.1; do denies "the name $name is chosen" "$S" "$(chosen "$name" "" | sed 's/name: etcd-,/name: etcd-0,/')"; done
-allows "a value with quotes, backslashes and braces is compared as it stands" \
-  "$(chosen db.1 "" "cronlatch.dev/lock: 'true', cronlatch.dev/skip-command: '${SKIP//\'/\'\'}'")"
-denies "a rule without a name chooses the whole namespace" "$S" "$(SPACE=reports cronjob "")"
-denies "the operator's own namespace is no exception" "$S" "$(SPACE=cronlatch chosen own "")"
-allows "other names there are not chosen" "$(SPACE=cronlatch chosen other "")"
+denies "a CronJob that a rule selects by namespace and name is refused without the rule's annotations" "$S" "$(selected etcd-main "")"
+denies "the message contains the missing annotations" "lacks cronlatch.dev/lock=etcd, cronlatch.dev/ttl=1m" "$(selected etcd-main "")"
+denies "a CronJob with only some of them is refused" "lacks cronlatch.dev/ttl=1m" "$(selected etcd-main "" "cronlatch.dev/lock: etcd")"
+denies "a CronJob with another value is refused" "lacks cronlatch.dev/ttl=1m" "$(selected etcd-main "" "cronlatch.dev/lock: etcd, cronlatch.dev/ttl: 2m")"
+denies "a CronJob with lock=false is refused, as the webhook refuses it" "lacks cronlatch.dev/lock=etcd" "$(selected etcd-main 'cronlatch.dev/lock: "false"' 'cronlatch.dev/lock: "false"')"
+denies "a CronJob whose own option is missing in its Job template is refused" "cronlatch.dev/on-busy of this CronJob: missing or different in" "$(selected etcd-main "cronlatch.dev/on-busy: wait" "$ETCD")"
+allows "a CronJob with all of them is created" "$(selected etcd-main "" "$ETCD, cronlatch.dev/mirrored: 'lock,ttl'")"
+allows "a CronJob with all of them and its own option is created" "$(selected etcd-main "cronlatch.dev/on-busy: wait" "$ETCD, cronlatch.dev/on-busy: wait")"
+for name in etcd my-etcd-1 db.12 dbx1 free-1 by-label-1; do allows "the name $name is not selected" "$(selected "$name" "")"; done
+for name in etcd- etcd-a.b db.1; do denies "the name $name is selected" "$S" "$(selected "$name" "" | sed 's/name: etcd-,/name: etcd-0,/')"; done
+allows "a value with quotes, backslashes and braces is compared literally" \
+  "$(selected db.1 "" "cronlatch.dev/lock: 'true', cronlatch.dev/skip-command: '${SKIP//\'/\'\'}'")"
+denies "a rule without a name selects all CronJobs of the namespace" "$S" "$(SPACE=reports cronjob "")"
+denies "a rule can select the operator's namespace" "$S" "$(SPACE=cronlatch selected own "")"
+allows "other names in that namespace are not selected" "$(SPACE=cronlatch selected other "")"
 BOTH="labels: {app: backup, tier: a, more: b}"
-denies "a CronJob that a rule chooses by labels is refused until it is annotated" "lacks cronlatch.dev/lock=labelled" "$(chosen by-label-1 "" "" "$BOTH")"
-allows "annotated, it is created" "$(chosen by-label-1 "" "cronlatch.dev/lock: labelled" "$BOTH")"
-allows "with only one of the labels it is not chosen" "$(chosen by-label-1 "" "" "labels: {app: backup, tier: b}")"
-allows "nor with another name" "$(chosen other "" "" "$BOTH")"
+denies "a CronJob that a rule selects by labels is refused without the rule's annotations" "lacks cronlatch.dev/lock=labelled" "$(selected by-label-1 "" "" "$BOTH")"
+allows "with the rule's annotations it is created" "$(selected by-label-1 "" "cronlatch.dev/lock: labelled" "$BOTH")"
+allows "with only one of the labels it is not selected" "$(selected by-label-1 "" "" "labels: {app: backup, tier: b}")"
+allows "with another name it is not selected" "$(selected other "" "" "$BOTH")"
 changes() { k -n shop patch cronjob etcd-old --type=merge "$@"; }
 unchanged() {
   local seen
   seen=$(changes -p '{"spec":{"schedule":"@hourly"}}' 2>&1) && echo "was changed" && return 1
   [[ $seen == *"$S"* ]] || { printf '%s\n' "$seen" && return 1; }
 }
-check "an existing one is not changed while nobody mirrors it" unchanged
-check "its status is" changes --subresource=status -p '{"status":{"lastScheduleTime":"2026-11-21T02:00:00Z"}}'
-check "the leader's patch is accepted, for it brings what is missing" changes \
+check "an existing CronJob cannot be changed without the rule's annotations" unchanged
+check "its status can be changed" changes --subresource=status -p '{"status":{"lastScheduleTime":"2026-11-21T02:00:00Z"}}'
+check "the leader's patch is accepted, because it adds the annotations" changes \
   -p '{"spec":{"jobTemplate":{"metadata":{"annotations":{"cronlatch.dev/lock":"etcd","cronlatch.dev/ttl":"1m","cronlatch.dev/mirrored":"lock,ttl"}}}}}'
 check "then it can be changed" changes -p '{"spec":{"schedule":"@hourly"}}'
-check "one that is on its way out can go" k -n shop patch cronjob etcd-leaving --type=merge -p '{"metadata":{"finalizers":null}}'
+check "a selected CronJob that is being deleted can be deleted" k -n shop patch cronjob etcd-leaving --type=merge -p '{"metadata":{"finalizers":null}}'
 
 owned() { OWNER=$1 job "${@:2}"; }
 MAIN=$(container main)
 T="the chart value select gates the Jobs of CronJob etcd-main, but container \"main\" is not gated"
-denies "a Job whose CronJob is chosen by name is refused when it is not gated" "$T" "$(owned etcd-main "$MAIN")"
-denies "other annotations make no difference" "$T" "$(owned etcd-main "$MAIN" "a: b" "annotations: {c: d}")"
-denies "marks do not make it gated" "$T" "$(owned etcd-main "$MAIN" "" 'labels: {cronlatch.dev/gated: "true"}')"
-allows "a gated one is created" "$(owned etcd-main "$(container main "$GATED")")"
-allows "gated and annotated, too" "$(owned etcd-main "$(container main "$GATED")" "$LOCK")"
-denies "annotated and not gated, it is refused as any other" "$J" "$(owned etcd-main "$MAIN" "$LOCK")"
-allows "one that says false runs, as any other" "$(owned etcd-main "$MAIN" 'cronlatch.dev/lock: "false"')"
-allows "so does one whose pod template says so" "$(owned etcd-main "$MAIN" "" 'annotations: {cronlatch.dev/lock: "false"}')"
-denies "several containers, none chosen: refused" "none of its containers is chosen" "$(owned etcd-main "$TWO")"
+denies "an ungated Job whose CronJob is selected by name is refused" "$T" "$(owned etcd-main "$MAIN")"
+denies "other annotations have no effect" "$T" "$(owned etcd-main "$MAIN" "a: b" "annotations: {c: d}")"
+denies "labels do not prove a gate" "$T" "$(owned etcd-main "$MAIN" "" 'labels: {cronlatch.dev/gated: "true"}')"
+allows "a gated Job is created" "$(owned etcd-main "$(container main "$GATED")")"
+allows "a gated and annotated Job is created" "$(owned etcd-main "$(container main "$GATED")" "$LOCK")"
+denies "an annotated and ungated Job is refused like any other" "$J" "$(owned etcd-main "$MAIN" "$LOCK")"
+allows "a Job with lock=false runs like any other" "$(owned etcd-main "$MAIN" 'cronlatch.dev/lock: "false"')"
+allows "a Job with lock=false in its pod template runs" "$(owned etcd-main "$MAIN" "" 'annotations: {cronlatch.dev/lock: "false"}')"
+denies "several containers, none selected: refused" "none of its containers is selected" "$(owned etcd-main "$TWO")"
 for name in etcd db.12 free-1 by-label-1; do allows "a Job of CronJob $name runs" "$(owned "$name" "$MAIN")"; done
 allows "a Job without an owner runs" "$(job "$MAIN")"
-allows "an owner of another kind is none" "$(OWNED_AS="apiVersion: batch/v1, kind: Job" owned etcd-main "$MAIN")"
-allows "nor is one of another group" "$(OWNED_AS="apiVersion: example.org/v1, kind: CronJob" owned etcd-main "$MAIN")"
-denies "every CronJob of a namespace that is chosen as a whole" "gates the Jobs of CronJob any" "$(SPACE=reports owned any "$MAIN")"
-allows "no CronJob of a namespace that is not" "$(SPACE=cronlatch owned any "$MAIN")"
+allows "an owner of another kind is ignored" "$(OWNED_AS="apiVersion: batch/v1, kind: Job" owned etcd-main "$MAIN")"
+allows "an owner of another API group is ignored" "$(OWNED_AS="apiVersion: example.org/v1, kind: CronJob" owned etcd-main "$MAIN")"
+denies "a Job of any CronJob in a fully selected namespace is refused" "gates the Jobs of CronJob any" "$(SPACE=reports owned any "$MAIN")"
+allows "a Job of an unselected CronJob runs" "$(SPACE=cronlatch owned any "$MAIN")"
 
-# The API server bounds what an expression may cost, and how long it may be.
+# The API server limits the cost and the length of an expression.
 many() {
   echo "select:"
   for i in $(seq 500); do echo "- {namespace: shop, name: '*-with-a-name-of-some-length-$i-*', annotations: {lock: 'l$i', ttl: 1m}}"; done
@@ -227,33 +229,33 @@ many() {
 many >"$STAGE/many.yaml"
 check "five hundred rules for one namespace are accepted" with_rules "$STAGE/many.yaml"
 LAST=a-with-a-name-of-some-length-500-b
-check "they take hold" wait_until 60 is_denied "$(chosen $LAST "")"
-denies "the last of them refuses a CronJob" "lacks cronlatch.dev/lock=l500, cronlatch.dev/ttl=1m" "$(chosen $LAST "")"
-denies "and its Jobs" "gates the Jobs of CronJob $LAST" "$(owned $LAST "$MAIN")"
-allows "none of them refuses another CronJob" "$(chosen other "")"
-allows "or its Jobs, whatever they run" "$(owned other "$(container main "[sh, -c, $(printf 'x%.0s' {1..20000})]")")"
-allows "a gated one with many arguments is let in" "$(owned $LAST "$(container main "[${MOVED}$(printf ', --option-%d' {1..1000})]")")"
+check "the rules are in force" wait_until 60 is_denied "$(selected $LAST "")"
+denies "the last rule refuses a CronJob" "lacks cronlatch.dev/lock=l500, cronlatch.dev/ttl=1m" "$(selected $LAST "")"
+denies "the last rule refuses its Jobs" "gates the Jobs of CronJob $LAST" "$(owned $LAST "$MAIN")"
+allows "no rule refuses another CronJob" "$(selected other "")"
+allows "no rule refuses its Jobs, with a long command" "$(owned other "$(container main "[sh, -c, $(printf 'x%.0s' {1..20000})]")")"
+allows "a gated Job with many arguments is admitted" "$(owned $LAST "$(container main "[${MOVED}$(printf ', --option-%d' {1..1000})]")")"
 
-# ---- without the policies the CronJob hook fails closed too: an error in its condition would stop every CronJob ----
+# ---- without the policies the CronJob webhook fails closed: an error in its condition would refuse every CronJob ----
 NAME=plain cronjob "" | k create -f - >/dev/null
 NAME=was cronjob "$LOCK" "$LOCK" | k create -f - >/dev/null
 render "${BASE[@]}" --no-hooks --set policies.enabled=false --show-only templates/webhook/mutating.yaml
 k apply --server-side --force-conflicts -f "$STAGE/objects.yaml" >/dev/null
 HOOK="failed calling webhook \"cronjobs.cronlatch.dev\""
-check "the CronJob hook takes hold" wait_until 60 is_denied "$(cronjob "" "$LOCK")"
-denies "an annotated CronJob needs the hook" "$HOOK" "$(cronjob "" "$LOCK")"
-denies "so does one whose pod template is annotated" "$HOOK" "$(cronjob "" "" "" | sed "s|template: {spec|template: {metadata: {annotations: {$LOCK}}, spec|")"
-allows "one without annotations does not" "$(cronjob "")"
-allows "nor does one with other annotations" "$(cronjob "a: b" "c: d")"
-check "a change of one without annotations does not" k -n shop label cronjob plain seen=yes
+check "the CronJob webhook is in force" wait_until 60 is_denied "$(cronjob "" "$LOCK")"
+denies "an annotated CronJob requires the webhook" "$HOOK" "$(cronjob "" "$LOCK")"
+denies "a CronJob with an annotated pod template requires the webhook" "$HOOK" "$(cronjob "" "" "" | sed "s|template: {spec|template: {metadata: {annotations: {$LOCK}}, spec|")"
+allows "a CronJob without annotations does not require it" "$(cronjob "")"
+allows "a CronJob with other annotations does not require it" "$(cronjob "a: b" "c: d")"
+check "a change of a CronJob without annotations does not require it" k -n shop label cronjob plain seen=yes
 loses_annotations() {
   local seen
   seen=$(k -n shop annotate cronjob was cronlatch.dev/lock- 2>&1)
   [[ $seen == *"$HOOK"* ]] || { printf '%s\n' "$seen" && return 1; }
 }
-check "the removal of annotations does: what was repeated has to go" loses_annotations
+check "the removal of annotations requires it, because the copies must be removed" loses_annotations
 
-# ---- the operator's rights, used as it uses them ----
+# ---- the operator's rights ----
 forbidden() {
   local seen
   if seen=$(as_operator "$@" 2>&1); then echo "was allowed: $*" && return 1; fi
@@ -261,7 +263,7 @@ forbidden() {
 }
 for secret in shop/any cronlatch/other reports/other; do k -n "${secret%/*}" create secret generic "${secret#*/}" >/dev/null; done
 k -n cronlatch create secret generic mine --from-literal=password=x >/dev/null
-check "it reads its own Secret" as_operator -n cronlatch get secret cronlatch-webhook-tls
+check "the operator reads its own Secret" as_operator -n cronlatch get secret cronlatch-webhook-tls
 check "it reads the Secret that it copies" as_operator -n cronlatch get secret mine
 check "it reads no other Secret of its namespace" forbidden -n cronlatch get secret other
 check "it reads no Secret of another namespace" forbidden -n shop get secret any
@@ -270,14 +272,14 @@ copy() {
   printf '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "%s", "namespace": "%s"}, "data": {"password": "eA=="}}' "$2" "$1" |
     as_operator apply --server-side --field-manager=cronlatch -f - 2>&1
 }
-check "it makes the copy where that was asked for" copy reports cronlatch-store
-check "and changes it" copy reports cronlatch-store
-refuses "it makes no other Secret there" copy reports another
-refuses "it copies nowhere else" copy shop cronlatch-store
-check "it has its Lease" as_operator -n cronlatch get lease cronlatch-operator
+check "it creates the copy in a target namespace" copy reports cronlatch-store
+check "it changes the copy" copy reports cronlatch-store
+refuses "it creates no other Secret there" copy reports another
+refuses "it creates no copy in another namespace" copy shop cronlatch-store
+check "it reads its Lease" as_operator -n cronlatch get lease cronlatch-operator
 check "it patches CronJobs" as_operator auth can-i patch cronjobs.batch -A
-check "it deletes none" forbidden -n shop delete cronjob any
-check "it makes no Jobs" forbidden -n shop create job y --image=i
+check "it deletes no CronJob" forbidden -n shop delete cronjob any
+check "it creates no Jobs" forbidden -n shop create job y --image=i
 check "it writes Events" as_operator auth can-i create events.events.k8s.io -n shop
 check "it changes no other webhook" forbidden patch mutatingwebhookconfiguration other --type=merge -p '{}'
 check "it changes no policy" forbidden delete validatingadmissionpolicy cronlatch-gated-jobs

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The chart renders: lint, every set of values in ci/, names, and what each switch does.
+# The chart renders: lint, every file of values in ci/, names, and the effect of each value that enables objects.
 # shellcheck disable=SC2016  # the kubelet and jq have variables of their own
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-check "lint finds nothing" "$HELM" lint --strict --kube-version "$KUBE_VERSION" "$CHART" "${BASE[@]}"
-check "there are at least 8 sets of values" [ "$(values_files | wc -l)" -ge 8 ]
+check "lint finds no error" "$HELM" lint --strict --kube-version "$KUBE_VERSION" "$CHART" "${BASE[@]}"
+check "there are at least 8 files of values" [ "$(values_files | wc -l)" -ge 8 ]
 
-is_sound() {
+is_valid() {
   render "$@" && holds 'length > 0 and all(.[]; .apiVersion and .kind and .metadata.name)' &&
     holds '[.[] | "\(.kind)/\(.metadata.namespace)/\(.metadata.name)"] | length == (unique | length)' &&
     holds 'all(.[] | select(.metadata.labels); .metadata.labels["app.kubernetes.io/instance"] == "cronlatch")' &&
@@ -17,8 +17,8 @@ is_sound() {
 }
 for values in $(values_files); do
   name=$(basename -- "$values" -values.yaml)
-  check "values $name: lint finds nothing" "$HELM" lint --strict --kube-version "$KUBE_VERSION" "$CHART" --values "$values"
-  check "values $name: renders sound objects, each once" is_sound --values "$values"
+  check "values $name: lint finds no error" "$HELM" lint --strict --kube-version "$KUBE_VERSION" "$CHART" --values "$values"
+  check "values $name: renders valid objects, each once" is_valid --values "$values"
 done
 
 render "${BASE[@]}"
@@ -27,7 +27,7 @@ check "two replicas, a budget, and both Services" holds '
   and one("PodDisruptionBudget"; "cronlatch-operator").spec.maxUnavailable == 1
   and one("Service"; "cronlatch-webhook").spec.ports[0].port == 443
   and one("Service"; "cronlatch-metrics").spec.ports[0].targetPort == "plain"'
-check "the hooks and the policies have the names that others rely on" holds '
+check "the webhooks and the policies have their documented names" holds '
   [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].name]
     == ["cronjobs.cronlatch.dev", "annotated-jobs-need-the-operator.cronlatch.dev"]
   and one("ValidatingAdmissionPolicy"; "cronlatch-mirrored-cronjobs")
@@ -39,15 +39,15 @@ same_twice() {
   render "${BASE[@]}" && cp "$STAGE/objects.yaml" "$STAGE/first.yaml" && render "${BASE[@]}" &&
     cmp "$STAGE/first.yaml" "$STAGE/objects.yaml"
 }
-check "rendering twice gives the same text: nothing is drawn by lot or looked up" same_twice
-check "no template asks the cluster" bash -c "! grep -rnE '\\blookup +[\"(\$]|\\b(genCA|genSelfSignedCert|genSignedCert|randAlpha|uuidv4)\\b|\\bnow *[|)}]' '$CHART/templates'"
+check "two renderings are identical: no random values and no lookup" same_twice
+check "no template reads from the cluster" bash -c "! grep -rnE '\\blookup +[\"(\$]|\\b(genCA|genSelfSignedCert|genSignedCert|randAlpha|uuidv4)\\b|\\bnow *[|)}]' '$CHART/templates'"
 settings_change() {
   local before
   before=$(jq -r '.[] | select(.kind == "Deployment").spec.template.metadata.annotations["checksum/settings"]' "$STAGE/objects.json")
   render "${BASE[@]}" --set logLevel=debug && holds "one(\"Deployment\"; \"cronlatch-operator\")
     .spec.template.metadata.annotations[\"checksum/settings\"] != \"$before\""
 }
-check "changed settings roll the pods" settings_change
+check "changed settings restart the pods" settings_change
 
 render --values "$CHART/ci/ha-values.yaml"
 check "ha: three replicas, hard spread over nodes, image by digest" holds '
@@ -72,9 +72,9 @@ check "cert-manager: its annotation, a mounted certificate, and no right to writ
   and (one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("certificate-mode: files"))
   and ([one("ClusterRole"; "cronlatch-operator").rules[].resources[]] | index("mutatingwebhookconfigurations") | not)'
 render --values "$CHART/ci/byo-cert-values.yaml"
-check "existing certificate: its caBundle in both hooks" holds '
+check "existing certificate: its caBundle is in both webhooks" holds '
   [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].clientConfig.caBundle | @base64d | startswith("-----BEGIN")] == [true, true]'
-check "the API servers' authority: mounted where the settings look for it" holds '
+check "the CA of the API servers' client certificates is mounted at the path in the settings" holds '
   ([one("Deployment"; "cronlatch-operator").spec.template.spec | .volumes[] | select(.name == "config").projected.sources[].secret
       | select(.name == "api-server-ca").items] == [[{key: "authorities.pem", path: "client-ca/ca.crt"}]])
   and ([one("Deployment"; "cronlatch-operator").spec.template.spec.containers[0].volumeMounts[] | select(.name == "config").mountPath] == ["/etc/cronlatch"])
@@ -84,46 +84,46 @@ check "the same from a ConfigMap" holds '
   [one("Deployment"; "cronlatch-operator").spec.template.spec.volumes[] | select(.name == "config").projected.sources[].configMap
     | select(.name == "authorities").items[0].key] == ["ca.crt"]'
 render "${BASE[@]}"
-check "without it there is no such setting" holds 'one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("client-ca") | not'
+check "without it the setting is missing" holds 'one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("client-ca") | not'
 check "both at once are refused" refused_with "not both" "${BASE[@]}" --set webhook.clientCA.configMapName=a,webhook.clientCA.secretName=b
 check "helm uninstall keeps the policies and their bindings, and no other object" holds '
   [.[] | select(.metadata.annotations["helm.sh/resource-policy"] == "keep") | .kind]
     == ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"]
   and ([.[] | select(.kind | startswith("ValidatingAdmissionPolicy"))] | length == 4)'
-check "no hook can make an uninstall, an upgrade or an install fail" holds '
+check "no Helm hook can make an uninstall, an upgrade or an install fail" holds '
   [.[].metadata.annotations["helm.sh/hook"] // empty] | unique == ["test"]'
 render --values "$CHART/ci/policy-only-values.yaml"
 check "policies without a webhook are rendered alone" holds '
   ([.[] | select(.kind | startswith("ValidatingAdmissionPolicy"))] | length == 4)
   and all(.[]; .kind != "MutatingWebhookConfiguration" and .kind != "Job")'
 render --values "$CHART/ci/hooks-only-values.yaml"
-check "without policies both hooks fail closed, in the chosen namespaces" holds '
+check "without policies both webhooks fail closed, in the selected namespaces" holds '
   [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[] | .failurePolicy, .namespaceSelector.matchLabels.team]
     == ["Fail", "reports", "Fail", "reports"]'
 render --values "$CHART/ci/everything-else-values.yaml"
-check "names, labels and annotations of yours reach every object, and yours are rendered" holds '
+check "names, labels and annotations of the values are on every object, and extraObjects are rendered" holds '
   (map(select(.metadata.name | startswith("cronlatch") | not)) | all(.[]; .metadata.labels.team == "platform" and .metadata.annotations.owner == "platform"))
   and one("ConfigMap"; "cronlatch-map") and one("ConfigMap"; "cronlatch-text")
   and (one("Deployment"; "latch-operator").spec.template.spec.serviceAccountName == "platform-operator")
   and all(.[]; .kind | test("Role|ServiceAccount$") | not)'
 render --values "$CHART/ci/netpol-values.yaml"
-check "the NetworkPolicy opens the store's own port, that of registries, and nothing else" holds '
+check "the NetworkPolicy allows the store's port, that of registries, and no other" holds '
   one("NetworkPolicy"; "cronlatch-operator").spec | [.egress[].ports[]?.port] == [53, 53, 6443, 6390, 443]
   and [.ingress[].ports[]?.port] == [8443, 8080]'
 render --values "$CHART/ci/netpol-values.yaml" --set entrypointLookup.enabled=false
-check "nothing of registries where nobody asks them" holds '
+check "without the lookup, no port of registries" holds '
   one("NetworkPolicy"; "cronlatch-operator").spec | [.egress[].ports[]?.port] == [53, 53, 6443, 6390]'
 
-check "a monitor without its CRD is left out" bash -c "! '$HELM' template x '$CHART' --kube-version $KUBE_VERSION ${BASE[*]} --set serviceMonitor.enabled=true | grep -q monitoring.coreos.com"
-check "a monitor without its CRD fails where that was asked for" refused_with "no ServiceMonitor" "${BASE[@]}" \
+check "a monitor without its CRD is not rendered" bash -c "! '$HELM' template x '$CHART' --kube-version $KUBE_VERSION ${BASE[*]} --set serviceMonitor.enabled=true | grep -q monitoring.coreos.com"
+check "a monitor without its CRD fails with renderMode failIfMissing" refused_with "no ServiceMonitor" "${BASE[@]}" \
   --set serviceMonitor.enabled=true,serviceMonitor.renderMode=failIfMissing
-check "an existing certificate has to be named" refused_with "certificates.existingSecret" "${BASE[@]}" --set certificates.mode=existing
-check "a written-out CronJob needs a store" refused_with "store.url is empty" \
+check "mode existing requires a Secret" refused_with "certificates.existingSecret" "${BASE[@]}" --set certificates.mode=existing
+check "a written-out CronJob requires a store" refused_with "store.url is empty" \
   --set cronJobs.x.schedule=@daily,cronJobs.x.image=i,'cronJobs.x.command={a}'
-check "a written-out CronJob that is replaced has to say how it waits" refused_with "on-busy: wait" "${BASE[@]}" \
+check "a written-out CronJob with concurrencyPolicy Replace requires on-busy" refused_with "on-busy: wait" "${BASE[@]}" \
   --set cronJobs.x.schedule=@daily,cronJobs.x.image=i,cronJobs.x.concurrencyPolicy=Replace,'cronJobs.x.command={a}'
 render --values "$CHART/ci/no-operator-values.yaml"
-check "a written-out CronJob: gated by the command, installed first, one lock each, texts that the kubelet leaves alone" holds '
+check "a written-out CronJob: gate in the command, wrapper in an init container, one lock each, \$ escaped for the kubelet" holds '
   (one("CronJob"; "nightly").spec.jobTemplate.spec | .podReplacementPolicy == "Failed"
     and (.template.spec | .initContainers[0].command == ["/cronlatch", "install", "/cronlatch-bin"]
       and (.containers[0] | .command[0:3] == ["/cronlatch-bin/cronlatch", "run", "--isolated"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The operator reads the settings that the chart renders, all of them: it refuses keys that it does not know.
+# The operator accepts all settings that the chart renders. It refuses unknown keys.
 set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -10,7 +10,8 @@ if [ ! -x "$OPERATOR" ]; then
   skip "everything" "no operator at $OPERATOR (./dev build dev)"
   exit 0
 fi
-# Outside of a cluster mode `own` is refused, but only after the settings have been read: it never listens here.
+# Outside of a cluster the operator refuses mode `own`, after it has read the settings. It does not open a port in this
+# test.
 unset KUBERNETES_SERVICE_HOST
 settings() {
   jq -r '.[] | select(.kind == "ConfigMap" and .data["operator.yaml"]) | .data["operator.yaml"]' "$STAGE/objects.json" |
@@ -28,5 +29,5 @@ for values in $(values_files); do
   check "values $(basename -- "$values" -values.yaml): the operator reads its settings" reads
 done
 echo 'imagee: x' >>"$STAGE/operator.yaml"
-refuses "control: a key that it does not know is refused" reads
+refuses "control: an unknown key is refused" reads
 finish

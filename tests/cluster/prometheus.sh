@@ -64,7 +64,7 @@ stop_watching() {
   rm -rf -- "$WATCH"
 }
 
-ask() { in_cluster python3 -B "$ROOT/tests/view/ask.py" "$PROMETHEUS" "$1"; }
+ask() { in_cluster python3 -B "$ROOT/tests/view/query.py" "$PROMETHEUS" "$1"; }
 
 # gives EXPRESSION LINE...: exactly these answers, in any order.
 gives() {

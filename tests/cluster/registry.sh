@@ -69,7 +69,7 @@ registry_answers() { directly curl -sf --cacert "$REGISTRY_HOME/ca.crt" "https:/
 make_layers() {
   local folder=$REGISTRY_HOME/layers
   mkdir -p "$folder"/{bin,app}
-  people "$folder"
+  add_users "$folder"
   static_program "$folder/bin/argv" '#include <stdio.h>
     #include <unistd.h>
     static void text(const char* word) {

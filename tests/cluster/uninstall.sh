@@ -3,10 +3,8 @@
 # What the scenarios about an uninstall share: kubectl cronlatch uninstall-check as a user runs it, what is left of the chart, and
 # whether a Job of a CronJob is gated, refused or runs without a lock. Sourced by scenarios.
 
-PLUGIN=$(mktemp -d)
-# The released program under the name that kubectl looks for.
-ln -s "$ROOT/build/release/cronlatch" "$PLUGIN/kubectl-cronlatch"
-user() { in_cluster env KUBECONFIG="$ADMIN" PATH="$PLUGIN:$TOOLS:$PATH" "$@"; }
+# kubectl finds the plugin in PATH by its name.
+user() { in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" "$@"; }
 
 installed() { helm status cronlatch --namespace cronlatch; }
 uninstall() { helm uninstall cronlatch --namespace cronlatch --wait --timeout 90s; }
@@ -16,7 +14,6 @@ upgrade_to() {  # upgrade_to LEVEL OPTION...: an upgrade that changes a setting
 }
 # Whatever a scenario left: the release that the others use, with its own values.
 restore_release() {
-  rm -rf -- "$PLUGIN"
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
   installed >/dev/null 2>&1 && upgrade_to info >/dev/null 2>&1 && return
   helm uninstall cronlatch --namespace cronlatch --no-hooks --wait >/dev/null 2>&1
@@ -57,7 +54,7 @@ run_printed_command() {
 }
 
 # refused CRONJOB: by the policy, and not because the webhook has no operator behind it.
-refused() { refused_with "asks for a lock" k create job "refused-$RANDOM" --from="cronjob/$1"; }
+refused() { refused_with "requests a lock" k create job "refused-$RANDOM" --from="cronjob/$1"; }
 # gated CRONJOB: a Job of it is admitted, runs behind its lock and completes.
 gated() {
   local job=gated-$RANDOM

@@ -974,8 +974,8 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
   Fence last = 0;
 
   for (int i = 0; i < 50 && !HasFailure(); ++i) {
-    const std::size_t who = random() % programs.size();
-    Program& one = programs[who];
+    const std::size_t identity = random() % programs.size();
+    Program& one = programs[identity];
     switch (random() % 4) {
       case 0:
       case 1: {
@@ -984,12 +984,12 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
         const std::optional<Reply> reply = one(question);
         ASSERT_TRUE(reply);
         if (const auto* got = std::get_if<Granted>(&*reply)) {
-          EXPECT_TRUE(holder == who ? got->fence == last : got->fence > last);
-          EXPECT_TRUE(holder == who || holder == kNobody) << "two holders";
-          holder = who;
+          EXPECT_TRUE(holder == identity ? got->fence == last : got->fence > last);
+          EXPECT_TRUE(holder == identity || holder == kNobody) << "two holders";
+          holder = identity;
           last = got->fence;
         } else if (const auto* told = std::get_if<Busy>(&*reply)) {
-          EXPECT_NE(holder, who);
+          EXPECT_NE(holder, identity);
           EXPECT_NE(holder, kNobody);
           EXPECT_TRUE(told->fence == 0 || told->fence == last);
           ++one.claim().attempt;
@@ -1002,14 +1002,14 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
       case 2: {
         const std::optional<Reply> reply = one(one.renew(last));
         ASSERT_TRUE(reply);
-        EXPECT_EQ(std::holds_alternative<Renewed>(*reply), holder == who);
+        EXPECT_EQ(std::holds_alternative<Renewed>(*reply), holder == identity);
         break;
       }
       case 3: {
         const std::optional<Reply> reply =
             one(one.release(last, static_cast<RunVerdict>(random() % 6)));
         ASSERT_TRUE(reply);
-        if (holder == who) {
+        if (holder == identity) {
           EXPECT_TRUE(freed(reply));
           holder = kNobody;
           ++one.claim().attempt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdmissionReviews as anybody who reaches the port may send them. Oracles: the answer is an
-// AdmissionReview with the request's uid; a patch can be applied, leaves alone what is not ours,
-// and after it there is nothing left to do; what is allowed to be gated is gated by its command.
+// AdmissionReviews with any content. Oracles: the response is an AdmissionReview with the request's
+// uid; a patch can be applied, changes only the operator's fields, and a second call changes
+// nothing; a Job that was rewritten is gated by its command.
 #include <algorithm>
 
 #include "admission/review.h"
@@ -18,7 +18,7 @@ op::Settings settings() {
   op::Settings s;
   s.image = "registry.example/cronlatch:1";
   s.store = "rediss://redis.cronlatch.svc:6379";
-  s.image_pull_secrets = {"mirror"};
+  s.image_pull_secrets = {"registry"};
   s.defaults = {{"ttl", "3m"}, {"key-prefix", "prod:"}};
   s.cluster_lock_namespaces = {"demo"};
   s.image_index = {{"pg", {"/docker-entrypoint.sh"}}};
@@ -31,23 +31,24 @@ struct Answer {
   Json patch = Json::array();
 };
 
-Answer answer_of(const op::Reviewed& reviewed) {
+Answer answer_of(const op::ReviewResponse& reviewed) {
   const Result<Json> body = kube::parse_json(reviewed.body);
-  fuzz::must(body.ok(), "the answer is JSON");
-  fuzz::must(kube::string_at(*body, {"kind"}) == "AdmissionReview", "and an AdmissionReview");
+  fuzz::must(body.ok(), "the response is JSON");
+  fuzz::must(kube::string_at(*body, {"kind"}) == "AdmissionReview",
+             "the response is an AdmissionReview");
   Answer answer;
   const Json* const response = kube::find(*body, {"response"});
-  fuzz::must(response != nullptr, "with a response");
+  fuzz::must(response != nullptr, "the AdmissionReview has a response");
   answer.response = *response;
   const std::string patch = kube::string_at(answer.response, {"patch"});
   if (!patch.empty()) answer.patch = *kube::parse_json(from_base64(patch));
   const bool allowed = answer.response["allowed"] == true;
-  fuzz::must(allowed || patch.empty(), "a patch comes with a yes only");
+  fuzz::must(allowed || patch.empty(), "only an allowed request has a patch");
   fuzz::must(allowed == (reviewed.result == "mutated" || reviewed.result == "skipped"),
-             "the result says what the answer says");
+             "the result is that of the response");
   const std::string message = kube::string_at(answer.response, {"status", "message"});
   fuzz::must(fuzz::is_one_line(message), "a message is one line");
-  fuzz::must(allowed || !message.empty(), "a no has a reason");
+  fuzz::must(allowed || !message.empty(), "a denial has a reason");
   return answer;
 }
 
@@ -61,14 +62,14 @@ bool is_gated(const Json& object) {
   });
 }
 
-// Only what we may touch: the copies on a CronJob, spec on a Job.
-void only_ours_is_touched(const Answer& answer, bool job) {
+// Only the copies on a CronJob, and spec on a Job.
+void changes_only_own_fields(const Answer& answer, bool job) {
   for (const Json& operation : answer.patch) {
     const std::string path = kube::string_at(operation, {"path"});
-    const bool ours = job ? path.starts_with("/spec/template/") ||
-                                path == "/spec/podReplacementPolicy" || path == "/spec/template"
-                          : path.starts_with("/spec/jobTemplate/metadata");
-    fuzz::must(ours, "the patch touches what is ours only");
+    const bool is_own = job ? path.starts_with("/spec/template/") ||
+                                  path == "/spec/podReplacementPolicy" || path == "/spec/template"
+                            : path.starts_with("/spec/jobTemplate/metadata");
+    fuzz::must(is_own, "the patch changes only the operator's fields");
   }
 }
 
@@ -81,15 +82,15 @@ void check(const Json& review, bool job) {
   const Answer first = ask(review);
   fuzz::must(
       kube::string_at(first.response, {"uid"}) == kube::string_at(review, {"request", "uid"}),
-      "the uid is kept");
-  only_ours_is_touched(first, job);
+      "the response has the request's uid");
+  changes_only_own_fields(first, job);
   if (first.patch.empty()) return;
   Json again = review;
   again["request"]["object"] = review["request"]["object"].patch(first.patch);
   if (job) fuzz::must(is_gated(again["request"]["object"]), "a Job that was rewritten is gated");
   const Answer second = ask(again);
-  fuzz::must(second.response["allowed"] == true, "what we made is allowed");
-  fuzz::must(second.patch.empty(), "applied twice equals once");
+  fuzz::must(second.response["allowed"] == true, "a patched object is allowed");
+  fuzz::must(second.patch.empty(), "a second call changes nothing");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Docker configs of tenants, the client's last words, and what it sends to the proxy. Oracles: a
-// login never stands in an error; the client's file holds one login for one registry; a reason is
-// one line without queries; the proxy forwards one request without its own credentials.
+// Docker configs of tenants, skopeo's standard error, and its requests to the proxy. Oracles: an
+// error contains no login; the auth file has one login for one registry; a reason is one line
+// without queries; the proxy forwards one request without its own credentials.
 #include "fuzz/oracle.h"
 #include "kube/json.h"
 #include "registry/logins.h"
-#include "registry/proxy_tunnel.h"
+#include "registry/proxy_request.h"
 #include "registry/skopeo.h"
 
 namespace {
@@ -21,39 +21,40 @@ void docker_config(std::string_view text) {
     if (!logins) {
       fuzz::must(fuzz::is_one_line(logins.error().message), "an error is one line");
       fuzz::must(text.size() < 8 || !fuzz::contains(logins.error().message, text),
-                 "an error tells nothing of the file");
+                 "an error contains nothing of the file");
       return;
     }
     for (const registry::Login& login : *logins) {
       fuzz::must(!login.auth.empty() || !login.identity_token.empty(), "a login is not empty");
       const auto file = kube::parse_json(registry::auth_file(*image, &login));
-      fuzz::must(file.ok(), "the client's file is JSON");
+      fuzz::must(file.ok(), "the auth file is JSON");
       const kube::Json* const auths = kube::find(*file, {"auths"});
       fuzz::must(auths != nullptr && auths->size() == 1 && auths->contains(image->registry),
-                 "with one login for one registry");
-      fuzz::must(file->size() == 1, "and nothing else, no program to run");
+                 "the auth file has one login for one registry");
+      fuzz::must(file->size() == 1, "the auth file has nothing else, and no credential helper");
     }
   }
 }
 
-void last_words(std::string_view text) {
-  const std::string reason = registry::reason_in(std::string(text));
+void standard_error(std::string_view text) {
+  const std::string reason = registry::error_reason(std::string(text));
   fuzz::must(!reason.empty(), "there is a reason");
-  fuzz::must(fuzz::is_one_line(reason), "on one line");
-  fuzz::must(reason.size() <= 500, "not too long");
-  fuzz::must(!fuzz::contains(reason, "://me:geheim@"), "without a login");
+  fuzz::must(fuzz::is_one_line(reason), "a reason is one line");
+  fuzz::must(reason.size() <= 500, "a reason is short");
+  fuzz::must(!fuzz::contains(reason, "://me:s3cret@"), "a reason contains no login");
 }
 
 void head(std::string_view text) {
   const std::string first(text.substr(0, text.find("\r\n\r\n")));
-  const auto request = registry::read_head(
+  const auto request = registry::parse_proxy_request(
       first + "\r\nProxy-Authorization: Basic " + kLogin + "\r\n\r\n", "secret");
-  fuzz::must(!registry::read_head(first + "\r\n\r\n", "another secret").ok(),
-             "nobody is served without the secret");
+  fuzz::must(!registry::parse_proxy_request(first + "\r\n\r\n", "another secret").ok(),
+             "a request without the secret is refused");
   if (!request) return fuzz::must(fuzz::is_one_line(request.error().message), "one line");
-  fuzz::must(!request->peer.host.empty() && request->peer.port != 0, "it goes somewhere");
+  fuzz::must(!request->peer.host.empty() && request->peer.port != 0,
+             "a request has a host and a port");
   fuzz::must(fuzz::contains(first, kLogin) || !fuzz::contains(request->first_bytes, kLogin),
-             "our secret goes no further");
+             "the secret is not forwarded");
   const std::size_t end = request->first_bytes.find("\r\n\r\n");
   fuzz::must(request->first_bytes.empty() || end + 4 == request->first_bytes.size(),
              "one head is forwarded");
@@ -64,7 +65,7 @@ void head(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text = fuzz::text_of(bytes, size);
   docker_config(text);
-  last_words(text);
+  standard_error(text);
   head(text);
   return 0;
 }

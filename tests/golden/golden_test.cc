@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One folder below tests/golden is one case: what comes in (in.yaml), the operator's settings
-// (settings.yaml, else the ones beside this file), and the whole answer (want.json). A new folder
-// is a new test. CRONLATCH_GOLDEN_WRITE=1 writes the answers anew, to be read before they are
-// committed.
+// Each folder of tests/golden is one case: the request (in.yaml), the operator's settings
+// (settings.yaml, or the one in tests/golden), and the complete response (want.json). A new folder
+// is a new test. CRONLATCH_GOLDEN_WRITE=1 writes the responses; review them before a commit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +26,8 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// VERSION stands for ours.
-std::string with(const std::string& from, const std::string& to, std::string text) {
+// Replaces `from`; VERSION is the placeholder of the current version.
+std::string replaced(const std::string& from, const std::string& to, std::string text) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at))
     text.replace(at, from.size(), to);
   return text;
@@ -43,7 +42,8 @@ std::vector<std::string> cases() {
 }
 
 Json yaml_file(const fs::path& path) {
-  const Result<YamlNode> root = read_yaml(path, with("VERSION", CRONLATCH_VERSION, text_of(path)));
+  const Result<YamlNode> root =
+      read_yaml(path, replaced("VERSION", CRONLATCH_VERSION, text_of(path)));
   if (root.ok()) return json_of(*root);
   ADD_FAILURE() << root.error().message;
   return {};
@@ -58,14 +58,14 @@ Settings settings_for(const fs::path& folder) {
   return {};
 }
 
-struct Answer {
-  Reviewed reviewed;
+struct Response {
+  ReviewResponse reviewed;
   Json response;
   Json patch = Json::array();
 };
 
-// `in` has what a request has, and `resource`.
-Answer ask(const Json& in, const Json& object, const Settings& settings) {
+// `in` has the fields of a request, and `resource`.
+Response ask(const Json& in, const Json& object, const Settings& settings) {
   Json request = in;
   request["uid"] = "705ab4f5-6393-11e8-b7cc-42010a800002";
   request["object"] = object;
@@ -73,7 +73,7 @@ Answer ask(const Json& in, const Json& object, const Settings& settings) {
   if (!request.contains("namespace")) request["namespace"] = "demo";
   const std::string review = kube::to_text(
       {{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}, {"request", request}});
-  Answer answer{
+  Response answer{
       in["resource"] == "job" ? review_job(review, settings) : review_cronjob(review, settings),
       {},
       Json::array()};
@@ -89,8 +89,8 @@ Answer ask(const Json& in, const Json& object, const Settings& settings) {
   return answer;
 }
 
-// Everything a reader of the case cares for; the version is not his concern.
-Json digest(const Answer& answer) {
+// The result, message, warnings and patch; without the version.
+Json summary(const Response& answer) {
   Json out = {{"result", answer.reviewed.result}};
   if (answer.response.contains("status")) out["message"] = answer.response["status"]["message"];
   if (answer.response.contains("warnings")) out["warnings"] = answer.response["warnings"];
@@ -104,29 +104,29 @@ Json digest(const Answer& answer) {
 
 class Golden : public testing::TestWithParam<std::string> {};
 
-TEST_P(Golden, IsAnsweredAsItsFolderSays) {
+TEST_P(Golden, HasTheExpectedResponse) {
   // Given
   const fs::path folder = kFolder / GetParam();
   const Settings settings = settings_for(folder);
   const Json in = yaml_file(folder / "in.yaml");
 
   // When
-  const Answer answer = ask(in, in["object"], settings);
+  const Response answer = ask(in, in["object"], settings);
 
   // Then
-  const Json got = digest(answer);
+  const Json got = summary(answer);
   if (std::getenv("CRONLATCH_GOLDEN_WRITE") != nullptr)
     std::ofstream(folder / "want.json") << got.dump(2) << "\n";
   EXPECT_EQ(got.dump(2), Json::parse(text_of(folder / "want.json")).dump(2));
 }
 
-TEST_P(Golden, IsAFixedPointOfItsOwnPatch) {
+TEST_P(Golden, IsNotChangedByASecondCall) {
   const fs::path folder = kFolder / GetParam();
   const Settings settings = settings_for(folder);
   const Json in = yaml_file(folder / "in.yaml");
-  const Answer first = ask(in, in["object"], settings);
+  const Response first = ask(in, in["object"], settings);
 
-  const Answer second = ask(in, in["object"].patch(first.patch), settings);
+  const Response second = ask(in, in["object"].patch(first.patch), settings);
 
   EXPECT_EQ(second.patch, Json::array());
   EXPECT_EQ(second.response["allowed"], first.response["allowed"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the operator has between an admission and a registry, as tests of it need it: the
-// real client behind the real proxy, with the answers' memory.
+// The operator's path from an image's name to a registry, for tests: lookup with cache, skopeo, and
+// the proxy.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "registry/confine.h"
-#include "registry/lookup.h"
+#include "registry/port_confinement.h"
+#include "registry/proxy.h"
+#include "registry/registry_query.h"
 #include "support/registry_server.h"
 
 namespace cronlatch::registry {
@@ -27,28 +28,28 @@ class RealClock final : public Clock {
 
 class Client {
  public:
-  struct Wish {
+  struct Config {
     std::vector<std::string> registries;
     std::string ca;
     std::string docker_config{};
     Millis timeout{60'000};
-    Millis tag_recheck{300'000};
+    Millis tag_max_age{300'000};
   };
-  explicit Client(Wish wish) : wish_(std::move(wish)) {
+  explicit Client(Config config) : config_(std::move(config)) {
     EXPECT_TRUE(proxy_.start().ok());
-    const auto logins = [this](const Question& question) {
+    const auto logins = [this](const LookupRequest& request) {
       auto found =
-          logins_for(wish_.docker_config.empty() ? "{}" : wish_.docker_config, question.image);
+          logins_for(config_.docker_config.empty() ? "{}" : config_.docker_config, request.image);
       return found ? *found : std::vector<Login>();
     };
-    lookup_.emplace(Lookup::Parts{ask_by(skopeo_, logins, 100), {}, clock_},
-                    LookupTiming{.timeout = wish_.timeout,
-                                 .tag_recheck = wish_.tag_recheck,
-                                 .waiting = 200,
-                                 .remembered = 1'000});
+    lookup_.emplace(Lookup::Dependencies{make_registry_query(skopeo_, logins, 100), {}, clock_},
+                    LookupTiming{.timeout = config_.timeout,
+                                 .tag_max_age = config_.tag_max_age,
+                                 .max_waiting = 200,
+                                 .cache_size = 1'000});
     lookup_->start();
   }
-  Told find(const std::string& image, Words architectures = {"amd64"}) {
+  LookupResult find(const std::string& image, Words architectures = {"amd64"}) {
     const auto reference = image::parse_reference(image);
     EXPECT_TRUE(reference.ok()) << image;
     return lookup_->find({*reference, std::move(architectures)}, clock_.now() + Millis(90'000));
@@ -57,26 +58,26 @@ class Client {
     const std::lock_guard lock(mutex_);
     return logged_;
   }
-  bool left_nothing() const { return std::filesystem::is_empty(scratch_.path()); }
+  bool has_no_temporary_files() const { return std::filesystem::is_empty(temp_dir_.path()); }
 
  private:
   static image::RegistryPolicy policy_of(const Words& lines) {
     std::vector<image::ListedRegistry> listed;
-    for (const std::string& line : lines) listed.push_back(*image::parse_listed(line));
+    for (const std::string& line : lines) listed.push_back(*image::parse_listed_registry(line));
     return image::RegistryPolicy(std::move(listed));
   }
-  const Wish wish_;
+  const Config config_;
   const RealClock clock_;
-  cronlatch::testing::ScratchDir scratch_;
+  cronlatch::testing::ScratchDir temp_dir_;
   mutable std::mutex mutex_;
   std::string logged_;
   const Log log_{LogFormat::text, Level::debug, clock_, [this](std::string_view line) {
                    const std::lock_guard lock(mutex_);
                    logged_ += line;
                  }};
-  const image::RegistryPolicy policy_ = policy_of(wish_.registries);
+  const image::RegistryPolicy policy_ = policy_of(config_.registries);
   Proxy proxy_{policy_, {}, clock_, log_};
-  const Skopeo skopeo_{SkopeoConfig{.ca_file = wish_.ca, .scratch = scratch_.path()}, policy_,
+  const Skopeo skopeo_{SkopeoConfig{.ca_file = config_.ca, .temp_dir = temp_dir_.path()}, policy_,
                        proxy_, clock_, [this] { (void)confine_thread_to_ports({proxy_.port()}); }};
   std::optional<Lookup> lookup_;
 };
@@ -86,18 +87,19 @@ class RealRegistry : public ::testing::Test {
   static void SetUpTestSuite() {
     ASSERT_TRUE(cronlatch::testing::name_hosts()) << "no mount namespace for the tests' hosts";
   }
-  Client::Wish wish(const cronlatch::testing::RegistryServer& registry) const {
+  Client::Config config_for(const cronlatch::testing::RegistryServer& registry) const {
     return {.registries = {registry.name()}, .ca = certificates_.ca()};
   }
   cronlatch::testing::Certificates certificates_;
 };
 
-inline Words entrypoint(const Told& told, std::size_t at = 0) {
-  EXPECT_EQ(told.kind, Told::Kind::known) << told.why;
-  return told.looked.on.size() > at ? told.looked.on[at].startup.entrypoint : Words{"?"};
+inline Words entrypoint(const LookupResult& result, std::size_t at = 0) {
+  EXPECT_EQ(result.kind, LookupResult::Kind::known) << result.error;
+  return result.info.platforms.size() > at ? result.info.platforms[at].command.entrypoint
+                                           : Words{"?"};
 }
-inline Words cmd(const Told& told) {
-  return told.looked.on.empty() ? Words{"?"} : told.looked.on[0].startup.cmd;
+inline Words cmd(const LookupResult& result) {
+  return result.info.platforms.empty() ? Words{"?"} : result.info.platforms[0].command.cmd;
 }
 
 }  // namespace cronlatch::registry

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registries that mean harm: they lie, drip, or point to where nobody may go.
+// Hostile registries: invalid documents, slow responses, and redirects to hosts that are not
+// allowed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,19 +15,18 @@ namespace {
 
 using ::testing::HasSubstr;
 using namespace cronlatch::testing;
-using Kind = Told::Kind;
+using Kind = LookupResult::Kind;
 
-std::string evil(const HttpsServer& server) {
+std::string name_of(const HttpsServer& server) {
   return "registry.test:" + std::to_string(server.port());
 }
 
-// An image whose manifest and configuration the test writes; what `before` answers is not asked of
-// it.
-class Liar {
+// Serves one image with a manifest and a config from the test. `before` may answer a request first.
+class HostileRegistry {
  public:
   using Before = std::function<bool(const HttpsServer::Request&, HttpsServer::Peer&)>;
-  explicit Liar(const Certificates& certificates, std::string manifest_more = "",
-                std::string config_more = "", Before before = {})
+  explicit HostileRegistry(const Certificates& certificates, std::string manifest_more = "",
+                           std::string config_more = "", Before before = {})
       : config_(R"({"architecture":"amd64","os":"linux","config":{"Cmd":["x"]},)"
                 R"("rootfs":{"type":"layers","diff_ids":[]})" +
                 config_more + "}"),
@@ -58,22 +58,23 @@ class Liar {
   HttpsServer server_;
 };
 
-TEST_F(RealRegistry, ThatSendsAByteASecondIsGivenUpAtTheDeadline) {
+TEST_F(RealRegistry, ASlowResponseTimesOut) {
   for (const char* slow : {"/v2/", "/manifests/", "/blobs/"}) {
-    Liar liar(certificates_, "", "", [&](const auto& request, HttpsServer::Peer& peer) {
-      if (request.target.find(slow) == std::string::npos) return false;
-      peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
-      while (peer.pause(std::chrono::seconds(1))) peer.write("x");
-      return true;
-    });
+    HostileRegistry hostile(certificates_, "", "",
+                            [&](const auto& request, HttpsServer::Peer& peer) {
+                              if (request.target.find(slow) == std::string::npos) return false;
+                              peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
+                              while (peer.pause(std::chrono::seconds(1))) peer.write("x");
+                              return true;
+                            });
     Client client(
-        {.registries = {liar.name()}, .ca = certificates_.ca(), .timeout = Millis(2'000)});
+        {.registries = {hostile.name()}, .ca = certificates_.ca(), .timeout = Millis(2'000)});
 
-    const Told told = client.find(liar.image());
+    const LookupResult result = client.find(hostile.image());
 
-    EXPECT_EQ(told.kind, Kind::failed) << slow;
-    EXPECT_THAT(told.why, HasSubstr("longer than it may")) << slow;
-    EXPECT_TRUE(client.left_nothing());
+    EXPECT_EQ(result.kind, Kind::failed) << slow;
+    EXPECT_THAT(result.error, HasSubstr("timed out")) << slow;
+    EXPECT_TRUE(client.has_no_temporary_files());
   }
 }
 
@@ -81,7 +82,7 @@ std::string nested(std::size_t levels) {
   return R"(,"x":)" + std::string(levels, '[') + std::string(levels, ']');
 }
 
-TEST_F(RealRegistry, WithADeepAnswerIsRefused) {
+TEST_F(RealRegistry, ADeeplyNestedResponseIsRefused) {
   struct Case {
     std::string manifest, config;
     Kind kind;
@@ -92,17 +93,17 @@ TEST_F(RealRegistry, WithADeepAnswerIsRefused) {
                         {nested(100'000), "", Kind::failed, ""},
                         {"", nested(100'000), Kind::failed, ""}};
   for (const Case& one : cases) {
-    Liar liar(certificates_, one.manifest, one.config);
-    Client client({.registries = {liar.name()}, .ca = certificates_.ca()});
+    HostileRegistry hostile(certificates_, one.manifest, one.config);
+    Client client({.registries = {hostile.name()}, .ca = certificates_.ca()});
 
-    const Told told = client.find(liar.image());
+    const LookupResult result = client.find(hostile.image());
 
-    EXPECT_EQ(told.kind, one.kind) << told.why;
-    EXPECT_THAT(told.why, HasSubstr(one.why));
+    EXPECT_EQ(result.kind, one.kind) << result.error;
+    EXPECT_THAT(result.error, HasSubstr(one.why));
   }
 }
 
-// Where a login's realm or a redirect may point, and nobody must ever come.
+// Targets of a realm or a redirect to which no connection may be opened.
 std::vector<std::string> canaries(int port) {
   const std::string at = ":" + std::to_string(port);
   return {"https://canary.test" + at,
@@ -116,7 +117,7 @@ std::vector<std::string> canaries(int port) {
           "https://127.0.0.2" + at};
 }
 
-// For these Go's client passes by its proxy, and only the kernel stops it (Landlock, Linux 6.7).
+// Go's client does not use its proxy for these; only Landlock prevents the connection (Linux 6.7).
 bool needs_confinement(const std::string& where) {
   return where.find("//127.") != std::string::npos || where.find("//[::1]") != std::string::npos ||
          where.find("//localhost") != std::string::npos;
@@ -126,51 +127,52 @@ bool kernel_confines() {
   std::thread([&] { confines = confine_thread_to_ports({1}); }).join();
   return confines;
 }
-// Without those that this kernel cannot stop anybody from; the test then says so at its end.
-std::vector<std::string> stoppable_canaries(int port) {
+// Without the targets that this kernel cannot block; the test is then reported as skipped.
+std::vector<std::string> blockable_canaries(int port) {
   std::vector<std::string> all = canaries(port);
   if (!kernel_confines()) std::erase_if(all, needs_confinement);
   return all;
 }
 constexpr char kNotConfined[] =
-    "this kernel cannot keep the client from loopback (Landlock, Linux 6.7); the rest was seen";
+    "this kernel cannot block connections to loopback (Landlock, Linux 6.7); the other targets "
+    "passed";
 
-TEST_F(RealRegistry, WhoseRealmIsElsewhereLeadsNowhere) {
+TEST_F(RealRegistry, ARealmOnAHostThatIsNotAllowedIsNotContacted) {
   HttpsServer canary(certificates_.good(), [](const auto&, HttpsServer::Peer& peer) {
     peer.answer(200, R"({"token":"x"})");
   });
-  for (const std::string& where : stoppable_canaries(canary.port())) {
+  for (const std::string& where : blockable_canaries(canary.port())) {
     HttpsServer server(certificates_.good(), [&](const auto&, HttpsServer::Peer& peer) {
       peer.write("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm=\"" + where +
                  "/token\",service=\"x\"\r\nContent-Length: 0\r\n\r\n");
     });
-    Client client({.registries = {evil(server)}, .ca = certificates_.ca()});
+    Client client({.registries = {name_of(server)}, .ca = certificates_.ca()});
 
-    EXPECT_EQ(client.find(evil(server) + "/a:1").kind, Kind::failed) << where;
+    EXPECT_EQ(client.find(name_of(server) + "/a:1").kind, Kind::failed) << where;
     EXPECT_EQ(canary.connections(), 0) << where;
   }
   if (!kernel_confines()) GTEST_SKIP() << kNotConfined;
 }
 
-TEST_F(RealRegistry, ThatRedirectsElsewhereLeadsNowhere) {
+TEST_F(RealRegistry, ARedirectToAHostThatIsNotAllowedIsNotFollowed) {
   HttpsServer canary(certificates_.good(),
                      [](const auto&, HttpsServer::Peer& peer) { peer.answer(200, "{}"); });
-  for (const std::string& where : stoppable_canaries(canary.port())) {
+  for (const std::string& where : blockable_canaries(canary.port())) {
     HttpsServer server(certificates_.good(),
                        [&](const HttpsServer::Request& request, HttpsServer::Peer& peer) {
                          if (request.target == "/v2/") return peer.answer(200, "{}");
                          peer.write("HTTP/1.1 307 Temporary Redirect\r\nLocation: " + where +
                                     request.target + "\r\nContent-Length: 0\r\n\r\n");
                        });
-    Client client({.registries = {evil(server)}, .ca = certificates_.ca()});
+    Client client({.registries = {name_of(server)}, .ca = certificates_.ca()});
 
-    EXPECT_EQ(client.find(evil(server) + "/a:1").kind, Kind::failed) << where;
+    EXPECT_EQ(client.find(name_of(server) + "/a:1").kind, Kind::failed) << where;
     EXPECT_EQ(canary.connections(), 0) << where;
   }
   if (!kernel_confines()) GTEST_SKIP() << kNotConfined;
 }
 
-TEST_F(RealRegistry, MayPointToAListedHost) {
+TEST_F(RealRegistry, ARedirectToAListedHostIsFollowed) {
   HttpsServer second(certificates_.good(), [](const HttpsServer::Request&,
                                               HttpsServer::Peer& peer) { peer.answer(404, "{}"); });
   HttpsServer server(
@@ -179,14 +181,14 @@ TEST_F(RealRegistry, MayPointToAListedHost) {
         peer.write("HTTP/1.1 307 Temporary Redirect\r\nLocation: https://redis.test:" +
                    std::to_string(second.port()) + "/\r\nContent-Length: 0\r\n\r\n");
       });
-  Client client({.registries = {evil(server), "redis.test:" + std::to_string(second.port())},
+  Client client({.registries = {name_of(server), "redis.test:" + std::to_string(second.port())},
                  .ca = certificates_.ca()});
 
-  EXPECT_EQ(client.find(evil(server) + "/a:1").kind, Kind::failed);
+  EXPECT_EQ(client.find(name_of(server) + "/a:1").kind, Kind::failed);
   EXPECT_GT(second.connections(), 0);
 }
 
-TEST_F(RealRegistry, WhoseNameLeadsInsideIsRefusedByItsAddress) {
+TEST_F(RealRegistry, ARedirectToANameWithAPrivateAddressIsRefused) {
   HttpsServer server(certificates_.good(),
                      [&](const HttpsServer::Request& request, HttpsServer::Peer& peer) {
                        if (request.target == "/v2/") return peer.answer(200, "{}");
@@ -194,10 +196,10 @@ TEST_F(RealRegistry, WhoseNameLeadsInsideIsRefusedByItsAddress) {
                            "HTTP/1.1 307 Temporary Redirect\r\nLocation: "
                            "https://rebound.example.com/\r\nContent-Length: 0\r\n\r\n");
                      });
-  Client client({.registries = {evil(server)}, .ca = certificates_.ca()});
+  Client client({.registries = {name_of(server)}, .ca = certificates_.ca()});
 
-  EXPECT_EQ(client.find(evil(server) + "/a:1").kind, Kind::failed);
-  EXPECT_THAT(client.log(), HasSubstr("leads to an address that is not public"));
+  EXPECT_EQ(client.find(name_of(server) + "/a:1").kind, Kind::failed);
+  EXPECT_THAT(client.log(), HasSubstr("resolves to an address that is not public"));
 }
 
 }  // namespace

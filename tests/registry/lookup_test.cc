@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way from an image's name to its command, with the real client and a real registry.
+// From an image's name to its command, with skopeo and a real registry.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,83 +14,83 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace cronlatch::testing;
-using Kind = Told::Kind;
+using Kind = LookupResult::Kind;
 
-TEST_F(RealRegistry, TellsEntrypointAndCmdOfEverySchema) {
+TEST_F(RealRegistry, ReturnsEntrypointAndCmdOfEverySchema) {
   RegistryServer registry(certificates_);
   for (const char* format : {"oci", "v2s2", "v2s1"})
     registry.push(std::string("team/") + format + ":1",
                   {R"({"Entrypoint":["/e","$HOME"],"Cmd":["a b"]})"}, format);
-  Client client(wish(registry));
+  Client client(config_for(registry));
 
   for (const char* format : {"oci", "v2s2", "v2s1"}) {
-    const Told told = client.find(registry.name() + "/team/" + format + ":1");
-    EXPECT_EQ(entrypoint(told), (Words{"/e", "$HOME"})) << format;
-    EXPECT_EQ(cmd(told), Words{"a b"}) << format;
-    EXPECT_EQ(told.looked.digest.empty(), std::string(format) == "v2s1");
+    const LookupResult result = client.find(registry.name() + "/team/" + format + ":1");
+    EXPECT_EQ(entrypoint(result), (Words{"/e", "$HOME"})) << format;
+    EXPECT_EQ(cmd(result), Words{"a b"}) << format;
+    EXPECT_EQ(result.info.digest.empty(), std::string(format) == "v2s1");
   }
-  EXPECT_TRUE(client.left_nothing());
+  EXPECT_TRUE(client.has_no_temporary_files());
 }
 
-TEST_F(RealRegistry, AnswersByDigestWhatItsTagStandsFor) {
+TEST_F(RealRegistry, ADigestKeepsItsImageWhenTheTagMoves) {
   RegistryServer registry(certificates_);
   registry.push("a:1", {R"({"Cmd":["one"]})"});
-  Client client(wish(registry));
-  const Told tagged = client.find(registry.name() + "/a:1");
-  ASSERT_EQ(tagged.kind, Kind::known) << tagged.why;
+  Client client(config_for(registry));
+  const LookupResult tagged = client.find(registry.name() + "/a:1");
+  ASSERT_EQ(tagged.kind, Kind::known) << tagged.error;
   registry.push("a:1", {R"({"Cmd":["two"]})"});
 
-  const Told pinned = client.find(registry.name() + "/a@" + tagged.looked.digest);
-  Client later(wish(registry));
+  const LookupResult pinned = client.find(registry.name() + "/a@" + tagged.info.digest);
+  Client later(config_for(registry));
 
   EXPECT_EQ(cmd(pinned), Words{"one"});
   EXPECT_EQ(cmd(later.find(registry.name() + "/a:1")), Words{"two"});
 }
 
-TEST_F(RealRegistry, IsLookedAtAgainForATagThatMayHaveMovedButNotForADigest) {
+TEST_F(RealRegistry, ATagIsRevalidatedAndADigestIsNot) {
   RegistryServer registry(certificates_);
   registry.push("a:1", {R"({"Cmd":["one"]})"});
-  Client::Wish wished = wish(registry);
-  wished.tag_recheck = Millis(1);
-  Client client(wished);
+  Client::Config config = config_for(registry);
+  config.tag_max_age = Millis(1);
+  Client client(config);
   const std::string tag = registry.name() + "/a:1";
-  const Told first = client.find(tag);
+  const LookupResult first = client.find(tag);
   ASSERT_EQ(cmd(first), Words{"one"});
-  const std::string digest = registry.name() + "/a@" + first.looked.digest;
+  const std::string digest = registry.name() + "/a@" + first.info.digest;
   ASSERT_EQ(cmd(client.find(digest)), Words{"one"});
 
   registry.push("a:1", {R"({"Cmd":["two"]})"});
 
   EXPECT_TRUE(eventually([&] { return cmd(client.find(tag)) == Words{"two"}; }));
-  EXPECT_NE(client.find(tag).looked.digest, first.looked.digest);
+  EXPECT_NE(client.find(tag).info.digest, first.info.digest);
   EXPECT_EQ(cmd(client.find(digest)), Words{"one"});
 }
 
-TEST_F(RealRegistry, TellsEachPlatformItsOwn) {
+TEST_F(RealRegistry, ReturnsTheCommandOfEachPlatform) {
   RegistryServer registry(certificates_);
   registry.push_index(
       "a:1", {{R"({"Entrypoint":["/amd"]})", "amd64"}, {R"({"Entrypoint":["/arm"]})", "arm64"}});
-  Client client(wish(registry));
+  Client client(config_for(registry));
 
-  const Told both = client.find(registry.name() + "/a:1", {"amd64", "arm64"});
+  const LookupResult both = client.find(registry.name() + "/a:1", {"amd64", "arm64"});
   EXPECT_EQ(entrypoint(both, 0), Words{"/amd"});
   EXPECT_EQ(entrypoint(both, 1), Words{"/arm"});
   EXPECT_EQ(entrypoint(client.find(registry.name() + "/a:1", {"arm64"})), Words{"/arm"});
-  const Told none = client.find(registry.name() + "/a:1", {"s390x"});
+  const LookupResult none = client.find(registry.name() + "/a:1", {"s390x"});
   EXPECT_EQ(none.kind, Kind::failed);
-  EXPECT_THAT(none.why, HasSubstr("nothing for linux on s390x"));
+  EXPECT_THAT(none.error, HasSubstr("no linux platform for s390x"));
 }
 
-TEST_F(RealRegistry, OpensToTheRightLoginOnlyAndNobodySeesIt) {
+TEST_F(RealRegistry, OnlyTheRightLoginReadsAPrivateImageAndIsNotLogged) {
   RegistryServer registry(certificates_, RegistryServer::Door::login);
   registry.push("a:1", {R"({"Cmd":["private"]})"});
   const auto with = [&](const std::string& logins) {
-    Client::Wish wished = wish(registry);
-    wished.docker_config = R"({"auths":{)" + logins + "}}";
-    return wished;
+    Client::Config config = config_for(registry);
+    config.docker_config = R"({"auths":{)" + logins + "}}";
+    return config;
   };
   const std::string wrong =
-      '"' + registry.name() + R"(/a":{"username":"cron","password":"geheim-und-falsch"})";
+      '"' + registry.name() + R"(/a":{"username":"cron","password":"s3cret-and-wrong"})";
   const std::string right = '"' + registry.name() + R"(":{"username":"cron","password":"wonder"})";
 
   EXPECT_EQ(cmd(Client(with(right)).find(registry.name() + "/a:1")), Words{"private"});
@@ -98,48 +98,48 @@ TEST_F(RealRegistry, OpensToTheRightLoginOnlyAndNobodySeesIt) {
             Words{"private"});
   for (const std::string& logins : {wrong, std::string()}) {
     Client client(with(logins));
-    const Told told = client.find(registry.name() + "/a:1");
-    EXPECT_EQ(told.kind, Kind::failed);
-    EXPECT_THAT(told.why, HasSubstr("auth"));
-    EXPECT_THAT(told.why + client.log(), Not(HasSubstr("geheim")));
-    EXPECT_TRUE(client.left_nothing());
+    const LookupResult result = client.find(registry.name() + "/a:1");
+    EXPECT_EQ(result.kind, Kind::failed);
+    EXPECT_THAT(result.error, HasSubstr("auth"));
+    EXPECT_THAT(result.error + client.log(), Not(HasSubstr("s3cret")));
+    EXPECT_TRUE(client.has_no_temporary_files());
   }
 }
 
-TEST_F(RealRegistry, SaysThatATagIsAbsentAndThatItIsDown) {
+TEST_F(RealRegistry, AnAbsentTagAndAStoppedRegistryAreErrors) {
   RegistryServer registry(certificates_);
   registry.push("a:1", {R"({"Cmd":["x"]})"});
-  Client client(wish(registry));
+  Client client(config_for(registry));
 
-  const Told absent = client.find(registry.name() + "/a:2");
+  const LookupResult absent = client.find(registry.name() + "/a:2");
   ASSERT_EQ(client.find(registry.name() + "/a:1").kind, Kind::known);
   registry.stop();
-  const Told down = client.find(registry.name() + "/b:1");
+  const LookupResult down = client.find(registry.name() + "/b:1");
 
   EXPECT_EQ(absent.kind, Kind::failed);
-  EXPECT_THAT(absent.why, HasSubstr("manifest unknown"));
+  EXPECT_THAT(absent.error, HasSubstr("manifest unknown"));
   EXPECT_EQ(down.kind, Kind::failed);
   EXPECT_EQ(client.find(registry.name() + "/a:1").kind, Kind::known);
 }
 
-TEST_F(RealRegistry, IsNotTrustedWithoutItsAuthority) {
+TEST_F(RealRegistry, ACertificateOfAnotherCaIsRefused) {
   RegistryServer registry(certificates_);
   registry.push("a:1", {R"({"Cmd":["x"]})"});
-  Client::Wish wished = wish(registry);
-  wished.ca = certificates_.other_ca();
-  Client client(wished);
+  Client::Config config = config_for(registry);
+  config.ca = certificates_.other_ca();
+  Client client(config);
 
-  const Told told = client.find(registry.name() + "/a:1");
+  const LookupResult result = client.find(registry.name() + "/a:1");
 
-  EXPECT_EQ(told.kind, Kind::failed);
-  EXPECT_THAT(told.why, HasSubstr("x509"));
+  EXPECT_EQ(result.kind, Kind::failed);
+  EXPECT_THAT(result.error, HasSubstr("x509"));
 }
 
-TEST_F(RealRegistry, AnswersAHundredQuestionsAtOnce) {
+TEST_F(RealRegistry, AnswersAHundredRequestsAtOnce) {
   RegistryServer registry(certificates_);
   for (const char* tag : {"a:1", "a:2", "a:3", "a:4", "a:5"})
     registry.push(tag, {std::string(R"({"Cmd":[")") + tag + R"("]})"});
-  Client client(wish(registry));
+  Client client(config_for(registry));
   std::atomic<int> right{0};
   {
     std::vector<std::jthread> threads;
@@ -151,15 +151,16 @@ TEST_F(RealRegistry, AnswersAHundredQuestionsAtOnce) {
   EXPECT_EQ(right, 100);
 }
 
-TEST_F(RealRegistry, IsRefusedAConfigBeyondAllBounds) {
+TEST_F(RealRegistry, AConfigAboveTheLimitsIsRefused) {
   RegistryServer registry(certificates_);
   registry.push("huge:1",
                 {R"({"Cmd":["x"],"Labels":{"a":")" + std::string(3'000'000, 'x') + R"("}})"});
   registry.push("long:1", {R"({"Cmd":[")" + std::string(100'000, 'x') + R"("]})"});
-  Client client(wish(registry));
+  Client client(config_for(registry));
 
-  EXPECT_THAT(client.find(registry.name() + "/huge:1").why, HasSubstr("longer than it may be"));
-  EXPECT_THAT(client.find(registry.name() + "/long:1").why, HasSubstr("very long Cmd"));
+  EXPECT_THAT(client.find(registry.name() + "/huge:1").error, HasSubstr("larger than"));
+  EXPECT_THAT(client.find(registry.name() + "/long:1").error,
+              HasSubstr("has a Cmd of 100000 bytes"));
 }
 
 }  // namespace

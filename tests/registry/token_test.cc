@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registries whose logins are tokens of a realm, as the public ones are.
+// A registry with bearer tokens from a realm, like the public ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace cronlatch::testing;
-using Kind = Told::Kind;
+using Kind = LookupResult::Kind;
 
 class TokenRegistry : public RealRegistry {
  protected:
@@ -21,7 +21,7 @@ class TokenRegistry : public RealRegistry {
     registry_.push("public/a:1", {R"({"Cmd":["public"]})"});
     registry_.push("private/a:1", {R"({"Cmd":["private"]})"});
   }
-  Client::Wish wish(const std::string& entry = "") const {
+  Client::Config config_for(const std::string& entry = "") const {
     return {.registries = {registry_.name(), tokens_.name()},
             .ca = certificates_.ca(),
             .docker_config =
@@ -33,50 +33,50 @@ class TokenRegistry : public RealRegistry {
   RegistryServer registry_{certificates_, tokens_};
 };
 
-TEST_F(TokenRegistry, TellsAnybodyWhatIsPublic) {
-  Client client(wish());
+TEST_F(TokenRegistry, APublicImageNeedsNoLogin) {
+  Client client(config_for());
 
   EXPECT_EQ(cmd(client.find(image("public/a:1"))), Words{"public"});
   EXPECT_EQ(client.find(image("private/a:1")).kind, Kind::failed);
 }
 
-TEST_F(TokenRegistry, OpensToEveryKindOfLogin) {
+TEST_F(TokenRegistry, EveryKindOfLoginReadsAPrivateImage) {
   const std::string login = std::string(RegistryServer::kUser) + ":" + RegistryServer::kPassword;
   for (const std::string& entry :
        {std::string(R"("username":"cron","password":"wonder")"),
         R"("auth":")" + to_base64(login) + "\"",
         std::string(R"("auth":"","identitytoken":")") + TokenServer::kIdentityToken + "\""}) {
-    Client client(wish(entry));
+    Client client(config_for(entry));
 
     EXPECT_EQ(cmd(client.find(image("private/a:1"))), Words{"private"}) << entry;
-    EXPECT_TRUE(client.left_nothing());
+    EXPECT_TRUE(client.has_no_temporary_files());
   }
 }
 
-TEST_F(TokenRegistry, RefusesAWrongLoginAndRepeatsNothingOfIt) {
+TEST_F(TokenRegistry, AWrongLoginIsRefusedAndNotLogged) {
   for (const char* entry :
-       {R"("username":"cron","password":"geheim")", R"("identitytoken":"geheim")"}) {
-    Client client(wish(entry));
+       {R"("username":"cron","password":"s3cret")", R"("identitytoken":"s3cret")"}) {
+    Client client(config_for(entry));
 
-    const Told told = client.find(image("private/a:1"));
+    const LookupResult result = client.find(image("private/a:1"));
 
-    EXPECT_EQ(told.kind, Kind::failed) << entry;
-    EXPECT_THAT(told.why, HasSubstr("auth")) << entry;
-    EXPECT_THAT(told.why + client.log(), Not(HasSubstr("geheim")));
-    EXPECT_TRUE(client.left_nothing());
+    EXPECT_EQ(result.kind, Kind::failed) << entry;
+    EXPECT_THAT(result.error, HasSubstr("auth")) << entry;
+    EXPECT_THAT(result.error + client.log(), Not(HasSubstr("s3cret")));
+    EXPECT_TRUE(client.has_no_temporary_files());
   }
 }
 
-TEST_F(TokenRegistry, WithAWrongLoginStillTellsWhatIsPublic) {
-  Client client(wish(R"("username":"cron","password":"geheim")"));
+TEST_F(TokenRegistry, AWrongLoginDoesNotPreventAPublicImage) {
+  Client client(config_for(R"("username":"cron","password":"s3cret")"));
 
   EXPECT_EQ(cmd(client.find(image("public/a:1"))), Words{"public"});
 }
 
-TEST_F(TokenRegistry, WhoseRealmIsInsideAndNotListedIsNotFollowed) {
-  Client::Wish wished = wish(R"("username":"cron","password":"wonder")");
-  wished.registries = {registry_.name()};
-  Client client(wished);
+TEST_F(TokenRegistry, AnInternalRealmThatIsNotListedIsNotContacted) {
+  Client::Config config = config_for(R"("username":"cron","password":"wonder")");
+  config.registries = {registry_.name()};
+  Client client(config);
   const int before = tokens_.connections();
 
   EXPECT_EQ(client.find(image("private/a:1")).kind, Kind::failed);

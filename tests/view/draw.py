@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One function for each kind of panel: what its queries gave, as SVG inside a box. The kinds and options are those that our
-# dashboards use, not all that Grafana has.
+# One function for each kind of panel: it draws the results of the queries as SVG inside a box. The supported kinds and
+# options are those of the chart's dashboards.
 import math
 
 import svg
@@ -9,21 +9,21 @@ TITLE, PAD = 26, 10
 
 
 def named(one, target):
-    """The legend of a series, as legendFormat says."""
-    words = target["legendFormat"]
+    """The legend of a series, according to legendFormat."""
+    label = target["legendFormat"]
     for name, value in one["metric"].items():
-        words = words.replace("{{" + name + "}}", value)
-    return words
+        label = label.replace("{{" + name + "}}", value)
+    return label
 
 
 def points_of(one):
-    """Of a range, or the one of an instant."""
+    """The points of a range query, or the single point of an instant query."""
     values = one["values"] if "values" in one else [one["value"]]
     return [(time, float(value)) for time, value in values if not math.isnan(float(value))]
 
 
 def mapped(defaults, value):
-    """(text, colour) that a value mapping gives, or None."""
+    """(text, color) of a value mapping, or None."""
     for mapping in defaults.get("mappings", []):
         found = mapping["options"].get(f"{value:g}")
         if found:
@@ -40,7 +40,7 @@ def threshold_color(defaults, value):
 
 
 class Box:
-    """Where a panel draws: pixels, and the time that is shown."""
+    """The area of a panel in pixels, and its time range."""
 
     def __init__(self, x, y, width, height, start, end):
         self.x, self.y, self.width, self.height, self.start, self.end = x, y, width, height, start, end
@@ -63,12 +63,12 @@ def time_axis(box):
 
 def legend(box, entries):
     out, x = [], box.x
-    for words, fill in entries:
-        words = svg.shortened(words, max(110, box.width / max(1, len(entries)) - 22), 11)
-        wide = 22 + len(words) * 6.4
+    for label, fill in entries:
+        label = svg.shortened(label, max(110, box.width / max(1, len(entries)) - 22), 11)
+        wide = 22 + len(label) * 6.4
         if x > box.x and x + wide > box.x + box.width:
             break
-        out += [svg.rect(x, box.y - 8, 10, 4, fill), svg.text(x + 14, box.y - 3, words, 11, svg.SOFT)]
+        out += [svg.rect(x, box.y - 8, 10, 4, fill), svg.text(x + 14, box.y - 3, label, 11, svg.SOFT)]
         x += wide
     return out
 
@@ -79,14 +79,14 @@ def stat(panel, results, box):
     if not values:
         return [svg.text(box.x + box.width / 2, box.y + box.height / 2, "no data", 14, svg.SOFT, "middle")]
     last = values[-1][1]
-    words, fill = mapped(defaults, last) or (svg.in_unit(last, defaults["unit"]), threshold_color(defaults, last))
+    label, fill = mapped(defaults, last) or (svg.in_unit(last, defaults["unit"]), threshold_color(defaults, last))
     top = max(value for _, value in values) or 1
     low = box.y + box.height
     line = [(box.at(time), low - value / top * box.height * 0.35) for time, value in values]
     out = []
     if len(line) > 1:
         out = [svg.path([(line[0][0], low)] + line + [(line[-1][0], low)], "none", fill, 0, 0.15), svg.path(line, fill, width=1)]
-    return out + [svg.text(box.x + box.width / 2, box.y + box.height / 2 + 6, words, 26, fill, "middle", "bold")]
+    return out + [svg.text(box.x + box.width / 2, box.y + box.height / 2 + 6, label, 26, fill, "middle", "bold")]
 
 
 def timeseries(panel, results, box):
@@ -94,7 +94,7 @@ def timeseries(panel, results, box):
     stacked = defaults["custom"]["stacking"]["mode"] == "normal"
     lines = [(named(one, target), points_of(one)) for target, found in results for one in found]
     if stacked:
-        lines = [(words, points) for words, points in lines if any(value > 0 for _, value in points)]
+        lines = [(label, points) for label, points in lines if any(value > 0 for _, value in points)]
     plot = box.inside(48, 4, 6, 38)
     sums = {}
     for _, points in lines:
@@ -106,13 +106,13 @@ def timeseries(panel, results, box):
     for mark in marks:
         out += [svg.path([(plot.x, high(mark)), (plot.x + plot.width, high(mark))], svg.LINE, width=1),
                 svg.text(plot.x - 6, high(mark) + 4, svg.in_unit(mark, defaults["unit"]), 10, svg.SOFT, "end")]
-    # What there is most of is named first: the legend has one line.
+    # The series with the highest values come first, because the legend has only one line.
     lines.sort(key=lambda one: -max((value for _, value in one[1]), default=0))
     below, entries = {}, []
     step = min((b - a for _, points in lines for (a, _), (b, _) in zip(points, points[1:])), default=1)
-    for i, (words, points) in enumerate(lines):
+    for i, (label, points) in enumerate(lines):
         fill = svg.PALETTE[i % len(svg.PALETTE)]
-        entries.append((words, fill))
+        entries.append((label, fill))
         if stacked:
             wide = max(1.0, step / (box.end - box.start) * plot.width)
             for time, value in points:
@@ -126,7 +126,7 @@ def timeseries(panel, results, box):
 
 
 def spans(points, step):
-    """(from, to, value) of each stretch of equal values without a gap."""
+    """(from, to, value) of each period of equal values without a gap."""
     found = []
     for time, value in points:
         if found and found[-1][2] == value and time - found[-1][1] < step / 2:
@@ -142,9 +142,9 @@ def state_timeline(panel, results, box):
     plot = box.inside(min(260, box.width * 0.4), 4, 6, 38)
     high = plot.height / max(1, len(rows))
     out, seen = [], {}
-    for i, (words, points) in enumerate(rows):
+    for i, (label, points) in enumerate(rows):
         y = plot.y + i * high
-        out.append(svg.text(plot.x - 8, y + high / 2 + 4, svg.shortened(words, plot.x - box.x - 8, 11), 11, svg.INK, "end"))
+        out.append(svg.text(plot.x - 8, y + high / 2 + 4, svg.shortened(label, plot.x - box.x - 8, 11), 11, svg.INK, "end"))
         step = min((b - a for (a, _), (b, _) in zip(points, points[1:])), default=1)
         for begin, end, value in spans(points, step):
             name, fill = mapped(defaults, value) or (f"{value:g}", svg.PALETTE[0])
@@ -168,7 +168,7 @@ def heatmap(panel, results, box):
     out = [svg.rect(plot.x, plot.y, plot.width, plot.height, "#fafbfc")]
     for i, (bound, _) in enumerate(bounds):
         y = plot.y + plot.height - (i + 1) * high
-        out.append(svg.text(plot.x - 6, y + high / 2 + 4, "longer" if math.isinf(bound) else svg.seconds_in_words(bound), 10, svg.SOFT, "end"))
+        out.append(svg.text(plot.x - 6, y + high / 2 + 4, "longer" if math.isinf(bound) else svg.format_seconds(bound), 10, svg.SOFT, "end"))
         for time, value in cells[i].items():
             if value > 0.01:
                 share = 0.25 + 0.75 * value / most
@@ -211,7 +211,7 @@ KINDS = {"stat": stat, "timeseries": timeseries, "state-timeline": state_timelin
 
 
 def panel(one, results, x, y, width, height, start, end):
-    """A whole panel: frame, title, and what it shows."""
+    """A complete panel: frame, title and content."""
     box = Box(x + PAD, y + TITLE, width - 2 * PAD, height - TITLE - PAD, start, end)
     frame = [svg.rect(x, y, width, height, svg.PAPER, 3, svg.LINE), svg.text(x + PAD, y + 18, svg.shortened(one["title"], width - 2 * PAD, 13), 13, svg.INK, weight="bold")]
     return frame + KINDS[one["type"]](one, results, box)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of rules and dashboards share. Sourced by tests/view/*_test.sh; scripts/test.sh counts their lines.
+# Common functions of the tests of rules and dashboards. Sourced by tests/view/*_test.sh.
 # shellcheck disable=SC2034  # some of these variables are for the tests
 
 # shellcheck source=tests/binary/lib.sh
@@ -15,7 +15,7 @@ trap 'rm -rf -- "$STAGE"' EXIT
 
 for tool in "$YQ" jq promtool python3; do
   if ! command -v "$tool" >/dev/null; then
-    skip "everything" "no $tool here (./dev installs it)"
+    skip "everything" "$tool not found (./dev installs it)"
     exit 0
   fi
 done

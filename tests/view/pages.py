@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Dashboards as their JSON says, and a Prometheus as its API says: what the lint, the query runner and the renderer share.
-# Python's standard library only.
+# Dashboards (from their JSON) and a Prometheus (through its API), for the lint, the query runner and the renderer.
+# Uses Python's standard library only.
 import json
 import pathlib
 import re
@@ -16,7 +16,7 @@ def load(folder=FOLDER):
 
 
 def panels(page):
-    """Those that show something: no rows."""
+    """All panels except rows."""
     return [one for one in page["panels"] if one["type"] != "row"]
 
 
@@ -30,7 +30,7 @@ def expressions(page):
 
 
 def substituted(expr, page, seconds, step, scrape):
-    """As Grafana does with every variable at `All`, `seconds` shown at `step`, scraped each `scrape` seconds."""
+    """As Grafana replaces variables: each is `All`, the range is `seconds` with the step `step`, scraped every `scrape` seconds."""
     values = {one["name"]: one["allValue"] for one in page["templating"]["list"] if one["type"] == "query"}
     values.update(__rate_interval=f"{max(step + scrape, 4 * scrape)}s", __range=f"{seconds}s", __interval=f"{step}s")
     text = re.sub(r"\$(\w+)", lambda found: values[found[1]], expr)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# render.py ADDRESS SECONDS FOLDER: draws each dashboard as FOLDER/<uid>.svg, from its own queries over the last SECONDS. This is no
-# Grafana: it knows the kinds of panel that our dashboards use, so that a picture shows what a query really gives.
+# render.py ADDRESS SECONDS FOLDER: draws each dashboard as FOLDER/<uid>.svg, from its own queries over the last
+# SECONDS. It does not use Grafana: it draws the kinds of panel that the chart's dashboards use, with the results of
+# their queries.
 import pathlib
 import sys
 import time
@@ -30,9 +31,9 @@ def drawn(prometheus, page, start, end):
         if one["type"] == "row":
             out.append(svg.text(x + 4, y + 20, one["title"], 14, svg.SOFT, weight="bold"))
             continue
-        # About as many points as Grafana asks for: one for each few pixels.
+        # About as many points as Grafana requests: one for every 6 pixels.
         step = max(SCRAPE, int((end - start) / (width / 6)))
-        if "interval" in one:  # a bar: an hour on a page of days, the thirtieth part on one of minutes
+        if "interval" in one:  # bars: here the range is minutes and not days, so each bar covers 1/30 of it
             step = max(5 * SCRAPE, int((end - start) / 30))
         results = list(answers(prometheus, page, one, start, end, step))
         out += draw.panel(one, results, x, y, width, height, start, end)

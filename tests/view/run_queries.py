@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# run_queries.py ADDRESS SECONDS: runs every query of every panel, variable and annotation of the dashboards over the last SECONDS.
-# One line for each: its number of points, or `EMPTY`, or what Prometheus says is wrong. Exit code 1 unless each gave data.
+# run_queries.py ADDRESS SECONDS: runs every query of every panel, variable and annotation of the dashboards over the
+# last SECONDS. One line for each: its number of points, or `EMPTY`, or the error of Prometheus. Exit code 1 unless each
+# query returned data.
 import re
 import sys
 import time
@@ -16,7 +17,7 @@ def number_of_points(prometheus, expr, end, seconds):
 
 
 def variables(page):
-    """(name, metric, label) of what fills each variable."""
+    """(name, metric, label) of the query of each variable."""
     for one in page["templating"]["list"]:
         if one["type"] == "query":
             metric, label = re.fullmatch(r"label_values\((.+), (\w+)\)", one["query"]["query"]).groups()
@@ -30,11 +31,11 @@ def main():
                    for where, metric, label in variables(page)]
         answers += [(where, lambda expr=expr: number_of_points(prometheus, pages.substituted(expr, page, seconds, STEP, SCRAPE), end, seconds))
                     for where, expr in pages.expressions(page)]
-        for where, ask in answers:
+        for where, run in answers:
             try:
-                found = ask()
+                found = run()
             except ValueError as error:
-                found = f"WRONG {error}"
+                found = f"ERROR {error}"
             if not isinstance(found, int) or found == 0:
                 bad += 1
             print(f"{found or 'EMPTY':>6}  {where}")

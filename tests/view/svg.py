@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Text, colours, scales and numbers for the pictures of dashboards: everything that knows SVG but no dashboard.
+# Text, colors, scales and number formats for the pictures of dashboards: the SVG functions that do not depend on a
+# dashboard.
 import datetime
 import html
 import math
@@ -13,8 +14,8 @@ def color(name):
     return NAMED.get(name, name)
 
 
-def text(x, y, words, size=12, fill=INK, anchor="start", weight="normal"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}" font-weight="{weight}">{html.escape(str(words))}</text>'
+def text(x, y, label, size=12, fill=INK, anchor="start", weight="normal"):
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}" font-weight="{weight}">{html.escape(str(label))}</text>'
 
 
 def rect(x, y, width, height, fill, radius=0, stroke="none"):
@@ -26,12 +27,12 @@ def path(points, stroke, fill="none", width=1.5, opacity=1.0):
     return f'<path d="{commands}" stroke="{stroke}" stroke-width="{width}" fill="{fill}" fill-opacity="{opacity}"/>'
 
 
-def shortened(words, pixels, size=12):
+def shortened(label, pixels, size=12):
     fits = max(1, int(pixels / (size * 0.58)))
-    return words if len(words) <= fits else words[: fits - 1] + "…"
+    return label if len(label) <= fits else label[: fits - 1] + "…"
 
 
-def seconds_in_words(value):
+def format_seconds(value):
     size = abs(value)
     for limit, unit, divisor in ((1e-3, "µs", 1e-6), (1, "ms", 1e-3), (120, "s", 1), (7200, "min", 60), (172800, "h", 3600)):
         if size < limit:
@@ -43,7 +44,7 @@ def in_unit(value, unit):
     if value is None or math.isnan(value):
         return "-"
     if unit == "s":
-        return "0 s" if value == 0 else seconds_in_words(value)
+        return "0 s" if value == 0 else format_seconds(value)
     if unit == "bytes":
         for name, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
             if abs(value) >= size:
@@ -59,7 +60,7 @@ def in_unit(value, unit):
 
 
 def ticks(top, unit="", most=4):
-    """Round numbers from 0 to about top, round in the unit that they are shown in."""
+    """Round numbers from 0 to about top, in the unit in which they are displayed."""
     if top <= 0:
         return [0, 1]
     scale = {"s": 86400 if top > 172800 else 1, "bytes": 2**20 if top > 2**20 else 1}.get(unit, 1)

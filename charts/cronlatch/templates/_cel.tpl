@@ -1,9 +1,9 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-CEL that looks at annotations. Every step is guarded by has(): an expression that fails on an object without
-annotations would refuse every such object in the cluster. */ -}}
+CEL expressions over annotations. Every field access is guarded by has(). Without the guard the expression fails on an
+object without annotations, and the API server refuses every such object in the cluster. */ -}}
 
 {{- /* list START FIELD...: the guards, "has(START.a) && has(START.a.b)", and the path "START.a.b", as JSON. */ -}}
-{{- define "cronlatch.cel.walk" -}}
+{{- define "cronlatch.cel.path" -}}
 {{- $at := first . -}}
 {{- $guards := list -}}
 {{- range rest . -}}
@@ -13,48 +13,49 @@ annotations would refuse every such object in the cluster. */ -}}
 {{- dict "guards" (join " && " $guards) "at" $at | toJson -}}
 {{- end -}}
 
-{{- /* The annotations there ask for a lock. */ -}}
-{{- define "cronlatch.cel.locked" -}}
-{{- $w := include "cronlatch.cel.walk" . | fromJson -}}
+{{- /* The annotations at the path request a lock. */ -}}
+{{- define "cronlatch.cel.requestsLock" -}}
+{{- $w := include "cronlatch.cel.path" . | fromJson -}}
 ({{ $w.guards }} && 'cronlatch.dev/lock' in {{ $w.at }} && {{ $w.at }}['cronlatch.dev/lock'] != 'false')
 {{- end -}}
 
-{{- /* There is any annotation of ours there. */ -}}
-{{- define "cronlatch.cel.ours" -}}
-{{- $w := include "cronlatch.cel.walk" . | fromJson -}}
+{{- /* The annotations at the path contain a key of cronlatch.dev. */ -}}
+{{- define "cronlatch.cel.annotated" -}}
+{{- $w := include "cronlatch.cel.path" . | fromJson -}}
 ({{ $w.guards }} && {{ $w.at }}.exists(k, k.startsWith('cronlatch.dev/')))
 {{- end -}}
 
-{{- /* The annotations there, or an empty map. */ -}}
+{{- /* The annotations at the path, or an empty map. */ -}}
 {{- define "cronlatch.cel.map" -}}
-{{- $w := include "cronlatch.cel.walk" . | fromJson -}}
+{{- $w := include "cronlatch.cel.path" . | fromJson -}}
 ({{ $w.guards }}) ? {{ $w.at }} : {}
 {{- end -}}
 
-{{- /* A Job asks for a lock, by itself or by its pod template (whose annotations are all that some charts let you set). */ -}}
-{{- define "cronlatch.cel.jobIsLocked" -}}
-{{ include "cronlatch.cel.locked" (list "object.metadata" "annotations") }}
-|| {{ include "cronlatch.cel.locked" (list "object.spec.template" "metadata" "annotations") }}
+{{- /* A Job requests a lock in its own annotations or in those of its pod template. Some charts only have a value for
+the latter. */ -}}
+{{- define "cronlatch.cel.jobRequestsLock" -}}
+{{ include "cronlatch.cel.requestsLock" (list "object.metadata" "annotations") }}
+|| {{ include "cronlatch.cel.requestsLock" (list "object.spec.template" "metadata" "annotations") }}
 {{- end -}}
 
-{{- /* A CronJob that we have to look at: annotated now in one of the three places, or before this update. */ -}}
-{{- define "cronlatch.cel.cronJobIsOurs" -}}
-{{ include "cronlatch.cel.ours" (list "object.metadata" "annotations") }}
-|| {{ include "cronlatch.cel.ours" (list "object.spec.jobTemplate" "metadata" "annotations") }}
-|| {{ include "cronlatch.cel.ours" (list "object.spec.jobTemplate.spec.template" "metadata" "annotations") }}
-|| (oldObject != null && {{ include "cronlatch.cel.ours" (list "oldObject.metadata" "annotations") }})
-|| (oldObject != null && {{ include "cronlatch.cel.ours" (list "oldObject.spec.jobTemplate" "metadata" "annotations") }})
-{{- $chosen := list }}
-{{- range .Values.select }}{{ $chosen = append $chosen .namespace }}{{ end }}
-{{- range uniq $chosen }}
+{{- /* A CronJob that the webhook has to process: annotated in one of the three places, or before this update. */ -}}
+{{- define "cronlatch.cel.cronJobIsRelevant" -}}
+{{ include "cronlatch.cel.annotated" (list "object.metadata" "annotations") }}
+|| {{ include "cronlatch.cel.annotated" (list "object.spec.jobTemplate" "metadata" "annotations") }}
+|| {{ include "cronlatch.cel.annotated" (list "object.spec.jobTemplate.spec.template" "metadata" "annotations") }}
+|| (oldObject != null && {{ include "cronlatch.cel.annotated" (list "oldObject.metadata" "annotations") }})
+|| (oldObject != null && {{ include "cronlatch.cel.annotated" (list "oldObject.spec.jobTemplate" "metadata" "annotations") }})
+{{- $namespaces := list }}
+{{- range .Values.select }}{{ $namespaces = append $namespaces .namespace }}{{ end }}
+{{- range uniq $namespaces }}
 || request.namespace == {{ toJson . }}
 {{- end }}
 {{- end -}}
 
-{{- /* The rules of `select` as a CEL map: namespace -> its rules, each a map of lists of strings: `name` is the pattern as an
-anchored regular expression, `labels` and `annotations` are "key=value". Every JSON string is a CEL string.
-dict "select" RULES "jobs" BOOL: for Jobs the names alone, of rules without labels, because a Job does not carry its CronJob's labels.
-A rule whose lock is "false" gates nothing. "" when no rule is left. */ -}}
+{{- /* The rules of `select` as a CEL map: namespace -> its rules, each a map of lists of strings: `name` is the pattern
+as an anchored regular expression, `labels` and `annotations` are "key=value". Every JSON string is a CEL string.
+dict "select" RULES "jobs" BOOL: for Jobs only the names, of rules without labels, because a Job does not have its
+CronJob's labels. A rule whose lock is "false" is left out. The result is "" when no rule remains. */ -}}
 {{- define "cronlatch.cel.rules" -}}
 {{- $jobs := .jobs -}}
 {{- $spaces := dict -}}
@@ -78,8 +79,8 @@ A rule whose lock is "false" gates nothing. "" when no rule is left. */ -}}
 {{- if $spaces -}}{{ toJson $spaces }}{{- end -}}
 {{- end -}}
 
-{{- /* Of variables.rules those that choose NAME, a CEL expression, by namespace and name. */ -}}
-{{- define "cronlatch.cel.named" -}}
+{{- /* The elements of variables.rules that match the namespace and NAME, a CEL expression. */ -}}
+{{- define "cronlatch.cel.matchingRules" -}}
 (request.namespace in variables.rules ? variables.rules[request.namespace] : [])
 .filter(r, {{ . }}.matches(r.name[0]))
 {{- end -}}

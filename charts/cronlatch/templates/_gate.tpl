@@ -1,7 +1,7 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-The flags of a gate that is written out (jobs/cronjobs.yaml): the same decisions that the hook makes, in the same words. */ -}}
+The flags of a gate that is written out (jobs/cronjobs.yaml). They are the same flags that the webhook injects. */ -}}
 
-{{- /* Kubelet expands $(NAME) in commands, and takes $$ for $: a text that is none of ours has to survive that. */ -}}
+{{- /* The kubelet expands $(NAME) in commands and replaces $$ by $. Text from values must stay unchanged. */ -}}
 {{- define "cronlatch.literal" -}}
 {{- replace "$" "$$" . -}}
 {{- end -}}
@@ -24,7 +24,7 @@ _cluster/{{ $lock }}
       "credentials-dir" "/var/run/secrets/cronlatch"
       "outcome-file" "/dev/termination-log" -}}
 {{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey (.job.options | default dict) "on-busy")) -}}
-{{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the run before is being ended while this one starts, and a skip would leave neither: write options.on-busy: wait, and options.wait-timeout" .name) -}}
+{{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the previous run is terminated while this run starts, and a skip would leave no run. Set options.on-busy: wait, and options.wait-timeout" .name) -}}
 {{- end -}}
 {{- range $key, $value := merge (dict) (.job.options | default dict) .root.Values.defaults -}}
 {{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
@@ -38,7 +38,7 @@ _cluster/{{ $lock }}
 - --holder={{ .namespace }}/$(CRONLATCH_POD)
 - --attempt-group=$(CRONLATCH_JOB_UID)
 {{- if .job.oncePerSchedule }}
-# The CronJob controller names a Job after its scheduled minute, in every cluster alike.
+# The CronJob controller derives a Job's name from its scheduled minute. The name is the same in every cluster.
 - --once-per={{ .namespace }}/$(CRONLATCH_JOB_NAME)
 {{- end }}
 - --

@@ -1,7 +1,8 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-Objects of other projects: rendered where their kind is known, or as renderMode says. */ -}}
+Objects of other projects are rendered if the cluster has their kind, or according to renderMode. */ -}}
 
-{{- /* dict: root, key (of the values), kind, group; optional of (the values, where they lie deeper). Text: yes; "": no. */ -}}
+{{- /* dict: root, key (of the values), kind, group; optional of (the values, if they are nested deeper). Returns "yes"
+or "". */ -}}
 {{- define "cronlatch.renders" -}}
 {{- $m := .of | default (index .root.Values .key) -}}
 {{- $known := .root.Capabilities.APIVersions.Has (printf "%s/%s" .group .kind) -}}

@@ -1,11 +1,11 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-Names, labels and the metadata block of every object: nobody writes a label twice. */ -}}
+Names, labels and the metadata block of every object. */ -}}
 
 {{- define "cronlatch.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{- /* Short enough for every suffix that is put behind it. */ -}}
+{{- /* Truncated so that the name with the longest suffix is valid. */ -}}
 {{- define "cronlatch.fullname" -}}
 {{- $name := include "cronlatch.name" . -}}
 {{- if .Values.fullnameOverride -}}

@@ -1,5 +1,5 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-What a person reads after an install: the next step, and what looks dangerous. */ -}}
+NOTES.txt: the next steps after an install, and warnings about dangerous values. */ -}}
 
 {{- define "cronlatch.notes" -}}
 {{- $v := .Values -}}
@@ -7,7 +7,7 @@ What a person reads after an install: the next step, and what looks dangerous. *
 {{- if $v.operator.enabled -}}
 cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespace }}.
 
-1. Give each namespace with gated CronJobs the store's credentials{{ if $v.copier.source }} (copied to: {{ join ", " $v.copier.namespaces }}){{ end }}:
+1. Create the Secret with the store's credentials in each namespace with gated CronJobs{{ if $v.copier.source }} (copied to: {{ join ", " $v.copier.namespaces }}){{ end }}:
 
      kubectl -n NAMESPACE create secret generic {{ $v.store.secretName }} \
        --from-literal=username=... --from-literal=password=... --from-file=ca.crt
@@ -16,14 +16,14 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 
      kubectl -n NAMESPACE annotate cronjob NAME cronlatch.dev/lock=true
 
-3. See it work:
+3. Test the installation:
 
      kubectl -n {{ .Release.Namespace }} rollout status deployment/{{ $fullname }}-operator
 {{- if and $v.webhook.enabled $v.helmTest.enabled }}
      helm -n {{ .Release.Namespace }} test {{ .Release.Name }}
 {{- end }}
 
-4. Watch it:
+4. Monitor it:
 {{ if $v.dashboards.enabled }}
      dashboards "Cronlatch / Overview" and "Cronlatch / Operator"{{ with $v.dashboards.folder }}, folder {{ . }}{{ end }}
 {{- else }}
@@ -31,34 +31,35 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 {{- end }}
 {{- if $v.policies.enabled }}
 
-5. Before you uninstall it, list the CronJobs that still ask for a lock:
+5. Before an uninstall, list the CronJobs that still request a lock:
 
      kubectl cronlatch uninstall-check
 
-   `helm uninstall` keeps the policies {{ $fullname }}-mirrored-cronjobs and {{ $fullname }}-gated-jobs: Jobs of those CronJobs are refused and do not run
-   without a lock. An install with the same release name and namespace takes the policies over; `kubectl cronlatch uninstall-check --remove` deletes them.
+   `helm uninstall` keeps the policies {{ $fullname }}-mirrored-cronjobs and {{ $fullname }}-gated-jobs: Jobs of those CronJobs are refused
+   and do not run without a lock. An install with the same release name and namespace adopts the policies.
+   `kubectl cronlatch uninstall-check --remove` deletes them.
 {{- end }}
 {{- with include "cronlatch.selectNotes" . }}
 
-{{ ternary "6" "5" $v.policies.enabled }}. CronJobs that `select` chooses:
+{{ ternary "6" "5" $v.policies.enabled }}. CronJobs that `select` selects:
 {{ . }}
 {{- end }}
 {{- else -}}
-cronlatch {{ .Chart.AppVersion }}: {{ len $v.cronJobs }} gated CronJobs, no operator and no webhook. Annotations do nothing in this cluster.
+cronlatch {{ .Chart.AppVersion }}: {{ len $v.cronJobs }} gated CronJobs, no operator and no webhook. Annotations have no effect in this cluster.
 
 Each namespace needs the Secret {{ $v.store.secretName }} (username, password, ca.crt, tls.crt, tls.key; each optional).
 {{- end }}
 {{- $hazards := include "cronlatch.hazards" . }}
 {{- if $hazards }}
 
-Look at this:
+Warnings:
 {{ $hazards }}
 {{- end }}
 
-All annotations, and what happens when: docs/kubernetes.md
+All annotations and their effects: docs/kubernetes.md
 {{- end -}}
 
-{{- /* What holds for CronJobs that `select` chooses, while the policies deny. */ -}}
+{{- /* What the policies refuse for CronJobs that `select` selects, when their action is Deny. */ -}}
 {{- define "cronlatch.selectNotes" -}}
 {{- $byName := list -}}
 {{- $byLabels := list -}}
@@ -73,13 +74,13 @@ All annotations, and what happens when: docs/kubernetes.md
 {{- end -}}
 {{- if and .Values.policies.enabled (has "Deny" .Values.policies.validationActions) -}}
 {{- with $byName }}
-     by namespace and name ({{ join ", " . }}): the API server refuses such a CronJob while the rule's annotations are not in its
-     Job template, and each of its Jobs that is not gated, also while no operator answers
+     by namespace and name ({{ join ", " . }}): the API server refuses such a CronJob while its Job template lacks the
+     rule's annotations. It refuses each of its Jobs that is not gated, also while no operator answers
 {{- end }}
 {{- with $byLabels }}
-     by labels ({{ join ", " . }}): the API server refuses a new or changed CronJob while the rule's annotations are not in its Job
-     template. A Job does not carry the labels of its CronJob: Jobs of a CronJob that existed before the rule run ungated until the
-     operator has annotated it (Event Mirrored; cronlatch_gated_cronjobs{state="pending"} is 0)
+     by labels ({{ join ", " . }}): the API server refuses a new or changed CronJob while its Job template lacks the
+     rule's annotations. A Job does not have the labels of its CronJob: Jobs of a CronJob that existed before the rule
+     run ungated until the operator has annotated it (Event Mirrored; cronlatch_gated_cronjobs{state="pending"} is 0)
 {{- end }}
 {{- end -}}
 {{- end -}}

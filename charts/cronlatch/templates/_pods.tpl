@@ -1,5 +1,6 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-What pods of ours share: the image, and a security context that Pod Security's level `restricted` admits. */ -}}
+Common parts of the chart's pods: the image, and a security context that Pod Security's level `restricted` admits.
+*/ -}}
 
 {{- define "cronlatch.image" -}}
 {{- $i := .Values.image -}}

@@ -1,5 +1,6 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-The operator's configuration file. Texts are quoted: YAML must not take a name like `on` or `0123` for something else. */ -}}
+The operator's configuration file. Strings are quoted, because YAML reads a name like `on` or `0123` as another type.
+*/ -}}
 
 {{- define "cronlatch.settings" -}}
 {{- $v := .Values -}}

@@ -1,5 +1,5 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-What the store's URL tells: scheme://[user@]host[:port][/db]. */ -}}
+Parts of the store's URL: scheme://[user@]host[:port][/db]. */ -}}
 
 {{- define "cronlatch.storeAuthority" -}}
 {{- regexReplaceAll "^[a-z+]+://([^@/]*@)?([^/?]*).*$" .Values.store.url "${2}" -}}

@@ -32,7 +32,7 @@ RunEvent event_of(const GatedRun& run, Kind kind) {
   const std::string sentence = sentence_of(run, kind);
   switch (kind) {
     case Kind::ran:
-      if (run.reason == Reason::ungated) return {"Ungated", kWarning, sentence};
+      if (run.reason == Reason::ungated) return {"RanWithoutLock", kWarning, sentence};
       return {"Acquired", kNormal, sentence};
     case Kind::skipped:
       return {"Skipped", kNormal, sentence};
@@ -103,7 +103,7 @@ std::vector<Decision> decide_run(const GatedRun& run, const kube::ObjectRef& cro
         decisions.push_back(kube::Event{.regarding = object,
                                         .related = run.pod,
                                         .identity = run.pod.uid,
-                                        .tone = event.type,
+                                        .type = event.type,
                                         .reason = event.reason,
                                         .action = "Run",
                                         .note = "pod " + run.pod.name + ": " + event.note});

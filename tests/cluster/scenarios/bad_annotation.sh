@@ -23,7 +23,7 @@ several() {
   manifest CronJob two lock=true -- true |
     sed 's/containers: \[{name: main/containers: [{name: side, image: x}, {name: main/' | k apply -f -
 }
-check "several containers without a choice are refused" refused_with "nothing says which one to gate" several
+check "several containers without a choice are refused" refused_with "no annotation names the one to gate" several
 no_command() { cronjob bare lock=true --; }
 check "a container without a command and an image of an unlisted registry is refused, and the message shows a way out" \
   refused_with cronlatch.dev/command no_command

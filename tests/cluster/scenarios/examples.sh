@@ -13,7 +13,7 @@ first_word() {
 }
 is_gated() { [ "$(first_word "$@")" = /cronlatch-bin/cronlatch ]; }
 is_plain() { [ "$(first_word "$@")" = sh ]; }
-not_for_this_namespace() { applied "$1" | grep -F 'may not take locks of the whole cluster'; }
+not_for_this_namespace() { applied "$1" | grep -F 'may not use locks with cluster scope'; }
 
 for example in "$ROOT"/manifests/examples/*.yaml; do
   file=$(basename -- "$example" .yaml)

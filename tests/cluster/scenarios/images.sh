@@ -16,7 +16,7 @@ int main(void) {
 make_alpine_like() {
   local folder loader
   folder=$(new_root)
-  people "$folder"
+  add_users "$folder"
   install -D /bin/busybox "$folder/bin/busybox"
   ln -s busybox "$folder/bin/sh"
   musl-gcc -x c -O1 -s -o "$folder/program" - <<<"$PROGRAM"
@@ -29,7 +29,7 @@ file_interpreter() { readelf -l "$1" | sed -n 's/.*interpreter: \(.*\)]/\1/p'; }
 make_distroless_like() {
   local folder
   folder=$(new_root)
-  people "$folder"
+  add_users "$folder"
   gcc -x c -O1 -s -o "$folder/program" - <<<"$PROGRAM"
   copy_libraries "$folder" "$folder/program"
   pack distroless-like "$folder" '{"User":"65532:65532"}'

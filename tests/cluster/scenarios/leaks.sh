@@ -41,10 +41,10 @@ needs "so does one of a CronJob that is selected" holds c-selected
 check "a Job is annotated while it runs" k annotate job a-late cronlatch.dev/lock=late
 
 check "hooks, policies and operator are switched on again" upgrade --set-json "select=$SELECT"
-becomes "the annotated Job is reported" event Ungated Job/b-annotated 'it asks for a lock, but it runs without: container "main" is not gated'
-becomes "so is the selected one" event Ungated Job/c-selected "its CronJob etcd-main asks for a lock"
+becomes "the annotated Job is reported" event AdmissionBypassed Job/b-annotated 'the Job requests a lock, but the Job runs without one: container "main" is not gated'
+becomes "so is the selected one" event AdmissionBypassed Job/c-selected "its CronJob etcd-main requests a lock"
 leaks() {
-  k get events.v1.events.k8s.io -o 'jsonpath={range .items[?(@.reason=="Ungated")]}{.regarding.name}{"\n"}{end}'
+  k get events.v1.events.k8s.io -o 'jsonpath={range .items[?(@.reason=="AdmissionBypassed")]}{.regarding.name}{"\n"}{end}'
 }
 # The leader judges them in the order of their names.
 check "the one that was annotated while it ran is not" lacks a-late leaks

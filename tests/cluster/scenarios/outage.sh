@@ -20,8 +20,8 @@ start_job other plain
 becomes "a Job without annotation runs" complete plain
 job by-hand -- "echo ran"
 becomes "so does a Job made by hand" complete by-hand
-check "a new annotation is refused, too: nobody could mirror it" \
-  refused_with "not repeated in spec.jobTemplate.metadata.annotations" k annotate cronjob other cronlatch.dev/lock=true
+check "a new annotation is refused, too, because no operator can copy it" \
+  refused_with "missing or different in spec.jobTemplate.metadata.annotations" k annotate cronjob other cronlatch.dev/lock=true
 check "a CronJob without annotation can be changed" k annotate cronjob other example.com/a=b
 
 check "the operator is scaled up again" scale 2

@@ -4,12 +4,10 @@
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
-WORK=$(mktemp -d)
-trap 'rm -rf -- "$WORK"; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
+trap 'kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
-# The released program under the name that kubectl looks for. It calls kubectl itself, and finds the cluster as kubectl does.
-ln -s "$ROOT/build/release/cronlatch" "$WORK/kubectl-cronlatch"
-ask() { in_cluster env KUBECONFIG="$ADMIN" PATH="$WORK:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
+# kubectl finds the plugin in PATH by its name; the plugin runs kubectl.
+ask() { in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
 answer_has() {  # answer_has TEXT ARGUMENT...: its answer, on either stream, holds the text
   local text=$1 seen
   shift
@@ -31,7 +29,7 @@ cronjob plain -- "echo plain"
 check "gated CronJobs are listed" answer_has shared ls
 check "others are not" lacks plain ask ls
 check "one that was never due says so" cause_is first not_due
-check "one without a lock says so" answer_has "asks for no lock" why plain
+check "one without a lock says so" answer_has "requests no lock" why plain
 
 start_job first holder
 needs "the first holds the lock" holds holder
@@ -46,7 +44,7 @@ check "describe shows its run" answer_has "skipped (held)" describe second
 check "without the page pods say who runs" answer_has "no live lock state" ls --status none
 
 check "a release without --force does nothing, and says whom it would stop" refused_with "$(pod_of holder)" ask release first
-check "a dry run is accepted by the API server" answer_has "would accept it" release first --dry-run
+check "a dry run is accepted by the API server" answer_has "the API server accepts the Job" release first --dry-run
 check "the holder still runs" unfinished holder
 check "a release with --force" answer_has "revoked the lease of $NS/$(pod_of holder)" release first --force
 becomes "the holder's command was stopped" failed holder

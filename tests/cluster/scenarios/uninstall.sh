@@ -17,7 +17,7 @@ check "helm uninstall succeeds while a CronJob is annotated" uninstall
 [ $FAILED -eq 0 ] || { kubectl -n cronlatch get all && helm history cronlatch --namespace cronlatch && upgrade_to debug; }
 needs "the policies are all that is left" only_policies_left
 check "a Job of the CronJob is refused" refused report
-check "so is a Job made by hand" refused_with "asks for a lock" job by-hand lock=other -- "echo never"
+check "so is a Job made by hand" refused_with "requests a lock" job by-hand lock=other -- "echo never"
 check "the check names the CronJob, and what refuses its Jobs" check_has 1 "refused by policy cronlatch-gated-jobs"
 check "it deletes no policy while a CronJob asks for a lock" check_has 1 "nothing was deleted" --remove
 check "the policies are still there" only_policies_left
@@ -38,7 +38,7 @@ needs "the policies are left" only_policies_left
 check "the printed command removes the annotations without the operator" run_printed_command report
 check "its Jobs run without a lock, as the user asked" ungated report
 becomes "the check is clean, and says how to delete the policies" check_has 0 "uninstall-check --remove"
-check "it deletes them" check_has 0 "nothing of cronlatch is left" --remove
+check "it deletes them" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 becomes "nothing is left" nothing_left
 
 becomes "a CronJob can be annotated while nothing is installed" cronjob early lock=true -- "echo ran"
@@ -53,7 +53,7 @@ check "the check deletes no policy of an installed release" check_has 1 "nothing
 check "the printed command removes the annotations with the operator" run_printed_command early
 becomes "the check is clean, and says how to uninstall" check_has 0 "helm uninstall cronlatch -n cronlatch"
 check "helm uninstall succeeds" uninstall
-check "the policies are deleted" check_has 0 "nothing of cronlatch is left" --remove
+check "the policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 becomes "nothing is left again" nothing_left
 check "the chart installs again" install_chart
 check "an upgrade works again" upgrade_to debug

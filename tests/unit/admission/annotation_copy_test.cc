@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the golden cases do not say: the reconciler's view of a mirror.
+// The use by the reconciler; tests/golden has the use by the admission hook.
 #include "admission/annotation_copy.h"
 
 #include <gtest/gtest.h>
@@ -25,21 +25,24 @@ Json cronjob(const Texts& own, const Texts& of_template) {
 const Texts kLock = {{"cronlatch.dev/lock", "true"}};
 const Texts kCopied = {{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/mirrored", "lock"}};
 
-TEST(AnnotationCopy, TellsWhatIsWantedAndWhatIsMissing) {
-  const Result<AnnotationCopy> fresh = annotation_copy(cronjob(kLock, {}), nullptr, platform());
+TEST(AnnotationCopy, ListsTheWantedAndTheMissingAnnotations) {
+  const Result<AnnotationCopy> fresh =
+      plan_annotation_copy(cronjob(kLock, {}), nullptr, platform());
   ASSERT_TRUE(fresh.ok());
   EXPECT_TRUE(fresh->gated);
   EXPECT_EQ(fresh->wanted, kCopied);
   EXPECT_EQ(fresh->set, kCopied);
-  EXPECT_FALSE(fresh->in_order());
+  EXPECT_FALSE(fresh->is_up_to_date());
 
-  const Result<AnnotationCopy> done = annotation_copy(cronjob(kLock, kCopied), nullptr, platform());
+  const Result<AnnotationCopy> done =
+      plan_annotation_copy(cronjob(kLock, kCopied), nullptr, platform());
   EXPECT_EQ(done->wanted, kCopied);
-  EXPECT_TRUE(done->in_order());
+  EXPECT_TRUE(done->is_up_to_date());
 }
 
-TEST(AnnotationCopy, PrunesAfterAnOutageByItsOwnMark) {
-  const Result<AnnotationCopy> late = annotation_copy(cronjob({}, kCopied), nullptr, platform());
+TEST(AnnotationCopy, RemovesCopiesWithoutASourceByTheirList) {
+  const Result<AnnotationCopy> late =
+      plan_annotation_copy(cronjob({}, kCopied), nullptr, platform());
   ASSERT_TRUE(late.ok());
   EXPECT_FALSE(late->gated);
   EXPECT_TRUE(late->wanted.empty());
@@ -47,23 +50,24 @@ TEST(AnnotationCopy, PrunesAfterAnOutageByItsOwnMark) {
             (std::vector<std::string>{"cronlatch.dev/lock", "cronlatch.dev/mirrored"}));
 }
 
-TEST(AnnotationCopy, NeverTouchesWhatTheUserWrote) {
-  const Result<AnnotationCopy> native = annotation_copy(cronjob({}, kLock), nullptr, platform());
+TEST(AnnotationCopy, KeepsAnnotationsThatTheUserWrote) {
+  const Result<AnnotationCopy> native =
+      plan_annotation_copy(cronjob({}, kLock), nullptr, platform());
   ASSERT_TRUE(native.ok());
   EXPECT_TRUE(native->gated);
   EXPECT_TRUE(native->wanted.empty());
-  EXPECT_TRUE(native->in_order());
+  EXPECT_TRUE(native->is_up_to_date());
 }
 
-TEST(AnnotationCopy, TakesAnEditedCopyForTheUsers) {
+TEST(AnnotationCopy, AnEditedCopyBelongsToTheUser) {
   Json before = cronjob(kLock, kCopied);
   before["spec"]["concurrencyPolicy"] = "Replace";
-  Texts copies = annotation_copy(before, nullptr, platform())->wanted;
+  Texts copies = plan_annotation_copy(before, nullptr, platform())->wanted;
   before["spec"]["jobTemplate"]["metadata"]["annotations"] = copies;
   Json after = before;
   after["spec"]["jobTemplate"]["metadata"]["annotations"]["cronlatch.dev/on-busy"] = "fail";
 
-  const Result<AnnotationCopy> edited = annotation_copy(after, &before, platform());
+  const Result<AnnotationCopy> edited = plan_annotation_copy(after, &before, platform());
 
   ASSERT_TRUE(edited.ok()) << edited.error().message;
   EXPECT_EQ(edited->set.count("cronlatch.dev/on-busy"), 0U);
@@ -71,10 +75,10 @@ TEST(AnnotationCopy, TakesAnEditedCopyForTheUsers) {
   EXPECT_EQ(edited->remove, std::vector<std::string>{"cronlatch.dev/wait-timeout"});
 }
 
-TEST(AnnotationCopy, SaysEverythingThatIsWrong) {
+TEST(AnnotationCopy, ReportsEveryError) {
   const Result<AnnotationCopy> wrong =
-      annotation_copy(cronjob({{"cronlatch.dev/lock", "yes"}, {"cronlatch.dev/ttl", "5"}}, {}),
-                      nullptr, platform());
+      plan_annotation_copy(cronjob({{"cronlatch.dev/lock", "yes"}, {"cronlatch.dev/ttl", "5"}}, {}),
+                           nullptr, platform());
   ASSERT_FALSE(wrong.ok());
   EXPECT_NE(wrong.error().message.find("metadata.annotations[cronlatch.dev/lock]"),
             std::string::npos);

@@ -17,9 +17,9 @@ Settings platform() {
   return settings;
 }
 
-// What is wrong with one annotation, "" when nothing is.
-std::string trouble(const std::string& key, const std::string& value,
-                    const Settings& settings = platform()) {
+// The error of one annotation; "": none.
+std::string error_of(const std::string& key, const std::string& value,
+                     const Settings& settings = platform()) {
   Findings findings;
   const Annotations annotations = {{"lock", {"x", "here[lock]"}}, {key, {value, "here"}}};
   (void)read_lock_request(annotations, settings, "demo", findings);
@@ -40,7 +40,7 @@ TEST(Annotations, EachExampleIsAccepted) {
     const std::string example = example_of(key);
     EXPECT_TRUE(example.starts_with("cronlatch.dev/" + std::string(key) + ": ")) << example;
     if (key == "lock") continue;
-    EXPECT_EQ(trouble(std::string(key), value_in(example)), "") << example;
+    EXPECT_EQ(error_of(std::string(key), value_in(example)), "") << example;
   }
 }
 
@@ -48,18 +48,18 @@ TEST(Annotations, NoneChangesTheStoreOrItsChecks) {
   for (const Option& option : option_table()) {
     if (option.scope != Scope::store && option.scope != Scope::flag_only) continue;
     EXPECT_FALSE(is_annotation(option.key)) << option.key;
-    EXPECT_NE(trouble(std::string(option.key), "x"), "") << option.key;
+    EXPECT_NE(error_of(std::string(option.key), "x"), "") << option.key;
   }
 }
 
-TEST(Annotations, NameTheNearestOfAnUnknownKey) {
-  EXPECT_EQ(trouble("on-bsuy", "wait"),
-            "here: there is no such annotation; did you mean cronlatch.dev/on-busy: \"skip\"?");
-  EXPECT_EQ(trouble("store-secrets", "x").substr(0, 76),
-            "here: there is no such annotation; did you mean cronlatch.dev/store-secret: ");
+TEST(Annotations, AnUnknownKeyNamesTheNearestOne) {
+  EXPECT_EQ(error_of("on-bsuy", "wait"),
+            "here: unknown annotation; did you mean cronlatch.dev/on-busy: \"skip\"?");
+  EXPECT_EQ(error_of("store-secrets", "x").substr(0, 67),
+            "here: unknown annotation; did you mean cronlatch.dev/store-secret: ");
 }
 
-TEST(Annotations, AreFoundWhereTheyStand) {
+TEST(Annotations, AreReadWithTheirPath) {
   Findings findings;
   const Json object = {{"metadata",
                         {{"annotations",
@@ -74,7 +74,7 @@ TEST(Annotations, AreFoundWhereTheyStand) {
   EXPECT_TRUE(findings.empty());
 }
 
-TEST(Annotations, OfTwoPlacesMustAgree) {
+TEST(Annotations, OfTwoPlacesMustBeEqual) {
   Findings findings;
   Annotations all = {{"ttl", {"5m", "here"}}};
   merge(all, {{"ttl", {"5m", "there"}}, {"lock", {"true", "there"}}}, findings);
@@ -82,17 +82,17 @@ TEST(Annotations, OfTwoPlacesMustAgree) {
   EXPECT_EQ(all.size(), 2U);
   merge(all, {{"ttl", {"6m", "elsewhere"}}}, findings);
   EXPECT_EQ(findings.error().message,
-            "elsewhere: \"6m\", but here says \"5m\"; leave one of the two out");
+            "elsewhere: \"6m\" differs from \"5m\" in here; remove one of the two");
 }
 
-TEST(Selection, ChoosesByNamespaceNameAndLabels) {
+TEST(Selection, MatchesNamespaceNameAndLabels) {
   Settings settings = platform();
   settings.select = {{"demo", "night*", {{"team", "a"}}, {{"lock", "true"}}}};
   const auto chosen = [&](const char* space, const char* name, const char* team) {
     Findings findings;
     const Json cronjob = {
         {"metadata", {{"namespace", space}, {"name", name}, {"labels", {{"team", team}}}}}};
-    return selected(settings, cronjob, findings).count("lock") == 1;
+    return selected_annotations(settings, cronjob, findings).count("lock") == 1;
   };
   EXPECT_TRUE(chosen("demo", "nightly", "a"));
   EXPECT_TRUE(chosen("demo", "night", "a"));
@@ -101,19 +101,19 @@ TEST(Selection, ChoosesByNamespaceNameAndLabels) {
   EXPECT_FALSE(chosen("demo", "nightly", "b"));
 }
 
-TEST(Selection, ChoosesByTheNameThatTheServerWillMakeOfGenerateName) {
+TEST(Selection, MatchesTheNameThatTheServerGenerates) {
   Settings settings = platform();
   settings.select = {{"demo", "night-?????", {}, {{"lock", "true"}}}};
   const auto chosen = [&](const char* prefix) {
     Findings findings;
     const Json cronjob = {{"metadata", {{"namespace", "demo"}, {"generateName", prefix}}}};
-    return selected(settings, cronjob, findings).count("lock") == 1;
+    return selected_annotations(settings, cronjob, findings).count("lock") == 1;
   };
   EXPECT_TRUE(chosen("night-"));
   EXPECT_FALSE(chosen("day-"));
 }
 
-TEST(LockRequest, TakeNoOtherWordForYesOrNo) {
+TEST(LockRequest, RefusesOtherWordsForTrueAndFalse) {
   const auto lock = [](const std::string& value) {
     Findings findings;
     (void)read_lock_request({{"lock", {value, "here"}}}, platform(), "demo", findings);
@@ -125,7 +125,7 @@ TEST(LockRequest, TakeNoOtherWordForYesOrNo) {
     EXPECT_TRUE(lock(name)) << name;
 }
 
-TEST(LockRequest, NameLocksInsideOfTheirNamespace) {
+TEST(LockRequest, NamesTheLockInItsNamespace) {
   LockRequest request;
   EXPECT_EQ(full_lock_name(request, "demo", "nightly").value(), "demo/nightly");
   request.lock = "reports";
@@ -136,7 +136,7 @@ TEST(LockRequest, NameLocksInsideOfTheirNamespace) {
   EXPECT_FALSE(full_lock_name(request, "demo", "nightly").ok());
 }
 
-TEST(LockRequest, LayAnnotationsOnThePlatformsDefaults) {
+TEST(LockRequest, AnnotationsTakePrecedenceOverDefaults) {
   Settings settings = platform();
   settings.defaults = {{"ttl", "3m"}, {"on-busy", "wait"}, {"key-prefix", "prod:"}};
   Findings findings;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever an image and a container say, the command behind the wrapper is the one that Kubernetes
-// would have run without us.
+// For every combination of ENTRYPOINT, CMD, command and args, the wrapper runs the command that
+// Kubernetes runs without it.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <span>
 
-#include "admission/image_needed.h"
 #include "admission/review.h"
 #include "config/architecture.h"
 #include "config/flags.h"
@@ -18,7 +17,7 @@ namespace {
 using kube::Json;
 using Words = std::vector<std::string>;
 
-// What the kubelet makes of `command` and `args`: $(NAME) of a variable that there is, $$.
+// As the kubelet expands `command` and `args`: $(NAME) of an existing variable, and $$.
 std::string expanded(const std::string& word) {
   std::string out;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -39,9 +38,9 @@ struct Container {
   Words command, args;
 };
 
-// The rule of container runtimes (CRI), after the kubelet: `command` takes ENTRYPOINT's and CMD's
-// place, `args` CMD's; an ENTRYPOINT of one empty word is none.
-Words run_by_kubernetes(const Container& container, const image::Startup& image) {
+// The rule of the kubelet and container runtimes: `command` replaces ENTRYPOINT and CMD, `args`
+// replaces CMD; an ENTRYPOINT of one empty word is none.
+Words run_by_kubernetes(const Container& container, const image::ImageCommand& image) {
   Words argv, args;
   for (const std::string& word : container.command) argv.push_back(expanded(word));
   for (const std::string& word : container.args) args.push_back(expanded(word));
@@ -55,14 +54,14 @@ Words run_by_kubernetes(const Container& container, const image::Startup& image)
 
 class Image final : public EntrypointSource {
  public:
-  explicit Image(const image::Startup& startup)
+  explicit Image(const image::ImageCommand& startup)
       : by_arch_{{"amd64", startup}, {"arm64", startup}} {}
-  Image(image::Startup amd64, image::Startup arm64)
+  Image(image::ImageCommand amd64, image::ImageCommand arm64)
       : by_arch_{{"amd64", std::move(amd64)}, {"arm64", std::move(arm64)}} {}
-  EntrypointAnswer find(const ImageUse&) const override { return entrypoint_of(by_arch_); }
+  EntrypointResult find(const EntrypointQuery&) const override { return entrypoint_of(by_arch_); }
 
  private:
-  const std::map<std::string, image::Startup> by_arch_;
+  const std::map<std::string, image::ImageCommand> by_arch_;
 };
 
 Settings platform() {
@@ -91,7 +90,7 @@ Gated gated(const Json& object, const EntrypointSource& images, const Settings& 
   const Json review = {
       {"request",
        {{"uid", "u"}, {"operation", "CREATE"}, {"namespace", "demo"}, {"object", object}}}};
-  const Reviewed reviewed = review_job(kube::to_text(review), settings, images);
+  const ReviewResponse reviewed = review_job(kube::to_text(review), settings, images);
   Gated out{std::string(reviewed.result), object, Json::parse(reviewed.body)["response"]};
   if (out.response.contains("patch"))
     out.object = object.patch(Json::parse(from_base64(out.response["patch"].get<std::string>())));
@@ -103,8 +102,8 @@ Container container_of(const Json& object) {
   return {one.value("command", Words{}), one.value("args", Words{})};
 }
 
-// What the wrapper runs in a gated container on an architecture, by the wrapper's own reading.
-Words behind_the_wrapper(const Container& container, std::string_view architecture = "amd64") {
+// The command that the wrapper runs on an architecture, parsed with the wrapper's own code.
+Words wrapped_command(const Container& container, std::string_view architecture = "amd64") {
   const Words argv = run_by_kubernetes(container, {});
   EXPECT_EQ(argv.front(), "/cronlatch-bin/cronlatch");
   EXPECT_EQ(argv[1], "run");
@@ -124,7 +123,7 @@ const Words kArgs[] = {{}, {"a"}, {"$(HOME)", "$$x"}};
 
 std::string shown(const Words& words) { return Json(words).dump(); }
 
-TEST(ImageCommand, IsWhatKubernetesWouldRun) {
+TEST(ImageCommand, IsTheOneThatKubernetesRuns) {
   int cases = 0;
   for (const Words& entrypoint : kEntrypoints)
     for (const Words& cmd : kCmds)
@@ -132,7 +131,7 @@ TEST(ImageCommand, IsWhatKubernetesWouldRun) {
         for (const Words& args : kArgs) {
           const std::string what = shown(entrypoint) + shown(cmd) + shown(command) + shown(args);
           const Words wanted = run_by_kubernetes({command, args}, {entrypoint, cmd});
-          // The reader of a config has taken the empty word away.
+          // parse_config() has removed the empty word.
           const Image image({entrypoint == Words{""} ? Words{} : entrypoint, cmd});
           const Gated once = gated(job({command, args}), image, platform());
           ++cases;
@@ -141,18 +140,20 @@ TEST(ImageCommand, IsWhatKubernetesWouldRun) {
             continue;
           }
           EXPECT_EQ(once.result, "mutated") << what << once.response.dump();
-          EXPECT_EQ(behind_the_wrapper(container_of(once.object)), wanted) << what;
+          EXPECT_EQ(wrapped_command(container_of(once.object)), wanted) << what;
         }
   EXPECT_EQ(cases, 135);
 }
 
-class Nobody final : public EntrypointSource {
+class UnknownImage final : public EntrypointSource {
  public:
-  EntrypointAnswer find(const ImageUse&) const override { return NotKnown{"nobody knows"}; }
+  EntrypointResult find(const EntrypointQuery&) const override {
+    return UnknownEntrypoint{"there is no source"};
+  }
 };
 
-TEST(ImageCommand, IsThatOfEachArchitectureWhereTheyDiffer) {
-  const image::Startup other{{"/other", "$(HOME)"}, {"d"}};
+TEST(ImageCommand, IsThatOfEachArchitectureIfTheyDiffer) {
+  const image::ImageCommand other{{"/other", "$(HOME)"}, {"d"}};
   for (const Words& entrypoint : kEntrypoints)
     for (const Words& cmd : kCmds)
       for (const Words& args : kArgs) {
@@ -165,30 +166,30 @@ TEST(ImageCommand, IsThatOfEachArchitectureWhereTheyDiffer) {
           continue;
         }
         ASSERT_EQ(once.result, "mutated") << what << once.response.dump();
-        EXPECT_EQ(behind_the_wrapper(container_of(once.object), "amd64"), wanted) << what;
-        EXPECT_EQ(behind_the_wrapper(container_of(once.object), "arm64"),
+        EXPECT_EQ(wrapped_command(container_of(once.object), "amd64"), wanted) << what;
+        EXPECT_EQ(wrapped_command(container_of(once.object), "arm64"),
                   run_by_kubernetes({{}, args}, other))
             << what;
-        EXPECT_EQ(gated(once.object, Nobody(), platform()).result, "skipped") << what;
+        EXPECT_EQ(gated(once.object, UnknownImage(), platform()).result, "skipped") << what;
       }
 }
 
-TEST(ImageCommand, OfAGatedJobIsAskedForNoMore) {
+TEST(ImageCommand, OfAGatedJobNeedsNoSource) {
   for (const Words& entrypoint : kEntrypoints)
     for (const Words& args : kArgs) {
       const Image image({entrypoint == Words{""} ? Words{} : entrypoint, {"c"}});
       const Gated once = gated(job({{}, args}), image, platform());
 
-      const Gated twice = gated(once.object, Nobody(), platform());
+      const Gated twice = gated(once.object, UnknownImage(), platform());
 
       EXPECT_EQ(twice.result, "skipped") << twice.response.dump();
     }
 }
 
-TEST(ImageCommand, IsWrittenOnThePodWithItsSource) {
+TEST(ImageCommand, IsRecordedOnThePodWithItsSource) {
   class Registry final : public EntrypointSource {
    public:
-    EntrypointAnswer find(const ImageUse&) const override {
+    EntrypointResult find(const EntrypointQuery&) const override {
       return Entrypoint{{"/e"}, {}, "docker.io/library/pg@sha256:aa", "pg:16@sha256:aa"};
     }
   };
@@ -198,50 +199,6 @@ TEST(ImageCommand, IsWrittenOnThePodWithItsSource) {
   EXPECT_EQ(pod["metadata"]["annotations"]["cronlatch.dev/command-from"],
             "docker.io/library/pg@sha256:aa");
   EXPECT_EQ(pod["spec"]["containers"][0]["image"], "pg:16@sha256:aa");
-}
-
-class Slow final : public EntrypointSource {
- public:
-  EntrypointAnswer find(const ImageUse&) const override {
-    return NotKnown{"registry \"docker.io\": it is down", "", true};
-  }
-};
-
-Json cronjob(const char* mark = "true") {
-  Json it = {{"metadata", {{"name", "nightly"}, {"namespace", "demo"}}},
-             {"spec", {{"schedule", "0 2 * * *"}, {"jobTemplate", job({})}}}};
-  it["spec"]["jobTemplate"]["metadata"] = {{"annotations", {{"cronlatch.dev/lock", mark}}}};
-  return it;
-}
-
-TEST(ImageCommand, ThatIsNotKnownYetRefusesTheJobAndWarnsOfTheCronJob) {
-  const Json review = {
-      {"request",
-       {{"uid", "u"}, {"operation", "CREATE"}, {"namespace", "demo"}, {"object", cronjob()}}}};
-  const Json applied =
-      Json::parse(review_cronjob(kube::to_text(review), platform(), Slow()).body)["response"];
-  const Gated started = gated(job({}), Slow(), platform());
-
-  EXPECT_EQ(applied["allowed"], true) << applied.dump();
-  ASSERT_TRUE(applied.contains("warnings"));
-  EXPECT_NE(applied["warnings"][0].get<std::string>().find("it is down"), std::string::npos);
-  EXPECT_EQ(started.result, "denied");
-  EXPECT_NE(started.response["status"]["message"].get<std::string>().find("it is down"),
-            std::string::npos);
-}
-
-TEST(ImageNeeded, IsThatOfAGatedContainerWithoutCommand) {
-  Json one = cronjob();
-  one["spec"]["jobTemplate"]["spec"]["template"]["spec"]["nodeSelector"] = {{"disk", "ssd"}};
-  const auto needed = image_needed(one, platform());
-  ASSERT_TRUE(needed.has_value());
-  EXPECT_EQ(needed->image, "pg:16");
-  EXPECT_EQ(needed->placement, Json({{"nodeSelector", {{"disk", "ssd"}}}}));
-
-  EXPECT_FALSE(image_needed(cronjob("false"), platform()).has_value());
-  one["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["command"] = {"/k"};
-  EXPECT_FALSE(image_needed(one, platform()).has_value());
-  EXPECT_FALSE(image_needed(Json::object(), platform()).has_value());
 }
 
 }  // namespace

@@ -8,60 +8,60 @@ namespace {
 
 using kube::Json;
 
-// What every edit must hold: the noted patch makes of the old object what the edit made of it.
-void expect_patch_tells_all(const Json& before, const Edit& edit) {
-  EXPECT_EQ(before.patch(edit.operations()), edit.object()) << edit.operations();
+// The patch must change the original object to the edited one.
+void expect_complete(const Json& before, const PatchBuilder& patch) {
+  EXPECT_EQ(before.patch(patch.operations()), patch.object()) << patch.operations();
 }
 
-TEST(Edit, MakesTheObjectsOnTheWay) {
+TEST(PatchBuilder, CreatesMissingParents) {
   const Json before = {{"spec", {{"template", nullptr}}}};
   Json object = before;
-  Edit edit(object);
-  edit.set(json_pointer({"spec", "template", "labels", "a/b~c"}), "x");
-  EXPECT_EQ(edit.object()["spec"]["template"]["labels"]["a/b~c"], "x");
-  EXPECT_EQ(edit.operations().back()["path"], "/spec/template/labels/a~1b~0c");
-  expect_patch_tells_all(before, edit);
+  PatchBuilder patch(object);
+  patch.set(json_pointer({"spec", "template", "labels", "a/b~c"}), "x");
+  EXPECT_EQ(patch.object()["spec"]["template"]["labels"]["a/b~c"], "x");
+  EXPECT_EQ(patch.operations().back()["path"], "/spec/template/labels/a~1b~0c");
+  expect_complete(before, patch);
 }
 
-TEST(Edit, NotesNothingWhereNothingChanges) {
+TEST(PatchBuilder, AddsNoOperationWithoutAChange) {
   Json object = {{"a", {{"b", 1}}}};
-  Edit edit(object);
-  edit.set("/a/b", 1);
-  edit.remove("/a/c");
-  edit.remove("/x/y");
-  EXPECT_EQ(edit.operations(), Json::array());
+  PatchBuilder patch(object);
+  patch.set("/a/b", 1);
+  patch.remove("/a/c");
+  patch.remove("/x/y");
+  EXPECT_EQ(patch.operations(), Json::array());
 }
 
-TEST(Edit, ReplacesRemovesAndInserts) {
+TEST(PatchBuilder, ReplacesRemovesAndInserts) {
   const Json before = {{"list", Json::array({"b", "c"})}, {"gone", 1}, {"old", 1}};
   Json object = before;
-  Edit edit(object);
-  edit.prepend("/list", "a");
-  edit.append("/list", "d");
-  edit.set("/list/1", "B");
-  edit.remove("/list/2");
-  edit.remove("/gone");
-  edit.set("/old", 2);
-  edit.append("/none/yet", "first");
-  EXPECT_EQ(edit.object(), (Json{{"list", Json::array({"a", "B", "d"})},
-                                 {"old", 2},
-                                 {"none", {{"yet", Json::array({"first"})}}}}));
-  expect_patch_tells_all(before, edit);
+  PatchBuilder patch(object);
+  patch.prepend("/list", "a");
+  patch.append("/list", "d");
+  patch.set("/list/1", "B");
+  patch.remove("/list/2");
+  patch.remove("/gone");
+  patch.set("/old", 2);
+  patch.append("/none/yet", "first");
+  EXPECT_EQ(patch.object(), (Json{{"list", Json::array({"a", "B", "d"})},
+                                  {"old", 2},
+                                  {"none", {{"yet", Json::array({"first"})}}}}));
+  expect_complete(before, patch);
 }
 
-TEST(Edit, LeavesAloneWhatIsNoContainer) {
+TEST(PatchBuilder, IgnoresPathsThroughScalars) {
   const Json before = {{"text", "x"}, {"list", Json::array({1})}};
   Json object = before;
-  Edit edit(object);
-  edit.set("/text/a", 1);
-  edit.set("/text/a/b", 1);
-  edit.append("/text", 1);
-  edit.set("/list/7", 1);
-  edit.set("/list/x", 1);
-  EXPECT_EQ(edit.object(), before);
-  EXPECT_EQ(edit.operations(), Json::array());
-  EXPECT_EQ(edit.at("/list/7"), nullptr);
-  EXPECT_EQ(*edit.at("/list/0"), 1);
+  PatchBuilder patch(object);
+  patch.set("/text/a", 1);
+  patch.set("/text/a/b", 1);
+  patch.append("/text", 1);
+  patch.set("/list/7", 1);
+  patch.set("/list/x", 1);
+  EXPECT_EQ(patch.object(), before);
+  EXPECT_EQ(patch.operations(), Json::array());
+  EXPECT_EQ(patch.at("/list/7"), nullptr);
+  EXPECT_EQ(*patch.at("/list/0"), 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The envelope; what is decided inside of it, tests/golden shows.
+// The AdmissionReview around a decision; tests/golden has the decisions.
 #include "admission/review.h"
 
 #include <gtest/gtest.h>
@@ -16,17 +16,17 @@ Settings platform() {
   return settings;
 }
 
-Json response(const Reviewed& reviewed) {
+Json response(const ReviewResponse& reviewed) {
   const Json body = Json::parse(reviewed.body);
   EXPECT_EQ(body["apiVersion"], "admission.k8s.io/v1");
   EXPECT_EQ(body["kind"], "AdmissionReview");
   return body["response"];
 }
 
-TEST(Review, AnswersWhateverComes) {
+TEST(Review, AnswersEveryInput) {
   for (const char* text : {"", "{", "[]", "null", "{}", R"({"request":null})",
                            R"({"request":{"object":"x"}})", R"({"request":{},"request":{}})"}) {
-    const Reviewed reviewed = review_job(text, platform());
+    const ReviewResponse reviewed = review_job(text, platform());
     EXPECT_EQ(reviewed.result, "error") << text;
     EXPECT_EQ(reviewed.resource, "job");
     EXPECT_EQ(response(reviewed)["allowed"], false);
@@ -35,15 +35,15 @@ TEST(Review, AnswersWhateverComes) {
   EXPECT_EQ(review_cronjob("", platform()).resource, "cronjob");
 }
 
-TEST(Review, KeepsTheUidOfWhatItCannotDecide) {
+TEST(Review, KeepsTheUidInAnError) {
   EXPECT_EQ(response(review_job(R"({"request":{"uid":"u-1"}})", platform()))["uid"], "u-1");
-  const Reviewed reviewed =
+  const ReviewResponse reviewed =
       review_job(R"({"request":{"uid":"u-2","operation":"CREATE","object":{}}})", platform());
   EXPECT_EQ(reviewed.result, "skipped");
   EXPECT_EQ(response(reviewed)["uid"], "u-2");
 }
 
-TEST(Review, RefusesOnlyWhoAsksForALockWhileThereIsNoStore) {
+TEST(Review, DeniesOnlyJobsWithALockWithoutAStore) {
   Settings without = platform();
   without.store.clear();
   const auto result = [&](const std::string& lock) {
@@ -58,15 +58,15 @@ TEST(Review, RefusesOnlyWhoAsksForALockWhileThereIsNoStore) {
   EXPECT_EQ(result("false"), "skipped");
 }
 
-TEST(Review, LetsADeletionPass) {
-  const Reviewed reviewed = review_cronjob(
+TEST(Review, AllowsADeletion) {
+  const ReviewResponse reviewed = review_cronjob(
       R"({"request":{"uid":"u","operation":"DELETE","object":null,"oldObject":{}}})", platform());
   EXPECT_EQ(reviewed.result, "skipped");
   EXPECT_EQ(response(reviewed)["allowed"], true);
 }
 
 TEST(Review, TakesTheNamespaceFromTheRequest) {
-  const Reviewed reviewed = review_job(
+  const ReviewResponse reviewed = review_job(
       R"({"request":{"uid":"u","operation":"CREATE","namespace":"demo","dryRun":true,"object":{
            "metadata":{"annotations":{"cronlatch.dev/lock":"x"}},
            "spec":{"template":{"spec":{"containers":[{"name":"a","command":["a"]}]}}}}}})",

@@ -9,7 +9,7 @@
 namespace cronlatch::op {
 namespace {
 
-TEST(SettingsPage, IsCommittedAsItIsRendered) {
+TEST(SettingsPage, IsUpToDate) {
   const Page page = settings_page();
   std::ifstream file(std::string(CRONLATCH_SOURCE_DIR) + "/" + page.path, std::ios::binary);
 

@@ -6,16 +6,16 @@
 namespace cronlatch::op {
 namespace {
 
-constexpr char kLeast[] = "image: cronlatch:1\nstore: rediss://redis:6379\n";
+constexpr char kMinimal[] = "image: cronlatch:1\nstore: rediss://redis:6379\n";
 
-Result<Settings> parse(const std::string& more) { return parse_settings(kLeast + more); }
+Result<Settings> parse(const std::string& more) { return parse_settings(kMinimal + more); }
 
-std::string refusal(const std::string& more) {
+std::string error_of(const std::string& more) {
   const Result<Settings> settings = parse(more);
   return settings.ok() ? "accepted" : settings.error().message;
 }
 
-TEST(Settings, TakeTheirDefaultsFromTheTable) {
+TEST(Settings, HaveTheDefaultsOfTheTable) {
   const Result<Settings> settings = parse("");
   ASSERT_TRUE(settings.ok()) << settings.error().message;
   std::string all;
@@ -51,7 +51,7 @@ TEST(Settings, TakeTheirDefaultsFromTheTable) {
   EXPECT_EQ(spelled->log_level, settings->log_level);
 }
 
-TEST(Settings, AreReadInEveryKind) {
+TEST(Settings, ParseEveryType) {
   const Result<Settings> settings = parse(R"(
 image-pull-secrets: [a, b]
 resources: {requests: {cpu: 1, memory: 16Mi}}
@@ -80,46 +80,47 @@ log-level: debug
   EXPECT_EQ(settings->log_level, Level::debug);
 }
 
-TEST(Settings, NameLineKeyAndFix) {
+TEST(Settings, ErrorsNameLineKeyAndFix) {
   const Result<Settings> settings = parse("plain-adress: x\n");
   ASSERT_FALSE(settings.ok());
   EXPECT_EQ(settings.error(), (Error{Code::usage, "settings:3: unknown key \"plain-adress\"",
                                      "did you mean plain-address?"}));
-  EXPECT_EQ(refusal("name: a\nname: b\n"), "settings:4: the key \"name\" stands in line 3 too");
-  EXPECT_EQ(refusal("log-level: loud\n").substr(0, 22), "settings:3: log-level:");
-  EXPECT_EQ(refusal("name: [a]\n"), "settings:3: name: not one value");
-  EXPECT_EQ(refusal("name:\n"), "settings:3: name: no value");
-  EXPECT_EQ(refusal("patch-cronjobs: yes\n"), "settings:3: patch-cronjobs: neither true nor false");
-  EXPECT_EQ(refusal("plain-address: x\n").substr(0, 26), "settings:3: plain-address:");
-  EXPECT_EQ(parse_settings("[a]").error().message, "settings:1: not a map of settings");
-  EXPECT_EQ(parse_settings("store: redis://x").error().message, "settings:1: image: not given");
-  EXPECT_EQ(refusal("").substr(0, 8), "accepted");
-  EXPECT_TRUE(parse_settings("image: x").ok());  // an operator that is yet to be given its store
+  EXPECT_EQ(error_of("name: a\nname: b\n"), "settings:4: the key \"name\" stands in line 3 too");
+  EXPECT_EQ(error_of("log-level: loud\n").substr(0, 22), "settings:3: log-level:");
+  EXPECT_EQ(error_of("name: [a]\n"), "settings:3: name: the value is not a scalar");
+  EXPECT_EQ(error_of("name:\n"), "settings:3: name: the value is missing");
+  EXPECT_EQ(error_of("patch-cronjobs: yes\n"),
+            "settings:3: patch-cronjobs: \"yes\" is not one of true, false");
+  EXPECT_EQ(error_of("plain-address: x\n").substr(0, 26), "settings:3: plain-address:");
+  EXPECT_EQ(parse_settings("[a]").error().message, "settings:1: the settings are not a map");
+  EXPECT_EQ(parse_settings("store: redis://x").error().message,
+            "settings:1: image: the setting is missing");
+  EXPECT_EQ(error_of("").substr(0, 8), "accepted");
+  EXPECT_TRUE(parse_settings("image: x").ok());  // the store may be set later
 }
 
-TEST(Settings, LetDefaultsDecideOnlyWhatIsForAll) {
+TEST(Settings, DefaultsAllowOnlyOptionsForAllRuns) {
   for (const char* key : {"lock", "job", "store", "once-per", "attempt-group", "holder",
                           "credentials-dir", "password-file", "tls-ca", "tls-key", "outcome-file",
                           "metrics-file", "config", "isolated", "exit-skipped"})
-    EXPECT_NE(refusal("defaults: {" + std::string(key) + ": x}\n"), "accepted") << key;
-  EXPECT_NE(refusal("defaults: {ttl: 3}\n"), "accepted");
-  EXPECT_NE(refusal("defaults: {ttl: 5s, renew-every: 4s}\n"), "accepted");
-  EXPECT_EQ(refusal("defaults: {tll: 3m}\n"), "settings:3: defaults: unknown option \"tll\"");
+    EXPECT_NE(error_of("defaults: {" + std::string(key) + ": x}\n"), "accepted") << key;
+  EXPECT_NE(error_of("defaults: {ttl: 3}\n"), "accepted");
+  EXPECT_NE(error_of("defaults: {ttl: 5s, renew-every: 4s}\n"), "accepted");
+  EXPECT_EQ(error_of("defaults: {tll: 3m}\n"), "settings:3: defaults: unknown option \"tll\"");
 }
 
-TEST(Settings, CheckWhatTheySelect) {
-  EXPECT_EQ(refusal("select: [{name: x, annotations: {lock: \"true\"}}]\n"),
-            "settings:3: select[0]: no namespace");
-  EXPECT_EQ(refusal("select: [{namespace: x, annotations: {ttl: 5m}}]\n"),
-            "settings:3: select[0]: the annotations name no lock");
+TEST(Settings, SelectionsAreChecked) {
+  EXPECT_EQ(error_of("select: [{name: x, annotations: {lock: \"true\"}}]\n"),
+            "settings:3: select[0]: the namespace is missing");
+  EXPECT_EQ(error_of("select: [{namespace: x, annotations: {ttl: 5m}}]\n"),
+            "settings:3: select[0]: the annotation lock is missing");
   EXPECT_EQ(
-      refusal("select: [{namespace: x, annotations: {lock: \"true\", tll: 5m}}]\n").substr(0, 39),
+      error_of("select: [{namespace: x, annotations: {lock: \"true\", tll: 5m}}]\n").substr(0, 39),
       "settings:3: select[0].annotations[tll]:");
-  EXPECT_EQ(refusal("select: [{namespace: x, lock: a}]\n"),
+  EXPECT_EQ(error_of("select: [{namespace: x, lock: a}]\n"),
             "settings:3: select: [0]: unknown key \"lock\"");
-  EXPECT_EQ(refusal("select: [{namespace: x, name: \"a[b]\", annotations: {lock: \"true\"}}]\n"),
-            "settings:3: select[0]: name \"a[b]\" has a character that no CronJob's name has and "
-            "that is neither * nor ?");
+  EXPECT_EQ(error_of("select: [{namespace: x, name: \"a[b]\", annotations: {lock: \"true\"}}]\n"),
+            "settings:3: select[0]: name \"a[b]\" has a character that is not allowed");
 }
 
 }  // namespace

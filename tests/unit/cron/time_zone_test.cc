@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time zones, held to what the C library says of the same files; damaged files are refused.
+// Time zones, compared with the C library on the same files; damaged files are errors.
 #include "cron/time_zone.h"
 
 #include <gmock/gmock.h>
@@ -12,12 +12,12 @@
 
 #include "support/program.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr char kDirectory[] = "/usr/share/zoneinfo";
 
-std::int32_t offset_by_the_library(const std::string& name, std::int64_t t) {
+std::int32_t offset_of_c_library(const std::string& name, std::int64_t t) {
   ::setenv("TZ", name.c_str(), 1);
   ::tzset();
   const time_t when = t;
@@ -26,7 +26,7 @@ std::int32_t offset_by_the_library(const std::string& name, std::int64_t t) {
   return static_cast<std::int32_t>(local.tm_gmtoff);
 }
 
-TEST(TimeZone, AgreesWithTheCLibraryFromTheFilesAndBeyondThem) {
+TEST(TimeZone, AgreesWithTheCLibraryWithinTheFilesAndAfterThem) {
   for (const std::string name :
        {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata",
         "Africa/Casablanca", "America/Sao_Paulo", "Pacific/Chatham", "Europe/Dublin"}) {
@@ -34,13 +34,13 @@ TEST(TimeZone, AgreesWithTheCLibraryFromTheFilesAndBeyondThem) {
       GTEST_SKIP() << "no time-zone database";
     const Result<Zone> zone = find_zone(name, {kDirectory});
     ASSERT_TRUE(zone) << zone.error().message;
-    // Odd strides hit every hour of the day; up to 2099, which no file lists.
+    // An odd step covers every hour of the day; up to 2099, which no file lists.
     for (std::int64_t t = 1'000'000'000; t < 4'090'000'000; t += 1'000'003)
-      ASSERT_EQ(zone->offset_at(t), offset_by_the_library(name, t)) << name << " at " << t;
+      ASSERT_EQ(zone->offset_at(t), offset_of_c_library(name, t)) << name << " at " << t;
   }
 }
 
-TEST(TimeZone, RulesOfAllThreeKindsAreRead) {
+TEST(TimeZone, RulesOfAllThreeKindsAreParsed) {
   Zone julian, zero_based;
   julian.rule = parse_rule("<-03>3<-02>,J60/0,J300/0");
   zero_based.rule = parse_rule("<-03>3<-02>,59/0,299/0");
@@ -51,7 +51,32 @@ TEST(TimeZone, RulesOfAllThreeKindsAreRead) {
   EXPECT_EQ(zero_based.offset_at(1'803'870'000), -7'200);  // the same, counted from zero
 }
 
-TEST(TimeZone, DamagedFilesAndForeignNamesAreRefused) {
+TEST(TimeZone, ARuleMayChangeTheClocksBeyondTheEndOfTheYear) {
+  Zone zone;
+  // Summer time begins a week before New Year and ends on the last of June.
+  zone.rule = parse_rule("AAA0BBB,J1/-167,J180");
+  ASSERT_TRUE(zone.rule);
+
+  EXPECT_EQ(zone.offset_at(1'798'160'400), 3'600);  // 2026-12-25T01:00Z: 167 hours before
+  EXPECT_EQ(zone.offset_at(1'798'160'399), 0);
+}
+
+TEST(TimeZone, OffsetsAndTimesOutOfRangeAreRefused) {
+  for (const std::string rule :
+       {"AAA25", "AAA-25", "AAA0:60", "AAA0:00:60", "AAA-24BBB,M3.5.0,M10.5.0", "AAA0BBB,J0,J100",
+        "AAA0BBB,J366,J100", "AAA0BBB,366,100", "AAA0BBB,J1/168,J100"})
+    EXPECT_FALSE(parse_rule(rule)) << rule;
+  // One type, whose offset is `offset`.
+  const auto file = [](const std::string& offset) {
+    return "TZif" + std::string(16 + 16, '\0') + std::string("\0\0\0\1\0\0\0\0", 8) + offset +
+           std::string(2, '\0');
+  };
+  EXPECT_TRUE(parse_zone(file({'\0', '\1', '\0', '\0'})));
+  EXPECT_FALSE(parse_zone(file({'\0', '\2', '\0', '\0'})));
+  EXPECT_FALSE(parse_zone(file({'\x80', '\0', '\0', '\0'})));
+}
+
+TEST(TimeZone, DamagedFilesAndInvalidNamesAreErrors) {
   std::ifstream file(std::string(kDirectory) + "/Europe/Berlin", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (bytes.empty()) GTEST_SKIP() << "no time-zone database";
@@ -70,4 +95,4 @@ TEST(TimeZone, UtcNeedsNoFile) {
 }
 
 }  // namespace
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

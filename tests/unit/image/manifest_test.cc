@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registry says, believed only within bounds.
+// Manifests and configs, valid and invalid.
 #include "image/manifest.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ std::string platform(const std::string& os, const std::string& arch, char c) {
          digest(c) + R"(","platform":{"os":")" + os + R"(","architecture":")" + arch + R"("}})";
 }
 
-TEST(Manifest, TellsImagesIndexesAndSchemaOne) {
+TEST(Manifest, DistinguishesImagesIndexesAndSchemaOne) {
   const auto image = parse_manifest(R"({"schemaVersion":2,"config":{},"layers":[]})");
   const auto old = parse_manifest(R"({"schemaVersion":1,"name":"a","history":[]})");
 
@@ -27,7 +27,7 @@ TEST(Manifest, TellsImagesIndexesAndSchemaOne) {
   EXPECT_EQ(old->kind, Manifest::Kind::schema_1);
 }
 
-TEST(Manifest, ListsLinuxAndLeavesAttestationsAndWindowsOut) {
+TEST(Manifest, ListsLinuxPlatformsWithoutAttestationsAndWindows) {
   const auto manifest =
       parse_manifest(R"({"schemaVersion":2,"manifests":[)" + platform("linux", "amd64", 'a') + "," +
                      platform("linux", "arm64", 'b') + "," + platform("unknown", "unknown", 'c') +
@@ -35,34 +35,34 @@ TEST(Manifest, ListsLinuxAndLeavesAttestationsAndWindowsOut) {
 
   ASSERT_TRUE(manifest.ok());
   EXPECT_EQ(manifest->kind, Manifest::Kind::index);
-  EXPECT_EQ(manifest->linux_variants,
-            (std::vector<Variant>{{digest('a'), "amd64"}, {digest('b'), "arm64"}}));
+  EXPECT_EQ(manifest->linux_platforms,
+            (std::vector<PlatformManifest>{{digest('a'), "amd64"}, {digest('b'), "arm64"}}));
 }
 
-TEST(Manifest, IsRefusedWhenItIsOdd) {
+TEST(Manifest, RefusesInvalidJson) {
   for (const std::string& json :
        {std::string("nonsense"), std::string("[]"), std::string(R"({"manifests":{}})"),
         std::string(
             R"({"manifests":[{"digest":"x","platform":{"os":"linux","architecture":"a"}}]})"),
-        std::string(100'000, '['), std::string(kMostManifestBytes + 1, ' ')})
+        std::string(100'000, '['), std::string(kMaxManifestBytes + 1, ' ')})
     EXPECT_FALSE(parse_manifest(json).ok()) << json.substr(0, 80);
 }
 
-TEST(Config, GivesEntrypointAndCmd) {
-  const auto startup = parse_config(
+TEST(Config, ReturnsEntrypointAndCmd) {
+  const auto command = parse_config(
       R"({"architecture":"amd64","os":"linux","config":{"Entrypoint":["/e","a"],"Cmd":["b"]}})");
 
-  ASSERT_TRUE(startup.ok());
-  EXPECT_EQ(*startup, (Startup{{"/e", "a"}, {"b"}}));
+  ASSERT_TRUE(command.ok());
+  EXPECT_EQ(*command, (ImageCommand{{"/e", "a"}, {"b"}}));
 }
 
 TEST(Config, MayHaveNeither) {
   for (const char* json : {R"({"os":"linux"})", R"({"os":"linux","config":{}})",
                            R"({"os":"linux","config":{"Entrypoint":null,"Cmd":[]}})",
                            R"({"os":"linux","config":{"Entrypoint":[""]}})"}) {
-    const auto startup = parse_config(json);
-    ASSERT_TRUE(startup.ok()) << json;
-    EXPECT_EQ(*startup, Startup{}) << json;
+    const auto command = parse_config(json);
+    ASSERT_TRUE(command.ok()) << json;
+    EXPECT_EQ(*command, ImageCommand{}) << json;
   }
 }
 
@@ -70,7 +70,7 @@ TEST(Config, IsRefusedWhenItIsNotForLinux) {
   EXPECT_THAT(parse_config(R"({"os":"windows"})").error().message, HasSubstr("windows"));
 }
 
-TEST(Config, IsRefusedBeyondItsBounds) {
+TEST(Config, IsRefusedAboveTheLimits) {
   const std::string deep =
       R"({"os":"linux","x":)" + std::string(40, '[') + std::string(40, ']') + "}";
   const std::string long_word =
@@ -80,7 +80,7 @@ TEST(Config, IsRefusedBeyondItsBounds) {
   for (const std::string& json :
        {deep, long_word, many + "]}}", std::string(R"({"config":{"Cmd":"x"}})"),
         std::string(R"({"config":{"Cmd":[1]}})"), std::string(R"({"config":{"Cmd":["a\u0000b"]}})"),
-        std::string(kMostConfigBytes + 1, ' ')})
+        std::string(kMaxConfigBytes + 1, ' ')})
     EXPECT_FALSE(parse_config(json).ok()) << json.substr(0, 80);
 }
 

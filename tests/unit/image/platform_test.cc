@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a pod may run, and what is forgotten first.
+// The architectures that a pod can run on.
 #include "image/platform.h"
 
 #include <gtest/gtest.h>
-
-#include "base/lru.h"
 
 namespace cronlatch::image {
 namespace {
@@ -30,7 +28,7 @@ Json affinity(const std::vector<std::vector<Json>>& terms) {
 
 const Names kBoth = {"amd64", "arm64"};
 
-TEST(Architectures, AreTheClusterSWhereThePodSaysNothing) {
+TEST(Architectures, AreThoseOfTheClusterByDefault) {
   EXPECT_EQ(architectures(Json::object(), kBoth), kBoth);
   EXPECT_EQ(architectures({{"nodeSelector", {{"disk", "ssd"}}}}, kBoth), kBoth);
 }
@@ -53,40 +51,18 @@ TEST(Architectures, FollowRequiredAffinity) {
             Names{"arm64"});
 }
 
-TEST(Architectures, AreNotNarrowedByATermThatDoesNotSpeakOfThem) {
+TEST(Architectures, AreNotRestrictedByATermWithoutArchitectures) {
   EXPECT_EQ(
       architectures(affinity({{expression("In", {"arm64"})}, {expression("In", {"x"}, "zone")}}),
                     kBoth),
       kBoth);
 }
 
-TEST(Architectures, AreNoneWhereSelectorAndAffinityExcludeEachOther) {
+TEST(Architectures, AreEmptyWhenSelectorAndAffinityContradictEachOther) {
   Json pod = selector("arm64");
   pod.update(affinity({{expression("In", {"amd64"})}}));
 
   EXPECT_EQ(architectures(pod, kBoth), Names{});
-}
-
-TEST(Lru, ForgetsWhatWasAskedForTheLongestTimeAgo) {
-  Lru<int> lru(2);
-  lru.put("a", 1);
-  lru.put("b", 2);
-  ASSERT_NE(lru.find("a"), nullptr);
-  lru.put("c", 3);
-
-  EXPECT_EQ(lru.find("b"), nullptr);
-  ASSERT_NE(lru.find("a"), nullptr);
-  EXPECT_EQ(*lru.find("a"), 1);
-  EXPECT_EQ(lru.size(), 2U);
-}
-
-TEST(Lru, ReplacesWithoutGrowing) {
-  Lru<int> lru(2);
-  lru.put("a", 1);
-  lru.put("a", 5);
-
-  EXPECT_EQ(*lru.find("a"), 5);
-  EXPECT_EQ(lru.size(), 1U);
 }
 
 }  // namespace

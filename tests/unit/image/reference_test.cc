@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of images as runtimes read them.
+// Image names, compared with container runtimes.
 #include "image/reference.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +9,12 @@ namespace {
 
 const std::string kDigest = "sha256:" + std::string(64, 'a');
 
-std::string whole(const std::string& text) {
+std::string full_name(const std::string& text) {
   const auto reference = parse_reference(text);
   return reference ? reference->text() : "refused: " + reference.error().message;
 }
 
-TEST(Reference, IsMadeWholeAsRuntimesDo) {
+TEST(Reference, HasTheDefaultsOfContainerRuntimes) {
   const std::pair<std::string, std::string> cases[] = {
       {"pg", "docker.io/library/pg:latest"},
       {"pg:16", "docker.io/library/pg:16"},
@@ -32,10 +32,10 @@ TEST(Reference, IsMadeWholeAsRuntimesDo) {
       {"pg@" + kDigest, "docker.io/library/pg@" + kDigest},
       {"ghcr.io/a/b:1@" + kDigest, "ghcr.io/a/b@" + kDigest},
   };
-  for (const auto& [text, want] : cases) EXPECT_EQ(whole(text), want) << text;
+  for (const auto& [text, want] : cases) EXPECT_EQ(full_name(text), want) << text;
 }
 
-TEST(Reference, IsRefusedWhereARuntimeWouldRefuseIt) {
+TEST(Reference, IsRefusedWhenARuntimeRefusesIt) {
   for (const char* text : {"",
                            ":1",
                            "@",
@@ -61,17 +61,17 @@ TEST(Reference, IsRefusedWhereARuntimeWouldRefuseIt) {
                            "pg@md5:aaaa",
                            "https://ghcr.io/a",
                            "[::1/a"})
-    EXPECT_FALSE(parse_reference(text).ok()) << text << " is " << whole(text);
+    EXPECT_FALSE(parse_reference(text).ok()) << text << " is " << full_name(text);
 }
 
 TEST(Reference, WithALoginIsRefusedAndDoesNotRepeatIt) {
-  const auto reference = parse_reference("me:geheim@ghcr.io/a/b");
+  const auto reference = parse_reference("me:s3cret@ghcr.io/a/b");
 
   ASSERT_FALSE(reference.ok());
-  EXPECT_EQ(reference.error().message, "it carries a user's name");
+  EXPECT_EQ(reference.error().message, "it contains a user name");
 }
 
-TEST(Reference, LosesItsTagToADigest) {
+TEST(Reference, HasNoTagWhenItHasADigest) {
   const auto reference = parse_reference("pg:16@" + kDigest);
 
   ASSERT_TRUE(reference.ok());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom the operator speaks to, and whom it never does.
+// The hosts that the operator may connect to.
 #include "image/registry_policy.h"
 
 #include <arpa/inet.h>
@@ -18,14 +18,14 @@ using Scheme = RegistryPolicy::Scheme;
 RegistryPolicy policy(std::initializer_list<const char*> names) {
   std::vector<ListedRegistry> listed;
   for (const char* name : names) {
-    const auto one = parse_listed(name);
+    const auto one = parse_listed_registry(name);
     EXPECT_TRUE(one.ok()) << name;
     if (one) listed.push_back(*one);
   }
   return RegistryPolicy(std::move(listed));
 }
 
-Status asks(const RegistryPolicy& policy, const std::string& image) {
+Status may_query(const RegistryPolicy& policy, const std::string& image) {
   const auto reference = parse_reference(image);
   return reference ? policy.allows(*reference) : Status(reference.error());
 }
@@ -46,32 +46,33 @@ bool is_public_text(const std::string& text) {
   return is_public(reinterpret_cast<const sockaddr&>(storage));
 }
 
-TEST(RegistryPolicy, AllowsExactlyWhatIsListed) {
+TEST(RegistryPolicy, AllowsOnlyListedRegistries) {
   const RegistryPolicy some =
       policy({"docker.io", "ghcr.io", "registry.corp:5000", "10.0.0.7:5000"});
 
   for (const char* image :
        {"pg:16", "team/pg", "ghcr.io/a/b", "registry.corp:5000/a", "10.0.0.7:5000/a"})
-    EXPECT_TRUE(asks(some, image).ok()) << image;
+    EXPECT_TRUE(may_query(some, image).ok()) << image;
   for (const char* image :
        {"quay.io/a/b", "registry.corp/a", "registry.corp:5001/a", "ghcr.io:8443/a", "x.ghcr.io/a",
         "10.0.0.7/a", "10.0.0.8:5000/a", "localhost:5000/a"})
-    EXPECT_FALSE(asks(some, image).ok()) << image;
+    EXPECT_FALSE(may_query(some, image).ok()) << image;
 }
 
-TEST(RegistryPolicy, SaysWhyANameIsRefused) {
+TEST(RegistryPolicy, GivesTheReasonOfARefusal) {
   const RegistryPolicy some = policy({"ghcr.io"});
 
-  EXPECT_THAT(asks(some, "169.254.169.254/a").error().message, HasSubstr("is an address"));
-  EXPECT_THAT(asks(some, "[fd00::1]:5000/a").error().message, HasSubstr("is an address"));
-  EXPECT_THAT(asks(some, "localhost/a").error().message, HasSubstr("inside of this host"));
-  EXPECT_THAT(asks(some, "kube.default.svc/a").error().message, HasSubstr("inside of this host"));
-  EXPECT_THAT(asks(some, "r.shop.svc.cluster.local:5000/a").error().message,
-              HasSubstr("inside of this host"));
-  EXPECT_THAT(asks(some, "quay.io/a").error().message, HasSubstr("is not on the list"));
+  EXPECT_THAT(may_query(some, "169.254.169.254/a").error().message, HasSubstr("is an address"));
+  EXPECT_THAT(may_query(some, "[fd00::1]:5000/a").error().message, HasSubstr("is an address"));
+  EXPECT_THAT(may_query(some, "localhost/a").error().message, HasSubstr("is an internal name"));
+  EXPECT_THAT(may_query(some, "kube.default.svc/a").error().message,
+              HasSubstr("is an internal name"));
+  EXPECT_THAT(may_query(some, "r.shop.svc.cluster.local:5000/a").error().message,
+              HasSubstr("is an internal name"));
+  EXPECT_THAT(may_query(some, "quay.io/a").error().message, HasSubstr("is not on the list"));
 }
 
-TEST(RegistryPolicy, LetsAListedRegistryPointToPublicHostsOverHttpsOnly) {
+TEST(RegistryPolicy, AllowsPublicHostsOnlyOverHttpsOnPort443) {
   const RegistryPolicy some = policy({"ghcr.io", "registry.corp:5000", "http://plain.corp:5000"});
 
   const auto listed = some.allows(Peer{"registry.corp", 5000}, Scheme::https);
@@ -94,7 +95,7 @@ TEST(RegistryPolicy, LetsAListedRegistryPointToPublicHostsOverHttpsOnly) {
   EXPECT_FALSE(some.allows(Peer{"ghcr.io", 443}, Scheme::http).ok());
 }
 
-TEST(RegistryPolicy, KnowsPublicAddresses) {
+TEST(RegistryPolicy, RecognizesPublicAddresses) {
   for (const char* one :
        {"1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1",
         "223.255.255.255", "2606:4700::1111", "2a00:1450::1", "::ffff:1.1.1.1", "64:ff9b::101:101"})
@@ -109,15 +110,15 @@ TEST(RegistryPolicy, KnowsPublicAddresses) {
     EXPECT_FALSE(is_public_text(one)) << one;
 }
 
-TEST(RegistryPolicy, RefusesALineThatIsNoRegistry) {
+TEST(RegistryPolicy, RefusesALineThatIsNotARegistry) {
   for (const char* line :
        {"", "ghcr.io/team", "*.ghcr.io", "me@ghcr.io", "ftp://ghcr.io", "ghcr io", "http://", "pg"})
-    EXPECT_FALSE(parse_listed(line).ok()) << line;
-  const auto plain = parse_listed("http://plain.corp");
+    EXPECT_FALSE(parse_listed_registry(line).ok()) << line;
+  const auto plain = parse_listed_registry("http://plain.corp");
   ASSERT_TRUE(plain.ok());
   EXPECT_TRUE(plain->plain);
   EXPECT_EQ(plain->peer, (Peer{"plain.corp", 80}));
-  EXPECT_EQ(parse_listed("https://ghcr.io")->peer, (Peer{"ghcr.io", 443}));
+  EXPECT_EQ(parse_listed_registry("https://ghcr.io")->peer, (Peer{"ghcr.io", 443}));
 }
 
 }  // namespace

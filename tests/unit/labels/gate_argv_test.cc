@@ -10,48 +10,48 @@ using Words = std::vector<std::string>;
 
 const Words kGate = {"/cronlatch-bin/cronlatch", "run", "--isolated", "--lock=a", "--"};
 
-Words behind(Words before, const Words& after = {"/work"}) {
+Words gated_after(Words before, const Words& after = {"/work"}) {
   before.insert(before.end(), kGate.begin(), kGate.end());
   before.insert(before.end(), after.begin(), after.end());
   return before;
 }
 
 TEST(GateArgv, IsFoundAtTheStart) {
-  const auto gate = find_gate(behind({}, {"sh", "-c", "--", "x"}));
+  const auto gate = find_gate(gated_after({}, {"sh", "-c", "--", "x"}));
   ASSERT_TRUE(gate.has_value());
   EXPECT_EQ(gate->begin, 0U);
   EXPECT_EQ(gate->end, 5U);
 }
 
-TEST(GateArgv, IsFoundBehindAProgramThatAnotherWebhookPutFirst) {
+TEST(GateArgv, IsFoundAfterAProgramOfAnotherWebhook) {
   for (const Words& before : {Words{"/vault/vault-env"},
                               {"tini", "-g", "--"},
                               {"dumb-init", "--"},
                               {"/berglas/bin/berglas", "exec", "--"},
                               {"op", "run", "--"},
                               {"/usr/bin/env", "A=b"}}) {
-    const auto gate = find_gate(behind(before));
+    const auto gate = find_gate(gated_after(before));
     ASSERT_TRUE(gate.has_value()) << before.front();
     EXPECT_EQ(gate->begin, before.size());
     EXPECT_EQ(gate->end, before.size() + 5);
   }
 }
 
-TEST(GateArgv, IsNotFoundAmongTheArgumentsOfAScript) {
-  EXPECT_FALSE(find_gate(behind({"sh", "-c"})).has_value());
-  EXPECT_FALSE(find_gate(behind({"sh", "-c", "/work"})).has_value());
-  EXPECT_FALSE(find_gate(behind({"bash", "-lc", "/work", "--"})).has_value());
+TEST(GateArgv, IsNotFoundInTheArgumentsOfAScript) {
+  EXPECT_FALSE(find_gate(gated_after({"sh", "-c"})).has_value());
+  EXPECT_FALSE(find_gate(gated_after({"sh", "-c", "/work"})).has_value());
+  EXPECT_FALSE(find_gate(gated_after({"bash", "-lc", "/work", "--"})).has_value());
 }
 
-TEST(GateArgv, IsNotFoundInATextThatMentionsIt) {
+TEST(GateArgv, IsNotFoundInAnyOtherCommand) {
   EXPECT_FALSE(find_gate({"/work", "/cronlatch-bin/cronlatch run --isolated --lock=a -- x"}));
   EXPECT_FALSE(find_gate({"/work", "/cronlatch-bin/cronlatch", "x", "--"}));
   EXPECT_FALSE(find_gate({"/work", "/cronlatch-bin/cronlatch", "--isolated", "run", "--", "x"}));
   EXPECT_FALSE(find_gate({"/cronlatch-bin/cronlatch", "run", "--lock=a", "--", "x"}));
   EXPECT_FALSE(find_gate({"/cronlatch-bin/cronlatch", "run", "--isolated", "--lock=a", "x"}));
   EXPECT_FALSE(find_gate({"/work", "--", "/cronlatch-bin/cronlatch", "run", "--isolated"}));
-  // The first mention counts.
-  EXPECT_FALSE(find_gate(behind({"/work", "/cronlatch-bin/cronlatch"})));
+  // Only the first occurrence counts.
+  EXPECT_FALSE(find_gate(gated_after({"/work", "/cronlatch-bin/cronlatch"})));
   EXPECT_FALSE(find_gate({}));
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logins out of docker config files, requests to the proxy, and last words of the client.
+// Logins in docker config files, requests to the proxy, and skopeo's error messages.
 #include "registry/logins.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kube/json.h"
-#include "registry/proxy_tunnel.h"
+#include "registry/proxy_request.h"
 #include "registry/skopeo.h"
 
 namespace cronlatch::registry {
@@ -27,7 +27,7 @@ std::vector<std::string> auths(const char* config, const char* of) {
   return all;
 }
 
-TEST(Logins, AreAllThatFitTheMostSpecificFirst) {
+TEST(Logins, ThatMatchAreSortedByTheMostSpecificScope) {
   const char* config = R"({"auths":{
       "ghcr.io":{"auth":"aG9zdA=="},
       "ghcr.io/team":{"auth":"dGVhbQ=="},
@@ -44,21 +44,21 @@ TEST(Logins, AreAllThatFitTheMostSpecificFirst) {
   EXPECT_THAT(auths(config, "r.example/a"), ElementsAre());
 }
 
-TEST(Logins, KnowTheNamesOfDockerHub) {
+TEST(Logins, MatchTheAliasesOfDockerHub) {
   const char* config =
       R"({"auths":{"https://index.docker.io/v1/":{"username":"me","password":"pw"}}})";
 
   EXPECT_THAT(auths(config, "pg:16"), ElementsAre("bWU6cHc="));
 }
 
-TEST(Logins, OfAFileThatIsNoneAreAnErrorWithoutItsContent) {
-  const auto logins = logins_for("{\"auths\": geheim", image("pg"));
+TEST(Logins, OfAnInvalidFileAreAnErrorWithoutItsContent) {
+  const auto logins = logins_for("{\"auths\": s3cret", image("pg"));
 
   ASSERT_FALSE(logins.ok());
-  EXPECT_THAT(logins.error().message, Not(HasSubstr("geheim")));
+  EXPECT_THAT(logins.error().message, Not(HasSubstr("s3cret")));
 }
 
-TEST(AuthFile, HoldsOneLoginAndNoProgramToRun) {
+TEST(AuthFile, ContainsOneLoginAndNoCredentialHelper) {
   const Login login{Secret("bWU6cHc="), Secret()};
 
   EXPECT_EQ(auth_file(image("pg"), &login), R"({"auths":{"docker.io":{"auth":"bWU6cHc="}}})");
@@ -70,13 +70,13 @@ TEST(AuthFile, HoldsOneLoginAndNoProgramToRun) {
 
 const std::string kLogin = "Proxy-Authorization: Basic bG9va3VwOnNlY3JldA==\r\n";  // lookup:secret
 
-TEST(ProxyHead, IsATunnelOrOnePlainRequest) {
-  const auto tunnel =
-      read_head("CONNECT ghcr.io:443 HTTP/1.1\r\nHost: x\r\n" + kLogin + "\r\n", "secret");
-  const auto plain =
-      read_head("GET http://plain.corp:5000/v2/?a=b HTTP/1.1\r\nHost: plain.corp:5000\r\n" +
-                    kLogin + "Connection: keep-alive\r\nAccept: x\r\n\r\n",
-                "secret");
+TEST(ProxyRequest, ParsesATunnelAndAPlainRequest) {
+  const auto tunnel = parse_proxy_request(
+      "CONNECT ghcr.io:443 HTTP/1.1\r\nHost: x\r\n" + kLogin + "\r\n", "secret");
+  const auto plain = parse_proxy_request(
+      "GET http://plain.corp:5000/v2/?a=b HTTP/1.1\r\nHost: plain.corp:5000\r\n" + kLogin +
+          "Connection: keep-alive\r\nAccept: x\r\n\r\n",
+      "secret");
 
   ASSERT_TRUE(tunnel.ok() && plain.ok());
   EXPECT_EQ(tunnel->peer, (image::Peer{"ghcr.io", 443}));
@@ -88,31 +88,33 @@ TEST(ProxyHead, IsATunnelOrOnePlainRequest) {
       "GET /v2/?a=b HTTP/1.1\r\nHost: plain.corp:5000\r\nAccept: x\r\nConnection: close\r\n\r\n");
 }
 
-TEST(ProxyHead, IsRefusedWithoutTheSecretOrInAnyOtherShape) {
-  EXPECT_FALSE(read_head("CONNECT ghcr.io:443 HTTP/1.1\r\n\r\n", "secret").ok());
-  EXPECT_FALSE(read_head("CONNECT ghcr.io:443 HTTP/1.1\r\n" + kLogin + "\r\n", "Secret").ok());
+TEST(ProxyRequest, RefusesARequestWithoutTheSecretAndAnyOtherRequest) {
+  EXPECT_FALSE(parse_proxy_request("CONNECT ghcr.io:443 HTTP/1.1\r\n\r\n", "secret").ok());
+  EXPECT_FALSE(
+      parse_proxy_request("CONNECT ghcr.io:443 HTTP/1.1\r\n" + kLogin + "\r\n", "Secret").ok());
   for (const char* first :
        {"", "CONNECT", "CONNECT  HTTP/1.1", "CONNECT a:x HTTP/1.1", "CONNECT a:0 HTTP/1.1",
         "POST http://a/ HTTP/1.1", "GET /v2/ HTTP/1.1", "GET https://a/ HTTP/1.1",
         "GET http:///x HTTP/1.1", "GET http://me@a/ HTTP/1.1"})
-    EXPECT_FALSE(read_head(std::string(first) + "\r\n" + kLogin + "\r\n", "secret").ok()) << first;
+    EXPECT_FALSE(parse_proxy_request(std::string(first) + "\r\n" + kLogin + "\r\n", "secret").ok())
+        << first;
 }
 
-TEST(Reason, IsSkopeosLastWordWithoutItsTrappings) {
+TEST(ErrorReason, IsTheLastMessageOfSkopeoWithoutItsPrefix) {
   EXPECT_EQ(
-      reason_in(
+      error_reason(
           "time=\"2026\" level=warning msg=\"x\"\ntime=\"2026\" level=fatal msg=\"Error parsing "
           "image name \\\"docker://a/b\\\": manifest unknown\"\n"),
       "Error parsing image name \"docker://a/b\": manifest unknown");
-  EXPECT_EQ(reason_in(""), "the client gave no reason");
+  EXPECT_EQ(error_reason(""), "skopeo exited without an error message");
 }
 
-TEST(Reason, LosesLoginsAndSignatures) {
-  const std::string reason = reason_in(
-      "level=fatal msg=\"Get \\\"https://me:geheim@s3.example/b?X-Sig=geheim&t=1\\\": EOF\"");
+TEST(ErrorReason, ContainsNoLoginAndNoSignature) {
+  const std::string reason = error_reason(
+      "level=fatal msg=\"Get \\\"https://me:s3cret@s3.example/b?X-Sig=s3cret&t=1\\\": EOF\"");
 
   EXPECT_EQ(reason, "Get \"https://s3.example/b\": EOF");
-  EXPECT_EQ(reason_in("https://me:ge@heim@s3.example/b@c and http://x@y/"),
+  EXPECT_EQ(error_reason("https://me:ge@heim@s3.example/b@c and http://x@y/"),
             "https://s3.example/b@c and http://y/");
 }
 

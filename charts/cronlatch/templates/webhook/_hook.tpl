@@ -1,11 +1,11 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-What both hooks share. */ -}}
+Common fields of both webhooks. */ -}}
 
 {{- define "cronlatch.hook" -}}
 admissionReviewVersions: [v1]
 sideEffects: None
 matchPolicy: Equivalent
-# Other hooks may rewrite images after us; ours gives the same answer twice.
+# Other webhooks may rewrite images afterwards. This webhook is idempotent.
 reinvocationPolicy: IfNeeded
 timeoutSeconds: {{ .Values.webhook.timeoutSeconds }}
 {{- with .Values.webhook.namespaceSelector }}
@@ -14,8 +14,8 @@ namespaceSelector:
 {{- end }}
 {{- end -}}
 
-{{- /* In mode `own` the leader writes caBundle at run time, and cert-manager's injector does in its mode: a template that made
-one would change it at each rendering. */ -}}
+{{- /* caBundle is written at run time: by the leader in mode `own`, by cert-manager's injector in mode `cert-manager`. A template
+that generates a certificate would change it at each rendering. */ -}}
 {{- define "cronlatch.caBundle" -}}
 {{- if and (eq .Values.certificates.mode "existing") .Values.certificates.caBundle -}}
 caBundle: {{ .Values.certificates.caBundle | b64enc }}
@@ -30,7 +30,7 @@ caBundle: {{ .Values.certificates.caBundle | b64enc }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Where the authorities of the API servers' client certificates are, as a projected volume's source; nothing: nowhere. */ -}}
+{{- /* Source of a projected volume with the CA certificates of the API servers' client certificates; empty when none are set. */ -}}
 {{- define "cronlatch.clientCA" -}}
 {{- with .Values.webhook.clientCA -}}
 {{- if and .secretName .configMapName -}}

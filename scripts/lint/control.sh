@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Plants what the checks of words, spelling and subjects must find, and an equal text that they must accept.
+set -uo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." || exit 1
+planted=$(mktemp -d)
+trap 'rm -rf -- "$planted"' EXIT
+status=0
+
+must_find() {  # must_find WHAT COMMAND...: its output names WHAT, and it fails
+  local what=$1 output
+  shift
+  if output=$("$@" 2>&1) || [[ $output != *"$what"* ]]; then
+    echo "not found: '$what' by $*: $output"
+    status=1
+  fi
+}
+must_accept() {
+  local output
+  if ! output=$("$@" 2>&1); then
+    echo "not accepted by $*: $output"
+    status=1
+  fi
+}
+
+# A ~ keeps the planted words out of the checks of this file.
+plant() { printf '%b' "${2//\~/}" >"$planted/$1"; }
+words() { python3 scripts/lint/words.py "$planted/$1"; }
+must_find_word() { must_find "$1:${2//\~/}" words "$1"; }
+
+plant a.md 'The holder l~ets go of the lock.\n'
+must_find_word a.md '1: l~ets go of'
+plant b.cc 'int n;\n// The store was  a~way.\n'
+must_find_word b.cc '2: store was  a~way'
+plant c.cc 'log("what is t~old \\\\"here\\\\"");\n'
+must_find_word c.cc '1: is t~old'
+plant d.sh '# M~inimise the B~ehaviour\n'
+must_find_word d.sh '1: M~inimise'
+must_find_word d.sh '1: B~ehaviour'
+plant e.lua '-- waited in v~ain\n'
+must_find_word e.lua '1: in v~ain'
+plant f.cc '#include "operator/l~edger.h"\nL~edger& name = d~ress(w~ishes);  // an image mirror, floor(x), liveness, 100 % of a chart\n'
+must_accept words f.cc
+plant g.md 'A registry mirror; cronlatch.dev/mirrored; on-store-down; math floor(x); the option leftovers.\n'
+must_accept words g.md
+
+plant subjects 'abc1234 docs: name the l~edger\n'
+must_find "$(printf 'commit abc1234:1: l%s' edger)" env SUBJECTS="$planted/subjects" python3 scripts/lint/words.py
+
+plant h.md 'The lock is a~quired.\n'
+must_find "$(printf 'a%s' quired)" bash scripts/lint/spelling.sh "$planted/h.md"
+plant h.md 'The lock is acquired.\n'
+must_accept bash scripts/lint/spelling.sh "$planted/h.md"
+
+subjects() {
+  printf '%s\n' "abc1234 $1" >"$planted/subjects"
+  SUBJECTS=$planted/subjects bash scripts/lint/subjects.sh
+}
+must_find 'form' subjects 'Name a mount'
+must_find 'form' subjects 'tests: end with a full stop.'
+must_find '73 columns' subjects "tests: $(printf '%066d' 0)"
+must_accept subjects "store/redis: $(printf '%059d' 0)"
+must_accept subjects 'docs, tests: name the test of a reply'
+exit $status

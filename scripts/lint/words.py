@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks texts against scripts/lint/words.txt.
+
+words.py [FILE...]   prints each find (FILE:LINE: found -> use); exit code 1 when there is one. Without FILE: every text
+                     of the repository, and the subjects of the commits that scripts/lint/subjects.sh checks.
+words.py --count     prints the number of finds in each file instead.
+
+C++ and Lua: comments and string literals. Other files: every line.
+"""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIST = os.path.join(ROOT, "scripts/lint/words.txt")
+# LICENSE is not this project's text; corpora and version 0.1.0's scripts are data; the list contains its own words.
+NOT_CHECKED = re.compile(r"^LICENSE$|/corpus/|^tests/scripts/v0_1_0/|^scripts/lint/words\.txt$|\.(sum|mod|svg)$")
+CODE = (".cc", ".h", ".lua")
+COMMENT = {".lua": "--"}
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def read_list():
+    """The pairs (expression, replacement) of the list, one compiled expression each."""
+    rules = []
+    with open(LIST, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            line = line.rstrip("\n")
+            if not line or line.startswith("#"):
+                continue
+            expression, separator, use = line.partition("\t")
+            if not separator or not use:
+                sys.exit(f"{LIST}:{number}: expected an expression, a tab and a replacement")
+            rules.append((re.compile(expression.replace(" ", r"\s+"), re.IGNORECASE), use))
+    return rules
+
+
+def prose_of(line, suffix):
+    """What people read in a line of code: its string literals and its comment."""
+    if line.lstrip().startswith("#include"):
+        return ""
+    mark = COMMENT.get(suffix, "//")
+    # A mark inside of a literal begins no comment: literals are blanked before the search.
+    blanked = STRING.sub(lambda literal: " " * len(literal.group()), line)
+    start = blanked.find(mark)
+    code, comment = (line, "") if start < 0 else (line[:start], line[start:])
+    return " | ".join(STRING.findall(code) + [comment])
+
+
+def finds_in(lines, rules, suffix=""):
+    for number, line in enumerate(lines, 1):
+        text = prose_of(line, suffix) if suffix in CODE else line
+        for expression, use in rules:
+            for found in expression.finditer(text):
+                yield number, found.group(), use
+
+
+def git(*words):
+    done = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() if done.returncode == 0 else None
+
+
+def texts():
+    """(name, lines, suffix) of everything that is checked without FILE."""
+    files = git("ls-files")
+    if not files:
+        sys.exit("words.py: git lists no files here; name the files to check")
+    for name in files:
+        path = os.path.join(ROOT, name)
+        if NOT_CHECKED.search(name) or not os.path.isfile(path):
+            continue
+        yield name, lines_of(path), os.path.splitext(name)[1]
+    script = os.path.join(ROOT, "scripts/lint/subjects.sh")
+    subjects = subprocess.run(["bash", script, "list"], capture_output=True, text=True, check=True).stdout
+    for line in subjects.splitlines():
+        commit, _, subject = line.partition(" ")
+        yield f"commit {commit}", [subject], ""
+
+
+def lines_of(path):
+    with open(path, encoding="utf-8", errors="replace") as text:
+        return text.read().splitlines()
+
+
+def main(arguments):
+    rules = read_list()
+    count = arguments[:1] == ["--count"]
+    files = arguments[1:] if count else arguments
+    checked = [(f, lines_of(f), os.path.splitext(f)[1]) for f in files] if files else texts()
+    total = 0
+    for name, lines, suffix in checked:
+        finds = list(finds_in(lines, rules, suffix))
+        total += len(finds)
+        if count and finds:
+            print(f"{len(finds):6} {name}")
+        if not count:
+            for number, found, use in finds:
+                print(f"{name}:{number}: {found} -> {use}")
+    if count:
+        print(f"{total:6} in all")
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/job_restrictions.h"
+
+#include "base/text.h"
+#include "labels/names.h"
+
+namespace cronlatch::op {
+namespace {
+
+void check_parallel(const JobView& job, Findings& findings) {
+  const auto check = [&](const char* field, std::optional<std::int64_t> value) {
+    if (value && *value > 1)
+      findings.add(job.origin.path + "spec." + field,
+                   std::to_string(*value) +
+                       " is above the maximum of 1: the pods would wait for each other's lock",
+                   std::string("set ") + field + ": 1");
+  };
+  check("parallelism", job.parallelism);
+  check("completions", job.completions);
+}
+
+void check_windows(const JobView& job, Findings& findings) {
+  const auto check = [&](const char* field, const std::string& os) {
+    if (os == "windows")
+      findings.add(job.pod_path(field), "windows is not supported: the wrapper is a Linux program",
+                   "remove cronlatch.dev/lock");
+  };
+  check("os.name", job.os);
+  check("nodeSelector[kubernetes.io/os]", job.node_selector_os);
+}
+
+// Volumes and mount paths of the user with a name that the rewrite adds.
+void check_reserved_names(const JobView& job, std::size_t container, Findings& findings) {
+  const auto check_volume = [&](std::string_view name, bool VolumeView::*has_our_kind) {
+    const auto index = index_of_name(job.volumes, name);
+    if (index && !(job.volumes[*index].*has_our_kind))
+      findings.add(job.pod_path("volumes[" + std::to_string(*index) + "].name"),
+                   std::string(name) + " is reserved for a volume that the operator adds",
+                   "rename the volume");
+  };
+  check_volume(kBinVolume, &VolumeView::is_empty_dir);
+  check_volume(kStoreVolume, &VolumeView::is_secret);
+  const auto& mounts = job.containers[container].volume_mounts;
+  for (std::size_t i = 0; i < mounts.size(); ++i) {
+    const auto& [name, path] = mounts[i];
+    if ((path == kBinDirectory && name != kBinVolume) ||
+        (path == kStoreDirectory && name != kStoreVolume))
+      findings.add(
+          job.container_path(container) + ".volumeMounts[" + std::to_string(i) + "].mountPath",
+          path + " is reserved for a volume that the operator adds",
+          "mount the volume at another path");
+  }
+}
+
+void check_wait_timeout(const JobView& job, const LockRequest& request, Findings& findings) {
+  if (!job.active_deadline || request.annotated.count("wait-timeout") == 0) return;
+  if (request.options.wait_timeout < *job.active_deadline) return;
+  findings.add(job.origin.path + "spec.activeDeadlineSeconds",
+               show_duration(*job.active_deadline) +
+                   " includes the wait for the lock, so cronlatch.dev/wait-timeout (" +
+                   show_duration(request.options.wait_timeout) + ") must be shorter",
+               "write for example cronlatch.dev/wait-timeout: \"" +
+                   show_duration(max_wait_within(*job.active_deadline)) + "\"");
+}
+
+}  // namespace
+
+void check_restrictions(const JobView& job, std::size_t container, const LockRequest& request,
+                        Findings& findings) {
+  check_parallel(job, findings);
+  check_windows(job, findings);
+  check_reserved_names(job, container, findings);
+  check_wait_timeout(job, request, findings);
+  if (job.containers[container].has_post_start)
+    findings.add(job.container_path(container) + ".lifecycle.postStart",
+                 "the hook would run before the lock is acquired",
+                 "move its work to the start of the command");
+  if (job.manual_selector)
+    findings.add(job.origin.path + "spec.manualSelector",
+                 "true: the pods would have no label with the UID of their Job, which identifies "
+                 "a retry",
+                 "remove manualSelector and selector");
+}
+
+Millis max_wait_within(Millis deadline) {
+  constexpr Millis kSecond{1'000};
+  const Millis half = deadline / 2;
+  return half < kSecond ? half : half / kSecond * kSecond;  // whole seconds: easier to read
+}
+
+}  // namespace cronlatch::op

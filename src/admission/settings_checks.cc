@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "admission/settings_checks.h"
+
+#include <algorithm>
+#include <array>
+
+#include "admission/lock_request.h"
+#include "base/text.h"
+#include "image/registry_policy.h"
+
+namespace cronlatch::op {
+namespace {
+
+Status check_default(const std::string& key, const std::string& value) {
+  const Option* const option = find_option(key);
+  if (option == nullptr) {
+    const std::string near(nearest_option(key));
+    return Error{Code::usage, "unknown option " + cronlatch::quoted(key),
+                 near.empty() ? "" : "did you mean " + near + "?"};
+  }
+  constexpr std::array<std::string_view, 9> kPlatformOptions = {
+      "renew-every", "tls-server-name", "tls-skip-verify", "connect-timeout", "op-timeout",
+      "key-prefix",  "log-format",      "log-level",       "redis-username"};
+  const bool allowed =
+      (option->annotatable && key != "lock") ||
+      std::find(kPlatformOptions.begin(), kPlatformOptions.end(), key) != kPlatformOptions.end();
+  if (!allowed) return Error{Code::usage, key + " cannot be set for all runs", "remove it"};
+  Options scratch = default_options();
+  return set_option(scratch, *option, value);
+}
+
+Status check_texts(const Settings& settings) {
+  const auto one_of = [](const std::string& text, std::initializer_list<const char*> words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+  };
+  if (settings.image.empty())
+    return Error{Code::config, "image: the setting is missing", "set the operator's image"};
+  if (Status url = check_store_url(settings.store); !settings.store.empty() && !url.ok())
+    return Error{Code::config, "store: " + url.error().message, url.error().hint};
+  if (!one_of(settings.image_pull_policy, {"Always", "IfNotPresent", "Never"}))
+    return Error{Code::config,
+                 "image-pull-policy: " + cronlatch::quoted(settings.image_pull_policy) +
+                     " is not one of Always, IfNotPresent, Never",
+                 "write for example IfNotPresent"};
+  for (const auto& [key, address] : {std::pair{"admission-address", settings.admission_address},
+                                     std::pair{"plain-address", settings.plain_address}})
+    if (const std::size_t colon = address.rfind(':');
+        colon == std::string::npos || colon == 0 || colon + 1 == address.size())
+      return Error{
+          Code::config,
+          std::string(key) + ": " + cronlatch::quoted(address) + " is not an address with a port",
+          "write for example \"[::]:8443\""};
+  return Done{};
+}
+
+Status check_lookup(const Settings& settings) {
+  for (const std::string& line : settings.lookup_registries)
+    if (const auto listed = image::parse_listed_registry(line); !listed.ok())
+      return Error{Code::config, "lookup-registries: " + listed.error().message,
+                   listed.error().hint};
+  if (settings.lookup_timeout < Millis(1'000) || settings.lookup_timeout > Millis(300'000))
+    return Error{
+        Code::config,
+        "lookup-timeout: " + show_duration(settings.lookup_timeout) + " is not between 1s and 5m",
+        "write for example 15s"};
+  if (settings.lookup_cache_size == 0 || settings.lookup_cache_size > 1'000'000)
+    return Error{Code::config,
+                 "lookup-cache-size: " + std::to_string(settings.lookup_cache_size) +
+                     " is not between 1 and 1000000",
+                 "write for example 10000"};
+  if (settings.lookup && settings.lookup_architectures.empty())
+    return Error{Code::config, "lookup-architectures: the list is empty",
+                 "write for example [amd64]"};
+  if (settings.lookup && !settings.lookup_program.starts_with('/'))
+    return Error{Code::config,
+                 "lookup-program: " + cronlatch::quoted(settings.lookup_program) +
+                     " is not an absolute path",
+                 "write /usr/bin/skopeo"};
+  return Done{};
+}
+
+Status check_defaults(const Settings& settings) {
+  Options options = default_options();
+  for (const auto& [key, value] : settings.defaults) {
+    if (Status checked = check_default(key, value); !checked.ok())
+      return Error{Code::config, "defaults: " + checked.error().message, checked.error().hint};
+    (void)apply_text(options, *find_option(key), value).ok();
+  }
+  options.store = settings.store;
+  if (Status valid = validate(options); !valid.ok())
+    return Error{Code::config, "defaults: " + valid.error().message, valid.error().hint};
+  return Done{};
+}
+
+Status check_selections(const Settings& settings) {
+  for (std::size_t i = 0; i < settings.select.size(); ++i) {
+    const Selection& selection = settings.select[i];
+    const std::string where = "select[" + std::to_string(i) + "]";
+    if (selection.namespace_name.empty())
+      return Error{Code::config, where + ": the namespace is missing", "set namespace"};
+    // The chart renders the pattern into ValidatingAdmissionPolicies, which support these
+    // characters only.
+    if (selection.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.*?") !=
+        std::string::npos)
+      return Error{Code::config,
+                   where + ": name " + cronlatch::quoted(selection.name) +
+                       " has a character that is not allowed",
+                   "use lower-case letters, digits, '-', '.', '*' and '?'"};
+    if (selection.annotations.count("lock") == 0)
+      return Error{Code::config, where + ": the annotation lock is missing",
+                   "write for example annotations: {lock: \"true\"}"};
+    Annotations annotations;
+    for (const auto& [key, value] : selection.annotations)
+      annotations[key] = {value, where + ".annotations[" + key + "]"};
+    Findings findings;
+    (void)read_lock_request(annotations, settings, selection.namespace_name, findings);
+    if (!findings.empty()) return Error{Code::config, findings.error().message};
+  }
+  return Done{};
+}
+
+Status check_lists(const Settings& settings) {
+  for (const auto& [image, command] : settings.image_index)
+    if (command.empty() || command.front().empty())
+      return Error{Code::config, "image-index: " + cronlatch::quoted(image) + " has no command",
+                   "write its ENTRYPOINT, for example [/bin/report]"};
+  if (!settings.copy_secret_source.empty() && settings.copy_secret_namespaces.empty())
+    return Error{Code::config, "copy-secret-source: copy-secret-namespaces is empty",
+                 "list the namespaces in copy-secret-namespaces"};
+  return Done{};
+}
+
+}  // namespace
+
+Status check_settings(const Settings& settings) {
+  for (const auto check :
+       {check_texts, check_lookup, check_defaults, check_selections, check_lists})
+    if (Status checked = check(settings); !checked.ok()) return checked;
+  return Done{};
+}
+
+}  // namespace cronlatch::op
