@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 
+#include "base/host_port.h"
 #include "base/text.h"
 
 namespace cronlatch::image {
@@ -89,22 +89,12 @@ bool is_public(const in6_addr& ipv6) {
 }  // namespace
 
 Result<Peer> parse_peer(std::string_view text, std::uint16_t port) {
-  Peer peer{std::string(text), port};
-  const std::size_t bracket = text.rfind(']');
-  const std::size_t colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  if (colon != std::string_view::npos) {
-    const std::string_view digits = text.substr(colon + 1);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), peer.port);
-    if (error != std::errc() || end != digits.data() + digits.size() || peer.port == 0)
-      return refused(quoted(text) + " is not a host with a port", "write host or host:port");
-    peer.host = text.substr(0, colon);
-  }
-  if (peer.host.starts_with('[') && peer.host.ends_with(']'))
-    peer.host = peer.host.substr(1, peer.host.size() - 2);
+  Result<HostPort> parsed = parse_host_port(text);
+  if (!parsed)
+    return refused(quoted(text) + ": " + parsed.error().message, "write host or host:port");
+  Peer peer{std::move(parsed->host), parsed->port.value_or(port)};
   for (char& c : peer.host)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  if (peer.host.empty()) return refused(quoted(text) + " has no host", "write host or host:port");
   return peer;
 }
 

@@ -102,7 +102,7 @@ TEST_F(Leftovers, S5_AreWaitedForWithLeftoversWait) {
   Program program(run({"--leftovers", "wait"},
                       {"daemon", "[", "await", go(), "]", "say", "leaving", "exit", "0"}));
   ASSERT_TRUE(program.says("leaving"));
-  ASSERT_TRUE(program.complains("holding the lock"));
+  ASSERT_TRUE(program.complains("the lock is held until they end"));
   // When
   Program rival(run({"--on-busy", "fail"}, {"exit", "0"}));
   const auto while_it_lives = rival.exit_code();

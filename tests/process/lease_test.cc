@@ -49,7 +49,7 @@ TEST_F(Lease, ThatIsRenewedAgainInTimeDoesNotStopTheCommand) {
   ASSERT_TRUE(told("up"));
   // When
   redis->pause();
-  const bool noticed = program.complains("renewing the lease failed", 8s);
+  const bool noticed = program.complains("the renewal failed", 8s);
   redis->resume();
   const bool renewed = program.complains("renewed again", 8s);
   touch(go());

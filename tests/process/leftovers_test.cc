@@ -17,7 +17,7 @@ TEST_F(LeftoversOfARun, InASessionOfTheirOwnGetTheSignalsOfTheRun) {
              "exit", "0", "]", "say", "daemon-up", "forever", "]", "exit", "0"}));
     ASSERT_TRUE(
         eventually([&] { return read_file(told_here).find("daemon-up") != std::string::npos; }));
-    ASSERT_TRUE(program.complains("holding the lock until they end")) << program.err();
+    ASSERT_TRUE(program.complains("the lock is held until they end")) << program.err();
     program.signal(signo);
     EXPECT_EQ(program.exit_code(), 0) << program.err();
     EXPECT_NE(read_file(told_here).find("got-it"), std::string::npos);
