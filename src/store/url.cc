@@ -3,10 +3,9 @@
 // before an '@', which can be a password.
 #include "store/url.h"
 
-#include <arpa/inet.h>
-
-#include <algorithm>
 #include <charconv>
+
+#include "base/host_port.h"
 
 namespace cronlatch {
 namespace {
@@ -22,20 +21,6 @@ template <class T>
 bool read_number(std::string_view text, T& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
-}
-
-bool is_ipv6(const std::string& text) {
-  in6_addr address;
-  return inet_pton(AF_INET6, text.c_str(), &address) == 1;
-}
-
-bool is_host_name(std::string_view host) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  };
-  return host.size() <= 254 && host.front() != '.' && host.find("..") == std::string_view::npos &&
-         std::all_of(host.begin(), host.end(), allowed);
 }
 
 Result<StoreUrl> parse_path(std::string_view rest, StoreUrl url) {
@@ -54,38 +39,14 @@ Status parse_db(std::string_view text, StoreUrl& url) {
   return Done{};
 }
 
-Status parse_port(std::string_view text, StoreUrl& url) {
-  if (!read_number(text, url.port) || url.port == 0)
-    return url_error("the port must be 1 to 65535, in digits");
-  return Done{};
-}
-
-Status parse_bracketed(std::string_view text, StoreUrl& url) {
-  const std::size_t close = text.find(']');
-  if (close == std::string_view::npos)
-    return url_error("the ']' after the IPv6 address is missing");
-  url.host = text.substr(1, close - 1);
-  if (!is_ipv6(url.host)) return url_error("the text in brackets is not an IPv6 address");
-  const std::string_view after = text.substr(close + 1);
-  if (after.empty()) return Done{};
-  if (after.front() != ':') return url_error("only :port may follow the ']'");
-  return parse_port(after.substr(1), url);
-}
-
-Status parse_host_port(std::string_view text, StoreUrl& url) {
-  if (text.empty()) return url_error("the host is missing");
+Status parse_host(std::string_view text, StoreUrl& url) {
   if (text.find(',') != std::string_view::npos)
     return url_error("a list of hosts is not supported by this version");
-  if (text.front() == '[') return parse_bracketed(text, url);
-  const std::size_t colon = text.find(':');
-  if (colon != std::string_view::npos && text.find(':', colon + 1) != std::string_view::npos)
-    return url_error("an IPv6 address must be in brackets, as in redis://[fd00::1]:6379");
-  url.host = text.substr(0, colon);
-  if (url.host.empty()) return url_error("the host is missing");
-  if (!is_host_name(url.host))
-    return url_error("the host contains a character that is not valid in a host name");
-  if (colon == std::string_view::npos) return Done{};
-  return parse_port(text.substr(colon + 1), url);
+  Result<HostPort> parsed = parse_host_port(text);
+  if (!parsed) return url_error(parsed.error().message);
+  url.host = std::move(parsed->host);
+  url.port = parsed->port.value_or(url.port);
+  return Done{};
 }
 
 Status parse_user(std::string_view text, StoreUrl& url) {
@@ -107,7 +68,7 @@ Result<StoreUrl> parse_server(std::string_view rest, StoreUrl url) {
     rest.remove_prefix(at + 1);
   }
   const std::size_t slash = rest.find_first_of("/?#");
-  if (Status host = parse_host_port(rest.substr(0, slash), url); !host) return host.error();
+  if (Status host = parse_host(rest.substr(0, slash), url); !host) return host.error();
   if (slash == std::string_view::npos) return url;
   const std::string_view path = rest.substr(rest[slash] == '/' ? slash + 1 : slash);
   if (Status db = parse_db(path, url); !db) return db.error();
@@ -120,10 +81,7 @@ std::string StoreUrl::name() const {
   return host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
 }
 
-std::string StoreUrl::where() const {
-  const bool ipv6 = host.find(':') != std::string::npos;
-  return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
+std::string StoreUrl::where() const { return show_host_port(host, port); }
 
 std::string StoreUrl::endpoint() const {
   return transport == StoreTransport::local ? directory : where();
