@@ -63,12 +63,18 @@ bool is_gated(const Json& object) {
 }
 
 // Only the copies on a CronJob, and spec on a Job.
-void changes_only_own_fields(const Answer& answer, bool job) {
+void changes_only_own_fields(const Answer& answer, const Json& object, bool job) {
   for (const Json& operation : answer.patch) {
     const std::string path = kube::string_at(operation, {"path"});
-    const bool is_own = job ? path.starts_with("/spec/template/") ||
-                                  path == "/spec/podReplacementPolicy" || path == "/spec/template"
-                            : path.starts_with("/spec/jobTemplate/metadata");
+    // A parent that is missing or null is created as an empty object.
+    const Json::json_pointer pointer(path);
+    const bool is_parent =
+        (path == "/spec" || path == (job ? "/spec/template" : "/spec/jobTemplate")) &&
+        operation["value"] == Json::object() &&
+        (!object.contains(pointer) || object[pointer].is_null());
+    const bool is_own = is_parent || (job ? path.starts_with("/spec/template/") ||
+                                                path == "/spec/podReplacementPolicy"
+                                          : path.starts_with("/spec/jobTemplate/metadata"));
     fuzz::must(is_own, "the patch changes only the operator's fields");
   }
 }
@@ -83,8 +89,8 @@ void check(const Json& review, bool job) {
   fuzz::must(
       kube::string_at(first.response, {"uid"}) == kube::string_at(review, {"request", "uid"}),
       "the response has the request's uid");
-  changes_only_own_fields(first, job);
   if (first.patch.empty()) return;
+  changes_only_own_fields(first, review["request"]["object"], job);
   Json again = review;
   again["request"]["object"] = review["request"]["object"].patch(first.patch);
   if (job) fuzz::must(is_gated(again["request"]["object"]), "a Job that was rewritten is gated");
