@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Each third-party library is included in one module. Our own headers need no such test: an include against the arrows of
-# src/CMakeLists.txt does not compile.
+# Each third-party library is included in one module. The headers of the project need no such test: an include that
+# src/CMakeLists.txt does not permit does not compile.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -22,7 +22,7 @@ check "only the operator's HTTP server includes Boost" only_in "$ROOT/src" 'boos
 check "only the operator's metrics include prometheus-cpp" only_in "$ROOT/src" 'prometheus/' 'operator/metrics/metrics\.cc:'
 check "only the API client includes cpprestsdk" only_in "$ROOT/src" 'cpprest/' 'rest/(wire\.cc|sink\.h):'
 
-# Controls: a check that cannot fail proves nothing.
+# Controls: each check must be able to fail.
 bad=$(mktemp -d)
 trap 'rm -rf -- "$bad"' EXIT
 mkdir -p "$bad/core" "$bad/proc"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The shape of the released program: fully static, stripped, small, hardened, and without the operator's libraries.
+# Properties of the released program: fully static, stripped, small, hardened, and without the operator's libraries.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,12 +11,12 @@ is_stripped() { ! readelf -SW "$1" | grep -E '\.(symtab|debug_info)'; }
 is_small() { stat -c '%s bytes' "$1" && [ "$(stat -c %s "$1")" -le "$2" ]; }
 stack_is_not_executable() { readelf -lW "$1" | grep -E 'GNU_STACK.* RW +0x'; }
 has_relro() { readelf -lW "$1" | grep GNU_RELRO; }
-# Type names survive stripping: N5boost..., N10prometheus..., N3web4http... (cpprest).
-knows_no_type_of() { ! grep -aoE "N$2" "$1" | sort | uniq -c; }
-says_its_version() { [ -n "$("$1" version)" ]; }
+# A stripped program still contains type names: N5boost..., N10prometheus..., N3web4http... (cpprest).
+contains_no_type_of() { ! grep -aoE "N$2" "$1" | sort | uniq -c; }
+prints_its_version() { [ -n "$("$1" version)" ]; }
 
 if [ ! -x "$BINARY" ]; then
-  fail "there is a program at $BINARY (./dev build)"
+  fail "the program $BINARY exists (./dev build creates it)"
   finish
 fi
 check "has no interpreter" has_no_interpreter "$BINARY"
@@ -26,11 +26,11 @@ check "has at most $SIZE_LIMIT bytes" is_small "$BINARY" "$SIZE_LIMIT"
 check "has a stack that cannot be executed" stack_is_not_executable "$BINARY"
 check "makes relocated data read-only" has_relro "$BINARY"
 for library in 5boost 10prometheus '3web4(http|json)'; do
-  check "contains no type of $library" knows_no_type_of "$BINARY" "$library"
+  check "contains no type of $library" contains_no_type_of "$BINARY" "$library"
 done
-check "says its version" says_its_version "$BINARY"
+check "prints its version" prints_its_version "$BINARY"
 
-# The same checks must refuse programs that are wrong.
+# Controls: the same checks must fail for other programs.
 stage=$(mktemp -d)
 trap 'rm -rf -- "$stage"' EXIT
 printf '#include <typeinfo>\nnamespace boost { struct thing { virtual ~thing() {} }; }\n' >"$stage/wrong.cc"
@@ -39,6 +39,6 @@ check "control: a dynamic program can be built" g++ -g -o "$stage/wrong" "$stage
 refuses "control: an interpreter is found" has_no_interpreter "$stage/wrong"
 refuses "control: a needed library is found" needs_no_library "$stage/wrong"
 refuses "control: symbols are found" is_stripped "$stage/wrong"
-refuses "control: a byte too many is found" is_small "$stage/wrong" $(($(stat -c %s "$stage/wrong") - 1))
-refuses "control: a foreign type is found" knows_no_type_of "$stage/wrong" 5boost
+refuses "control: a size of one byte above the limit is found" is_small "$stage/wrong" $(($(stat -c %s "$stage/wrong") - 1))
+refuses "control: a type of another library is found" contains_no_type_of "$stage/wrong" 5boost
 finish

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdmissionReviews as anybody who reaches the port may send them. Oracles: the answer is an
-// AdmissionReview with the request's uid; a patch can be applied, leaves alone what is not ours,
-// and after it there is nothing left to do; what is allowed to be gated is gated by its command.
+// AdmissionReviews from any client of the port. Oracles: the answer is an AdmissionReview with the
+// request's uid; a patch can be applied, changes only the permitted paths, and a second review of
+// the result needs no patch; an allowed Job with a lock is gated by its command.
 #include <algorithm>
 
 #include "admission/review.h"
@@ -34,20 +34,21 @@ struct Answer {
 Answer answer_of(const op::Reviewed& reviewed) {
   const Result<Json> body = kube::parse_json(reviewed.body);
   fuzz::must(body.ok(), "the answer is JSON");
-  fuzz::must(kube::string_at(*body, {"kind"}) == "AdmissionReview", "and an AdmissionReview");
+  fuzz::must(kube::string_at(*body, {"kind"}) == "AdmissionReview",
+             "the answer is an AdmissionReview");
   Answer answer;
   const Json* const response = kube::find(*body, {"response"});
-  fuzz::must(response != nullptr, "with a response");
+  fuzz::must(response != nullptr, "the answer has a response");
   answer.response = *response;
   const std::string patch = kube::string_at(answer.response, {"patch"});
   if (!patch.empty()) answer.patch = *kube::parse_json(from_base64(patch));
   const bool allowed = answer.response["allowed"] == true;
-  fuzz::must(allowed || patch.empty(), "a patch comes with a yes only");
+  fuzz::must(allowed || patch.empty(), "only an allowed review has a patch");
   fuzz::must(allowed == (reviewed.result == "mutated" || reviewed.result == "skipped"),
-             "the result says what the answer says");
+             "the result agrees with the answer");
   const std::string message = kube::string_at(answer.response, {"status", "message"});
   fuzz::must(fuzz::is_one_line(message), "a message is one line");
-  fuzz::must(allowed || !message.empty(), "a no has a reason");
+  fuzz::must(allowed || !message.empty(), "a refusal has a message");
   return answer;
 }
 
@@ -61,14 +62,15 @@ bool is_gated(const Json& object) {
   });
 }
 
-// Only what we may touch: the copies on a CronJob, spec on a Job.
-void only_ours_is_touched(const Answer& answer, bool job) {
+// Only the permitted paths: the copies on a CronJob, spec on a Job.
+void only_permitted_is_touched(const Answer& answer, bool job) {
   for (const Json& operation : answer.patch) {
     const std::string path = kube::string_at(operation, {"path"});
-    const bool ours = job ? path.starts_with("/spec/template/") ||
-                                path == "/spec/podReplacementPolicy" || path == "/spec/template"
-                          : path.starts_with("/spec/jobTemplate/metadata");
-    fuzz::must(ours, "the patch touches what is ours only");
+    const bool permitted = job ? path.starts_with("/spec/template/") ||
+                                     path == "/spec/podReplacementPolicy" ||
+                                     path == "/spec/template"
+                               : path.starts_with("/spec/jobTemplate/metadata");
+    fuzz::must(permitted, "the patch changes permitted paths only");
   }
 }
 
@@ -81,15 +83,15 @@ void check(const Json& review, bool job) {
   const Answer first = ask(review);
   fuzz::must(
       kube::string_at(first.response, {"uid"}) == kube::string_at(review, {"request", "uid"}),
-      "the uid is kept");
-  only_ours_is_touched(first, job);
+      "the answer has the uid of the request");
+  only_permitted_is_touched(first, job);
   if (first.patch.empty()) return;
   Json again = review;
   again["request"]["object"] = review["request"]["object"].patch(first.patch);
-  if (job) fuzz::must(is_gated(again["request"]["object"]), "a Job that was rewritten is gated");
+  if (job) fuzz::must(is_gated(again["request"]["object"]), "a changed Job is gated");
   const Answer second = ask(again);
-  fuzz::must(second.response["allowed"] == true, "what we made is allowed");
-  fuzz::must(second.patch.empty(), "applied twice equals once");
+  fuzz::must(second.response["allowed"] == true, "a changed object is allowed");
+  fuzz::must(second.patch.empty(), "a second review needs no patch");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Docker configs of tenants, the client's last words, and what it sends to the proxy. Oracles: a
-// login never stands in an error; the client's file holds one login for one registry; a reason is
-// one line without queries; the proxy forwards one request without its own credentials.
+// Docker configs of tenants, the error output of the client, and its requests to the proxy.
+// Oracles: an error does not contain a login; the client's file contains one login for one
+// registry; a reason is one line without queries; the proxy forwards one request without its own
+// credentials.
 #include "fuzz/oracle.h"
 #include "kube/json.h"
 #include "registry/logins.h"
@@ -21,7 +22,7 @@ void docker_config(std::string_view text) {
     if (!logins) {
       fuzz::must(fuzz::is_one_line(logins.error().message), "an error is one line");
       fuzz::must(text.size() < 8 || !fuzz::contains(logins.error().message, text),
-                 "an error tells nothing of the file");
+                 "an error does not contain data of the file");
       return;
     }
     for (const registry::Login& login : *logins) {
@@ -30,18 +31,18 @@ void docker_config(std::string_view text) {
       fuzz::must(file.ok(), "the client's file is JSON");
       const kube::Json* const auths = kube::find(*file, {"auths"});
       fuzz::must(auths != nullptr && auths->size() == 1 && auths->contains(image->registry),
-                 "with one login for one registry");
-      fuzz::must(file->size() == 1, "and nothing else, no program to run");
+                 "the file has one login for one registry");
+      fuzz::must(file->size() == 1, "the file has no other member, such as a program to run");
     }
   }
 }
 
 void last_words(std::string_view text) {
   const std::string reason = registry::reason_in(std::string(text));
-  fuzz::must(!reason.empty(), "there is a reason");
-  fuzz::must(fuzz::is_one_line(reason), "on one line");
-  fuzz::must(reason.size() <= 500, "not too long");
-  fuzz::must(!fuzz::contains(reason, "://me:geheim@"), "without a login");
+  fuzz::must(!reason.empty(), "the reason is not empty");
+  fuzz::must(fuzz::is_one_line(reason), "the reason is one line");
+  fuzz::must(reason.size() <= 500, "the reason is bounded");
+  fuzz::must(!fuzz::contains(reason, "://me:geheim@"), "the reason contains no login");
 }
 
 void head(std::string_view text) {
@@ -49,11 +50,13 @@ void head(std::string_view text) {
   const auto request = registry::read_head(
       first + "\r\nProxy-Authorization: Basic " + kLogin + "\r\n\r\n", "secret");
   fuzz::must(!registry::read_head(first + "\r\n\r\n", "another secret").ok(),
-             "nobody is served without the secret");
-  if (!request) return fuzz::must(fuzz::is_one_line(request.error().message), "one line");
-  fuzz::must(!request->peer.host.empty() && request->peer.port != 0, "it goes somewhere");
+             "a request without the secret is refused");
+  if (!request)
+    return fuzz::must(fuzz::is_one_line(request.error().message), "an error is one line");
+  fuzz::must(!request->peer.host.empty() && request->peer.port != 0,
+             "the request has a destination");
   fuzz::must(fuzz::contains(first, kLogin) || !fuzz::contains(request->first_bytes, kLogin),
-             "our secret goes no further");
+             "the secret is not forwarded");
   const std::size_t end = request->first_bytes.find("\r\n\r\n");
   fuzz::must(request->first_bytes.empty() || end + 4 == request->first_bytes.size(),
              "one head is forwarded");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What registries answer and what tenants call their images. Oracles: what is accepted keeps its
-// bounds and reads the same when it is written again; an error is one line.
+// Answers of registries, and image names of tenants. Oracles: accepted input is within its bounds
+// and is parsed to the same value when it is written again; an error is one line.
 #include "fuzz/oracle.h"
 #include "image/manifest.h"
 #include "image/reference.h"
@@ -13,7 +13,7 @@ using namespace cronlatch;
 constexpr std::size_t kMostCommandBytes = std::size_t{64} << 10;
 
 void error_is_one_line(const Error& error) {
-  fuzz::must(!error.message.empty(), "an error says something");
+  fuzz::must(!error.message.empty(), "an error has a message");
   fuzz::must(fuzz::is_one_line(error.message), "an error is one line");
 }
 
@@ -43,7 +43,8 @@ void config(std::string_view text) {
   if (!startup) return error_is_one_line(startup.error());
   words(startup->entrypoint);
   words(startup->cmd);
-  fuzz::must(startup->entrypoint != std::vector<std::string>{""}, "one empty word is none");
+  fuzz::must(startup->entrypoint != std::vector<std::string>{""},
+             "an entrypoint of one empty word is empty");
 }
 
 void reference(std::string_view text) {
@@ -51,23 +52,24 @@ void reference(std::string_view text) {
   if (!image) {
     error_is_one_line(image.error());
     fuzz::must(text.size() < 8 || !fuzz::contains(image.error().message, text),
-               "an error does not repeat what may carry a login");
+               "an error does not repeat text that may contain a login");
     return;
   }
   const std::string whole = image->text();
   const auto again = image::parse_reference(whole);
-  fuzz::must(again.ok(), "a name that was made whole is a name");
-  fuzz::must(*again == *image, "and means the same");
-  fuzz::must(image->digest.empty() != image->tag.empty(), "it has a tag or a digest");
+  fuzz::must(again.ok(), "a completed name is a valid name");
+  fuzz::must(*again == *image, "the completed name has the same meaning");
+  fuzz::must(image->digest.empty() != image->tag.empty(), "a name has a tag or a digest");
   // It becomes an argument of the client, and a line of its configuration.
-  fuzz::must(whole.find_first_of(" \t\n\r\"'\\$?#%") == std::string::npos, "it needs no quoting");
+  fuzz::must(whole.find_first_of(" \t\n\r\"'\\$?#%") == std::string::npos,
+             "a name needs no quoting");
   fuzz::must(image->registry.find_first_of("/@") == std::string::npos, "a registry is a host");
-  const image::RegistryPolicy nobody({});
-  fuzz::must(!nobody.allows(*image).ok(), "nothing is allowed that is not listed");
+  const image::RegistryPolicy none({});
+  fuzz::must(!none.allows(*image).ok(), "an unlisted registry is not allowed");
   const auto listed = image::parse_listed(image->registry);
   fuzz::must(listed.ok(), "a registry can be listed");
   const image::RegistryPolicy one({*listed});
-  fuzz::must(one.allows(*image).ok(), "and is allowed then");
+  fuzz::must(one.allows(*image).ok(), "a listed registry is allowed");
 }
 
 void listed(std::string_view text) {
@@ -77,10 +79,10 @@ void listed(std::string_view text) {
   const auto leave =
       policy.allows(registry->peer, registry->plain ? image::RegistryPolicy::Scheme::http
                                                     : image::RegistryPolicy::Scheme::https);
-  fuzz::must(leave.ok() && leave->any_address, "what is listed may be asked");
+  fuzz::must(leave.ok() && leave->any_address, "a listed registry may be queried");
   fuzz::must(
       registry->plain || !policy.allows(registry->peer, image::RegistryPolicy::Scheme::http).ok(),
-      "but without TLS only when its line says so");
+      "a registry without TLS is allowed only when its entry contains that");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time zones: TZif files and POSIX rules. Oracles: what is read can be written and read again;
+// Time zones: TZif files and POSIX rules. Oracles: a parsed zone can be written and parsed again;
 // offsets are bounded; a rule's offset is that of the latest change among five years, counted with
-// the C library's calendar; a local time leads back to its instant. Input: a TZif file, or a rule.
+// the C library's calendar; a local time is converted back to its instant. Input: a TZif file, or a
+// rule.
 #include <time.h>
 
 #include <algorithm>
@@ -97,7 +98,7 @@ std::int32_t offset_by_search(const YearlyRule& rule, std::int64_t t) {
 void check_at(const YearlyRule& rule, std::int64_t t) {
   const std::int32_t offset = offset_by(rule, t);
   if (!rule.summer) {
-    fuzz::must(offset == rule.standard, "without summer time there is one offset");
+    fuzz::must(offset == rule.standard, "a rule without summer time has one offset");
     return;
   }
   fuzz::must(offset == offset_by_search(rule, t), "the offset is that of the latest change");
@@ -105,7 +106,7 @@ void check_at(const YearlyRule& rule, std::int64_t t) {
   bool found = false;
   for (const std::int64_t back : {wall - rule.standard, wall - *rule.summer})
     found = found || (back == t && back + offset_by(rule, back) == wall);
-  fuzz::must(found, "a local time leads back to its instant");
+  fuzz::must(found, "a local time is converted back to its instant");
 }
 
 void check_rule(const YearlyRule& rule) {
@@ -114,7 +115,7 @@ void check_rule(const YearlyRule& rule) {
              "summer's offset is bounded");
   const auto again = parse_rule(written(rule));
   fuzz::must(again.has_value(), "a rule can be written and read again");
-  fuzz::must(written(*again) == written(rule), "and means the same");
+  fuzz::must(written(*again) == written(rule), "the rules or zones are the same");
   for (const int year : {1999, 2026, 2028}) {
     for (std::int64_t t = midnight(year, 1, 1); t < midnight(year + 1, 1, 1); t += 13 * kDay + 7)
       check_at(rule, t);
@@ -148,7 +149,7 @@ void check_written(const Zone& zone) {
   if (zone.changes.size() > 255) return;
   const auto again = parse_zone(written(zone));
   fuzz::must(again.has_value(), "a zone can be written and read again");
-  fuzz::must(written(*again) == written(zone), "and means the same");
+  fuzz::must(written(*again) == written(zone), "the rules or zones are the same");
 }
 
 void check_zone(const Zone& zone) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RespFrames: just enough of RESP2 to split a stream of bytes into requests and replies. Shares no
-// code with the product.
+// RespFrames: the part of RESP2 that splits a stream of bytes into requests and replies. It shares
+// no code with the product.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace cronlatch::testing {
 
-// Takes one whole request or reply off the front of `bytes`; nothing when its end is missing.
+// Removes one complete request or reply from the front of `bytes`; nullopt when it is incomplete.
 std::optional<std::string> take_frame(std::string& bytes);
 
 // The words of a request: an array of bulk strings.
