@@ -271,7 +271,7 @@ TEST(Reconciler, TriesAgainLaterWhenTheApiServerIsAway) {
   Leader leader(world, "one");
   bool away = true;
   world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
-    if (away && r.path == kEvents) return FakeApi::away();
+    if (away && r.path == kEvents) return FakeApi::unreachable();
     return std::nullopt;
   };
   leader.reconciler.take(seen(Sort::pod, pod("p1", "skipped", "held")));
