@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/simulation.h"
+#include "model/world.h"
 #include "support/long_tests.h"
 
 namespace cronlatch::model {

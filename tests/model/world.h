@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulation: one schedule. Several real Runs request one lock in a simulated store under virtual
+// World: one schedule. Several real Runs request one lock in a simulated store under virtual
 // time. Messages are lost, delayed, reordered and executed late; clocks differ; wrappers pause and
 // crash; a user revokes the lease. The same seed gives the same schedule.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/simulation.h"
+#include "model/world.h"
 
 #include <csignal>
 #include <cstdio>
@@ -14,9 +14,9 @@ constexpr std::int64_t kMs = 1'000, kS = 1'000'000;
 constexpr std::int64_t kFaultsEnd = 90 * kS;     // no faults and no new runs after this
 constexpr std::int64_t kTimeLimit = 4'000 * kS;  // the time limit of a schedule
 
-class Simulation {
+class World {
  public:
-  Simulation(std::uint64_t seed, const Defects& defects, bool verbose)
+  World(std::uint64_t seed, const Defects& defects, bool verbose)
       : random_(seed),
         defects_(defects),
         verbose_(verbose),
@@ -411,7 +411,7 @@ void Seen::add(const Seen& o) {
 }
 
 Report run_schedule(std::uint64_t seed, const Defects& defects, bool verbose) {
-  return Simulation(seed, defects, verbose).run_schedule();
+  return World(seed, defects, verbose).run_schedule();
 }
 
 }  // namespace cronlatch::model
