@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One image: /cronlatch (static, copied into gated pods) and /cronlatch-operator with its shared libraries. Built from
-# source on Debian 12. The last stage contains these libraries, the CA certificates and skopeo, which reads image
+# One image: /cronlatch (static, copied into gated pods), /kubectl-cronlatch (static, to be copied out of the image) and
+# /cronlatch-operator with its shared libraries. Built from source on Debian 12. The last stage contains these libraries, the CA certificates and skopeo, which reads image
 # configurations from registries, and nothing else of Debian.
 # docker build -t cronlatch . | podman build -t cronlatch . | buildah bud --isolation=chroot -t cronlatch .
 ARG BASE=docker.io/library/debian:12-slim
@@ -8,18 +8,21 @@ ARG BASE=docker.io/library/debian:12-slim
 FROM ${BASE} AS tools
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-      g++ cmake ninja-build ca-certificates \
+      g++ cmake ninja-build ccache ca-certificates \
       libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev nlohmann-json3-dev \
  && rm -rf /var/lib/apt/lists/*
+# What was compiled before comes from a folder of the builder (RUN --mount=type=cache), not of the image.
+ENV CCACHE_DIR=/var/cache/ccache
 WORKDIR /src
 COPY CMakeLists.txt CMakePresets.json ./
 COPY cmake cmake
 
 FROM tools AS wrapper
 COPY src src
-RUN cmake --preset release \
- && cmake --build build/release --target cronlatch \
- && build/release/cronlatch version
+RUN --mount=type=cache,target=/var/cache/ccache cmake --preset release \
+ && cmake --build build/release --target cronlatch kubectl-cronlatch \
+ && build/release/cronlatch version \
+ && build/release/kubectl-cronlatch help
 
 FROM tools AS operator
 RUN apt-get update -q \
@@ -27,7 +30,7 @@ RUN apt-get update -q \
       libboost-dev libcpprest-dev prometheus-cpp-dev skopeo \
  && rm -rf /var/lib/apt/lists/*
 COPY src src
-RUN cmake --preset operator \
+RUN --mount=type=cache,target=/var/cache/ccache cmake --preset operator \
  && cmake --build build/operator --target cronlatch-operator
 # The libraries that the dynamic loader loads, at the same paths. In the output of ldd, the loader itself is the line
 # without an arrow.
@@ -48,7 +51,7 @@ LABEL org.opencontainers.image.title=cronlatch \
       org.opencontainers.image.licenses=Apache-2.0 \
       org.opencontainers.image.description="One run at a time for annotated CronJobs: wrapper and operator"
 COPY --from=operator /root-of-image /
-COPY --from=wrapper /src/build/release/cronlatch /cronlatch
+COPY --from=wrapper /src/build/release/cronlatch /src/build/release/kubectl-cronlatch /
 # Path of the CA certificates for OpenSSL in this image. For a store with a private CA, the Secret contains ca.crt.
 ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 USER 65532:65532

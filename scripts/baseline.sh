@@ -35,6 +35,8 @@ build() {
   echo "baseline: building $program of version 0.1.0 (once; the log: ${log#"$ROOT/"})" >&2
   (
     cd "$SOURCE"
+    # Version 0.1.0 does not look for ccache itself.
+    ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=ccache
     cmake --preset "$preset"
     nice -n 5 cmake --build "build/$preset" --parallel "$JOBS" --target "$program"
   ) >"$log" 2>&1 || { tail -n 20 "$log" >&2; cannot "$program of version 0.1.0 does not build"; }

@@ -34,6 +34,7 @@ usage: ./dev cluster COMMAND
                                  of cluster OTHER instead of a Redis in this cluster
   down [NAME | --all]            stop it and remove its files
   kubectl [NAME] -- ARGS         kubectl in the cluster, for example: ./dev cluster kubectl -- get pods -A
+                                 with the plugin of ./dev build: ./dev cluster kubectl -- cronlatch -A
   helm [NAME] -- ARGS            helm in the cluster
   load [NAME] IMAGE.tar          load an image into the node (docker save, buildah push docker-archive:)
   list                           list the clusters
@@ -125,6 +126,14 @@ with_name() {
   REST=("$@")
 }
 
+# kubectl accepts no flag in front of a plugin's name: the variable names the cluster instead.
+kubectl_with_plugin() {
+  if [ "${1:-}" = cronlatch ] && [ ! -x "$PLUGIN" ]; then
+    stop_here "there is no program at build/release/kubectl-cronlatch; run ./dev build"
+  fi
+  in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" "$TOOLS/kubectl" "$@"
+}
+
 list() {
   local folder
   for folder in "$CLUSTERS"/*/pid; do
@@ -149,7 +158,7 @@ case $command in
     with_name "$@"
     use_cluster "$NAMED"
     must_exist "$NAMED"
-    "$command" "${REST[@]}"
+    if [ "$command" = kubectl ]; then kubectl_with_plugin "${REST[@]}"; else helm "${REST[@]}"; fi
     ;;
   load)
     [ $# -gt 0 ] || wrong_usage "load requires the tar of an image"

@@ -42,13 +42,13 @@ product_fingerprint() {
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 }
 
-# pack_programs NAME IMAGE CRONLATCH OPERATOR: packs both programs with the operator's libraries, and skopeo.
+# pack_programs NAME IMAGE CRONLATCH OPERATOR [PLUGIN]: packs the programs with the operator's libraries, and skopeo.
 pack_programs() {
   local name=$1 image=$2 cronlatch=$3 operator=$4 folder
   folder=$(new_root)
   add_users "$folder"
   install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
-  install "$cronlatch" "$operator" "$folder/"
+  install "$cronlatch" "$operator" "${@:5}" "$folder/"
   copy_libraries "$folder" "$operator"
   install -D /usr/bin/skopeo "$folder/usr/bin/skopeo"
   copy_libraries "$folder" /usr/bin/skopeo
@@ -60,9 +60,10 @@ pack_programs() {
 make_quick_image() {
   step "building the presets release and operator"
   for preset in release operator; do configure "$preset"; done
-  cmake --build build/release --parallel "$JOBS" --target cronlatch >&2
+  cmake --build build/release --parallel "$JOBS" --target cronlatch kubectl-cronlatch >&2
   cmake --build build/operator --parallel "$JOBS" --target cronlatch-operator >&2
-  pack_programs product "$PRODUCT_IMAGE" build/release/cronlatch build/operator/cronlatch-operator
+  pack_programs product "$PRODUCT_IMAGE" build/release/cronlatch build/operator/cronlatch-operator \
+    build/release/kubectl-cronlatch
   rm -f "$IMAGES/.product.stamp"
 }
 

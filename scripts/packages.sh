@@ -3,7 +3,7 @@
 # The one list of packages (Debian 12) and how they get here. Sourced by scripts/common.sh.
 
 PACKAGES=(
-  g++ cmake ninja-build                                              # build
+  g++ cmake ninja-build ccache                                       # build
   libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev            # link
   libboost-dev libcpprest-dev nlohmann-json3-dev prometheus-cpp-dev  # link the operator
   libgtest-dev libgmock-dev redis-server openssl strace              # test
@@ -12,6 +12,7 @@ PACKAGES=(
   skopeo docker-registry buildah                                     # who is asked what images run, by whom, who made them
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   codespell                                                          # spelling
+  llvm                                                               # what the tests cover
   yq jq                                                              # render and look at the chart
   util-linux iproute2 procps                           # look at programs and at what they do
 )

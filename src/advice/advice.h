@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice: what the figures of a lock say about its settings. Pure: facts in, advice out, each with
-// its reason and with what to set. Silence where a fact is not known.
+// Advice: recommended settings, from recorded statistics, each with its reason. Where a fact is not
+// available there is no advice. Pure.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 #include "advice/lock_use.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 struct Advice {
   std::string about;  // ttl, schedule, min-hold, skips, name: a closed list
   std::string job, lock;
-  std::string reason;  // what was seen
-  std::string set;     // the annotation (which is the option's name, too) or the field to change
+  std::string reason;  // the observation
+  std::string set;  // the annotation, whose key is also the option's name, or the field to change
 };
 
-// Sorted by job, then by what it is about.
+// Sorted by job, then by lock and subject.
 std::vector<Advice> advise(const std::vector<LockUse>& uses);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -5,7 +5,7 @@
 #include <array>
 #include <chrono>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 LockUse use_of(const LockView& view, const std::string& job, const Counters& counters) {
   LockUse use;
@@ -17,11 +17,11 @@ LockUse use_of(const LockView& view, const std::string& job, const Counters& cou
   use.stolen = counters.get("stolen");
   use.lost = counters.get("lost");
   use.slow_run = p95_hold(counters);
-  if (use.slow_run) use.slow_run_is = "19 of 20 runs end within";
-  if (view.state == LockState::held && view.who.job == job && view.ttl.count() > 0 &&
+  if (use.slow_run) use.slow_run_label = "19 of 20 runs end within";
+  if (view.state == LockState::held && view.identity.job == job && view.ttl.count() > 0 &&
       view.expires.us != 0)
-    use.unrenewed = view.ttl - std::chrono::duration_cast<Millis>(
-                                   std::min(Micros(view.ttl), view.expires - view.now));
+    use.since_renewal = view.ttl - std::chrono::duration_cast<Millis>(
+                                       std::min(Micros(view.ttl), view.expires - view.now));
   return use;
 }
 
@@ -32,7 +32,7 @@ std::optional<Millis> p95_hold(const Counters& counters) {
     counts[i] = std::max<std::int64_t>(counters.get("hold_" + std::to_string(i)), 0);
     total += counts[i];
   }
-  if (total < kFewRuns) return std::nullopt;
+  if (total < kMinRuns) return std::nullopt;
   const double rank = 0.95 * static_cast<double>(total);
   double below = 0;
   for (std::size_t i = 0; i < kHoldBucketsMs.size(); ++i) {
@@ -47,4 +47,4 @@ std::optional<Millis> p95_hold(const Counters& counters) {
   return std::nullopt;
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LockUse: what is known of how one job uses one lock, from the counters of a ledger and from a
-// schedule. Pure; what it says of the settings is advice.h's.
+// LockUse: how one job uses one lock, from the lock statistics and from a schedule. The input of
+// advice.h. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,31 @@
 #include "base/time.h"
 #include "core/lock_stats.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
-// Below that, figures say nothing.
-inline constexpr std::int64_t kFewRuns = 5;
+// No advice from fewer runs.
+inline constexpr std::int64_t kMinRuns = 5;
 
-// How one job uses one lock. What is not known stays empty, or zero.
+// A fact that is not available is empty or zero.
 struct LockUse {
-  std::string job;             // namespace/name; empty: the lock has no job's name
-  std::string lock;            // as the store calls it
-  std::string named;           // the annotation's word for it; "true": the job's own
-  std::optional<Seconds> gap;  // the shortest time between two times it is due
+  std::string job;             // namespace/name; empty: the lock is used without a job
+  std::string lock;            // its name in the store
+  std::string requested_name;  // the value of the annotation; "true": the job's own lock
+  std::optional<Seconds> gap;  // the shortest time between two scheduled times
   Millis ttl{};
   Millis min_hold{};
-  std::optional<Millis> unrenewed;  // a live lease: how long ago it was renewed last
-  std::optional<Millis> slow_run;   // what all but one run in twenty stay below, or the slowest
-  std::string slow_run_is;          // "19 of 20 runs end within", "the slowest of 4 runs took"
-  std::int64_t acquired = 0, skipped = 0, stolen = 0, lost = 0;  // skipped: because it was held
+  std::optional<Millis> since_renewal;  // of a live lease: the time since its last renewal
+  std::optional<Millis> slow_run;  // the time within which 19 of 20 runs end, or the slowest run
+  std::string slow_run_label;      // "19 of 20 runs end within", "the slowest of 4 runs took"
+  std::int64_t acquired = 0, skipped = 0, stolen = 0,
+               lost = 0;  // skipped: only those because the lock was held
 };
 
-// The counters of a ledger as facts. No schedule is known there.
+// From the lock statistics, which contain no schedule.
 LockUse use_of(const LockView& view, const std::string& job, const Counters& counters);
 
-// What 95 of 100 runs stay below, by the histogram of the time the lock was held, interpolated
-// within a bucket; nothing for fewer than five runs, or when it lies beyond the last bucket.
+// The time within which 95 of 100 runs end, from the histogram of the time that the lock was held,
+// interpolated within a bucket. Nothing for fewer than kMinRuns runs, or beyond the last bucket.
 std::optional<Millis> p95_hold(const Counters& counters);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -10,7 +10,7 @@ namespace cronlatch {
 namespace {
 
 // The low-level calls are deprecated in OpenSSL 3.0, but the EVP ones fetch algorithms first, which
-// costs a millisecond at every start; the digest only names something.
+// costs a millisecond at every start; the digest is a name and needs no security.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 std::array<unsigned char, SHA256_DIGEST_LENGTH> sha256(std::string_view text) {

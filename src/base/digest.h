@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short name for a text that may be long or contain anything.
+// A short name for any text.
 #pragma once
 
 #include <cstddef>

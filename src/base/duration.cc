@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations as people write them. A number without a unit is refused: nobody knows whether 90 means
-// seconds.
+// A number without a unit is refused, because it is not clear whether 90 means seconds.
 #include "base/duration.h"
 
 #include <array>
@@ -16,8 +15,8 @@ struct Unit {
 };
 constexpr std::array<Unit, 5> kUnits = {
     {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
-constexpr std::size_t kMostDigits = 15;  // more would not fit; kLongest then bounds the value
-constexpr std::int64_t kLongest = 36'500 * kUnits[0].millis;
+constexpr std::size_t kMaxDigits = 15;  // more would not fit; kMaxMillis then bounds the value
+constexpr std::int64_t kMaxMillis = 36'500 * kUnits[0].millis;
 
 Error not_a_duration(std::string_view text) {
   return {Code::usage, quoted(text) + " is not a duration",
@@ -55,7 +54,7 @@ Result<Millis> parse_duration(std::string_view text) {
     const std::string_view digits = take_while(rest, is_digit);
     const std::string_view unit = take_while(rest, is_letter);
     if (digits.empty()) return not_a_duration(text);
-    if (digits.size() > kMostDigits)
+    if (digits.size() > kMaxDigits)
       return Error{Code::usage, quoted(text) + " is too long", "at most 36500d"};
     if (unit.empty() && rest.empty()) {
       const std::string n(digits);
@@ -64,11 +63,11 @@ Result<Millis> parse_duration(std::string_view text) {
     }
     while (next_unit < kUnits.size() && kUnits[next_unit].name != unit) ++next_unit;
     if (next_unit == kUnits.size()) return not_a_duration(text);
-    if (number(digits) > kLongest / kUnits[next_unit].millis)
+    if (number(digits) > kMaxMillis / kUnits[next_unit].millis)
       return Error{Code::usage, quoted(text) + " is too long", "at most 36500d"};
     sum += number(digits) * kUnits[next_unit++].millis;
   }
-  if (sum > kLongest) return Error{Code::usage, quoted(text) + " is too long", "at most 36500d"};
+  if (sum > kMaxMillis) return Error{Code::usage, quoted(text) + " is too long", "at most 36500d"};
   return Millis(sum);
 }
 
@@ -84,6 +83,15 @@ std::string show_duration(Millis d) {
     rest %= unit.millis;
   }
   return single.size() <= parts.size() ? single : parts;
+}
+
+std::string rounded_duration(Millis d) {
+  constexpr Millis kTenth{100};
+  const Millis rounded = (d + kTenth / 2) / kTenth * kTenth;
+  const auto tenths = rounded.count() / kTenth.count() % 10;
+  if (rounded.count() == 0) return "0s";
+  if (tenths == 0) return show_duration(rounded);
+  return std::to_string(rounded.count() / 1'000) + '.' + std::to_string(tenths) + 's';
 }
 
 }  // namespace cronlatch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations as people write them: 30s, 5m, 1h30m, 1500ms. Pure.
+// Durations as text: 30s, 5m, 1h30m, 1500ms. Pure.
 #pragma once
 
 #include <string>
@@ -14,5 +14,7 @@ namespace cronlatch {
 Result<Millis> parse_duration(std::string_view text);
 // The shortest text that parse_duration reads back as `d`: "2m", "90s", "1d1s".
 std::string show_duration(Millis d);
+// For messages: seconds with one decimal, "96.1s"; show_duration where there are whole seconds.
+std::string rounded_duration(Millis d);
 
 }  // namespace cronlatch

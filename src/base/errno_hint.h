@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hint of an error that the operating system reported: a limit of open files is the same for
-// every call that meets it.
+// The hint for an errno: every call that fails at the limit of open files has the same one.
 #pragma once
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as it is written: one object or array after the other, nothing is parsed or kept. Pure.
+// Builds JSON text. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of this host, read from the kernel: CLOCK_BOOTTIME for deadlines, which counts suspend
-// and is never set; the calendar for people only. What decides is given a time, or a Clock.
+// The time of this host, read from the kernel: CLOCK_BOOTTIME for deadlines, CLOCK_REALTIME for
+// display. Functions that decide get a time or a Clock from their caller.
 #pragma once
 
 #include <time.h>
@@ -15,8 +15,8 @@ inline Micros read_clock(clockid_t id) {
   return Seconds(t.tv_sec) + Micros(t.tv_nsec / 1'000);
 }
 
-// For what a caller's `now` cannot do: date an answer that arrived after it was read, and let calls
-// that block end in time.
+// For the time of a reply that arrived after the caller's `now`, and for deadlines of blocking
+// calls.
 inline TimePoint boot_now() { return TimePoint(read_clock(CLOCK_BOOTTIME)); }
 inline WallTime wall_now() { return {read_clock(CLOCK_REALTIME).count()}; }
 

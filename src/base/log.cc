@@ -8,8 +8,8 @@
 namespace cronlatch {
 namespace {
 
-// Beyond the longest honest one, which quotes a refusal of the store.
-constexpr std::size_t kLongestMessage = 2'000;
+// Longer than any message of cronlatch, which can quote an error of the store.
+constexpr std::size_t kMaxMessage = 2'000;
 
 std::string_view name_of(Level level) {
   switch (level) {
@@ -26,7 +26,7 @@ std::string_view name_of(Level level) {
 }
 
 std::string as_text(const LogLine& line) {
-  std::string out = "cronlatch: " + printable(line.message, kLongestMessage);
+  std::string out = "cronlatch: " + printable(line.message, kMaxMessage);
   if (!line.hint.empty()) out += " (" + printable(line.hint) + ")";
   return out;
 }

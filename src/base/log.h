@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log: one line per fact, with a stable event name and fields. Rendering is pure; where lines go is
-// a sink given by main.
+// Log: one line per event, with a stable event name and fields. Rendering is pure; the caller gives
+// the sink.
 #pragma once
 
 #include <functional>
@@ -18,20 +18,20 @@ enum class Level {
   warn,
   info,
   debug
-};  // error: needs a person; warn: degraded; info: once per step of a run
+};  // error: needs the user's action; warn: degraded; info: once per step of a run
 enum class LogFormat { text, json, logfmt };
 
 struct LogLine {
   Level level = Level::info;
-  std::string event;    // stable snake_case name, part of what people grep for
-  std::string message;  // for people: lower case, no full stop
+  std::string event;    // stable snake_case name, for searches and alerts
+  std::string message;  // lower case, no full stop
   std::vector<std::pair<std::string, std::string>> fields{};
-  std::string hint{};  // how to fix it, if there is something to fix
+  std::string hint{};  // how to fix it; may be empty
 };
 
 // text:   cronlatch: message (hint)           json, logfmt: time, level, event, message, fields,
 // hint. No newline at the end; control characters and newlines in values are escaped, so that one
-// fact is always one line.
+// event is always one line.
 std::string render(const LogLine& line, LogFormat format, WallTime now);
 
 class Log {

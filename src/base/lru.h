@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map of bounded size that forgets what was asked for the longest time ago. Not for several
-// threads at once.
+// A map of bounded size that evicts the least recently used entry. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +13,9 @@ namespace cronlatch::image {
 template <class Value>
 class Lru {
  public:
-  explicit Lru(std::size_t most) : most_(most) {}
+  explicit Lru(std::size_t max_size) : max_size_(max_size) {}
 
-  // Until the next put(); nullptr when it is not there.
+  // Valid until the next put(); nullptr when there is no entry.
   Value* find(const std::string& key) {
     const auto at = where_.find(key);
     if (at == where_.end()) return nullptr;
@@ -25,10 +24,10 @@ class Lru {
   }
 
   Value& put(const std::string& key, Value value) {
-    if (Value* const there = find(key)) return *there = std::move(value);
+    if (Value* const entry = find(key)) return *entry = std::move(value);
     order_.emplace_front(key, std::move(value));
     where_[key] = order_.begin();
-    while (order_.size() > most_ && order_.size() > 1) {
+    while (order_.size() > max_size_ && order_.size() > 1) {
       where_.erase(order_.back().first);
       order_.pop_back();
     }
@@ -39,7 +38,7 @@ class Lru {
 
  private:
   using Order = std::list<std::pair<std::string, Value>>;
-  std::size_t most_;
+  std::size_t max_size_;
   Order order_;  // the newest first
   std::unordered_map<std::string, typename Order::iterator> where_;
 };

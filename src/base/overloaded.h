@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function object out of several lambdas, for std::visit: a missing alternative does not
+// One function object made of several lambdas, for std::visit: a missing alternative does not
 // compile.
 #pragma once
 

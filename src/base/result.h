@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: a value or an Error that a caller can meet. Errors are values: nothing of ours throws.
+// Result<T>: a value or an Error. Errors are values: no function of cronlatch throws.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace cronlatch {
 
-// What kind of trouble it is; the exit table (core/outcome.h) maps each to one code.
+// The kind of an error; core/outcome.h maps each kind to one exit code.
 enum class Code {
-  usage,         // the command line, an environment variable or a key is wrong
-  config,        // a file, a name or a combination of timings cannot be used
-  unreachable,   // the store did not answer, or cannot serve now; trying again may help
-  auth,          // the store refused user or password
-  acl,           // the store knows us but forbids a command or a key
+  usage,         // the command line, an environment variable or a key is not valid
+  config,        // a file, a name or a combination of timings is not valid
+  unreachable,   // the store did not answer, or returned a temporary error; a retry may succeed
+  auth,          // the store refused the user or the password
+  acl,           // the store does not permit this user a command or a key
   tls,           // the certificate, the name or the handshake was refused
   exec_denied,   // the command exists but cannot be executed
   exec_missing,  // the command is not found
@@ -23,7 +23,7 @@ enum class Code {
   bug,           // cannot happen; a defect of cronlatch
 };
 
-// `message` says what is wrong and where (lower case, no full stop); `hint` says how to fix it.
+// `message`: what is wrong and where (lower case, no full stop). `hint`: how to fix it.
 struct Error {
   Code code;
   std::string message;
@@ -34,25 +34,25 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::move(value)) {}      // NOLINT: implicit on purpose
-  Result(Error error) : held_(std::move(error)) {}  // NOLINT: implicit on purpose
-  bool ok() const { return held_.index() == 0; }
+  Result(T value) : result_(std::move(value)) {}      // NOLINT: implicit on purpose
+  Result(Error error) : result_(std::move(error)) {}  // NOLINT: implicit on purpose
+  bool ok() const { return result_.index() == 0; }
   explicit operator bool() const { return ok(); }
-  T& value() & { return std::get<0>(held_); }
-  const T& value() const& { return std::get<0>(held_); }
-  T&& value() && { return std::get<0>(std::move(held_)); }
-  const Error& error() const { return std::get<1>(held_); }
+  T& value() & { return std::get<0>(result_); }
+  const T& value() const& { return std::get<0>(result_); }
+  T&& value() && { return std::get<0>(std::move(result_)); }
+  const Error& error() const { return std::get<1>(result_); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::get<0>(std::move(held_)); }
+  T&& operator*() && { return std::get<0>(std::move(result_)); }
 
  private:
-  std::variant<T, Error> held_;
+  std::variant<T, Error> result_;
 };
 
-// A Result with nothing to carry.
+// The value of a Result that has none.
 struct Done {
   bool operator==(const Done&) const = default;
 };

@@ -10,7 +10,7 @@
 namespace cronlatch {
 namespace {
 
-// Takes `digits` digits off the front.
+// Reads and removes `digits` leading digits.
 bool take_number(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + digits, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secret: text that prints as *** wherever it is shown. reveal() is called where it goes on the
-// wire and nowhere else.
+// Secret: text that prints as *** wherever it is shown. reveal() is called only where the text is
+// sent.
 #pragma once
 
 #include <string>

@@ -40,7 +40,7 @@ std::string json_character(std::string_view c, bool valid) {
   return byte < 0x20 || byte == 0x7F ? formatted("\\u%04x", byte) : std::string(c);
 }
 
-// Two-byte UTF-8 between U+0080 and U+009F: control characters that some terminals obey.
+// Two-byte UTF-8 between U+0080 and U+009F: control characters that some terminals execute.
 bool is_c1_control(std::string_view c) {
   return c.size() == 2 && c[0] == '\xC2' && static_cast<unsigned char>(c[1]) < 0xA0;
 }
@@ -117,29 +117,29 @@ std::string json_escaped(std::string_view text) {
 
 std::string json_quoted(std::string_view text) { return '"' + json_escaped(text) + '"'; }
 
-std::string json_shortened(std::string_view text, std::size_t room) {
+std::string json_shortened(std::string_view text, std::size_t max_bytes) {
   std::string out;
   std::size_t keep = 0;  // how much of `out` leaves space for the mark of the cut
   bool cut = false;
   for_each_character(text, [&](std::string_view c, bool valid) {
     const std::string escaped = json_character(c, valid);
-    cut = out.size() + escaped.size() > room;
+    cut = out.size() + escaped.size() > max_bytes;
     if (cut) return false;
     out += escaped;
-    if (out.size() + kCut.size() <= room) keep = out.size();
+    if (out.size() + kCut.size() <= max_bytes) keep = out.size();
     return true;
   });
   if (!cut) return out;
   out.resize(keep);
-  if (out.size() + kCut.size() <= room) out += kCut;
+  if (out.size() + kCut.size() <= max_bytes) out += kCut;
   return out;
 }
 
-std::string printable(std::string_view text, std::size_t most) {
+std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
   for_each_character(text, [&](std::string_view c, bool valid) {
     const std::string shown = printable_character(c, valid);
-    if (out.size() + shown.size() > most) {
+    if (out.size() + shown.size() > max_bytes) {
       out += kCut;
       return false;
     }
@@ -149,8 +149,8 @@ std::string printable(std::string_view text, std::size_t most) {
   return out;
 }
 
-std::string quoted(std::string_view text, std::size_t most) {
-  return '"' + printable(text, most) + '"';
+std::string quoted(std::string_view text, std::size_t max_bytes) {
+  return '"' + printable(text, max_bytes) + '"';
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

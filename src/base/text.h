@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text: the few pieces of writing and reading that the tables, the log and the outcome share. Pure;
-// knows no option.
+// UTF-8, JSON strings, escapes for terminals and edit distance. Pure.
 #pragma once
 
 #include <cstddef>
@@ -25,20 +24,20 @@ std::string valid_utf8(std::string_view text);
 // `text` as the inside of a JSON string, always valid JSON: bytes that are no UTF-8 become U+FFFD.
 std::string json_escaped(std::string_view text);
 std::string json_quoted(std::string_view text);
-// json_escaped, but at most `room` bytes long: what does not fit ends in "...".
-std::string json_shortened(std::string_view text, std::size_t room);
+// json_escaped, but at most `max_bytes` long: a text that was cut ends in "...".
+std::string json_shortened(std::string_view text, std::size_t max_bytes);
 
 // `text` on one line for a terminal: control characters and stray bytes become \n, \t, \xNN; a long
-// text is cut at `most` bytes.
-std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
-// printable() in double quotes, cut at `most` bytes: how a message shows what the user gave.
-std::string quoted(std::string_view text, std::size_t most = 80);
+// text is cut at `max_bytes`.
+std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos);
+// printable() in double quotes, cut at `max_bytes`: for values in messages.
+std::string quoted(std::string_view text, std::size_t max_bytes = 80);
 
 // Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// A JSON array of strings, as in ["sh", "-c", "true"]. The error's message does not name where the
-// text came from.
+// A JSON array of strings, as in ["sh", "-c", "true"]. The error's message does not name the
+// text's source.
 Result<std::vector<std::string>> parse_json_strings(std::string_view text);
 std::string show_json_strings(const std::vector<std::string>& strings);
 

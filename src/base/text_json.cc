@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON arrays of strings, which a user writes by hand (skip-command), and objects of them. Strict,
-// as RFC 8259 has it.
+// JSON arrays of strings (skip-command), and objects of them. Strict, by RFC 8259.
 #include <optional>
 
 #include "base/text.h"
@@ -22,7 +21,7 @@ class Reader {
     skip_blanks();
     return rest_.empty();
   }
-  // A string, its opening quote included; nothing when there is none or it is malformed.
+  // A string with its quotes; std::nullopt when there is none or it is malformed.
   std::optional<std::string> string();
   // An array of them, likewise.
   std::optional<std::vector<std::string>> strings();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three times of cronlatch, as three types that cannot be mixed:
-//   TimePoint   this host's CLOCK_BOOTTIME: every deadline and every lease. It counts suspend and
-//   never jumps. ServerTime  the store's clock, microseconds since 1970: every decision of a store.
-//   Never compared with ours. WallTime    this host's calendar: for people's eyes only.
+// * TimePoint: CLOCK_BOOTTIME of this host, for every deadline and lease. It counts suspend and
+// never
+//   jumps.
+// * ServerTime: the store's clock, microseconds since 1970, for every decision of a store. It is
+//   never compared with a clock of this host.
+// * WallTime: CLOCK_REALTIME of this host, for display only.
 #pragma once
 
 #include <chrono>
@@ -15,7 +18,7 @@ using Micros = std::chrono::microseconds;
 using Millis = std::chrono::milliseconds;
 using Seconds = std::chrono::seconds;
 
-struct BootClock {  // a tag: nobody can call now() on it; time enters through Clock
+struct BootClock {  // a tag without now(); time comes from Clock
   using duration = Micros;
   using rep = duration::rep;
   using period = duration::period;
@@ -37,7 +40,7 @@ struct WallTime {
   auto operator<=>(const WallTime&) const = default;
 };
 
-// Where time comes from: the kernel in programs (base/kernel_clock.h), a number in tests.
+// The source of time: the kernel in programs (base/kernel_clock.h), a number in tests.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cronlatch advise`: what the store's ledger says about the settings of its locks. The schedule is
-// not in the ledger: --schedule says it for the lock that --lock names.
+// `cronlatch advise`: recommended settings from the lock statistics. They do not contain the
+// schedule: --schedule gives it for the lock that --lock names.
 #include "advice/advice.h"
 
 #include <array>
@@ -15,34 +15,33 @@ namespace {
 constexpr std::string_view kSchedule = "--schedule";
 constexpr std::array kFlags = {ExtraFlag{kOutputFlag[0].name, true}, ExtraFlag{kSchedule, true}};
 
-std::vector<plugin::LockUse> uses_of(const std::vector<LockView>& views) {
-  std::vector<plugin::LockUse> uses;
+std::vector<LockUse> uses_of(const std::vector<LockView>& views) {
+  std::vector<LockUse> uses;
   for (const LockView& view : views)
-    for (const auto& [job, counters] : view.jobs)
-      uses.push_back(plugin::use_of(view, job, counters));
+    for (const auto& [job, counters] : view.jobs) uses.push_back(use_of(view, job, counters));
   return uses;
 }
 
-// What the command line says of the lock, the ledger cannot know.
-Status add_configuration(const Loaded& loaded, const Clock& clock,
-                         std::vector<plugin::LockUse>& uses) {
+// The settings of the lock that only the command line contains.
+Status add_configuration(const LoadedOptions& loaded, const Clock& clock,
+                         std::vector<LockUse>& uses) {
   const auto schedule = loaded.extras.find(kSchedule);
   std::optional<Seconds> gap;
   if (schedule != loaded.extras.end()) {
-    const auto parsed = plugin::parse_cron(schedule->second);
+    const auto parsed = parse_cron(schedule->second);
     if (!parsed) return parsed.error();
-    gap = plugin::shortest_gap(*parsed, plugin::Zone{}, clock.wall());
+    gap = shortest_gap(*parsed, Zone{}, clock.wall());
   }
-  for (plugin::LockUse& use : uses) {
+  for (LockUse& use : uses) {
     use.gap = gap;
     use.min_hold = loaded.options.min_hold;
   }
   return Done{};
 }
 
-std::string json_of(const std::vector<plugin::Advice>& advice) {
+std::string json_of(const std::vector<Advice>& advice) {
   std::vector<std::string> objects;
-  for (const plugin::Advice& one : advice)
+  for (const Advice& one : advice)
     objects.push_back(JsonObject()
                           .text("about", one.about)
                           .text_or_null("job", one.job)
@@ -53,35 +52,36 @@ std::string json_of(const std::vector<plugin::Advice>& advice) {
   return json_array(objects) + '\n';
 }
 
-std::string text_of(const std::vector<plugin::Advice>& advice, std::size_t locks) {
+std::string text_of(const std::vector<Advice>& advice, std::size_t locks) {
   if (advice.empty())
-    return "nothing to advise on " + std::to_string(locks) + (locks == 1 ? " lock\n" : " locks\n");
+    return "no recommendation for " + std::to_string(locks) + (locks == 1 ? " lock\n" : " locks\n");
   std::vector<Row> rows = {{"LOCK", "JOB", "ABOUT", "REASON", "SET"}};
-  for (const plugin::Advice& one : advice)
+  for (const Advice& one : advice)
     rows.push_back({one.lock, one.job, one.about, one.reason, one.set});
   return render_table(rows);
 }
 
 }  // namespace
 
-Result<Printed> advise_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Rest::nothing, kFlags);
+Result<CommandOutput> advise_command(const Invocation& invocation) {
+  const Result<Session> session = open_session(invocation, Operands::nothing, kFlags);
   if (!session) return session.error();
   const std::string& lock = session->loaded.options.lock;
   if (lock.empty() && session->loaded.extras.contains(kSchedule))
-    return Error{Code::usage, "--schedule is one lock's", "name it with --lock"};
+    return Error{Code::usage, "--schedule needs --lock",
+                 "name the lock that has this schedule with --lock"};
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
-  std::vector<plugin::LockUse> uses = uses_of(*views);
+  std::vector<LockUse> uses = uses_of(*views);
   if (!lock.empty()) {
-    std::erase_if(uses, [&](const plugin::LockUse& use) { return use.lock != lock; });
+    std::erase_if(uses, [&](const LockUse& use) { return use.lock != lock; });
     if (const Status added = add_configuration(session->loaded, invocation.clock, uses); !added)
       return added.error();
   }
-  const std::vector<plugin::Advice> advice = plugin::advise(uses);
-  return Printed{session->format == Format::table
-                     ? text_of(advice, lock.empty() ? views->size() : 1)
-                     : json_of(advice)};
+  const std::vector<Advice> advice = advise(uses);
+  return CommandOutput{session->format == Format::table
+                           ? text_of(advice, lock.empty() ? views->size() : 1)
+                           : json_of(advice)};
 }
 
 }  // namespace cronlatch

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cronlatch config`: every option with its value and where it came from. The password is named,
-// never shown.
+// `cronlatch config`: every option with its value and where it came from. The password is shown
+// as ***.
 #include "cli/session.h"
 #include "config/environment.h"
 
 namespace cronlatch {
 namespace {
 
-std::string as_table(const Loaded& loaded) {
+std::string as_table(const LoadedOptions& loaded) {
   std::vector<Row> rows = {{"OPTION", "VALUE", "ORIGIN"}};
   for (const Option& option : option_table())
     rows.push_back(
@@ -17,7 +17,7 @@ std::string as_table(const Loaded& loaded) {
   return render_table(rows);
 }
 
-std::string as_json(const Loaded& loaded) {
+std::string as_json(const LoadedOptions& loaded) {
   std::vector<std::string> objects;
   const auto add = [&](std::string_view key, const std::string& value, const std::string& origin) {
     objects.push_back(
@@ -31,13 +31,13 @@ std::string as_json(const Loaded& loaded) {
 
 }  // namespace
 
-Result<Printed> config_command(const Invocation& invocation) {
-  const Result<Loaded> loaded = load_options(invocation, Rest::nothing, kOutputFlag);
+Result<CommandOutput> config_command(const Invocation& invocation) {
+  const Result<LoadedOptions> loaded = load_options(invocation, Operands::nothing, kOutputFlag);
   if (!loaded) return loaded.error();
   show_warnings(*loaded);
   const Result<Format> format = output_format(*loaded);
   if (!format) return format.error();
-  return Printed{*format == Format::table ? as_table(*loaded) : as_json(*loaded)};
+  return CommandOutput{*format == Format::table ? as_table(*loaded) : as_json(*loaded)};
 }
 
 }  // namespace cronlatch

@@ -3,6 +3,7 @@
 // nothing.
 #include <optional>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/forecast.h"
 #include "cli/lock_text.h"
@@ -14,9 +15,9 @@
 namespace cronlatch {
 namespace {
 
-// All that is known, before it is rendered.
+// The facts, before they are rendered.
 struct Explanation {
-  const Loaded& loaded;
+  const LoadedOptions& loaded;
   bool shared;
   Timings timings;
   std::optional<LockView> view;  // absent where the store did not answer
@@ -26,15 +27,15 @@ struct Explanation {
 
 std::vector<Row> lease_rows(const Explanation& e) {
   if (!e.shared)
-    return {{"lease", "none: the kernel holds the lock while the command's processes live"}};
+    return {{"lease", "none: the kernel holds the lock while the command's processes run"}};
   return {
       {"lease",
-       show_duration(e.timings.ttl) + ", renewed every " + rough_duration(e.timings.renew_every) +
-           ", one call to the store takes at most " + rough_duration(e.timings.op_timeout)},
+       show_duration(e.timings.ttl) + ", renewed every " + rounded_duration(e.timings.renew_every) +
+           "; one request to the store takes at most " + rounded_duration(e.timings.op_timeout)},
       {"store outage", "a running command survives " +
-                           rough_duration(e.timings.outage_tolerance()) +
-                           " without the store, then gets TERM and " +
-                           rough_duration(e.timings.grace) + " later KILL"}};
+                           rounded_duration(e.timings.outage_tolerance()) +
+                           " without the store; then it gets TERM and, " +
+                           rounded_duration(e.timings.grace) + " later, KILL"}};
 }
 
 std::string as_table(const Explanation& e) {
@@ -42,13 +43,13 @@ std::string as_table(const Explanation& e) {
   std::vector<Row> rows = {
       {"decision", std::string(name_of(e.forecast.decision)) + ": " + e.forecast.sentence},
       {"lock", options.lock + " (" + e.loaded.origin("lock") + ")"},
-      {"store", options.store + (e.shared ? "" : ", this host only") + " (" +
+      {"store", options.store + (e.shared ? "" : ", on this host only") + " (" +
                     e.loaded.origin("store") + ")"}};
   if (e.view)
     for (Row& row : grant_rows(*e.view)) rows.push_back(std::move(row));
   if (!options.once_per.empty())
     rows.push_back(
-        {"once-per", options.once_per + ": skipped if done already, which only run can tell"});
+        {"once-per", options.once_per + ": skipped if it is already done; only run checks this"});
   for (Row& row : lease_rows(e)) rows.push_back(std::move(row));
   if (!e.command.empty()) rows.push_back({"command", e.command});
   return render_table(rows);
@@ -73,10 +74,9 @@ std::string as_json(const Explanation& e) {
   return json.str() + '\n';
 }
 
-// In the order of `run`: what it refuses before the store is asked, the store's trouble, the lock's
-// state.
-Forecast foresee(const Result<Programs>& programs, const Status& reach,
-                 const Result<LockView>& seen, const Options& options) {
+// In the order of `run`: errors before the first request, errors of the store, the lock's state.
+Forecast forecast_for(const Result<Programs>& programs, const Status& reach,
+                      const Result<LockView>& seen, const Options& options) {
   if (!programs) return forecast(programs.error(), options);
   if (!reach) return forecast(reach.error(), options);
   return seen ? forecast(*seen, options) : forecast(seen.error(), options);
@@ -84,8 +84,8 @@ Forecast foresee(const Result<Programs>& programs, const Status& reach,
 
 }  // namespace
 
-Result<Printed> explain_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Rest::optional_command, kOutputFlag);
+Result<CommandOutput> explain_command(const Invocation& invocation) {
+  const Result<Session> session = open_session(invocation, Operands::optional_command, kOutputFlag);
   if (!session) return session.error();
   const Options& options = session->loaded.options;
   if (options.lock.empty())
@@ -100,9 +100,10 @@ Result<Printed> explain_command(const Invocation& invocation) {
       session->store->shared(),
       *timings,
       seen ? std::optional(*seen) : std::nullopt,
-      foresee(programs, check_reach(options, session->store->shared()), seen, options),
+      forecast_for(programs, check_reach(options, session->store->shared()), seen, options),
       programs ? programs->command->path : ""};
-  return Printed{session->format == Format::table ? as_table(explanation) : as_json(explanation)};
+  return CommandOutput{session->format == Format::table ? as_table(explanation)
+                                                        : as_json(explanation)};
 }
 
 }  // namespace cronlatch

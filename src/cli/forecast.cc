@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same order of questions as Run's, without the store's own part: whether `once-per` is done,
-// only an acquire can tell.
+// Decides in the same order as Run. It cannot check `once-per`, because only an acquire does.
 #include "cli/forecast.h"
 
 #include "base/text.h"
@@ -10,47 +9,52 @@
 namespace cronlatch {
 namespace {
 
-enum class Door { open, shut };
+enum class Access { open, closed };
 
-// What keeps the lock from being granted now, or how it would be granted.
-struct Obstacle {
-  Door door;
+// Whether the lock could be granted now, and why.
+struct LockAccess {
+  Access access;
   std::string reason;
-  bool retry = false;  // our attempt group was granted last: a skip would pass for success
+  bool retry = false;  // the attempt group was granted last: a skip would report success
 };
 
-std::string until(const LockView& view) {
+std::string until_expiry(const LockView& view) {
   return view.expires.us == 0 ? "" : " until " + show_time(view.expires);
 }
 
-Obstacle obstacle(const LockView& view, const Options& options) {
-  const std::string holder = view.who.holder.empty() ? "somebody" : printable(view.who.holder);
-  const bool same_group = !options.attempt_group.empty() && view.who.group == options.attempt_group;
+LockAccess access_to(const LockView& view, const Options& options) {
+  const std::string holder =
+      view.identity.holder.empty() ? "another run" : printable(view.identity.holder);
+  const bool same_group =
+      !options.attempt_group.empty() && view.identity.group == options.attempt_group;
   switch (view.state) {
     case LockState::free:
-      return {Door::open, "the lock is free"};
+      return {Access::open, "the lock is free"};
     case LockState::expired:
       if (view.closed_until.us != 0 && !same_group)
-        return {Door::shut,
-                "its last holder has ended without a release, and min-hold keeps it "
+        return {Access::closed,
+                "its last holder ended without a release, and min-hold keeps it "
                 "closed until " +
                     show_time(view.closed_until)};
-      return {Door::open,
-              "the lease of " + holder + " has expired unreleased (the takeover counts as stolen)"};
+      return {Access::open,
+              "the lease of " + holder + " expired unreleased (a takeover is counted as stolen)"};
     case LockState::cooling:
-      if (same_group) return {Door::open, "min-hold does not bind a retry of the same group"};
-      return {Door::shut, "released, but closed by min-hold" + until(view)};
+      if (same_group)
+        return {Access::open, "min-hold does not apply to a retry of the same attempt group"};
+      return {Access::closed, "released, but min-hold keeps it closed" + until_expiry(view)};
     case LockState::held:
-      return {Door::shut, "held by " + holder + until(view), same_group};
+      return {Access::closed, "held by " + holder + until_expiry(view), same_group};
     case LockState::revoked:
       if (view.expires.us != 0 && view.expires <= view.now)
-        return {Door::open, "the revoked lease of " + holder + " has passed"};
-      return {Door::shut, "revoked, but " + holder + " has not let go yet" + until(view),
+        return {Access::open, "the revoked lease of " + holder + " has ended"};
+      return {Access::closed,
+              "revoked, but " + holder + " has not released it yet" + until_expiry(view),
               same_group};
     case LockState::damaged:
-      return {Door::shut, "what the store holds of the lock cannot be understood"};
+      return {Access::closed,
+              "the record in the store is not valid; cronlatch show prints the error"};
   }
-  return {Door::shut, ""};
+  return {Access::closed, ""};
 }
 
 std::string at_most(Millis limit) {
@@ -64,7 +68,7 @@ int busy_code() {
   return exit_code(busy, 0);
 }
 
-std::string exits(int code) { return "exit " + std::to_string(code); }
+std::string exit_text(int code) { return "exit " + std::to_string(code); }
 
 }  // namespace
 
@@ -89,34 +93,34 @@ std::string_view name_of(Decision decision) {
 }
 
 Forecast forecast(const LockView& view, const Options& options) {
-  const Obstacle found = obstacle(view, options);
-  if (found.door == Door::open)
+  const LockAccess found = access_to(view, options);
+  if (found.access == Access::open)
     return {Decision::start, 0, "take the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)
     return {Decision::wait, 0,
-            "wait, at most " + show_duration(2 * options.ttl) + ", then " + exits(busy_code()) +
-                ", because the attempt group has run before: " + found.reason};
+            "wait, at most " + show_duration(2 * options.ttl) + ", then " + exit_text(busy_code()) +
+                ", because the attempt group was granted before: " + found.reason};
   switch (options.on_busy) {
     case OnBusy::skip:
       return {Decision::skip, options.exit_skipped,
-              (options.skip_command.empty() ? "do nothing, " : "run the skip command, ") +
-                  exits(options.exit_skipped) + ": " + found.reason};
+              (options.skip_command.empty() ? "skip, " : "run the skip command, ") +
+                  exit_text(options.exit_skipped) + ": " + found.reason};
     case OnBusy::wait:
       return {Decision::wait, 0,
               "wait for the lock, " + at_most(options.wait_timeout) + ": " + found.reason};
     case OnBusy::fail:
-      return {Decision::fail, busy_code(), exits(busy_code()) + ": " + found.reason};
+      return {Decision::fail, busy_code(), exit_text(busy_code()) + ": " + found.reason};
   }
   return {};
 }
 
-Forecast forecast(const Error& trouble, const Options& options) {
-  const int code = exit_code(trouble);
+Forecast forecast(const Error& error, const Options& options) {
+  const int code = exit_code(error);
   const std::string reason =
-      ": " + trouble.message + (trouble.hint.empty() ? "" : " (" + trouble.hint + ')');
-  const Forecast refusal{Decision::refuse, code, exits(code) + reason};
-  // Only a store that may come back is worth waiting for, or running without.
-  if (trouble.code != Code::unreachable) return refusal;
+      ": " + error.message + (error.hint.empty() ? "" : " (" + error.hint + ')');
+  const Forecast refusal{Decision::refuse, code, exit_text(code) + reason};
+  // on-store-down applies only to an unavailable store, not to a refusal.
+  if (error.code != Code::unreachable) return refusal;
   switch (options.on_store_down) {
     case OnStoreDown::fail:
       return refusal;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `run` would do if it started now, from what the ledger shows. Pure, and only a forecast:
-// another run may be faster.
+// What `run` would do if it started now, from the state of the lock. Pure, and only a forecast:
+// another run may acquire the lock first.
 #pragma once
 
 #include <string>
@@ -14,24 +14,24 @@ namespace cronlatch {
 
 enum class Decision {
   start,    // take the lock and start the command
-  skip,     // leave it alone, exit-skipped
+  skip,     // start nothing, exit-skipped
   wait,     // until the lock is free or wait-timeout has passed
   fail,     // busy, exit 75
-  ungated,  // the store is down: start without a lock
-  retry,    // the store is down: ask again until it answers or wait-timeout has passed
-  refuse,   // the store is down or refuses us: exit at once
+  ungated,  // the store is unavailable: start without a lock
+  retry,    // the store is unavailable: retry until it replies or wait-timeout has passed
+  refuse,   // the store is unavailable or refuses the user: exit at once
 };
 std::string_view name_of(Decision decision);
 
 struct Forecast {
   Decision decision = Decision::start;
   int exit_code = 0;     // skip, fail, refuse: what `run` would exit with
-  std::string sentence;  // for people
+  std::string sentence;  // for the user
 };
 
 Forecast forecast(const LockView& view, const Options& options);
 
-// The store did not answer the ledger's question.
-Forecast forecast(const Error& trouble, const Options& options);
+// The state of the lock could not be read.
+Forecast forecast(const Error& error, const Options& options);
 
 }  // namespace cronlatch

@@ -7,17 +7,17 @@
 #include <array>
 
 #include "base/text.h"
-#include "cli/table.h"
 #include "config/environment.h"
 #include "core/outcome.h"
 #include "options/options.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 namespace {
 
 constexpr std::size_t kColumns = 79;
 
-// The tables mark code as documentation does; a terminal has no use for that.
+// The tables contain the Markdown of the documentation.
 std::string plain(std::string_view text) {
   std::string out(text);
   std::erase(out, '`');
@@ -26,7 +26,7 @@ std::string plain(std::string_view text) {
 
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
-  std::size_t column = kColumns;  // full: the first word begins a line
+  std::size_t column = kColumns;  // so that the first word begins a line
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
@@ -61,7 +61,7 @@ std::string options_page() {
   return page;
 }
 
-// A word, and a text beside it.
+// A word, and its text.
 struct Entry {
   std::string_view word, text;
 };
@@ -92,28 +92,28 @@ std::string outcomes_page() {
     if (!row.name.empty()) reasons.push_back({row.name, row.meaning});
   return "The outcome file holds one line of JSON, which is also the last log line of\n"
          "log-format json. Its outcome is one of:\n\n" +
-         entries(kinds) + "\nand its reason, where there is one:\n\n" + entries(reasons);
+         entries(kinds) + "\nand its reason, if there is one:\n\n" + entries(reasons);
 }
 
-constexpr std::array kGiven = {
+constexpr std::array kCommandVariables = {
     Entry{kLockNameVariable, "the lock it runs under"},
     Entry{kFenceVariable,
-          "the grant's number, decimal and higher than every earlier one's, for resources that "
-          "refuse lower ones; not there without a lock"},
-    Entry{kLockHolderVariable, "who holds the lock, as `ls` shows it"},
-    Entry{kLeaseVariable, "the length of the lease in milliseconds; not there without one"},
-    Entry{kScheduledTimeVariable, "when the run was due, where `once-per` says so"}};
+          "the fence, a decimal number that rises with each grant, for resources that refuse lower "
+          "ones; absent without a lock"},
+    Entry{kLockHolderVariable, "the holder of the lock, as in `ls`"},
+    Entry{kLeaseVariable, "the length of the lease in milliseconds; absent without one"},
+    Entry{kScheduledTimeVariable, "the scheduled time of the run, if `once-per` contains it"}};
 
 std::string environment_page() {
-  std::string page = "The command finds in its environment:\n\n" +
-                     entries({kGiven.begin(), kGiven.end()}) +
+  std::string page = "The environment of the command contains:\n\n" +
+                     entries({kCommandVariables.begin(), kCommandVariables.end()}) +
                      "\nThese variables are options; a * marks those that are removed from the\n"
                      "command's environment, because they describe one run:\n\n";
   for (const Option& option : option_table())
     if (const std::string variable = variable_of(option); !variable.empty())
       page += "  " + variable + (option.scope == Scope::run ? " *" : "") + '\n';
   return page + "  " + std::string(kPasswordVariable) +
-         " *\n\nWhat they mean: cronlatch help options\n";
+         " *\n\nTheir meaning: cronlatch help options\n";
 }
 
 struct Topic {
@@ -130,13 +130,13 @@ std::string usage_of(const Subcommand& subcommand) {
   return usage;
 }
 
-// What is needed first; the rest is one topic away.
-constexpr std::array<std::string_view, 7> kForRuns = {
+// The options that most users need.
+constexpr std::array<std::string_view, 7> kRunOptions = {
     "lock", "store", "ttl", "on-busy", "wait-timeout", "max-run", "on-store-down"};
-constexpr std::array<std::string_view, 3> kForLooking = {"store", "credentials-dir", "config"};
+constexpr std::array<std::string_view, 3> kReadOptions = {"store", "credentials-dir", "config"};
 
 std::string first_options(std::span<const std::string_view> keys) {
-  std::vector<std::string> flags;  // entries() only looks at them
+  std::vector<std::string> flags;  // entries() keeps views of them
   std::vector<Entry> rows;
   for (const std::string_view key : keys) flags.push_back(flag_of(*find_option(key)));
   for (std::size_t i = 0; i < keys.size(); ++i)
@@ -153,13 +153,13 @@ bool takes(const Subcommand& subcommand, std::string_view what) {
 std::string help_page() {
   std::string page =
       "  cronlatch run --lock reports/nightly -- /usr/local/bin/report\n\n"
-      "runs the command while it holds the lock. Where somebody else holds it, on this\n"
-      "host or on any that shares the store, the run is skipped.\n\n";
+      "runs the command while it holds the lock. If another run holds it, on this host\n"
+      "or on any host that shares the store, the run is skipped.\n\n";
   std::vector<Row> rows;
   for (const Subcommand& subcommand : subcommand_table())
     rows.push_back({"  " + usage_of(subcommand).substr(10), std::string(subcommand.help)});
   page += "cronlatch SUBCOMMAND:\n" + render_table(rows);
-  page += "\nOne of them:  cronlatch SUBCOMMAND --help\n";
+  page += "\nOne of these: cronlatch SUBCOMMAND --help\n";
   page += "More:         cronlatch help options | exit-codes | outcomes | environment\n";
   return page;
 }
@@ -169,19 +169,19 @@ std::string help_page(const Subcommand& subcommand) {
                      '\n' + std::string(subcommand.help) + '\n';
   if (!subcommand.details.empty()) page += '\n' + std::string(subcommand.details);
   if (takes(subcommand, "[options]"))
-    page += '\n' +
-            (takes(subcommand, "COMMAND") ? first_options(kForRuns) : first_options(kForLooking));
+    page += '\n' + (takes(subcommand, "COMMAND") ? first_options(kRunOptions)
+                                                 : first_options(kReadOptions));
   return page;
 }
 
-Result<Printed> help_command(const Invocation& invocation) {
-  if (invocation.arguments.empty()) return Printed{help_page()};
+Result<CommandOutput> help_command(const Invocation& invocation) {
+  if (invocation.arguments.empty()) return CommandOutput{help_page()};
   const std::string& wanted = invocation.arguments.front();
   for (const Topic& topic : kTopics)
-    if (topic.name == wanted) return Printed{topic.page()};
+    if (topic.name == wanted) return CommandOutput{topic.page()};
   if (const Subcommand* subcommand = find_subcommand(wanted))
-    return Printed{help_page(*subcommand)};
-  return Error{Code::usage, "no help on " + quoted(wanted),
+    return CommandOutput{help_page(*subcommand)};
+  return Error{Code::usage, "no help topic " + quoted(wanted),
                "topics: options, exit-codes, outcomes, environment, and every subcommand"};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cronlatch install DIR`: the init container's step. The program appears under its name complete
-// and executable, or not at all: another container may be looking at the same volume.
+// `cronlatch install DIR`, for the init container. The program appears under its name complete and
+// executable, or not at all, because another container may read the same volume.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "cli/stdio.h"
 #include "cli/subcommand.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {
@@ -22,9 +22,9 @@ namespace {
 constexpr char kSelf[] = "/proc/self/exe";
 constexpr mode_t kMode = 0555;
 
-Error trouble(const std::string& what, const std::string& path, int number) {
+Error io_error(const std::string& what, const std::string& path, int number) {
   Error error{Code::config, "cannot " + what + ' ' + quoted(path) + ": " + std::strerror(number)};
-  if (number == ENOENT || number == ENOTDIR) error.hint = "the directory must exist";
+  if (number == ENOENT || number == ENOTDIR) error.hint = "create the directory first";
   if (number == EROFS) error.hint = "mount the volume writable in the init container";
   return error;
 }
@@ -64,40 +64,41 @@ bool same_contents(int a, int b) {
   }
 }
 
-// Everything that can go wrong before the name is taken.
+// The steps before the rename.
 Status fill(const std::string& path, int from, int to) {
-  if (const int failed = copy_contents(from, to)) return trouble("write", path, failed);
-  if (fchmod(to, kMode) != 0) return trouble("change the mode of", path, errno);
-  if (!same_contents(from, to)) return trouble("verify", path, EIO);
+  if (const int failed = copy_contents(from, to)) return io_error("write", path, failed);
+  if (fchmod(to, kMode) != 0) return io_error("change the mode of", path, errno);
+  if (!same_contents(from, to)) return io_error("verify", path, EIO);
   return Done{};
 }
 
 Status install_into(const std::string& directory) {
   const Fd self(open(kSelf, O_RDONLY | O_CLOEXEC));
-  if (self.get() < 0) return trouble("read", kSelf, errno);
+  if (self.get() < 0) return io_error("read", kSelf, errno);
   const std::string target = directory + "/cronlatch";
-  std::string unfinished = directory + "/.cronlatch.XXXXXX";
-  Fd copy(mkostemp(unfinished.data(), O_CLOEXEC));
-  if (copy.get() < 0) return trouble("write into", directory, errno);
-  Status filled = fill(unfinished, self.get(), copy.get());
+  std::string temporary = directory + "/.cronlatch.XXXXXX";
+  Fd copy(mkostemp(temporary.data(), O_CLOEXEC));
+  if (copy.get() < 0) return io_error("write into", directory, errno);
+  Status filled = fill(temporary, self.get(), copy.get());
   copy.reset();  // a file that is open for writing cannot be executed
-  if (filled && access(unfinished.c_str(), X_OK) != 0)
+  if (filled && access(temporary.c_str(), X_OK) != 0)
     filled = Error{Code::config, "programs cannot be executed from " + quoted(directory),
                    "the volume is mounted noexec"};
-  if (filled && rename(unfinished.c_str(), target.c_str()) != 0)
-    filled = trouble("create", target, errno);
-  if (!filled) unlink(unfinished.c_str());
+  if (filled && rename(temporary.c_str(), target.c_str()) != 0)
+    filled = io_error("create", target, errno);
+  if (!filled) unlink(temporary.c_str());
   return filled;
 }
 
 }  // namespace
 
-Result<Printed> install_command(const Invocation& invocation) {
+Result<CommandOutput> install_command(const Invocation& invocation) {
   if (invocation.arguments.size() != 1 || invocation.arguments.front().starts_with("-"))
     return Error{Code::usage, "install takes one directory", "cronlatch install /cronlatch"};
   const std::string& directory = invocation.arguments.front();
   if (const Status installed = install_into(directory); !installed) return installed.error();
-  return Printed{"installed " + printable(directory) + "/cronlatch (" CRONLATCH_VERSION ")\n"};
+  return CommandOutput{"installed " + printable(directory) +
+                       "/cronlatch (" CRONLATCH_VERSION ")\n"};
 }
 
 }  // namespace cronlatch

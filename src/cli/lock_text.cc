@@ -8,7 +8,7 @@
 namespace cronlatch {
 namespace {
 
-// Options have at most 200 bytes; other programs may write what they like.
+// Options have at most 200 bytes; another program may have written more.
 constexpr std::size_t kShown = 256;
 
 std::string shown(std::string_view text) { return printable(text, kShown); }
@@ -16,7 +16,7 @@ std::string shown(std::string_view text) { return printable(text, kShown); }
 Row lock_row(const LockView& view) {
   return {view.lock,
           std::string(name_of(view.state)),
-          when_granted(view, shown(view.who.holder)),
+          when_granted(view, shown(view.identity.holder)),
           when_granted(view, show_time(view.acquired)),
           expiry_of(view),
           fence_of(view),
@@ -40,9 +40,9 @@ std::vector<Row> grant_rows(const LockView& view) {
   const auto add = [&](std::string key, std::string value) {
     if (!value.empty()) rows.push_back({std::move(key), std::move(value)});
   };
-  add(granted(view) ? "holder" : "last holder", shown(view.who.holder));
+  add(granted(view) ? "holder" : "last holder", shown(view.identity.holder));
   if (view.pid != 0) add("pid", std::to_string(view.pid));
-  add("job", shown(view.who.job));
+  add("job", shown(view.identity.job));
   add(granted(view) ? "since" : "last acquired", show_time(view.acquired));
   add(view.state == LockState::cooling ? "closed until" : "expires", expiry_of(view));
   if (view.state == LockState::expired) add("closed until", show_time(view.closed_until));
@@ -55,8 +55,8 @@ std::string lock_page(const LockView& view) {
   for (Row& row : grant_rows(view)) rows.push_back(std::move(row));
   if (view.attempt != 0) rows.push_back({"attempt", std::to_string(view.attempt)});
   if (view.ttl.count() > 0) rows.push_back({"ttl", show_duration(view.ttl)});
-  if (!view.who.group.empty()) rows.push_back({"attempt group", shown(view.who.group)});
-  if (!view.who.once.empty()) rows.push_back({"once-per", shown(view.who.once)});
+  if (!view.identity.group.empty()) rows.push_back({"attempt group", shown(view.identity.group)});
+  if (!view.identity.once.empty()) rows.push_back({"once-per", shown(view.identity.once)});
   std::string page = render_table(rows);
   for (const auto& [job, counters] : view.jobs) {
     page += job.empty() ? "\ncounters\n" : "\ncounters of job " + shown(job) + '\n';

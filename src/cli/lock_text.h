@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock of the ledger as text: the table of `ls` and the page of `show`; its JSON is
-// core/lock_json.h. Pure.
+// A LockView as text: the table of `ls` and the page of `show`; its JSON is core/lock_json.h. Pure.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cli/table.h"
 #include "core/lock_json.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 
 // The header and one row per lock; counters are summed over jobs.
 std::string locks_table(const std::vector<LockView>& views);
 
-// state, holder, job, since, expires, ...: what is known of the last grant. Also part of `explain`.
+// state, holder, job, since, expires, ...: the last grant. Also part of `explain`.
 std::vector<Row> grant_rows(const LockView& view);
 
 // Every field, then the counters of each job.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's table of contents: own descriptors first, then the subcommand, then its text, then
-// the exit code.
+// main: reserves descriptors 0 to 2, runs the subcommand, prints its text, returns its exit code.
 #include <csignal>
 #include <string>
 #include <string_view>
@@ -8,10 +7,10 @@
 #include "base/kernel_clock.h"
 #include "cli/help.h"
 #include "cli/session.h"
-#include "cli/stdio.h"
 #include "cli/subcommand.h"
 #include "core/outcome.h"
 #include "proc/startup.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {
@@ -21,36 +20,27 @@ int fail(const Error& error) {
   return exit_code(error);
 }
 
-Result<Printed> dispatch(const Subcommand& subcommand, const Invocation& invocation) {
-  // The plugin takes flags of kubectl's manners, and has a page of its own for --help.
-  if (subcommand.function != kubectl_command && wants_help(invocation.arguments))
-    return Printed{help_page(subcommand)};
-  // `run` blocks signals instead, before it opens anything, and its command gets back what we were
-  // started with.
+Result<CommandOutput> dispatch(const Subcommand& subcommand, const Invocation& invocation) {
+  if (wants_help(invocation.arguments)) return CommandOutput{help_page(subcommand)};
+  // `run` blocks signals instead, before it opens anything, and restores them for its command.
   if (subcommand.function != run_command) std::signal(SIGPIPE, SIG_IGN);
   return subcommand.function(invocation);
 }
 
-// kubectl finds its plugins by their names, and hands over what stands behind them.
-bool is_plugin(std::string_view name) {
-  return name.substr(name.rfind('/') + 1) == "kubectl-cronlatch";
-}
-
-int program(int argc, char** argv, char** environment) {
+int run_program(int argc, char** argv, char** environment) {
   const KernelClock clock;
   Invocation invocation{{}, {}, clock};
-  const bool plugin = argc > 0 && is_plugin(argv[0]);
-  for (int i = plugin ? 1 : 2; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
+  for (int i = 2; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
   for (char** entry = environment; *entry != nullptr; ++entry)
     invocation.environment.emplace_back(*entry);
-  if (argc < 2 && !plugin) {
+  if (argc < 2) {
     write_stderr(help_page());
     return exit_code(Error{Code::usage, ""});
   }
-  const std::string_view name = plugin ? "kubectl" : argv[1];
+  const std::string_view name = argv[1];
   const Subcommand* subcommand = find_subcommand(name);
   if (subcommand == nullptr) return fail(unknown_subcommand(name));
-  const Result<Printed> printed = dispatch(*subcommand, invocation);
+  const Result<CommandOutput> printed = dispatch(*subcommand, invocation);
   if (!printed) return fail(printed.error());
   if (printed->text.empty()) return printed->exit_code;
   if (const Status written = write_stdout(printed->text); !written) return fail(written.error());
@@ -62,5 +52,5 @@ int program(int argc, char** argv, char** environment) {
 
 int main(int argc, char** argv) {
   cronlatch::reserve_standard_fds();
-  return cronlatch::program(argc, argv, environ);
+  return cronlatch::run_program(argc, argv, environ);
 }

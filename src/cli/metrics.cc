@@ -6,12 +6,12 @@
 
 namespace cronlatch {
 
-Result<Printed> metrics_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Rest::nothing);
+Result<CommandOutput> metrics_command(const Invocation& invocation) {
+  const Result<Session> session = open_session(invocation, Operands::nothing);
   if (!session) return session.error();
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
-  return Printed{lock_stats_metrics(*views)};
+  return CommandOutput{lock_stats_metrics(*views)};
 }
 
 }  // namespace cronlatch

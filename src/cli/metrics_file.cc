@@ -13,15 +13,15 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "cli/stdio.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {
 
 constexpr mode_t kMode = 0644;
-constexpr std::size_t kLargest = 4U << 20;  // beyond that it is not ours
+constexpr std::size_t kMaxBytes = 4U << 20;  // a larger file was not written by cronlatch
 
-Error trouble(const std::string& what, const std::string& path, int number) {
+Error io_error(const std::string& what, const std::string& path, int number) {
   return Error{Code::system, "cannot " + what + " the metrics file " + quoted(path) + ": " +
                                  std::strerror(number)};
 }
@@ -33,7 +33,7 @@ Reason run_error_of(const Outcome& outcome) {
       return outcome.reason;
     case Kind::usage:
       return Reason::config;
-    case Kind::cannot_start:  // fence 0: found out before the store was asked
+    case Kind::cannot_start:  // fence 0: an error before the first request
       return outcome.fence == 0 ? Reason::exec : Reason::none;
     case Kind::ran:
     case Kind::lost:
@@ -68,29 +68,29 @@ std::string next_metrics_file(std::string_view old, const std::optional<LockView
 Result<std::string> read_metrics_file(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0 && errno == ENOENT) return std::string();
-  if (fd.get() < 0) return trouble("read", path, errno);
+  if (fd.get() < 0) return io_error("read", path, errno);
   std::string text;
   std::array<char, 16384> buffer;
-  while (text.size() < kLargest) {
+  while (text.size() < kMaxBytes) {
     const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
-    if (got < 0) return trouble("read", path, errno);
+    if (got < 0) return io_error("read", path, errno);
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  return trouble("read", path, EFBIG);
+  return io_error("read", path, EFBIG);
 }
 
 Status replace_metrics_file(const std::string& path, std::string_view text) {
-  // node_exporter reads *.prom: the name must not end like that until the text is whole.
-  std::string unfinished = path + ".XXXXXX";
-  const Fd fd(mkostemp(unfinished.data(), O_CLOEXEC));
-  if (fd.get() < 0) return trouble("write", path, errno);
+  // node_exporter reads *.prom: the name must not end so until the text is complete.
+  std::string temporary = path + ".XXXXXX";
+  const Fd fd(mkostemp(temporary.data(), O_CLOEXEC));
+  if (fd.get() < 0) return io_error("write", path, errno);
   int failed = write_all(fd.get(), text);
   if (failed == 0 && fchmod(fd.get(), kMode) != 0) failed = errno;
-  if (failed == 0 && rename(unfinished.c_str(), path.c_str()) != 0) failed = errno;
+  if (failed == 0 && rename(temporary.c_str(), path.c_str()) != 0) failed = errno;
   if (failed == 0) return Done{};
-  unlink(unfinished.c_str());
-  return trouble("write", path, failed);
+  unlink(temporary.c_str());
+  return io_error("write", path, failed);
 }
 
 }  // namespace cronlatch

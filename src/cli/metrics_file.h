@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics file of node_exporter's textfile collector: the ledger of the run's lock, and what no
-// store can count.
+// The metrics file of node_exporter's textfile collector: the statistics of the run's lock, and the
+// run errors, which the store cannot count.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@
 
 namespace cronlatch {
 
-// What of this outcome counts as a run error; empty for outcomes that the store has counted.
+// The run errors of this outcome; empty for outcomes that the store has counted.
 std::vector<Reason> run_errors_of(const Outcome& outcome);
 
-// What the file says next: errors are carried over from `old` and counted on; without a `view` the
-// old ledger stays.
+// The next content of the file: run errors are added to those of `old`; without a `view` the old
+// lock statistics stay.
 std::string next_metrics_file(std::string_view old, const std::optional<LockView>& view,
                               const SeriesLabels& labels, std::span<const Reason> run_errors);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 as far as one POST needs it, over the store's own connections (store/redis/link.h):
+// The part of HTTP/1.1 that one POST needs, over the store's connections (store/redis/link.h):
 // names by c-ares, staggered dialing, TLS in memory, nothing that blocks without a deadline.
 #include "cli/metrics_push.h"
 
@@ -15,8 +15,8 @@
 namespace cronlatch {
 namespace {
 
-constexpr std::size_t kLargestAnswer = 65'536;
-constexpr std::size_t kLongestShown = 200;
+constexpr std::size_t kMaxResponse = 65'536;
+constexpr std::size_t kMaxShown = 200;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
 std::string without_final_dot(std::string name) {
@@ -35,17 +35,17 @@ redis::TlsSettings tls_of(const Options& options, const PushUrl& url) {
   return tls;
 }
 
-// The connection speaks of Redis and of the option `store`, which are not meant here.
-Error of_the_push(const Error& error, const PushUrl& url) {
-  const std::string theirs = "redis at " + url.where() + ": ";
+// Removes the prefix of the connection's errors, which names Redis.
+Error push_error(const Error& error, const PushUrl& url) {
+  const std::string prefix = "redis at " + url.where() + ": ";
   std::string message = error.message;
-  if (message.starts_with(theirs)) message = message.substr(theirs.size());
+  if (message.starts_with(prefix)) message = message.substr(prefix.size());
   return {error.code, "cannot push metrics to " + url.where() + ": " + message,
-          "metrics-push is the URL of a Pushgateway"};
+          "check that metrics-push is the URL of a Pushgateway"};
 }
 
-// One turn of the loop: waits, then moves the connection on.
-void turn(redis::Link& link, TimePoint give_up) {
+// Waits for an event, then continues the connection.
+void wait_and_step(redis::Link& link, TimePoint give_up) {
   PollSet set;
   link.watch(set);
   set.wake_by(give_up);
@@ -77,36 +77,35 @@ std::vector<Push> pushes_of(std::string_view lock_stats, std::string_view errors
 }
 
 std::string push_request(const PushUrl& url, const Push& push) {
-  // POST replaces metrics of the same name and keeps the others; PUT would empty the group of what
-  // this run cannot know.
+  // POST replaces metrics of the same name and keeps the others; PUT would delete
+  // the other metrics of the group.
   return "POST " + push_path(url, push.group) + " HTTP/1.1\r\nHost: " + url.where() +
          "\r\nUser-Agent: cronlatch/" CRONLATCH_VERSION
          "\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: " +
          std::to_string(push.text.size()) + "\r\nConnection: close\r\n\r\n" + push.text;
 }
 
-std::optional<Status> push_answer(std::string_view received) {
+std::optional<Status> parse_push_response(std::string_view received) {
   const std::size_t line_end = received.find("\r\n");
   if (line_end == std::string_view::npos) {
-    if (received.size() < kLargestAnswer &&
+    if (received.size() < kMaxResponse &&
         std::string_view("HTTP/1.").starts_with(received.substr(0, 7)))
       return std::nullopt;
-    return Status(Error{Code::unreachable, "the answer is no HTTP"});
+    return Status(Error{Code::unreachable, "the response is not HTTP"});
   }
   const std::string_view line = received.substr(0, line_end);
   int code = 0;
   if (!line.starts_with("HTTP/1.") || line.size() < 12 ||
       std::from_chars(line.data() + 9, line.data() + 12, code).ec != std::errc())
-    return Status(Error{Code::unreachable, "the answer is no HTTP"});
+    return Status(Error{Code::unreachable, "the response is not HTTP"});
   if (code >= 200 && code < 300) return Status(Done{});
-  // What it has against our text stands in the body, which ends with the connection.
+  // The reason is in the body, which ends with the connection.
   if (received.find(kHeadEnd) == std::string_view::npos) return std::nullopt;
   const std::string_view body = body_of(received);
-  if (body.find('\n') == std::string_view::npos && body.size() < kLargestAnswer)
-    return std::nullopt;
+  if (body.find('\n') == std::string_view::npos && body.size() < kMaxResponse) return std::nullopt;
   return Status(
-      Error{Code::unreachable, "it answered " + printable(line.substr(9), 60) + ": " +
-                                   printable(body.substr(0, body.find('\n')), kLongestShown)});
+      Error{Code::unreachable, "the response was " + printable(line.substr(9), 60) + ": " +
+                                   printable(body.substr(0, body.find('\n')), kMaxShown)});
 }
 
 Status push_metrics(const Options& options, const PushUrl& url, const Push& push,
@@ -126,18 +125,18 @@ Status push_metrics(const Options& options, const PushUrl& url, const Push& push
     }
     link.flush();
     received += link.read();
-    if (const auto answer = received.empty() ? std::nullopt : push_answer(received))
-      return *answer ? *answer : of_the_push(answer->error(), url);
+    if (const auto answer = received.empty() ? std::nullopt : parse_push_response(received))
+      return *answer ? *answer : push_error(answer->error(), url);
     if (link.failure()) {
       const bool answered = received.find(kHeadEnd) != std::string::npos;
-      // A refusal without a line's end: the connection's end is the body's.
-      const auto answer = answered ? push_answer(received + '\n') : std::nullopt;
-      return of_the_push(answer && !*answer ? answer->error() : link.failure()->error, url);
+      // An error without a newline: the end of the connection ends the body.
+      const auto answer = answered ? parse_push_response(received + '\n') : std::nullopt;
+      return push_error(answer && !*answer ? answer->error() : link.failure()->error, url);
     }
-    if (received.size() > kLargestAnswer)
-      return of_the_push({Code::unreachable, "its answer has no end"}, url);
-    if (boot_now() >= give_up) return of_the_push(link.late(), url);
-    turn(link, give_up);
+    if (received.size() > kMaxResponse)
+      return push_error({Code::unreachable, "the response is too long"}, url);
+    if (boot_now() >= give_up) return push_error(link.late(), url);
+    wait_and_step(link, give_up);
   }
 }
 

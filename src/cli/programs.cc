@@ -15,7 +15,7 @@ constexpr const char* kOutOfReach =
     "namespace, and cronlatch is not the first process of one; a descendant that leaves the "
     "command's process group can outlive the lease";
 
-// A store that cannot be opened is reported when it is opened.
+// The error of a URL that is not valid is reported when the store is opened.
 std::string own_lock(const Options& options) {
   const Result<StoreUrl> url = parse_store_url(options.store);
   return held_lock(url ? store_identity(*url, options.key_prefix) : "", options.lock);
@@ -23,14 +23,15 @@ std::string own_lock(const Options& options) {
 
 }  // namespace
 
-Result<Programs> find_programs(const Loaded& loaded, std::span<const std::string> environment) {
+Result<Programs> find_programs(const LoadedOptions& loaded,
+                               std::span<const std::string> environment) {
   const Options& options = loaded.options;
   if (const Status nested = refuse_nested(environment, own_lock(options), options.lock); !nested)
     return nested.error();
   const std::vector<std::string> scrubbed = scrubbed_environment(environment);
   Result<Command> command = Command{};
-  // Which locks are held around the command is added with the grant.
-  if (!loaded.rest.empty()) command = resolve_command(loaded.rest, without_held(scrubbed));
+  // The variable for held locks is added with the grant.
+  if (!loaded.operands.empty()) command = resolve_command(loaded.operands, without_held(scrubbed));
   if (!command) return command.error();
   Result<Command> skip = Command{};
   if (!options.skip_command.empty()) skip = resolve_command(options.skip_command, scrubbed);
@@ -58,7 +59,7 @@ Status check_reach(const Options& options, bool leased) {
 
 std::vector<LogLine> reach_warnings(bool leased) {
   if (!leased || can_reach_descendants()) return {};
-  return {{Level::warn, "untracked", kOutOfReach, {}, "untracked=allow accepts this"}};
+  return {{Level::warn, "untracked", kOutOfReach, {}, "untracked=allow permits this"}};
 }
 
 }  // namespace cronlatch

@@ -11,19 +11,19 @@
 #include "base/text.h"
 #include "cli/metrics_file.h"
 #include "cli/metrics_push.h"
-#include "cli/stdio.h"
 #include "config/environment.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {
 
-// The command has ended, somebody waits for our exit code: figures are not worth more than this.
+// Metrics delay the exit code by no more than this.
 constexpr Millis kLockStatsTimeout{1'000};
-constexpr Millis kPushPatience{2'000};
+constexpr Millis kPushTimeout{2'000};
 constexpr mode_t kOutcomeMode = 0644;
 
-// The outcome is one short line: what does not take it at once is not read.
-constexpr Millis kOutcomePatience{1'000};
+// The outcome is one short line: a file that does not accept it in this time has no reader.
+constexpr Millis kOutcomeTimeout{1'000};
 
 Error outcome_error(const std::string& path, int failed) {
   const std::string what = "cannot write the outcome file " + quoted(path) + ": ";
@@ -31,8 +31,8 @@ Error outcome_error(const std::string& path, int failed) {
     return {Code::system, what + "it is a FIFO that no process reads",
             "start its reader before the run ends, or name a file"};
   if (failed == EAGAIN)
-    return {Code::system, what + "it accepted no data within " + show_duration(kOutcomePatience),
-            "it is a FIFO whose reader does not read, or a stopped terminal: name a file"};
+    return {Code::system, what + "it accepted no data within " + show_duration(kOutcomeTimeout),
+            "it is a FIFO whose reader does not read, or a stopped terminal; name a file"};
   return {Code::system, what + std::strerror(failed)};
 }
 
@@ -40,7 +40,7 @@ Error outcome_error(const std::string& path, int failed) {
 Status write_outcome_file(const std::string& path, std::string_view json) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
                    kOutcomeMode));
-  const int failed = fd ? write_all(fd.get(), std::string(json) + '\n', kOutcomePatience) : errno;
+  const int failed = fd ? write_all(fd.get(), std::string(json) + '\n', kOutcomeTimeout) : errno;
   if (failed == 0) return Done{};
   return outcome_error(path, failed);
 }
@@ -49,15 +49,16 @@ LogLine warning(const std::string& event, const Error& error) {
   return {Level::warn, event, error.message, {}, error.hint};
 }
 
-// Whatever the store says of the run's lock now; nothing where it does not answer in time.
-std::optional<LockView> look_at(LockStats* lock_stats, const Options& options, const Clock& clock) {
+// The state of the run's lock; std::nullopt when the store does not reply in time.
+std::optional<LockView> read_lock(LockStats* lock_stats, const Options& options,
+                                  const Clock& clock) {
   if (lock_stats == nullptr) return std::nullopt;
   Result<LockView> seen = lock_stats->show(options.lock, clock.now() + kLockStatsTimeout);
   if (!seen) return std::nullopt;
   return std::move(seen).value();
 }
 
-// The errors that the file holds then are this host's.
+// Returns the run errors in the file as Prometheus text; they are this host's.
 Result<std::string> update_metrics_file(const Outcome& outcome, const Options& options,
                                         const std::optional<LockView>& view) {
   const Result<std::string> old = read_metrics_file(options.metrics_file);
@@ -74,24 +75,24 @@ std::string host_name() {
   return uname(&names) == 0 ? names.nodename : "";
 }
 
-// Run errors are pushed only where a file keeps their count: one run alone cannot know it.
-Status push_figures(const Options& options, const std::optional<LockView>& view,
-                    std::string_view errors, const Clock& clock) {
+// Run errors are pushed only with a metrics file, which keeps their count over several runs.
+Status push_run_metrics(const Options& options, const std::optional<LockView>& view,
+                        std::string_view errors, const Clock& clock) {
   const Result<PushUrl> url = parse_push_url(options.metrics_push);
   if (!url) return url.error();
   const LockStatsScope lock_stats_of = transport_of(options.store) == Transport::local
                                            ? LockStatsScope::this_host
                                            : LockStatsScope::shared_store;
-  const TimePoint give_up = clock.now() + kPushPatience;
+  const TimePoint give_up = clock.now() + kPushTimeout;
   const std::string lock_stats = view ? lock_stats_metrics({*view}) : std::string();
   for (const Push& push : pushes_of(lock_stats, errors, options.lock, host_name(), lock_stats_of))
     if (const Status pushed = push_metrics(options, *url, push, give_up); !pushed) return pushed;
   return Done{};
 }
 
-void report_figures(const Outcome& outcome, const Options& options, LockStats* lock_stats,
-                    const Log& log, const Clock& clock) {
-  const std::optional<LockView> view = look_at(lock_stats, options, clock);
+void write_metrics(const Outcome& outcome, const Options& options, LockStats* lock_stats,
+                   const Log& log, const Clock& clock) {
+  const std::optional<LockView> view = read_lock(lock_stats, options, clock);
   std::string errors;
   if (!options.metrics_file.empty()) {
     Result<std::string> updated = update_metrics_file(outcome, options, view);
@@ -101,11 +102,11 @@ void report_figures(const Outcome& outcome, const Options& options, LockStats* l
       log(warning("metrics_file", updated.error()));
   }
   if (options.metrics_push.empty()) return;
-  if (const Status pushed = push_figures(options, view, errors, clock); !pushed)
+  if (const Status pushed = push_run_metrics(options, view, errors, clock); !pushed)
     log(warning("metrics_push", pushed.error()));
 }
 
-// The value of --outcome-file or its variable, without the checks that have failed.
+// The value of --outcome-file or its variable, read without the checks that failed.
 std::string outcome_file_of(const Invocation& invocation) {
   const Option& option = *find_option("outcome-file");
   const std::string flag = flag_of(option);
@@ -126,7 +127,7 @@ std::string outcome_file_of(const Invocation& invocation) {
 int report(const Outcome& outcome, const Options& options, LockStats* lock_stats, const Log& log,
            const Clock& clock) {
   if (!options.metrics_file.empty() || !options.metrics_push.empty())
-    report_figures(outcome, options, lock_stats, log, clock);
+    write_metrics(outcome, options, lock_stats, log, clock);
   const bool logged = log.format() == LogFormat::json;
   if (!options.outcome_file.empty() || logged) {
     const std::string json = to_json(outcome, options.exit_skipped);

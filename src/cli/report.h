@@ -15,15 +15,14 @@
 
 namespace cronlatch {
 
-// `ledger` is null where no store could be opened. Returns the exit code.
+// `lock_stats` is null where no store could be opened. Returns the exit code.
 int report(const Outcome& outcome, const Options& options, LockStats* lock_stats, const Log& log,
            const Clock& clock);
 
-// The options could not be loaded. Whoever started us may still look for the outcome file: it is
-// found as far as possible.
+// For options that could not be loaded: writes the outcome file if its path can be read.
 void report_unloadable(const Error& error, const Invocation& invocation);
 
-// How an error met before the store was asked ends the run; and the line that says so.
+// The outcome of an error before the first request to the store; and its log line.
 Outcome outcome_of(const Error& error, const Options& options, WallTime started);
 LogLine line_of(const Outcome& outcome);
 

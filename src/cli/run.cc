@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch run`: signals first, then options, the command, the store; then Run decides and drive
-// carries out; then the report. A command that cannot be found is refused before the store hears of
-// it.
+// executes; then the report. A command that cannot be found is refused before any request is sent.
 #include "core/run.h"
 
 #include <functional>
@@ -10,23 +9,24 @@
 #include "cli/report.h"
 #include "cli/run_spec.h"
 #include "cli/session.h"
-#include "cli/stdio.h"
 #include "proc/drive.h"
 #include "proc/posix_supervisor.h"
-#include "proc/signal_gate.h"
+#include "proc/signal_reader.h"
 #include "proc/startup.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {
 
-// Everything that may be wrong before the store is asked.
+// What is checked before the first request to the store.
 struct Prepared {
   Programs programs;
   RunSpec spec;
   std::unique_ptr<Backend> store;
 };
 
-Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation, const Log& log) {
+Result<Prepared> prepare(const LoadedOptions& loaded, const Invocation& invocation,
+                         const Log& log) {
   Result<Programs> programs = find_programs(loaded, invocation.environment);
   if (!programs) return programs.error();
   const Result<RunFacts> facts = read_run_facts(invocation.clock);
@@ -40,8 +40,8 @@ Result<Prepared> prepare(const Loaded& loaded, const Invocation& invocation, con
   return Prepared{std::move(programs).value(), std::move(spec).value(), std::move(store).value()};
 }
 
-Outcome gate(Prepared& prepared, const Options& options, const Invocation& invocation,
-             SignalGate& signals, const Log& log) {
+Outcome run_under_lock(Prepared& prepared, const Options& options, const Invocation& invocation,
+                       SignalReader& signals, const Log& log) {
   const bool leased = prepared.store->shared();
   if (leased)
     for (const LogLine& line : lease_warnings(options, prepared.spec.timings)) log(line);
@@ -49,7 +49,7 @@ Outcome gate(Prepared& prepared, const Options& options, const Invocation& invoc
   prepared.programs.additions = [&](Fence fence) {
     return grant_variables(options, invocation.environment, fence, leased);
   };
-  // Without a lease the lock is kept until every descendant has ended: there is nothing to outrun.
+  // Without a lease the lock is held until every descendant has ended: no deadline has to be met.
   PosixSupervisor supervisor(signals, leased ? Containment::cgroup : Containment::none);
   Run run(prepared.spec);
   return drive(run, *prepared.store, supervisor, invocation.clock, log,
@@ -58,13 +58,13 @@ Outcome gate(Prepared& prepared, const Options& options, const Invocation& invoc
 
 }  // namespace
 
-Result<Printed> run_command(const Invocation& invocation) {
-  Result<SignalGate> signals = SignalGate::open();
+Result<CommandOutput> run_command(const Invocation& invocation) {
+  Result<SignalReader> signals = SignalReader::open();
   if (!signals) return signals.error();
   harden_process();
   const Clock& clock = invocation.clock;
   const WallTime started = clock.wall();
-  const Result<Loaded> loaded = load_options(invocation, Rest::command);
+  const Result<LoadedOptions> loaded = load_options(invocation, Operands::command);
   if (!loaded) {
     report_unloadable(loaded.error(), invocation);
     return loaded.error();
@@ -76,10 +76,10 @@ Result<Printed> run_command(const Invocation& invocation) {
   if (!prepared) {
     const Outcome outcome = outcome_of(prepared.error(), options, started);
     log(line_of(outcome));
-    return Printed{"", report(outcome, options, nullptr, log, clock)};
+    return CommandOutput{"", report(outcome, options, nullptr, log, clock)};
   }
-  const Outcome outcome = gate(*prepared, options, invocation, *signals, log);
-  return Printed{"", report(outcome, options, prepared->store.get(), log, clock)};
+  const Outcome outcome = run_under_lock(*prepared, options, invocation, *signals, log);
+  return CommandOutput{"", report(outcome, options, prepared->store.get(), log, clock)};
 }
 
 }  // namespace cronlatch

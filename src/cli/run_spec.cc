@@ -7,7 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/table.h"
+#include "base/duration.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 namespace {
@@ -28,8 +29,7 @@ Result<RunFacts> read_run_facts(const Clock& clock) {
   constexpr std::size_t kOwnerBytes = 16;
   std::array<unsigned char, kOwnerBytes + sizeof(std::uint64_t)> random;
   if (getrandom(random.data(), random.size(), 0) != ssize_t{random.size()})
-    return Error{Code::system,
-                 std::string("the kernel gives no random bytes: ") + std::strerror(errno)};
+    return Error{Code::system, std::string("getrandom failed: ") + std::strerror(errno)};
   RunFacts facts;
   facts.owner = hex(random.data(), kOwnerBytes);
   std::memcpy(&facts.seed, random.data() + kOwnerBytes, sizeof facts.seed);
@@ -50,10 +50,10 @@ Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts) {
   RunSpec spec;
   spec.lock = options.lock;
   spec.owner = facts.owner;
-  spec.who = {.holder = options.holder,
-              .job = options.job,
-              .group = options.attempt_group,
-              .once = options.once_per};
+  spec.identity = {.holder = options.holder,
+                   .job = options.job,
+                   .group = options.attempt_group,
+                   .once = options.once_per};
   spec.timings = *timings;
   spec.on_busy = options.on_busy;
   spec.on_lost = options.on_lost;
@@ -77,10 +77,11 @@ std::vector<LogLine> lease_warnings(const Options& options, const Timings& timin
   if (timings.grace >= options.kill_after) return {};
   return {{Level::warn,
            "short_grace",
-           "a command that must stop because its lease ends gets " + rough_duration(timings.grace) +
-               " between TERM and KILL; kill-after is " + show_duration(options.kill_after),
+           "a command that is stopped at the end of its lease gets " +
+               rounded_duration(timings.grace) + " between TERM and KILL; kill-after is " +
+               show_duration(options.kill_after),
            {},
-           "a longer ttl leaves more"}};
+           "set a longer ttl"}};
 }
 
 }  // namespace cronlatch

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/run_spec.h"
-#include "cli/stdio.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch {
 namespace {
@@ -41,21 +41,21 @@ bool wants_help(const std::vector<std::string>& arguments) {
   return false;
 }
 
-Result<Loaded> load_options(const Invocation& invocation, Rest rest,
-                            std::span<const ExtraFlag> extras) {
+Result<LoadedOptions> load_options(const Invocation& invocation, Operands operands,
+                                   std::span<const ExtraFlag> extras) {
   const LoadInput input{.args = invocation.arguments,
                         .environment = invocation.environment,
-                        .rest = rest,
+                        .operands = operands,
                         .extras = extras};
-  return load(input, Disk(), this_host());
+  return load(input, HostFiles(), this_host());
 }
 
-Result<Format> output_format(const Loaded& loaded) {
+Result<Format> output_format(const LoadedOptions& loaded) {
   const auto given = loaded.extras.find(kOutputFlag[0].name);
   return given == loaded.extras.end() ? Format::table : parse_format(given->second);
 }
 
-StoreSpec store_spec(const Loaded& loaded, std::function<void(const LogLine&)> warn) {
+StoreSpec store_spec(const LoadedOptions& loaded, std::function<void(const LogLine&)> warn) {
   const Options& options = loaded.options;
   StoreSpec spec;
   spec.url = options.store;
@@ -67,7 +67,7 @@ StoreSpec store_spec(const Loaded& loaded, std::function<void(const LogLine&)> w
   spec.tls_server_name = options.tls_server_name;
   spec.tls_skip_verify = options.tls_skip_verify;
   spec.key_prefix = options.key_prefix;
-  spec.credentials_now = [reader = loaded.credentials] { return reader->read(Disk()); };
+  spec.credentials_now = [reader = loaded.credentials] { return reader->read(HostFiles()); };
   spec.warn = std::move(warn);
   return spec;
 }
@@ -76,13 +76,13 @@ void show_warning(const LogLine& line) {
   write_stderr(render(line, LogFormat::text, WallTime{}) + '\n');
 }
 
-void show_warnings(const Loaded& loaded) {
+void show_warnings(const LoadedOptions& loaded) {
   for (const LogLine& line : loaded.warnings) show_warning(line);
 }
 
-Result<Session> open_session(const Invocation& invocation, Rest rest,
+Result<Session> open_session(const Invocation& invocation, Operands operands,
                              std::span<const ExtraFlag> extras) {
-  Result<Loaded> loaded = load_options(invocation, rest, extras);
+  Result<LoadedOptions> loaded = load_options(invocation, operands, extras);
   if (!loaded) return loaded.error();
   show_warnings(*loaded);
   const Result<Format> format = output_format(*loaded);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most subcommands begin with: options from this process's surroundings, and the store that
-// they name.
+// The first steps of most subcommands: load the options, open the store.
 #pragma once
 
 #include <array>
@@ -12,10 +11,10 @@
 
 #include "base/result.h"
 #include "cli/subcommand.h"
-#include "cli/table.h"
 #include "config/load.h"
 #include "core/lock_stats.h"
 #include "store/open.h"
+#include "terminal/table.h"
 
 namespace cronlatch {
 
@@ -24,28 +23,28 @@ inline constexpr std::array kOutputFlag = {ExtraFlag{"-o", true}};
 // --help or -h where an option could stand.
 bool wants_help(const std::vector<std::string>& arguments);
 
-Result<Loaded> load_options(const Invocation& invocation, Rest rest,
-                            std::span<const ExtraFlag> extras = {});
+Result<LoadedOptions> load_options(const Invocation& invocation, Operands operands,
+                                   std::span<const ExtraFlag> extras = {});
 
-// `warn` is called between connections, as long as the store lives.
-StoreSpec store_spec(const Loaded& loaded, std::function<void(const LogLine&)> warn);
+// `warn` is called between connections, during the lifetime of the store.
+StoreSpec store_spec(const LoadedOptions& loaded, std::function<void(const LogLine&)> warn);
 
 // On standard error.
 void show_warning(const LogLine& line);
 // The warnings of loading, on standard error.
-void show_warnings(const Loaded& loaded);
+void show_warnings(const LoadedOptions& loaded);
 
 // The value of -o: a table where it is not given.
-Result<Format> output_format(const Loaded& loaded);
+Result<Format> output_format(const LoadedOptions& loaded);
 
-// A subcommand that asks the ledger. Nothing has been contacted yet; warnings have been shown.
+// For a subcommand that reads the store. The store has not been contacted; warnings were printed.
 struct Session {
-  Loaded loaded;
+  LoadedOptions loaded;
   Format format = Format::table;
   std::unique_ptr<Backend> store;
   TimePoint give_up{};
 };
-Result<Session> open_session(const Invocation& invocation, Rest rest,
+Result<Session> open_session(const Invocation& invocation, Operands operands,
                              std::span<const ExtraFlag> extras = {});
 
 }  // namespace cronlatch

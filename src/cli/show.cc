@@ -6,14 +6,15 @@
 
 namespace cronlatch {
 
-Result<Printed> show_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Rest::name, kOutputFlag);
+Result<CommandOutput> show_command(const Invocation& invocation) {
+  const Result<Session> session = open_session(invocation, Operands::name, kOutputFlag);
   if (!session) return session.error();
-  const std::string& lock = session->loaded.rest.front();
+  const std::string& lock = session->loaded.operands.front();
   if (const Status named = check_lock_name(lock); !named) return named.error();
   const Result<LockView> view = session->store->show(lock, session->give_up);
   if (!view) return view.error();
-  return Printed{session->format == Format::table ? lock_page(*view) : lock_json(*view) + '\n'};
+  return CommandOutput{session->format == Format::table ? lock_page(*view)
+                                                        : lock_json(*view) + '\n'};
 }
 
 }  // namespace cronlatch

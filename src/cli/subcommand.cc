@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows, in the order people meet them.
+// The rows, in the order of the help page.
 #include "cli/subcommand.h"
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace {
 
 // clang-format off
 constexpr std::string_view kOutputFlag =
-    "  -o table|json   for people (the default), or for programs\n";
+    "  -o table|json   output format; table is the default\n";
 constexpr std::string_view kLocksOutput =
-    "  -o table|json   for people (the default), or for programs: objects with lock,\n"
+    "  -o table|json   output format; table is the default. JSON objects have lock,\n"
     "                  state (free, held, expired, cooling, revoked), holder, job,\n"
     "                  fence, attempt, since, expires, ttl_ms, pid, counters, jobs\n";
 constexpr std::array kSubcommands = {
@@ -23,36 +23,32 @@ constexpr std::array kSubcommands = {
                "The exit code is the command's own, 0 when the run was skipped, and one of\n"
                "`cronlatch help exit-codes` otherwise. It never writes to standard output.\n",
                run_command},
-    Subcommand{"explain", "[options] -- COMMAND [ARG...]", "what run would do now; takes nothing",
+    Subcommand{"explain", "[options] -- COMMAND [ARG...]", "what run would do now, without a lock",
                "cronlatch explain --lock reports/nightly -- /usr/local/bin/report", kOutputFlag,
                explain_command},
-    Subcommand{"ls", "[options]", "the locks that the store knows",
+    Subcommand{"ls", "[options]", "the locks in the store",
                "cronlatch ls --store rediss://redis.example", kLocksOutput, ls_command},
     Subcommand{"show", "LOCK [options]", "one lock, every field and counter",
                "cronlatch show reports/nightly", kLocksOutput, show_command},
     Subcommand{"release", "LOCK --force [options]", "revoke a lease; its holder stops",
                "cronlatch release reports/nightly --force",
-               "  --force     do it; without it only says what would be done\n"
-               "  --no-wait   do not wait until the holder has let go or its lease has passed\n"
+               "  --force     revoke; without it the state of the lock is reported\n"
+               "  --no-wait   do not wait until it is released or its lease has ended\n"
                "A file store has no lease to revoke: end the process that `show` names.\n",
                release_command},
-    Subcommand{"metrics", "[options]", "the store's ledger as Prometheus text",
+    Subcommand{"metrics", "[options]", "lock statistics as Prometheus text",
                "cronlatch metrics", "", metrics_command},
-    Subcommand{"advise", "[options]", "settings that the ledger speaks against",
+    Subcommand{"advise", "[options]", "recommended settings, from statistics",
                "cronlatch advise",
-               "With --lock NAME --schedule '*/5 * * * *' (and --min-hold) also against that\n"
-               "schedule, which the ledger does not know.\n"
-               "  -o table|json   for people (the default), or for programs\n",
+               "With --lock NAME --schedule '*/5 * * * *' (and --min-hold) also from that\n"
+               "schedule, which the lock statistics do not contain.\n"
+               "  -o table|json   output format; table is the default\n",
                advise_command},
-    Subcommand{"kubectl", "[ls|describe|why|release] ...", "gated CronJobs, as kubectl cronlatch",
-               "cronlatch kubectl -A",
-               "Called as kubectl-cronlatch it is a plugin of kubectl: kubectl cronlatch help\n",
-               kubectl_command},
     Subcommand{"config", "[options]", "every option, its value and its origin",
                "cronlatch config --config ./cronlatch.yaml", kOutputFlag, config_command},
     Subcommand{"install", "DIR", "copy this program into DIR", "cronlatch install /cronlatch",
-               "DIR must exist. The copy is DIR/cronlatch, mode 0555; it appears whole or not\n"
-               "at all.\n",
+               "DIR must exist. The copy is DIR/cronlatch, mode 0555; it appears complete or\n"
+               "not at all.\n",
                install_command},
     Subcommand{"version", "", "print the version", "cronlatch version", "", version_command},
     Subcommand{"help", "[TOPIC]", "this page, a subcommand or a topic", "cronlatch help exit-codes",
@@ -61,7 +57,7 @@ constexpr std::array kSubcommands = {
 };
 // clang-format on
 
-constexpr std::size_t kNearEnough = 2;  // typing errors, not other words
+constexpr std::size_t kMaxTypoDistance = 2;  // more is another word
 
 }  // namespace
 
@@ -78,7 +74,7 @@ Error unknown_subcommand(std::string_view name) {
   const auto distance = [&](const Subcommand& s) { return edit_distance(name, s.name); };
   const auto nearest = std::ranges::min_element(kSubcommands, {}, distance);
   std::string hint = "see: cronlatch help";
-  if (distance(*nearest) <= kNearEnough && distance(*nearest) < name.size())
+  if (distance(*nearest) <= kMaxTypoDistance && distance(*nearest) < name.size())
     hint = "did you mean " + std::string(nearest->name) + "? see: cronlatch help";
   else if (!name.empty() && (name.front() == '-' || name.find('/') != name.npos))
     hint = "to run a command: cronlatch run [options] -- COMMAND";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE subcommand table: what the program can do, one row and one file each. main dispatches by it,
-// help is rendered from it.
+// THE subcommand table: one row and one file for each subcommand. main dispatches by it, help is
+// rendered from it.
 #pragma once
 
 #include <span>
@@ -13,15 +13,15 @@
 
 namespace cronlatch {
 
-// What main passes on; nothing else of the process is looked at.
+// The input of a subcommand; it uses nothing else of the process.
 struct Invocation {
   std::vector<std::string> arguments;    // after the subcommand's name
   std::vector<std::string> environment;  // NAME=value
   const Clock& clock;
 };
 
-// What a subcommand leaves behind: `text` goes to standard output in one piece.
-struct Printed {
+// The result of a subcommand: `text` is written to standard output at once.
+struct CommandOutput {
   std::string text;
   int exit_code = 0;
 };
@@ -31,27 +31,26 @@ struct Subcommand {
   std::string_view usage;  // after the name
   std::string_view help;   // one line
   std::string_view example;
-  std::string_view details;  // what `cronlatch NAME --help` says beyond that
-  Result<Printed> (*function)(const Invocation&);
+  std::string_view details;  // the rest of `cronlatch NAME --help`
+  Result<CommandOutput> (*function)(const Invocation&);
 };
 
 std::span<const Subcommand> subcommand_table();
 const Subcommand* find_subcommand(std::string_view name);
-// Code::usage, naming the nearest subcommand where one is near.
+// Code::usage; the hint names a similar subcommand, if there is one.
 Error unknown_subcommand(std::string_view name);
 
 // ---- the functions of the table, one file each ----
-Result<Printed> run_command(const Invocation& invocation);
-Result<Printed> explain_command(const Invocation& invocation);
-Result<Printed> ls_command(const Invocation& invocation);
-Result<Printed> show_command(const Invocation& invocation);
-Result<Printed> release_command(const Invocation& invocation);
-Result<Printed> metrics_command(const Invocation& invocation);
-Result<Printed> advise_command(const Invocation& invocation);
-Result<Printed> kubectl_command(const Invocation& invocation);
-Result<Printed> config_command(const Invocation& invocation);
-Result<Printed> install_command(const Invocation& invocation);
-Result<Printed> version_command(const Invocation& invocation);
-Result<Printed> help_command(const Invocation& invocation);
+Result<CommandOutput> run_command(const Invocation& invocation);
+Result<CommandOutput> explain_command(const Invocation& invocation);
+Result<CommandOutput> ls_command(const Invocation& invocation);
+Result<CommandOutput> show_command(const Invocation& invocation);
+Result<CommandOutput> release_command(const Invocation& invocation);
+Result<CommandOutput> metrics_command(const Invocation& invocation);
+Result<CommandOutput> advise_command(const Invocation& invocation);
+Result<CommandOutput> config_command(const Invocation& invocation);
+Result<CommandOutput> install_command(const Invocation& invocation);
+Result<CommandOutput> version_command(const Invocation& invocation);
+Result<CommandOutput> help_command(const Invocation& invocation);
 
 }  // namespace cronlatch

@@ -5,11 +5,11 @@
 
 namespace cronlatch {
 
-Result<Printed> version_command(const Invocation& invocation) {
+Result<CommandOutput> version_command(const Invocation& invocation) {
   if (!invocation.arguments.empty())
     return Error{Code::usage, "unexpected argument " + quoted(invocation.arguments.front()),
                  "version takes none"};
-  return Printed{"cronlatch " CRONLATCH_VERSION "\n"};
+  return CommandOutput{"cronlatch " CRONLATCH_VERSION "\n"};
 }
 
 }  // namespace cronlatch

@@ -35,21 +35,20 @@ std::string_view this_architecture() {
 #endif
 }
 
-Result<std::vector<std::string>> whole_command(const Options& options,
-                                               std::string_view architecture,
-                                               std::vector<std::string> rest) {
+Result<std::vector<std::string>> full_command(const Options& options, std::string_view architecture,
+                                              std::vector<std::string> rest) {
   if (options.command_by_arch.empty()) return rest;
   const auto own = options.command_by_arch.find(std::string(architecture));
   if (own == options.command_by_arch.end())
     return Error{Code::usage,
-                 "command-by-arch: nothing for " + std::string(architecture) + ", only for " +
+                 "command-by-arch: no entry for " + std::string(architecture) + ", only for " +
                      names_of(options.command_by_arch),
-                 "add it, or run on one of these"};
+                 "add an entry, or run on one of these architectures"};
   std::vector<std::string> command = own->second;
   command.insert(command.end(), rest.begin(), rest.end());
   if (!command.empty() && !command.front().empty()) return command;
   return Error{Code::usage, "command-by-arch: no command for " + std::string(architecture),
-               "name one there, or behind --"};
+               "write it there, or after --"};
 }
 
 }  // namespace cronlatch

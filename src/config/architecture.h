@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option command-by-arch: one image name may stand for programs of several architectures, which
-// need not begin with the same command. Pure.
+// The option command-by-arch: the images of one name for several architectures can have different
+// commands. Pure.
 #pragma once
 
 #include <string>
@@ -12,14 +12,13 @@
 
 namespace cronlatch {
 
-// Which one this program was built for, in the words of the label kubernetes.io/arch (Go's GOARCH).
-// Decided by the compiler: a node runs our image and the gated one for the same architecture.
+// The architecture of this program, as in the label kubernetes.io/arch (Go's GOARCH). Set by the
+// compiler: a node runs this image and the gated one for the same architecture.
 std::string_view this_architecture();
 
-// The option's words for `architecture`, and `rest` behind them; `rest` alone without the option.
-// Code::usage when it has no entry for this architecture, or when no command comes of it.
-Result<std::vector<std::string>> whole_command(const Options& options,
-                                               std::string_view architecture,
-                                               std::vector<std::string> rest);
+// The option's entry for `architecture`, followed by `rest`; only `rest` without the option.
+// Code::usage when there is no entry for this architecture, or when the result is empty.
+Result<std::vector<std::string>> full_command(const Options& options, std::string_view architecture,
+                                              std::vector<std::string> rest);
 
 }  // namespace cronlatch

@@ -12,9 +12,9 @@
 namespace cronlatch {
 namespace {
 
-constexpr std::string_view kPrefixOfOurs = "CRONLATCH_";
+constexpr std::string_view kPrefix = "CRONLATCH_";
 
-// A variable of ours that a nested run must not inherit.
+// A variable that a nested run must not inherit.
 bool is_of_this_run(std::string_view name) {
   if (std::find(kNoOptionVariables.begin(), kNoOptionVariables.end(), name) !=
       kNoOptionVariables.end())
@@ -42,8 +42,7 @@ std::vector<std::string> scrubbed_environment(std::span<const std::string> envir
   std::vector<std::string> kept;
   kept.reserve(environment.size() + kNoOptionVariables.size());
   for (const std::string& entry : environment)
-    if (!entry.starts_with(kPrefixOfOurs) || !is_of_this_run(variable_name(entry)))
-      kept.push_back(entry);
+    if (!entry.starts_with(kPrefix) || !is_of_this_run(variable_name(entry))) kept.push_back(entry);
   return kept;
 }
 
@@ -57,11 +56,11 @@ std::vector<std::string> child_environment(std::span<const std::string> environm
   add(kLockHolderVariable, options.holder);
   if (grant.fence != 0) add(kFenceVariable, std::to_string(grant.fence));
   if (grant.fence != 0 && grant.leased) add(kLeaseVariable, std::to_string(options.ttl.count()));
-  // Without an identity the time is what we were told: a pod knows it from its Job.
+  // Without an identity the time is the inherited one, which a pod gets from its Job.
   if (const std::optional<WallTime> at = scheduled_time(options.once_per))
     add(kScheduledTimeVariable, rfc3339(*at));
-  else if (const auto told = variable(environment, kScheduledTimeVariable))
-    add(kScheduledTimeVariable, *told);
+  else if (const auto inherited = variable(environment, kScheduledTimeVariable))
+    add(kScheduledTimeVariable, *inherited);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command finds in its environment: the lock it runs under, and nothing that belongs to
-// the run around it alone.
+// The command's environment: contains the facts of its lock, and no option that describes only the
+// run around it.
 #pragma once
 
 #include <span>
@@ -13,14 +13,14 @@
 
 namespace cronlatch {
 
-// The environment without the password, without the options that describe one run, and without what
-// an outer run told its command. What a skip command gets.
+// The environment without the password, without the options that describe one run, and without the
+// variables that an outer run has set. The environment of a skip command.
 std::vector<std::string> scrubbed_environment(std::span<const std::string> environment);
 
 struct GrantFacts {
-  // Zero: ungated; then CRONLATCH_FENCE and CRONLATCH_LEASE_MS are not there.
+  // Zero: ungated; then CRONLATCH_FENCE and CRONLATCH_LEASE_MS are absent.
   Fence fence = 0;
-  // False: held until closed (file store); then CRONLATCH_LEASE_MS is not there.
+  // False: held until closed (file store); then CRONLATCH_LEASE_MS is absent.
   bool leased = true;
 };
 

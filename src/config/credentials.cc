@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets are read here and nowhere else, and leave as Secret.
+// The only place that reads secrets; it returns them as Secret.
 #include "config/credentials.h"
 
 #include <cerrno>
@@ -22,42 +22,42 @@ Result<std::string> read_line(const std::string& key, const std::string& path, c
   if (file.text.ends_with('\r')) file.text.pop_back();
   if (file.text.empty())
     return Error{Code::config, key + ": " + quoted(path) + " is empty",
-                 "write one line into it, or leave it out"};
+                 "write one line into it, or remove it"};
   return file.text;
 }
 
 LogLine ignored(const std::string& path) {
   return {Level::warn,
           "password_ignored",
-          "CRONLATCH_PASSWORD is ignored: password-file goes before it",
+          "CRONLATCH_PASSWORD is ignored, because password-file is set",
           {{"password-file", path}},
           "unset one of the two"};
 }
 
-class Finder {
+class CredentialFinder {
  public:
-  Finder(Options& options, const Files& files) : options_(options), files_(files) {}
+  CredentialFinder(Options& options, const Files& files) : options_(options), files_(files) {}
 
   Result<Credentials> find(const std::optional<std::string>& variable) {
     if (Status name = username(); !name) return name.error();
     if (Status word = password(variable); !word) return word.error();
     if (transport_of(options_.store) != Transport::plain) {
-      adopt("tls-ca", options_.tls_ca, "ca.crt");
-      adopt("tls-cert", options_.tls_cert, "tls.crt");
-      adopt("tls-key", options_.tls_key, "tls.key");
+      set_path_from_dir("tls-ca", options_.tls_ca, "ca.crt");
+      set_path_from_dir("tls-cert", options_.tls_cert, "tls.crt");
+      set_path_from_dir("tls-key", options_.tls_key, "tls.key");
     }
     return std::move(found_);
   }
 
  private:
-  std::string in_dir(const std::string& name) const {
+  std::string path_in_dir(const std::string& name) const {
     if (options_.credentials_dir.empty()) return "";
     const std::string path = options_.credentials_dir + "/" + name;
     return files_.exists(path) ? path : "";
   }
 
   Status username() {
-    const std::string path = options_.redis_username.empty() ? in_dir("username") : "";
+    const std::string path = options_.redis_username.empty() ? path_in_dir("username") : "";
     if (path.empty()) return Done{};
     const Result<std::string> name = read_line("credentials-dir", path, files_);
     if (!name) return name.error();
@@ -76,7 +76,7 @@ class Finder {
       found_.password_origin = "environment CRONLATCH_PASSWORD";
       return Done{};
     }
-    const std::string path = in_dir("password");
+    const std::string path = path_in_dir("password");
     return path.empty() ? Status(Done{}) : read_password("credentials-dir", path);
   }
 
@@ -88,8 +88,8 @@ class Finder {
     return Done{};
   }
 
-  void adopt(const std::string& key, std::string& member, const std::string& name) {
-    const std::string path = member.empty() ? in_dir(name) : "";
+  void set_path_from_dir(const std::string& key, std::string& member, const std::string& name) {
+    const std::string path = member.empty() ? path_in_dir(name) : "";
     if (path.empty()) return;
     member = path;
     found_.origins.emplace_back(key, path);
@@ -106,7 +106,7 @@ Result<Credentials> find_credentials(Options& options,
                                      const std::optional<std::string>& password_variable,
                                      const Files& files) {
   if (transport_of(options.store) == Transport::local) return Credentials{};
-  return Finder(options, files).find(password_variable);
+  return CredentialFinder(options, files).find(password_variable);
 }
 
 CredentialReader::CredentialReader(const Options& given,

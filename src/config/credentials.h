@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who we are to the store: user, password and certificates, from options, from CRONLATCH_PASSWORD
+// The login at the store: user, password and certificates, from options, from CRONLATCH_PASSWORD
 // and from a directory. Files may be replaced at any time: each new connection reads them again.
 #pragma once
 
@@ -24,15 +24,15 @@ struct Credentials {
   std::vector<LogLine> warnings;
 };
 
-// Fills what credentials-dir gives into options that are not set, and finds the password:
-// password-file goes before the variable, the variable before the directory. Code::config with path
-// and reason for a file that cannot be read.
+// Sets options that are not set from the files of credentials-dir, and finds the password:
+// password-file overrides the variable, the variable overrides the directory. Code::config with
+// path and reason for a file that cannot be read.
 Result<Credentials> find_credentials(Options& options,
                                      const std::optional<std::string>& password_variable,
                                      const Files& files);
 
-// The same once more, as the files are now: `given` is what find_credentials() was given, before it
-// filled anything in. Code::config also for a certificate without its key.
+// Reads the same files again: `given` are the options before find_credentials() changed them.
+// Code::config also for a certificate without its key.
 class CredentialReader {
  public:
   CredentialReader(const Options& given, const std::optional<std::string>& password_variable);
@@ -40,7 +40,7 @@ class CredentialReader {
 
  private:
   Options given_;
-  Secret password_variable_;  // cannot change while the process lives
+  Secret password_variable_;  // does not change during the process
 };
 
 }  // namespace cronlatch

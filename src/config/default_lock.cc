@@ -26,8 +26,8 @@ std::string default_store(const Host& host) {
                        : "file:///tmp/cronlatch-" + std::to_string(host.uid);
 }
 
-void fill_in(Options& options, std::span<const std::string> command, const Host& host,
-             const Files& files) {
+void set_derived_defaults(Options& options, std::span<const std::string> command, const Host& host,
+                          const Files& files) {
   if (options.lock.empty() && !command.empty()) options.lock = default_lock(command);
   if (options.store.empty()) options.store = default_store(host);
   if (options.holder.empty()) options.holder = default_holder(host, files);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that options have when nobody gives them and no constant would do: they follow from
-// the command and the host.
+// The default values that are derived from the command and the host.
 #pragma once
 
 #include <span>
@@ -11,7 +10,7 @@
 
 namespace cronlatch {
 
-// Facts of the machine, read once by main.
+// Facts of the host, read once.
 struct Host {
   unsigned uid = 0;
   long pid = 0;
@@ -28,7 +27,7 @@ std::string default_store(const Host& host);
 
 // Puts the three above where an option is empty. Without a command (ls, config) the lock stays
 // empty.
-void fill_in(Options& options, std::span<const std::string> command, const Host& host,
-             const Files& files);
+void set_derived_defaults(Options& options, std::span<const std::string> command, const Host& host,
+                          const Files& files);
 
 }  // namespace cronlatch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variables are ours. Unknown ones are refused, so that a slip of the pen cannot turn a
-// setting off in silence.
+// The variables of cronlatch. Unknown ones are refused, so that a typing error does not silently
+// change a setting.
 #include "config/environment.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace cronlatch {
 namespace {
 
 constexpr std::string_view kPrefix = "CRONLATCH_";
-// Kubernetes puts the address of every Service of a namespace into its pods' environment, and one
-// may well be called cronlatch or cronlatch-operator: CRONLATCH_SERVICE_HOST,
+// Kubernetes sets variables for every Service of a namespace in its pods, and a Service may be
+// named cronlatch or cronlatch-operator: CRONLATCH_SERVICE_HOST,
 // CRONLATCH_OPERATOR_PORT_443_TCP_ADDR, ...
 bool is_service_link(std::string_view name) {
   const auto ends = [&](std::string_view with) { return name.ends_with(with); };

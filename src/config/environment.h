@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables that are options, and those of ours that are not. The environment is a list
-// of NAME=value.
+// The environment variables that are options, and the others of cronlatch. The environment is a
+// list of NAME=value.
 #pragma once
 
 #include <array>
@@ -21,18 +21,18 @@ inline constexpr std::string_view kFenceVariable = "CRONLATCH_FENCE";
 inline constexpr std::string_view kLockHolderVariable = "CRONLATCH_LOCK_HOLDER";
 inline constexpr std::string_view kLeaseVariable = "CRONLATCH_LEASE_MS";
 inline constexpr std::string_view kScheduledTimeVariable = "CRONLATCH_SCHEDULED_TIME";
-// Ours, but no options.
+// Not options.
 inline constexpr std::array kNoOptionVariables = {kPasswordVariable, kLockNameVariable,
                                                   kFenceVariable,    kLockHolderVariable,
                                                   kLeaseVariable,    kScheduledTimeVariable};
 
 // NAME of "NAME=value".
 std::string_view variable_name(std::string_view entry);
-// As getenv(3): of a name that stands there twice, the first.
+// As getenv(3): the first of two entries with one name.
 std::optional<std::string> variable(std::span<const std::string> environment,
                                     std::string_view name);
 
-// Every CRONLATCH_ variable that is an option; Code::usage for one that nobody knows.
+// Every CRONLATCH_ variable that is an option; Code::usage for an unknown one.
 Result<std::vector<Setting>> environment_settings(std::span<const std::string> environment);
 
 }  // namespace cronlatch

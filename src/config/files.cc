@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading small files whole. No iostream: it costs more than the reading.
+// Without iostream, which takes longer than the read itself.
 #include "config/files.h"
 
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 namespace cronlatch {
 namespace {
 
-constexpr std::size_t kLongest = 1U << 20U;
+constexpr std::size_t kMaxBytes = 1U << 20U;
 
 }  // namespace
 
-FileText Disk::read(const std::string& path) const {
-  // O_NONBLOCK: a FIFO without a writer must not hold the start up for ever.
+FileText HostFiles::read(const std::string& path) const {
+  // O_NONBLOCK: a FIFO without a writer must not block the start.
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return {"", errno};
   FileText out;
@@ -29,11 +29,11 @@ FileText Disk::read(const std::string& path) const {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return {"", errno};
     out.text.append(piece.data(), static_cast<std::size_t>(n));
-    if (out.text.size() > kLongest) return {"", EFBIG};
+    if (out.text.size() > kMaxBytes) return {"", EFBIG};
   }
 }
 
-bool Disk::exists(const std::string& path) const {
+bool HostFiles::exists(const std::string& path) const {
   return access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of the command line. Values are not parsed here, and never shown: one may be a
-// password in the wrong place.
+// Parses the command line. Values are not parsed here and are in no message, because one may be a
+// misplaced password.
 #include "config/flags.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ bool is_switch(const Option& option) {
 }
 
 // "--key=value" -> {"--key", "value"}; without '=' there is no value yet.
-struct Word {
+struct Argument {
   std::string name;
   std::optional<std::string> value;
 };
-Word split(const std::string& word) {
+Argument split(const std::string& word) {
   const std::size_t at = word.find('=');
   if (at == std::string::npos || !word.starts_with("--")) return {word, std::nullopt};
   return {word.substr(0, at), word.substr(at + 1)};
@@ -28,17 +28,18 @@ Word split(const std::string& word) {
 
 Error unknown_flag(const std::string& name) {
   if (name == "--password" || name == "--redis-password")
-    return {Code::usage, "a password is never a flag: everybody on this host could read it",
-            "give it as password-file, credentials-dir or CRONLATCH_PASSWORD"};
+    return {Code::usage, "a password cannot be a flag: every user of this host could read it",
+            "use password-file, credentials-dir or CRONLATCH_PASSWORD"};
   const std::size_t bare = std::min(name.find_first_not_of('-'), name.size());
   return unknown_key("unknown flag " + printable(name, 80), std::string_view(name).substr(bare),
                      flag_of);
 }
 
-class Reader {
+class FlagParser {
  public:
-  Reader(std::span<const std::string> args, Rest rest, std::span<const ExtraFlag> extras)
-      : args_(args), rest_(rest), extras_(extras) {}
+  FlagParser(std::span<const std::string> args, Operands operands,
+             std::span<const ExtraFlag> extras)
+      : args_(args), operands_(operands), extras_(extras) {}
 
   Result<Flags> read() {
     for (; at_ < args_.size(); ++at_) {
@@ -51,7 +52,7 @@ class Reader {
   }
 
  private:
-  Status flag(const Word& word) {
+  Status flag(const Argument& word) {
     const auto extra = std::find_if(extras_.begin(), extras_.end(),
                                     [&](const ExtraFlag& e) { return e.name == word.name; });
     if (extra != extras_.end()) return extra_flag(word, *extra);
@@ -64,7 +65,7 @@ class Reader {
     return text.ok() ? add(*option, *text) : Status(text.error());
   }
 
-  Status extra_flag(const Word& word, const ExtraFlag& extra) {
+  Status extra_flag(const Argument& word, const ExtraFlag& extra) {
     if (flags_.extras.count(word.name) != 0) return twice(word.name);
     if (!extra.takes_value) {
       if (word.value)
@@ -89,12 +90,12 @@ class Reader {
   }
 
   static Status twice(const std::string& name) {
-    return Error{Code::usage, name + " is given twice", "leave one of the two out"};
+    return Error{Code::usage, name + " is given twice", "remove one of the two"};
   }
 
-  // The value behind '=', or the next word; a word that looks like a flag is far more often a
-  // forgotten value.
-  Result<std::string> value_of(const Word& word) {
+  // The value after '=', or the next word. A next word that begins with -- is refused, because the
+  // value is probably missing.
+  Result<std::string> value_of(const Argument& word) {
     if (word.value) return *word.value;
     const bool long_name = word.name.starts_with("--");
     if (at_ + 1 < args_.size() && !args_[at_ + 1].starts_with("--")) return args_[++at_];
@@ -103,20 +104,20 @@ class Reader {
   }
 
   Status word(const std::string& arg) {
-    if (rest_ == Rest::name && flags_.rest.empty()) {
-      flags_.rest.push_back(arg);
+    if (operands_ == Operands::name && flags_.operands.empty()) {
+      flags_.operands.push_back(arg);
       return Done{};
     }
-    const bool command = rest_ == Rest::command || rest_ == Rest::optional_command;
+    const bool command = operands_ == Operands::command || operands_ == Operands::optional_command;
     return Error{Code::usage, "unexpected word " + quoted(arg),
                  command ? "put -- before the command"
-                         : "`cronlatch help` shows what each subcommand takes"};
+                         : "`cronlatch help` shows the operands of each subcommand"};
   }
 
   Result<Flags> end() {
     const std::span<const std::string> behind = args_.subspan(at_ + 1);
-    if (rest_ == Rest::command || rest_ == Rest::optional_command) {
-      flags_.rest.assign(behind.begin(), behind.end());
+    if (operands_ == Operands::command || operands_ == Operands::optional_command) {
+      flags_.operands.assign(behind.begin(), behind.end());
     } else {
       for (const std::string& arg : behind)
         if (Status taken = word(arg); !taken) return taken.error();
@@ -125,17 +126,19 @@ class Reader {
   }
 
   Result<Flags> finish() {
-    if (rest_ == Rest::command && (flags_.rest.empty() || flags_.rest.front().empty()) &&
+    if (operands_ == Operands::command &&
+        (flags_.operands.empty() || flags_.operands.front().empty()) &&
         !given(*find_option("command-by-arch")))
       return Error{Code::usage, "no command is given",
                    "write cronlatch run [options] -- COMMAND [ARG...]"};
-    if (rest_ == Rest::name && flags_.rest.empty())
-      return Error{Code::usage, "no lock is named", "`cronlatch ls` lists them"};
+    if (operands_ == Operands::name && flags_.operands.empty())
+      return Error{Code::usage, "the name of the lock is missing",
+                   "`cronlatch ls` lists the locks"};
     return std::move(flags_);
   }
 
   std::span<const std::string> args_;
-  Rest rest_;
+  Operands operands_;
   std::span<const ExtraFlag> extras_;
   std::size_t at_ = 0;
   Flags flags_;
@@ -143,9 +146,9 @@ class Reader {
 
 }  // namespace
 
-Result<Flags> parse_flags(std::span<const std::string> args, Rest rest,
+Result<Flags> parse_flags(std::span<const std::string> args, Operands operands,
                           std::span<const ExtraFlag> extras) {
-  return Reader(args, rest, extras).read();
+  return FlagParser(args, operands, extras).read();
 }
 
 }  // namespace cronlatch

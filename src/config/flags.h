@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line behind the subcommand: flags of the option table, flags of one subcommand, and
-// what follows them.
+// The command line after the subcommand: flags of the option table, flags of one subcommand, and
+// the operands.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace cronlatch {
 
-// What a subcommand takes besides options.
-enum class Rest {
+// The operands of a subcommand.
+enum class Operands {
   nothing,           // config, ls, metrics
   command,           // run: `-- COMMAND [ARG...]`, required
   optional_command,  // explain
@@ -31,12 +31,12 @@ struct ExtraFlag {
 struct Flags {
   std::vector<Setting> settings;
   std::map<std::string, std::string, std::less<>> extras;  // name -> value; "" for one without
-  std::vector<std::string> rest;
+  std::vector<std::string> operands;
 };
 
 // `--key value`, `--key=value`, `--key` for a switch; `--` ends the options. Code::usage for
 // anything else, and for a flag that is given twice.
-Result<Flags> parse_flags(std::span<const std::string> args, Rest rest,
+Result<Flags> parse_flags(std::span<const std::string> args, Operands operands,
                           std::span<const ExtraFlag> extras);
 
 }  // namespace cronlatch

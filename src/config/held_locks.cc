@@ -18,7 +18,7 @@ bool is_digest(std::string_view text) {
   return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-// What is no digest is left out: another program may have changed the variable.
+// Other text is ignored: another program may have changed the variable.
 std::vector<std::string> held_around(std::span<const std::string> environment) {
   const std::optional<std::string> text = variable(environment, kHeldVariable);
   std::vector<std::string> held;
@@ -41,14 +41,14 @@ Status refuse_nested(std::span<const std::string> environment, const std::string
   const std::vector<std::string> held = held_around(environment);
   if (std::find(held.begin(), held.end(), lock) != held.end())
     return Error{Code::config,
-                 "lock " + quoted(name) + " is held by a run that this one is inside of (" +
-                     std::string(kHeldVariable) + "): it would wait for its own end",
-                 "give the inner run a lock of its own, or leave it out"};
+                 "lock " + quoted(name) + " is held by an outer run of this one (" +
+                     std::string(kHeldVariable) + "), so this run would wait for its own end",
+                 "give the inner run another lock, or remove it"};
   if (held.size() >= kMaxDepth)
     return Error{Code::config,
                  "runs are nested more than " + std::to_string(kMaxDepth) + " deep (" +
                      std::string(kHeldVariable) + ")",
-                 "a command that starts cronlatch with itself as the command never ends"};
+                 "check whether the command starts itself through cronlatch"};
   return Done{};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers, and the order in which they are laid: file first, then environment, then flags.
+// The order in which settings are applied: file, environment, flags.
 #include "config/load.h"
 #include "config/architecture.h"
 
@@ -26,7 +26,7 @@ const Setting* find_setting(const std::vector<Setting>& settings, std::string_vi
   return at == settings.end() ? nullptr : &*at;
 }
 
-Status lay(Loaded& loaded, const std::vector<Setting>& settings) {
+Status apply_settings(LoadedOptions& loaded, const std::vector<Setting>& settings) {
   for (const Setting& setting : settings) {
     if (Status applied = apply_text(loaded.options, *setting.option, setting.text); !applied) {
       const Error& error = applied.error();
@@ -37,34 +37,35 @@ Status lay(Loaded& loaded, const std::vector<Setting>& settings) {
   return Done{};
 }
 
-// The settings of the file that was asked for, or of the default one if it exists.
-Result<std::vector<Setting>> file_settings(const Setting* asked, const Files& files) {
-  const std::string path = asked != nullptr ? asked->text : std::string(kDefaultConfig);
+// The settings of the file that --config names, or of the default file if it exists.
+Result<std::vector<Setting>> file_settings(const Setting* config_option, const Files& files) {
+  const std::string path =
+      config_option != nullptr ? config_option->text : std::string(kDefaultConfig);
   FileText file = files.read(path);
   const bool missing = file.error == ENOENT || file.error == ENOTDIR;
-  if (asked == nullptr && missing) return std::vector<Setting>{};
+  if (config_option == nullptr && missing) return std::vector<Setting>{};
   if (file.error != 0)
     return Error{Code::config,
-                 (asked != nullptr ? asked->where + ": " : "") + "cannot read " + quoted(path) +
-                     ": " + std::strerror(file.error),
+                 (config_option != nullptr ? config_option->where + ": " : "") + "cannot read " +
+                     quoted(path) + ": " + std::strerror(file.error),
                  errno_hint(file.error, "check the path, its owner and its mode")};
   return yaml_settings(path, file.text);
 }
 
-// Everything but the flags. With isolated there is nothing but the flags.
-Status apply_surroundings(Loaded& loaded, const LoadInput& input, const std::vector<Setting>& flags,
-                          const Files& files) {
+// File and environment. With isolated only flags are applied.
+Status apply_environment_and_file(LoadedOptions& loaded, const LoadInput& input,
+                                  const std::vector<Setting>& flags, const Files& files) {
   const Result<std::vector<Setting>> variables = environment_settings(input.environment);
   if (!variables) return variables.error();
-  const Setting* asked = find_setting(flags, "config");
-  if (asked == nullptr) asked = find_setting(*variables, "config");
-  const Result<std::vector<Setting>> from_file = file_settings(asked, files);
+  const Setting* config_option = find_setting(flags, "config");
+  if (config_option == nullptr) config_option = find_setting(*variables, "config");
+  const Result<std::vector<Setting>> from_file = file_settings(config_option, files);
   if (!from_file) return from_file.error();
-  if (Status applied = lay(loaded, *from_file); !applied) return applied;
-  return lay(loaded, *variables);
+  if (Status applied = apply_settings(loaded, *from_file); !applied) return applied;
+  return apply_settings(loaded, *variables);
 }
 
-Status apply_credentials(Loaded& loaded, const std::optional<std::string>& variable,
+Status apply_credentials(LoadedOptions& loaded, const std::optional<std::string>& variable,
                          const Files& files) {
   loaded.credentials = std::make_shared<CredentialReader>(loaded.options, variable);
   Result<Credentials> found = find_credentials(loaded.options, variable, files);
@@ -76,50 +77,52 @@ Status apply_credentials(Loaded& loaded, const std::optional<std::string>& varia
   return Done{};
 }
 
-void warn_of_unsafe(Loaded& loaded) {
+void add_warnings(LoadedOptions& loaded) {
   if (loaded.options.tls_skip_verify)
     loaded.warnings.push_back({Level::warn,
                                "tls_unverified",
-                               "tls-skip-verify is set: whoever answers is taken for the store",
+                               "tls-skip-verify is set: the identity of the store is not verified",
                                {},
-                               "give tls-ca and leave tls-skip-verify out"});
+                               "set tls-ca and remove tls-skip-verify"});
 }
 
 }  // namespace
 
-const std::string& Loaded::origin(std::string_view key) const {
+const std::string& LoadedOptions::origin(std::string_view key) const {
   return origins[index_of(*find_option(key))];
 }
 
-Result<Loaded> load(const LoadInput& input, const Files& files, const Host& host) {
-  Result<Flags> flags = parse_flags(input.args, input.rest, input.extras);
+Result<LoadedOptions> load(const LoadInput& input, const Files& files, const Host& host) {
+  Result<Flags> flags = parse_flags(input.args, input.operands, input.extras);
   if (!flags) return flags.error();
-  Loaded loaded;
+  LoadedOptions loaded;
   loaded.options = default_options();
   loaded.origins.assign(option_table().size(), "default");
   const Setting* const isolated = find_setting(flags->settings, "isolated");
-  const bool alone = isolated != nullptr && isolated->text == "true";
-  if (!alone)
-    if (Status around = apply_surroundings(loaded, input, flags->settings, files); !around)
+  const bool is_isolated = isolated != nullptr && isolated->text == "true";
+  if (!is_isolated)
+    if (Status around = apply_environment_and_file(loaded, input, flags->settings, files); !around)
       return around.error();
-  if (Status applied = lay(loaded, flags->settings); !applied) return applied.error();
+  if (Status applied = apply_settings(loaded, flags->settings); !applied) return applied.error();
 
-  const auto password = alone ? std::nullopt : variable(input.environment, kPasswordVariable);
+  const auto password = is_isolated ? std::nullopt : variable(input.environment, kPasswordVariable);
   if (Status valid = validate(loaded.options); !valid) return valid.error();
   if (Status login = apply_credentials(loaded, password, files); !login) return login.error();
-  // Again: the directory may hold a certificate without its key.
+  // Again: the directory may contain a certificate without its key.
   if (Status valid = validate(loaded.options); !valid) return valid.error();
 
-  loaded.rest = std::move(flags->rest);
+  loaded.operands = std::move(flags->operands);
   loaded.extras = std::move(flags->extras);
-  const bool is_command = input.rest == Rest::command || input.rest == Rest::optional_command;
+  const bool is_command =
+      input.operands == Operands::command || input.operands == Operands::optional_command;
   if (is_command) {
-    auto command = whole_command(loaded.options, this_architecture(), std::move(loaded.rest));
+    auto command = full_command(loaded.options, this_architecture(), std::move(loaded.operands));
     if (!command) return command.error();
-    loaded.rest = std::move(*command);
+    loaded.operands = std::move(*command);
   }
-  fill_in(loaded.options, is_command ? loaded.rest : std::vector<std::string>{}, host, files);
-  warn_of_unsafe(loaded);
+  set_derived_defaults(loaded.options, is_command ? loaded.operands : std::vector<std::string>{},
+                       host, files);
+  add_warnings(loaded);
   return loaded;
 }
 

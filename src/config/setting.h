@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting: one option as somebody wrote it, with the place, before it is parsed. What flags,
-// environment and file give.
+// Setting: the text of one option with its place, before it is parsed. From flags, environment and
+// file.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From YAML to settings. Values stay text: `ttl: 2m` and `ttl: "2m"` are the same, and the table's
-// parser judges both.
+// From YAML to settings. Values stay text: `ttl: 2m` and `ttl: "2m"` are the same; the table's
+// parser reads both.
 #include "config/yaml.h"
 
 #include <yaml-cpp/eventhandler.h>
@@ -33,17 +33,15 @@ Result<std::string> value_text(const std::string& where, const Option& option,
   const std::string key(option.key);
   if (value.IsScalar()) return value.Scalar();
   if (value.IsMap())
-    return malformed(where, key + " holds a map",
-                     "write every option on a line of its own: key: value");
+    return malformed(where, key + " is a map", "write each option on its own line, as key: value");
   if (!value.IsSequence())
-    return malformed(where, key + " has no value", "give it a value or leave the line out");
+    return malformed(where, key + " has no value", "write a value or remove the line");
   if (!std::holds_alternative<std::vector<std::string> Options::*>(option.field))
-    return malformed(where, key + " holds a list", "write one value: " + key + ": value");
+    return malformed(where, key + " is a list", "write one value: " + key + ": value");
   std::vector<std::string> strings;
   for (const YAML::Node& one : value) {
     if (!one.IsScalar())
-      return malformed(where, key + " must be a list of plain strings",
-                       R"(write ["sh", "-c", "true"])");
+      return malformed(where, key + " must be a list of strings", R"(write ["sh", "-c", "true"])");
     strings.push_back(one.Scalar());
   }
   return show_json_strings(strings);
@@ -59,13 +57,13 @@ Result<Setting> setting_of(const std::string& path, const YAML::Node& key,
     return unknown_key(where + ": unknown key " + quoted(key.Scalar()), key.Scalar(), key_in_file);
   if (key_in_file(*option).empty())
     return Error{Code::usage, where + ": " + std::string(option->key) + " cannot be set in a file",
-                 "give it as flag " + flag_of(*option)};
+                 "use the flag " + flag_of(*option)};
   const Result<std::string> text = value_text(where, *option, value);
   if (!text) return text.error();
   return Setting{option, *text, where, where + ": " + std::string(option->key)};
 }
 
-// Only remembers where the first thing of a document stands.
+// Finds the first node of a document.
 struct FirstMark final : YAML::EventHandler {
   YAML::Mark mark = YAML::Mark::null_mark();
   void see(const YAML::Mark& at) {
@@ -91,8 +89,8 @@ struct FirstMark final : YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// Where a second document stands. YAML::LoadAll is not asked: it never ends for a file that begins
-// with a comma, because a document without a token does not move its parser on.
+// The place of a second document. Not YAML::LoadAll: it does not end for a file that begins with a
+// comma, because the parser does not advance over a document without a token.
 std::optional<YAML::Mark> second_document(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -106,8 +104,8 @@ Result<std::vector<Setting>> settings_of(const std::string& path, const std::str
   std::vector<Setting> settings;
   const YAML::Node document = YAML::Load(text);
   if (const std::optional<YAML::Mark> second = second_document(text))
-    return malformed(place(path, *second), "the file holds more than one document",
-                     "leave --- out");
+    return malformed(place(path, *second), "the file contains more than one document",
+                     "remove ---");
   if (document.IsNull()) return settings;
   if (!document.IsMap())
     return malformed(place(path, document.Mark()), "the file is not a map of options",
@@ -118,8 +116,8 @@ Result<std::vector<Setting>> settings_of(const std::string& path, const std::str
     const auto first = std::find_if(settings.begin(), settings.end(),
                                     [&](const Setting& s) { return s.option == setting->option; });
     if (first != settings.end())
-      return malformed(setting->where, "the key stands at " + first->origin + " too",
-                       "leave one of the two out");
+      return malformed(setting->where, "the key is also at " + first->origin,
+                       "remove one of the two");
     settings.push_back(std::move(setting).value());
   }
   return settings;
@@ -131,7 +129,7 @@ Result<std::vector<Setting>> yaml_settings(const std::string& path, const std::s
   try {
     return settings_of(path, text);
   } catch (const YAML::Exception& e) {
-    return malformed(place(path, e.mark), "no valid YAML: " + printable(e.msg, 200),
+    return malformed(place(path, e.mark), "not valid YAML: " + printable(e.msg, 200),
                      "write lines like ttl: 2m");
   } catch (const std::exception& e) {
     return malformed(path, "cannot be parsed: " + printable(e.what(), 200),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built from the parser's events, not from YAML::Node: a Node takes a key twice, shares what
-// aliases name, and forgets that there was a second document.
+// Built from the parser's events, not from YAML::Node, which accepts duplicate keys, shares the
+// nodes of aliases, and ignores a second document.
 #include "config/yaml_tree.h"
 
 #include <yaml-cpp/eventhandler.h>
@@ -16,19 +16,19 @@ namespace {
 
 int line_of(const YAML::Mark& mark) { return mark.is_null() ? 1 : mark.line + 1; }
 
-// A handler cannot stop the parser, so after the first error it lets everything pass by.
+// A handler cannot stop the parser, so it ignores all events after the first error.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(std::string path, YamlLimits limits) : path_(std::move(path)), limits_(limits) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 2)
-      fail(line_of(mark), "the file holds more than one document", "leave --- out");
+      fail(line_of(mark), "the file contains more than one document", "remove ---");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { scalar(mark, YamlNode{}); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    fail(line_of(mark), "an alias (*name) is not taken", "write the value out");
+    fail(line_of(mark), "an alias (*name) is not supported", "write the value instead");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                 const std::string& value) override {
@@ -85,10 +85,10 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto first = std::find_if(entries.begin(), entries.end(),
                                     [&](const YamlEntry& e) { return e.key == node.text; });
     if (first != entries.end())
-      return fail(node.line,
-                  "the key " + quoted(node.text) + " stands in line " +
-                      std::to_string(first->line) + " too",
-                  "leave one of the two out");
+      return fail(
+          node.line,
+          "the key " + quoted(node.text) + " is also in line " + std::to_string(first->line),
+          "remove one of the two");
     parent()->entries.push_back({node.text, node.line, YamlNode{}});
     has_key_ = true;
   }
@@ -112,11 +112,11 @@ class TreeBuilder final : public YAML::EventHandler {
     if (wants_key()) return fail(line_of(mark), "a key must be a plain word", "write key: value");
     if (open_.size() >= limits_.depth)
       return fail(line_of(mark), "nested deeper than " + std::to_string(limits_.depth) + " levels",
-                  "write it flatter");
+                  "use fewer levels");
     YamlNode node;
     node.kind = kind;
     node.line = line_of(mark);
-    // Stays where it is while it is open: only its own items or entries grow.
+    // The pointer stays valid while the node is open: only its own items or entries grow.
     open_.push_back(place(std::move(node)));
   }
   void close() {
@@ -137,8 +137,8 @@ Result<YamlNode> build(const std::string& path, const std::string& text, YamlLim
   std::istringstream stream(text);
   YAML::Parser parser(stream);
   TreeBuilder builder(path, limits);
-  // Twice and no more: a document without a token does not move the parser on, so a loop until
-  // the end may have none.
+  // At most twice: the parser does not advance over a document without a token, so a loop might
+  // not end.
   if (parser.HandleNextDocument(builder) && !builder.failed()) parser.HandleNextDocument(builder);
   return builder.take();
 }
@@ -162,7 +162,7 @@ Result<YamlNode> read_yaml(const std::string& path, const std::string& text, Yam
   } catch (const YAML::Exception& e) {
     return Error{
         Code::config,
-        path + ":" + std::to_string(line_of(e.mark)) + ": no valid YAML: " + printable(e.msg, 200),
+        path + ":" + std::to_string(line_of(e.mark)) + ": not valid YAML: " + printable(e.msg, 200),
         hint};
   } catch (const std::exception& e) {
     return Error{Code::config, path + ":1: cannot be parsed: " + printable(e.what(), 200), hint};

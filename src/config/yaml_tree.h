@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML as a tree that can be trusted: one document, every key once, no aliases (a few of them make
-// a file of a line as large as memory), and every node knows its line. Scalars stay text.
+// YAML as a tree: one document, every key once, no aliases (a few of them can fill the memory), and
+// a line number in every node. Scalars stay text.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct YamlNode {
   enum class Kind { null, text, list, map };
   Kind kind = Kind::null;
   std::string text;
-  bool plain = false;  // text without quotes: may be meant as a number or a word
+  bool plain = false;  // text without quotes
   std::vector<YamlNode> items;
   std::vector<YamlEntry> entries;  // in the order of the file
   int line = 1;

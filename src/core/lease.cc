@@ -26,22 +26,22 @@ Millis room_for_grace(const Timings& t) {
   return t.ttl - t.renew_every * 11 / 10 - t.op_timeout - t.retry_gap - t.reap - t.margin;
 }
 
-Timings timings_for(Millis ttl, const TimingOptions& request) {
+Timings timings_for(Millis ttl, const TimingOptions& options) {
   Timings t;
   t.ttl = ttl;
-  t.renew_every = request.renew_every.value_or(std::min(ttl / 3, kLongestRenew));
-  t.op_timeout = request.op_timeout.value_or(std::min(ttl / 10, kLongestOp));
+  t.renew_every = options.renew_every.value_or(std::min(ttl / 3, kLongestRenew));
+  t.op_timeout = options.op_timeout.value_or(std::min(ttl / 10, kLongestOp));
   t.retry_gap = std::clamp(ttl / 30, Millis(200), Millis(1'000));
   t.margin = ttl / 100 + kWallStep + kScheduling;
   t.reap = reap_time(0);
-  t.grace = std::min({request.kill_after, ttl / 3, room_for_grace(t)});
+  t.grace = std::min({options.kill_after, ttl / 3, room_for_grace(t)});
   return t;
 }
 
-// The smallest lease in whole seconds for which the wishes hold, or zero.
-Millis smallest_ttl(const TimingOptions& request) {
+// The smallest lease in whole seconds for which the options hold, or zero.
+Millis smallest_ttl(const TimingOptions& options) {
   for (Millis ttl = kMinTtl; ttl <= kMaxTtl; ttl += Millis(1'000))
-    if (room_for_grace(timings_for(ttl, request)) >= kLeastGrace) return ttl;
+    if (room_for_grace(timings_for(ttl, options)) >= kLeastGrace) return ttl;
   return Millis(0);
 }
 
@@ -62,10 +62,10 @@ Millis reap_time(std::size_t tasks) {
   return std::max(kReap, kReapBase + std::chrono::ceil<Millis>(each));
 }
 
-Result<Timings> plan_timings(const TimingOptions& request) {
-  const Timings t = timings_for(request.ttl, request);
+Result<Timings> plan_timings(const TimingOptions& options) {
+  const Timings t = timings_for(options.ttl, options);
   if (room_for_grace(t) >= kLeastGrace) return t;
-  const Millis enough = smallest_ttl(request);
+  const Millis enough = smallest_ttl(options);
   std::string hint = "lower renew-every or op-timeout";
   if (enough.count() > 0)
     hint =

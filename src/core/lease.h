@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of a lease: how long it may be believed in, when a command must be told to stop,
-// when it must be dead. docs/guarantees.md gives the derivation; the symbols in brackets are used
+// The arithmetic of a lease: until when it is valid, when a command gets TERM, when it must be
+// dead. docs/guarantees.md gives the derivation; the symbols in brackets are used
 // there. All times are CLOCK_BOOTTIME.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Timings {
   Millis reap{};   // [kappa] from SIGKILL until everything is reaped; see reap_time
   Millis grace{};  // [G] from TERM to KILL when the lease runs out; at most kill-after
 
-  // How long the store may be away, in the worst moment, before a running command is told to stop.
+  // How long the store may be unavailable, in the worst case, before a running command gets TERM.
   Millis outage_tolerance() const;
   bool operator==(const Timings&) const = default;
 };
@@ -40,7 +40,7 @@ struct TimingOptions {
 
 // The timings, or Code::config naming the inequality that does not hold and the smallest ttl for
 // which it would.
-Result<Timings> plan_timings(const TimingOptions& request);
+Result<Timings> plan_timings(const TimingOptions& options);
 
 // [kappa] The time in which the kernel ends that many processes and threads, and they are reaped.
 Millis reap_time(std::size_t tasks);

@@ -15,7 +15,7 @@ std::string counters_json(const Counters& counters) {
     else
       json.number(name, counters.get(name));
   }
-  // Of the histograms, the buckets that have counted: most never do.
+  // Only the histogram buckets that are not zero.
   for (const auto& [name, value] : counters.values)
     if (name.starts_with("hold_") || name.starts_with("wait_")) json.number(name, value);
   return json.str();
@@ -50,7 +50,6 @@ std::string_view name_of(LockState state) {
 
 std::string show_time(ServerTime t) { return t.us == 0 ? "" : rfc3339(WallTime{t.us}); }
 
-// Kept among the counters, but a moment and no count.
 bool is_time(std::string_view counter) { return counter.starts_with("last_"); }
 
 std::int64_t sum_of(const LockView& view, std::string_view counter) {
@@ -59,7 +58,6 @@ std::int64_t sum_of(const LockView& view, std::string_view counter) {
   return sum;
 }
 
-// Who held a free lock last is history, not state.
 bool granted(const LockView& view) {
   switch (view.state) {
     case LockState::held:
@@ -92,8 +90,8 @@ std::string lock_json(const LockView& view) {
     jobs.push_back(JsonObject().text("job", job).json("counters", counters_json(counters)).str());
   JsonObject json;
   json.text("lock", view.lock).text("state", name_of(view.state));
-  json.text_or_null("holder", when_granted(view, view.who.holder));
-  json.text_or_null("job", when_granted(view, view.who.job));
+  json.text_or_null("holder", when_granted(view, view.identity.holder));
+  json.text_or_null("job", when_granted(view, view.identity.job));
   json.text_or_null("fence", fence_of(view)).number("attempt", view.attempt);
   json.text_or_null("since", when_granted(view, show_time(view.acquired)));
   json.text_or_null("expires", expiry_of(view)).number("ttl_ms", view.ttl.count());

@@ -8,7 +8,7 @@
 namespace cronlatch {
 namespace {
 
-constexpr std::size_t kLongestLock = 200;
+constexpr std::size_t kMaxLockName = 200;
 
 bool is_lock_character(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -22,8 +22,7 @@ std::string describe(char c) {
 }
 
 Error wrong_lock(std::string message) {
-  return {Code::config, std::move(message),
-          "1 to 200 of letters, digits, . _ - / make a lock name"};
+  return {Code::config, std::move(message), "use 1 to 200 characters: letters, digits, . _ - /"};
 }
 
 }  // namespace
@@ -32,9 +31,9 @@ Status check_lock_name(std::string_view name) {
   if (name.empty()) return wrong_lock("the lock name is empty");
   const auto bad = std::find_if_not(name.begin(), name.end(), is_lock_character);
   if (bad != name.end())
-    return wrong_lock("lock name " + quoted(name) + " has " + describe(*bad) + " at position " +
-                      std::to_string(bad - name.begin() + 1));
-  if (name.size() > kLongestLock)
+    return wrong_lock("lock name " + quoted(name) + " contains " + describe(*bad) +
+                      " at position " + std::to_string(bad - name.begin() + 1));
+  if (name.size() > kMaxLockName)
     return wrong_lock("the lock name is " + std::to_string(name.size()) + " characters long");
   return Done{};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ledger: what a store knows, for people and for metrics (ls, show, metrics, explain, release
-// --force, the exporter). Implemented by each store beside Store. Calls block up to `give_up` (they
-// are not for the run's loop); reading writes nothing.
+// LockStats: the locks and counters of a store, for display and metrics (ls, show, metrics,
+// explain, release --force, the exporter). Each store implements it beside Store. Calls block up to
+// `give_up` (they are not for the run's loop); list() and show() write nothing.
 #pragma once
 
 #include <array>
@@ -33,8 +33,7 @@ constexpr std::size_t bucket_of(const std::array<std::int64_t, N>& bounds, std::
   return i;
 }
 
-// One job's counters of one lock. The law, at every moment: acquired = released + stolen + revoked
-// + open.
+// One job's counters of one lock. Always: acquired = released + stolen + revoked + open.
 struct Counters {
   // name of the field in the store -> value. Names are those of kCounterNames; absent means zero.
   std::map<std::string, std::int64_t, std::less<>> values;
@@ -56,18 +55,18 @@ inline constexpr std::array<std::string_view, 20> kCounterNames = {
     "runs_lost",   "runs_cannot_start", "last_success", "last_skip"};
 
 enum class LockState {
-  free,     // nobody; may have been held before
+  free,     // no holder; may have been held before
   held,     // a live lease
   expired,  // granted, lease over, not taken over yet: open
   cooling,  // released inside min-hold
-  revoked,  // revoked, its holder has not let go yet
-  damaged,  // what is stored cannot be understood: show() says why, and nothing else is known
+  revoked,  // revoked, its holder has not released it yet
+  damaged,  // the stored record is not valid: the error of show() contains why
 };
 
 struct LockView {
   std::string lock;
   LockState state = LockState::free;
-  Identity who;  // of the last grant
+  Identity identity;  // of the last grant
   Fence fence = 0;
   std::uint32_t attempt = 0;
   ServerTime now{};           // the store's clock when it was read
@@ -95,21 +94,21 @@ struct Revoked {
   bool was_cooling = false;  // a min-hold was ended: the lock is free at once
 };
 
-// For whoever does not mind how many there are.
-inline constexpr std::size_t kEveryLock = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t kAllLocks = std::numeric_limits<std::size_t>::max();
 
 class LockStats {
  public:
   virtual ~LockStats() = default;
-  // Sorted by name, damaged ones among the others. At most `most`: those granted last, where the
-  // store knows which.
-  virtual Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most = kEveryLock) = 0;
+  // Sorted by name, with the damaged ones. At most `max_locks`: the last granted ones, if the store
+  // has that order.
+  virtual Result<std::vector<LockView>> list(TimePoint give_up,
+                                             std::size_t max_locks = kAllLocks) = 0;
   virtual Result<LockView> show(
       const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters
   virtual Result<Revoked> revoke(const std::string& lock, TimePoint give_up) = 0;
 };
 
-// A store as the programs open it: both faces of one thing.
+// A store as the programs open it.
 class Backend : public Store, public LockStats {};
 
 }  // namespace cronlatch

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of outcomes, reasons and exit codes, the one mapping between them, and the outcome as
-// JSON.
+// The mapping from outcomes and errors to exit codes, and the outcome as JSON.
 #include "core/outcome.h"
-
-#include <array>
 
 #include "base/rfc3339.h"
 #include "base/text.h"
@@ -25,62 +22,6 @@ constexpr int kExitDenied = 126;
 constexpr int kExitMissing = 127;
 constexpr int kExitSignal = 128;
 
-constexpr std::array<ExitRow, 12> kExitTable = {{
-    {"0-255", "the command's own exit code; 128+n when signal n ended it"},
-    {"0", "skipped (`exit-skipped` changes it): the lock was busy, or this identity is done"},
-    {"64", "usage: a bad flag, an unknown key, a bad value"},
-    {"69", "the store is unavailable; with `on-store-down=wait`, `wait-timeout` passed"},
-    {"70", "a bug in cronlatch, or the operating system refused what it always grants"},
-    {"75", "busy with `on-busy=fail`, or `wait-timeout` passed: try later"},
-    {"77", "the store refused us: authentication, ACL, certificate"},
-    {"78",
-     "configuration: a file that cannot be read, an invalid lock name, timings that cannot hold"},
-    {"79", "the lease was lost and the command was stopped"},
-    {"124", "`max-run` passed and the command was stopped"},
-    {"126, 127", "the command cannot be executed, is not found"},
-    {"128+n",
-     "signal n (TERM, INT, HUP, QUIT) came before the command was started: nothing was started"},
-}};
-
-constexpr std::array<KindRow, 10> kKindTable = {{
-    {Kind::ran, "ran", "the command ran to its end; the exit code is its own"},
-    {Kind::skipped, "skipped",
-     "the command was not started: somebody else runs, or this identity is done"},
-    {Kind::busy, "busy",
-     "the command was not started, and that is an error: busy with `on-busy=fail`, or waited too "
-     "long"},
-    {Kind::lost, "lost", "the lease was lost while the command ran, and the command was stopped"},
-    {Kind::store_down, "store_down", "the command was not started: the store did not answer"},
-    {Kind::refused, "refused",
-     "the command was not started: the store or the configuration forbids it"},
-    {Kind::timed_out, "timed_out", "the command ran longer than `max-run` and was stopped"},
-    {Kind::interrupted, "interrupted", "a signal came before the command was started"},
-    {Kind::cannot_start, "cannot_start",
-     "the command could not be executed, or was not found; a lock that was granted is released"},
-    {Kind::usage, "usage", "the command line, an environment variable or a key is wrong"},
-}};
-
-constexpr std::array<ReasonRow, 17> kReasonTable = {{
-    {Reason::held, "held", "somebody else holds the lock"},
-    {Reason::done, "done", "the identity given by `once-per` has finished before"},
-    {Reason::gone, "gone", "the store lost this run's grant, and another run may hold the lock"},
-    {Reason::wait_timeout, "wait_timeout", "`wait-timeout` passed"},
-    {Reason::expired, "expired", "the lease could not be renewed in time"},
-    {Reason::taken, "taken", "another run owns the lock"},
-    {Reason::revoked, "revoked", "somebody revoked the lease (`cronlatch release --force`)"},
-    {Reason::unreachable, "unreachable", "the store did not answer, or cannot serve now"},
-    {Reason::auth, "auth", "the store refused user or password"},
-    {Reason::tls, "tls", "the certificate, the name in it or the handshake was refused"},
-    {Reason::acl, "acl", "the store forbids a command or a key to this user"},
-    {Reason::config, "config", "a file, a name or a combination of settings cannot be used"},
-    {Reason::exec, "exec", "the command is not found or cannot be executed"},
-    {Reason::max_run, "max_run", "`max-run` passed"},
-    {Reason::signal, "signal", "a signal asked for the end"},
-    {Reason::ungated, "ungated", "the command ran without a lock (`on-store-down=run`)"},
-    {Reason::not_marked, "not_marked",
-     "the identity given by `once-per` has finished, but the store could not record it"},
-}};
-
 // What only some outcomes have.
 std::string extras(const Outcome& outcome) {
   std::string out;
@@ -94,18 +35,6 @@ std::string extras(const Outcome& outcome) {
 int refused_code(Reason reason) { return reason == Reason::config ? kExitConfig : kExitRefused; }
 
 }  // namespace
-
-std::string_view name_of(Kind kind) {
-  for (const KindRow& row : kKindTable)
-    if (row.kind == kind) return row.name;
-  return "";
-}
-
-std::string_view name_of(Reason reason) {
-  for (const ReasonRow& row : kReasonTable)
-    if (row.reason == reason) return row.name;
-  return "";
-}
 
 int exit_code(const Error& error) {
   switch (error.code) {
@@ -170,9 +99,5 @@ std::string to_json(const Outcome& outcome, int exit_skipped) {
   const std::string lock = json_shortened(outcome.lock, room);
   return head + lock + middle + json_shortened(outcome.holder, room - lock.size()) + tail;
 }
-
-std::span<const ExitRow> exit_table() { return kExitTable; }
-std::span<const KindRow> kind_table() { return kKindTable; }
-std::span<const ReasonRow> reason_table() { return kReasonTable; }
 
 }  // namespace cronlatch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcome: how a run ended. The one contract between the wrapper, its exit code, the outcome file,
-// the termination message, metrics and documentation: the tables below are what all of them are
-// rendered from.
+// Outcome: how a run ended. The exit code, the outcome file, the termination message, metrics and
+// documentation all come from the tables below.
 #pragma once
 
 #include <cstdint>
@@ -59,11 +58,11 @@ struct Outcome {
   std::optional<int>
       child_code;  // 0 to 255, 128+n for a signal: when the command (or nothing else) decided
   int signo = 0;   // interrupted: which signal
-  std::optional<Error> error;  // why, where there is more to say
+  std::optional<Error> error;  // the error, if there is one
   std::string lock;
-  std::string holder;                        // ran: ours; skipped, busy: who holds the lock
-  Fence fence = 0;                           // ran: ours; skipped, busy: the holder's
-  Millis waited{};                           // from the first question to the answer
+  std::string holder;                        // ran: of this run; skipped, busy: the lock's holder
+  Fence fence = 0;                           // ran: of this run; skipped, busy: the holder's
+  Millis waited{};                           // from the first acquire to the decision
   Millis held{};                             // from the grant to the end of the command
   WallTime started{};                        // when the run began
   std::optional<WallTime> since{}, until{};  // skipped, busy: the holder's lease, where it has one

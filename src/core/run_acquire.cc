@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before the command starts: asking, waiting, store trouble, signals. Nothing here may start the
-// command but granted() and start_ungated(), and nothing may finish while the store may still
-// believe that the lock is ours without giving it back.
+// Before the command starts: acquire requests, their retries, signals. Only on_granted() and
+// start_ungated() start the command. A run whose request may have been granted finishes only after
+// a release.
 #include <algorithm>
 
 #include "core/run.h"
@@ -9,15 +9,9 @@
 namespace cronlatch {
 namespace {
 
-// While waiting, a lock that was released early is noticed within this time and a tenth. It is
-// below 1 s because a takeover may take one pause longer than a lease (L2): after a backward step
-// of the store's clock the next question starts the rest of the lease anew (L7).
-constexpr Millis kLongestPause{800};
-// A busy answer that names no end (the file store) is asked again this soon.
-constexpr Millis kBlindPause{250};
-constexpr Millis kShortestPause{10};
-constexpr Millis kLongestBackoff{10'000};
-// How long giving back an uncertain grant may delay the end; after that the lease itself ends it.
+constexpr Millis kMaxBackoff{10'000};
+// How long the release of an uncertain grant may delay the end; after that the lease itself ends
+// it.
 constexpr Millis kGiveBackPatience{1'000};
 
 Reason reason_of(Code code) {
@@ -43,39 +37,22 @@ Reason reason_of(Code code) {
 
 }  // namespace
 
-// Waiting is what the user asked for, or what a retry of a group that has run before must do: its
-// skip would pass for success.
-bool Run::waits() const { return spec_.on_busy == OnBusy::wait || group_granted_; }
-
-std::optional<TimePoint> Run::wait_ends() const {
-  std::optional<TimePoint> end;
-  if (spec_.wait_timeout.count() > 0) end = began_ + spec_.wait_timeout;
-  if (spec_.on_busy != OnBusy::wait && group_granted_) {
-    const TimePoint cap = began_ + 2 * spec_.timings.ttl;
-    end = end ? std::min(*end, cap) : cap;
-  }
-  return end;
+void Run::on_begin(const Event&) {
+  began_ = now_;
+  send_acquire();
 }
 
-IfBusy Run::how_to_count_busy() const {
-  if (waits()) {
-    const std::optional<TimePoint> ends = wait_ends();
-    return ends && now_ >= *ends ? IfBusy::timed_out : IfBusy::wait;
-  }
-  return spec_.on_busy == OnBusy::fail ? IfBusy::fail : IfBusy::skip;
-}
-
-void Run::ask_acquire() {
+void Run::send_acquire() {
   if (!window_ends_) window_ends_ = now_ + spec_.connect_timeout;
-  asked_if_busy_ = how_to_count_busy();
+  sent_if_busy_ = if_busy_now();
   phase_ = Phase::acquiring;
   resume_at_.reset();
   send(Acquire{.lock = spec_.lock,
                .claim = {spec_.owner, attempt_},
-               .who = spec_.who,
+               .identity = spec_.identity,
                .ttl = spec_.timings.ttl,
                .once_ttl = spec_.once_ttl,
-               .if_busy = asked_if_busy_,
+               .if_busy = sent_if_busy_,
                .waited = std::chrono::duration_cast<Millis>(now_ - began_),
                .min_hold = spec_.min_hold,
                .slots = spec_.slots,
@@ -83,134 +60,73 @@ void Run::ask_acquire() {
        Verb::acquire);
 }
 
-void Run::granted(const Granted& reply) {
+void Run::on_granted(const Event& event) {
+  const Granted& reply = std::get<Granted>(event);
   fence_ = reply.fence;
   stole_ = reply.stole;
   leased_ = reply.leased;
   lease_ = Lease{reply.sent_at};
   granted_at_ = started_at_ = now_;
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
-  if (leased_ &&
-      now_ >= lease_->term_at(spec_.timings)) {  // the answer took too long to be worth a start
+  if (leased_ && now_ >= lease_->term_at(spec_.timings)) {  // too late to start the command
     maybe_granted_ = true;
-    if (now_ < *window_ends_) return ask_acquire();  // the same attempt: extends what we have
-    last_error_ = Error{Code::unreachable, "the store answered too late to use the lease"};
-    return give_back_or_finish(Kind::store_down, Reason::unreachable);
+    if (now_ < *window_ends_) return send_acquire();  // the same attempt: extends the grant
+    last_error_ = Error{Code::unreachable, "the grant arrived too late to use its lease"};
+    return release_or_finish(Kind::store_down, Reason::unreachable);
   }
   maybe_granted_ = false;
   renew_at_ = reply.sent_at + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *
                                                                  (0.9 + 0.2 * random_unit()));
-  say(Level::info, "acquired",
+  log(Level::info, "acquired",
       "acquired lock " + spec_.lock + ", fence " + std::to_string(fence_) +
-          (reply.stole ? " (its last holder's lease had expired)" : ""),
+          (reply.stole ? " (took over from a holder whose lease had expired)" : ""),
       {{"fence", std::to_string(fence_)}, {"stolen", reply.stole ? "true" : "false"}});
   phase_ = Phase::starting;
   out_.push_back(Launch{Program::command, fence_});
 }
 
-void Run::busy(const Busy& reply) {
-  const bool first = last_busy_.holder.empty();
-  const bool told = !first && last_busy_.fence == reply.fence;
-  last_busy_ = reply;
-  group_granted_ = group_granted_ || reply.group_granted;
-  maybe_granted_ = false;
-  window_ends_.reset();  // the store has answered: the next question has a window of its own
-  if (reply.reason == BusyReason::done) return skip(Kind::skipped, Reason::done);
-  if (asked_if_busy_ == IfBusy::timed_out) return skip(Kind::busy, Reason::wait_timeout);
-  if (!waits()) {
-    if (spec_.on_busy == OnBusy::skip) return skip(Kind::skipped, Reason::held);
-    return skip(Kind::busy, Reason::held);
-  }
-  if (!told)
-    say(Level::info, "waiting", "waiting for lock " + spec_.lock + ", held by " + reply.holder,
-        {{"holder", reply.holder}, {"fence", std::to_string(reply.fence)}});
-  pause(reply);
-}
-
-void Run::pause(const Busy& reply) {
-  Micros base =
-      reply.remaining.count() > 0 ? std::min<Micros>(reply.remaining, kLongestPause) : kBlindPause;
-  base = std::max<Micros>(base, kShortestPause);
-  const auto jitter = std::chrono::duration_cast<Micros>((base / 10 + Millis(20)) * random_unit());
-  resume_at_ = now_ + base + jitter;
-  if (const auto ends = wait_ends()) resume_at_ = std::min(*resume_at_, std::max(*ends, now_));
-  phase_ = Phase::pausing;
-}
-
-// The end of a run that did not get the lock, said with who has it, since when, until when.
-void Run::skip(Kind kind, Reason reason) {
-  waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
-  final_kind_ = kind;
-  final_reason_ = reason;
-  const Busy& b = last_busy_;
-  Fields fields{{"reason", std::string(name_of(reason))}};
-  std::string text(name_of(kind));
-  if (reason == Reason::done) {
-    text += ": " + spec_.who.once + " is done already";
-    fields.push_back({"once_per", spec_.who.once});
-  } else {
-    const std::string since = wall(now_ - b.held_for), until = wall(now_ + b.remaining);
-    held_since_ = wall_time(now_ - b.held_for);
-    const bool cooling = b.reason == BusyReason::cooling;
-    if (reason == Reason::wait_timeout)
-      text += ": waited " + std::to_string(waited_.count()) + " ms, but lock ";
-    else
-      text += ": lock ";
-    text += spec_.lock + (cooling ? " stays closed after the run of " : " is held by ") + b.holder;
-    text += (cooling ? ", acquired " : " since ") + since + ", fence " + std::to_string(b.fence);
-    fields.insert(fields.end(),
-                  {{"holder", b.holder}, {"since", since}, {"fence", std::to_string(b.fence)}});
-    if (b.remaining.count() > 0) {
-      text += cooling ? ", until " + until + " (min-hold)" : ", lease until " + until;
-      fields.push_back({"until", until});
-      held_until_ = wall_time(now_ + b.remaining);
-    }
-  }
-  say(Level::info, std::string(name_of(kind)), text, std::move(fields));
-  if (kind == Kind::skipped && spec_.has_skip_command) {
-    phase_ = Phase::skipping;
-    out_.push_back(Launch{Program::skip_command, 0});
-    return;
-  }
-  finish(kind, reason);
-}
-
-void Run::ask_again(const TooLate& stale) {
-  if (stale.closed) {
+void Run::on_acquire_too_late(const Event& event) {
+  const bool closed = std::get<TooLate>(event).closed;
+  if (closed) {
     ++attempt_;
     maybe_granted_ = false;
+    if (now_ < *window_ends_) return send_acquire();
   }
-  if (stale.closed && now_ < *window_ends_) return ask_acquire();
-  store_trouble(Unavailable{
-      {Code::unreachable, "the store's clock says that the question came too late"}, true, true});
+  retry_acquire({{Code::unreachable, "the request arrived too late, by the store's clock"},
+                 /*transient=*/true,
+                 /*unsent=*/true});
 }
 
-// on-store-down=wait: a certificate that has expired, or is another server's, is an outage that
-// ends when it is renewed.
-bool Run::is_waited_out(const Unavailable& down) const {
-  return down.transient ||
-         (spec_.on_store_down == OnStoreDown::wait && down.error.code == Code::tls);
+void Run::on_acquire_unavailable(const Event& event) {
+  retry_acquire(std::get<Unavailable>(event));
 }
 
-void Run::store_trouble(const Unavailable& down) {
-  if (!down.unsent) maybe_granted_ = true;
-  if (!last_error_ || last_error_->message != down.error.message)
-    say(Level::warn, "store_trouble", down.error.message, {}, down.error.hint);
-  last_error_ = down.error;
-  if (!is_waited_out(down)) return finish(Kind::refused, reason_of(down.error.code));
-  // A pause that ended behind the window would make the decision later than it was promised (L1).
+// on-store-down=wait: a TLS error is retried, because it ends when the certificate is renewed.
+bool Run::is_retried(const Unavailable& failure) const {
+  return failure.transient ||
+         (spec_.on_store_down == OnStoreDown::wait && failure.error.code == Code::tls);
+}
+
+void Run::retry_acquire(const Unavailable& failure) {
+  const Error& error = failure.error;
+  if (!failure.unsent) maybe_granted_ = true;
+  if (!last_error_ || last_error_->message != error.message)
+    log(Level::warn, "store_trouble", error.message, {}, error.hint);
+  last_error_ = error;
+  if (!is_retried(failure)) return finish(Kind::refused, reason_of(error.code));
+  // A pause beyond the window would make the decision later than guaranteed (L1).
   const auto pause =
       std::chrono::duration_cast<Micros>(spec_.timings.retry_gap * (0.75 + 0.5 * random_unit()));
-  if (now_ + pause >= *window_ends_) return store_gave_up();
+  if (now_ + pause >= *window_ends_) return end_window();
   phase_ = Phase::retrying;
   resume_at_ = now_ + pause;
 }
 
-void Run::store_gave_up() {
+void Run::end_window() {
   const Reason reason = reason_of(last_error_->code);
   switch (spec_.on_store_down) {
     case OnStoreDown::fail:
-      return give_back_or_finish(Kind::store_down, reason);
+      return release_or_finish(Kind::store_down, reason);
     case OnStoreDown::run:
       return start_ungated();
     case OnStoreDown::wait:
@@ -218,12 +134,12 @@ void Run::store_gave_up() {
   }
   const bool limited = spec_.wait_timeout.count() > 0;
   const TimePoint ends = began_ + spec_.wait_timeout;
-  if (limited && now_ >= ends) return give_back_or_finish(Kind::store_down, reason);
-  backoff_ = std::clamp(backoff_ * 2, Millis(1'000), kLongestBackoff);
+  if (limited && now_ >= ends) return release_or_finish(Kind::store_down, reason);
+  backoff_ = std::clamp(backoff_ * 2, Millis(1'000), kMaxBackoff);
   phase_ = Phase::retrying;
   resume_at_ = now_ + std::chrono::duration_cast<Micros>(backoff_ * (0.75 + 0.5 * random_unit()));
   if (limited) resume_at_ = std::min(*resume_at_, ends);
-  window_ends_.reset();  // the next question has a window of its own
+  window_ends_.reset();  // the next request has a window of its own
 }
 
 void Run::start_ungated() {
@@ -231,31 +147,43 @@ void Run::start_ungated() {
   leased_ = false;
   granted_at_ = started_at_ = now_;
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
-  say(Level::warn, "ungated",
-      "the store is down: running WITHOUT the lock " + spec_.lock + ", as on-store-down=run says");
+  log(Level::warn, "ungated",
+      "the store is unavailable and on-store-down is run: the command runs WITHOUT lock " +
+          spec_.lock);
   phase_ = Phase::starting;
   out_.push_back(Launch{Program::command, 0});
 }
 
-// Everything but a request to end is for a command that does not exist yet.
-void Run::signal_before_start(int signo) {
-  if (!asks_for_the_end(signo)) return;
-  const bool again = cancel_signo_ != 0;
-  if (!again) cancel_signo_ = signo;
-  if (again)
-    return finish(Kind::interrupted,
-                  Reason::signal);  // in a hurry: the lease ends what may be granted
+// Other signals are for a command that has not been started.
+void Run::on_signal_before_start(const Event& event) {
+  const int signo = std::get<SignalArrived>(event).signo;
+  if (!requests_termination(signo)) return;
+  // A second signal ends the run at once; a lease that may have been granted ends by itself.
+  if (cancel_signo_ != 0) return finish(Kind::interrupted, Reason::signal);
+  cancel_signo_ = signo;
   if (phase_ == Phase::acquiring) {
     phase_ = Phase::cancelling;
     return;
   }
-  give_back_or_finish(Kind::interrupted, Reason::signal);
+  release_or_finish(Kind::interrupted, Reason::signal);
 }
 
-void Run::give_back_or_finish(Kind kind, Reason reason) {
+void Run::on_cancelled_acquire(const Event& event) {
+  if (const Granted* grant = std::get_if<Granted>(&event)) {
+    fence_ = grant->fence;
+    maybe_granted_ = true;
+  } else if (std::holds_alternative<Busy>(event)) {
+    maybe_granted_ = false;
+  } else if (const Unavailable* failure = std::get_if<Unavailable>(&event)) {
+    maybe_granted_ = maybe_granted_ || !failure->unsent;
+  }
+  release_or_finish(Kind::interrupted, Reason::signal);
+}
+
+void Run::release_or_finish(Kind kind, Reason reason) {
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
   if (!maybe_granted_) return finish(kind, reason);
-  let_go(RunVerdict::given_back, kind, reason, kGiveBackPatience);
+  start_release(RunVerdict::given_back, kind, reason, kGiveBackPatience);
 }
 
 }  // namespace cronlatch

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of the state machine: a row per phase, a column per event. A new phase or a new event
-// does not compile until every pair has been answered here; `none` is an answer too: a stray
-// changes nothing.
+// does not compile until every pair has a handler here. `none`: the event is ignored.
 #include <array>
 
 #include "core/run.h"
 
 namespace cronlatch {
 
-Run::Answer Run::answer_to(Phase phase, const Event& event) {
-  using Row = std::array<Answer, std::variant_size_v<Event>>;
+Run::Handler Run::handler_of(Phase phase, const Event& event) {
+  using Row = std::array<Handler, std::variant_size_v<Event>>;
   const auto row =
-      []<class... A>(A... answers) requires(sizeof...(A) == std::variant_size_v<Event>) {
-    return Row{answers...};
+      []<class... H>(H... handlers) requires(sizeof...(H) == std::variant_size_v<Event>) {
+    return Row{handlers...};
   };
-  constexpr Answer none = nullptr;
+  constexpr Handler none = nullptr;
   using R = Run;
   // clang-format off
-  //                             Begin    Tick        Granted         Busy              Renewed              NotHolder            Released            TooLate              Unavailable          ChildStarted      CannotStart            ChildExited    TreeEmpty       SignalArrived TasksCounted
-  static const Row idle       = row(&R::ask, none,       none,           none,             none,              none,              none,              none,                none,                none,             none,                  none,          none,           &R::cancel,  none);
-  static const Row acquiring  = row(none,    none,       &R::take_grant, &R::take_busy,    none,              none,              none,              &R::take_stale,      &R::take_trouble,    none,             none,                  none,          none,           &R::cancel,  none);
-  static const Row pausing    = row(none,    &R::resume, none,           none,             none,              none,              none,              none,                none,                none,             none,                  none,          none,           &R::cancel,  none);
-  static const Row retrying   = row(none,    &R::resume, none,           none,             none,              none,              none,              none,                none,                none,             none,                  none,          none,           &R::cancel,  none);
-  static const Row cancelling = row(none,    none,       &R::undo_grant, &R::undo_nothing, none,              none,              none,              &R::undo_maybe,      &R::undo_maybe,      none,             none,                  none,          none,           &R::cancel,  none);
-  static const Row starting   = row(none,    none,       none,           none,             &R::take_kept,     &R::take_lost,     none,              &R::take_late,       &R::take_down,       &R::take_started, &R::take_cannot_start, &R::take_exit, none,           &R::forward, &R::take_count);
-  static const Row running    = row(none,    none,       none,           none,             &R::take_kept,     &R::take_lost,     none,              &R::take_late,       &R::take_down,       none,             none,                  &R::take_exit, none,           &R::forward, &R::take_count);
-  static const Row lingering  = row(none,    none,       none,           none,             &R::take_kept,     &R::take_lost,     none,              &R::take_late,       &R::take_down,       none,             none,                  none,          &R::take_empty, &R::forward, &R::take_count);
-  static const Row releasing  = row(none,    &R::resume, none,           none,             &R::take_released, &R::take_released, &R::take_released, &R::take_unreleased, &R::take_unreleased, none,             none,                  none,          none,           &R::hurry,   none);
-  static const Row skipping   = row(none,    none,       none,           none,             none,              none,              none,              none,                none,                none,             &R::end_skip,          &R::end_skip,  none,           &R::forward, none);
-  static const Row finished   = row(none,    none,       none,           none,             none,              none,              none,              none,                none,                none,             none,                  none,          none,           none,        none);
+  //                                Begin          Tick          Granted                    Busy                       Renewed           NotHolder           Released          TooLate                    Unavailable                  ChildStarted     CannotStart                 ChildExited                 TreeEmpty           SignalArrived                  TasksCounted
+  static const Row idle       = row(&R::on_begin,  none,         none,                      none,                      none,             none,               none,             none,                      none,                        none,            none,                       none,                       none,               &R::on_signal_before_start,    none);
+  static const Row acquiring  = row(none,          none,         &R::on_granted,            &R::on_busy,               none,             none,               none,             &R::on_acquire_too_late,   &R::on_acquire_unavailable,  none,            none,                       none,                       none,               &R::on_signal_before_start,    none);
+  static const Row pausing    = row(none,          &R::on_tick,  none,                      none,                      none,             none,               none,             none,                      none,                        none,            none,                       none,                       none,               &R::on_signal_before_start,    none);
+  static const Row retrying   = row(none,          &R::on_tick,  none,                      none,                      none,             none,               none,             none,                      none,                        none,            none,                       none,                       none,               &R::on_signal_before_start,    none);
+  static const Row cancelling = row(none,          none,         &R::on_cancelled_acquire,  &R::on_cancelled_acquire,  none,             none,               none,             &R::on_cancelled_acquire,  &R::on_cancelled_acquire,    none,            none,                       none,                       none,               &R::on_signal_before_start,    none);
+  static const Row starting   = row(none,          none,         none,                      none,                      &R::on_renewed,   &R::on_not_holder,  none,             &R::on_renew_failed,       &R::on_renew_failed,         &R::on_started,  &R::on_cannot_start,        &R::on_child_exited,        none,               &R::on_signal_to_command,      &R::on_tasks_counted);
+  static const Row running    = row(none,          none,         none,                      none,                      &R::on_renewed,   &R::on_not_holder,  none,             &R::on_renew_failed,       &R::on_renew_failed,         none,            none,                       &R::on_child_exited,        none,               &R::on_signal_to_command,      &R::on_tasks_counted);
+  static const Row lingering  = row(none,          none,         none,                      none,                      &R::on_renewed,   &R::on_not_holder,  none,             &R::on_renew_failed,       &R::on_renew_failed,         none,            none,                       none,                       &R::on_tree_empty,  &R::on_signal_to_command,      &R::on_tasks_counted);
+  static const Row releasing  = row(none,          &R::on_tick,  none,                      none,                      &R::on_released,  &R::on_released,    &R::on_released,  &R::on_release_failed,     &R::on_release_failed,       none,            none,                       none,                       none,               &R::on_signal_while_releasing, none);
+  static const Row skipping   = row(none,          none,         none,                      none,                      none,             none,               none,             none,                      none,                        none,            &R::on_skip_command_ended,  &R::on_skip_command_ended,  none,               &R::on_signal_to_command,      none);
+  static const Row finished   = row(none,          none,         none,                      none,                      none,             none,               none,             none,                      none,                        none,            none,                       none,                       none,               none,                          none);
   // clang-format on
   const auto row_of = [](Phase p) -> const Row& {
     switch (p) {

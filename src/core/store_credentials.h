@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoreCredentials: what a connection to the store signs in with. CredentialSource: gives them as
-// they are now, because files may be replaced while a run lives (a rotated password or
-// certificate).
+// StoreCredentials: the login of a connection to the store. CredentialSource: reads them anew,
+// because files may be replaced during a run (a rotated password or certificate).
 #pragma once
 
 #include <functional>
@@ -13,7 +12,7 @@
 namespace cronlatch {
 
 struct StoreCredentials {
-  std::string username;  // wins over the URL's
+  std::string username;  // overrides the URL's
   Secret password;
   // Paths of PEM files, which are read where they are used.
   std::string tls_ca;    // "" = the system's CAs
@@ -21,7 +20,7 @@ struct StoreCredentials {
   std::string tls_key;
 };
 
-// Code::config with path and reason for what cannot be read.
+// Code::config with path and reason for a file that cannot be read.
 using CredentialSource = std::function<Result<StoreCredentials>()>;
 
 }  // namespace cronlatch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor: the command and everything it starts, seen from Run. The POSIX one is
-// proc/posix_supervisor.h, tests have a fake. It reports facts and carries out orders; it decides
-// nothing. One thread; nothing blocks.
+// Supervisor: starts, signals and reaps the command and everything it starts. The POSIX one is
+// proc/posix_supervisor.h, tests have a fake. It reports facts and executes actions; Run decides.
+// One thread; no call blocks.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Command {
 };
 
 enum class Target {
-  group,  // the command's own process group: where a terminal's signals would go
+  group,  // the command's own process group, which gets a terminal's signals
   tree,   // every living descendant, whatever group or session it moved to
 };
 
@@ -58,18 +58,18 @@ using ProcEvent =
 class Supervisor {
  public:
   virtual ~Supervisor() = default;
-  // `heirloom`: a descriptor that the command inherits (Store::heirloom), or -1. The answer is
-  // ChildStarted or CannotStart.
+  // `inherited_fd`: a descriptor that the command inherits (Store::inherited_fd), or -1. The result
+  // is the event ChildStarted or CannotStart.
   virtual void start(const Command& command, int inherited_fd) = 0;
   // Sends a signal; a target that is gone already is not an error.
   virtual void signal(int signo, Target target) = 0;
-  // A request is on its way to the store: time for what start() will need, and for tidying up.
-  virtual void use_wait() {}
+  // Called while a request is in flight: prepares start(), or cleans up after the command.
+  virtual void prepare() {}
   // Counts processes and threads; at least those of the tree. The answer is TasksCounted, or none
   // where the system does not report the number.
   virtual void count_tasks() {}
   virtual void watch(PollSet& set) const = 0;
-  // The next fact, or nothing; call until nothing. Reaps strangers on the way.
+  // The next event; call until there is none. Also reaps other children.
   virtual std::optional<ProcEvent> next() = 0;
 };
 

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <chrono>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::int64_t kMinute = 60, kHour = 3'600, kDay = 86'400;
 constexpr std::int64_t kMicro = 1'000'000;
-constexpr std::int64_t kFarthest = std::int64_t{5} * 366 * kDay;
-constexpr int kGapsLookedAt = 500;
+constexpr std::int64_t kMaxSearch = std::int64_t{5} * 366 * kDay;
+constexpr int kMaxGaps = 500;
 
 bool has(std::uint64_t bits, unsigned n) { return ((bits >> n) & 1) != 0; }
 
@@ -68,7 +68,7 @@ std::optional<std::int64_t> next_second(const CronSchedule& schedule, const Zone
   std::int64_t t = after + 1;
   const std::int64_t into_minute = local_at(zone, t).second_of_day % kMinute;
   if (into_minute != 0) t += kMinute - into_minute;
-  while (t - after < kFarthest) {
+  while (t - after < kMaxSearch) {
     const std::int64_t step = stride(schedule, zone, t);
     if (step == 0) return t;
     t += step;
@@ -110,7 +110,7 @@ std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zo
   if (schedule.every) return schedule.every;
   std::optional<std::int64_t> shortest;
   std::optional<std::int64_t> last = next_second(schedule, zone, floor_seconds(after));
-  for (int i = 0; last && i < kGapsLookedAt; ++i) {
+  for (int i = 0; last && i < kMaxGaps; ++i) {
     const auto next = next_second(schedule, zone, *last);
     if (!next) break;
     if (!shortest || *next - *last < *shortest) shortest = *next - *last;
@@ -120,4 +120,4 @@ std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zo
   return Seconds(*shortest);
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a CronJob is due: the schedules that Kubernetes accepts, read and counted as its controller
-// does (five fields, names, ranges, steps, `?`, @hourly and its like, @every). Pure.
+// The schedule of a CronJob. It accepts and evaluates schedules as the CronJob controller does:
+// five fields, names, ranges, steps, `?`, @hourly and similar macros, @every. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 #include "base/time.h"
 #include "cron/time_zone.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 struct CronSchedule {
-  // Bit n: the field may be n.
+  // Bit n is set: the field matches n.
   std::uint64_t minutes = 0, hours = 0, days = 0, months = 0, weekdays = 0;
-  // The field was `*` or `?`: then the other of the two decides alone. Otherwise either may match.
+  // The field was `*` or `?`: only the other of the two counts. If neither was, one match suffices.
   bool any_day = false, any_weekday = false;
-  std::optional<Seconds> every;  // @every: counted from the run before, by no calendar
-  std::string zone;              // of a TZ= or CRON_TZ= in front, which older clusters accept
+  std::optional<Seconds> every;  // @every: counted from the previous run
+  std::string zone;              // of a prefix TZ= or CRON_TZ=, which older clusters accept
 };
 
-// Code::usage: which field, and what it may be.
+// Code::usage, with the field and its permitted values.
 Result<CronSchedule> parse_cron(std::string_view text);
 
-// The first time after `after`; nothing when there is none within five years. In the hour that a
-// clock is set forward nothing matches, in the one that it repeats things match twice.
+// The first time after `after`; nothing if there is none within five years. No time matches in an
+// hour that the clock skips; a time matches twice in an hour that the clock repeats.
 std::optional<WallTime> next_run(const CronSchedule& schedule, const Zone& zone, WallTime after);
 
-// The last time at or before `now`, looked for as far back as a year; @every has none.
+// The last time at or before `now`, within one year; nothing for @every.
 std::optional<WallTime> previous_run(const CronSchedule& schedule, const Zone& zone, WallTime now);
 
-// The shortest time between two runs of those that follow `after`.
+// The shortest time between two of the next 500 runs after `after`.
 std::optional<Seconds> shortest_gap(const CronSchedule& schedule, const Zone& zone, WallTime after);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

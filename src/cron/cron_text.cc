@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule as people write it: words to fields, fields to bits. What the bits mean on a calendar
-// is cron_schedule.cc.
+// Parses a schedule: text to fields, fields to bits. cron_schedule.cc evaluates the bits.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,7 +11,7 @@
 #include "base/text.h"
 #include "cron/cron_schedule.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr", "may", "jun",
@@ -89,39 +88,39 @@ struct Bits {
   bool any = false;
 };
 
-Error wrong(const FieldRule& rule, std::string_view text) {
-  std::string hint = "it may be " + std::to_string(rule.least) + " to " + std::to_string(rule.most);
+Error field_error(const FieldRule& rule, std::string_view text) {
+  std::string hint = "use " + std::to_string(rule.least) + " to " + std::to_string(rule.most);
   if (!rule.names.empty())
     hint += ", " + std::string(rule.names.front()) + " to " + std::string(rule.names.back());
   return {Code::usage,
-          "schedule: the " + std::string(rule.name) + " cannot be " + cronlatch::quoted(text),
-          hint + ", *, a range like 1-5, a step like */2, or a list of these"};
+          "schedule: the " + std::string(rule.name) + " is invalid: " + cronlatch::quoted(text),
+          hint + ", *, a range (1-5), a step (*/2), or a list of these"};
 }
 
-// One item of a list: `*`, `n`, `n-m`, each with a step behind it. `n/s` is n to the end.
+// One item of a list: `*`, `n`, `n-m`, each with an optional step. `n/s` means n to the maximum.
 Result<Bits> read_item(std::string_view text, const FieldRule& rule) {
   const std::vector<std::string_view> stepped = split(text, '/');
   const std::vector<std::string_view> ends = split(stepped[0], '-');
-  if (stepped.size() > 2) return wrong(rule, text);
+  if (stepped.size() > 2) return field_error(rule, text);
   Bits bits;
   int from = rule.least, to = rule.most, step = 1;
   bits.any = ends[0] == "*" || ends[0] == "?";
   if (!bits.any) {  // robfig/cron ignores what follows `*-`
-    if (ends.size() > 2) return wrong(rule, text);
+    if (ends.size() > 2) return field_error(rule, text);
     const auto first = number(ends[0], rule);
     const auto last = ends.size() == 2 ? number(ends[1], rule) : first;
-    if (!first || !last) return wrong(rule, text);
+    if (!first || !last) return field_error(rule, text);
     from = *first;
     to = *last;
   }
   if (stepped.size() == 2) {
     const auto stride = number(stepped[1], FieldRule{rule.name, 1, rule.most, {}});
-    if (!stride || *stride == 0) return wrong(rule, text);
+    if (!stride || *stride == 0) return field_error(rule, text);
     step = std::min(*stride, rule.most + 1);  // a longer step selects nothing further
     if (ends.size() == 1) to = rule.most;
     if (step > 1) bits.any = false;
   }
-  if (from < rule.least || to > rule.most || from > to) return wrong(rule, text);
+  if (from < rule.least || to > rule.most || from > to) return field_error(rule, text);
   for (int n = from; n <= to; n += step) bits.set |= std::uint64_t{1} << n;
   return bits;
 }
@@ -141,8 +140,9 @@ Result<Bits> read_field(std::string_view text, const FieldRule& rule) {
 Result<CronSchedule> read_every(std::string_view text) {
   const Result<Millis> gap = parse_duration(text);
   if (!gap || gap->count() < 1'000)
-    return Error{Code::usage, "schedule: @every cannot be " + cronlatch::quoted(text),
-                 "write at least one second, for example @every 1h30m"};
+    return Error{Code::usage,
+                 "schedule: the duration of @every is invalid: " + cronlatch::quoted(text),
+                 "use at least one second, for example @every 1h30m"};
   CronSchedule schedule;
   schedule.every = std::chrono::duration_cast<Seconds>(*gap);
   return schedule;
@@ -162,13 +162,13 @@ Result<CronSchedule> parse_cron(std::string_view text) {
     const auto macro = std::find_if(kMacros.begin(), kMacros.end(),
                                     [&](const Macro& m) { return m.word == lower(fields[0]); });
     if (macro == kMacros.end())
-      return Error{Code::usage, "schedule: unknown word " + cronlatch::quoted(fields[0]),
-                   "one of @yearly, @monthly, @weekly, @daily, @hourly, @every DURATION"};
+      return Error{Code::usage, "schedule: unknown macro " + cronlatch::quoted(fields[0]),
+                   "use @yearly, @monthly, @weekly, @daily, @hourly, @every DURATION"};
     fields = words(macro->meaning);
   }
   if (fields.size() != kFields.size())
-    return Error{Code::usage, "schedule " + cronlatch::quoted(text) + " has not five fields",
-                 "minute, hour, day of month, month, day of week: for example 0 2 * * *"};
+    return Error{Code::usage, "schedule " + cronlatch::quoted(text) + " does not have five fields",
+                 "use minute, hour, day of month, month, day of week: for example 0 2 * * *"};
   std::array<Bits, kFields.size()> bits;
   for (std::size_t i = 0; i < kFields.size(); ++i) {
     const Result<Bits> field = read_field(fields[i], kFields[i]);
@@ -185,4 +185,4 @@ Result<CronSchedule> parse_cron(std::string_view text) {
   return schedule;
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

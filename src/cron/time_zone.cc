@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads TZif without trusting a length in it.
+// Parses TZif; every length in the file is checked.
 #include "cron/time_zone.h"
 
 #include <fcntl.h>
@@ -9,18 +9,19 @@
 
 #include "base/text.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
-constexpr std::size_t kLargest = 1U << 20;
-constexpr std::size_t kMost = 100'000;  // changes of one zone; files have some hundreds
+constexpr std::size_t kMaxFileSize = 1U << 20;
+constexpr std::size_t kMaxCount =
+    100'000;  // maximum of each count in the header; files have some hundreds
 
 // Seconds east of Greenwich: the range that RFC 8536, section 3.2, gives.
 constexpr std::int64_t kLeastOffset = -89'999, kMostOffset = 93'599;
 
-class Bytes {
+class ByteReader {
  public:
-  explicit Bytes(std::string_view text) : text_(text) {}
+  explicit ByteReader(std::string_view text) : text_(text) {}
   bool ok() const { return ok_; }
   std::string_view take(std::size_t count) {
     if (count > text_.size()) ok_ = false;
@@ -49,7 +50,7 @@ struct Header {
   std::size_t utc_marks = 0, standard_marks = 0, leaps = 0, times = 0, types = 0, letters = 0;
 };
 
-std::optional<Header> read_header(Bytes& bytes) {
+std::optional<Header> read_header(ByteReader& bytes) {
   if (bytes.take(4) != "TZif") return std::nullopt;
   Header header;
   const std::string_view version = bytes.take(1);
@@ -58,7 +59,7 @@ std::optional<Header> read_header(Bytes& bytes) {
   for (std::size_t* const count : {&header.utc_marks, &header.standard_marks, &header.leaps,
                                    &header.times, &header.types, &header.letters}) {
     const std::int64_t value = bytes.number(4);
-    if (value < 0 || static_cast<std::size_t>(value) > kMost) return std::nullopt;
+    if (value < 0 || static_cast<std::size_t>(value) > kMaxCount) return std::nullopt;
     *count = static_cast<std::size_t>(value);
   }
   if (!bytes.ok()) return std::nullopt;
@@ -70,7 +71,7 @@ std::size_t body_size(const Header& header, std::size_t time_size) {
          header.leaps * (time_size + 4) + header.standard_marks + header.utc_marks;
 }
 
-bool read_body(Bytes& bytes, const Header& header, std::size_t time_size, Zone& zone) {
+bool read_body(ByteReader& bytes, const Header& header, std::size_t time_size, Zone& zone) {
   std::vector<std::int64_t> times;
   for (std::size_t i = 0; i < header.times; ++i) times.push_back(bytes.number(time_size));
   const std::string_view indices = bytes.take(header.times);
@@ -84,7 +85,7 @@ bool read_body(Bytes& bytes, const Header& header, std::size_t time_size, Zone& 
   bytes.take(header.letters + header.leaps * (time_size + 4) + header.standard_marks +
              header.utc_marks);
   if (!bytes.ok() || offsets.empty() || !std::is_sorted(times.begin(), times.end())) return false;
-  zone.first = offsets.front();
+  zone.initial_offset = offsets.front();
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto type = static_cast<unsigned char>(indices[i]);
     if (type >= offsets.size()) return false;
@@ -105,10 +106,10 @@ bool is_zone_name(const std::string& name) {
 std::string read_file(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return "";
-  std::string bytes(kLargest, '\0');
+  std::string bytes(kMaxFileSize, '\0');
   std::size_t size = 0;
-  for (ssize_t got = 1; got > 0 && size < kLargest; size += static_cast<std::size_t>(got)) {
-    got = read(fd, bytes.data() + size, kLargest - size);
+  for (ssize_t got = 1; got > 0 && size < kMaxFileSize; size += static_cast<std::size_t>(got)) {
+    got = read(fd, bytes.data() + size, kMaxFileSize - size);
     if (got <= 0) break;
   }
   close(fd);
@@ -119,7 +120,7 @@ std::string read_file(const std::string& path) {
 }  // namespace
 
 std::optional<Zone> parse_zone(std::string_view text) {
-  Bytes bytes(text);
+  ByteReader bytes(text);
   auto header = read_header(bytes);
   if (!header) return std::nullopt;
   Zone zone;
@@ -127,7 +128,7 @@ std::optional<Zone> parse_zone(std::string_view text) {
     if (!read_body(bytes, *header, 4, zone)) return std::nullopt;
     return zone;
   }
-  // The first half is for readers of 32 bits.
+  // The first half of the file has 32-bit times.
   bytes.take(body_size(*header, 4));
   header = read_header(bytes);
   if (!header || !read_body(bytes, *header, 8, zone)) return std::nullopt;
@@ -141,13 +142,13 @@ std::int32_t Zone::offset_at(std::int64_t t) const {
   const auto after = std::upper_bound(changes.begin(), changes.end(), t,
                                       [](std::int64_t at, const Change& c) { return at < c.at; });
   if (after == changes.end() && rule) return offset_by(*rule, t);
-  return after == changes.begin() ? first : std::prev(after)->offset;
+  return after == changes.begin() ? initial_offset : std::prev(after)->offset;
 }
 
 Result<Zone> find_zone(const std::string& name, const std::vector<std::string>& directories) {
   if (name.empty() || name == "UTC" || name == "Etc/UTC") return Zone{};
   if (!is_zone_name(name))
-    return Error{Code::config, cronlatch::quoted(name) + " is no time zone's name"};
+    return Error{Code::config, cronlatch::quoted(name) + " is not the name of a time zone"};
   for (const std::string& directory : directories) {
     std::string path = directory;
     path += "/";
@@ -155,8 +156,8 @@ Result<Zone> find_zone(const std::string& name, const std::vector<std::string>& 
     if (auto zone = parse_zone(read_file(path))) return *zone;
   }
   return Error{Code::config,
-               "time zone " + cronlatch::quoted(name) + " is not known to this machine",
-               "its time-zone database (package tzdata) is missing or older; times are in UTC"};
+               "time zone " + cronlatch::quoted(name) + " is not installed on this machine",
+               "install or update the time-zone database (package tzdata); times are in UTC"};
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time zone as this machine's /usr/share/zoneinfo describes it (TZif, RFC 8536, with the rule
-// behind it for the years that it does not list). Pure but for find_zone, which reads one file.
+// A time zone from this machine's /usr/share/zoneinfo (TZif, RFC 8536). Its last line is the rule
+// for the years that the file does not list. Only find_zone reads a file.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "cron/yearly_rule.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
 class Zone {
  public:
@@ -24,16 +24,16 @@ class Zone {
     std::int64_t at;
     std::int32_t offset;
   };
-  std::int32_t first = 0;  // before the first change
+  std::int32_t initial_offset = 0;  // before the first change
   std::vector<Change> changes;
   std::optional<YearlyRule> rule;  // after the last change
 };
 
-// The bytes of a TZif file; nothing when they are none.
+// Parses a TZif file; nothing if it is invalid.
 std::optional<Zone> parse_zone(std::string_view bytes);
 
-// The zone called `name` below one of `directories`; an empty name and UTC need no file.
-// Code::config when there is none: an unknown name, or a machine without a time-zone database.
+// The zone `name` in one of `directories`; an empty name and UTC need no file. Code::config if it
+// does not exist: an unknown name, or a machine without a time-zone database.
 Result<Zone> find_zone(const std::string& name, const std::vector<std::string>& directories);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the rule, and counts with it on the calendar of the place.
+// Parses the rule and evaluates it in local time.
 #include "cron/yearly_rule.h"
 
 #include <algorithm>
 #include <chrono>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr std::int64_t kHour = 3'600, kDay = 86'400;
@@ -15,18 +15,18 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
   bool done() const { return text_.empty(); }
-  bool eat(char c) {
+  bool accept(char c) {
     if (text_.empty() || text_.front() != c) return false;
     text_.remove_prefix(1);
     return true;
   }
   bool name() {
-    const bool bracketed = eat('<');
+    const bool bracketed = accept('<');
     std::size_t n = 0;
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     while (n < text_.size() && (bracketed ? text_[n] != '>' : letter(text_[n]))) ++n;
     text_.remove_prefix(n);
-    return n >= 3 && (!bracketed || eat('>'));
+    return n >= 3 && (!bracketed || accept('>'));
   }
   std::optional<int> digits() {
     int value = 0;
@@ -39,13 +39,13 @@ class Reader {
   }
   // [+-]h[:m[:s]] in seconds, at most `most_hours` hours either way.
   std::optional<std::int64_t> time(int most_hours) {
-    const bool minus = eat('-');
-    if (!minus) eat('+');
+    const bool minus = accept('-');
+    if (!minus) accept('+');
     const auto hours = digits();
     if (!hours || *hours > most_hours) return std::nullopt;
     std::int64_t seconds = *hours * kHour;
     for (const std::int64_t unit : {std::int64_t{60}, std::int64_t{1}}) {
-      if (!eat(':')) break;
+      if (!accept(':')) break;
       const auto part = digits();
       if (!part || *part > 59) return std::nullopt;
       seconds += *part * unit;
@@ -55,11 +55,11 @@ class Reader {
   std::optional<YearlyRule::Day> day() {
     using Kind = YearlyRule::Day::Kind;
     YearlyRule::Day day;
-    if (eat('M')) {
+    if (accept('M')) {
       day.kind = Kind::weekday_of_month;
       const auto month = digits();
-      const auto week = eat('.') ? digits() : std::nullopt;
-      const auto weekday = eat('.') ? digits() : std::nullopt;
+      const auto week = accept('.') ? digits() : std::nullopt;
+      const auto weekday = accept('.') ? digits() : std::nullopt;
       if (!month || !week || !weekday || *month < 1 || *month > 12 || *week < 1 || *week > 5 ||
           *weekday > 6)
         return std::nullopt;
@@ -67,13 +67,13 @@ class Reader {
       day.week = *week;
       day.day = *weekday;
     } else {
-      day.kind = eat('J') ? Kind::julian : Kind::zero_based;
+      day.kind = accept('J') ? Kind::julian : Kind::zero_based;
       const auto number = digits();
       const int least = day.kind == Kind::julian ? 1 : 0;
       if (!number || *number < least || *number > 365) return std::nullopt;
       day.day = *number;
     }
-    if (!eat('/')) return day;
+    if (!accept('/')) return day;
     const auto at = time(kMostHoursOfDay);
     if (!at) return std::nullopt;
     day.time = *at;
@@ -84,7 +84,7 @@ class Reader {
   std::string_view text_;
 };
 
-// Seconds since 1970 by the wall clock of the place.
+// Local time in seconds since 1970.
 std::int64_t change_in(const YearlyRule::Day& rule, int year) {
   using namespace std::chrono;
   const auto y = std::chrono::year{year};
@@ -97,7 +97,7 @@ std::int64_t change_in(const YearlyRule::Day& rule, int year) {
                             : sys_days{y / m / wd[static_cast<unsigned>(rule.week)]};
       break;
     }
-    case YearlyRule::Day::Kind::julian:  // the 29th of February is never counted
+    case YearlyRule::Day::Kind::julian:  // February 29 is not counted
       date =
           sys_days{y / January / 1} + days{rule.day - 1 + (y.is_leap() && rule.day >= 60 ? 1 : 0)};
       break;
@@ -120,15 +120,15 @@ std::optional<YearlyRule> parse_rule(std::string_view text) {
   if (reader.done()) return rule;
   if (!reader.name()) return std::nullopt;
   rule.summer = rule.standard + static_cast<std::int32_t>(kHour);
-  const bool implied = reader.eat(',');
+  const bool implied = reader.accept(',');
   if (implied && *rule.summer / kHour > kMostHoursOfOffset) return std::nullopt;
   if (!implied) {
     const auto summer_west = reader.time(kMostHoursOfOffset);
-    if (!summer_west || !reader.eat(',')) return std::nullopt;
+    if (!summer_west || !reader.accept(',')) return std::nullopt;
     rule.summer = static_cast<std::int32_t>(-*summer_west);
   }
   const auto begin = reader.day();
-  if (!begin || !reader.eat(',')) return std::nullopt;
+  if (!begin || !reader.accept(',')) return std::nullopt;
   const auto end = reader.day();
   if (!end || !reader.done()) return std::nullopt;
   rule.begin = *begin;
@@ -154,4 +154,4 @@ std::int32_t offset_by(const YearlyRule& rule, std::int64_t t) {
   return last_begin >= last_end ? *rule.summer : rule.standard;
 }
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

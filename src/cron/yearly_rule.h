@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// YearlyRule: summer time as it comes every year, for the times that a zone's file does not list.
-// Pure.
+// YearlyRule: the daylight saving time of every year, for the times that a zone's file does not
+// list. Pure.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 
-// A change of the clocks that comes every year, as POSIX writes it ("CET-1CEST,M3.5.0,M10.5.0/3").
+// A yearly clock change, in the notation of POSIX TZ ("CET-1CEST,M3.5.0,M10.5.0/3").
 struct YearlyRule {
   struct Day {
     enum class Kind { julian, zero_based, weekday_of_month } kind = Kind::zero_based;
@@ -18,13 +18,13 @@ struct YearlyRule {
   };
   std::int32_t standard = 0;  // seconds east of Greenwich
   std::optional<std::int32_t> summer;
-  Day begin, end;  // of summer time, each by the clock before the change
+  Day begin, end;  // of daylight saving time, each in local time before the change
 };
 
-// The rule of a TZif file's last line; nothing when it cannot be read.
+// Parses the last line of a TZif file; nothing if it is invalid.
 std::optional<YearlyRule> parse_rule(std::string_view text);
 
 // Seconds east of Greenwich at `t`, in seconds since 1970.
 std::int32_t offset_by(const YearlyRule& rule, std::int64_t t);
 
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cronlatch-gen PROJECT: writes the pages of docs/reference. For developers; not shipped.
+// cronlatch-gen PROJECT: writes the pages of docs/reference. Not part of a release.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

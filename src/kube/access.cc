@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the API server from what every pod is given, and says plainly what cannot work.
+// Reads the address and the files that the kubelet gives to every pod.
 #include "kube/access.h"
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 namespace cronlatch::kube {
 namespace {
 
-constexpr std::size_t kMostBytes = 4U << 20;  // a CA bundle of the largest platforms is 1 MB
+constexpr std::size_t kMaxBytes = 4U << 20;  // the largest known CA bundles are 1 MB
 constexpr std::string_view kScheme = "https://";
 
 struct Closer {
@@ -29,15 +29,15 @@ Result<std::string> read_small_file(const std::string& path) {
   char chunk[16'384];
   for (std::size_t got = 0; (got = std::fread(chunk, 1, sizeof chunk, file.get())) > 0;) {
     text.append(chunk, got);
-    if (text.size() > kMostBytes) return Error{Code::config, path + " is larger than 4 MiB"};
+    if (text.size() > kMaxBytes) return Error{Code::config, path + " is larger than 4 MiB"};
   }
   if (std::ferror(file.get()) != 0)
     return Error{Code::config, "cannot read " + path + ": " + std::strerror(errno)};
   return text;
 }
 
-Result<ClusterAccess> in_cluster(std::string_view host, std::string_view port,
-                                 std::string_view dir) {
+Result<ClusterAccess> in_cluster_access(std::string_view host, std::string_view port,
+                                        std::string_view dir) {
   if (host.empty() || port.empty())
     return Error{Code::config,
                  "KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not set: not in a pod",
@@ -57,7 +57,7 @@ Result<ClusterAccess> in_cluster(std::string_view host, std::string_view port,
 
 Status check_server(std::string_view server) {
   if (!server.starts_with(kScheme))
-    return Error{Code::config, "the API server " + quoted(server) + " is no https:// address"};
+    return Error{Code::config, "the API server " + quoted(server) + " is not an https:// address"};
   const std::string_view host = server.substr(kScheme.size());
   if (host.starts_with('['))
     return Error{Code::config,

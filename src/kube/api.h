@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Kubernetes API as this project uses it: one exchange, one watch. rest_api.{h,cc} is the real
-// one, over cpprestsdk; tests have a fake. It moves JSON and knows
-// nothing of locks.
+// The interface to the Kubernetes API: one call, one watch. RestApi (rest/rest_api.h) implements it
+// with cpprestsdk; tests use FakeApi.
 #pragma once
 
 #include <functional>
@@ -22,20 +21,22 @@ enum class PatchType { none, merge, json, apply };
 struct Request {
   Method method = Method::get;
   std::string path;  // "/apis/batch/v1/namespaces/demo/jobs/x"
-  std::vector<std::pair<std::string, std::string>> query{};  // not yet escaped
+  std::vector<std::pair<std::string, std::string>> query{};  // unescaped
   Json body{};                                               // null: none
   PatchType patch_type = PatchType::none;
-  Millis deadline{10'000};  // for the whole exchange, not for each silence in it
-  Millis silence{0};        // of a watch: longer than this nobody is there; zero: as the deadline
+  Millis deadline{10'000};  // for the whole exchange
+  Millis idle_timeout{0};   // of a watch: the longest time without bytes; zero: the deadline
 };
 
-// What the server said, errors included: 404 and 409 are answers, not failures.
+// An answer of the server, errors included: 404 and 409 are answers, not failures.
 struct Response {
   int status = 0;
   Json body;  // the object, or a Status with `reason` and `message`
   bool ok() const { return status >= 200 && status < 300; }
   std::string reason() const { return string_at(body, {"reason"}); }
   std::string message() const { return string_at(body, {"message"}); }
+  // "409 the object has been modified"
+  std::string error_text() const { return std::to_string(status) + " " + message(); }
 };
 
 // One line of a watch.
@@ -48,14 +49,13 @@ struct WatchEvent {
 class Api {
  public:
   virtual ~Api() = default;
-  // Blocks the calling thread until there is an answer, at most request.deadline. An error means
-  // that we do not know what the server did: whoever writes must be able to write the same again.
+  // Blocks until there is an answer, at most request.deadline. After an error it is unknown whether
+  // the server executed the request: every write must be safe to repeat.
   virtual Result<Response> call(const Request& request) = 0;
   // Blocks until the server ends the watch, an error, or `stop`. Calls `on_event` on the calling
-  // thread, in order. The Response is the server's status: 200 after a watch that ended by itself
-  // (410 as a status or as an ERROR event reaches the caller as 410),
-  // or that was left because of request.silence: a server that is alive but has nothing to tell
-  // cannot be known from one whose packets are dropped but by asking again.
+  // thread, in order. The Response has the server's status. It is 200 after a watch that the server
+  // ended or that reached request.idle_timeout: only a new request distinguishes a server without
+  // news from a lost connection. A 410, as status or as ERROR event, is returned as 410.
   virtual Result<Response> watch(const Request& request,
                                  const std::function<void(const WatchEvent&)>& on_event,
                                  std::stop_token stop) = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backoff: how long to wait before asking a troubled API server again. From 800 ms doubling to
-// 30 s, with chance in it so that replicas do not come back together.
+// Backoff: the wait before the next request to an API server that returned an error. It doubles
+// from 800 ms to 30 s, with a random part so that replicas do not retry at the same time.
 #pragma once
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 namespace cronlatch::kube {
 
 // A number in [0, 1).
-using Chance = std::function<double()>;
+using RandomFraction = std::function<double()>;
 
 class Backoff {
  public:
-  static constexpr Millis kFirst{800};
-  static constexpr Millis kLongest{30'000};
+  static constexpr Millis kInitial{800};
+  static constexpr Millis kMax{30'000};
 
-  Millis next(const Chance& chance) {
-    const double wait = static_cast<double>(base_.count()) * (1 + chance() / 2);
-    base_ = std::min(base_ * 2, kLongest);
-    return std::min(Millis(static_cast<Millis::rep>(wait)), kLongest);
+  Millis next(const RandomFraction& random_fraction) {
+    const double wait = static_cast<double>(base_.count()) * (1 + random_fraction() / 2);
+    base_ = std::min(base_ * 2, kMax);
+    return std::min(Millis(static_cast<Millis::rep>(wait)), kMax);
   }
-  void reset() { base_ = kFirst; }
+  void reset() { base_ = kInitial; }
 
  private:
-  Millis base_ = kFirst;
+  Millis base_ = kInitial;
 };
 
 }  // namespace cronlatch::kube

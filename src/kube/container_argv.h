@@ -9,7 +9,7 @@
 
 namespace cronlatch::kube {
 
-// Empty where there is no `command`: then the image's own program comes first.
+// Empty without `command`: then the image's ENTRYPOINT is the program.
 std::vector<std::string> argv_of(const Json& container);
 
 }  // namespace cronlatch::kube

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who made an object, and answers for it. Pure.
+// The owner that controls an object. Pure.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace cronlatch::kube {
 
-// Of metadata.ownerReferences the one of this kind with `controller: true`; nullptr where there is
-// none. It lives in `object`.
+// Of metadata.ownerReferences the one of this kind with `controller: true`; nullptr without one.
+// The pointer is valid as long as `object`.
 const Json* controller_of(const Json& object, std::string_view kind);
 
 }  // namespace cronlatch::kube

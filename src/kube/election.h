@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Election: which replica leads, by a Lease and Kubernetes' rules. Another's lease counts as passed
-// when it did not change for its whole length by our own clock; no clock is ever compared with
-// another machine's. It does not fence: whoever acts as the leader must be able to act twice.
+// Election: elects one leader among the replicas with a Lease, by the rules of Kubernetes'
+// client-go. The lease of another replica has expired when it did not change for its whole duration
+// by the local clock. Clocks of different hosts are never compared. A Lease does not fence: every
+// action of a leader must be safe to repeat.
 //
-// The leader also keeps one note in the Lease, written together with a renewal: the note that was
-// saved survives it, and only one leader at a time can have written it.
+// The leader stores one checkpoint in an annotation of the Lease. It is written together with a
+// renewal, so only one leader at a time can write it.
 #pragma once
 
 #include <mutex>
@@ -17,64 +18,64 @@
 namespace cronlatch::kube {
 
 struct ElectionRules {
-  Millis lease{15'000};  // how long followers wait for a leader that is silent
-  Millis renew{10'000};  // a leader that could not renew for so long is none any more
+  Millis lease{15'000};  // after this time without a renewal another replica leads
+  Millis renew{10'000};  // after this time without a renewal the leader stops leading
   Millis retry{2'000};
 };
 
 class Election {
  public:
-  struct Place {
+  struct LeaseRef {
     std::string namespace_name, name;
-    std::string note_annotation;
+    std::string checkpoint_annotation;
   };
-  Election(Api& api, WatchTiming timing, Place place, std::string identity,
+  Election(Api& api, WatchTiming timing, LeaseRef lease_ref, std::string identity,
            ElectionRules rules = {});
 
   // ---- one thread ----
-  // One attempt to get or to keep the Lease; returns how long to wait before the next.
+  // One attempt to acquire or renew the Lease. Returns the wait before the next attempt.
   Millis step();
-  // Gives the Lease away. Only when nothing that a leader does is going on any more.
+  // Releases the Lease. All work of the leader must have ended before.
   void release();
 
   // ---- any thread ----
-  // False as soon as a renewal is overdue, whatever hangs.
+  // False as soon as a renewal is overdue, even while a call blocks.
   bool leading() const;
-  // Counts how often we began to lead: another number is another term.
+  // The number of terms of this replica so far.
   unsigned term() const;
-  std::string holder() const;  // as last seen
-  // The note as it stands in the Lease.
-  std::string saved_note() const;
-  // To be written with the next renewal. Forgotten when the leadership is.
-  void write_note(std::string note);
+  std::string holder() const;  // as of the last read
+  // The checkpoint in the Lease.
+  std::string saved_checkpoint() const;
+  // Written with the next renewal. Discarded when the term ends.
+  void set_checkpoint(std::string checkpoint);
 
  private:
-  struct Seen {
+  struct ObservedLease {
     Json lease;
     TimePoint since;
   };
   Result<Response> read(Millis deadline);
   Result<Response> write(Method method, Json lease, Millis deadline);
-  Json claimed(const Json& lease, bool ours) const;
+  Json claimed_lease(const Json& lease, bool is_own) const;
   void observe(const Json& lease);
-  void lead(const Json& lease, TimePoint asked);
-  void follow();
-  bool passed(const Seen& seen) const;
-  Millis patience() const;
-  Millis soon() const;
+  void become_leader(const Json& lease, TimePoint sent_at);
+  void stop_leading();
+  bool has_expired(const ObservedLease& observed) const;
+  Millis attempt_timeout() const;
+  Millis retry_delay() const;
 
   Api& api_;
   const WatchTiming timing_;
-  const Place place_;
+  const LeaseRef lease_ref_;
   const std::string identity_;
   const ElectionRules rules_;
-  std::optional<Seen> seen_;
+  std::optional<ObservedLease> observed_;
 
   mutable std::mutex mutex_;
-  std::optional<TimePoint> leads_until_;
+  std::optional<TimePoint> leader_until_;
   unsigned term_ = 0;
-  std::string saved_note_;
-  std::optional<std::string> new_note_;
+  std::string saved_checkpoint_;
+  std::optional<std::string> new_checkpoint_;
   std::string holder_;
 };
 

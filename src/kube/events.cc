@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Event as the API validates it: microseconds in eventTime, a note of at most 1,024 bytes cut
-// between characters, no deprecated fields.
+// Follows the validation of events.k8s.io/v1: eventTime with microseconds, a note of at most 1,024
+// bytes, none of the deprecated fields.
 #include "kube/events.h"
 
 #include "base/digest.h"
@@ -10,16 +10,16 @@
 namespace cronlatch::kube {
 namespace {
 
-constexpr std::size_t kLongestNote = 1'024;
-constexpr std::size_t kLongestInstance = 128;
+constexpr std::size_t kMaxNote = 1'024;
+constexpr std::size_t kMaxInstance = 128;
 constexpr std::size_t kDigestDigits = 20;  // 80 bits
-constexpr std::size_t kLongestName = 200;  // 253 with dot and digest to spare
+constexpr std::size_t kMaxName = 200;      // the limit of 253 minus the dot and the digest
 
-std::string cut(const std::string& text, std::size_t most) {
+std::string cut(const std::string& text, std::size_t max_bytes) {
   std::size_t end = 0;
   while (end < text.size()) {
     const std::size_t length = utf8_length(std::string_view(text).substr(end));
-    if (length == 0 || end + length > most) break;
+    if (length == 0 || end + length > max_bytes) break;
     end += length;
   }
   return text.substr(0, end);
@@ -41,16 +41,16 @@ Request to_request(const Event& event, std::string_view instance, WallTime now) 
   Json body{{"apiVersion", "events.k8s.io/v1"},
             {"kind", "Event"},
             {"metadata",
-             {{"name", cut(about.name, kLongestName) + "." + short_digest(identity, kDigestDigits)},
+             {{"name", cut(about.name, kMaxName) + "." + short_digest(identity, kDigestDigits)},
               {"namespace", about.namespace_name}}},
             {"eventTime", micro_time(now)},
-            {"type", event.tone == EventType::normal ? "Normal" : "Warning"},
+            {"type", event.type == EventType::normal ? "Normal" : "Warning"},
             {"reason", event.reason},
             {"action", event.action},
-            {"note", cut(event.note, kLongestNote)},
+            {"note", cut(event.note, kMaxNote)},
             {"regarding", reference(about)},
             {"reportingController", "cronlatch.dev/operator"},
-            {"reportingInstance", cut(std::string(instance), kLongestInstance)}};
+            {"reportingInstance", cut(std::string(instance), kMaxInstance)}};
   if (!event.related.kind.empty()) body["related"] = reference(event.related);
   return {.method = Method::create,
           .path = "/apis/events.k8s.io/v1/namespaces/" + about.namespace_name + "/events",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events (events.k8s.io/v1) as `kubectl describe` shows them. The name of each is made from what it
-// tells, so that telling it twice, by this leader or the next, is answered 409 and is one Event.
+// Events (events.k8s.io/v1), as `kubectl describe` shows them. The name of an Event is a digest of
+// its identity: a second creation, by this leader or the next, receives 409.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ enum class EventType { normal, warning };
 struct Event {
   ObjectRef regarding;
   ObjectRef related{};   // kind empty: none
-  std::string identity;  // what makes it this Event and no other; with regarding's UID and reason
-  EventType tone = EventType::normal;
+  std::string identity;  // identifies the Event together with regarding's UID and the reason
+  EventType type = EventType::normal;
   std::string_view reason;  // "Skipped"
   std::string_view action;  // "Run"
-  std::string note;         // for people; cut at what the API takes
+  std::string note;         // cut to the length that the API accepts
 };
 
 // `instance` is the reporting pod.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One mutex, one condition; `resume` is always called without the mutex, because it runs the
-// library's code, which may push again at once.
+// `resume` is called without the mutex: it runs code of the library, which may call push() at once.
 #include "kube/exchange.h"
 
 namespace cronlatch::kube {
 namespace {
 
-constexpr std::size_t kHoldBackAt = 1U << 20;
+constexpr std::size_t kPauseAt = 1U << 20;
 
 }  // namespace
 
-void Exchange::head(int status) {
+void Exchange::set_status(int status) {
   const std::lock_guard lock(mutex_);
   status_ = status;
   changed_.notify_all();
@@ -21,7 +20,7 @@ bool Exchange::push(std::string_view bytes, std::function<void()> resume) {
   if (abandoned_) return true;
   bytes_ += bytes;
   changed_.notify_all();
-  if (bytes_.size() < kHoldBackAt) return true;
+  if (bytes_.size() < kPauseAt) return true;
   resume_ = std::move(resume);
   return false;
 }
@@ -32,15 +31,15 @@ void Exchange::finish(std::string error) {
   changed_.notify_all();
 }
 
-Exchange::Wake Exchange::wait(Time deadline, const std::stop_token& stop) {
+Exchange::WaitResult Exchange::wait(Time deadline, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const bool woken = changed_.wait_until(
       lock, stop, deadline, [this] { return (status_ != 0 && !bytes_.empty()) || end_; });
-  if (stop.stop_requested()) return Wake::stopped;
-  if (!woken) return Wake::deadline;
-  // A server that drips bytes is never silent, and must not hold us for ever.
-  if (std::chrono::steady_clock::now() >= deadline && !end_) return Wake::deadline;
-  return bytes_.empty() ? Wake::end : Wake::bytes;
+  if (stop.stop_requested()) return WaitResult::stopped;
+  if (!woken) return WaitResult::deadline;
+  // A server that sends a few bytes now and then must not extend the deadline.
+  if (std::chrono::steady_clock::now() >= deadline && !end_) return WaitResult::deadline;
+  return bytes_.empty() ? WaitResult::end : WaitResult::bytes;
 }
 
 std::string Exchange::take() {

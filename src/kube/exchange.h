@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchange: what the HTTP library's threads and the thread that called us share about one request.
-// The library pushes; the caller waits with a deadline and takes. A reader that is slower than the
-// network holds the network back. It outlives a caller that gave up, and pushes to nobody then.
+// Exchange: the state of one request, shared by the HTTP library's threads and the calling thread.
+// The library pushes bytes; the caller waits with a deadline and takes them. A slow reader pauses
+// the library. The object outlives a caller that gave up; bytes are then discarded.
 #pragma once
 
 #include <chrono>
@@ -20,21 +20,20 @@ class Exchange {
   using Time = std::chrono::steady_clock::time_point;
 
   // ---- the library's side ----
-  void head(int status);
-  // True: go on. False: `resume` will be called, once, when there is room again.
+  void set_status(int status);
+  // True: continue. False: wait; `resume` is called once when there is room.
   bool push(std::string_view bytes, std::function<void()> resume);
   // `error` empty: the response is complete.
   void finish(std::string error);
 
   // ---- the caller's side ----
-  enum class Wake { bytes, end, deadline, stopped };
-  // Waits for something to take. `bytes` come before an end that is there too, and never before
-  // the status, which says what they mean.
-  Wake wait(Time deadline, const std::stop_token& stop);
+  enum class WaitResult { bytes, end, deadline, stopped };
+  // Waits for bytes or the end. Bytes are reported before the end, and never before the status.
+  WaitResult wait(Time deadline, const std::stop_token& stop);
   std::string take();
-  // After cancelling the request: until the library let go of it, or `deadline`.
+  // After a cancellation: waits until the library has ended the request, or until `deadline`.
   void wait_for_end(Time deadline);
-  // Takes no more: lets a pusher that is held back go.
+  // Discards all further bytes and resumes a paused push.
   void abandon();
   int status() const;
   std::string error() const;

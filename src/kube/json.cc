@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser builds the value itself from nlohmann's events: depth and duplicate keys are refused
-// where they stand, before anything deep exists.
+// Builds the value from nlohmann's parser events, so that depth and duplicate keys are rejected
+// before a deep value exists.
 #include "kube/json.h"
 
 #include <iterator>
@@ -10,8 +10,7 @@
 namespace cronlatch::kube {
 namespace {
 
-// Walks over the text and leaves word of how far it came: nlohmann's events do not say where they
-// are.
+// An iterator that records its position: nlohmann's parser events have no position.
 struct Cursor {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -38,7 +37,7 @@ struct Cursor {
 
 class Builder {
  public:
-  explicit Builder(int deepest) : deepest_(deepest) {}
+  explicit Builder(int max_depth) : max_depth_(max_depth) {}
 
   bool null() { return put(nullptr); }
   bool boolean(bool value) { return put(value); }
@@ -56,19 +55,19 @@ class Builder {
         open_.back()->get_ref<Json::object_t&>().try_emplace(std::move(name));
     slot_ = &entry->second;
     if (!is_new)
-      trouble_ = "the key " + cronlatch::quoted(entry->first) + " appears twice in one object";
+      error_ = "the key " + cronlatch::quoted(entry->first) + " appears twice in one object";
     return is_new;
   }
   bool parse_error(std::size_t, const std::string& token, const nlohmann::detail::exception&) {
-    trouble_ = token.empty() ? "no valid JSON" : "no valid JSON near " + cronlatch::quoted(token);
+    error_ = token.empty() ? "invalid JSON" : "invalid JSON near " + cronlatch::quoted(token);
     return false;
   }
 
   Json& root() { return root_; }
-  const std::string& trouble() const { return trouble_; }
+  const std::string& error() const { return error_; }
 
  private:
-  // Where the next value belongs.
+  // Stores the value in the innermost open container and returns its address.
   Json* place(Json value) {
     if (open_.empty()) return &(root_ = std::move(value));
     if (open_.back()->is_object()) return &(*slot_ = std::move(value));
@@ -81,11 +80,11 @@ class Builder {
     return true;
   }
   bool open(Json container) {
-    if (static_cast<int>(open_.size()) >= deepest_) {
-      trouble_ = "nested deeper than " + std::to_string(deepest_) + " levels";
+    if (static_cast<int>(open_.size()) >= max_depth_) {
+      error_ = "nested deeper than " + std::to_string(max_depth_) + " levels";
       return false;
     }
-    // Stays where it is while it is open: only its own array or object grows.
+    // The address is stable while the container is open: only the container itself grows.
     open_.push_back(place(std::move(container)));
     return true;
   }
@@ -94,11 +93,11 @@ class Builder {
     return true;
   }
 
-  int deepest_;
+  int max_depth_;
   Json root_;
   std::vector<Json*> open_;
   Json* slot_ = nullptr;
-  std::string trouble_;
+  std::string error_;
 };
 
 template <class J>
@@ -125,7 +124,7 @@ Result<Json> parse_json(std::string_view text, JsonLimits limits) {
   const bool parsed = Json::sax_parse(begin, end, &builder);
   if (parsed) return std::move(builder.root());
   const std::string where = " at byte " + std::to_string(seen - text.data());
-  const std::string what = builder.trouble().empty() ? "no valid JSON" : builder.trouble();
+  const std::string what = builder.error().empty() ? "invalid JSON" : builder.error();
   return Error{Code::config, what + where};
 }
 

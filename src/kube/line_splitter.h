@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LineSplitter: bytes as they come in, whole lines out. A watch is one JSON object per line, and
-// the network cuts wherever it likes. What follows the last newline is no line: it is dropped with
-// the splitter, because a connection that breaks leaves half an object.
+// LineSplitter: splits received bytes into complete lines. A watch sends one JSON object per line,
+// and the network splits lines at any byte. Bytes after the last newline are discarded: a broken
+// connection leaves an incomplete object.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ namespace cronlatch::kube {
 
 class LineSplitter {
  public:
-  explicit LineSplitter(std::size_t longest) : longest_(longest) {}
-  // Calls `line` for every line that is complete now, without its newline; empty lines are left
-  // out. `line` returns false to stop. False: stopped, or a line is longer than allowed.
+  explicit LineSplitter(std::size_t max_length) : max_length_(max_length) {}
+  // Calls `line` for every complete line, without its newline; skips empty lines. `line` returns
+  // false to stop. Returns false when stopped, or when a line exceeds the maximum length.
   bool push(std::string_view bytes, const std::function<bool(std::string_view)>& line);
   bool overlong() const { return overlong_; }
 
  private:
-  const std::size_t longest_;
-  std::string begun_;
+  const std::size_t max_length_;
+  std::string partial_;
   bool overlong_ = false;
 };
 

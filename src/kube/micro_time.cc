@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seconds of base/text.h and six digits more.
 #include "kube/micro_time.h"
 
 #include <cstdio>

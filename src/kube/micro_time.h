@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes' MicroTime: what Leases and Events carry. For people and for the API's validation; no
-// decision of ours reads one.
+// Kubernetes' type MicroTime, as required in Leases and Events. No decision reads it.
 #pragma once
 
 #include <string>

@@ -5,6 +5,10 @@
 
 namespace cronlatch::kube {
 
+ObjectKey key_of(const Json& object) {
+  return {string_at(object, {"metadata", "namespace"}), string_at(object, {"metadata", "name"})};
+}
+
 ObjectRef owner_of(const Json& object, std::string_view kind) {
   const Json* const owner = controller_of(object, kind);
   if (owner == nullptr) return {};

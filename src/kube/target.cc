@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Percent-encoding by RFC 3986: unreserved characters stay, and in a path the slash.
+// Percent-encoding by RFC 3986. Unreserved characters and, in a path, the slash are not encoded.
 #include "kube/target.h"
 
 #include <string_view>
@@ -11,11 +11,11 @@ constexpr std::string_view kUnreserved =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
-void append_encoded(std::string& out, std::string_view text, std::string_view also_kept) {
+void append_encoded(std::string& out, std::string_view text, std::string_view also_unescaped) {
   for (const char c : text) {
-    const bool kept = kUnreserved.find(c) != std::string_view::npos ||
-                      also_kept.find(c) != std::string_view::npos;
-    if (kept) {
+    const bool unescaped = kUnreserved.find(c) != std::string_view::npos ||
+                           also_unescaped.find(c) != std::string_view::npos;
+    if (unescaped) {
       out += c;
       continue;
     }
@@ -26,7 +26,7 @@ void append_encoded(std::string& out, std::string_view text, std::string_view al
 
 }  // namespace
 
-std::string target_of(const Request& request) {
+std::string request_target(const Request& request) {
   std::string out;
   append_encoded(out, request.path, "/");
   char separator = '?';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request line's target: path and query, percent-encoded. Names of objects come from other
-// people, so nothing of them may reach the wire unescaped.
+// The request target of RFC 9112: path and query, percent-encoded. Object names are input of
+// tenants and must not be sent unescaped.
 #pragma once
 
 #include <string>
@@ -10,6 +10,6 @@
 namespace cronlatch::kube {
 
 // "/apis/batch/v1/cronjobs?watch=1&resourceVersion=42"
-std::string target_of(const Request& request);
+std::string request_target(const Request& request);
 
 }  // namespace cronlatch::kube

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the token again in time.
 #include "kube/token.h"
 
 #include "kube/access.h"

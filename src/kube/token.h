@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TokenSource: the bearer token as it is now. Kubernetes writes a new one into the file about every
-// 50 minutes and stops taking the old one later, so it is read again each minute and after a 401.
+// TokenSource: the current bearer token. The kubelet writes a new token about every 50 minutes; the
+// old one expires later. The file is therefore read every minute and after a 401.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@ namespace cronlatch::kube {
 class TokenSource {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // An empty `file`: always `fixed`, which may be empty too (no token at all).
+  // Without `file`: always `fixed`, which may be empty (no token).
   TokenSource(std::string file, Secret fixed);
 
-  // Any thread. A file that cannot be read keeps the token that we have.
+  // Any thread. If the file cannot be read, the previous token stays in use.
   Secret current(Time now);
-  // After a 401 for `used`: reads the file now. True when that gave another token.
+  // After a 401 for `used`: reads the file. True if the file contains another token.
   bool renewed_after_refusal(const Secret& used, Time now);
 
  private:

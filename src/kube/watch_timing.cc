@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real tempo.
 #include "kube/watch_timing.h"
 
 #include <condition_variable>
@@ -10,7 +9,7 @@
 namespace cronlatch::kube {
 
 WatchTiming real_watch_timing(const Clock& clock) {
-  // Shared, because std::function copies what it holds; one thread uses a WatchTiming.
+  // Shared, because std::function copies its captures; one thread uses a WatchTiming.
   const auto engine = std::make_shared<std::minstd_rand>(std::random_device{}());
   return {clock, [engine] { return std::uniform_real_distribution<>(0, 1)(*engine); },
           [](Millis time, const std::stop_token& stop) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes waiting testable: where the time, the chance and the pauses come from.
+// The clock, random numbers and pauses of a watcher, replaceable in tests.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace cronlatch::kube {
 
 struct WatchTiming {
   const Clock& clock;
-  Chance chance;
-  // Returns after that time or when stopped.
+  RandomFraction random_fraction;
+  // Returns after that time, or when stopped.
   std::function<void(Millis, const std::stop_token&)> pause;
 };
 
-// The real one: a generator seeded by the system, and a pause that a stop ends at once.
+// A generator with a random seed, and a pause that ends at once when stopped.
 WatchTiming real_watch_timing(const Clock& clock);
 
 }  // namespace cronlatch::kube

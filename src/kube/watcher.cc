@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LIST without a resourceVersion and in pages: never older than what was seen before, and a list of
-// 10,000 objects never stands in memory as one. Then WATCH with bookmarks.
+// LIST without resourceVersion returns the newest state; pages bound the memory that a list of
+// 10,000 objects takes. WATCH uses bookmarks.
 #include "kube/watcher.h"
 
 #include <utility>
@@ -11,13 +11,13 @@ namespace {
 constexpr int kPage = 500;
 constexpr Seconds kShortestWatch{300};
 constexpr double kWatchSpread = 300;  // seconds
-constexpr Seconds kDeadServer{30};    // after the time at which it should have ended the watch
-// Bookmarks come every minute, but only from a server that has seen a change since it started: a
-// silent watch is asked for again, and that is no trouble.
-constexpr Seconds kSilence{150};
+constexpr Seconds kServerGrace{30};   // after timeoutSeconds of the watch
+// A server sends a bookmark every minute, but not before the first change since its start. An idle
+// watch is therefore repeated and is not an error.
+constexpr Seconds kIdleTimeout{150};
 constexpr Seconds kListDeadline{15};
-constexpr Seconds kHealthy{120};  // a watch that lasted this long forgets earlier trouble
-constexpr Seconds kTooShort{1};   // a watch that ends at once would be a busy loop
+constexpr Seconds kHealthy{120};  // a watch of this length resets the backoff
+constexpr Seconds kMinWatch{1};   // a shorter watch is followed by a wait, against a busy loop
 
 constexpr int kGone = 410;
 
@@ -27,27 +27,23 @@ std::string version_of(const Json& object) {
 
 }  // namespace
 
-ObjectKey key_of(const Json& object) {
-  return {string_at(object, {"metadata", "namespace"}), string_at(object, {"metadata", "name"})};
-}
-
-Watcher::Watcher(Api& api, Collection collection, Followers followers, WatchTiming timing)
+Watcher::Watcher(Api& api, Collection collection, WatchCallbacks callbacks, WatchTiming timing)
     : api_(api),
       collection_(std::move(collection)),
-      followers_(std::move(followers)),
+      callbacks_(std::move(callbacks)),
       timing_(std::move(timing)) {}
 
 void Watcher::run(const std::stop_token& stop) {
   Next next = Next::list;
   while (!stop.stop_requested()) {
-    troubled_ = false;
+    failed_ = false;
     next = next == Next::list ? list() : watch(stop);
-    if (troubled_) wait_longer(stop);
+    if (failed_) back_off(stop);
   }
 }
 
-void Watcher::wait_longer(const std::stop_token& stop) {
-  if (!stop.stop_requested()) timing_.pause(backoff_.next(timing_.chance), stop);
+void Watcher::back_off(const std::stop_token& stop) {
+  if (!stop.stop_requested()) timing_.pause(backoff_.next(timing_.random_fraction), stop);
 }
 
 Request Watcher::request() const {
@@ -59,19 +55,19 @@ Request Watcher::request() const {
   return out;
 }
 
-void Watcher::saw(const Json& object) {
+void Watcher::report_object(const Json& object) {
   const std::string uid = string_at(object, {"metadata", "uid"});
   const auto [known, is_new] = known_.try_emplace(key_of(object), uid);
-  if (!is_new && known->second != uid) {  // deleted and made again while we did not look
-    followers_.gone(known->first, known->second);
+  if (!is_new && known->second != uid) {  // deleted and created again between two watches
+    callbacks_.on_deleted(known->first, known->second);
     known->second = uid;
   }
-  followers_.upsert(object);
+  callbacks_.on_object(object);
 }
 
-void Watcher::lost(const std::map<ObjectKey, std::string>::iterator& known) {
+void Watcher::report_deleted(const std::map<ObjectKey, std::string>::iterator& known) {
   const auto node = known_.extract(known);
-  followers_.gone(node.key(), node.mapped());
+  callbacks_.on_deleted(node.key(), node.mapped());
 }
 
 Watcher::Next Watcher::list() {
@@ -83,66 +79,68 @@ Watcher::Next Watcher::list() {
     page.query.emplace_back("limit", std::to_string(kPage));
     if (!more.empty()) page.query.emplace_back("continue", more);
     auto answer = api_.call(page);
-    if (!answer || !answer->ok()) return refused("list", answer);
-    // Items of a list come without apiVersion and kind; they are what the path says.
+    if (!answer || !answer->ok()) return handle_error("list", answer);
+    // Items of a list have no apiVersion and kind.
     const Json* items = find(answer->body, {"items"});
     for (const Json& item : items != nullptr && items->is_array() ? *items : Json::array()) {
       missing.erase(key_of(item));
-      saw(item);
+      report_object(item);
     }
     version_ = version_of(answer->body);
     more = string_at(answer->body, {"metadata", "continue"});
   } while (!more.empty());
   for (const auto& [key, uid] : missing)
-    if (const auto known = known_.find(key); known != known_.end()) lost(known);
-  followers_.listed();
+    if (const auto known = known_.find(key); known != known_.end()) report_deleted(known);
+  callbacks_.on_listed();
   return Next::watch;
 }
 
-void Watcher::take(const WatchEvent& event) {
+void Watcher::process(const WatchEvent& event) {
   if (const std::string version = version_of(event.object); !version.empty()) version_ = version;
   if (event.type == "DELETED") {
-    if (const auto known = known_.find(key_of(event.object)); known != known_.end()) lost(known);
+    if (const auto known = known_.find(key_of(event.object)); known != known_.end())
+      report_deleted(known);
   } else if (event.type == "ADDED" || event.type == "MODIFIED") {
-    saw(event.object);
+    report_object(event.object);
   }
 }
 
 Watcher::Next Watcher::watch(const std::stop_token& stop) {
-  const Seconds lasts = kShortestWatch + Seconds(static_cast<int>(kWatchSpread * timing_.chance()));
-  Request asked = request();
-  asked.deadline = lasts + kDeadServer;
-  asked.silence = kSilence;
-  asked.query.emplace_back("watch", "1");
-  asked.query.emplace_back("allowWatchBookmarks", "true");
-  asked.query.emplace_back("resourceVersion", version_);
-  asked.query.emplace_back("timeoutSeconds", std::to_string(lasts.count()));
+  const Seconds duration =
+      kShortestWatch + Seconds(static_cast<int>(kWatchSpread * timing_.random_fraction()));
+  Request watch_request = request();
+  watch_request.deadline = duration + kServerGrace;
+  watch_request.idle_timeout = kIdleTimeout;
+  watch_request.query.emplace_back("watch", "1");
+  watch_request.query.emplace_back("allowWatchBookmarks", "true");
+  watch_request.query.emplace_back("resourceVersion", version_);
+  watch_request.query.emplace_back("timeoutSeconds", std::to_string(duration.count()));
   const TimePoint began = timing_.clock.now();
   const auto end = api_.watch(
-      asked, [this](const WatchEvent& event) { take(event); }, stop);
+      watch_request, [this](const WatchEvent& event) { process(event); }, stop);
   const auto lasted = timing_.clock.now() - began;
   if (lasted >= kHealthy) backoff_.reset();
   if (stop.stop_requested()) return Next::watch;
   if (end && end->ok()) {
-    troubled_ = lasted < kTooShort;
+    failed_ = lasted < kMinWatch;
     return Next::watch;
   }
-  return refused("watch", end);
+  return handle_error("watch", end);
 }
 
-// What we do not know is asked again from where we were; what the server refuses is listed anew.
-Watcher::Next Watcher::refused(const char* verb, const Result<Response>& answer) {
+// After a failure without an answer the watch continues at the last version; a rejected watch is
+// followed by a list.
+Watcher::Next Watcher::handle_error(const char* verb, const Result<Response>& answer) {
   const bool gone = answer && answer->status == kGone;
   const bool listing = std::string_view(verb) == "list";
-  // Gone while watching is no trouble: the list that follows is the remedy.
-  troubled_ = listing || !gone;
-  if (troubled_) {
-    const std::string why =
-        answer ? std::to_string(answer->status) + " " + answer->message() : answer.error().message;
-    followers_.trouble(std::string(verb) + " " + collection_.path + ": " + why);
+  // A 410 during a watch is not an error: a list follows.
+  failed_ = listing || !gone;
+  if (failed_) {
+    const std::string why = answer ? answer->error_text() : answer.error().message;
+    callbacks_.on_error(std::string(verb) + " " + collection_.path + ": " + why);
   }
-  const bool ask_again = !listing && (!answer || answer->status == 429 || answer->status >= 500);
-  return ask_again ? Next::watch : Next::list;
+  const bool is_retryable = !listing && (!answer || answer->status == 429 || answer->status >= 500);
+  return is_retryable ? Next::watch : Next::list;
 }
 
 }  // namespace cronlatch::kube

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watcher: follows a collection of objects for ever: lists it in pages, watches from there, and
-// lists anew when the server has forgotten where we were. It tells every object that is there or
-// has changed, and every one that went, also those whose end it did not see. It keeps names and
-// UIDs, not objects.
+// Watcher: watches a collection of objects. It lists the collection in pages, watches from there,
+// and lists again when the server returns 410 (the resourceVersion is too old). It reports every
+// existing, changed and deleted object, including deletions between two watches. It stores names
+// and UIDs, not objects.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "kube/api.h"
+#include "kube/object_ref.h"
 #include "kube/watch_timing.h"
 
 namespace cronlatch::kube {
@@ -21,23 +22,18 @@ struct Collection {
   std::string field_selector{};
 };
 
-struct ObjectKey {
-  std::string namespace_name, name;
-  auto operator<=>(const ObjectKey&) const = default;
-};
-ObjectKey key_of(const Json& object);
-
 // Called on the thread of run(), one at a time.
-struct Followers {
-  std::function<void(const Json& object)> upsert;
-  std::function<void(const ObjectKey& key, const std::string& uid)> gone;
-  std::function<void()> listed;  // after each complete list, when all of it was told
-  std::function<void(const std::string& what)> trouble;  // for the log; it goes on by itself
+struct WatchCallbacks {
+  std::function<void(const Json& object)> on_object;
+  std::function<void(const ObjectKey& key, const std::string& uid)> on_deleted;
+  std::function<void()> on_listed;  // after each complete list, when all objects were reported
+  std::function<void(const std::string& what)>
+      on_error;  // for the log; the watcher retries by itself
 };
 
 class Watcher {
  public:
-  Watcher(Api& api, Collection collection, Followers followers, WatchTiming timing);
+  Watcher(Api& api, Collection collection, WatchCallbacks callbacks, WatchTiming timing);
   // Returns when stopped.
   void run(const std::stop_token& stop);
 
@@ -45,21 +41,21 @@ class Watcher {
   enum class Next { watch, list };
   Next list();
   Next watch(const std::stop_token& stop);
-  Next refused(const char* verb, const Result<Response>& answer);
-  void wait_longer(const std::stop_token& stop);
-  void saw(const Json& object);
-  void lost(const std::map<ObjectKey, std::string>::iterator& known);
-  void take(const WatchEvent& event);
+  Next handle_error(const char* verb, const Result<Response>& answer);
+  void back_off(const std::stop_token& stop);
+  void report_object(const Json& object);
+  void report_deleted(const std::map<ObjectKey, std::string>::iterator& known);
+  void process(const WatchEvent& event);
   Request request() const;
 
   Api& api_;
   const Collection collection_;
-  const Followers followers_;
+  const WatchCallbacks callbacks_;
   const WatchTiming timing_;
-  std::map<ObjectKey, std::string> known_;  // to the UID
-  std::string version_;                     // of what we have seen; opaque
+  std::map<ObjectKey, std::string> known_;  // value: UID
+  std::string version_;                     // resourceVersion of the last object or list; opaque
   Backoff backoff_;
-  bool troubled_ = false;  // since the last answer that was no error
+  bool failed_ = false;  // the last list or watch failed
 };
 
 }  // namespace cronlatch::kube

@@ -82,7 +82,7 @@ std::optional<std::string> time_text(ServerTime t) {
 
 std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const std::string& job,
                                       const Counters& counters) {
-  const bool ours = view.who.job == job;
+  const bool ours = view.identity.job == job;
   switch (gauge) {
     case Gauge::held:
       return ours && lease_lives(view) ? "1" : "0";
@@ -174,7 +174,8 @@ void each_row(const LockView& view, const TakeRow& take) {
   for (const auto& [job, counters] : view.jobs) take(view, job, counters);
   // A record without counters still has a holder.
   static const Counters kNone;
-  if (!view.jobs.contains(view.who.job) && view.acquired.us != 0) take(view, view.who.job, kNone);
+  if (!view.jobs.contains(view.identity.job) && view.acquired.us != 0)
+    take(view, view.identity.job, kNone);
 }
 
 void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> rows) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few words, one file; every complaint says where and how to go on.
 #include "operator/command_line.h"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "base/text.h"
+#include "kube/access.h"
 
 namespace cronlatch::op {
 namespace {
@@ -14,18 +12,19 @@ namespace {
 constexpr std::string_view kHelp =
     R"(cronlatch-operator --config /etc/cronlatch/operator.yaml
 
-Answers the API server's admission reviews (HTTPS, /admit/cronjob and /admit/job), mirrors lock
-annotations of CronJobs, and tells health, metrics and locks (HTTP, /healthz /readyz /metrics /status).
+Serves admission reviews for the API server (HTTPS, /admit/cronjob and /admit/job), copies lock
+annotations of CronJobs to their Job templates, and serves health, metrics and locks
+(HTTP, /healthz /readyz /metrics /status).
 
-  --config FILE   the settings as YAML; default /etc/cronlatch/operator.yaml
+  --config FILE   settings file (YAML); default /etc/cronlatch/operator.yaml
   version         print the version
-  help            print this
+  help            print this text
 
-Outside of a cluster it serves admissions and metrics only, with certificate-mode: files.
-Exit codes: 0 after SIGTERM or SIGINT, 64 wrong use, 78 settings that cannot be used.
+Outside of a cluster it serves only admission reviews and metrics, with certificate-mode: files.
+Exit codes: 0 after SIGTERM or SIGINT, 64 invalid command line, 78 invalid settings.
 )";
 
-constexpr std::string_view kNameless = "settings:";  // what parse_settings calls its text
+constexpr std::string_view kSource = "settings:";  // parse_settings uses it in place of a file name
 
 }  // namespace
 
@@ -50,18 +49,16 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
 }
 
 Result<Settings> read_settings(const std::string& path, const EnvironmentVariable& environment) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string yaml{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) {
-    return Error{Code::config, "cannot read " + path, "name the settings with --config FILE"};
-  }
-  auto settings = parse_settings(yaml);
+  const auto yaml = kube::read_small_file(path);
+  if (!yaml)
+    return Error{Code::config, yaml.error().message, "name the settings file with --config FILE"};
+  auto settings = parse_settings(*yaml);
   if (!settings) {
-    // "settings:2: unknown key": here the file has a name. Whatever is wrong in it is the
-    // platform's configuration and not somebody's use of a command.
+    // "settings:2: unknown key" becomes "FILE:2: unknown key". The code is always `config`: the
+    // user did not write the command line wrongly.
     const std::string& what = settings.error().message;
-    const bool placed = what.starts_with(kNameless);
-    return Error{Code::config, path + (placed ? ":" + what.substr(kNameless.size()) : ": " + what),
+    const bool has_line = what.starts_with(kSource);
+    return Error{Code::config, path + (has_line ? ":" + what.substr(kSource.size()) : ": " + what),
                  settings.error().hint};
   }
   if (auto own = environment("POD_NAMESPACE"); !own.empty()) settings->namespace_name = own;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator's user asked for: the words of the command line, and the file of settings they
-// name. Starts nothing.
+// The command line, and the settings file that it names. Starts nothing.
 #pragma once
 
 #include <functional>
@@ -17,12 +16,13 @@ using EnvironmentVariable = std::function<std::string(const std::string& name)>;
 
 struct CommandLine {
   std::string config = "/etc/cronlatch/operator.yaml";
-  std::string_view print;  // instead of running
+  std::string_view print;  // text to print instead of running; "": run
 };
 
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
-// The error names the file, the line and the key. POD_NAMESPACE goes before the file's namespace.
+// The error contains the file, the line and the key. POD_NAMESPACE overrides the namespace in the
+// file.
 Result<Settings> read_settings(const std::string& path, const EnvironmentVariable& environment);
 
 }  // namespace cronlatch::op

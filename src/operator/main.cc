@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cronlatch-operator: hands over what the process was given. program.h is where it begins.
+// cronlatch-operator: calls run_operator (program.h) with the arguments and the environment.
 #include <malloc.h>
 
 #include <cstdlib>
@@ -9,8 +9,8 @@
 #include "operator/program.h"
 
 int main(int argc, char** argv) {
-  // A review may be 7 MB, most are 7 kB: large blocks go back to the system at once instead of
-  // teaching malloc to keep them, and few threads need few arenas.
+  // An admission review may have 7 MB; most have 7 kB. A fixed threshold returns large blocks to
+  // the kernel at once; by default malloc raises the threshold. Few threads need few arenas.
   mallopt(M_MMAP_THRESHOLD, 256 * 1024);
   mallopt(M_ARENA_MAX, 2);
   const auto environment = [](const std::string& name) {

@@ -11,19 +11,20 @@
 namespace cronlatch::op {
 namespace {
 
-// What the platform gave all gated runs and is as true for us.
-constexpr std::array<std::string_view, 4> kOfTheStore = {"tls-server-name", "tls-skip-verify",
-                                                         "key-prefix", "redis-username"};
+// Options of the store that apply to the gated runs and to the operator.
+constexpr std::array<std::string_view, 4> kStoreOptions = {"tls-server-name", "tls-skip-verify",
+                                                           "key-prefix", "redis-username"};
 
 Options options_of(const Settings& settings, const Files& files) {
   Options options = default_options();
-  for (const std::string_view key : kOfTheStore)
+  for (const std::string_view key : kStoreOptions)
     if (const auto given = settings.defaults.find(std::string(key));
         given != settings.defaults.end())
-      (void)apply_text(options, *find_option(key), given->second).ok();  // checked at the start
+      (void)apply_text(options, *find_option(key), given->second)
+          .ok();  // validated when the settings were read
   options.store = settings.store;
   options.credentials_dir = settings.credentials_dir;
-  // Our own Secret goes before the name that the runs use.
+  // A user name in the credentials directory replaces the one of the runs.
   if (files.exists(settings.credentials_dir + "/username")) options.redis_username.clear();
   return options;
 }
@@ -39,7 +40,7 @@ std::size_t stamp_of(const Settings& settings, const Files& files) {
 
 Result<StoreAccess> read_store_access(const Settings& settings, const Files& files) {
   StoreAccess access;
-  // First: what is replaced while it is read must differ from the stamp next time.
+  // The stamp first: a file replaced during the read then differs from the stamp at the next read.
   access.stamp = stamp_of(settings, files);
   Options options = options_of(settings, files);
   Result<Credentials> found = find_credentials(options, std::nullopt, files);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoreAccess: the operator's own way to the store: the URL and the platform's options from the
-// settings, user, password and certificates from `credentials-dir`. Files may be replaced at any
-// time; the next reading sees it.
+// StoreAccess: the operator's access to the store: URL and options from the settings; user,
+// password and certificates from `credentials-dir`. Replaced files are used at the next read.
 #pragma once
 
 #include <string>
@@ -15,15 +14,15 @@ namespace cronlatch::op {
 
 struct StoreAccess {
   StoreSpec spec;
-  // Another one when a file has another content: then what is open is of yesterday. It is made of
-  // secrets, so it is never shown.
+  // Changes when a credential file changes: an open connection then uses old credentials. It is a
+  // hash of secrets and is never printed.
   std::size_t stamp = 0;
 };
 
 // Code::config with path and reason for a file that cannot be read.
 Result<StoreAccess> read_store_access(const Settings& settings, const Files& files);
 
-// "host:port", or the directory of a file store: what people and labels call it. "" without a
+// "host:port", or the directory of a file store, as shown in labels and messages. "" without a
 // store.
 std::string store_endpoint(const Settings& settings);
 

@@ -2,8 +2,8 @@
 #include "options/push_url.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/host_port.h"
 #include "base/text.h"
 
 namespace cronlatch {
@@ -22,35 +22,6 @@ bool is_word(char c) {
 
 bool is_path_character(char c) { return is_word(c) || c == '/' || c == '.' || c == '~'; }
 
-Status read_port(std::string_view text, PushUrl& url) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), url.port);
-  if (error == std::errc() && end == text.data() + text.size() && url.port != 0) return Done{};
-  return wrong("the port must be 1 to 65535, in digits");
-}
-
-Status read_authority(std::string_view text, PushUrl& url) {
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const std::size_t close = text.find(']');
-    if (close == std::string_view::npos) return wrong("the ']' after the IPv6 address is missing");
-    url.host = text.substr(1, close - 1);
-    const auto in_address = [](char c) { return is_word(c) || c == ':' || c == '.'; };
-    if (!std::all_of(url.host.begin(), url.host.end(), in_address))
-      return wrong("what stands in brackets is not an IPv6 address");
-    port = text.substr(close + 1);
-  } else {
-    url.host = text.substr(0, text.find(':'));
-    port = text.substr(url.host.size());
-    const auto in_name = [](char c) { return is_word(c) || c == '.'; };
-    if (!std::all_of(url.host.begin(), url.host.end(), in_name))
-      return wrong("the host has a character that no host name has");
-  }
-  if (url.host.empty()) return wrong("the host is missing");
-  if (port.empty()) return Done{};
-  if (port.front() != ':') return wrong("only :port may follow the host");
-  return read_port(port.substr(1), url);
-}
-
 std::string base64url(std::string_view text) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -67,10 +38,7 @@ std::string base64url(std::string_view text) {
 
 }  // namespace
 
-std::string PushUrl::where() const {
-  const bool ipv6 = host.find(':') != std::string::npos;
-  return (ipv6 ? '[' + host + ']' : host) + ':' + std::to_string(port);
-}
+std::string PushUrl::where() const { return show_host_port(host, port); }
 
 Result<PushUrl> parse_push_url(std::string_view text) {
   PushUrl url;
@@ -88,7 +56,10 @@ Result<PushUrl> parse_push_url(std::string_view text) {
   if (rest.find('@') != std::string_view::npos)
     return wrong("the URL holds a user or a password, which is not supported");
   const std::size_t slash = rest.find('/');
-  if (const Status read = read_authority(rest.substr(0, slash), url); !read) return read.error();
+  Result<HostPort> target = parse_host_port(rest.substr(0, slash));
+  if (!target) return wrong(target.error().message);
+  url.host = std::move(target->host);
+  url.port = target->port.value_or(url.port);
   if (slash == std::string_view::npos) return url;
   url.path = rest.substr(slash);
   if (!std::all_of(url.path.begin(), url.path.end(), is_path_character))

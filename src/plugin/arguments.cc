@@ -2,38 +2,37 @@
 #include "plugin/arguments.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "base/text.h"
+#include "plugin/flag.h"
+#include "plugin/verb.h"
 
 namespace cronlatch::plugin {
 namespace {
 
-struct VerbRow {
-  std::string_view name;
-  Verb verb;
-  bool named;  // takes a name
-};
-constexpr std::array<VerbRow, 7> kVerbs = {{{"ls", Verb::ls, false},
-                                            {"list", Verb::ls, false},
-                                            {"describe", Verb::describe, true},
-                                            {"why", Verb::why, true},
-                                            {"release", Verb::release, true},
-                                            {"uninstall-check", Verb::uninstall_check, false},
-                                            {"help", Verb::help, false}}};
-
-// What kubectl needs to find cluster and user; it gets them unchanged.
-constexpr std::array<std::string_view, 12> kPassedOn = {
-    "--context",  "--kubeconfig", "--cluster",         "--user",
-    "--server",   "-s",           "--token",           "--as",
-    "--as-group", "--as-uid",     "--tls-server-name", "--certificate-authority"};
-constexpr std::array<std::string_view, 1> kPassedOnSwitches = {"--insecure-skip-tls-verify"};
-
 constexpr std::string_view kStatusVariable = "KUBECTL_CRONLATCH_STATUS=";
 
-Error usage(std::string message) {
-  return {Code::usage, std::move(message), "see: kubectl cronlatch help"};
+Error usage(std::string message, std::string hint = "see: kubectl cronlatch help") {
+  return {Code::usage, std::move(message), std::move(hint)};
+}
+
+template <class Row>
+const Row* find_row(std::span<const Row> rows, std::string_view flag) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& one) {
+    return one.name == flag || one.short_name == flag;
+  });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+// kubectl prints and accepts cronjob.batch/nightly and cronjob/nightly.
+std::string without_kind(const std::string& word) {
+  const std::size_t slash = word.find('/');
+  const std::string kind = word.substr(0, slash);
+  const bool is_cronjob =
+      slash != std::string::npos &&
+      (kind == "cronjob" || kind == "cronjobs" || kind == "cj" || kind.starts_with("cronjob."));
+  return is_cronjob ? word.substr(slash + 1) : word;
 }
 
 class Parser {
@@ -41,145 +40,102 @@ class Parser {
   explicit Parser(std::span<const std::string> words) : words_(words) {}
 
   Result<Arguments> parse() {
-    while (at_ < words_.size()) {
-      const std::string& word = words_[at_++];
-      const Status taken = word.starts_with('-') && word.size() > 1 ? flag(word) : name(word);
-      if (!taken) return taken.error();
+    while (next_ < words_.size()) {
+      const std::string& word = words_[next_++];
+      const bool is_flag = word.starts_with('-') && word.size() > 1;
+      const Status status = !is_flag                 ? argument(word)
+                            : word.starts_with("--") ? long_flag(word)
+                                                     : short_flags(word);
+      if (!status) return status.error();
     }
-    return checked();
+    return check();
   }
 
  private:
-  Status name(const std::string& word) {
-    if (!verb_) {
-      const auto row = std::find_if(kVerbs.begin(), kVerbs.end(),
-                                    [&](const VerbRow& v) { return v.name == word; });
-      if (row == kVerbs.end())
-        return usage("unknown subcommand " + cronlatch::quoted(word) +
-                     "; there are ls, describe, why, release, uninstall-check, help");
-      verb_ = &*row;
-      out_.verb = row->verb;
+  Status argument(const std::string& word) {
+    if (out_.verb == nullptr) {
+      out_.verb = find_verb(word);
+      if (out_.verb == nullptr)
+        return usage("unknown command " + cronlatch::quoted(word), "commands: " + verb_names());
       return Done{};
     }
-    if (!verb_->named) return usage(std::string(verb_->name) + " takes no name");
+    if (out_.verb->argument.empty())
+      return usage(std::string(out_.verb->name) + " takes no argument; it was called with " +
+                   cronlatch::quoted(word));
     if (!out_.name.empty())
-      return usage("one name at a time: " + cronlatch::quoted(word) + " is a second one");
-    // As kubectl prints it: cronjob.batch/nightly, cronjob/nightly.
-    const std::size_t slash = word.find('/');
-    const std::string kind = word.substr(0, slash);
-    const bool kinded =
-        slash != std::string::npos &&
-        (kind == "cronjob" || kind == "cronjobs" || kind == "cj" || kind.starts_with("cronjob."));
-    out_.name = kinded ? word.substr(slash + 1) : word;
+      return usage(std::string(out_.verb->name) + " takes one argument; " +
+                   cronlatch::quoted(word) + " is the second");
+    out_.name = without_kind(word);
     return Done{};
   }
 
-  Status flag(const std::string& word) {
+  Status long_flag(const std::string& word) {
     const std::size_t equals = word.find('=');
-    flag_ = word.substr(0, equals);
-    inline_ = equals == std::string::npos ? std::optional<std::string>() : word.substr(equals + 1);
-    if (flag_ == "-A" || flag_ == "--all-namespaces") return on(out_.all_namespaces);
-    if (flag_ == "--force") return on(out_.force);
-    if (flag_ == "--dry-run") return dry_run();
-    if (flag_ == "--no-wait") return on(out_.no_wait);
-    if (flag_ == "--remove") return on(out_.remove);
-    if (flag_ == "-h" || flag_ == "--help") {
-      out_.verb = Verb::help;
-      help_ = true;
-      return Done{};
-    }
-    if (flag_ == "-n" || flag_ == "--namespace") return value(out_.namespace_name);
-    if (flag_ == "-o" || flag_ == "--output") return output();
-    if (flag_ == "--kubectl") return value(out_.kubectl);
-    if (flag_ == "--status") return value(out_.status);
-    if (flag_ == "--image") return value(out_.image);
-    if (flag_ == "--store") return value(out_.store);
-    if (flag_ == "--secret") return value(out_.secret);
-    return passed_on(word);
+    if (equals == std::string::npos) return flag(word, std::nullopt);
+    return flag(word.substr(0, equals), word.substr(equals + 1));
   }
 
-  Status passed_on(const std::string& word) {
-    if (std::find(kPassedOnSwitches.begin(), kPassedOnSwitches.end(), flag_) !=
-        kPassedOnSwitches.end()) {
-      out_.cluster_flags.push_back(word);
-      return Done{};
-    }
-    if (std::find(kPassedOn.begin(), kPassedOn.end(), flag_) == kPassedOn.end()) {
-      // -nshop, -ojson: how people abbreviate.
-      if (word.size() > 2 && (word.starts_with("-n") || word.starts_with("-o")) && word[1] != '-') {
-        const std::string rest = word.substr(2);
-        flag_ = word.substr(0, 2);
-        inline_ = rest;
-        return flag_ == "-n" ? value(out_.namespace_name) : output();
+  // -n shop, -n=shop, -nshop, and switches in one word: -Aw, -Aojson.
+  Status short_flags(const std::string& word) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const std::string name = {'-', word[i]};
+      const Flag* const own = find_row(flag_table(), name);
+      std::string rest = word.substr(i + 1);
+      const bool has_value = rest.starts_with('=');
+      if (own != nullptr && own->is_switch() && !has_value) {
+        if (const Status set = flag(name, std::nullopt); !set) return set;
+        continue;
       }
-      return usage("unknown flag " + cronlatch::quoted(flag_));
+      if (has_value) rest.erase(0, 1);
+      return flag(name, rest.empty() && !has_value ? std::optional<std::string>() : rest);
     }
-    std::string text;
-    if (const Status taken = value(text); !taken) return taken;
-    out_.cluster_flags.push_back(flag_.starts_with("--") ? flag_ + '=' + text : flag_);
-    if (!flag_.starts_with("--")) out_.cluster_flags.push_back(text);
     return Done{};
   }
 
-  Status on(bool& field) {
-    if (inline_ && *inline_ != "true" && *inline_ != "false")
-      return usage(flag_ + " is a switch: true or false");
-    field = !inline_ || *inline_ == "true";
+  Status flag(const std::string& name, std::optional<std::string> value) {
+    if (const Flag* const own = find_row(flag_table(), name)) {
+      if (own->is_switch() && !value) value = "true";
+      if (const Status complete = complete_value(own->name, value); !complete) return complete;
+      used_.push_back(own);
+      const Status set = own->set(out_, *value);
+      if (set) return set;
+      return usage(std::string(own->name) + ": " + set.error().message, set.error().hint);
+    }
+    const KubectlFlag* const passed = find_row(kubectl_flag_table(), name);
+    if (passed == nullptr) return usage("unknown flag " + cronlatch::quoted(name));
+    if (passed->is_switch && !value) value = "true";
+    if (const Status complete = complete_value(passed->name, value); !complete) return complete;
+    out_.kubectl_flags.push_back(std::string(passed->name) + '=' + *value);
     return Done{};
   }
 
-  // kubectl's --dry-run=client and =server are the same here: both are asked for.
-  Status dry_run() {
-    out_.dry_run = !inline_ || (*inline_ != "false" && *inline_ != "none");
+  // The next word, if the flag has no value of its own.
+  Status complete_value(std::string_view name, std::optional<std::string>& value) {
+    if (!value && next_ < words_.size()) value = words_[next_++];
+    if (!value || value->empty()) return usage(std::string(name) + " requires a value");
     return Done{};
   }
 
-  Status value(std::string& field) {
-    if (inline_)
-      field = *inline_;
-    else if (at_ < words_.size())
-      field = words_[at_++];
-    else
-      return usage(flag_ + " needs a value");
-    if (field.empty()) return usage(flag_ + " needs a value");
-    return Done{};
-  }
-
-  Status output() {
-    std::string text;
-    if (const Status taken = value(text); !taken) return taken;
-    if (text == "table")
-      out_.output = Output::table;
-    else if (text == "wide")
-      out_.output = Output::wide;
-    else if (text == "json")
-      out_.output = Output::json;
-    else
-      return usage("unknown output format " + cronlatch::quoted(text) +
-                   "; there are table, wide, json");
-    return Done{};
-  }
-
-  Result<Arguments> checked() {
-    if (help_ || out_.verb == Verb::help) return out_;
-    if (verb_ != nullptr && verb_->named && out_.name.empty())
-      return usage(std::string(verb_->name) + " needs the name of a CronJob" +
-                   (out_.verb == Verb::release ? " or a lock" : ""));
-    if (out_.verb == Verb::uninstall_check && !out_.namespace_name.empty())
-      return usage("uninstall-check looks at all namespaces; leave -n out");
-    if (out_.remove && out_.verb != Verb::uninstall_check)
-      return usage("--remove is for uninstall-check");
-    if (out_.all_namespaces && out_.verb != Verb::ls && out_.verb != Verb::uninstall_check)
-      return usage("-A is for ls; " + std::string(verb_->name) + " is about one namespace: -n");
+  Result<Arguments> check() {
+    const bool overview = out_.help && out_.verb == nullptr;
+    if (out_.verb == nullptr) out_.verb = find_verb(overview ? "help" : "ls");
+    if (out_.help) return out_;
+    const Verb& verb = *out_.verb;
+    for (const Flag* flag : used_)
+      if (!verb.accepts(flag->name))
+        return usage(std::string(verb.name) + " does not accept " + std::string(flag->name),
+                     "see: kubectl cronlatch " + std::string(verb.name) + " --help");
+    if (out_.output == OutputFormat::name && !verb.has_names)
+      return usage(std::string(verb.name) + " does not support -o name",
+                   "use table, wide, json or yaml");
+    if (verb.requires_argument() && out_.name.empty())
+      return usage(std::string(verb.name) + " requires an argument: " + std::string(verb.argument));
     return out_;
   }
 
   std::span<const std::string> words_;
-  std::size_t at_ = 0;
-  const VerbRow* verb_ = nullptr;
-  bool help_ = false;
-  std::string flag_;
-  std::optional<std::string> inline_;
+  std::size_t next_ = 0;
+  std::vector<const Flag*> used_;
   Arguments out_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin's command line, in kubectl's manners: -n, -A, -o, --context, --kubeconfig. Pure.
+// The plugin's command line, with the conventions of kubectl: -n, -A, -o, --context, --kubeconfig.
+// Pure.
 #pragma once
 
 #include <span>
@@ -10,26 +11,29 @@
 
 namespace cronlatch::plugin {
 
-enum class Verb { ls, describe, why, release, uninstall_check, help };
-enum class Output { table, wide, json };
+struct Verb;
+
+enum class OutputFormat { table, wide, json, yaml, name };
 
 struct Arguments {
-  Verb verb = Verb::ls;
-  std::string name;  // of describe, why, release
-  std::string namespace_name;
-  bool all_namespaces = false;
-  Output output = Output::table;
-  std::vector<std::string> cluster_flags;  // passed on to kubectl: --context=..., ...
+  const Verb* verb = nullptr;  // set by parse_arguments
+  bool help = false;           // the help of the verb, or the overview if none was given
+  std::string name;            // the argument after the verb
+  std::string namespace_name, selector;
+  bool all_namespaces = false, watch = false;
+  OutputFormat output = OutputFormat::table;
+  std::vector<std::string> kubectl_flags;  // passed to kubectl: --context=..., ...
   std::string kubectl = "kubectl";
-  // Where the operator's status page is: "namespace/service:port", "none", or empty: look for it.
+  // The Service of the operator's status page: "namespace/service:port"; "none": do not read it;
+  // empty: search for it.
   std::string status;
   bool force = false, dry_run = false, no_wait = false;
-  bool remove = false;               // of uninstall-check
-  std::string image, store, secret;  // of release, where no gated run is left to copy from
+  bool remove = false;
+  std::string image, store, secret;
 };
 
-// `environment`: KUBECONFIG and its like are kubectl's own business; KUBECTL_CRONLATCH_STATUS is
-// read here (a name beside the options', which every `cronlatch run` of this shell would refuse).
+// Of `environment`, only KUBECTL_CRONLATCH_STATUS is read. The name does not begin with CRONLATCH_,
+// because `cronlatch run` reports variables of that prefix that are no options.
 Result<Arguments> parse_arguments(std::span<const std::string> words,
                                   std::span<const std::string> environment);
 

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::int64_t kMicro = 1'000'000;
 
-std::string wish(const CronJob& cronjob, std::string_view key) {
+std::string setting(const CronJob& cronjob, std::string_view key) {
   if (const auto flag = cronjob.flags.find(key); flag != cronjob.flags.end()) return flag->second;
   const auto at = cronjob.annotations.find(key);
   return at == cronjob.annotations.end() ? "" : at->second;
 }
 
-Millis duration_wish(const CronJob& cronjob, std::string_view key, Millis fallback) {
-  const std::string text = wish(cronjob, key);
+Millis duration_setting(const CronJob& cronjob, std::string_view key, Millis fallback) {
+  const std::string text = setting(cronjob, key);
   const Result<Millis> value = parse_duration(text);
   return !text.empty() && value ? *value : fallback;
 }
@@ -27,25 +27,25 @@ void add_recent_runs(const std::vector<const Pod*>& pods, LockUse& use) {
   int runs = 0;
   Millis slowest{};
   for (const Pod* pod : pods) {
-    if (pod->left.kind != Kind::ran) continue;
+    if (pod->result.kind != Kind::ran) continue;
     ++runs;
-    slowest = std::max(slowest, pod->left.held);
+    slowest = std::max(slowest, pod->result.held);
   }
   if (runs == 0) return;
   use.slow_run = slowest;
-  use.slow_run_is = runs == 1 ? "the last run took"
-                              : "the slowest of the last " + std::to_string(runs) + " runs took";
+  use.slow_run_label = runs == 1 ? "the last run took"
+                                 : "the slowest of the last " + std::to_string(runs) + " runs took";
 }
 
 void add_lock_stats(const StatusPage& page, WallTime now, LockUse& use) {
-  const LiveLock* const live = page.find(use.lock);
+  const LockStatus* const live = page.find(use.lock);
   if (live == nullptr) return;
   if (use.ttl.count() == 0) use.ttl = live->ttl;
   if (live->state == "held" && live->job == use.job && live->expires && live->ttl.count() > 0) {
-    // What the page knows is as old as its last look at the store.
-    const WallTime seen = page.read.value_or(now);
-    const Millis left((live->expires->us - seen.us) / 1'000);
-    if (left.count() > 0 && left < live->ttl) use.unrenewed = live->ttl - left;
+    // The expiry on the page is as old as the operator's last read of the store.
+    const WallTime read_at = page.read.value_or(now);
+    const Millis left((live->expires->us - read_at.us) / 1'000);
+    if (left.count() > 0 && left < live->ttl) use.since_renewal = live->ttl - left;
     use.ttl = live->ttl;
   }
   const JobCounters* const counters = page.counters(use.lock, use.job);
@@ -56,13 +56,13 @@ void add_lock_stats(const StatusPage& page, WallTime now, LockUse& use) {
   use.lost = counters->get("lost");
   if (const auto p95 = p95_hold(Counters{counters->values})) {
     use.slow_run = p95;
-    use.slow_run_is = "19 of 20 runs end within";
+    use.slow_run_label = "19 of 20 runs end within";
   }
 }
 
 }  // namespace
 
-bool concerns_us(const CronJob& cronjob) { return cronjob.wants_lock() || cronjob.written_out(); }
+bool uses_lock(const CronJob& cronjob) { return cronjob.requests_lock() || cronjob.has_own_gate(); }
 
 Result<Timetable> timetable(const CronJob& cronjob, const ZoneSource& zones) {
   const Result<CronSchedule> schedule = parse_cron(cronjob.schedule);
@@ -74,7 +74,7 @@ Result<Timetable> timetable(const CronJob& cronjob, const ZoneSource& zones) {
   if (zone) {
     table.zone = *zone;
   } else {
-    table.note = zone.error().message + ": shown as if it were UTC";
+    table.note = zone.error().message + ": times are displayed as UTC";
     table.zone_name.clear();
   }
   if (table.zone_name.empty()) table.zone_name = "UTC";
@@ -97,13 +97,13 @@ std::vector<const Pod*> pods_of(const Cluster& cluster, const CronJob& cronjob) 
   for (const Pod& pod : cluster.pods) {
     if (pod.namespace_name != cronjob.namespace_name) continue;
     const auto job = pod.flags.find("job");
-    bool ours = job != pod.flags.end() && job->second == cronjob.id();
+    bool matches = job != pod.flags.end() && job->second == cronjob.id();
     if (job == pod.flags.end())
-      ours = std::any_of(cluster.jobs.begin(), cluster.jobs.end(), [&](const Job& owner) {
-        return owner.name == pod.job && owner.cronjob == cronjob.name &&
-               owner.namespace_name == pod.namespace_name;
+      matches = std::any_of(cluster.jobs.begin(), cluster.jobs.end(), [&](const Job& job_of_pod) {
+        return job_of_pod.name == pod.job && job_of_pod.cronjob == cronjob.name &&
+               job_of_pod.namespace_name == pod.namespace_name;
       });
-    if (ours) pods.push_back(&pod);
+    if (matches) pods.push_back(&pod);
   }
   std::stable_sort(pods.begin(), pods.end(), [](const Pod* a, const Pod* b) {
     return a->created.value_or(WallTime{}) > b->created.value_or(WallTime{});
@@ -113,14 +113,14 @@ std::vector<const Pod*> pods_of(const Cluster& cluster, const CronJob& cronjob) 
 
 const Pod* newest(const std::vector<const Pod*>& pods, Kind kind) {
   for (const Pod* pod : pods)
-    if (pod->ended && pod->left.kind == kind) return pod;
+    if (pod->ended && pod->result.kind == kind) return pod;
   return nullptr;
 }
 
-std::string why_skipped(const Left& left) {
-  if (left.kind != Kind::skipped) return "";
-  if (left.reason == Reason::done) return "this scheduled time is done already";
-  return "held by " + (left.holder.empty() ? std::string("somebody") : left.holder);
+std::string skip_reason_of(const RunResult& result) {
+  if (result.kind != Kind::skipped) return "";
+  if (result.reason == Reason::done) return "this scheduled time was already done";
+  return "held by " + (result.holder.empty() ? std::string("another run") : result.holder);
 }
 
 const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
@@ -137,28 +137,28 @@ const Event* newest_event(const Cluster& cluster, const std::string& namespace_n
   return found;
 }
 
-const Event* event_about(const Cluster& cluster, const CronJob& cronjob,
-                         std::initializer_list<std::string_view> reasons) {
+const Event* newest_cronjob_event(const Cluster& cluster, const CronJob& cronjob,
+                                  std::initializer_list<std::string_view> reasons) {
   return newest_event(cluster, cronjob.namespace_name, "CronJob", cronjob.name, reasons);
 }
 
-std::vector<LockUse> uses(const Cluster& cluster) {
+std::vector<LockUse> lock_uses(const Cluster& cluster) {
   std::vector<LockUse> all;
   for (const CronJob& cronjob : cluster.cronjobs) {
-    if (!concerns_us(cronjob)) continue;
+    if (!uses_lock(cronjob)) continue;
     LockUse use;
     use.job = cronjob.id();
     use.lock = cronjob.lock();
     if (const auto named = cronjob.annotations.find("lock"); named != cronjob.annotations.end())
-      use.named = named->second;
+      use.requested_name = named->second;
     else if (use.lock == use.job)
-      use.named = "true";
+      use.requested_name = "true";
     if (const Result<Timetable> table = timetable(cronjob, cluster.zones))
       use.gap = shortest_gap(table->schedule, table->zone, cluster.now);
-    use.ttl = duration_wish(cronjob, "ttl", default_options().ttl);
-    use.min_hold = duration_wish(cronjob, "min-hold", Millis{0});
+    use.ttl = duration_setting(cronjob, "ttl", default_options().ttl);
+    use.min_hold = duration_setting(cronjob, "min-hold", Millis{0});
     add_recent_runs(pods_of(cluster, cronjob), use);
-    if (cluster.page) add_lock_stats(*cluster.page, cluster.now, use);
+    if (cluster.status_page) add_lock_stats(*cluster.status_page, cluster.now, use);
     all.push_back(std::move(use));
   }
   return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the plugin's answers are made from, read once: what kubectl printed, the
-// operator's status page where it can be had, the time, and how to find a time zone.
+// Cluster: the input of the pure functions of all verbs, read once: objects that kubectl printed,
+// the operator's status page if it is available, the time, and a source of time zones.
 #pragma once
 
 #include <functional>
@@ -25,50 +25,51 @@ struct Cluster {
   std::vector<Job> jobs;
   std::vector<Pod> pods;
   std::vector<Event> events;
-  std::optional<StatusPage> page;
-  std::string no_page;  // why there is none
+  std::optional<StatusPage> status_page;
+  std::string page_error;  // why status_page is empty
   WallTime now{};
   ZoneSource zones;
 };
 
-// ---- questions that several answers ask ----
+// ---- used by several verbs ----
 
-// A CronJob that is gated, or was meant to be.
-bool concerns_us(const CronJob& cronjob);
+// The CronJob requests a lock, or its own manifest has a gate.
+bool uses_lock(const CronJob& cronjob);
 
-// The CronJob's schedule in its zone. A zone that this machine does not know becomes UTC, and
-// `note` says so.
+// The CronJob's schedule in its zone. A zone that is not installed on this machine becomes UTC, and
+// `note` reports it.
 struct Timetable {
   CronSchedule schedule;
   Zone zone;
-  std::string zone_name;  // what times are written in: "Europe/Berlin", "UTC"
+  std::string zone_name;  // of displayed times: "Europe/Berlin", "UTC"
   std::string note;
 };
 Result<Timetable> timetable(const CronJob& cronjob, const ZoneSource& zones);
 
-// When it is due next: for @every counted from its last run. Nothing for a schedule that cannot be
-// read or never comes.
+// The next scheduled time; of @every, counted from the last run. Nothing if the schedule is invalid
+// or has no time within five years.
 std::optional<WallTime> next_due(const CronJob& cronjob, const ZoneSource& zones, WallTime now);
 
-// The pods of one CronJob, the newest first: by their gate's own word, or by their Job's owner.
+// The pods of one CronJob, the newest first: by the flag --job of their gate, or by their Job's
+// owner.
 std::vector<const Pod*> pods_of(const Cluster& cluster, const CronJob& cronjob);
 
 // Its newest finished run with this outcome.
 const Pod* newest(const std::vector<const Pod*>& pods, Kind kind);
-// "held by shop/nightly-29-abc", "done already"; "" for no skip.
-std::string why_skipped(const Left& left);
+// "held by shop/nightly-29-abc"; "" if the run was not skipped.
+std::string skip_reason_of(const RunResult& result);
 
 // The newest Event about an object with one of these reasons, or nothing.
 const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
                           std::string_view kind, const std::string& name,
                           std::initializer_list<std::string_view> reasons);
-const Event* event_about(const Cluster& cluster, const CronJob& cronjob,
-                         std::initializer_list<std::string_view> reasons);
+const Event* newest_cronjob_event(const Cluster& cluster, const CronJob& cronjob,
+                                  std::initializer_list<std::string_view> reasons);
 
-// The facts that advice is made from.
-std::vector<LockUse> uses(const Cluster& cluster);
+// The input of the advice.
+std::vector<LockUse> lock_uses(const Cluster& cluster);
 
-// "2026-11-21 02:00 Europe/Berlin" by the zone's own clock.
+// "2026-11-21 02:00 Europe/Berlin", in local time of the zone.
 std::string local_time(const Timetable& table, WallTime t);
 // "12s", "5m", "3h", "2d" between two times, never negative.
 std::string age(WallTime from, WallTime to);

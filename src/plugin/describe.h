@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kubectl cronlatch describe`: one gated CronJob in full: settings, next and recent runs,
-// counters, advice. Pure.
+// `kubectl cronlatch describe`: settings, next and recent runs, counters and advice of one CronJob.
+// Pure.
 #pragma once
 
 #include "plugin/cluster.h"
-#include "plugin/page.h"
+#include "plugin/output.h"
 
 namespace cronlatch::plugin {
 
 // REQUIRES: `cronjob` is one of the cluster's.
-Page describe_page(const Cluster& cluster, const CronJob& cronjob);
+Output describe_output(const Cluster& cluster, const CronJob& cronjob);
 
 }  // namespace cronlatch::plugin

@@ -1,39 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/help.h"
 
+#include "base/text.h"
+#include "plugin/flag.h"
+
 namespace cronlatch::plugin {
+namespace {
+
+std::string usage_of(const Verb& verb) {
+  std::string usage(verb.name);
+  if (!verb.argument.empty()) usage += ' ' + std::string(verb.argument);
+  return usage;
+}
+
+// Two columns; the text of a row may have several lines.
+std::string two_columns(const std::vector<std::pair<std::string, std::string_view>>& rows) {
+  std::size_t width = 0;
+  for (const auto& [left, right] : rows) width = std::max(width, left.size() + 4);
+  std::string text;
+  for (const auto& [left, right] : rows) {
+    text += "  " + left + std::string(width - left.size() - 2, ' ');
+    for (const char c : right)
+      text += c == '\n' ? '\n' + std::string(width, ' ') : std::string(1, c);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string flags_of(const Verb& verb) {
+  std::vector<std::pair<std::string, std::string_view>> rows;
+  for (const Flag& flag : flag_table()) {
+    if (!verb.accepts(flag.name)) continue;
+    std::string left = flag.short_name.empty() ? "" : std::string(flag.short_name) + ", ";
+    left += std::string(flag.name);
+    if (!flag.is_switch()) left += ' ' + std::string(flag.value);
+    rows.emplace_back(std::move(left), flag.help);
+  }
+  return two_columns(rows);
+}
+
+}  // namespace
 
 std::string help_text() {
-  return
-      R"(  kubectl cronlatch -A
+  std::string text =
+      "  kubectl cronlatch -A\n\n"
+      "Lists the gated CronJobs of all namespaces.\n\n"
+      "kubectl cronlatch COMMAND:\n";
+  std::vector<std::pair<std::string, std::string_view>> rows;
+  for (const Verb& verb : verb_table()) rows.emplace_back(usage_of(verb), verb.help);
+  return text + two_columns(rows) +
+         "\nThe flags of one command: kubectl cronlatch COMMAND --help\n"
+         "The flags of `kubectl options` are passed to kubectl.\n"
+         "Documentation: docs/kubectl.md\n";
+}
 
-lists the gated CronJobs: lock, state, holder, since, when the lease ends, last
-success, last skip and why, next run, advice.
+std::string help_text(const Verb& verb) {
+  std::string text =
+      "usage: kubectl cronlatch " + usage_of(verb) + " [flags]\n\n" + std::string(verb.help) + '\n';
+  if (!verb.details.empty()) text += '\n' + std::string(verb.details);
+  return text + '\n' + flags_of(verb) + "\nThe flags of `kubectl options` are passed to kubectl.\n";
+}
 
-  kubectl cronlatch [ls] [-n NAMESPACE | -A]   all of them
-  kubectl cronlatch describe CRONJOB           one: settings, runs, counters, advice
-  kubectl cronlatch why CRONJOB                why the last run did not start, or not do its work
-  kubectl cronlatch release CRONJOB|LOCK       revoke the lease; its holder stops
-      --force      do it; without it only says what would be done
-      --dry-run    print the Job that would do it, and ask the API server whether it may be made
-      --no-wait    do not wait until the lock is free
-      --image, --store, --secret   where no gated run is left to copy them from
-
-  kubectl cronlatch uninstall-check            CronJobs that still ask for a lock, what happens to
-                                               their Jobs without the operator, what an uninstall
-                                               left; exit code 1 while a CronJob asks for a lock
-      --remove     delete the policies that an uninstall left, when no CronJob asks for a lock
-
-  -n, --namespace   as kubectl; also --context, --kubeconfig, --cluster, --user, --as, ...
-  -o table|wide|json
-  --status NAMESPACE/SERVICE[:PORT]|none   the operator's status page; otherwise the variable
-                    KUBECTL_CRONLATCH_STATUS says it, or it is looked for
-  --kubectl PROGRAM the kubectl to run
-
-The release Job runs in the lock's namespace with that namespace's store Secret:
-it needs the right to create Jobs there, and nothing else.
-More: docs/kubectl.md
-)";
+Result<Output> help(const Arguments& arguments, const Context&) {
+  const Verb* const verb = arguments.name.empty() ? nullptr : find_verb(arguments.name);
+  if (verb == nullptr && !arguments.name.empty())
+    return Error{Code::usage, "unknown command " + cronlatch::quoted(arguments.name),
+                 "commands: " + verb_names()};
+  Output output;
+  output.sections.push_back({.lines = {verb == nullptr ? help_text() : help_text(*verb)}});
+  return output;
 }
 
 }  // namespace cronlatch::plugin

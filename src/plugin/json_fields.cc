@@ -11,18 +11,18 @@ using kube::Json;
 using kube::string_at;
 
 namespace {
-constexpr std::size_t kLongestShown = 300;
+constexpr std::size_t kMaxPrintable = 300;
 }
 
-std::string shown(const Json& object, Path path) {
-  return printable(string_at(object, path), kLongestShown);
+std::string printable_at(const Json& object, Path path) {
+  return printable(string_at(object, path), kMaxPrintable);
 }
 
 std::optional<WallTime> time_at(const Json& object, Path path) {
   return parse_rfc3339(string_at(object, path));
 }
 
-std::string owner(const Json& object, std::string_view kind) {
+std::string owner_name(const Json& object, std::string_view kind) {
   const Json* const controller = kube::controller_of(object, kind);
   return controller == nullptr ? "" : string_at(*controller, {"name"});
 }

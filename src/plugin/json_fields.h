@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of what kubectl prints that are more than JSON: times, owners, and texts that go to a
-// terminal. What is not there, or is of another type, is empty: tenants write what they like. Pure.
+// Fields of Kubernetes objects as times, owners, and text for a terminal. A field that is missing
+// or of another type is empty. Pure.
 #pragma once
 
 #include <initializer_list>
@@ -17,10 +17,10 @@ using Path = std::initializer_list<std::string_view>;
 
 std::optional<WallTime> time_at(const kube::Json& object, Path path);
 
-// A text of somebody's that goes to a terminal: printable, and cut where it is long.
-std::string shown(const kube::Json& object, Path path);
+// For a terminal: printable, with at most 300 bytes.
+std::string printable_at(const kube::Json& object, Path path);
 
-// The name of the object of this kind that controls it, by its ownerReferences.
-std::string owner(const kube::Json& object, std::string_view kind);
+// The name of its controller, if that is of this kind; from ownerReferences.
+std::string owner_name(const kube::Json& object, std::string_view kind);
 
 }  // namespace cronlatch::plugin

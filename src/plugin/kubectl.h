@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubectl: asks the cluster by running kubectl, so that every kind of login and every kubeconfig
-// works. Calls of one batch run at the same time. Standard input is for what a call is given;
-// kubectl's own words (logins, warnings, errors) go to the terminal unless the caller wants them.
+// Kubectl: accesses the cluster by running kubectl, so that every login method and every kubeconfig
+// works. The calls of one batch run at the same time. kubectl's standard error (logins, warnings,
+// errors) is the terminal, unless the call captures it.
 #pragma once
 
 #include <string>
@@ -13,41 +13,45 @@
 namespace cronlatch::plugin {
 
 struct KubectlCall {
-  std::vector<std::string> words;  // behind `kubectl` and the flags that name the cluster
-  enum class Complaints { shown, kept } complaints = Complaints::shown;
-  std::string input{};  // for standard input; empty: it is the terminal's, for logins that ask
+  std::vector<std::string> args;  // after `kubectl` and its global flags
+  enum class ErrorOutput { inherited, captured } error_output = ErrorOutput::inherited;
+  std::string input{};  // for standard input; empty: the terminal's, for a login that prompts
 };
 
-struct KubectlAnswer {
+struct KubectlResult {
   int exit_code = 0;
   std::string out;
-  std::string complaints;  // standard error, where it was kept
+  std::string error_output;  // standard error, if it was captured
   bool ok() const { return exit_code == 0; }
 };
 
 class Kubectl {
  public:
   virtual ~Kubectl() = default;
-  // One answer for each call, in order. An error when kubectl cannot be run, prints more than is
-  // sane, or has not ended in time; what still runs then is killed.
-  virtual Result<std::vector<KubectlAnswer>> ask(const std::vector<KubectlCall>& calls) = 0;
+  // One result for each call, in order. An error if kubectl cannot be run, prints too much, or does
+  // not end in time; calls that still run then are killed.
+  virtual Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& calls) = 0;
 };
 
-// A call whose complaints are for us, and one call on its own.
-KubectlCall quietly(std::vector<std::string> words, std::string input = {});
-Result<KubectlAnswer> ask_one(Kubectl& kubectl, KubectlCall call);
+// kubectl's error message, printable: its first line, without log lines of -v before it.
+std::string error_line(const KubectlResult& result);
+
+// A call whose standard error is captured.
+KubectlCall captured(std::vector<std::string> args, std::string input = {});
+// A batch of one call.
+Result<KubectlResult> run_one(Kubectl& kubectl, KubectlCall call);
 
 struct KubectlSpec {
-  std::string program = "kubectl";  // looked up in PATH
-  std::vector<std::string> flags;   // --context ..., in front of every call
-  Millis deadline{120'000};         // of one batch: a login may take somebody's minute
-  std::size_t most = 256U << 20;    // bytes of one answer
+  std::string program = "kubectl";      // searched in PATH
+  std::vector<std::string> flags;       // --context=..., before the arguments of every call
+  Millis deadline{120'000};             // of one batch; a user may need a minute to log in
+  std::size_t max_output = 256U << 20;  // bytes of one result
 };
 
 class RealKubectl final : public Kubectl {
  public:
   RealKubectl(KubectlSpec spec, const Clock& clock) : spec_(std::move(spec)), clock_(clock) {}
-  Result<std::vector<KubectlAnswer>> ask(const std::vector<KubectlCall>& calls) override;
+  Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& calls) override;
 
  private:
   KubectlSpec spec_;

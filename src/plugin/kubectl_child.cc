@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// posix_spawn, and what a child of ours must not inherit.
+// Starts kubectl with posix_spawn.
 #include "plugin/kubectl_child.h"
 
 #include <fcntl.h>
@@ -17,24 +17,24 @@
 namespace cronlatch::plugin {
 namespace {
 
-constexpr int kKilled = 128;
+constexpr int kSignalBase = 128;
 
 struct Pipe {
-  End read, write;
+  PipeEnd read, write;
   static Pipe make() {
     std::array<int, 2> ends{-1, -1};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
-    return {End(ends[0]), End(ends[1])};
+    return {PipeEnd(ends[0]), PipeEnd(ends[1])};
   }
 };
 
-// What the child is born with. The pipes' other ends close themselves at exec.
-class Actions {
+// The child's standard streams. The other ends of the pipes are closed at exec.
+class SpawnActions {
  public:
-  Actions() { posix_spawn_file_actions_init(&actions_); }
-  ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
-  Actions(const Actions&) = delete;
-  Actions& operator=(const Actions&) = delete;
+  SpawnActions() { posix_spawn_file_actions_init(&actions_); }
+  ~SpawnActions() { posix_spawn_file_actions_destroy(&actions_); }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
   void connect(int fd, int as) { posix_spawn_file_actions_adddup2(&actions_, fd, as); }
   const posix_spawn_file_actions_t* get() const { return &actions_; }
 
@@ -42,10 +42,10 @@ class Actions {
   posix_spawn_file_actions_t actions_;
 };
 
-// We ignore SIGPIPE; what we start must not inherit that.
-class Attributes {
+// The program ignores SIGPIPE; the child must not inherit that.
+class SpawnAttributes {
  public:
-  Attributes() {
+  SpawnAttributes() {
     posix_spawnattr_init(&attributes_);
     sigset_t set;
     sigemptyset(&set);
@@ -53,9 +53,9 @@ class Attributes {
     posix_spawnattr_setsigdefault(&attributes_, &set);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
   }
-  ~Attributes() { posix_spawnattr_destroy(&attributes_); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
   const posix_spawnattr_t* get() const { return &attributes_; }
 
  private:
@@ -65,62 +65,62 @@ class Attributes {
 Error cannot_run(const std::string& program, int number) {
   return {number == ENOENT ? Code::exec_missing : Code::exec_denied,
           "cannot run " + cronlatch::quoted(program) + ": " + std::strerror(number),
-          "the plugin asks the cluster through kubectl; install it, or name it with --kubectl"};
+          "the plugin runs kubectl; install it, or set its path with --kubectl"};
 }
 
 }  // namespace
 
-void End::shut() {
+void PipeEnd::close_pipe() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
-Running::~Running() {
+KubectlChild::~KubectlChild() {
   if (pid <= 0) return;
   kill(pid, SIGKILL);
   reap();
 }
 
-void Running::reap() {
+void KubectlChild::reap() {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   pid = 0;
-  answer.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : kKilled + WTERMSIG(status);
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);
 }
 
-Result<Running> start_kubectl(const KubectlSpec& spec, const KubectlCall& call) {
-  std::vector<std::string> words = {spec.program};
-  words.insert(words.end(), spec.flags.begin(), spec.flags.end());
-  words.insert(words.end(), call.words.begin(), call.words.end());
+Result<KubectlChild> start_kubectl(const KubectlSpec& spec, const KubectlCall& call) {
+  std::vector<std::string> args = {spec.program};
+  args.insert(args.end(), spec.flags.begin(), spec.flags.end());
+  args.insert(args.end(), call.args.begin(), call.args.end());
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& word : args) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  Running running;
-  Pipe in, out = Pipe::make(), complaints;
-  Actions actions;
+  KubectlChild child;
+  Pipe in, out = Pipe::make(), error_output;
+  SpawnActions actions;
   actions.connect(out.write.get(), STDOUT_FILENO);
   if (!call.input.empty()) {
     in = Pipe::make();
     actions.connect(in.read.get(), STDIN_FILENO);
   }
-  if (call.complaints == KubectlCall::Complaints::kept) {
-    complaints = Pipe::make();
-    actions.connect(complaints.write.get(), STDERR_FILENO);
+  if (call.error_output == KubectlCall::ErrorOutput::captured) {
+    error_output = Pipe::make();
+    actions.connect(error_output.write.get(), STDERR_FILENO);
   }
-  const Attributes attributes;
-  const int failed = posix_spawnp(&running.pid, spec.program.c_str(), actions.get(),
-                                  attributes.get(), argv.data(), environ);
+  const SpawnAttributes attributes;
+  const int failed = posix_spawnp(&child.pid, spec.program.c_str(), actions.get(), attributes.get(),
+                                  argv.data(), environ);
   if (failed != 0) {
-    running.pid = 0;
+    child.pid = 0;
     return cannot_run(spec.program, failed);
   }
-  running.in = std::move(in.write);
-  running.out = std::move(out.read);
-  running.complaints = std::move(complaints.read);
-  running.left_to_write = call.input;
-  if (running.in.open()) fcntl(running.in.get(), F_SETFL, O_NONBLOCK);
-  return running;
+  child.in = std::move(in.write);
+  child.out = std::move(out.read);
+  child.error_output = std::move(error_output.read);
+  child.unwritten_input = call.input;
+  if (child.in.open()) fcntl(child.in.get(), F_SETFL, O_NONBLOCK);
+  return child;
 }
 
 }  // namespace cronlatch::plugin

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kubectl that runs: its process and our ends of its pipes. For kubectl.cc, which moves the
-// bytes of all of them at once. Whatever way it is left, nothing runs on and nothing stays
-// unreaped.
+// A running kubectl: its process and the plugin's ends of its pipes. The destructor kills and reaps
+// the process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,46 +13,45 @@
 namespace cronlatch::plugin {
 
 // One end of a pipe, closed once.
-class End {
+class PipeEnd {
  public:
-  explicit End(int fd = -1) : fd_(fd) {}
-  End(End&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  End& operator=(End&& other) noexcept {
+  explicit PipeEnd(int fd = -1) : fd_(fd) {}
+  PipeEnd(PipeEnd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  PipeEnd& operator=(PipeEnd&& other) noexcept {
     std::swap(fd_, other.fd_);
     return *this;
   }
-  ~End() { shut(); }
+  ~PipeEnd() { close_pipe(); }
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
-  void shut();
+  void close_pipe();
 
  private:
   int fd_;
 };
 
-class Running {
+class KubectlChild {
  public:
-  Running() = default;
-  Running(Running&& other) noexcept
+  KubectlChild() = default;
+  KubectlChild(KubectlChild&& other) noexcept
       : pid(std::exchange(other.pid, 0)),
         in(std::move(other.in)),
         out(std::move(other.out)),
-        complaints(std::move(other.complaints)),
-        left_to_write(other.left_to_write),
-        answer(std::move(other.answer)) {}
-  Running& operator=(Running&&) = delete;
-  ~Running();   // kills and reaps what still runs
-  void reap();  // waits for its end, and notes the exit code
-  bool talks() const { return out.open() || complaints.open(); }
+        error_output(std::move(other.error_output)),
+        unwritten_input(other.unwritten_input),
+        result(std::move(other.result)) {}
+  KubectlChild& operator=(KubectlChild&&) = delete;
+  ~KubectlChild();  // kills and reaps the process if it still runs
+  void reap();      // waits for its end and stores the exit code
+  bool has_open_output() const { return out.open() || error_output.open(); }
 
   pid_t pid = 0;
-  End in, out, complaints;
-  std::string_view left_to_write;
-  KubectlAnswer answer;
+  PipeEnd in, out, error_output;
+  std::string_view unwritten_input;
+  KubectlResult result;
 };
 
-// Starts it in our place: our environment, our standard error unless the caller wants its words.
-// The call must outlive it: its input is written from there.
-Result<Running> start_kubectl(const KubectlSpec& spec, const KubectlCall& call);
+// The environment is inherited. The call must outlive the child, which reads the call's input.
+Result<KubectlChild> start_kubectl(const KubectlSpec& spec, const KubectlCall& call);
 
 }  // namespace cronlatch::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an owner wrote, and what the controllers made of it. Pods are in pods.cc.
+// CronJobs, Jobs and Events; pods are in pods.cc.
 #include "plugin/objects.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ using kube::find;
 using kube::Json;
 using kube::string_at;
 
-void add_annotations(Texts& annotations, const Json& object, Path path) {
+void add_annotations(KeyValues& annotations, const Json& object, Path path) {
   const Json* const found = find(object, path);
   if (found == nullptr || !found->is_object()) return;
   for (const auto& [key, value] : found->items())
@@ -23,13 +23,13 @@ void add_annotations(Texts& annotations, const Json& object, Path path) {
       annotations.try_emplace(key.substr(kPrefix.size()), value.get_ref<const std::string&>());
 }
 
-bool says_yes(const Texts& annotations) {
+bool requests_lock_in(const KeyValues& annotations) {
   const auto lock = annotations.find("lock");
   return lock != annotations.end() && !lock->second.empty() && lock->second != "false";
 }
 
-Texts flags_of(const Json& container) {
-  Texts flags = {{"run", "true"}};
+KeyValues flags_of(const Json& container) {
+  KeyValues flags = {{"run", "true"}};
   const auto argv = kube::argv_of(container);
   const auto gate = find_gate(argv);
   if (!gate) return {};
@@ -42,7 +42,7 @@ Texts flags_of(const Json& container) {
   return flags;
 }
 
-// Its command and args without the gate, wherever in the two another webhook has put it.
+// Its command and args without the gate, which another webhook may have moved to args.
 void add_gated(Job& job, const Json& container) {
   job.gated = true;
   job.container = string_at(container, {"name"});
@@ -52,7 +52,7 @@ void add_gated(Job& job, const Json& container) {
   for (std::size_t i = 0; gate && i < argv.size(); ++i)
     if (i < gate->begin || i >= gate->end)
       (i < commands ? job.command : job.args).push_back(argv[i]);
-  const Texts flags = flags_of(container);
+  const KeyValues flags = flags_of(container);
   if (const auto by_arch = flags.find("command-by-arch"); by_arch != flags.end())
     job.command_by_arch = by_arch->second;
 }
@@ -67,20 +67,20 @@ const Json* gated_container(const Json& pod_spec) {
   return nullptr;
 }
 
-Texts gate_flags(const Json& pod_spec) {
+KeyValues gate_flags(const Json& pod_spec) {
   const Json* const container = gated_container(pod_spec);
-  return container == nullptr ? Texts() : flags_of(*container);
+  return container == nullptr ? KeyValues() : flags_of(*container);
 }
 
-bool CronJob::wants_lock() const { return says_yes(annotations); }
+bool CronJob::requests_lock() const { return requests_lock_in(annotations); }
 
 std::string CronJob::lock() const {
   if (const auto flag = flags.find("lock"); flag != flags.end()) return flag->second;
-  const auto wish = annotations.find("lock");
-  if (!wants_lock()) return "";
+  const auto setting = annotations.find("lock");
+  if (!requests_lock()) return "";
   const auto scope = annotations.find("lock-scope");
   const bool cluster = scope != annotations.end() && scope->second == "cluster";
-  const std::string own = wish->second == "true" ? name : wish->second;
+  const std::string own = setting->second == "true" ? name : setting->second;
   return (cluster ? std::string("_cluster") : namespace_name) + '/' + own;
 }
 
@@ -99,11 +99,13 @@ CronJob read_cronjob(const Json& object) {
   cronjob.created = time_at(object, {"metadata", "creationTimestamp"});
   cronjob.last_scheduled = time_at(object, {"status", "lastScheduleTime"});
   cronjob.active = kube::items_at(object, {"status", "active"}).size();
-  add_annotations(cronjob.mirrored, object, {"spec", "jobTemplate", "metadata", "annotations"});
-  add_annotations(cronjob.mirrored, object,
+  add_annotations(cronjob.job_annotations, object,
+                  {"spec", "jobTemplate", "metadata", "annotations"});
+  add_annotations(cronjob.job_annotations, object,
                   {"spec", "jobTemplate", "spec", "template", "metadata", "annotations"});
   add_annotations(cronjob.annotations, object, {"metadata", "annotations"});
-  for (const auto& [key, value] : cronjob.mirrored) cronjob.annotations.try_emplace(key, value);
+  for (const auto& [key, value] : cronjob.job_annotations)
+    cronjob.annotations.try_emplace(key, value);
   if (const Json* const pods = find(object, {"spec", "jobTemplate", "spec", "template", "spec"})) {
     cronjob.flags = gate_flags(*pods);
     for (const Json& container : kube::items_at(*pods, {"containers"}))
@@ -118,18 +120,18 @@ Job read_job(const Json& object) {
   job.namespace_name = string_at(object, {"metadata", "namespace"});
   job.name = string_at(object, {"metadata", "name"});
   job.uid = string_at(object, {"metadata", "uid"});
-  job.cronjob = owner(object, "CronJob");
+  job.cronjob = owner_name(object, "CronJob");
   job.scheduled = time_at(object, {"metadata", "annotations", kScheduledAnnotation});
   job.created = time_at(object, {"metadata", "creationTimestamp"});
   job.started = time_at(object, {"status", "startTime"});
   job.completed = time_at(object, {"status", "completionTime"});
   job.suspended = kube::is_true(object, {"spec", "suspend"});
-  Texts annotations;
+  KeyValues annotations;
   add_annotations(annotations, object, {"metadata", "annotations"});
   add_annotations(annotations, object, {"spec", "template", "metadata", "annotations"});
-  job.wants_lock = says_yes(annotations);
+  job.requests_lock = requests_lock_in(annotations);
   job.command_from =
-      shown(object, {"spec", "template", "metadata", "annotations", kCommandFromAnnotation});
+      printable_at(object, {"spec", "template", "metadata", "annotations", kCommandFromAnnotation});
   if (const Json* const pods = find(object, {"spec", "template", "spec"}))
     if (const Json* const container = gated_container(*pods)) add_gated(job, *container);
   for (const Json& condition : kube::items_at(object, {"status", "conditions"})) {
@@ -138,8 +140,8 @@ Job read_job(const Json& object) {
     job.complete = job.complete || type == "Complete";
     if (type != "Failed") continue;
     job.failed = true;
-    job.failure = shown(condition, {"reason"});
-    job.message = shown(condition, {"message"});
+    job.failure = printable_at(condition, {"reason"});
+    job.message = printable_at(condition, {"message"});
   }
   return job;
 }
@@ -149,7 +151,7 @@ Event read_event(const Json& object) {
   event.namespace_name = string_at(object, {"metadata", "namespace"});
   event.kind = string_at(object, {"involvedObject", "kind"});
   event.name = string_at(object, {"involvedObject", "name"});
-  event.reason = shown(object, {"reason"});
+  event.reason = printable_at(object, {"reason"});
   event.message = printable(string_at(object, {"message"}), 1'100);
   event.warning = string_at(object, {"type"}) == "Warning";
   for (const Path path :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plugin needs of CronJobs, Jobs, pods and Events: JSON as `kubectl get -o json` prints it
-// in, plain structs out. Pure. Tenants wrote much of it: texts are shown only when made printable,
-// numbers and words are believed only where a list of them is closed.
+// CronJobs, Jobs, pods and Events: reads the JSON of `kubectl get -o json` into structs. Pure.
+// Tenants write many of the fields: text is made printable before it is displayed, and outcomes and
+// reasons are accepted only from the closed lists of core/outcome.h.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace cronlatch::plugin {
 
-using Texts = std::map<std::string, std::string, std::less<>>;
+using KeyValues = std::map<std::string, std::string, std::less<>>;
 
-// The options that a gated container's command was given (`--lock=a/b` is lock -> a/b); empty for a
-// command that is not gated.
-Texts gate_flags(const kube::Json& pod_spec);
-// The container that is gated (labels/gate_argv.h), or nothing.
+// The options in the command of the gated container (`--lock=a/b` is lock -> a/b); empty if no
+// container is gated.
+KeyValues gate_flags(const kube::Json& pod_spec);
+// The gated container (labels/gate_argv.h), or nullptr.
 const kube::Json* gated_container(const kube::Json& pod_spec);
 
 struct CronJob {
@@ -33,15 +33,15 @@ struct CronJob {
   std::optional<Seconds> starting_deadline;
   std::optional<WallTime> created, last_scheduled;
   std::size_t active = 0;
-  Texts annotations;  // annotations cronlatch.dev/ without prefix, of its three places
-  Texts mirrored;     // those that reach its Jobs: of the Job template and its pods
-  Texts flags;        // of a gate that the chart wrote out; usually empty
-  std::set<std::string, std::less<>> with_args;  // its containers that have some
+  KeyValues annotations;      // annotations without the prefix cronlatch.dev/, of all three places
+  KeyValues job_annotations;  // those that its Jobs get: of the Job template and the pod template
+  KeyValues flags;            // of a gate in its own manifest; usually empty
+  std::set<std::string, std::less<>> with_args;  // its containers that have args
 
   std::string id() const { return namespace_name + '/' + name; }
-  bool wants_lock() const;  // annotated, and not with "false"
-  bool written_out() const { return !flags.empty(); }
-  // What its annotations, or its written-out gate, say the lock is called in the store.
+  bool requests_lock() const;  // has the annotation, and not with "false"
+  bool has_own_gate() const { return !flags.empty(); }
+  // The name of its lock in the store, from its annotations or its own gate.
   std::string lock() const;
 };
 CronJob read_cronjob(const kube::Json& object);
@@ -49,19 +49,19 @@ CronJob read_cronjob(const kube::Json& object);
 struct Job {
   std::string namespace_name, name, uid, cronjob;  // cronjob: its owner, or empty
   std::optional<WallTime> scheduled, created, started, completed;
-  bool wants_lock = false, gated = false, suspended = false;
+  bool requests_lock = false, gated = false, suspended = false;
   bool complete = false, failed = false;
   std::string failure, message;  // of the condition Failed: "BackoffLimitExceeded", ...
-  // Who told what the gated container's image runs; empty: nobody had to.
+  // The source of the command of the gated container's image; empty: the container has a command.
   std::string command_from;
-  std::string container;  // the gated one, and without the wrapper:
+  std::string container;  // the gated one; its command and args without the wrapper:
   std::vector<std::string> command, args;
   std::string command_by_arch;  // instead of `command`, JSON
 };
 Job read_job(const kube::Json& object);
 
-// The one line that the wrapper left; `kind` is nothing when it left none.
-struct Left {
+// The outcome in the wrapper's termination message; `kind` is empty without one.
+struct RunResult {
   std::optional<Kind> kind;
   Reason reason = Reason::none;
   std::string lock, holder, fence;
@@ -70,17 +70,17 @@ struct Left {
   bool not_marked = false;
   Millis waited{}, held{};
 };
-Left read_left(std::string_view termination_message);
+RunResult read_run_result(std::string_view termination_message);
 
 struct Pod {
   std::string namespace_name, name, job, node;
   std::string phase, reason, message;  // status.reason: Evicted, NodeLost, ...
-  std::string container;               // the gated one; empty: none is
-  Texts flags;                         // gate_flags
+  std::string container;               // the gated one; empty: none
+  KeyValues flags;                     // gate_flags
   std::optional<WallTime> created;
   bool deleting = false;
-  std::string unscheduled;               // why no node takes it
-  std::string waiting, waiting_message;  // of the container that holds everything up
+  std::string unscheduled;               // why it is not scheduled
+  std::string waiting, waiting_message;  // of the first container that waits
   std::string waiting_container;
   std::string init_failed;  // "cronlatch-install: exit code 1 (Error)"
   bool running = false;     // the gated container runs
@@ -88,18 +88,18 @@ struct Pod {
   int exit_code = 0;
   std::string end_reason;  // Completed, Error, OOMKilled, ContainerCannotRun
   std::optional<WallTime> running_since, finished;
-  Left left;
+  RunResult result;
 };
 Pod read_pod(const kube::Json& object);
 
 struct Event {
-  std::string namespace_name, kind, name, reason, message;  // what it is about, and what it says
+  std::string namespace_name, kind, name, reason, message;  // the object, and the content
   bool warning = false;
   std::optional<WallTime> at;
 };
 Event read_event(const kube::Json& object);
 
-// The items of a List, or nothing of anything else.
+// The items of a List; empty for any other value.
 const std::vector<kube::Json>& items_of(const kube::Json& list);
 
 }  // namespace cronlatch::plugin

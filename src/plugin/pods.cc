@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod, from the outside in: what keeps it from starting, how its gated container is or was, and
-// the one line that the wrapper left there.
+// A pod: what prevents its start, the state of its gated container, and the outcome that the
+// wrapper wrote.
 #include <algorithm>
 
 #include "plugin/json_fields.h"
@@ -19,25 +19,25 @@ const Json* status_of(const Json& pod, std::string_view list, const std::string&
   return nullptr;
 }
 
-// What a container that has not started says about it. Being next in line is no trouble.
-void note_waiting(const Json& status, Pod& pod) {
-  const std::string reason = shown(status, {"state", "waiting", "reason"});
+// PodInitializing and ContainerCreating are normal states before the start.
+void read_waiting(const Json& status, Pod& pod) {
+  const std::string reason = printable_at(status, {"state", "waiting", "reason"});
   if (reason.empty() || reason == "PodInitializing" || reason == "ContainerCreating") return;
   if (!pod.waiting.empty()) return;
   pod.waiting = reason;
-  pod.waiting_message = shown(status, {"state", "waiting", "message"});
-  pod.waiting_container = shown(status, {"name"});
+  pod.waiting_message = printable_at(status, {"state", "waiting", "message"});
+  pod.waiting_container = printable_at(status, {"name"});
 }
 
-void note_init(const Json& status, Pod& pod) {
-  note_waiting(status, pod);
+void read_init_status(const Json& status, Pod& pod) {
+  read_waiting(status, pod);
   for (const std::string_view state : {"state", "lastState"}) {
     const Json* const end = find(status, {state, "terminated"});
     if (end == nullptr || kube::number_at(*end, {"exitCode"}) == 0 || !pod.init_failed.empty())
       continue;
-    pod.init_failed = shown(status, {"name"}) + ": exit code " +
+    pod.init_failed = printable_at(status, {"name"}) + ": exit code " +
                       std::to_string(kube::number_at(*end, {"exitCode"}).value_or(0)) + " (" +
-                      shown(*end, {"reason"}) + ")";
+                      printable_at(*end, {"reason"}) + ")";
   }
 }
 
@@ -45,14 +45,14 @@ void read_end(const Json& terminated, Pod& pod) {
   pod.ended = true;
   pod.exit_code = static_cast<int>(
       std::clamp<std::int64_t>(kube::number_at(terminated, {"exitCode"}).value_or(0), 0, 255));
-  pod.end_reason = shown(terminated, {"reason"});
+  pod.end_reason = printable_at(terminated, {"reason"});
   pod.finished = time_at(terminated, {"finishedAt"});
   pod.running_since = time_at(terminated, {"startedAt"});
-  pod.left = read_left(string_at(terminated, {"message"}));
+  pod.result = read_run_result(string_at(terminated, {"message"}));
 }
 
 void read_gated_status(const Json& status, Pod& pod) {
-  note_waiting(status, pod);
+  read_waiting(status, pod);
   if (find(status, {"state", "running"}) != nullptr) {
     pod.running = true;
     pod.running_since = time_at(status, {"state", "running", "startedAt"});
@@ -66,39 +66,40 @@ void read_gated_status(const Json& status, Pod& pod) {
 
 }  // namespace
 
-Left read_left(std::string_view text) {
-  constexpr std::size_t kLongest = 4'096;  // what the kubelet keeps
-  Left left;
-  const auto message = kube::parse_json(text, {.bytes = kLongest, .depth = 4});
-  if (!message || kube::number_at(*message, {"v"}) != 1) return left;
+RunResult read_run_result(std::string_view text) {
+  constexpr std::size_t kMaxBytes = 4'096;  // the kubelet truncates a termination message to this
+  RunResult result;
+  const auto message = kube::parse_json(text, {.bytes = kMaxBytes, .depth = 4});
+  if (!message || kube::number_at(*message, {"v"}) != 1) return result;
   const std::string kind = string_at(*message, {"outcome"});
   for (const KindRow& row : kind_table())
-    if (row.name == kind) left.kind = row.kind;
+    if (row.name == kind) result.kind = row.kind;
   const std::string reason = string_at(*message, {"reason"});
   for (const ReasonRow& row : reason_table())
-    if (row.name == reason) left.reason = row.reason;
-  left.lock = shown(*message, {"lock"});
-  left.holder = shown(*message, {"holder"});
-  left.fence = shown(*message, {"fence"});
-  left.since = shown(*message, {"since"});
-  left.until = shown(*message, {"until"});
-  left.stole = kube::is_true(*message, {"stolen"});
-  left.not_marked = kube::is_true(*message, {"not_marked"});
-  left.waited =
+    if (row.name == reason) result.reason = row.reason;
+  result.lock = printable_at(*message, {"lock"});
+  result.holder = printable_at(*message, {"holder"});
+  result.fence = printable_at(*message, {"fence"});
+  result.since = printable_at(*message, {"since"});
+  result.until = printable_at(*message, {"until"});
+  result.stole = kube::is_true(*message, {"stolen"});
+  result.not_marked = kube::is_true(*message, {"not_marked"});
+  result.waited =
       Millis(std::max<std::int64_t>(kube::number_at(*message, {"waited_ms"}).value_or(0), 0));
-  left.held = Millis(std::max<std::int64_t>(kube::number_at(*message, {"held_ms"}).value_or(0), 0));
-  return left;
+  result.held =
+      Millis(std::max<std::int64_t>(kube::number_at(*message, {"held_ms"}).value_or(0), 0));
+  return result;
 }
 
 Pod read_pod(const Json& object) {
   Pod pod;
   pod.namespace_name = string_at(object, {"metadata", "namespace"});
   pod.name = string_at(object, {"metadata", "name"});
-  pod.job = owner(object, "Job");
+  pod.job = owner_name(object, "Job");
   pod.node = string_at(object, {"spec", "nodeName"});
-  pod.phase = shown(object, {"status", "phase"});
-  pod.reason = shown(object, {"status", "reason"});
-  pod.message = shown(object, {"status", "message"});
+  pod.phase = printable_at(object, {"status", "phase"});
+  pod.reason = printable_at(object, {"status", "reason"});
+  pod.message = printable_at(object, {"status", "message"});
   pod.created = time_at(object, {"metadata", "creationTimestamp"});
   pod.deleting = !string_at(object, {"metadata", "deletionTimestamp"}).empty();
   if (const Json* const spec = find(object, {"spec"})) {
@@ -109,9 +110,9 @@ Pod read_pod(const Json& object) {
   for (const Json& condition : kube::items_at(object, {"status", "conditions"}))
     if (string_at(condition, {"type"}) == "PodScheduled" &&
         string_at(condition, {"status"}) == "False")
-      pod.unscheduled = shown(condition, {"message"});
+      pod.unscheduled = printable_at(condition, {"message"});
   for (const Json& status : kube::items_at(object, {"status", "initContainerStatuses"}))
-    note_init(status, pod);
+    read_init_status(status, pod);
   if (const Json* const status = status_of(object, "containerStatuses", pod.container))
     read_gated_status(*status, pod);
   return pod;

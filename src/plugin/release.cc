@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "labels/names.h"
-#include "plugin/gather.h"
+#include "plugin/read_cluster.h"
 #include "plugin/release_plan.h"
 #include "plugin/release_wait.h"
 
@@ -13,17 +13,17 @@ namespace {
 using kube::Json;
 using kube::string_at;
 
-// A name without a slash needs kubectl's namespace, which only kubectl knows.
-Result<std::string> current_namespace(const Arguments& arguments, const Surroundings& around) {
+// A name without a slash is in kubectl's namespace.
+Result<std::string> current_namespace(const Arguments& arguments, const Context& context) {
   if (!arguments.namespace_name.empty()) return arguments.namespace_name;
-  const auto answer = ask_one(
-      around.kubectl, quietly({"config", "view", "--minify", "-o", "jsonpath={..namespace}"}));
+  const auto answer = run_one(
+      context.kubectl, captured({"config", "view", "--minify", "-o", "jsonpath={..namespace}"}));
   if (!answer) return answer.error();
   return answer->ok() && !answer->out.empty() ? answer->out : std::string("default");
 }
 
-// The newest gated pod or Job of the namespace: the lock's own where there is one.
-Result<StoreAccess> find_access(const Arguments& arguments, const Surroundings& around,
+// The store access of the newest gated Job or pod in the namespace.
+Result<StoreAccess> find_access(const Arguments& arguments, const Context& context,
                                 const ReleaseTarget& target) {
   if (!arguments.image.empty() && !arguments.store.empty()) {
     StoreAccess access;
@@ -34,14 +34,14 @@ Result<StoreAccess> find_access(const Arguments& arguments, const Surroundings& 
     return access;
   }
   const auto answers =
-      around.kubectl.ask({quietly({"get", "jobs", "-n", target.namespace_name, "-o", "json"}),
-                          quietly({"get", "pods", "-n", target.namespace_name, "-l",
-                                   std::string(kGatedLabel) + "=true", "-o", "json"})});
+      context.kubectl.run({captured({"get", "jobs", "-n", target.namespace_name, "-o", "json"}),
+                           captured({"get", "pods", "-n", target.namespace_name, "-l",
+                                     std::string(kGatedLabel) + "=true", "-o", "json"})});
   if (!answers) return answers.error();
   std::optional<StoreAccess> found;
   std::string newest;
-  const auto look = [&](const KubectlAnswer& answer,
-                        std::initializer_list<std::string_view> spec_at) {
+  const auto find_in = [&](const KubectlResult& answer,
+                           std::initializer_list<std::string_view> spec_at) {
     const auto list = kube::parse_json(answer.out, {.bytes = 256U << 20});
     if (!answer.ok() || !list) return;
     for (const Json& item : items_of(*list)) {
@@ -53,16 +53,16 @@ Result<StoreAccess> find_access(const Arguments& arguments, const Surroundings& 
       found = std::move(access);
     }
   };
-  look((*answers)[0], {"spec", "template", "spec"});
-  look((*answers)[1], {"spec"});
+  find_in((*answers)[0], {"spec", "template", "spec"});
+  find_in((*answers)[1], {"spec"});
   if (found) return *found;
   return Error{Code::usage,
                "namespace " + target.namespace_name +
-                   " has no gated Job or pod to copy image, store and Secret from",
-               "name them: kubectl cronlatch release " + target.lock + " -n " +
+                   " has no gated Job or pod with the image, the store and the Secret",
+               "specify them: kubectl cronlatch release " + target.lock + " -n " +
                    target.namespace_name +
-                   " --image IMAGE --store URL [--secret NAME] --force; or, where the store can be "
-                   "reached: cronlatch release " +
+                   " --image IMAGE --store URL [--secret NAME] --force; or, on a host that "
+                   "reaches the store: cronlatch release " +
                    target.lock + " --force"};
 }
 
@@ -71,64 +71,67 @@ std::string own_command(const Arguments& arguments, const ReleaseTarget& target)
          " --force";
 }
 
-Result<Page> show_dry_run(const Surroundings& around, const ReleaseTarget& target, const Json& job,
-                          const std::string& holder) {
+Result<Output> show_dry_run(const Context& context, const ReleaseTarget& target, const Json& job,
+                            const std::string& holder) {
   const std::string text = kube::to_text(job);
   const auto allowed =
-      ask_one(around.kubectl,
-              quietly({"create", "--dry-run=server", "-f", "-", "-o", "name"}, text + '\n'));
+      run_one(context.kubectl,
+              captured({"create", "--dry-run=server", "-f", "-", "-o", "name"}, text + '\n'));
   if (!allowed) return allowed.error();
-  const std::string verdict =
-      allowed->ok() ? "the API server would accept it"
-                    : "the API server refuses it: " + printable(allowed->complaints, 500);
-  around.say("lock " + target.lock + ": " + holder + "; nothing was done; " + verdict);
-  Page page;
-  page.blocks.push_back({.lines = {job.dump(2, ' ', false, Json::error_handler_t::replace)}});
-  page.json = job;
-  page.exit_code = allowed->ok() ? 0 : 1;
-  return page;
+  const std::string result = allowed->ok()
+                                 ? "the API server accepts the Job"
+                                 : "the API server refuses the Job: " + error_line(*allowed);
+  context.report_progress("lock " + target.lock + ": " + holder + "; nothing was changed; " +
+                          result);
+  Output output;
+  output.sections.push_back({.lines = {job.dump(2, ' ', false, Json::error_handler_t::replace)}});
+  output.json = job;
+  output.exit_code = allowed->ok() ? 0 : 1;
+  return output;
 }
 
 }  // namespace
 
-Result<Page> release(const Arguments& arguments, const Surroundings& around) {
-  const Result<std::string> place = current_namespace(arguments, around);
+Result<Output> release(const Arguments& arguments, const Context& context) {
+  const Result<std::string> place = current_namespace(arguments, context);
   if (!place) return place.error();
-  Arguments looking = arguments;
-  looking.namespace_name = *place;
+  Arguments scoped = arguments;
+  scoped.namespace_name = *place;
   if (const std::size_t slash = arguments.name.find('/');
       slash != std::string::npos && !arguments.name.starts_with("_cluster/"))
-    looking.namespace_name = arguments.name.substr(0, slash);
-  const Result<Cluster> cluster = gather(looking, around, Scope::gated_runs);
+    scoped.namespace_name = arguments.name.substr(0, slash);
+  const Result<Cluster> cluster = read_cluster(scoped, context, Scope::gated_runs);
   if (!cluster) return cluster.error();
   const Result<ReleaseTarget> target = release_target(*cluster, arguments.name, *place);
   if (!target) return target.error();
-  const std::string holder = holder_words(*cluster, target->lock);
+  const std::string holder = holder_text(*cluster, target->lock);
   if (!arguments.force && !arguments.dry_run)
     return Error{
         Code::usage,
         "lock " + target->lock + ": " + holder +
-            (is_cooling(*cluster, target->lock) ? "; it would be opened at once"
-                                                : "; its holder's command would be stopped"),
-        "to do it: " + own_command(arguments, *target)};
-  const Result<StoreAccess> access = find_access(arguments, around, *target);
+            (is_cooling(*cluster, target->lock) ? "; with --force it is opened immediately"
+                                                : "; with --force its holder stops its command"),
+        "to revoke the lease: " + own_command(arguments, *target)};
+  const Result<StoreAccess> access = find_access(arguments, context, *target);
   if (!access) return access.error();
   const Json job =
       release_job(*target, *access, arguments.no_wait ? Waiting::no : Waiting::until_free);
-  if (arguments.dry_run) return show_dry_run(around, *target, job, holder);
-  around.say("lock " + target->lock + ": " + holder);
-  const auto created = ask_one(around.kubectl, {{"create", "-f", "-", "-o", "name"},
-                                                KubectlCall::Complaints::shown,
-                                                kube::to_text(job) + '\n'});
+  if (arguments.dry_run) return show_dry_run(context, *target, job, holder);
+  context.report_progress("lock " + target->lock + ": " + holder);
+  const auto created = run_one(context.kubectl, {{"create", "-f", "-", "-o", "name"},
+                                                 KubectlCall::ErrorOutput::inherited,
+                                                 kube::to_text(job) + '\n'});
   if (!created) return created.error();
   if (!created->ok())
-    return Error{Code::unreachable, "kubectl could not create the Job that releases it",
-                 "what it said stands above; it needs the right to create Jobs in namespace " +
-                     target->namespace_name + ", or run `cronlatch release " + target->lock +
-                     " --force` where the store can be reached"};
+    return Error{
+        Code::unreachable, "kubectl could not create the Job that revokes the lease",
+        "its error message is above; the command needs the right to create Jobs in namespace " +
+            target->namespace_name + "; or, on a host that reaches the store: cronlatch release " +
+            target->lock + " --force"};
   const std::string name = created->out.substr(0, created->out.find('\n'));
-  around.say("created " + name + " in namespace " + target->namespace_name + "; waiting for it");
-  return wait_and_tell(around, *target, name);
+  context.report_progress("created " + name + " in namespace " + target->namespace_name +
+                          "; waiting for its end");
+  return await_release_job(context, *target, name);
 }
 
 }  // namespace cronlatch::plugin

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kubectl cronlatch release`: carries out what release_plan.h plans: creates the Job, waits for
-// its end, shows what it said, removes it.
+// `kubectl cronlatch release`: creates the Job of release_plan.h, waits for its end, prints its
+// output and deletes it.
 #pragma once
 
-#include "plugin/commands.h"
+#include "plugin/arguments.h"
+#include "plugin/context.h"
+#include "plugin/output.h"
 
 namespace cronlatch::plugin {
 
-// Without --force an error says what would be done, as `cronlatch release` does.
-Result<Page> release(const Arguments& arguments, const Surroundings& around);
+// Without --force it returns an error with the effect, as `cronlatch release`.
+Result<Output> release(const Arguments& arguments, const Context& context);
 
 }  // namespace cronlatch::plugin

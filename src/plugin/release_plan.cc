@@ -16,21 +16,21 @@ namespace {
 using kube::Json;
 using kube::string_at;
 
-constexpr int kPatienceSeconds = 3'900;  // the longest lease, and a pod's start
-constexpr int kKeepSeconds = 300;
+constexpr int kDeadlineSeconds = 3'900;  // the longest lease (1 h) and the start of a pod (5 min)
+constexpr int kRetentionSeconds = 300;
 
 constexpr std::array<std::string_view, 10> kStoreFlags = {
     "store",           "credentials-dir", "key-prefix",     "tls-server-name", "tls-skip-verify",
     "connect-timeout", "op-timeout",      "redis-username", "tls-ca",          "tls-cert"};
 
-// Who knows the image: the init container of the rewrite.
+// The init container, which has cronlatch's image.
 const Json* installer(const Json& pod_spec) {
   for (const Json& init : kube::items_at(pod_spec, {"initContainers"}))
     if (string_at(init, {"name"}) == kInstallContainer) return &init;
   return nullptr;
 }
 
-Json security_of_the_container() {
+Json container_security_context() {
   return {{"allowPrivilegeEscalation", false},
           {"readOnlyRootFilesystem", true},
           {"capabilities", {{"drop", Json::array({"ALL"})}}}};
@@ -57,7 +57,7 @@ std::optional<StoreAccess> store_access(const Json& pod_spec) {
   for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))
     if (string_at(volume, {"name"}) == kStoreVolume)
       access.secret = string_at(volume, {"secret", "secretName"});
-  const Texts flags = gate_flags(pod_spec);
+  const KeyValues flags = gate_flags(pod_spec);
   for (const std::string_view key : kStoreFlags)
     if (const auto flag = flags.find(key); flag != flags.end())
       access.flags.push_back("--" + std::string(key) + '=' + flag->second);
@@ -69,19 +69,20 @@ Result<ReleaseTarget> release_target(const Cluster& cluster, const std::string& 
                                      const std::string& namespace_name) {
   if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
     if (const Status named = check_lock_name(name); !named) return named.error();
-    const std::string owner = name.substr(0, slash);
-    // A lock of the whole cluster has no namespace of its own: any gated one reaches it.
-    return ReleaseTarget{name, owner == "_cluster" ? namespace_name : owner};
+    const std::string owner_name = name.substr(0, slash);
+    // A lock of the whole cluster has no namespace; the Secret of the given one applies.
+    return ReleaseTarget{name, owner_name == "_cluster" ? namespace_name : owner_name};
   }
   for (const CronJob& cronjob : cluster.cronjobs) {
     if (cronjob.name != name || cronjob.namespace_name != namespace_name) continue;
-    if (concerns_us(cronjob)) return ReleaseTarget{cronjob.lock(), namespace_name};
+    if (uses_lock(cronjob)) return ReleaseTarget{cronjob.lock(), namespace_name};
     return Error{Code::usage, "CronJob " + cronjob.id() + " is not gated: it has no lock"};
   }
-  return Error{Code::usage,
-               "there is no CronJob " + cronlatch::quoted(name) + " in namespace " + namespace_name,
-               "a lock is named with its slash, as `kubectl cronlatch` shows it: " +
-                   namespace_name + "/NAME"};
+  return Error{
+      Code::usage,
+      "CronJob " + cronlatch::quoted(name) + " does not exist in namespace " + namespace_name,
+      "a lock's name has a slash, as kubectl cronlatch ls displays it: " + namespace_name +
+          "/NAME"};
 }
 
 Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting waiting) {
@@ -91,7 +92,7 @@ Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting
                     {"command", command_of(target, access, waiting)},
                     {"resources", {{"requests", amounts}, {"limits", amounts}}},
                     {"terminationMessagePolicy", "FallbackToLogsOnError"},
-                    {"securityContext", security_of_the_container()}};
+                    {"securityContext", container_security_context()}};
   if (!access.pull_policy.empty()) container["imagePullPolicy"] = access.pull_policy;
   Json pod = {{"restartPolicy", "Never"},
               {"automountServiceAccountToken", false},
@@ -118,21 +119,21 @@ Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting
             {"labels", labels}}},
           {"spec",
            {{"backoffLimit", 0},
-            {"activeDeadlineSeconds", kPatienceSeconds},
-            {"ttlSecondsAfterFinished", kKeepSeconds},
+            {"activeDeadlineSeconds", kDeadlineSeconds},
+            {"ttlSecondsAfterFinished", kRetentionSeconds},
             {"template", {{"metadata", {{"labels", labels}}}, {"spec", std::move(pod)}}}}}};
 }
 
 bool is_cooling(const Cluster& cluster, const std::string& lock) {
-  const LiveLock* const live = cluster.page ? cluster.page->find(lock) : nullptr;
+  const LockStatus* const live = cluster.status_page ? cluster.status_page->find(lock) : nullptr;
   return live != nullptr && live->state == "cooling";
 }
 
-std::string holder_words(const Cluster& cluster, const std::string& lock) {
-  if (cluster.page) {
-    const LiveLock* const live = cluster.page->find(lock);
+std::string holder_text(const Cluster& cluster, const std::string& lock) {
+  if (cluster.status_page) {
+    const LockStatus* const live = cluster.status_page->find(lock);
     if (live == nullptr || live->holder.empty())
-      return live == nullptr ? "not held, as far as the operator knows" : live->state;
+      return live == nullptr ? "not held, according to the operator" : live->state;
     if (live->state == "cooling") {
       const std::string until = live->expires ? " until " + rfc3339(*live->expires) : "";
       return "released by " + live->holder + ", closed by its min-hold" + until;
@@ -148,7 +149,7 @@ std::string holder_words(const Cluster& cluster, const std::string& lock) {
     if (pod.running && its != pod.flags.end() && its->second == lock)
       pods += (pods.empty() ? "" : ", ") + pod.namespace_name + '/' + pod.name;
   }
-  return pods.empty() ? "no pod of this cluster runs with it" : "used by " + pods;
+  return pods.empty() ? "no pod of this cluster uses it" : "used by " + pods;
 }
 
 }  // namespace cronlatch::plugin

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kubectl cronlatch release`: which lock, who holds it, and the short-lived Job that revokes the
-// lease from inside the cluster, where the store and its Secret are. Pure. The operator's page is
-// read-only on purpose: whoever releases needs the right to create a Job in the lock's namespace,
-// which is the right to use that namespace's Secret already.
+// `kubectl cronlatch release`: the lock, its holder, and the Job that revokes the lease in the
+// cluster, where the store and its Secret are. Pure. The operator's page is read-only. A user who
+// may create Jobs in a namespace may already use its Secret, so the Job grants no additional right.
 #pragma once
 
 #include <optional>
@@ -13,19 +12,19 @@
 
 namespace cronlatch::plugin {
 
-// What a gated pod or Job shows of how its namespace reaches the store.
+// The store access of a gated pod or Job.
 struct StoreAccess {
   std::string image, pull_policy;
   std::vector<std::string> pull_secrets;
   std::string secret;              // empty: none is mounted
-  std::vector<std::string> flags;  // --store=..., --key-prefix=..., as the pod has them
+  std::vector<std::string> flags;  // --store=..., --key-prefix=..., as in the pod
 };
-// From the spec of a gated pod; nothing where it is not gated.
+// From the spec of a pod; empty if it is not gated.
 std::optional<StoreAccess> store_access(const kube::Json& pod_spec);
 
-// What was asked for: a CronJob's name, or a lock's with its slash.
+// From the argument: a CronJob's name, or a lock's name with its slash.
 struct ReleaseTarget {
-  std::string lock;            // as the store calls it
+  std::string lock;            // its name in the store
   std::string namespace_name;  // where the Job runs
 };
 // Code::usage for a name that is neither, or for a CronJob that is not gated.
@@ -33,13 +32,13 @@ Result<ReleaseTarget> release_target(const Cluster& cluster, const std::string& 
                                      const std::string& namespace_name);
 
 enum class Waiting { until_free, no };
-// Named by the API server (generateName), restricted, gone five minutes after its end whatever
-// becomes of us.
+// Named by the API server (generateName), conforms to Pod Security's restricted, and is deleted
+// five minutes after its end, also if the plugin was terminated.
 kube::Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting waiting);
 
-// "held by shop/nightly-29-abc since ..., lease until ...", as far as it is known; "free".
-std::string holder_words(const Cluster& cluster, const std::string& lock);
-// Whether nothing runs with the lock, and only its min-hold keeps it closed.
+// "held by shop/nightly-29-abc since ..., lease until ...", as far as it is available.
+std::string holder_text(const Cluster& cluster, const std::string& lock);
+// No command runs with the lock; only its min-hold keeps it closed.
 bool is_cooling(const Cluster& cluster, const std::string& lock);
 
 }  // namespace cronlatch::plugin

@@ -9,36 +9,36 @@ namespace {
 
 using kube::Json;
 using kube::string_at;
-using Words = std::vector<std::string>;
+using Args = std::vector<std::string>;
 
-constexpr Millis kLookEvery{1'000};
-constexpr Millis kForThePod{120'000};      // until it runs: image, scheduling
-constexpr Millis kForTheLease{3'900'000};  // the longest lease, and that
+constexpr Millis kPollInterval{1'000};
+constexpr Millis kPodTimeout{120'000};    // scheduling and image
+constexpr Millis kJobTimeout{3'900'000};  // the longest lease (1 h) and the start of a pod (5 min)
 
-enum class Ended { no, well, badly };
+enum class JobState { active, complete, failed };
 
-Ended state_of(const Json& job) {
+JobState state_of(const Json& job) {
   for (const Json& condition : kube::items_at(job, {"status", "conditions"})) {
     if (string_at(condition, {"status"}) != "True") continue;
-    if (string_at(condition, {"type"}) == "Complete") return Ended::well;
-    if (string_at(condition, {"type"}) == "Failed") return Ended::badly;
+    if (string_at(condition, {"type"}) == "Complete") return JobState::complete;
+    if (string_at(condition, {"type"}) == "Failed") return JobState::failed;
   }
-  return Ended::no;
+  return JobState::active;
 }
 
-// A Job whose pod can never run would be waited for in vain.
-std::string stuck(const Surroundings& around, const Words& place, const std::string& name) {
+// Why the Job's pod has not started; empty if it has. Such a Job may never end.
+std::string pending_reason(const Context& context, const Args& place, const std::string& name) {
   const auto answer =
-      ask_one(around.kubectl, quietly({"get", "pods", place[0], place[1], "-l",
-                                       "batch.kubernetes.io/job-name=" + name, "-o", "json"}));
+      run_one(context.kubectl, captured({"get", "pods", place[0], place[1], "-l",
+                                         "batch.kubernetes.io/job-name=" + name, "-o", "json"}));
   if (!answer || !answer->ok()) return "";
   const auto list = kube::parse_json(answer->out);
   if (!list) return "";
-  if (items_of(*list).empty()) return "no pod was made for it (Pod Security, a quota?)";
+  if (items_of(*list).empty()) return "it has no pod; check Pod Security and quotas";
   const Json& object = items_of(*list).front();
   const Pod pod = read_pod(object);
   if (pod.phase != "Pending") return "";
-  if (!pod.unscheduled.empty()) return "no node takes its pod: " + pod.unscheduled;
+  if (!pod.unscheduled.empty()) return "its pod is not scheduled: " + pod.unscheduled;
   const Json* const statuses = kube::find(object, {"status", "containerStatuses"});
   if (statuses == nullptr || !statuses->is_array() || statuses->empty())
     return "its pod is pending";
@@ -50,38 +50,39 @@ std::string stuck(const Surroundings& around, const Words& place, const std::str
 
 }  // namespace
 
-Result<Page> wait_and_tell(const Surroundings& around, const ReleaseTarget& target,
-                           const std::string& job) {
-  const Words place = {"-n", target.namespace_name};
+Result<Output> await_release_job(const Context& context, const ReleaseTarget& target,
+                                 const std::string& job) {
+  const Args place = {"-n", target.namespace_name};
   const std::string name = job.substr(job.rfind('/') + 1);
-  const TimePoint began = around.clock.now();
-  Ended ended = Ended::no;
-  std::string trouble;
-  while (ended == Ended::no && trouble.empty()) {
-    around.sleep(kLookEvery);
+  const TimePoint began = context.clock.now();
+  JobState state = JobState::active;
+  std::string error;
+  while (state == JobState::active && error.empty()) {
+    context.sleep(kPollInterval);
     const auto answer =
-        ask_one(around.kubectl, quietly({"get", "job", name, place[0], place[1], "-o", "json"}));
+        run_one(context.kubectl, captured({"get", "job", name, place[0], place[1], "-o", "json"}));
     if (answer && answer->ok())
-      if (const auto object = kube::parse_json(answer->out)) ended = state_of(*object);
-    const Micros passed = around.clock.now() - began;
-    if (ended == Ended::no && passed > kForThePod) trouble = stuck(around, place, name);
-    if (passed > kForTheLease) trouble = "it has not ended in time";
+      if (const auto object = kube::parse_json(answer->out)) state = state_of(*object);
+    const Micros passed = context.clock.now() - began;
+    if (state == JobState::active && passed > kPodTimeout)
+      error = pending_reason(context, place, name);
+    if (passed > kJobTimeout) error = "it did not end in time";
   }
-  const auto said = ask_one(around.kubectl, quietly({"logs", "job/" + name, place[0], place[1]}));
-  std::string text = said && said->ok() ? said->out : std::string();
+  const auto logs = run_one(context.kubectl, captured({"logs", "job/" + name, place[0], place[1]}));
+  std::string text = logs && logs->ok() ? logs->out : std::string();
   while (text.ends_with('\n')) text.pop_back();
-  if (ended == Ended::no)
+  if (state == JobState::active)
     return Error{
-        Code::unreachable, "Job " + target.namespace_name + '/' + name + ": " + trouble,
-        "it stays for a look: kubectl -n " + target.namespace_name + " describe job " + name};
-  // Its own ttl removes it as well; an error here is none.
-  (void)ask_one(around.kubectl,
-                quietly({"delete", "job", name, place[0], place[1], "--wait=false"}));
-  Page page;
-  page.blocks.push_back({.lines = {text.empty() ? "Job " + name + " has ended" : text}});
-  page.json = {{"lock", target.lock}, {"released", ended == Ended::well}, {"said", text}};
-  page.exit_code = ended == Ended::well ? 0 : 1;
-  return page;
+        Code::unreachable, "Job " + target.namespace_name + '/' + name + ": " + error,
+        "it was not deleted; see: kubectl -n " + target.namespace_name + " describe job " + name};
+  // An error is ignored: its ttlSecondsAfterFinished deletes it, too.
+  (void)run_one(context.kubectl,
+                captured({"delete", "job", name, place[0], place[1], "--wait=false"}));
+  Output output;
+  output.sections.push_back({.lines = {text.empty() ? "Job " + name + " has ended" : text}});
+  output.json = {{"lock", target.lock}, {"released", state == JobState::complete}, {"said", text}};
+  output.exit_code = state == JobState::complete ? 0 : 1;
+  return output;
 }
 
 }  // namespace cronlatch::plugin

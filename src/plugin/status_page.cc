@@ -10,7 +10,7 @@ using kube::find;
 using kube::Json;
 using kube::string_at;
 
-constexpr std::size_t kLargest = 64U << 20;
+constexpr std::size_t kMaxBytes = 64U << 20;
 
 JobCounters read_counters(const Json& object) {
   JobCounters counters;
@@ -22,13 +22,13 @@ JobCounters read_counters(const Json& object) {
   return counters;
 }
 
-LiveLock read_lock(const Json& object) {
-  LiveLock lock;
+LockStatus read_lock(const Json& object) {
+  LockStatus lock;
   lock.name = string_at(object, {"lock"});
-  lock.state = shown(object, {"state"});
-  lock.holder = shown(object, {"holder"});
-  lock.job = shown(object, {"job"});
-  lock.fence = shown(object, {"fence"});
+  lock.state = printable_at(object, {"state"});
+  lock.holder = printable_at(object, {"holder"});
+  lock.job = printable_at(object, {"job"});
+  lock.fence = printable_at(object, {"fence"});
   lock.since = time_at(object, {"since"});
   lock.expires = time_at(object, {"expires"});
   lock.ttl = Millis(kube::number_at(object, {"ttl_ms"}).value_or(0));
@@ -45,31 +45,31 @@ std::int64_t JobCounters::get(std::string_view name) const {
   return at == values.end() ? 0 : at->second;
 }
 
-const LiveLock* StatusPage::find(std::string_view lock) const {
+const LockStatus* StatusPage::find(std::string_view lock) const {
   const auto at = locks.find(lock);
   return at == locks.end() ? nullptr : &at->second;
 }
 
 const JobCounters* StatusPage::counters(std::string_view lock, std::string_view job) const {
-  const LiveLock* const live = find(lock);
+  const LockStatus* const live = find(lock);
   if (live == nullptr) return nullptr;
   const auto at = live->jobs.find(job);
   return at == live->jobs.end() ? nullptr : &at->second;
 }
 
 Result<StatusPage> read_status_page(std::string_view text) {
-  const auto json = kube::parse_json(text, {.bytes = kLargest});
+  const auto json = kube::parse_json(text, {.bytes = kMaxBytes});
   if (!json) return json.error();
   if (kube::number_at(*json, {"v"}) != 1)
-    return Error{Code::config, "the status page has not the version 1",
-                 "is it a cronlatch operator of this version?"};
+    return Error{Code::config, "the status page does not have version 1",
+                 "use a plugin of the operator's version"};
   StatusPage page;
   page.store_up = kube::is_true(*json, {"store", "up"});
   page.read = time_at(*json, {"store", "read"});
-  page.endpoint = shown(*json, {"store", "endpoint"});
-  page.error = shown(*json, {"store", "error"});
+  page.endpoint = printable_at(*json, {"store", "endpoint"});
+  page.error = printable_at(*json, {"store", "error"});
   for (const Json& object : kube::items_at(*json, {"locks"})) {
-    LiveLock lock = read_lock(object);
+    LockStatus lock = read_lock(object);
     std::string name = lock.name;
     page.locks.insert_or_assign(std::move(name), std::move(lock));
   }

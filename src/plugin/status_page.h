@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's status page (GET /status), read: the store's word on every lock. Pure.
+// Reads the operator's status page (GET /status): the state of every lock in the store. Pure.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct JobCounters {
   std::int64_t get(std::string_view name) const;
 };
 
-struct LiveLock {
+struct LockStatus {
   std::string name, state, holder, job, fence;
   std::optional<WallTime> since, expires;
   Millis ttl{};
@@ -29,17 +29,17 @@ struct LiveLock {
 };
 
 struct StatusPage {
-  std::optional<WallTime> read;  // when the store was read
+  std::optional<WallTime> read;  // when the operator read the store
   bool store_up = false;
   std::string endpoint, error;
-  std::map<std::string, LiveLock, std::less<>> locks;
+  std::map<std::string, LockStatus, std::less<>> locks;
 
-  const LiveLock* find(std::string_view lock) const;
-  // The counters of one CronJob ("namespace/name") on one lock; nothing before its first run.
+  const LockStatus* find(std::string_view lock) const;
+  // The counters of one CronJob ("namespace/name") on one lock; nullptr before its first run.
   const JobCounters* counters(std::string_view lock, std::string_view job) const;
 };
 
-// Code::config for text that is no status page of this version.
+// Code::config if the text is not a status page of version 1.
 Result<StatusPage> read_status_page(std::string_view text);
 
 }  // namespace cronlatch::plugin

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kubectl cronlatch uninstall-check`: which CronJobs ask for a lock, what becomes of their Jobs
-// without the operator, and what an uninstall has left behind. `--remove` deletes what was left
-// behind once no CronJob asks for a lock.
+// `kubectl cronlatch uninstall-check`: the CronJobs that request a lock, the effect on their Jobs
+// without the operator, and the objects that an uninstall left. `--remove` deletes those objects if
+// no CronJob requests a lock.
 #pragma once
 
-#include "plugin/commands.h"
+#include "plugin/arguments.h"
+#include "plugin/context.h"
+#include "plugin/output.h"
 #include "plugin/uninstall_state.h"
 
 namespace cronlatch::plugin {
 
-// Exit code 0: no CronJob asks for a lock. 1: some do.
-Page uninstall_page(const UninstallState& state);
+// The label of every object of cronlatch.
+inline constexpr char kPartOfCronlatch[] = "app.kubernetes.io/part-of=cronlatch";
 
-Result<Page> uninstall_check(const Arguments& arguments, const Surroundings& around);
+// Exit code 0: no CronJob requests a lock. 1: some do.
+Output uninstall_output(const UninstallState& state);
+
+Result<Output> uninstall_check(const Arguments& arguments, const Context& context);
 
 }  // namespace cronlatch::plugin

@@ -16,8 +16,8 @@ using kube::find;
 using kube::Json;
 using kube::string_at;
 
-// As the policy decides it: there, and not "false".
-bool asks_for_a_lock(const Json* metadata) {
+// The rule of the policy: the annotation exists and is not "false".
+bool requests_lock_at(const Json* metadata) {
   if (metadata == nullptr) return false;
   const Json* const lock = find(*metadata, {"annotations", kLockAnnotation});
   return lock != nullptr && *lock != "false";
@@ -34,10 +34,10 @@ bool is_copied(const Json* job_template) {
 void add_cronjob(const Json& object, std::vector<LockedCronJob>& out) {
   const Json* const job_template = find(object, {"spec", "jobTemplate", "metadata"});
   LockedCronJob cronjob;
-  cronjob.on_cronjob = asks_for_a_lock(find(object, {"metadata"}));
-  cronjob.on_job_template = asks_for_a_lock(job_template);
+  cronjob.on_cronjob = requests_lock_at(find(object, {"metadata"}));
+  cronjob.on_job_template = requests_lock_at(job_template);
   cronjob.on_pods =
-      asks_for_a_lock(find(object, {"spec", "jobTemplate", "spec", "template", "metadata"}));
+      requests_lock_at(find(object, {"spec", "jobTemplate", "spec", "template", "metadata"}));
   if (!cronjob.on_cronjob && !cronjob.reaches_jobs()) return;
   cronjob.copied = cronjob.on_job_template && is_copied(job_template);
   cronjob.namespace_name = printable(string_at(object, {"metadata", "namespace"}));
@@ -47,7 +47,7 @@ void add_cronjob(const Json& object, std::vector<LockedCronJob>& out) {
 }
 
 std::string release_of(const Json& object) {
-  return shown(object, {"metadata", "labels", "app.kubernetes.io/instance"});
+  return printable_at(object, {"metadata", "labels", "app.kubernetes.io/instance"});
 }
 
 std::string kind_of(const Json& object) {
@@ -87,7 +87,7 @@ void find_job_policy(const std::vector<Json>& objects, UninstallState& state) {
       continue;
     if (state.has_operator(release_of(object))) state.job_policy_of_operator = true;
     const bool everywhere = !selects_namespaces(object);
-    // Of two policies the one that holds in more namespaces.
+    // Of two policies, the one that applies in more namespaces.
     if (!state.job_policy.empty() && !everywhere) continue;
     state.job_policy = printable(name);
     state.job_policy_everywhere = everywhere;
@@ -113,8 +113,9 @@ UninstallState read_uninstall_state(const Json& cronjobs, const Json& deployment
   UninstallState state;
   for (const Json& cronjob : items_of(cronjobs)) add_cronjob(cronjob, state.cronjobs);
   for (const Json& deployment : items_of(deployments))
-    state.operators.push_back({shown(deployment, {"metadata", "namespace"}),
-                               shown(deployment, {"metadata", "name"}), release_of(deployment)});
+    state.operators.push_back({printable_at(deployment, {"metadata", "namespace"}),
+                               printable_at(deployment, {"metadata", "name"}),
+                               release_of(deployment)});
   for (const Json& object : items_of(objects))
     state.objects.push_back(
         {kind_of(object), string_at(object, {"metadata", "name"}), release_of(object)});

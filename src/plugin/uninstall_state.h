@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of cronlatch a cluster holds, as far as an uninstall is concerned: CronJobs that ask for a
-// lock, the operator, and the objects without a namespace that outlive it. Pure: JSON as `kubectl
-// get -o json` prints it in, plain structs out.
+// The objects of cronlatch in a cluster, before and after an uninstall: CronJobs that request a
+// lock, the operator, and cluster-scoped objects. Reads the JSON of `kubectl get -o json`. Pure.
 #pragma once
 
 #include <string>
@@ -15,8 +14,8 @@ namespace cronlatch::plugin {
 struct LockedCronJob {
   std::string namespace_name, name, lock;
   bool on_cronjob = false;       // metadata
-  bool on_job_template = false;  // spec.jobTemplate.metadata: what reaches its Jobs
-  bool on_pods = false;          // spec.jobTemplate.spec.template.metadata: that, too
+  bool on_job_template = false;  // spec.jobTemplate.metadata: copied to its Jobs
+  bool on_pods = false;          // spec.jobTemplate.spec.template.metadata: copied, too
   bool copied = false;           // the operator copied it to the Job template
   bool reaches_jobs() const { return on_job_template || on_pods; }
   // The operator copied it there and the CronJob has no source: the chart's value `select`.
@@ -25,7 +24,7 @@ struct LockedCronJob {
 };
 
 struct ClusterObject {
-  std::string kind, name;  // kind as kubectl takes it: "validatingadmissionpolicy"
+  std::string kind, name;  // kind as an argument of kubectl: "validatingadmissionpolicy"
   std::string release;     // label app.kubernetes.io/instance
 };
 
@@ -45,8 +44,8 @@ struct UninstallState {
   bool has_operator(const std::string& release) const;
   // Objects whose release has no operator in this cluster.
   std::vector<ClusterObject> left_behind() const;
-  // Without them every Job of these CronJobs is still gated or refused.
-  bool may_lose_left_behind() const { return cronjobs.empty() || job_policy_of_operator; }
+  // Without those objects, every Job of these CronJobs is still gated or refused.
+  bool can_remove_left_behind() const { return cronjobs.empty() || job_policy_of_operator; }
 };
 
 // Lists: of CronJobs, of the operator's Deployments, and of webhook configurations, policies and
@@ -54,8 +53,7 @@ struct UninstallState {
 UninstallState read_uninstall_state(const kube::Json& cronjobs, const kube::Json& deployments,
                                     const kube::Json& objects);
 
-// The command that makes this CronJob's Jobs run without a lock; it works with and without the
-// operator.
+// The command that removes the CronJob's request for a lock, with and without the operator.
 std::string remove_lock_command(const LockedCronJob& cronjob);
 
 }  // namespace cronlatch::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the outside in: the CronJob, the moment it was due, the Job, the pod, the wrapper's word.
+// In this order: the CronJob, its scheduled time, the Job, the pod, the wrapper's outcome.
 #include "plugin/why.h"
 
 #include "base/rfc3339.h"
@@ -11,29 +11,29 @@ namespace {
 
 std::string quoted_name(const std::string& name) { return name.empty() ? "?" : name; }
 
-// ---- not gated, or not as meant ----
+// ---- the gate ----
 
 void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<Finding>& out) {
-  if (cronjob.written_out()) return;
-  if (!cronjob.wants_lock()) {
-    out.push_back({"not_gated", "it asks for no lock, so nothing gates it",
+  if (cronjob.has_own_gate()) return;
+  if (!cronjob.requests_lock()) {
+    out.push_back({"not_gated", "it requests no lock and is not gated",
                    kubectl_in(cronjob.namespace_name,
                               "annotate cronjob " + cronjob.name + " cronlatch.dev/lock=true")});
     return;
   }
-  if (const Event* const bad = event_about(cluster, cronjob, {"InvalidAnnotations"}))
-    out.push_back({"bad_annotation", "its annotations are refused: " + bad->message,
+  if (const Event* const bad = newest_cronjob_event(cluster, cronjob, {"InvalidAnnotations"}))
+    out.push_back({"bad_annotation", "its annotations are invalid: " + bad->message,
                    "correct the annotation and apply the CronJob again"});
-  if (cronjob.mirrored.contains("lock")) return;
+  if (cronjob.job_annotations.contains("lock")) return;
   out.push_back(
       {"not_mirrored",
-       "it is annotated, but spec.jobTemplate.metadata.annotations does not repeat it, so its "
-       "Jobs run without a lock: the operator was not there when it was annotated",
-       "see that the operator runs (its leader repeats annotations by itself), or apply "
-       "the CronJob again"});
+       "it is annotated, but the annotation was not copied to the Job template "
+       "(spec.jobTemplate.metadata.annotations), so its Jobs run without a lock: the operator was "
+       "not available when it was annotated",
+       "check that the operator runs (its leader copies annotations), or apply the CronJob again"});
 }
 
-// ---- which run is meant ----
+// ---- the last run ----
 
 WallTime time_of(const Job& job) {
   return job.scheduled ? *job.scheduled : job.created.value_or(WallTime{});
@@ -57,31 +57,32 @@ std::optional<WallTime> last_due(const Cluster& cluster, const CronJob& cronjob)
   return due;
 }
 
-// There is no Job for it, although the controller has had its time.
+// No Job was created for `due`, and the controller has had the time to create it.
 bool is_missing(const Cluster& cluster, const CronJob& cronjob, const Job* last, WallTime due) {
-  if (cluster.now.us - due.us < kPatience) return false;
-  // It had a Job: that may be gone again.
+  if (cluster.now.us - due.us < kControllerDelay) return false;
+  // A Job was created; it may have been deleted.
   if (cronjob.last_scheduled && *cronjob.last_scheduled >= due) return false;
   return last == nullptr || time_of(*last) < due;
 }
 
-// The Job that the controller made is gone, with its pods. What is left is what the operator said.
-Finding gone(const Cluster& cluster, const CronJob& cronjob) {
-  const Event* const told =
-      event_about(cluster, cronjob,
-                  {"Skipped", "Acquired", "Busy", "Lost", "Stolen", "StoreDown", "Refused",
-                   "TimedOut", "CannotStart", "Interrupted", "Ungated"});
-  if (told == nullptr)
+// The Job and its pods were deleted. The operator's Event may still exist.
+Finding deleted_job(const Cluster& cluster, const CronJob& cronjob) {
+  const Event* const event =
+      newest_cronjob_event(cluster, cronjob,
+                           {"Skipped", "Acquired", "Busy", "Lost", "Stolen", "StoreDown", "Refused",
+                            "TimedOut", "CannotStart", "Interrupted", "RanWithoutLock"});
+  if (event == nullptr)
     return {"gone",
-            "its Job is gone (history limits, ttlSecondsAfterFinished), and no Event is left",
-            "raise successfulJobsHistoryLimit and failedJobsHistoryLimit where you look at it; "
+            "its Job was deleted (history limits, ttlSecondsAfterFinished), and no Event exists",
+            "increase successfulJobsHistoryLimit and failedJobsHistoryLimit; "
             "`cronlatch_runs_total` counts every run"};
-  return {"gone", "its Job is gone; the operator said of it: " + told->message, ""};
+  return {"gone", "its Job was deleted; the operator's Event: " + event->message, ""};
 }
 
-std::vector<Finding> judge_job(const Cluster& cluster, const CronJob& cronjob, const Job& job) {
+std::vector<Finding> findings_of_job(const Cluster& cluster, const CronJob& cronjob,
+                                     const Job& job) {
   if (job.suspended)
-    return {{"job_suspended", "its Job " + job.name + " is suspended (a queue, or somebody)",
+    return {{"job_suspended", "its Job " + job.name + " is suspended, by a queue or a user",
              kubectl_in(cronjob.namespace_name,
                         "patch job " + job.name + " -p '{\"spec\":{\"suspend\":false}}'")}};
   const Pod* pod = nullptr;
@@ -90,14 +91,14 @@ std::vector<Finding> judge_job(const Cluster& cluster, const CronJob& cronjob, c
         (pod == nullptr || one.created.value_or(WallTime{}) > pod->created.value_or(WallTime{})))
       pod = &one;
   std::vector<Finding> out;
-  if (!job.gated && job.wants_lock)
+  if (!job.gated && job.requests_lock)
     out.push_back({"ran_ungated",
                    "Job " + job.name +
-                       " asks for a lock, but its containers run without: it was "
-                       "created while the admission webhook was not in force",
-                   "see that the operator and its policies are installed and in force"});
+                       " requests a lock, but its containers run without one: it was "
+                       "created while the admission webhook was not active",
+                   "check that the operator and its policies are installed and active"});
   if (pod != nullptr) {
-    for (Finding& finding : judge_pod(cluster, job, *pod)) out.push_back(std::move(finding));
+    for (Finding& finding : findings_of_pod(cluster, job, *pod)) out.push_back(std::move(finding));
     return out;
   }
   const Event* const failed =
@@ -108,11 +109,11 @@ std::vector<Finding> judge_job(const Cluster& cluster, const CronJob& cronjob, c
   } else if (job.failed) {
     out.push_back({"job_failed",
                    "Job " + job.name + " failed (" + quoted_name(job.failure) +
-                       "): " + job.message + "; its pods are gone",
+                       "): " + job.message + "; its pods were deleted",
                    ""});
   } else if (job.complete) {
-    out.push_back(gone(cluster, cronjob));
-    out.back().what = "Job " + job.name + " is complete, its pod is gone. " + out.back().what;
+    out.push_back(deleted_job(cluster, cronjob));
+    out.back().what = "Job " + job.name + " is complete, its pod was deleted. " + out.back().what;
   } else {
     out.push_back({"no_pod", "Job " + job.name + " has no pod yet",
                    kubectl_in(cronjob.namespace_name, "describe job " + job.name)});
@@ -122,7 +123,7 @@ std::vector<Finding> judge_job(const Cluster& cluster, const CronJob& cronjob, c
 
 std::string name_of_run(const Job& job) {
   return (job.scheduled ? "the run of " + rfc3339(*job.scheduled)
-                        : "the run by hand of " + rfc3339(time_of(job))) +
+                        : "the manual run of " + rfc3339(time_of(job))) +
          " (Job " + job.name + ')';
 }
 
@@ -132,8 +133,8 @@ std::string kubectl_in(const std::string& namespace_name, const std::string& wor
   return "kubectl -n " + namespace_name + ' ' + words;
 }
 
-Why explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
-  Why why;
+Explanation explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
+  Explanation why;
   std::vector<Finding> gate;
   check_gate(cluster, cronjob, gate);
   const Job* const job = last_job(cluster, cronjob);
@@ -146,52 +147,52 @@ Why explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
   } else if (cronjob.suspended && (missing || job == nullptr)) {
     why.about = due ? "the run of " + rfc3339(*due) : "its runs";
     why.findings.push_back(
-        {"suspended", "the CronJob is suspended: no run starts by its schedule",
+        {"suspended", "the CronJob is suspended: its schedule starts no run",
          kubectl_in(cronjob.namespace_name,
                     "patch cronjob " + cronjob.name + " -p '{\"spec\":{\"suspend\":false}}'")});
   } else if (missing) {
     why.about = "the run of " + rfc3339(*due);
-    why.findings.push_back(no_job(cluster, cronjob, *due));
+    why.findings.push_back(missing_job(cluster, cronjob, *due));
   } else if (job != nullptr) {
     why.about = name_of_run(*job);
-    why.findings = judge_job(cluster, cronjob, *job);
+    why.findings = findings_of_job(cluster, cronjob, *job);
   } else if (cronjob.last_scheduled) {
     why.about = "the run of " + rfc3339(*cronjob.last_scheduled);
-    why.findings.push_back(gone(cluster, cronjob));
+    why.findings.push_back(deleted_job(cluster, cronjob));
   } else {
     why.about = "its first run";
     const auto next = next_due(cronjob, cluster.zones, cluster.now);
     why.findings.push_back(
         {"not_due",
-         "it has not been due yet" +
+         "its first scheduled time has not passed" +
              (next ? "; next: " + rfc3339(*next) + " (in " + age(cluster.now, *next) + ')'
                    : std::string()),
          kubectl_in(cronjob.namespace_name, "create job --from=cronjob/" + cronjob.name + " " +
                                                 cronjob.name + "-by-hand")});
   }
-  // A gate that is not there is worth more than what became of a run, unless that is news itself.
   why.findings.insert(why.findings.end(), gate.begin(), gate.end());
   if (cronjob.suspended && why.findings.front().code != "suspended")
     why.findings.push_back(
-        {"suspended", "the CronJob is suspended now: no further run starts", ""});
+        {"suspended", "the CronJob is now suspended: no further run starts", ""});
   return why;
 }
 
-Page why_page(const Cluster& cluster, const CronJob& cronjob) {
-  const Why why = explain_last_run(cluster, cronjob);
-  Page page;
-  page.json = {{"cronjob", cronjob.id()}, {"about", why.about}, {"findings", kube::Json::array()}};
-  Block block{.title = cronjob.id() + ": " + why.about};
+Output why_output(const Cluster& cluster, const CronJob& cronjob) {
+  const Explanation why = explain_last_run(cluster, cronjob);
+  Output output;
+  output.json = {
+      {"cronjob", cronjob.id()}, {"about", why.about}, {"findings", kube::Json::array()}};
+  Section section{.title = cronjob.id() + ": " + why.about};
   for (const Finding& finding : why.findings) {
-    page.json["findings"].push_back(
+    output.json["findings"].push_back(
         {{"code", finding.code}, {"what", finding.what}, {"next", finding.next}});
-    block.lines.push_back("  " + finding.what);
-    if (!finding.next.empty()) block.lines.push_back("    -> " + finding.next);
+    section.lines.push_back("  " + finding.what);
+    if (!finding.next.empty()) section.lines.push_back("    -> " + finding.next);
   }
-  page.blocks.push_back(std::move(block));
-  if (!cluster.page)
-    page.blocks.push_back({.lines = {"no live lock state (" + cluster.no_page + ")"}});
-  return page;
+  output.sections.push_back(std::move(section));
+  if (!cluster.status_page)
+    output.sections.push_back({.lines = {"no live lock state (" + cluster.page_error + ")"}});
+  return output;
 }
 
 }  // namespace cronlatch::plugin

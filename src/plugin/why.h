@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kubectl cronlatch why CRONJOB`: why did the last run not start, or not do its work? Pure: what
-// the cluster shows in, one cause and what to do about it out, with what else is worth knowing.
+// `kubectl cronlatch why CRONJOB`: why the last run did not start, or did not do its work: one
+// cause and its fix, then further findings. Pure.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "plugin/cluster.h"
-#include "plugin/page.h"
+#include "plugin/output.h"
 
 namespace cronlatch::plugin {
 
 struct Finding {
   std::string code;  // of a closed list (docs/kubectl.md): "suspended", "skipped", ...
-  std::string what;  // what happened, with names and times
-  std::string next;  // what to do; empty: nothing
+  std::string what;  // the cause, with names and times
+  std::string next;  // the fix; empty: none is needed
   bool operator==(const Finding&) const = default;
 };
 
-// "kubectl -n NAMESPACE WORDS": what a finding tells people to type.
+// "kubectl -n NAMESPACE WORDS", a command that a finding recommends.
 std::string kubectl_in(const std::string& namespace_name, const std::string& words);
 
-struct Why {
+struct Explanation {
   std::string about;              // "the run of 2026-11-21T02:00:00Z (Job nightly-29397720)"
   std::vector<Finding> findings;  // the cause first; never empty
 };
 
 // REQUIRES: `cronjob` is one of the cluster's; its namespace's Jobs, pods and Events are there.
-Why explain_last_run(const Cluster& cluster, const CronJob& cronjob);
+Explanation explain_last_run(const Cluster& cluster, const CronJob& cronjob);
 
-Page why_page(const Cluster& cluster, const CronJob& cronjob);
+Output why_output(const Cluster& cluster, const CronJob& cronjob);
 
 }  // namespace cronlatch::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refused, held back by a run before it, too late, or nobody there to make it: in this order.
+// In this order: refused, prevented by an active run, too late, or no controller.
 #include "plugin/why_missing.h"
 
 #include "base/rfc3339.h"
@@ -7,24 +7,24 @@
 namespace cronlatch::plugin {
 namespace {
 
-bool holds(const std::string& text, std::string_view part) {
+bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
 Finding refused(const CronJob& cronjob, const Event& event) {
   const std::string& message = event.message;
-  if (holds(message, "denied the request") && holds(message, "cronlatch.dev"))
+  if (contains(message, "denied the request") && contains(message, "cronlatch.dev"))
     return {"refused", "cronlatch refused the Job: " + message,
-            "correct what the message names; `kubectl cronlatch describe " + cronjob.name + "`"};
-  if (holds(message, "annotated-jobs-need-the-operator.cronlatch.dev") ||
-      (holds(message, "ValidatingAdmissionPolicy") && holds(message, "-gated-jobs")))
-    return {
-        "operator_away", "the Job was refused because no cronlatch operator answered: " + message,
-        "kubectl get pods -A -l app.kubernetes.io/part-of=cronlatch; the controller tries again "
-        "until startingDeadlineSeconds. To run now without a lock: annotate the Job template "
-        "with cronlatch.dev/lock=false"};
-  if (holds(message, "quota"))
-    return {"quota", "a quota forbids the Job: " + message,
+            "correct what the message names; kubectl cronlatch describe " + cronjob.name};
+  if (contains(message, "annotated-jobs-need-the-operator.cronlatch.dev") ||
+      (contains(message, "ValidatingAdmissionPolicy") && contains(message, "-gated-jobs")))
+    return {"operator_away",
+            "the Job was refused because no cronlatch operator answered: " + message,
+            "kubectl get pods -A -l app.kubernetes.io/part-of=cronlatch; the controller retries "
+            "until startingDeadlineSeconds. To run now without a lock: annotate the Job template "
+            "with cronlatch.dev/lock=false"};
+  if (contains(message, "quota"))
+    return {"quota", "the Job exceeds a quota: " + message,
             kubectl_in(cronjob.namespace_name, "describe resourcequota")};
   return {"refused", "the Job was refused: " + message, "correct what the message names"};
 }
@@ -38,46 +38,49 @@ const Job* active_at(const Cluster& cluster, const CronJob& cronjob, WallTime du
 }
 
 bool is_after(const Event* event, WallTime due) {
-  return event != nullptr && event->at && event->at->us + kPatience >= due.us;
+  return event != nullptr && event->at && event->at->us + kControllerDelay >= due.us;
 }
 
 }  // namespace
 
-Finding no_job(const Cluster& cluster, const CronJob& cronjob, WallTime due) {
+Finding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due) {
   const std::string when = rfc3339(due);
-  if (const Event* const event = event_about(cluster, cronjob, {"FailedCreate"});
+  if (const Event* const event = newest_cronjob_event(cluster, cronjob, {"FailedCreate"});
       is_after(event, due))
     return refused(cronjob, *event);
   const Job* const active = active_at(cluster, cronjob, due);
-  const Event* const busy = event_about(cluster, cronjob, {"JobAlreadyActive"});
+  const Event* const busy = newest_cronjob_event(cluster, cronjob, {"JobAlreadyActive"});
   if (cronjob.concurrency == "Forbid" && (active != nullptr || is_after(busy, due)))
     return {"forbid_active",
-            "concurrencyPolicy is Forbid and a run before it had not ended" +
+            "concurrencyPolicy is Forbid and the previous run had not ended" +
                 (active == nullptr
                      ? std::string()
                      : ": Job " + active->name + ", created " + rfc3339(*active->created)),
             active == nullptr ? ""
                               : kubectl_in(cronjob.namespace_name, "logs -f job/" + active->name) +
-                                    "; cronlatch.dev/max-run would end a run that takes too long"};
-  const Event* const missed = event_about(cluster, cronjob, {"MissSchedule", "TooManyMissedTimes"});
+                                    "; cronlatch.dev/max-run terminates a run that takes too long"};
+  const Event* const missed =
+      newest_cronjob_event(cluster, cronjob, {"MissSchedule", "TooManyMissedTimes"});
   const bool deadline_passed =
       cronjob.starting_deadline &&
       cluster.now.us - due.us > cronjob.starting_deadline->count() * 1'000'000;
   if (is_after(missed, due) || deadline_passed)
-    return {"missed_deadline",
-            "it was due at " + when + " and not started in time" +
-                (cronjob.starting_deadline
-                     ? " (startingDeadlineSeconds is " +
-                           std::to_string(cronjob.starting_deadline->count()) + ")"
-                     : std::string()) +
-                (missed == nullptr ? std::string() : ": " + missed->message),
-            "the controller manager was away or busy then; a longer startingDeadlineSeconds makes "
-            "up for that. To run it now: " +
-                kubectl_in(cronjob.namespace_name, "create job --from=cronjob/" + cronjob.name +
-                                                       " " + cronjob.name + "-by-hand")};
+    return {
+        "missed_deadline",
+        "it was due at " + when + " and was not started in time" +
+            (cronjob.starting_deadline
+                 ? " (startingDeadlineSeconds is " +
+                       std::to_string(cronjob.starting_deadline->count()) + ")"
+                 : std::string()) +
+            (missed == nullptr ? std::string() : ": " + missed->message),
+        "the controller manager was unavailable or slow; set a longer startingDeadlineSeconds. To "
+        "run it now: " +
+            kubectl_in(cronjob.namespace_name, "create job --from=cronjob/" + cronjob.name + " " +
+                                                   cronjob.name + "-by-hand")};
   return {"no_job",
-          "it was due at " + when + ", but there is no Job for that time and no Event says why",
-          "Events live for an hour. Does kube-controller-manager run? " +
+          "it was due at " + when +
+              ", but there is no Job for that time, and no Event contains the reason",
+          "Events expire after one hour. Check that kube-controller-manager runs; " +
               kubectl_in(cronjob.namespace_name, "describe cronjob " + cronjob.name)};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of `why` for a time at which the CronJob was due and has no Job. Pure.
+// The part of `why` for a scheduled time without a Job. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace cronlatch::plugin {
 
-// The controller looks at each CronJob within seconds; before that, a missing Job says nothing.
-inline constexpr std::int64_t kPatience = 20'000'000;
+// The CronJob controller handles each CronJob within seconds; a Job is missing only after that. In
+// microseconds.
+inline constexpr std::int64_t kControllerDelay = 20'000'000;
 
-// REQUIRES: no Job was made for `due`, which is further back than that.
-Finding no_job(const Cluster& cluster, const CronJob& cronjob, WallTime due);
+// REQUIRES: no Job was created for `due`, and kControllerDelay has passed since.
+Finding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due);
 
 }  // namespace cronlatch::plugin

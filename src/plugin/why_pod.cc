@@ -3,7 +3,7 @@
 
 #include "base/rfc3339.h"
 #include "labels/names.h"
-#include "plugin/why_told.h"
+#include "plugin/why_outcome.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -19,31 +19,31 @@ std::string lock_of(const Pod& pod) {
   return lock == pod.flags.end() ? "" : lock->second;
 }
 
-// Nobody in the pod had a chance to say anything.
-Finding silent(const Pod& pod) {
+// The pod ended without an outcome of the wrapper.
+Finding no_result(const Pod& pod) {
   if (pod.reason == "Evicted")
     return {"evicted", "the pod was evicted from node " + pod.node + ": " + pod.message,
-            "its requests and limits say what the node may take away"};
+            "check its resource requests and limits"};
   if (pod.reason == "DeadlineExceeded")
     return {"deadline", "activeDeadlineSeconds passed: " + pod.message,
-            "a longer deadline, or a wait-timeout below it"};
+            "set a longer deadline, or a shorter wait-timeout"};
   if (pod.end_reason == "OOMKilled")
     return {"oom",
-            "the container was killed for its memory (OOMKilled); its lock became free one "
+            "the container was killed for its memory use (OOMKilled); its lock became free one "
             "ttl later",
-            "raise resources.limits.memory"};
+            "increase resources.limits.memory"};
   if (pod.exit_code == kSigkill)
     return {"killed",
-            "the container was killed (SIGKILL) before it could say anything; its lock "
-            "became free one ttl later",
-            "a node that went away, a liveness probe, or somebody; " + describe(pod)};
+            "the container was killed (SIGKILL) before it reported a result; its lock became free "
+            "one ttl later",
+            "possible causes: a node failure, a liveness probe, a user; " + describe(pod)};
   return {"silent",
           "the container ended with exit code " + std::to_string(pod.exit_code) + " (" +
-              pod.end_reason + ") and left no word of cronlatch",
+              pod.end_reason + ") and reported no result",
           logs(pod)};
 }
 
-bool is_image_trouble(const std::string& reason) {
+bool is_image_error(const std::string& reason) {
   for (const std::string_view word :
        {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
         "ImageInspectError", "RegistryUnavailable"})
@@ -53,14 +53,15 @@ bool is_image_trouble(const std::string& reason) {
 
 Finding not_started(const Pod& pod) {
   if (!pod.unscheduled.empty())
-    return {"unscheduled", "no node takes its pod: " + pod.unscheduled, describe(pod)};
-  if (is_image_trouble(pod.waiting))
-    return {"image",
-            "the image of container " + pod.waiting_container + " cannot be had (" + pod.waiting +
-                "): " + pod.waiting_message,
-            pod.waiting_container == kInstallContainer
-                ? "that is cronlatch's own image: the chart's inject.image and inject.pullSecrets"
-                : "the image's name, and the pull Secret of the pod"};
+    return {"unscheduled", "its pod is not scheduled: " + pod.unscheduled, describe(pod)};
+  if (is_image_error(pod.waiting))
+    return {
+        "image",
+        "the image of container " + pod.waiting_container + " cannot be pulled (" + pod.waiting +
+            "): " + pod.waiting_message,
+        pod.waiting_container == kInstallContainer
+            ? "it is cronlatch's own image: check the chart's inject.image and inject.pullSecrets"
+            : "check the name of the image, and the pull Secret of the pod"};
   if (!pod.init_failed.empty())
     return {
         "init_failed", "an init container failed: " + pod.init_failed,
@@ -71,26 +72,26 @@ Finding not_started(const Pod& pod) {
             "container " + pod.waiting_container + " is not started (" + pod.waiting +
                 "): " + pod.waiting_message,
             describe(pod)};
-  return {"starting", "its pod " + pod.name + " is being started (" + pod.phase + ")",
-          describe(pod)};
+  return {"starting", "its pod " + pod.name + " is starting (" + pod.phase + ")", describe(pod)};
 }
 
 Finding running(const Cluster& cluster, const Pod& pod) {
   const std::string self = pod.namespace_name + '/' + pod.name;
   const std::string since =
       pod.running_since ? " since " + rfc3339(*pod.running_since) : std::string();
-  const LiveLock* const lock = cluster.page ? cluster.page->find(lock_of(pod)) : nullptr;
+  const LockStatus* const lock =
+      cluster.status_page ? cluster.status_page->find(lock_of(pod)) : nullptr;
   if (lock != nullptr && lock->holder == self)
     return {"running", "it holds lock " + lock->name + " and runs" + since, logs(pod)};
   if (lock != nullptr && !lock->holder.empty())
-    return {
-        "waiting",
-        "it waits for lock " + lock->name + ", held by " + lock->holder +
-            (lock->since ? " since " + rfc3339(*lock->since) : std::string()) +
-            (lock->expires ? ", lease until " + rfc3339(*lock->expires) : std::string()),
-        "nothing, or if the holder hangs: kubectl cronlatch release " + lock->name + " --force"};
+    return {"waiting",
+            "it waits for lock " + lock->name + ", held by " + lock->holder +
+                (lock->since ? " since " + rfc3339(*lock->since) : std::string()) +
+                (lock->expires ? ", lease until " + rfc3339(*lock->expires) : std::string()),
+            "no action is needed; if the holder hangs: kubectl cronlatch release " + lock->name +
+                " --force"};
   return {"running", "its container runs" + since + ": it holds its lock, or waits for it",
-          logs(pod) + " says which"};
+          "its log reports which: " + logs(pod)};
 }
 
 }  // namespace
@@ -100,7 +101,7 @@ std::string logs(const Pod& pod) {
                     "logs " + pod.name + (pod.container.empty() ? "" : " -c " + pod.container));
 }
 
-std::vector<Finding> judge_pod(const Cluster& cluster, const Job& job, const Pod& pod) {
+std::vector<Finding> findings_of_pod(const Cluster& cluster, const Job& job, const Pod& pod) {
   std::vector<Finding> out;
   if (pod.container.empty()) {
     out.push_back({"not_gated_pod",
@@ -110,18 +111,17 @@ std::vector<Finding> judge_pod(const Cluster& cluster, const Job& job, const Pod
   } else if (pod.running) {
     out.push_back(running(cluster, pod));
   } else if (pod.ended) {
-    out.push_back(pod.left.kind ? told(pod, *pod.left.kind) : silent(pod));
-    if (pod.left.stole)
-      out.push_back({"stole",
-                     "it took the lock over: its last holder's lease had expired unreleased",
-                     "that holder was killed, or stood still"});
-    if (pod.left.not_marked)
+    out.push_back(pod.result.kind ? outcome_finding(pod, *pod.result.kind) : no_result(pod));
+    if (pod.result.stole)
+      out.push_back({"stole", "it acquired the lock after the lease of its last holder had expired",
+                     "that holder was killed, or was paused"});
+    if (pod.result.not_marked)
       out.push_back({"not_marked",
                      "its scheduled time is done, but the store did not record that: a retry or "
                      "another cluster may do the same work again",
-                     "was Redis unavailable when the command exited? " + logs(pod)});
+                     "check whether Redis was unavailable when the command exited; " + logs(pod)});
   } else if (pod.phase == "Failed") {
-    out.push_back(silent(pod));
+    out.push_back(no_result(pod));
   } else {
     out.push_back(not_started(pod));
   }

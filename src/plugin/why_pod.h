@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The innermost part of `why`: what became of one pod. Pure.
+// The part of `why` for the pod of a run. Pure.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace cronlatch::plugin {
 
 // Never empty; the cause first.
-std::vector<Finding> judge_pod(const Cluster& cluster, const Job& job, const Pod& pod);
+std::vector<Finding> findings_of_pod(const Cluster& cluster, const Job& job, const Pod& pod);
 
-// What shows the output of its gated container.
+// The command that prints the output of its gated container.
 std::string logs(const Pod& pod);
 
 }  // namespace cronlatch::plugin

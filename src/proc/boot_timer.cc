@@ -15,12 +15,12 @@ void BootTimer::set(std::optional<TimePoint> when) {
   if (!fd_ || when == set_for_) return;
   itimerspec spec{};
   if (when) {
-    // Zero would switch it off: a deadline that long ago is due now.
+    // Zero would disarm the timer.
     const Micros at = std::max(when->time_since_epoch(), Micros(1));
     spec.it_value.tv_sec = static_cast<time_t>(at.count() / 1'000'000);
     spec.it_value.tv_nsec = static_cast<long>(at.count() % 1'000'000) * 1'000;
   }
-  // Setting it also clears an expiry that has not been read.
+  // This also clears an expiry that has not been read.
   ::timerfd_settime(fd_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
   set_for_ = when;
 }

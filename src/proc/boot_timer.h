@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BootTimer: a descriptor that becomes readable at a TimePoint, also when the host was suspended in
-// between. (The timeout of ppoll counts CLOCK_MONOTONIC, which stands still in suspend.)
+// BootTimer: a descriptor that becomes readable at a TimePoint, also after a suspend of the host.
+// (The timeout of ppoll uses CLOCK_MONOTONIC, which does not count suspend.)
 #pragma once
 
 #include <optional>

@@ -22,9 +22,9 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return out;
 }
 
-void take_place(const ChildPlan& plan) {
+void apply_placement(const ChildPlan& plan) {
   switch (plan.placement) {
-    case Placement::fresh_session:
+    case Placement::new_session:
       ::setsid();
       return;
     case Placement::background_group:
@@ -46,24 +46,24 @@ ExecImage::ExecImage(const Command& command)
   shell_argv_.insert(shell_argv_.end(), argv_.begin() + 1, argv_.end());
 }
 
-int ExecImage::become() const {
+int ExecImage::exec() const {
   ::execve(path_, argv_.data(), env_.data());
   if (errno != ENOEXEC) return errno;
   ::execve(kShell, shell_argv_.data(), env_.data());
   return errno;
 }
 
-void become_command(const ChildPlan& plan) {
-  take_place(plan);
-  // When we are killed, the command must not go on without its lock. The parent may have died
-  // before the call, though.
+void exec_command(const ChildPlan& plan) {
+  apply_placement(plan);
+  // When the wrapper is killed, the command must not continue without its lock. The parent may have
+  // ended before this call.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != plan.parent) ::_exit(128 + SIGKILL);
-  // Only here: any other program we start must not keep the lock's descriptor.
+  // Only here: no other program must inherit the lock's descriptor.
   if (plan.inherited_fd >= 0) ::fcntl(plan.inherited_fd, F_SETFD, 0);
-  // Last, because a signal that waits for us may end us here.
-  plan.gate.restore_in_child();
-  const int failed = plan.image.become();
+  // Last, because a pending signal may end the child here.
+  plan.signals.restore_in_child();
+  const int failed = plan.image.exec();
   ssize_t written = 0;
   do written = ::write(plan.error_pipe, &failed, sizeof failed);
   while (written < 0 && errno == EINTR);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens between fork and exec. Everything is prepared before the fork; the child makes
-// async-signal-safe calls only, allocates nothing and reports a failure as one errno through a pipe
-// that a successful exec closes.
+// Between fork and exec. Everything is prepared before the fork; the child makes only
+// async-signal-safe calls, allocates nothing and writes the errno of a failure to a pipe that a
+// successful exec closes.
 #pragma once
 
 #include <sys/types.h>
@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "core/supervisor.h"
-#include "proc/signal_gate.h"
+#include "proc/signal_reader.h"
 
 namespace cronlatch {
 
 enum class Placement {
-  fresh_session,     // no terminal: nothing can reach the command but us
-  background_group,  // a terminal, but we are not in its foreground
-  foreground_group,  // a terminal, and it goes to the command's group
+  new_session,       // no terminal: only this process signals the command
+  background_group,  // a terminal, and this process is not in its foreground
+  foreground_group,  // a terminal, and the command's group becomes its foreground group
 };
 
-// The command as execve wants it. Keeps pointers into `command`, which must stay where it is.
+// The arguments of execve. Keeps pointers into `command`, which must not move.
 class ExecImage {
  public:
   explicit ExecImage(const Command& command);
-  // Returns the errno when it returns. A file the kernel does not recognise is handed to /bin/sh,
-  // as execvp does.
-  int become() const;
+  // Returns the errno when it returns. A file that the kernel does not recognize is passed to
+  // /bin/sh, as execvp does.
+  int exec() const;
 
  private:
   const char* path_;
@@ -37,7 +37,7 @@ class ExecImage {
 
 struct ChildPlan {
   const ExecImage& image;
-  const SignalGate& gate;
+  const SignalReader& signals;
   Placement placement;
   int terminal;      // descriptor of the terminal, or -1
   int inherited_fd;  // descriptor the command inherits, or -1
@@ -45,6 +45,6 @@ struct ChildPlan {
   pid_t parent;      // getpid() of the caller of fork
 };
 
-[[noreturn]] void become_command(const ChildPlan& plan);
+[[noreturn]] void exec_command(const ChildPlan& plan);
 
 }  // namespace cronlatch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PATH search of execvp, with reasons instead of an errno.
+// The PATH search of execvp, with errors that name the reason.
 #include "proc/command.h"
 
 #include <fcntl.h>
@@ -39,9 +39,7 @@ std::string_view path_of(const std::vector<std::string>& env) {
 Error missing(const std::string& name, std::string where) {
   std::string hint = "check the spelling, install it, or give its full path";
   if (name.find(' ') != std::string::npos)
-    hint =
-        "this is one word with spaces in it: pass program and arguments as separate words, or use "
-        "sh -c '...'";
+    hint = "it contains spaces: write program and arguments as separate words, or use sh -c '...'";
   return {Code::exec_missing, "command \"" + name + "\" not found" + std::move(where),
           std::move(hint)};
 }
@@ -69,8 +67,8 @@ Result<std::string> search(const std::string& name, std::string_view path) {
     const std::string candidate = (dir.empty() ? std::string(".") : std::string(dir)) + "/" + name;
     const int why = refusal(candidate);
     if (why == 0) return candidate;
-    // A later entry may still hold one that can be executed; what was denied is remembered, as
-    // execvp does.
+    // A later entry may contain one that can be executed; the first denied one is kept, as in
+    // execvp.
     if (!is_missing(why) && denied_why == 0) denied_at = candidate, denied_why = why;
     if (colon == std::string_view::npos) break;
     rest.remove_prefix(colon + 1);
@@ -88,7 +86,7 @@ Result<Command> resolve_command(std::vector<std::string> argv, std::vector<std::
   const std::string& name = argv.front();
   if (name.empty())
     return Error{Code::exec_missing, "the command is an empty word",
-                 "a variable may be unset where it is built"};
+                 "check whether a variable in it is unset"};
   std::string path = name;
   if (name.find('/') == std::string::npos) {
     Result<std::string> found = search(name, path_of(env));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the executable of a command, as execvp would, but before anything is forked: the child then
-// has one call to make and a missing command is named while there is still somebody to explain it.
+// Finds the executable of a command, as execvp does, but before the fork: the child then makes one
+// call, and the error for a missing command is reported before anything is started.
 #pragma once
 
 #include <string>

@@ -53,7 +53,7 @@ std::optional<Process> parse_stat(pid_t pid, std::string_view text) {
   long threads = 0;
   if (!take(text, p.parent) || !take(text, p.group)) return std::nullopt;
   if (!skip(text, kFieldsBetweenGroupAndThreads) || !take(text, threads)) return std::nullopt;
-  if (!skip(text, kFieldsBetweenThreadsAndStart) || !take(text, p.born)) return std::nullopt;
+  if (!skip(text, kFieldsBetweenThreadsAndStart) || !take(text, p.start_time)) return std::nullopt;
   // The state is that of the first thread; the process lives while another one does.
   p.alive = threads > 1 || (state != 'Z' && state != 'X');
   return p;
@@ -62,7 +62,7 @@ std::optional<Process> parse_stat(pid_t pid, std::string_view text) {
 // Every pid of this PID namespace, the newest numbers first: what forks without pause is read
 // before it has ended.
 std::optional<std::vector<pid_t>> list_pids() {
-  if (!proc_is_ours()) return std::nullopt;
+  if (!proc_shows_own_namespace()) return std::nullopt;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir("/proc"), &::closedir);
   if (!dir) return std::nullopt;
   std::vector<pid_t> pids;
@@ -88,7 +88,7 @@ std::string read_all(const std::string& path) {
 }  // namespace
 
 // Another number, or none, means that this /proc belongs to another PID namespace.
-bool proc_is_ours() {
+bool proc_shows_own_namespace() {
   std::array<char, 32> link{};
   const ssize_t n = ::readlink("/proc/self", link.data(), link.size() - 1);
   return n > 0 &&
@@ -130,32 +130,32 @@ DescendantScan::Entry* DescendantScan::read(pid_t pid) {
   return &seen_.insert_or_assign(pid, Entry{*process}).first->second;
 }
 
-bool DescendantScan::is_stranger(const Process& process) const {
-  return std::any_of(strangers_.begin(), strangers_.end(),
-                     [&process](const Process& stranger) { return stranger.same_as(process); });
+bool DescendantScan::is_excluded(const Process& process) const {
+  return std::any_of(excluded_.begin(), excluded_.end(),
+                     [&process](const Process& other) { return other.same_as(process); });
 }
 
 // Climbs to `root` and remembers the answer for everything on the way. Unknown: an ancestor ended
 // meanwhile, and the process has another parent by now.
-DescendantScan::Kin DescendantScan::kin_of(Entry& entry) {
+DescendantScan::Kinship DescendantScan::kinship_of(Entry& entry) {
   std::vector<Entry*> climbed;
-  Kin kin = Kin::unknown;
-  for (Entry* at = &entry; kin == Kin::unknown && climbed.size() <= seen_.size();) {
+  Kinship kinship = Kinship::unknown;
+  for (Entry* at = &entry; kinship == Kinship::unknown && climbed.size() <= seen_.size();) {
     climbed.push_back(at);
-    if (at->kin != Kin::unknown) {
-      kin = at->kin;
-    } else if (is_stranger(at->process) || at->process.parent == 0) {
-      kin = Kin::not_ours;
+    if (at->kinship != Kinship::unknown) {
+      kinship = at->kinship;
+    } else if (is_excluded(at->process) || at->process.parent == 0) {
+      kinship = Kinship::not_descendant;
     } else if (at->process.parent == root_) {
-      kin = Kin::ours;
+      kinship = Kinship::descendant;
     } else {
       const auto parent = seen_.find(at->process.parent);
       at = parent != seen_.end() ? &parent->second : read(at->process.parent);
-      if (at == nullptr) return Kin::unknown;
+      if (at == nullptr) return Kinship::unknown;
     }
   }
-  for (Entry* at : climbed) at->kin = kin;
-  return kin;
+  for (Entry* at : climbed) at->kinship = kinship;
+  return kinship;
 }
 
 std::optional<std::vector<Process>> DescendantScan::next() {
@@ -171,18 +171,18 @@ std::optional<std::vector<Process>> DescendantScan::next() {
       if (Entry* const entry = read(pid)) entries.push_back(entry);
     pending.clear();
     for (Entry* const entry : entries) {
-      const Kin kin = kin_of(*entry);
-      entry->returned = kin != Kin::unknown;
-      if (kin == Kin::ours) found.push_back(entry->process);
-      if (kin == Kin::unknown) pending.push_back(entry->process.pid);
+      const Kinship kinship = kinship_of(*entry);
+      entry->returned = kinship != Kinship::unknown;
+      if (kinship == Kinship::descendant) found.push_back(entry->process);
+      if (kinship == Kinship::unknown) pending.push_back(entry->process.pid);
     }
   }
   return found;
 }
 
 std::optional<std::vector<Process>> descendants_of(pid_t root,
-                                                   const std::vector<Process>& strangers) {
-  return DescendantScan(root, strangers).next();
+                                                   const std::vector<Process>& excluded) {
+  return DescendantScan(root, excluded).next();
 }
 
 std::vector<pid_t> own_children() {

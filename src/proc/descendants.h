@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes below one process, read from /proc, and signals to them that cannot hit another
-// process with a reused number.
+// The descendants of a process, read from /proc, and signals to them that cannot reach another
+// process with a reused pid.
 #pragma once
 
 #include <sys/types.h>
@@ -16,53 +16,55 @@ struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  bool alive = false;      // at least one of its threads has not ended
-  std::uint64_t born = 0;  // clock ticks since boot: with the pid, an identity
-  bool same_as(const Process& other) const { return pid == other.pid && born == other.born; }
+  bool alive = false;            // at least one of its threads has not ended
+  std::uint64_t start_time = 0;  // clock ticks since boot; unique together with the pid
+  bool same_as(const Process& other) const {
+    return pid == other.pid && start_time == other.start_time;
+  }
 };
 
-// One process, or nothing when it is gone or /proc cannot be read.
+// std::nullopt when the process has ended or /proc cannot be read.
 std::optional<Process> read_process(pid_t pid);
 
 // /proc is mounted and shows the PID namespace of this process.
-bool proc_is_ours();
+bool proc_shows_own_namespace();
 
 // Finds the descendants of a process in several scans. A scan reads only the processes that the
 // earlier ones have not seen, so that the second one costs little.
 class DescendantScan {
  public:
-  // `strangers` and what is below them are left out. `strangers` outlives this. So are the members
-  // of process group `ended_group`, which are not even read: they have been killed already.
-  DescendantScan(pid_t root, const std::vector<Process>& strangers, pid_t ended_group = 0)
-      : root_(root), strangers_(strangers), ended_group_(ended_group) {}
+  // Leaves out `excluded` with their descendants, and the members of process group `ended_group`,
+  // which have been killed already. `excluded` outlives this.
+  DescendantScan(pid_t root, const std::vector<Process>& excluded, pid_t ended_group = 0)
+      : root_(root), excluded_(excluded), ended_group_(ended_group) {}
 
   // The descendants that no earlier scan has returned, the newest pid first, zombies included.
-  // Nothing when /proc is not mounted or shows another PID namespace.
+  // std::nullopt when /proc is not mounted or shows another PID namespace.
   std::optional<std::vector<Process>> next();
 
  private:
-  enum class Kin { unknown, ours, not_ours };
+  enum class Kinship { unknown, descendant, not_descendant };
   struct Entry {
     Process process;
-    Kin kin = Kin::unknown;
+    Kinship kinship = Kinship::unknown;
     bool returned = false;  // or found to be no descendant
   };
 
   bool is_new(pid_t pid) const;
-  bool is_stranger(const Process& process) const;
+  bool is_excluded(const Process& process) const;
   Entry* read(pid_t pid);
-  Kin kin_of(Entry& entry);
+  Kinship kinship_of(Entry& entry);
 
   pid_t root_;
-  const std::vector<Process>& strangers_;
+  const std::vector<Process>& excluded_;
   pid_t ended_group_;
   std::unordered_map<pid_t, Entry> seen_;
 };
 
-// Everything below `root`, without `strangers` and what is below them; zombies included. Nothing
+// The descendants of `root`, without `excluded` and theirs; zombies included. std::nullopt
 // when /proc is not mounted or shows another PID namespace.
 std::optional<std::vector<Process>> descendants_of(pid_t root,
-                                                   const std::vector<Process>& strangers);
+                                                   const std::vector<Process>& excluded);
 
 // The children of this process, zombies included; empty where the kernel has no such list. Cheap:
 // its cost does not depend on how many processes the host has.
@@ -72,7 +74,7 @@ std::vector<pid_t> own_children();
 // 65,535.
 std::optional<std::size_t> tasks_of_host();
 
-// Signals exactly this process; does nothing when it is gone.
+// Signals exactly this process; does nothing when it has ended.
 void signal_process(const Process& process, int signo);
 
 }  // namespace cronlatch

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop. Precedence of what is true at the same time, first to last:
-//   1. a deadline that has passed (after a long stall the lease is judged before anything is
-//   believed or continued)
-//   2. the start, the end of the command, the end of its tree    3. signals    4. replies of the
-//   store
-// 2 and 3 come in this order from the supervisor; a signal before a reply keeps a cancelled run
-// from being started.
+//   1. a deadline that has passed (after a long stall the lease is checked first)
+//   2. the start, the end of the command, the end of its tree
+//   3. signals
+//   4. replies of the store
+// 2 and 3 come in this order from the supervisor. A signal before a reply prevents the start of a
+// cancelled run.
 #include "proc/drive.h"
 
 #include <poll.h>
@@ -23,8 +23,8 @@ namespace cronlatch {
 namespace {
 
 template <class Variant>
-Event to_event(Variant fact) {
-  return std::visit([](auto& f) { return Event(std::move(f)); }, fact);
+Event to_event(Variant from) {
+  return std::visit([](auto& value) { return Event(std::move(value)); }, from);
 }
 
 // Never early: the clock's microseconds were rounded down.
@@ -45,9 +45,9 @@ class Driver {
         log_(log),
         programs_(std::move(programs)) {}
 
-  Outcome go() {
+  Outcome loop() {
     feed(Begin{});
-    settle();
+    handle_pending();
     while (!run_.outcome()) {
       PollSet set;
       supervisor_.watch(set);
@@ -55,10 +55,10 @@ class Driver {
       if (const auto at = run_.wake_at()) set.wake_by(*at);
       wait(set);
       tick_if_due();
-      settle();
+      handle_pending();
       if (run_.outcome()) break;
       take_reply(set);
-      settle();
+      handle_pending();
     }
     return *run_.outcome();
   }
@@ -77,15 +77,15 @@ class Driver {
     for (std::size_t i = 0; i < set.fds.size(); ++i) set.fds[i].ready = fds[i].revents;
   }
 
-  // Everything that is known already, until nothing is.
-  void settle() {
+  // Passes events to Run until none is pending.
+  void handle_pending() {
     while (!run_.outcome()) {
-      if (std::optional<ProcEvent> fact = supervisor_.next()) {
-        feed(to_event(std::move(*fact)));
+      if (std::optional<ProcEvent> event = supervisor_.next()) {
+        feed(to_event(std::move(*event)));
       } else if (!inbox_.empty()) {
-        const Event event = std::move(inbox_.front());
+        const Event reply = std::move(inbox_.front());
         inbox_.pop_front();
-        feed(event);
+        feed(reply);
       } else {
         return;
       }
@@ -105,9 +105,9 @@ class Driver {
   void execute(const std::vector<Action>& actions) {
     for (const Action& action : actions)
       std::visit(Overloaded{
-                     [this](const StoreRequest& ask) { this->send(ask.request); },
+                     [this](const StoreRequest& store) { this->send(store.request); },
                      [this](const Launch& launch) { this->launch(launch); },
-                     [this](const SendSignal& d) { supervisor_.signal(d.signo, d.target); },
+                     [this](const SendSignal& s) { supervisor_.signal(s.signo, s.target); },
                      [this](const CountTasks&) { supervisor_.count_tasks(); },
                      [this](const LogLine& line) { log_(line); },
                      [](const Finish&) {},
@@ -115,10 +115,10 @@ class Driver {
                  action);
   }
 
-  // The reply may be there at once; Run hears it after the actions that follow the question.
+  // The reply may be available at once; Run gets it after the remaining actions.
   void send(const Request& request) {
     store_.send(request, clock_.now());
-    supervisor_.use_wait();
+    supervisor_.prepare();
     take_reply({});
   }
 
@@ -164,7 +164,7 @@ class Driver {
 
 Outcome drive(Run& run, Store& store, Supervisor& supervisor, const Clock& clock, const Log& log,
               Programs programs) {
-  return Driver(run, store, supervisor, clock, log, std::move(programs)).go();
+  return Driver(run, store, supervisor, clock, log, std::move(programs)).loop();
 }
 
 }  // namespace cronlatch

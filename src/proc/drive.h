@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// drive: the only loop of the wrapper and its only blocking call. Feeds Run with what the store,
-// the supervisor and the clock report and carries out what Run answers; decides nothing itself.
+// drive: the only loop of the wrapper and its only blocking call. Passes events of the store, the
+// supervisor and the clock to Run and executes Run's actions; it decides nothing.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@
 
 namespace cronlatch {
 
-// What Run may launch. An Error in place of a command (resolve_command) is reported to Run when it
-// asks for it.
+// What Run may launch. An Error instead of a command (resolve_command) becomes the event
+// CannotStart.
 struct Programs {
   Result<Command> command;
-  Result<Command> skip_command;  // never looked at when RunSpec::has_skip_command is false
+  Result<Command> skip_command;  // unused when RunSpec::has_skip_command is false
   // NAME=value entries added to the command's environment for this fence (zero: ungated); may be
   // empty.
   std::function<std::vector<std::string>(Fence)> additions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mount that forbids to execute a file.
+// The mount that does not permit to execute a file.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace cronlatch {
 
-// The mount point of `path`, where that mount has the flag noexec; nothing where it has not, or
-// where `path` cannot be looked at.
+// The mount point of `path`, where that mount has the flag noexec; std::nullopt
+// otherwise, or where `path` is not accessible.
 std::optional<std::string> noexec_mount(const std::string& path);
 
-// What to do about it, for the hint of an error.
+// The hint of an error.
 std::string noexec_hint(const std::string& mount);
 
 }  // namespace cronlatch

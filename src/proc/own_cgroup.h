@@ -12,12 +12,12 @@ namespace cronlatch {
 
 class OwnCgroup {
  public:
-  // Nothing where it cannot be created: no cgroup v2, no permission (neither root nor a delegated
-  // subtree).
+  // std::nullopt where it cannot be created: no cgroup v2, no permission (neither root nor a
+  // delegated subtree).
   static std::optional<OwnCgroup> create();
   OwnCgroup(OwnCgroup&&) noexcept = default;
   OwnCgroup& operator=(OwnCgroup&&) noexcept = default;
-  // Removes it, unless processes live in it.
+  // Removes it, unless it contains processes.
   ~OwnCgroup();
 
   int fd() const { return dir_.get(); }  // for CLONE_INTO_CGROUP

@@ -39,7 +39,7 @@ namespace {
 
 [[gnu::noinline]] pid_t spawn(const ChildPlan& plan) {
   const pid_t pid = ::vfork();
-  if (pid == 0) become_command(plan);
+  if (pid == 0) exec_command(plan);
   return pid;
 }
 
@@ -51,7 +51,7 @@ namespace {
   args.exit_signal = SIGCHLD;
   args.cgroup = static_cast<unsigned>(cgroup);
   const long pid = raw_clone3(args);
-  if (pid == 0) become_command(plan);
+  if (pid == 0) exec_command(plan);
   if (pid > 0) return static_cast<pid_t>(pid);
   errno = static_cast<int>(-pid);
   return -1;

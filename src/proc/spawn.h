@@ -12,7 +12,7 @@ namespace cronlatch {
 // The child's pid; -1 with errno where there is none.
 pid_t spawn(const ChildPlan& plan);
 
-// The same, with the child in this cgroup from its first instruction on. -1 also where the kernel
+// The same, with the child in this cgroup from the start. -1 also where the kernel
 // or a seccomp filter does not allow it: use spawn() then.
 pid_t spawn_in_cgroup(const ChildPlan& plan, int cgroup);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job control between a shell, us and the command. All signals are blocked in this process, so
-// tcsetpgrp may be called from the background.
+// Job control between a shell, this process and the command. All signals are blocked in this
+// process, so tcsetpgrp may be called from the background.
 #include "proc/terminal.h"
 
 #include <fcntl.h>
@@ -16,30 +16,30 @@ namespace {
 
 bool from_terminal(int signo) { return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU; }
 
-// Is there a shell that would continue us? Somebody above us, in this session but not in this
-// group, as POSIX defines a group that is not orphaned. As first process of a container there is
-// nobody, and SIGSTOP would have no effect.
-bool somebody_controls_us() {
+// Is there a shell that would continue this process? That is an ancestor in this session, but not
+// in this group, as POSIX defines a group that is not orphaned. The first process of a container
+// has none, and SIGSTOP would have no effect.
+bool has_job_control() {
   for (pid_t pid = ::getppid(); pid > 0;) {
     if (::getsid(pid) != ::getsid(0)) return false;
     if (::getpgid(pid) != ::getpgrp()) return true;
-    const std::optional<Process> in_our_group = read_process(pid);
-    if (!in_our_group) return false;
-    pid = in_our_group->parent;
+    const std::optional<Process> member = read_process(pid);
+    if (!member) return false;
+    pid = member->parent;
   }
   return false;
 }
 
-// With one signal for all of the job (a script around us, the pipeline's other members). The shell
-// may continue the job as soon as the others have stopped; its SIGCONT then takes our signal away
-// before it has stopped us, where a stop of our own behind it would be one that nobody ends.
-void stop_our_group() {
-  std::signal(SIGTSTP, SIG_DFL);  // the command has what was inherited
+// One signal for the whole job (a script around this process, the pipeline's other members). The
+// shell may continue the job as soon as the others have stopped; its SIGCONT then removes a pending
+// SIGTSTP. A later stop of this process alone would not be continued.
+void stop_own_group() {
+  std::signal(SIGTSTP, SIG_DFL);  // the command keeps the inherited one
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  ::killpg(::getpgrp(), SIGTSTP);  // returns when we have been continued
+  ::killpg(::getpgrp(), SIGTSTP);  // returns after SIGCONT
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
@@ -47,38 +47,39 @@ void stop_our_group() {
 
 Terminal::Terminal() : tty_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {}
 
-bool Terminal::ours() const { return tty_ && ::tcgetpgrp(tty_.get()) == ::getpgrp(); }
+bool Terminal::has_foreground() const { return tty_ && ::tcgetpgrp(tty_.get()) == ::getpgrp(); }
 
 Placement Terminal::placement() const {
-  if (!tty_) return Placement::fresh_session;
-  return ours() ? Placement::foreground_group : Placement::background_group;
+  if (!tty_) return Placement::new_session;
+  return has_foreground() ? Placement::foreground_group : Placement::background_group;
 }
 
-void Terminal::lend(pid_t group) {
-  if (ours() && ::tcsetpgrp(tty_.get(), group) == 0) borrower_ = group;
+void Terminal::give_foreground(pid_t group) {
+  if (has_foreground() && ::tcsetpgrp(tty_.get(), group) == 0) foreground_group_ = group;
 }
 
-void Terminal::take_back() {
-  if (borrower_ != 0 && ::tcgetpgrp(tty_.get()) == borrower_) ::tcsetpgrp(tty_.get(), ::getpgrp());
-  borrower_ = 0;
+void Terminal::restore_foreground() {
+  if (foreground_group_ != 0 && ::tcgetpgrp(tty_.get()) == foreground_group_)
+    ::tcsetpgrp(tty_.get(), ::getpgrp());
+  foreground_group_ = 0;
 }
 
 void Terminal::stopped_with(int signo, pid_t group) {
   if (!tty_) return;
-  // Started in the background, brought to the front since (a shell sends nothing to a job that
-  // runs), and now it wants the terminal.
-  if (signo != SIGTSTP && from_terminal(signo) && ours()) {
-    lend(group);
+  // Started in the background, moved to the foreground since (a shell sends no signal to a running
+  // job), and now it uses the terminal.
+  if (signo != SIGTSTP && from_terminal(signo) && has_foreground()) {
+    give_foreground(group);
     ::killpg(group, SIGCONT);
     return;
   }
-  if (!somebody_controls_us()) {
+  if (!has_job_control()) {
     // In such a group the kernel would have ignored ^Z; a stop by kill -STOP is left alone.
     if (signo == SIGTSTP) ::killpg(group, SIGCONT);
     return;
   }
-  take_back();
-  stop_our_group();
+  restore_foreground();
+  stop_own_group();
 }
 
 }  // namespace cronlatch

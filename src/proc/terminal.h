@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Terminal: the controlling terminal, lent to the command's process group while it runs. Makes ^C,
-// ^Z, fg and bg work as if the command had been started by the shell itself. Without a terminal
-// every call does nothing.
+// Terminal: the controlling terminal, whose foreground group is the command's while it runs, so
+// that ^C, ^Z, fg and bg work as if the shell had started the command. Without a terminal every
+// call does nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -16,25 +16,25 @@ class Terminal {
   Terminal();  // opens /dev/tty, which fails where there is no controlling terminal
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
-  ~Terminal() { take_back(); }
+  ~Terminal() { restore_foreground(); }
 
   int fd() const { return tty_.get(); }
   Placement placement() const;
   // The child put its group into the foreground (Placement::foreground_group).
-  void lent_to(pid_t group) { borrower_ = group; }
-  // The command is about to be continued: its group gets the terminal if the shell has given it to
-  // us.
-  void lend(pid_t group);
-  void take_back();
-  // The command was stopped by `signo`: stops us and our own group, as the terminal would have done
-  // with the command in it. Returns after somebody has continued us.
+  void set_foreground_group(pid_t group) { foreground_group_ = group; }
+  // Before the command is continued: its group becomes the foreground group, if this process's
+  // group is.
+  void give_foreground(pid_t group);
+  void restore_foreground();
+  // The command was stopped by `signo`: stops this process and its group, as the terminal would
+  // have done with the command in it. Returns after SIGCONT.
   void stopped_with(int signo, pid_t group);
 
  private:
-  bool ours() const;
+  bool has_foreground() const;
 
   Fd tty_;
-  pid_t borrower_ = 0;
+  pid_t foreground_group_ = 0;
 };
 
 }  // namespace cronlatch

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bytes of an exchange mean: one JSON answer, or the lines of a watch; and how many of
-// them we take.
+// Parses the answer to a call, or the lines of a watch, with limits on their size.
 #include "rest/rest_api.h"
 
 #include <optional>
 
 #include "base/text.h"
 #include "kube/line_splitter.h"
-#include "rest/wire.h"
+#include "rest/https_client.h"
 
 namespace cronlatch::kube {
 namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr std::size_t kLongestLine = 16U << 20;
-constexpr std::size_t kLargestBody = 128U << 20;
+constexpr std::size_t kMaxLine = 16U << 20;
+constexpr std::size_t kMaxBody = 128U << 20;
 
-// A body that is no JSON comes from something between us and the API server.
+// A body that is not JSON was sent by a proxy in front of the API server.
 Result<Response> response_of(int status, std::string_view body) {
   if (body.empty()) return Response{status, {}};
-  auto parsed = parse_json(body, {.bytes = kLargestBody});
+  auto parsed = parse_json(body, {.bytes = kMaxBody});
   if (parsed) return Response{status, std::move(*parsed)};
   if (status >= 200 && status < 300)
     return Error{Code::unreachable, "the API server's answer: " + parsed.error().message};
@@ -34,25 +33,26 @@ int code_of(const Json& status) {
 
 }  // namespace
 
-RestApi::RestApi(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
+RestApi::RestApi(std::unique_ptr<HttpsClient> client) : client_(std::move(client)) {}
 RestApi::~RestApi() = default;
 
 Result<std::unique_ptr<RestApi>> RestApi::open(const ClusterAccess& access) {
-  Result<std::unique_ptr<Wire>> wire = open_wire(access);
-  if (!wire) return wire.error();
-  return std::unique_ptr<RestApi>(new RestApi(std::move(*wire)));
+  Result<std::unique_ptr<HttpsClient>> client = open_https_client(access);
+  if (!client) return client.error();
+  return std::unique_ptr<RestApi>(new RestApi(std::move(*client)));
 }
 
 Result<Response> RestApi::call(const Request& request) {
   std::string body;
   bool too_large = false;
-  auto status = wire_->exchange(request, Wire::Purpose::call, Steady::now() + request.deadline, {},
-                                [&](int, std::string_view bytes) {
-                                  if (bytes.empty()) body.clear();
-                                  too_large = body.size() + bytes.size() > kLargestBody;
-                                  if (!too_large) body += bytes;
-                                  return !too_large;
-                                });
+  auto status =
+      client_->exchange(request, HttpsClient::Purpose::call, Steady::now() + request.deadline, {},
+                        [&](int, std::string_view bytes) {
+                          if (bytes.empty()) body.clear();
+                          too_large = body.size() + bytes.size() > kMaxBody;
+                          if (!too_large) body += bytes;
+                          return !too_large;
+                        });
   if (!status) return status.error();
   if (too_large) return Error{Code::unreachable, "the API server's answer is larger than 128 MiB"};
   return response_of(*status, body);
@@ -61,37 +61,38 @@ Result<Response> RestApi::call(const Request& request) {
 Result<Response> RestApi::watch(const Request& request,
                                 const std::function<void(const WatchEvent&)>& on_event,
                                 std::stop_token stop) {
-  LineSplitter lines(kLongestLine);
-  std::string refusal;            // the body of an answer that is no watch
-  std::optional<Response> ended;  // by an ERROR event
-  std::optional<Error> garbled;
+  LineSplitter lines(kMaxLine);
+  std::string error_body;               // the body of an answer other than 200
+  std::optional<Response> error_event;  // by an ERROR event
+  std::optional<Error> parse_error;
   const auto on_line = [&](std::string_view line) {
-    auto parsed = parse_json(line, {.bytes = kLongestLine});
+    auto parsed = parse_json(line, {.bytes = kMaxLine});
     const Json* object = parsed ? find(*parsed, {"object"}) : nullptr;
     if (object == nullptr) {
-      garbled = Error{Code::unreachable, "a line of the watch is no event"};
+      parse_error = Error{Code::unreachable, "a line of the watch is not an event"};
       return false;
     }
     WatchEvent event{string_at(*parsed, {"type"}), *object};
     if (event.type == "ERROR") {
-      ended = Response{code_of(event.object), std::move(event.object)};
+      error_event = Response{code_of(event.object), std::move(event.object)};
       return false;
     }
     on_event(event);
     return !stop.stop_requested();
   };
-  auto status = wire_->exchange(request, Wire::Purpose::watch, Steady::now() + request.deadline,
-                                stop, [&](int code, std::string_view bytes) {
-                                  if (code == 200) return lines.push(bytes, on_line);
-                                  if (bytes.empty()) refusal.clear();
-                                  refusal += bytes;
-                                  return refusal.size() < kLongestLine;
-                                });
-  if (ended) return std::move(*ended);
-  if (garbled) return *garbled;
+  auto status =
+      client_->exchange(request, HttpsClient::Purpose::watch, Steady::now() + request.deadline,
+                        stop, [&](int code, std::string_view bytes) {
+                          if (code == 200) return lines.push(bytes, on_line);
+                          if (bytes.empty()) error_body.clear();
+                          error_body += bytes;
+                          return error_body.size() < kMaxLine;
+                        });
+  if (error_event) return std::move(*error_event);
+  if (parse_error) return *parse_error;
   if (lines.overlong()) return Error{Code::unreachable, "an event is larger than 16 MiB"};
   if (!status) return status.error();
-  return *status == 200 ? Response{200, {}} : response_of(*status, refusal);
+  return *status == 200 ? Response{200, {}} : response_of(*status, error_body);
 }
 
 }  // namespace cronlatch::kube

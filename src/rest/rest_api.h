@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RestApi: the Kubernetes API over HTTPS. It trusts the cluster's CA and nothing else, shows the
-// token as it is now, follows no redirect, and holds every exchange to one absolute deadline.
-// Over cpprestsdk (wire.h). After it was made the process must not fork: the library's threads
-// would be missing in the child.
+// RestApi: the Kubernetes API over HTTPS (https_client.h). It trusts only the cluster's CA, sends
+// the current token, follows no redirects, and has one absolute deadline per exchange. The process
+// must not fork after open(): the library's threads do not exist in the child.
 #pragma once
 
 #include <memory>
@@ -12,24 +11,24 @@
 
 namespace cronlatch::kube {
 
-class Wire;
+class HttpsClient;
 
 class RestApi final : public Api {
  public:
-  // Says what cannot work with this access; connects to nothing yet.
+  // An error for an unusable access. Does not connect.
   static Result<std::unique_ptr<RestApi>> open(const ClusterAccess& access);
   ~RestApi() override;
 
   Result<Response> call(const Request& request) override;
-  // request.deadline bounds the whole watch: more than its timeoutSeconds. request.silence notices
-  // a server that died without a word sooner: the next attempt finds that nobody answers.
+  // request.deadline applies to the whole watch and must exceed its timeoutSeconds.
+  // request.idle_timeout detects a lost connection earlier.
   Result<Response> watch(const Request& request,
                          const std::function<void(const WatchEvent&)>& on_event,
                          std::stop_token stop) override;
 
  private:
-  explicit RestApi(std::unique_ptr<Wire> wire);
-  std::unique_ptr<Wire> wire_;
+  explicit RestApi(std::unique_ptr<HttpsClient> client);
+  std::unique_ptr<HttpsClient> client_;
 };
 
 }  // namespace cronlatch::kube

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where cpprestsdk writes a response: into an Exchange, which holds the network back while nobody
-// takes. Included by wire.cc only.
+// The stream buffer into which cpprestsdk writes a response. It forwards the bytes to an Exchange,
+// which pauses the library. For https_client.cc only.
 #pragma once
 
 #include <cpprest/astreambuf.h>
@@ -12,7 +12,7 @@
 
 namespace cronlatch::kube {
 
-// It must not throw: that would end the process.
+// Must not throw: an exception would terminate the process.
 class Sink : public concurrency::streams::details::streambuf_state_manager<std::uint8_t> {
   using Base = concurrency::streams::details::streambuf_state_manager<std::uint8_t>;
   using Traits = concurrency::streams::char_traits<std::uint8_t>;
@@ -26,10 +26,10 @@ class Sink : public concurrency::streams::details::streambuf_state_manager<std::
   std::size_t buffer_size(std::ios_base::openmode) const override { return 0; }
   void set_buffer_size(std::size_t, std::ios_base::openmode) override {}
   std::size_t in_avail() const override { return 0; }
-  pos_type getpos(std::ios_base::openmode) const override { return nowhere(); }
-  pos_type seekpos(pos_type, std::ios_base::openmode) override { return nowhere(); }
+  pos_type getpos(std::ios_base::openmode) const override { return no_position(); }
+  pos_type seekpos(pos_type, std::ios_base::openmode) override { return no_position(); }
   pos_type seekoff(off_type, std::ios_base::seekdir, std::ios_base::openmode) override {
-    return nowhere();
+    return no_position();
   }
   bool acquire(std::uint8_t*& at, std::size_t& count) override {
     at = nullptr;
@@ -52,7 +52,7 @@ class Sink : public concurrency::streams::details::streambuf_state_manager<std::
   pplx::task<bool> _sync() override { return pplx::task_from_result(true); }
   std::uint8_t* _alloc(std::size_t) override { return nullptr; }
   void _commit(std::size_t) override {}
-  // Nobody reads from it.
+  // Reading is not supported.
   pplx::task<int_type> _bumpc() override { return pplx::task_from_result(Traits::eof()); }
   int_type _sbumpc() override { return Traits::eof(); }
   pplx::task<int_type> _getc() override { return pplx::task_from_result(Traits::eof()); }
@@ -65,7 +65,7 @@ class Sink : public concurrency::streams::details::streambuf_state_manager<std::
   std::size_t _scopy(std::uint8_t*, std::size_t) override { return 0; }
 
  private:
-  static pos_type nowhere() { return static_cast<pos_type>(Traits::eof()); }
+  static pos_type no_position() { return static_cast<pos_type>(Traits::eof()); }
   const std::shared_ptr<Exchange> exchange_;
 };
 

@@ -46,7 +46,7 @@ Revoked end_min_hold(Record& record, Revoked told, ServerTime ends, ServerTime n
   if (record.seat == Seat::held) {
     // Closed in the ledger, and its lease is over.
     record.seat = Seat::revoked;
-    count(record, record.who.job, "revoked");
+    count(record, record.identity.job, "revoked");
   } else {
     record.seat = Seat::free;
     record.expires = {};
@@ -57,7 +57,7 @@ Revoked end_min_hold(Record& record, Revoked told, ServerTime ends, ServerTime n
 }  // namespace
 
 Revoked revoke(Record& record, ServerTime now, Tenure tenure) {
-  Revoked told{false, record.who.holder, record.fence, Micros{0}};
+  Revoked told{false, record.identity.holder, record.fence, Micros{0}};
   if (record.seat == Seat::none || record.seat == Seat::free) return told;
   clamp(record, now, tenure);
   if (record.seat == Seat::cooling) return end_min_hold(record, told, record.expires, now);
@@ -69,7 +69,7 @@ Revoked revoke(Record& record, ServerTime now, Tenure tenure) {
   told.remaining = std::max(record.expires - now, Micros{0});
   if (record.seat == Seat::held) {
     record.seat = Seat::revoked;
-    count(record, record.who.job, "revoked");
+    count(record, record.identity.job, "revoked");
   }
   return told;
 }
@@ -105,7 +105,7 @@ LockView view(std::string lock, const Record& record, ServerTime now, Tenure ten
   LockView shown;
   shown.lock = std::move(lock);
   shown.state = state_of(record, now, tenure);
-  shown.who = record.who;
+  shown.identity = record.identity;
   shown.fence = record.fence;
   shown.attempt = record.seat == Seat::none ? 0 : record.claim.attempt;
   shown.now = now;

@@ -50,7 +50,7 @@ enum class Answer : char {
 struct Record {
   Seat seat = Seat::none;
   Claim claim;  // of the last grant
-  Identity who;
+  Identity identity;
   Fence fence = 0;
   Fence stole = 0;  // fence of the predecessor whose expired lease was taken over; 0: none
   ServerTime acquired{};

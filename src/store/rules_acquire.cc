@@ -40,8 +40,8 @@ Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Tenure
   busy.reason = reason;
   if (reason == BusyReason::done || record.seat == Seat::none || record.seat == Seat::free)
     return busy;
-  busy.holder = record.who.holder;
-  busy.job = record.who.job;
+  busy.holder = record.identity.holder;
+  busy.job = record.identity.job;
   busy.fence = record.fence;
   busy.held_for = std::max(now - record.acquired, Micros{0});
   // Without a lease only a min-hold has an end.
@@ -62,11 +62,11 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Tenure 
   if (is_holder(record, request.claim)) {
     // Another run marked the identity after the grant, whose answer this caller has not had: the
     // grant is not used.
-    count(record, record.who.job, "released");
+    count(record, record.identity.job, "released");
     record.seat = Seat::free;
     record.expires = {};
   }
-  count_skip(record, request.who.job, "skipped_done", now);
+  count_skip(record, request.identity.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
   return busy_answer(record, BusyReason::done, now, tenure);
 }
@@ -74,7 +74,8 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Tenure 
 bool grantable(const Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
   if (tenure == Tenure::occupied) return false;
   // L0: an attempt group is not bound by a min-hold of its own.
-  const bool own_group = !request.who.group.empty() && request.who.group == record.who.group;
+  const bool own_group =
+      !request.identity.group.empty() && request.identity.group == record.identity.group;
   switch (record.seat) {
     case Seat::none:
     case Seat::free:
@@ -92,16 +93,16 @@ bool grantable(const Record& record, const Acquire& request, ServerTime now, Ten
 
 Granted grant(Record& record, const Acquire& request, ServerTime now, Tenure tenure) {
   const bool stole = record.seat == Seat::held;
-  if (stole) count(record, record.who.job, "stolen");  // AQ3: for the job that lost it
+  if (stole) count(record, record.identity.job, "stolen");  // AQ3: for the job that lost it
   if (stole || record.seat == Seat::revoked)
     remember(record, record.claim, Answer::closed, now, record.ttl);
   const Fence predecessor = record.fence;
   const Fence fence = std::max(predecessor + 1, static_cast<Fence>(now.us));  // AQ2
-  seat(record, {request.claim, request.who, fence, now, request.ttl, request.min_hold}, now,
+  seat(record, {request.claim, request.identity, fence, now, request.ttl, request.min_hold}, now,
        tenure);
   record.stole = stole ? predecessor : 0;
-  count(record, request.who.job, "acquired");
-  if (request.waited > Millis{0}) count_wait(record, request.who.job, request.waited);
+  count(record, request.identity.job, "acquired");
+  if (request.waited > Millis{0}) count_wait(record, request.identity.job, request.waited);
   return Granted{fence, {}, tenure == Tenure::lease, stole};
 }
 
@@ -109,21 +110,21 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Tenure tenur
   const bool cooling = (record.seat == Seat::cooling && tenure != Tenure::occupied) ||
                        crashed_in_min_hold(record, now, tenure);
   Busy busy = busy_answer(record, cooling ? BusyReason::cooling : BusyReason::held, now, tenure);
-  busy.group_granted = group_was_granted(record, request.who.group, now);
+  busy.group_granted = group_was_granted(record, request.identity.group, now);
   switch (request.if_busy) {
     case IfBusy::wait:
       return busy;
     case IfBusy::skip:
       if (busy.group_granted) return busy;  // L5: it will wait instead
-      count_skip(record, request.who.job, "skipped_held", now);
+      count_skip(record, request.identity.job, "skipped_held", now);
       break;
     case IfBusy::fail:
       if (busy.group_granted) return busy;
-      count(record, request.who.job, "runs_busy");
+      count(record, request.identity.job, "runs_busy");
       break;
     case IfBusy::timed_out:
-      count(record, request.who.job, "wait_timeouts");
-      count(record, request.who.job, "runs_busy");
+      count(record, request.identity.job, "wait_timeouts");
+      count(record, request.identity.job, "runs_busy");
       break;
   }
   remember(record, request.claim, cooling ? Answer::busy_cooling : Answer::busy_held, now,
@@ -146,7 +147,7 @@ void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
   if (record.seat == Seat::none) record.born = now;
   record.seat = Seat::held;
   record.claim = grant.claim;
-  record.who = grant.who;
+  record.identity = grant.identity;
   record.fence = grant.fence;
   record.stole = 0;
   record.acquired = grant.acquired;
@@ -154,7 +155,7 @@ void seat(Record& record, const Grant& grant, ServerTime now, Tenure tenure) {
   record.min_hold = std::max(grant.min_hold, Micros{0});
   record.expires = tenure == Tenure::lease ? now + grant.ttl : ServerTime{};
   date_record(record, now);
-  remember_group(record, grant.who.group, GroupIs::open, now);
+  remember_group(record, grant.identity.group, GroupIs::open, now);
 }
 
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
@@ -164,7 +165,7 @@ Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime 
   if (!reason && is_closed(record, request.claim, now, tenure)) return TooLate{true};
   clamp(record, now, tenure);
   if (reason) return repeated_busy(record, request.claim, *reason, now, tenure);
-  if (is_done(record, request.who, request.once_ttl, now))
+  if (is_done(record, request.identity, request.once_ttl, now))
     return refuse_done(record, request, now, tenure);
   if (is_holder(record, request.claim)) {
     // Asked again after an unknown result: the same fence, nothing is counted (AQ4).

@@ -31,7 +31,7 @@ void keep_newest(Dated& dated, std::size_t most) {
 
 bool group_was_granted(const Record& record, const std::string& group, ServerTime now) {
   if (group.empty()) return false;
-  if (record.seat != Seat::none && record.who.group == group) return true;
+  if (record.seat != Seat::none && record.identity.group == group) return true;
   const auto at = record.groups.find(group);
   return at != record.groups.end() && at->second > (now - kGroupMemory).us;
 }
@@ -44,19 +44,20 @@ void remember_group(Record& record, const std::string& group, GroupIs is, Server
   keep_newest(record.groups, kGroupsNewest);
 }
 
-bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
-  const auto job = record.once.find(who.job);
-  if (who.once.empty() || job == record.once.end()) return false;
-  const auto at = job->second.find(who.once);
+bool is_done(const Record& record, const Identity& identity, Micros once_ttl, ServerTime now) {
+  const auto job = record.once.find(identity.job);
+  if (identity.once.empty() || job == record.once.end()) return false;
+  const auto at = job->second.find(identity.once);
   return at != job->second.end() && at->second > (now - once_ttl).us;
 }
 
-void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now) {
+void mark_done(Record& record, const Identity& identity, Micros once_ttl, ServerTime now) {
   // A mark that is made again keeps its date.
-  if (who.once.empty() || once_ttl <= Micros{0} || is_done(record, who, once_ttl, now)) return;
-  Dated& finished = record.once[who.job];
+  if (identity.once.empty() || once_ttl <= Micros{0} || is_done(record, identity, once_ttl, now))
+    return;
+  Dated& finished = record.once[identity.job];
   purge(finished, (now - once_ttl).us);
-  finished[who.once] = newest_date(finished, who.once, now.us);
+  finished[identity.once] = newest_date(finished, identity.once, now.us);
   keep_newest(finished, kOnceNewest);
 }
 

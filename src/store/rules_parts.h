@@ -38,14 +38,14 @@ bool group_was_granted(const Record& record, const std::string& group, ServerTim
 // L5: a group that may be retried is remembered for 35 days, one that has succeeded for one day.
 enum class GroupIs { open, finished };
 void remember_group(Record& record, const std::string& group, GroupIs is, ServerTime now);
-bool is_done(const Record& record, const Identity& who, Micros once_ttl, ServerTime now);
-void mark_done(Record& record, const Identity& who, Micros once_ttl, ServerTime now);
+bool is_done(const Record& record, const Identity& identity, Micros once_ttl, ServerTime now);
+void mark_done(Record& record, const Identity& identity, Micros once_ttl, ServerTime now);
 
 // ---- shared decisions ----
 // Makes the request's run the holder (rules_acquire.cc); counts nothing.
 struct Grant {
   const Claim& claim;
-  const Identity& who;
+  const Identity& identity;
   Fence fence;
   ServerTime acquired;
   Micros ttl;

@@ -45,7 +45,7 @@ GroupIs group_after(const Release& request) {
 }
 
 void close(Record& record, const Release& request, ServerTime now) {
-  const std::string job = record.who.job;  // the one the grant was counted for
+  const std::string job = record.identity.job;  // the one the grant was counted for
   remember(record, record.claim, Answer::released, now, record.ttl);
   const Micros rest = rest_of_min_hold(record, request, now);
   if (record.seat == Seat::held)
@@ -54,7 +54,7 @@ void close(Record& record, const Release& request, ServerTime now) {
   if (request.verdict != RunVerdict::given_back && request.verdict != RunVerdict::ungated)
     count_hold(record, job, request.held);
   if (request.overlong) count(record, job, "long");
-  remember_group(record, request.who.group, group_after(request), now);
+  remember_group(record, request.identity.group, group_after(request), now);
   record.seat = rest > Micros{0} ? Seat::cooling : Seat::free;
   record.expires = rest > Micros{0} ? now + rest : ServerTime{};
   if (rest > Micros{0}) record.ttl = rest;  // so that the clamp cannot cut it
@@ -82,10 +82,10 @@ bool ran_outside(const Record& record, const Release& request) {
 void count_outside(Record& record, const Release& request, ServerTime now) {
   if (ran_outside(record, request)) {
     if (!answered(record, request.claim, Answer::verdict_counted, now)) {
-      count_verdict(record, request.who.job, request.verdict, now);
+      count_verdict(record, request.identity.job, request.verdict, now);
       remember(record, request.claim, Answer::verdict_counted, now, record.ttl);
     }
-    remember_group(record, request.who.group, group_after(request), now);
+    remember_group(record, request.identity.group, group_after(request), now);
   }
   // An acquire of this attempt that is still on its way must not be granted without a run.
   remember(record, request.claim, Answer::closed, now, record.ttl);
@@ -96,7 +96,7 @@ void count_outside(Record& record, const Release& request, ServerTime now) {
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after) {
   if (now > not_after) return TooLate{false};
   // R4: a fact about the work, whatever became of the lease.
-  if (request.mark_done) mark_done(record, request.who, request.once_ttl, now);
+  if (request.mark_done) mark_done(record, request.identity, request.once_ttl, now);
   const bool ours = record.seat != Seat::none && record.claim == request.claim;
   if (ours && (record.seat == Seat::held || record.seat == Seat::revoked)) {
     close(record, request, now);

@@ -17,15 +17,16 @@ Reply restore(Record& record, const Renew& request, ServerTime now, Tenure tenur
   if (record.seat == Seat::held || record.seat == Seat::revoked)
     remember(record, record.claim, Answer::closed, now, record.ttl);
   // An open grant that is replaced is closed in its job's counters, unless they know better (C1).
-  if (record.seat == Seat::held && open_grants(record, record.who.job) > 0)
-    count(record, record.who.job, "stolen");
+  if (record.seat == Seat::held && open_grants(record, record.identity.job) > 0)
+    count(record, record.identity.job, "stolen");
   // A fence is the time of its grant, unless the clock went back.
   const ServerTime acquired{std::min(static_cast<std::int64_t>(request.fence), now.us)};
-  seat(record, {request.claim, request.who, request.fence, acquired, request.ttl, Micros{0}}, now,
-       tenure);
+  seat(record, {request.claim, request.identity, request.fence, acquired, request.ttl, Micros{0}},
+       now, tenure);
   // Counters that outlived the record know of this grant already: the law must not see it twice.
-  if (open_grants(record, request.who.job) <= 0) count(record, request.who.job, "acquired");
-  count(record, request.who.job, "restored");
+  if (open_grants(record, request.identity.job) <= 0)
+    count(record, request.identity.job, "acquired");
+  count(record, request.identity.job, "restored");
   return Renewed{{}, true};
 }
 

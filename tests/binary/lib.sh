@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Functions for the tests of the released program: one line per check, `ok`, `FAIL` or `skip`; output follows a FAIL.
-# Sourced by tests/binary/*_test.sh; scripts/test.sh counts the lines.
+# Sourced by tests/binary/*_test.sh; tests/suites/run.sh reads the lines.
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=scripts/common.sh
@@ -9,6 +9,7 @@ source "$ROOT/scripts/common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
 BINARY=${TESTED_BINARY:-$BINARY}
+PLUGIN=${TESTED_PLUGIN:-$PLUGIN}
 SUBJECT=$(basename -- "$0" _test.sh)
 FAILED=0
 

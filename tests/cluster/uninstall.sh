@@ -3,10 +3,8 @@
 # Functions of the uninstall scenarios: kubectl cronlatch uninstall-check as a user runs it, the remaining objects of the
 # chart, and whether a Job of a CronJob is gated, refused or runs without a lock. Sourced by scenarios.
 
-PLUGIN=$(mktemp -d)
-# The released program under the name of a kubectl plugin.
-ln -s "$ROOT/build/release/cronlatch" "$PLUGIN/kubectl-cronlatch"
-user() { in_cluster env KUBECONFIG="$ADMIN" PATH="$PLUGIN:$TOOLS:$PATH" "$@"; }
+# kubectl finds the plugin in PATH by its name.
+user() { in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" "$@"; }
 
 installed() { helm status cronlatch --namespace cronlatch; }
 uninstall() { helm uninstall cronlatch --namespace cronlatch --wait --timeout 90s; }
@@ -16,7 +14,6 @@ upgrade_to() {  # upgrade_to LEVEL OPTION...: an upgrade that changes a setting
 }
 # Restores the release that the other scenarios use, with its own values, from any state.
 restore_release() {
-  rm -rf -- "$PLUGIN"
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
   installed >/dev/null 2>&1 && upgrade_to info >/dev/null 2>&1 && return
   helm uninstall cronlatch --namespace cronlatch --no-hooks --wait >/dev/null 2>&1

@@ -70,14 +70,14 @@ class Program {
  public:
   Program(World& world, std::string lock, std::string owner, std::string job = "shop/report")
       : backend_(world.open()), lock_(std::move(lock)), claim_{std::move(owner), 1} {
-    who_ = {"host-of-" + claim_.owner, std::move(job), "", ""};
+    identity_ = {"host-of-" + claim_.owner, std::move(job), "", ""};
   }
 
   Acquire acquire() const {
     Acquire question;
     question.lock = lock_;
     question.claim = claim_;
-    question.who = who_;
+    question.identity = identity_;
     question.ttl = Millis(60'000);
     question.once_ttl = Millis(3'600'000);
     question.give_up = boot_now() + kPatience;
@@ -87,7 +87,7 @@ class Program {
     Renew question;
     question.lock = lock_;
     question.claim = claim_;
-    question.who = who_;
+    question.identity = identity_;
     question.fence = fence;
     question.ttl = Millis(60'000);
     question.give_up = boot_now() + kPatience;
@@ -97,7 +97,7 @@ class Program {
     Release question;
     question.lock = lock_;
     question.claim = claim_;
-    question.who = who_;
+    question.identity = identity_;
     question.fence = fence;
     question.verdict = verdict;
     question.mark_done = verdict == RunVerdict::succeeded;
@@ -121,7 +121,7 @@ class Program {
   }
 
   Backend& backend() { return *backend_; }
-  Identity& who() { return who_; }
+  Identity& identity() { return identity_; }
   Claim& claim() { return claim_; }
   const std::string& lock() const { return lock_; }
 
@@ -129,7 +129,7 @@ class Program {
   std::unique_ptr<Backend> backend_;
   std::string lock_;
   Claim claim_;
-  Identity who_;
+  Identity identity_;
 };
 
 // acquired = released + stolen + revoked + open; "" when it holds.

@@ -135,7 +135,7 @@ LockView timeless(LockView view) {
 void expect_same(const LockView& before, const LockView& after) {
   const LockView a = timeless(before), b = timeless(after);
   EXPECT_EQ(a.state, b.state);
-  EXPECT_EQ(a.who, b.who);
+  EXPECT_EQ(a.identity, b.identity);
   EXPECT_EQ(a.fence, b.fence);
   EXPECT_EQ(a.attempt, b.attempt);
   EXPECT_EQ(a.acquired, b.acquired);
@@ -159,15 +159,15 @@ TEST_P(StoreContract, GrantsAFreeLock) {
 
 TEST_P(StoreContract, ShowsWhoWasGranted) {
   auto one = program("1");
-  one.who().group = "job-uid";
-  one.who().once = "tick-1";
+  one.identity().group = "job-uid";
+  one.identity().once = "tick-1";
   const Granted got = granted(one(one.acquire()));
 
   const LockView view = one.show();
   EXPECT_EQ(view.lock, one.lock());
   EXPECT_EQ(view.state, LockState::held);
   EXPECT_TRUE(view.open());
-  EXPECT_EQ(view.who, one.who());
+  EXPECT_EQ(view.identity, one.identity());
   EXPECT_EQ(view.fence, got.fence);
   EXPECT_EQ(view.attempt, 1u);
   EXPECT_LE(view.acquired, view.now);
@@ -187,7 +187,7 @@ TEST_P(StoreContract, BusyNamesTheHolderSinceAndUntil) {
 
   const Busy told = busy(two(two.acquire()));
   EXPECT_EQ(told.reason, BusyReason::held);
-  EXPECT_EQ(told.holder, one.who().holder);
+  EXPECT_EQ(told.holder, one.identity().holder);
   EXPECT_EQ(told.job, "shop/report");
   EXPECT_EQ(told.fence, got.fence);
   EXPECT_GE(told.held_for, Millis(30));
@@ -264,8 +264,8 @@ TEST_P(StoreContract, LocksDoNotTouchEachOther) {
   granted(one(one.acquire()));
   granted(two(two.acquire()));
   granted(three(three.acquire()));
-  EXPECT_EQ(one.show().who, one.who());
-  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(one.show().identity, one.identity());
+  EXPECT_EQ(two.show().identity, two.identity());
 }
 
 TEST_P(StoreContract, TakesTheLongestName) {
@@ -392,7 +392,7 @@ TEST_P(StoreContract, RenewRestoresAGrantOverAnOlderRecordThatNoRunHolds) {
   ASSERT_TRUE(reply && std::holds_alternative<Renewed>(*reply));
   EXPECT_TRUE(std::get<Renewed>(*reply).restored);
   EXPECT_EQ(two.show().fence, older + 1);
-  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(two.show().identity, two.identity());
   expect_law(two, true);
 }
 
@@ -417,7 +417,7 @@ TEST_P(StoreContract, RenewAndReleaseOverAHeldOlderRecordAreGone) {
   expect_same(before, one.show());
   EXPECT_TRUE(not_ours(two(two.release(older + 1, RunVerdict::lost)), LostReason::gone));
   EXPECT_EQ(one.show().fence, older);
-  EXPECT_EQ(one.show().who, one.who());
+  EXPECT_EQ(one.show().identity, one.identity());
 }
 
 TEST_P(StoreContract, RenewOverAnOlderRecordIsGoneWithoutTheKernelsLock) {
@@ -528,7 +528,7 @@ TEST_P(StoreContract, MinHoldKeepsAReleasedLockClosed) {
 
 TEST_P(StoreContract, MinHoldIsIgnoredByTheSameGroup) {
   auto one = program("1"), two = program("2"), three = program("3");
-  one.who().group = two.who().group = "job-uid";
+  one.identity().group = two.identity().group = "job-uid";
   Release release = one.release(granted(one(one.acquire())).fence, RunVerdict::failed);
   release.min_hold = Millis(60'000);
   one(release);
@@ -590,7 +590,7 @@ TEST_P(StoreContract, RevokingEndsAMinHold) {
   ASSERT_TRUE(ended.ok());
   EXPECT_TRUE(ended->was_cooling);
   EXPECT_FALSE(ended->was_held);
-  EXPECT_EQ(ended->holder, one.who().holder);
+  EXPECT_EQ(ended->holder, one.identity().holder);
   EXPECT_GT(ended->remaining, Millis(30'000));
   EXPECT_LE(ended->remaining, Millis(60'000));
   EXPECT_EQ(one.show().state, LockState::free);
@@ -624,7 +624,7 @@ TEST_P(StoreContract, RevokingEndsTheMinHoldOfACrashedRunAndClosesItsGrant) {
 
 TEST_P(StoreContract, AFinishedIdentityIsDoneForEveryRunOfItsJob) {
   auto one = program("1"), two = program("2"), other = program("3", "shop/other");
-  one.who().once = two.who().once = other.who().once = "tick-1";
+  one.identity().once = two.identity().once = other.identity().once = "tick-1";
   one(one.release(granted(one(one.acquire())).fence));
 
   EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::done);
@@ -634,7 +634,7 @@ TEST_P(StoreContract, AFinishedIdentityIsDoneForEveryRunOfItsJob) {
 
 TEST_P(StoreContract, ADoneIdentityIsDoneAlsoWhileTheLockIsHeld) {
   auto one = program("1"), two = program("2"), holder = program("3");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   one(one.release(granted(one(one.acquire())).fence));
   granted(holder(holder.acquire()));
   EXPECT_EQ(busy(two(two.acquire())).reason, BusyReason::done);
@@ -642,7 +642,7 @@ TEST_P(StoreContract, ADoneIdentityIsDoneAlsoWhileTheLockIsHeld) {
 
 TEST_P(StoreContract, OnlySuccessFinishesAnIdentity) {
   auto one = program("1");
-  one.who().once = "tick-1";
+  one.identity().once = "tick-1";
   for (const RunVerdict verdict : {RunVerdict::failed, RunVerdict::timed_out, RunVerdict::lost,
                                    RunVerdict::cannot_start, RunVerdict::given_back}) {
     one(one.release(granted(one(one.acquire())).fence, verdict));
@@ -653,7 +653,7 @@ TEST_P(StoreContract, OnlySuccessFinishesAnIdentity) {
 
 TEST_P(StoreContract, AFinishedIdentityIsForgottenAfterItsTime) {
   auto one = program("1"), two = program("2");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   Release release = one.release(granted(one(one.acquire())).fence);
   release.once_ttl = Millis(200);
   one(release);
@@ -665,7 +665,7 @@ TEST_P(StoreContract, AFinishedIdentityIsForgottenAfterItsTime) {
 
 TEST_P(StoreContract, AMarkIsWrittenWhateverBecameOfTheLease) {
   auto one = program("1"), two = program("2"), three = program("3");
-  one.who().once = three.who().once = "tick-1";
+  one.identity().once = three.identity().once = "tick-1";
   const Fence fence = granted(one(one.acquire())).fence;
   one(one.release(fence, RunVerdict::failed));
   const Fence newer = granted(two(two.acquire())).fence;
@@ -675,7 +675,7 @@ TEST_P(StoreContract, AMarkIsWrittenWhateverBecameOfTheLease) {
   EXPECT_EQ(busy(three(three.acquire())).reason, BusyReason::done);
 
   auto outsider = program("4");
-  outsider.who().once = three.who().once = "tick-2";
+  outsider.identity().once = three.identity().once = "tick-2";
   Release lost = outsider.release(newer - 1, RunVerdict::lost);
   lost.mark_done = true;
   EXPECT_TRUE(not_ours(outsider(lost), LostReason::taken));
@@ -686,7 +686,7 @@ TEST_P(StoreContract, AMarkIsWrittenWhateverBecameOfTheLease) {
 
 TEST_P(StoreContract, AGrantWhoseRunIsDoneBeforeItsAnswerWasHeardIsGivenBack) {
   auto one = program("1"), two = program("2"), three = program("3");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   const Fence fence = granted(one(one.acquire())).fence;
   Release former = two.release(fence - 1, RunVerdict::lost);
   former.mark_done = true;
@@ -700,7 +700,7 @@ TEST_P(StoreContract, AGrantWhoseRunIsDoneBeforeItsAnswerWasHeardIsGivenBack) {
 
 TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) {
   auto one = program("1"), two = program("2");
-  one.who().once = two.who().once = "tick-1";
+  one.identity().once = two.identity().once = "tick-1";
   Release ungated = one.release(0, RunVerdict::ungated);
   ungated.mark_done = true;
   one(ungated);
@@ -711,8 +711,8 @@ TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) 
 
 TEST_P(StoreContract, AGroupGrantedBeforeIsToldAndNotCountedAsSkipped) {
   auto one = program("1"), holder = program("2"), retry = program("3"), stranger = program("4");
-  one.who().group = retry.who().group = "job-uid";
-  stranger.who().group = "other-uid";
+  one.identity().group = retry.identity().group = "job-uid";
+  stranger.identity().group = "other-uid";
   one(one.release(granted(one(one.acquire())).fence, RunVerdict::failed));
   granted(holder(holder.acquire()));
 
@@ -724,7 +724,7 @@ TEST_P(StoreContract, AGroupGrantedBeforeIsToldAndNotCountedAsSkipped) {
 
 TEST_P(StoreContract, ACountedBusyIsRepeatedWithWhatItSaidOfTheGroup) {
   auto one = program("1"), holder = program("2"), retry = program("3");
-  one.who().group = retry.who().group = "job-uid";
+  one.identity().group = retry.identity().group = "job-uid";
   one(one.release(granted(one(one.acquire())).fence, RunVerdict::failed));
   granted(holder(holder.acquire()));
   Acquire last = retry.acquire();
@@ -736,7 +736,7 @@ TEST_P(StoreContract, ACountedBusyIsRepeatedWithWhatItSaidOfTheGroup) {
 
 TEST_P(StoreContract, AGroupThatRanWithoutALockIsRememberedAsGranted) {
   auto one = program("1"), holder = program("2"), retry = program("3");
-  one.who().group = retry.who().group = "job-uid";
+  one.identity().group = retry.identity().group = "job-uid";
   one(one.release(0, RunVerdict::ungated));
   granted(holder(holder.acquire()));
   EXPECT_TRUE(busy(retry(retry.acquire())).group_granted);
@@ -818,7 +818,7 @@ TEST_P(StoreContract, ALossIsCountedOnceThoughTheRecordIsAnothers) {
   one(one.release(5, RunVerdict::lost));
   EXPECT_EQ(two.show().jobs["shop/one"].get("lost"), 1);
   EXPECT_EQ(two.show().jobs["shop/one"].get("runs_lost"), 1);
-  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(two.show().identity, two.identity());
   expect_law(two, true);
 }
 
@@ -868,7 +868,7 @@ TEST_P(StoreContract, ListsLocksByName) {
   for (const LockView& view : *listed) {
     names.push_back(view.lock);
     EXPECT_EQ(view.state, LockState::held) << view.lock;
-    EXPECT_EQ(view.who.holder, "host-of-" + view.lock);
+    EXPECT_EQ(view.identity.holder, "host-of-" + view.lock);
   }
   EXPECT_THAT(names, ::testing::ElementsAre("a", "a-b", "a/b", "b/10", "b/2", "c"));
 }
@@ -881,7 +881,7 @@ TEST_P(StoreContract, RevokedIsLearntAtTheNextRenewalAndNothingOverlaps) {
   const auto revoked = two.backend().revoke(one.lock(), boot_now() + kPatience);
   ASSERT_TRUE(revoked.ok());
   EXPECT_TRUE(revoked->was_held);
-  EXPECT_EQ(revoked->holder, one.who().holder);
+  EXPECT_EQ(revoked->holder, one.identity().holder);
   EXPECT_EQ(revoked->fence, fence);
   EXPECT_GT(revoked->remaining, Millis(30'000));
   EXPECT_EQ(one.show().state, LockState::revoked);
@@ -974,8 +974,8 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
   Fence last = 0;
 
   for (int i = 0; i < 50 && !HasFailure(); ++i) {
-    const std::size_t who = random() % programs.size();
-    Program& one = programs[who];
+    const std::size_t identity = random() % programs.size();
+    Program& one = programs[identity];
     switch (random() % 4) {
       case 0:
       case 1: {
@@ -984,12 +984,12 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
         const std::optional<Reply> reply = one(question);
         ASSERT_TRUE(reply);
         if (const auto* got = std::get_if<Granted>(&*reply)) {
-          EXPECT_TRUE(holder == who ? got->fence == last : got->fence > last);
-          EXPECT_TRUE(holder == who || holder == kNobody) << "two holders";
-          holder = who;
+          EXPECT_TRUE(holder == identity ? got->fence == last : got->fence > last);
+          EXPECT_TRUE(holder == identity || holder == kNobody) << "two holders";
+          holder = identity;
           last = got->fence;
         } else if (const auto* told = std::get_if<Busy>(&*reply)) {
-          EXPECT_NE(holder, who);
+          EXPECT_NE(holder, identity);
           EXPECT_NE(holder, kNobody);
           EXPECT_TRUE(told->fence == 0 || told->fence == last);
           ++one.claim().attempt;
@@ -1002,14 +1002,14 @@ TEST_P(StoreContract, HoldsOverRandomSteps) {
       case 2: {
         const std::optional<Reply> reply = one(one.renew(last));
         ASSERT_TRUE(reply);
-        EXPECT_EQ(std::holds_alternative<Renewed>(*reply), holder == who);
+        EXPECT_EQ(std::holds_alternative<Renewed>(*reply), holder == identity);
         break;
       }
       case 3: {
         const std::optional<Reply> reply =
             one(one.release(last, static_cast<RunVerdict>(random() % 6)));
         ASSERT_TRUE(reply);
-        if (holder == who) {
+        if (holder == identity) {
           EXPECT_TRUE(freed(reply));
           holder = kNobody;
           ++one.claim().attempt;

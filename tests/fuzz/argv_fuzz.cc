@@ -50,8 +50,8 @@ void check_error(const Error& error) {
              "no message contains the password");
 }
 
-void check_loaded(const Loaded& loaded, const std::vector<std::string>& environment) {
-  fuzz::must(!loaded.rest.empty(), "run has a command");
+void check_loaded(const LoadedOptions& loaded, const std::vector<std::string>& environment) {
+  fuzz::must(!loaded.operands.empty(), "run has a command");
   fuzz::must(validate(loaded.options).ok(), "loaded options are valid");
   fuzz::must(check_lock_name(loaded.options.lock).ok(), "the lock has a name");
   Options again = default_options();
@@ -76,8 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (fuzz::contains(arg, kPassword)) return 0;
   for (std::size_t i = 2; i < words.environment.size(); ++i)
     if (fuzz::contains(words.environment[i], kPassword)) return 0;
-  const LoadInput input{words.args, words.environment, Rest::command};
-  const Result<Loaded> loaded = load(input, OneFile{}, Host{1000, 42, "host"});
+  const LoadInput input{words.args, words.environment, Operands::command};
+  const Result<LoadedOptions> loaded = load(input, OneFile{}, Host{1000, 42, "host"});
   if (loaded)
     check_loaded(*loaded, words.environment);
   else

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace cronlatch;
-using namespace cronlatch::plugin;
+using namespace cronlatch;
 
 constexpr std::int64_t kStart = 946'684'800, kMinute = 60, kDay = 86'400, kMicro = 1'000'000;
 constexpr std::int64_t kWindow = 2 * kDay;

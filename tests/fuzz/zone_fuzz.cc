@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace cronlatch::plugin;
+using namespace cronlatch;
 using Day = YearlyRule::Day;
 
 constexpr std::int64_t kDay = 86'400;

@@ -53,7 +53,7 @@ void Checker::executed(const Request& request, const rules::Record& before,
 
 void Checker::check_counters(const rules::Record& record) {
   for (const auto& [job, counters] : record.jobs) {
-    const bool open = record.seat == rules::Seat::held && record.who.job == job;
+    const bool open = record.seat == rules::Seat::held && record.identity.job == job;
     const std::int64_t closed =
         counters.get("released") + counters.get("stolen") + counters.get("revoked");
     if (counters.get("acquired") != closed + (open ? 1 : 0))

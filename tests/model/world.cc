@@ -107,8 +107,8 @@ class World {
     RunSpec spec;
     spec.lock = "l";
     spec.owner = "o" + std::to_string(id);
-    spec.who.holder = "h";
-    spec.who.job = random_.one_in(2) ? "a" : "b";
+    spec.identity.holder = "h";
+    spec.identity.job = random_.one_in(2) ? "a" : "b";
     spec.kill_after = Millis(random_.between(0, 4'000));
     spec.timings = *plan_timings(
         {.ttl = ttl_, .renew_every = {}, .op_timeout = {}, .kill_after = spec.kill_after});
@@ -119,7 +119,7 @@ class World {
     spec.leftovers = random_.one_in(3) ? Leftovers::wait : Leftovers::end;
     if (random_.one_in(5)) spec.min_hold = Millis(random_.between(0, 10'000));
     if (random_.one_in(5)) spec.max_run = Millis(random_.between(1'000, 20'000));
-    if (random_.one_in(4)) spec.who.group = "g" + std::to_string(random_.between(0, 2));
+    if (random_.one_in(4)) spec.identity.group = "g" + std::to_string(random_.between(0, 2));
     spec.seed = random_.bits();
     return spec;
   }

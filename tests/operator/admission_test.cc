@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator as the API server, the kubelet and Prometheus know it.
+// The ports of the operator for the API server, the kubelet and Prometheus.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
@@ -40,12 +40,12 @@ std::string gated(const std::string& review) {
 TEST(Admission, AnswersReviewAfterReviewOnOneConnection) {
   // Given
   const OperatorProcess op;
-  const auto wire = op.connect();
-  ASSERT_TRUE(wire->connected());
+  const auto connection = op.connect();
+  ASSERT_TRUE(connection->connected());
   for (const std::string uid : {"u-1", "u-2", "u-3"}) {
     // When: with the query that the API server adds
-    ASSERT_TRUE(wire->send(post("/admit/job?timeout=10s", job_review(uid))));
-    const auto answer = wire->answer();
+    ASSERT_TRUE(connection->send(post("/admit/job?timeout=10s", job_review(uid))));
+    const auto answer = connection->answer();
     // Then
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->status, 200);
@@ -73,7 +73,7 @@ TEST(Admission, AnswersAnAnnotatedJobWithAPatch) {
   EXPECT_FALSE(response.patch.empty());
 }
 
-TEST(Admission, TellsWhoeverAsksWronglyWhatWouldBeRight) {
+TEST(Admission, ReportsTheCorrectRequest) {
   // Given
   const OperatorProcess op;
   // When
@@ -91,56 +91,56 @@ TEST(Admission, TellsWhoeverAsksWronglyWhatWouldBeRight) {
   EXPECT_EQ(elsewhere->status, 404);
 }
 
-TEST(Admission, AgreesOnTls12AndTls13AndNothingOlder) {
+TEST(Admission, AcceptsOnlyTls12AndTls13) {
   // Given
   const OperatorProcess op;
-  TlsWish wish = op.tls();
+  TlsClientOptions options = op.tls();
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     // When
-    wish.lowest = wish.highest = version;
-    Wire wire(op.admission_port(), wish);
+    options.lowest = options.highest = version;
+    TestConnection connection(op.admission_port(), options);
     // Then
-    EXPECT_TRUE(wire.connected()) << version;
+    EXPECT_TRUE(connection.connected()) << version;
   }
   for (const int version : {TLS1_VERSION, TLS1_1_VERSION}) {
     // When
-    wish.lowest = wish.highest = version;
-    Wire wire(op.admission_port(), wish);
+    options.lowest = options.highest = version;
+    TestConnection connection(op.admission_port(), options);
     // Then
-    EXPECT_FALSE(wire.connected()) << version;
+    EXPECT_FALSE(connection.connected()) << version;
   }
 }
 
-TEST(Admission, ChoosesHttp11AndRefusesWhoSpeaksOnlySomethingElse) {
+TEST(Admission, SelectsHttp11AndRejectsOtherProtocols) {
   // Given
   const OperatorProcess op;
-  TlsWish wish = op.tls();
+  TlsClientOptions options = op.tls();
   // When
-  wish.alpn = "\x02h2\x08http/1.1";
-  const Wire both(op.admission_port(), wish);
-  wish.alpn = "\x02h2";
-  const Wire only_h2(op.admission_port(), wish);
+  options.alpn = "\x02h2\x08http/1.1";
+  const TestConnection both(op.admission_port(), options);
+  options.alpn = "\x02h2";
+  const TestConnection only_h2(op.admission_port(), options);
   // Then
   ASSERT_TRUE(both.connected());
   EXPECT_EQ(both.alpn(), "http/1.1");
   EXPECT_FALSE(only_h2.connected());
 }
 
-TEST(Admission, ServesOnlyTheApiServerWhereItsAuthorityIsGiven) {
+TEST(Admission, ServesOnlyTheApiServerWithAClientCa) {
   // Given
   const OperatorProcess op({.client_ca = true});
-  TlsWish wish = op.tls();
+  TlsClientOptions options = op.tls();
   const auto is_answered = [&] {
-    Wire wire(op.admission_port(), wish);
-    return wire.send(post("/admit/job", job_review("u"))) && wire.answer();
+    TestConnection connection(op.admission_port(), options);
+    return connection.send(post("/admit/job", job_review("u"))) && connection.answer();
   };
   // When, then
   EXPECT_FALSE(is_answered());
-  wish.cert = op.certificates().unknown_ca().cert;
-  wish.key = op.certificates().unknown_ca().key;
+  options.cert = op.certificates().unknown_ca().cert;
+  options.key = op.certificates().unknown_ca().key;
   EXPECT_FALSE(is_answered());
-  wish.cert = op.certificates().client().cert;
-  wish.key = op.certificates().client().key;
+  options.cert = op.certificates().client().cert;
+  options.key = op.certificates().client().key;
   EXPECT_TRUE(is_answered());
   EXPECT_EQ(op.ask_plain(get("/readyz"))->status, 200);
 }
@@ -154,11 +154,11 @@ TEST(Admission, AnswersManyClientsAtOnceEachWithItsOwnReview) {
   std::vector<std::thread> clients;
   for (int client = 0; client < 8; ++client) {
     clients.emplace_back([&, client] {
-      const auto wire = op.connect();
-      for (int i = 0; i < 40 && wire->connected(); ++i) {
+      const auto connection = op.connect();
+      for (int i = 0; i < 40 && connection->connected(); ++i) {
         const std::string uid = std::to_string(client) + "-" + std::to_string(i);
-        if (!wire->send(post("/admit/job", job_review(uid)))) return;
-        const auto answer = wire->answer();
+        if (!connection->send(post("/admit/job", job_review(uid)))) return;
+        const auto answer = connection->answer();
         if (answer && response_in(answer->body).uid == uid) ++right;
       }
     });
@@ -172,20 +172,20 @@ TEST(Admission, AnswersManyClientsAtOnceEachWithItsOwnReview) {
 TEST(Admission, AnswersPipelinedReviewsInTheirOrder) {
   // Given
   const OperatorProcess op;
-  const auto wire = op.connect();
+  const auto connection = op.connect();
   // When
   std::string all;
   for (const char* uid : {"a", "b", "c", "d"}) all += post("/admit/job", job_review(uid));
-  ASSERT_TRUE(wire->send(all));
+  ASSERT_TRUE(connection->send(all));
   // Then
   for (const char* uid : {"a", "b", "c", "d"}) {
-    const auto answer = wire->answer();
+    const auto answer = connection->answer();
     ASSERT_TRUE(answer);
     EXPECT_EQ(response_in(answer->body).uid, uid);
   }
 }
 
-TEST(Health, IsToldWithoutTlsAndWithItsReasons) {
+TEST(Health, IsServedWithoutTlsAndWithReasons) {
   // Given
   const OperatorProcess op;
   // When
@@ -200,7 +200,7 @@ TEST(Health, IsToldWithoutTlsAndWithItsReasons) {
   EXPECT_EQ(wrong->headers.at("allow"), "GET, HEAD");
 }
 
-TEST(Health, ShowsMetricsFromTheFirstScrapeAndCountsAdmissions) {
+TEST(Health, ExportsMetricsFromTheFirstScrapeAndCountsAdmissions) {
   // Given
   const OperatorProcess op;
   const auto first = op.ask_plain(get("/metrics"));
@@ -216,7 +216,7 @@ TEST(Health, ShowsMetricsFromTheFirstScrapeAndCountsAdmissions) {
   const std::string error =
       R"(cronlatch_admission_requests_total{resource="cronjob",result="error"} )";
   EXPECT_THAT(first->body, HasSubstr(skipped + "0\n"));
-  // Outside of a cluster nobody else could lead.
+  // Outside of a cluster there is no other replica.
   EXPECT_THAT(first->body, HasSubstr("cronlatch_leader 1\n"));
   EXPECT_THAT(first->body, HasSubstr("\nprocess_open_fds "));
   EXPECT_THAT(first->body, HasSubstr("cronlatch_build_info{version=\""));

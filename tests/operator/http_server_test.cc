@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HttpServer within the test's process, where its handler can be made to do what a real one must
-// not.
+// HttpServer in the process of the test, with handlers that fail or block.
 #include "operator/http/http_server.h"
 
 #include <gmock/gmock.h>
@@ -13,10 +12,10 @@
 #include <vector>
 
 #include "base/kernel_clock.h"
+#include "connection.h"
 #include "operator/http/routes.h"
 #include "support/certificates.h"
 #include "support/program.h"
-#include "wire.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -41,7 +40,7 @@ struct Journal {
   }
 };
 
-// Lets handlers wait until the test says so.
+// Blocks handlers until the test releases them.
 class Gate {
  public:
   void open() { open_ = true; }
@@ -58,21 +57,21 @@ HttpResponse hello(const HttpRequest& request) {
 }
 
 op::Certificate certificate_of(const CertFiles& files) {
-  auto made = op::make_certificate(read_file(files.cert), read_file(files.key), "");
+  auto made = op::parse_certificate(read_file(files.cert), read_file(files.key), "");
   EXPECT_TRUE(made) << made.error().message;
   return *made;
 }
 
-TEST(HttpServer, AnswersWithTheHandlersAnswer) {
+TEST(HttpServer, SendsTheResponseOfTheHandler) {
   // Given
   Journal journal;
   HttpServer server(Transport::plain, {}, hello, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  Wire wire(server.port());
+  TestConnection connection(server.port());
   // When
-  ASSERT_TRUE(wire.send(post("/path?query=1", "body")));
+  ASSERT_TRUE(connection.send(post("/path?query=1", "body")));
   // Then
-  const auto answer = wire.answer();
+  const auto answer = connection.answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 200);
   EXPECT_EQ(answer->body, "POST /path body");
@@ -85,14 +84,14 @@ TEST(HttpServer, ListensToBothFamiliesOnTheUnspecifiedAddress) {
   ASSERT_TRUE(server.start("[::]:0"));
   for (const char* ip : {"127.0.0.1", "::1"}) {
     // When
-    Wire wire(server.port(), ip);
-    wire.send(get("/"));
+    TestConnection connection(server.port(), ip);
+    connection.send(get("/"));
     // Then
-    EXPECT_TRUE(wire.answer()) << ip;
+    EXPECT_TRUE(connection.answer()) << ip;
   }
 }
 
-TEST(HttpServer, SaysWhatIsWrongWithAnAddress) {
+TEST(HttpServer, ReportsAnInvalidAddress) {
   Journal journal;
   for (const char* address : {"", "8443", "nowhere:1", "127.0.0.1:", "127.0.0.1:99999", ":8443"}) {
     HttpServer server(Transport::plain, {}, hello, journal.log);
@@ -108,7 +107,7 @@ TEST(HttpServer, SaysWhatIsWrongWithAnAddress) {
   EXPECT_THAT(taken.error().message, ::testing::HasSubstr("in use"));
 }
 
-TEST(HttpServer, AnswersForAHandlerThatTakesTooLong) {
+TEST(HttpServer, Sends503ForAHandlerThatIsTooSlow) {
   // Given
   Journal journal;
   Gate gate;
@@ -118,36 +117,36 @@ TEST(HttpServer, AnswersForAHandlerThatTakesTooLong) {
   };
   HttpServer server(Transport::plain, {.answer = Millis(100)}, slow, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  Wire wire(server.port());
+  TestConnection connection(server.port());
   // When
-  ASSERT_TRUE(wire.send(get("/")));
+  ASSERT_TRUE(connection.send(get("/")));
   // Then
-  const auto answer = wire.answer();
+  const auto answer = connection.answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 503);
   EXPECT_TRUE(answer->says_close());
-  EXPECT_TRUE(wire.is_closed_by_peer());
+  EXPECT_TRUE(connection.is_closed_by_peer());
   gate.open();
 }
 
-TEST(HttpServer, AnswersForAHandlerThatThrows) {
+TEST(HttpServer, Sends500ForAHandlerThatThrows) {
   // Given
   Journal journal;
   const auto bad = [](const HttpRequest&) -> HttpResponse { throw std::runtime_error("oops"); };
   HttpServer server(Transport::plain, {}, bad, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  Wire wire(server.port());
+  TestConnection connection(server.port());
   // When
-  ASSERT_TRUE(wire.send(get("/")));
+  ASSERT_TRUE(connection.send(get("/")));
   // Then
-  const auto answer = wire.answer();
+  const auto answer = connection.answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 500);
   EXPECT_TRUE(journal.has("oops"));
   EXPECT_EQ(answer->body.find("oops"), std::string::npos);
 }
 
-TEST(HttpServer, RefusesWhatWouldQueueTooLong) {
+TEST(HttpServer, RejectsRequestsBeyondTheQueue) {
   // Given: one worker that is busy, and room for one more
   Journal journal;
   Gate gate;
@@ -159,7 +158,7 @@ TEST(HttpServer, RefusesWhatWouldQueueTooLong) {
   };
   HttpServer server(Transport::plain, {.queue = 1, .workers = 1}, slow, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  Wire first(server.port());
+  TestConnection first(server.port());
   first.send(get("/"));
   ASSERT_TRUE(eventually([&] { return begun == 1; }));
   // When: two more
@@ -168,14 +167,14 @@ TEST(HttpServer, RefusesWhatWouldQueueTooLong) {
   std::vector<std::thread> others;
   for (int i = 0; i < 2; ++i) {
     others.emplace_back([&] {
-      Wire wire(server.port());
-      wire.send(get("/"));
-      const auto answer = wire.answer();
+      TestConnection connection(server.port());
+      connection.send(get("/"));
+      const auto answer = connection.answer();
       if (answer) status_sum += answer->status;
       ++answered;
     });
   }
-  // Then: whoever came later is told at once
+  // Then: the later one receives 503 at once
   EXPECT_TRUE(eventually([&] { return answered == 1; }));
   EXPECT_EQ(status_sum, 503);
   gate.open();
@@ -183,21 +182,21 @@ TEST(HttpServer, RefusesWhatWouldQueueTooLong) {
   EXPECT_EQ(status_sum, 503 + 200);
 }
 
-TEST(HttpServer, InvitesABodyThatWaitsToBeInvited) {
+TEST(HttpServer, Sends100Continue) {
   // Given
   Journal journal;
   HttpServer server(Transport::plain, {}, hello, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  Wire wire(server.port());
+  TestConnection connection(server.port());
   // When
-  ASSERT_TRUE(
-      wire.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"));
+  ASSERT_TRUE(connection.send(
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"));
   // Then
-  auto answer = wire.answer();
+  auto answer = connection.answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 100);
-  ASSERT_TRUE(wire.send("body"));
-  answer = wire.answer();
+  ASSERT_TRUE(connection.send("body"));
+  answer = connection.answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->body, "POST / body");
 }
@@ -207,57 +206,59 @@ TEST(HttpServer, AnswersHeadWithoutABody) {
   Journal journal;
   HttpServer server(Transport::plain, {}, hello, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  Wire wire(server.port());
-  // When: were there a body, it would be read as the beginning of the second answer
-  ASSERT_TRUE(wire.send("HEAD /h HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+  TestConnection connection(server.port());
+  // When: a body would be read as the beginning of the second response
+  ASSERT_TRUE(connection.send("HEAD /h HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
   // Then
-  EXPECT_FALSE(wire.answer());  // the body that Content-Length speaks of never comes
-  EXPECT_TRUE(wire.is_closed_by_peer());
+  EXPECT_FALSE(connection.answer());  // the body that Content-Length speaks of never comes
+  EXPECT_TRUE(connection.is_closed_by_peer());
 }
 
-TEST(HttpServer, HasNothingToSayBeforeItHasACertificate) {
+TEST(HttpServer, ClosesConnectionsBeforeTheFirstCertificate) {
   // Given
   Journal journal;
   const Certificates certificates;
   HttpServer server(Transport::tls, {}, hello, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  const TlsWish wish{.ca = certificates.ca()};
-  EXPECT_FALSE(Wire(server.port(), wish).connected());
+  const TlsClientOptions options{.ca = certificates.ca()};
+  EXPECT_FALSE(TestConnection(server.port(), options).connected());
   // When
-  ASSERT_TRUE(server.use(certificate_of(certificates.good())));
+  ASSERT_TRUE(server.set_certificate(certificate_of(certificates.good())));
   // Then
-  EXPECT_TRUE(Wire(server.port(), wish).connected());
+  EXPECT_TRUE(TestConnection(server.port(), options).connected());
 }
 
-TEST(HttpServer, KeepsItsCertificateWhenTheNextCannotBeServed) {
+TEST(HttpServer, KeepsItsCertificateWhenTheNextIsInvalid) {
   // Given
   Journal journal;
   const Certificates certificates;
   HttpServer server(Transport::tls, {}, hello, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  ASSERT_TRUE(server.use(certificate_of(certificates.good())));
+  ASSERT_TRUE(server.set_certificate(certificate_of(certificates.good())));
   op::Certificate mixed = certificate_of(certificates.rsa());
   mixed.key_pem = certificate_of(certificates.good()).key_pem;
   // When
-  const Status used = server.use(mixed);
+  const Status used = server.set_certificate(mixed);
   // Then
   EXPECT_FALSE(used);
-  EXPECT_TRUE(Wire(server.port(), TlsWish{.ca = certificates.ca()}).connected());
+  EXPECT_TRUE(TestConnection(server.port(), TlsClientOptions{.ca = certificates.ca()}).connected());
 }
 
-TEST(HttpServer, ServesOnlyClientsOfTheGivenAuthority) {
+TEST(HttpServer, ServesOnlyClientsOfTheGivenCa) {
   // Given
   Journal journal;
   const Certificates certificates;
   HttpServer server(Transport::tls, {}, hello, journal.log);
   ASSERT_TRUE(server.start("127.0.0.1:0"));
-  ASSERT_TRUE(server.use(certificate_of(certificates.good()), read_file(certificates.ca())));
+  ASSERT_TRUE(
+      server.set_certificate(certificate_of(certificates.good()), read_file(certificates.ca())));
   const auto answers = [&](const CertFiles& shown) {
-    Wire wire(server.port(),
-              TlsWish{.ca = certificates.ca(), .cert = shown.cert, .key = shown.key});
-    return wire.send(get("/")) && wire.answer().has_value();
+    TestConnection connection(
+        server.port(),
+        TlsClientOptions{.ca = certificates.ca(), .cert = shown.cert, .key = shown.key});
+    return connection.send(get("/")) && connection.answer().has_value();
   };
-  // When, then: TLS 1.3 tells a client only after its first request that it was refused
+  // When, then: with TLS 1.3 a client learns of the rejection after its first request
   EXPECT_TRUE(answers(certificates.client()));
   EXPECT_FALSE(answers(certificates.unknown_ca()));
   EXPECT_FALSE(answers({}));

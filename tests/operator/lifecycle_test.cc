@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the command line to the last answer after SIGTERM, and certificates replaced in between.
+// Command line, replacement of certificates, shutdown after SIGTERM.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,18 +23,18 @@ struct Client {
 
   void run(const OperatorProcess& op) {
     while (!enough) {
-      const auto wire = op.connect();
-      if (!wire->connected()) return;  // nobody listens any more
-      talk(*wire);
+      const auto connection = op.connect();
+      if (!connection->connected()) return;  // nobody listens any more
+      talk(*connection);
     }
   }
-  void talk(Wire& wire) {
+  void talk(TestConnection& connection) {
     while (!enough) {
-      if (!wire.send(post("/admit/job", job_review("load")))) {
+      if (!connection.send(post("/admit/job", job_review("load")))) {
         ++lost;
         return;
       }
-      const auto answer = wire.answer();
+      const auto answer = connection.answer();
       if (!answer || answer->status != 200) {
         ++lost;
         return;
@@ -70,9 +70,9 @@ class Load {
   std::vector<std::thread> threads_;
 };
 
-TEST(Lifecycle, EverythingAskedIsAnsweredWhenItIsToldToStopUnderLoad) {
+TEST(Lifecycle, EveryRequestIsAnsweredDuringAShutdownUnderLoad) {
   // Given
-  OperatorProcess op({.timing = {"leave=700", "linger=10000"}});
+  OperatorProcess op({.timing = {"drain=700", "linger=10000"}});
   Load load(op);
   ASSERT_TRUE(load.answers(50));
   const auto idle = op.connect();
@@ -96,18 +96,18 @@ TEST(Lifecycle, EverythingAskedIsAnsweredWhenItIsToldToStopUnderLoad) {
   EXPECT_TRUE(idle->is_closed_by_peer());
 }
 
-TEST(Lifecycle, ARequestUnderWayIsAnsweredAfterTheDoorIsClosed) {
+TEST(Lifecycle, ARequestInProgressIsAnsweredDuringTheShutdown) {
   // Given: half a review
-  OperatorProcess op({.timing = {"leave=100"}});
-  const auto wire = op.connect();
+  OperatorProcess op({.timing = {"drain=100"}});
+  const auto connection = op.connect();
   const std::string request = post("/admit/job", job_review("late"));
-  ASSERT_TRUE(wire->send(request.substr(0, request.size() / 2)));
+  ASSERT_TRUE(connection->send(request.substr(0, request.size() / 2)));
   // When
   op.program().signal(SIGTERM);
   ASSERT_TRUE(eventually([&] { return !op.connect()->connected(); }));
-  ASSERT_TRUE(wire->send(request.substr(request.size() / 2)));
+  ASSERT_TRUE(connection->send(request.substr(request.size() / 2)));
   // Then
-  const auto answer = wire->answer();
+  const auto answer = connection->answer();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 200);
   EXPECT_TRUE(answer->says_close());
@@ -116,7 +116,7 @@ TEST(Lifecycle, ARequestUnderWayIsAnsweredAfterTheDoorIsClosed) {
 
 TEST(Lifecycle, ASecondSignalDoesNotWaitForNewConnections) {
   // Given
-  OperatorProcess op({.timing = {"leave=600000"}});
+  OperatorProcess op({.timing = {"drain=600000"}});
   op.program().signal(SIGTERM);
   ASSERT_TRUE(op.program().complains("\"event\":\"leaving\""));
   // When
@@ -125,16 +125,16 @@ TEST(Lifecycle, ASecondSignalDoesNotWaitForNewConnections) {
   EXPECT_EQ(op.program().exit_code(), 0);
 }
 
-TEST(Lifecycle, CertificateIsReplacedUnderLoadWithoutALostReview) {
+TEST(Lifecycle, CertificateIsReplacedUnderLoadWithoutAFailedReview) {
   // Given
-  OperatorProcess op({.timing = {"look=50"}});
+  OperatorProcess op({.timing = {"certificate-poll=50"}});
   const auto old_wire = op.connect();
   const std::string old_serial = old_wire->peer_serial();
   Load load(op);
   ASSERT_TRUE(load.answers(20));
   // When
   op.install(op.certificates().rsa().cert, op.certificates().rsa().key);
-  // Then: new connections see it, the old one goes on, nobody notices
+  // Then: new connections use it, the old one continues, no review fails
   EXPECT_TRUE(eventually([&] { return op.connect()->peer_serial() != old_serial; }));
   ASSERT_TRUE(old_wire->send(post("/admit/job", job_review("old"))));
   EXPECT_TRUE(old_wire->answer());
@@ -143,9 +143,9 @@ TEST(Lifecycle, CertificateIsReplacedUnderLoadWithoutALostReview) {
   EXPECT_EQ(load.client.lost, 0);
 }
 
-TEST(Lifecycle, APairThatDoesNotMatchChangesNothingAndIsSaidOnce) {
+TEST(Lifecycle, AMismatchedPairIsIgnoredAndLoggedOnce) {
   // Given
-  OperatorProcess op({.timing = {"look=20"}});
+  OperatorProcess op({.timing = {"certificate-poll=20"}});
   const std::string serial = op.connect()->peer_serial();
   // When: the certificate of one, the key of another
   op.install(op.certificates().rsa().cert, op.certificates().good().key);
@@ -153,7 +153,7 @@ TEST(Lifecycle, APairThatDoesNotMatchChangesNothingAndIsSaidOnce) {
   // Then
   EXPECT_THAT(op.program().err(), HasSubstr("does not belong"));
   EXPECT_EQ(op.connect()->peer_serial(), serial);
-  // When: mended
+  // When: repaired
   op.install(op.certificates().rsa().cert, op.certificates().rsa().key);
   // Then
   EXPECT_TRUE(eventually([&] { return op.connect()->peer_serial() != serial; }));
@@ -180,13 +180,13 @@ TEST(CommandLine, PrintsVersionAndHelp) {
   EXPECT_THAT(said, HasSubstr("--config FILE"));
 }
 
-TEST(CommandLine, RefusesWhatItDoesNotKnow) {
+TEST(CommandLine, RejectsUnknownArguments) {
   std::string said;
   EXPECT_EQ(code_of({"--confg", "x"}, &said), 64);
   EXPECT_THAT(said, HasSubstr("--confg"));
 }
 
-TEST(CommandLine, NamesTheFileTheLineAndTheKeyOfAWrongSetting) {
+TEST(CommandLine, ReportsFileLineAndKeyOfAnInvalidSetting) {
   // Given
   const ScratchDir dir;
   std::ofstream(dir.path("operator.yaml")) << "namespace: cronlatch\nadmision-address: x\n";
@@ -200,7 +200,7 @@ TEST(CommandLine, NamesTheFileTheLineAndTheKeyOfAWrongSetting) {
   EXPECT_THAT(said, HasSubstr("admision-address"));
 }
 
-TEST(CommandLine, SaysThatItsOwnCertificateNeedsACluster) {
+TEST(CommandLine, ReportsThatItsOwnCertificateNeedsACluster) {
   // Given
   const ScratchDir dir;
   std::ofstream(dir.path("operator.yaml"))
@@ -214,7 +214,7 @@ TEST(CommandLine, SaysThatItsOwnCertificateNeedsACluster) {
   EXPECT_THAT(said, HasSubstr("certificate-mode"));
 }
 
-TEST(CommandLine, SaysWhatIsWrongWithAnAddress) {
+TEST(CommandLine, ReportsAnInvalidAddress) {
   // Given
   const ScratchDir dir;
   std::ofstream(dir.path("operator.yaml"))

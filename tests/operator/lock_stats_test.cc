@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator's program exports of a real Redis with TLS, while real runs go on, and Redis is
-// killed and comes back with its data and without.
+// The metrics of the operator with a real Redis over TLS and real runs. Redis is killed and
+// restarted with and without its data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,9 +45,9 @@ class LockStatsTest : public ::testing::Test {
   std::string url() const { return "rediss://127.0.0.1:" + std::to_string(redis_->tls_port()); }
   std::unique_ptr<OperatorProcess> start_operator() const {
     return std::make_unique<OperatorProcess>(
-        OperatorProcess::Wish{.timing = {"ledger=20", "patience=1500", "leave=50"},
-                              .store = url(),
-                              .more = "credentials-dir: " + dir_.path("credentials") + "\n"});
+        OperatorProcess::Options{.timing = {"stats-interval=20", "stats-timeout=1500", "drain=50"},
+                                 .store = url(),
+                                 .more = "credentials-dir: " + dir_.path("credentials") + "\n"});
   }
   std::vector<std::string> command(const std::string& job, const std::string& lock,
                                    const std::vector<std::string>& what) const {
@@ -87,7 +87,7 @@ class LockStatsTest : public ::testing::Test {
   std::unique_ptr<OperatorProcess> op_;
 };
 
-TEST_F(LockStatsTest, ExportsExactlyWhatTheRunsDid) {
+TEST_F(LockStatsTest, ExportsTheCountersOfTheRuns) {
   // Given: three runs of a, one of them failed
   EXPECT_EQ(run("a", "a", {"true"}), 0);
   EXPECT_EQ(run("a", "a", {"true"}), 0);
@@ -100,7 +100,7 @@ TEST_F(LockStatsTest, ExportsExactlyWhatTheRunsDid) {
     holder.signal(SIGKILL);
     ASSERT_TRUE(holder.exit_code());
   }
-  // The command says that it ran, not the page, which may be a reading behind.
+  // The command itself proves the run: the page may be one read behind.
   const std::string taken_over = dir_.path("taken-over");
   ASSERT_TRUE(eventually([&] {
     EXPECT_EQ(run("c", "shared", {"touch", taken_over}), 0);
@@ -128,24 +128,24 @@ TEST_F(LockStatsTest, ExportsExactlyWhatTheRunsDid) {
   }
 }
 
-TEST_F(LockStatsTest, NoCounterLiesWhenRedisComesBackWithAndWithoutItsData) {
+TEST_F(LockStatsTest, CountersAreCorrectAfterARestartOfRedis) {
   // Given
   const std::string acquired = "cronlatch_lock_acquired_total" + labels("a", "a");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run("a", "a", {"true"}), 0);
   ASSERT_TRUE(shows(acquired, 3));
-  // When: away
+  // When: unavailable
   redis_->kill_now();
   ASSERT_TRUE(store_is(0));
   EXPECT_EQ(exported().at(acquired), 3);
   EXPECT_TRUE(op_->program().complains("\"event\":\"store_down\""));
-  // When: back with its data
+  // When: restarted with its data
   redis_->restart();
   ASSERT_TRUE(store_is(1));
   EXPECT_EQ(exported().at(acquired), 3);
   EXPECT_EQ(run("a", "a", {"true"}), 0);
   EXPECT_TRUE(shows(acquired, 4));
   EXPECT_EQ(exported().at("cronlatch_store_resets_total"), 0);
-  // When: back without
+  // When: restarted without data
   redis_->kill_now();
   ASSERT_TRUE(store_is(0));
   fs::remove_all(redis_->dir() + "/appendonlydir");
@@ -158,7 +158,7 @@ TEST_F(LockStatsTest, NoCounterLiesWhenRedisComesBackWithAndWithoutItsData) {
   EXPECT_THAT(exported().outlaws(), IsEmpty());
 }
 
-TEST_F(LockStatsTest, TheNextOperatorShowsTheSame) {
+TEST_F(LockStatsTest, TheNextOperatorExportsTheSame) {
   // Given
   EXPECT_EQ(run("a", "a", {"true"}), 0);
   ASSERT_TRUE(shows("cronlatch_lock_acquired_total" + labels("a", "a"), 1));
@@ -186,12 +186,12 @@ TEST_F(LockStatsTest, CredentialsMayBeReplacedWhileItRuns) {
   EXPECT_TRUE(store_is(1));
 }
 
-TEST_F(LockStatsTest, AStoreThatHangsHoldsUpNoScrape) {
+TEST_F(LockStatsTest, AHangingStoreDelaysNoScrape) {
   // Given
   ASSERT_TRUE(store_is(1));
   // When
   redis_->pause();
-  // Then: answers come as before, and say in time that it is down
+  // Then: scrapes are answered as before, and report the outage in time
   EXPECT_THAT(op_->metrics(), HasSubstr("cronlatch_build_info"));
   EXPECT_TRUE(store_is(0));
   redis_->resume();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private images: which logins the operator uses for whom, and that nobody else gets to see them.
+// Private images: which logins the operator uses for which Job, and that no other Job can use them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class PullSecrets : public PrivateImage {
   void keep(const std::string& name, const std::string& key, const std::string& text) {
     api_.put(kube::secret_path("demo", name), {{"data", {{key, cronlatch::to_base64(text)}}}});
   }
-  // The command's first word, or why it is not known.
+  // The first word of the command, or the reason why it is unknown.
   std::string find(const std::string& namespace_name, const std::vector<std::string>& secrets) {
     if (!images_) {
       images_.emplace(settings_, metrics_, clock_, log_);
@@ -87,7 +87,7 @@ class PullSecrets : public PrivateImage {
   std::optional<op::ImageLookup> images_;  // last: its threads log
 };
 
-TEST_F(PullSecrets, OpenOfBothKinds) {
+TEST_F(PullSecrets, WorkInBothFormats) {
   keep("new", ".dockerconfigjson", right());
   keep("old", ".dockercfg", "{" + login(RegistryServer::kPassword) + "}");
 
@@ -114,7 +114,7 @@ TEST_F(PullSecrets, AreReadInTheNamespacesOfTheListOnly) {
   EXPECT_TRUE(api_.requests().empty());
 }
 
-TEST_F(PullSecrets, AnswerNobodyElse) {
+TEST_F(PullSecrets, AreUsedOnlyForAJobThatNamesThem) {
   keep("right", ".dockerconfigjson", right());
   ASSERT_EQ(find("demo", {"right"}), "private");
 
@@ -122,7 +122,7 @@ TEST_F(PullSecrets, AnswerNobodyElse) {
   EXPECT_THAT(find("other", {"right"}), HasSubstr("auth"));
 }
 
-TEST_F(PullSecrets, AreNoPathsIntoTheApi) {
+TEST_F(PullSecrets, CannotNameOtherPathsOfTheApi) {
   EXPECT_THAT(find("demo", {"../../../namespaces", "a/b", "?x", ""}), HasSubstr("auth"));
   EXPECT_TRUE(api_.requests().empty());
 }
@@ -131,7 +131,7 @@ TEST_F(PullSecrets, AreNoPathsIntoTheApi) {
 
 class DockerConfig : public PrivateImage {
  protected:
-  OperatorProcess::Wish wish(const std::string& more = "") const {
+  OperatorProcess::Options options(const std::string& more = "") const {
     return {.more = "lookup: true\nlookup-registries: [\"" + registry_.name() +
                     "\"]\nlookup-architectures: [amd64]\nlookup-ca-file: " + certificates_.ca() +
                     "\nlookup-docker-config: " + dir_.path("config.json") + "\n" + more};
@@ -146,9 +146,9 @@ class DockerConfig : public PrivateImage {
   }
 };
 
-TEST_F(DockerConfig, OpensAndIsReadAgainWhenItWasWrong) {
+TEST_F(DockerConfig, IsReadAgainAfterAFailure) {
   write(dir_.path("config.json"), docker_config("geheim"));
-  OperatorProcess op(wish());
+  OperatorProcess op(options());
   ASSERT_TRUE(eventually([&] { return ask(op).find("auth") != std::string::npos; }));
 
   write(dir_.path("config.json"), right());
@@ -156,13 +156,13 @@ TEST_F(DockerConfig, OpensAndIsReadAgainWhenItWasWrong) {
   EXPECT_TRUE(gates(op)) << ask(op);
 }
 
-// The client as its process list and environment show it to others.
-TEST_F(DockerConfig, IsSeenByNobodyOnItsWay) {
+// The arguments and the environment of skopeo.
+TEST_F(DockerConfig, PasswordIsInNoArgumentVariableLogOrMetric) {
   write(dir_.path("client"), "#!/bin/sh\n{ tr '\\0' '\\n' </proc/$$/cmdline; env; } >>" +
                                  dir_.path("seen") + "\nexec /usr/bin/skopeo \"$@\"\n");
   std::filesystem::permissions(dir_.path("client"), std::filesystem::perms::owner_all);
   write(dir_.path("config.json"), right());
-  OperatorProcess op(wish("lookup-program: " + dir_.path("client") + "\n"));
+  OperatorProcess op(options("lookup-program: " + dir_.path("client") + "\n"));
   ASSERT_TRUE(gates(op)) << ask(op);
 
   const std::string seen = read_file(dir_.path("seen"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator, a real registry, and Jobs that name no command: from the review to the patch.
+// The operator, a real registry, and Jobs without `command`: from the review to the patch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,13 +20,13 @@ class ImageLookup : public ::testing::Test {
   static void SetUpTestSuite() {
     ASSERT_TRUE(name_hosts()) << "no mount namespace for the tests' hosts";
   }
-  OperatorProcess::Wish wish(const std::string& more = "",
-                             const std::string& architectures = "amd64") const {
+  OperatorProcess::Options options(const std::string& more = "",
+                                   const std::string& architectures = "amd64") const {
     return {.more = "lookup: true\nlookup-registries: [\"" + registry_.name() +
                     "\"]\nlookup-architectures: [" + architectures +
                     "]\nlookup-ca-file: " + certificates_.ca() + "\n" + more};
   }
-  // The answer's body, its patch as text behind it.
+  // The body of the response, followed by the decoded patch.
   static std::string ask(const OperatorProcess& op, const std::string& image) {
     const auto answer = op.ask(post("/admit/job", review_of_image(image)));
     if (!answer || answer->status != 200) return "no answer";
@@ -40,9 +40,9 @@ class ImageLookup : public ::testing::Test {
   RegistryServer registry_{certificates_};
 };
 
-TEST_F(ImageLookup, PutsTheWrapperBeforeWhatTheRegistryTells) {
+TEST_F(ImageLookup, PutsTheWrapperBeforeTheLookedUpCommand) {
   registry_.push("team/a:1", {R"_({"Entrypoint":["/e","$(X)"],"Cmd":["c"]})_"});
-  OperatorProcess op(wish("lookup-pin: true\n"));
+  OperatorProcess op(options("lookup-pin: true\n"));
 
   EXPECT_TRUE(eventually([&] {
     return ask(op, registry_.name() + "/team/a:1").find(R"_("--","/e","$$(X)"])_") !=
@@ -56,10 +56,10 @@ TEST_F(ImageLookup, PutsTheWrapperBeforeWhatTheRegistryTells) {
   EXPECT_THAT(op.metrics(), HasSubstr("cronlatch_entrypoint_lookup_duration_seconds_count 1"));
 }
 
-TEST_F(ImageLookup, PassesOnTheCommandOfEachPlatform) {
+TEST_F(ImageLookup, InjectsTheCommandOfEachPlatform) {
   registry_.push_index("two:1", {{R"_({"Entrypoint":["/e"],"Cmd":["$(X)"]})_", "amd64"},
                                  {R"_({"Entrypoint":["/arm"]})_", "arm64"}});
-  OperatorProcess op(wish("", "amd64, arm64"));
+  OperatorProcess op(options("", "amd64, arm64"));
 
   EXPECT_TRUE(eventually([&] {
     return ask(op, registry_.name() + "/two:1")
@@ -69,10 +69,10 @@ TEST_F(ImageLookup, PassesOnTheCommandOfEachPlatform) {
   })) << ask(op, registry_.name() + "/two:1");
 }
 
-TEST_F(ImageLookup, GoesOnAnsweringWhileTheRegistryIsDown) {
+TEST_F(ImageLookup, AnswersWhileTheRegistryIsUnavailable) {
   registry_.push("a:1", {R"({"Cmd":["known"]})"});
   registry_.push("a:2", {R"({"Cmd":["new"]})"});
-  OperatorProcess op(wish());
+  OperatorProcess op(options());
   ASSERT_TRUE(eventually(
       [&] { return ask(op, registry_.name() + "/a:1").find("known") != std::string::npos; }));
   registry_.stop();
@@ -91,8 +91,8 @@ TEST_F(ImageLookup, GoesOnAnsweringWhileTheRegistryIsDown) {
   EXPECT_TRUE(op.alive());
 }
 
-TEST_F(ImageLookup, RefusesARegistryThatIsNotListed) {
-  OperatorProcess op(wish());
+TEST_F(ImageLookup, RejectsAnUnlistedRegistry) {
+  OperatorProcess op(options());
 
   EXPECT_THAT(ask(op, "quay.example/a:1"), HasSubstr("is not on the list"));
   EXPECT_THAT(ask(op, "169.254.169.254/a:1"), HasSubstr("is an address"));
@@ -100,9 +100,9 @@ TEST_F(ImageLookup, RefusesARegistryThatIsNotListed) {
   EXPECT_THAT(op.program().err(), Not(HasSubstr("geheim")));
 }
 
-TEST_F(ImageLookup, LeavesNothingRunningBehind) {
+TEST_F(ImageLookup, LeavesNoProcesses) {
   registry_.push("a:1", {R"({"Cmd":["x"]})"});
-  OperatorProcess op(wish());
+  OperatorProcess op(options());
   ASSERT_TRUE(eventually(
       [&] { return ask(op, registry_.name() + "/a:1").find("patch") != std::string::npos; }));
 

@@ -22,24 +22,25 @@ int number_after(const std::string& text, const std::string& key) {
 
 }  // namespace
 
-OperatorProcess::OperatorProcess(const Wish& wish) {
+OperatorProcess::OperatorProcess(const Options& options) {
   install(certificates_.good().cert, certificates_.good().key);
   std::ofstream(dir_.path("operator.yaml"))
       << "admission-address: 127.0.0.1:0\nplain-address: 127.0.0.1:0\n"
       << "namespace: cronlatch\nimage: cronlatch.test/cronlatch:dev\n"
-      << "store: " << wish.store << "\n"
-      << wish.more << "certificate-mode: files\ncertificate-dir: " << dir_.path("current") << "\n"
-      << (wish.client_ca ? "client-ca-file: " + certificates_.ca() + "\n" : "");
+      << "store: " << options.store << "\n"
+      << options.more << "certificate-mode: files\ncertificate-dir: " << dir_.path("current")
+      << "\n"
+      << (options.client_ca ? "client-ca-file: " + certificates_.ca() + "\n" : "");
   std::vector<std::string> argv;
-  if (wish.descriptors != 0) {
-    argv = {"/bin/sh", "-c", "ulimit -n " + std::to_string(wish.descriptors) + "; exec \"$@\"",
+  if (options.descriptors != 0) {
+    argv = {"/bin/sh", "-c", "ulimit -n " + std::to_string(options.descriptors) + "; exec \"$@\"",
             "sh"};
   }
-  if (wish.timing.empty()) {
+  if (options.timing.empty()) {
     argv.emplace_back(CRONLATCH_OPERATOR_PROGRAM);
   } else {
     argv.emplace_back(CRONLATCH_QUICK_OPERATOR);
-    argv.insert(argv.end(), wish.timing.begin(), wish.timing.end());
+    argv.insert(argv.end(), options.timing.begin(), options.timing.end());
     argv.emplace_back("--");
   }
   argv.insert(argv.end(), {"--config", dir_.path("operator.yaml")});
@@ -61,20 +62,20 @@ void OperatorProcess::install(const std::string& cert_file, const std::string& k
   fs::rename(dir_.path("next"), dir_.path("current"));
 }
 
-std::unique_ptr<Wire> OperatorProcess::connect() const {
-  return std::make_unique<Wire>(admission_port_, tls());
+std::unique_ptr<TestConnection> OperatorProcess::connect() const {
+  return std::make_unique<TestConnection>(admission_port_, tls());
 }
 
 std::optional<Answer> OperatorProcess::ask(const std::string& request) const {
-  Wire wire(admission_port_, tls());
-  if (!wire.connected() || !wire.send(request)) return std::nullopt;
-  return wire.answer();
+  TestConnection connection(admission_port_, tls());
+  if (!connection.connected() || !connection.send(request)) return std::nullopt;
+  return connection.answer();
 }
 
 std::optional<Answer> OperatorProcess::ask_plain(const std::string& request) const {
-  Wire wire(plain_port_);
-  if (!wire.connected() || !wire.send(request)) return std::nullopt;
-  return wire.answer();
+  TestConnection connection(plain_port_);
+  if (!connection.connected() || !connection.send(request)) return std::nullopt;
+  return connection.answer();
 }
 
 std::string OperatorProcess::metrics() const {

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// OperatorProcess: the operator as a process of its own, on free ports, with certificates from
-// files; and what can be seen of it from outside.
+// OperatorProcess: the operator as a child process on free ports, with certificates from files.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "connection.h"
 #include "support/certificates.h"
 #include "support/program.h"
-#include "wire.h"
 
 namespace cronlatch::testing {
 
 class OperatorProcess {
  public:
-  struct Wish {
-    std::vector<std::string> timing{};  // "header=300": of quick_operator; none: the real program
-    int descriptors = 0;                // its limit; 0: as we have
-    bool client_ca = false;             // it serves only clients of our authority
+  struct Options {
+    std::vector<std::string>
+        timing{};         // "header=300": options of quick_operator; empty: the program that ships
+    int descriptors = 0;  // limit of open files; 0: inherited
+    bool client_ca = false;  // it serves only clients of the test CA
     std::string store = "rediss://redis.example:6379";
-    std::string more{};  // lines of settings
+    std::string more{};  // further lines of settings
   };
-  OperatorProcess() : OperatorProcess(Wish{}) {}
-  explicit OperatorProcess(const Wish& wish);
+  OperatorProcess() : OperatorProcess(Options{}) {}
+  explicit OperatorProcess(const Options& options);
 
   Program& program() { return *program_; }
   int admission_port() const { return admission_port_; }
   int plain_port() const { return plain_port_; }
   const Certificates& certificates() const { return certificates_; }
-  // Replaces the served pair as the kubelet does: the new files, then the link to them.
+  // Replaces the served pair as the kubelet does: new files, then the symbolic link to them.
   void install(const std::string& cert_file, const std::string& key_file);
 
-  TlsWish tls() const { return {.ca = certificates_.ca()}; }
-  std::unique_ptr<Wire> connect() const;  // over TLS
-  // One request on a connection of its own; nothing when there was no answer.
+  TlsClientOptions tls() const { return {.ca = certificates_.ca()}; }
+  std::unique_ptr<TestConnection> connect() const;  // over TLS
+  // One request on its own connection; nothing without a response.
   std::optional<Answer> ask(const std::string& request) const;
   std::optional<Answer> ask_plain(const std::string& request) const;
 
   bool alive() const { return is_alive(program_->pid()); }
   int open_files() const;
   bool open_files_return_to(int before) const;
-  std::string metrics() const;  // "" when there was no answer
+  std::string metrics() const;  // "" without a response
   long resident_kb() const;
   double cpu_seconds() const;
 
@@ -53,22 +53,22 @@ class OperatorProcess {
   int admission_port_ = 0, plain_port_ = 0;
 };
 
-// An AdmissionReview of a Job without any annotation, and with the uid.
+// An AdmissionReview of a Job without annotations, with this uid.
 std::string job_review(const std::string& uid);
-// Of an annotated Job in the namespace demo whose command only its image knows.
+// Of an annotated Job without `command` in the namespace demo.
 std::string review_of_image(const std::string& image);
 
-// ASan keeps freed memory, so what is resident says nothing there.
+// ASan keeps freed memory, so that resident memory cannot be checked.
 #if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kMemoryTells = false;
+inline constexpr bool kChecksMemory = false;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-inline constexpr bool kMemoryTells = false;
+inline constexpr bool kChecksMemory = false;
 #else
-inline constexpr bool kMemoryTells = true;
+inline constexpr bool kChecksMemory = true;
 #endif
 #else
-inline constexpr bool kMemoryTells = true;
+inline constexpr bool kChecksMemory = true;
 #endif
 
 }  // namespace cronlatch::testing

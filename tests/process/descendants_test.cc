@@ -97,7 +97,7 @@ TEST_F(Leftovers, S5_ThatIgnoreTermAreKilledAfterKillAfter) {
   EXPECT_FALSE(is_alive(daemon));
 }
 
-TEST_F(Leftovers, S5_AreWaitedForWhenAskedTo) {
+TEST_F(Leftovers, S5_AreWaitedForWithLeftoversWait) {
   // Given
   Program program(run({"--leftovers", "wait"},
                       {"daemon", "[", "await", go(), "]", "say", "leaving", "exit", "0"}));
@@ -113,7 +113,7 @@ TEST_F(Leftovers, S5_AreWaitedForWhenAskedTo) {
   EXPECT_TRUE(lock_is_free());
 }
 
-TEST_F(Leftovers, AreLeftWhenAskedTo) {
+TEST_F(Leftovers, AreLeftWithLeftoversLeave) {
   // Given
   Program program(run({"--leftovers", "leave"}, leave({})));
   // When
@@ -155,7 +155,7 @@ TEST_F(Leftovers, OfTheGroupAreEndedWithoutProc) {
   EXPECT_EQ(program.exit_code(), 3) << program.err();
 }
 
-TEST_F(Leftovers, AreNotTheJobsThatAShellHadBeforeItBecameUs) {
+TEST_F(Leftovers, AreNotTheJobsOfAShellThatExecutedCronlatch) {
   // Given
   std::string script = "'" + talking_child() + "' ids forever & exec";
   for (const std::string& word : run_words({}, {"exit", "3"})) script += " '" + word + "'";
@@ -168,7 +168,7 @@ TEST_F(Leftovers, AreNotTheJobsThatAShellHadBeforeItBecameUs) {
   ::kill(job_before, SIGKILL);
 }
 
-TEST_F(Leftovers, S5_ThatNobodyMayKillKeepTheLockHeldAndRenewed) {
+TEST_F(Leftovers, S5_ThatCannotBeKilledKeepTheLockHeldAndRenewed) {
   // Given a set-uid descendant below an unprivileged wrapper
   if (::geteuid() != 0) GTEST_SKIP() << "NOT TESTED: needs root to make a set-uid program";
   const std::string set_uid = dir.path("set-uid");

@@ -19,7 +19,7 @@ class GroupWaiter : public GatedByRedis, public ::testing::WithParamInterface<Fa
   }
 };
 
-TEST_P(GroupWaiter, WhoseLastReplyIsLostEndsWith75AndNotLikeASkip) {
+TEST_P(GroupWaiter, WhoseLastReplyIsLostEndsWith75AndIsNoSkip) {
   const FaultKind kind = GetParam();
   // Given: the group was granted once, and another run holds the lock
   Program first(run({"--attempt-group", "group", "--ttl", "6s"}, {"exit", "1"}));

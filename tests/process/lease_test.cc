@@ -22,7 +22,7 @@ class Lease : public GatedByRedis {
   }
 };
 
-TEST_F(Lease, S1_ThatCannotBeRenewedEndsTheCommandBeforeAnybodyElseCouldBeGranted) {
+TEST_F(Lease, S1_ThatCannotBeRenewedEndsTheCommandBeforeTheNextGrant) {
   // Given a command that ignores TERM
   Program program(run({"--ttl", "5s", "--outcome-file", dir.path("outcome")},
                       {"to", file(), "on", "15", "[", "say", "got-term", "]", "beat"}));
@@ -60,7 +60,7 @@ TEST_F(Lease, ThatIsRenewedAgainInTimeDoesNotStopTheCommand) {
   EXPECT_EQ(read_file(file()).find("got-term"), std::string::npos);
 }
 
-TEST_F(Lease, S4_ThatWasAskedForInVainIsNotGrantedLate) {
+TEST_F(Lease, S4_OfARunThatHasEndedIsNotGrantedLate) {
   // Given
   redis->pause();
   Program program(run({"--connect-timeout", "1s"}, {"touch", dir.path("started")}));
@@ -99,12 +99,12 @@ TEST_F(Lease, ReleaseOpensALockThatOnlyItsMinHoldKeepsClosed) {
     // When
     Program asked({.argv = {binary(), "release", "job", "--store", store}});
     ASSERT_EQ(asked.exit_code(), 64);
-    EXPECT_THAT(asked.err(), HasSubstr("is closed by its min-hold until "));
+    EXPECT_THAT(asked.err(), HasSubstr("is closed by min-hold until "));
     Program opened({.argv = {binary(), "release", "job", "--force", "--store", store}});
     // Then
     EXPECT_EQ(opened.exit_code(), 0) << opened.err();
-    EXPECT_THAT(opened.out(), HasSubstr("opened lock job: its min-hold, which lasted until "));
-    EXPECT_THAT(opened.out(), HasSubstr(", is ended"));
+    EXPECT_THAT(opened.out(),
+                HasSubstr("opened lock job: ended its min-hold, which lasted until "));
     EXPECT_TRUE(lock_is_free());
   }
 }

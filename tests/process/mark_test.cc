@@ -37,7 +37,7 @@ TEST_F(Mark, IsWrittenWhenTheStoreComesBackAfterTheLease) {
   EXPECT_THAT(outcome(), Not(HasSubstr("not_marked")));
   Program second(tick());
   EXPECT_EQ(second.exit_code(), 0);
-  EXPECT_THAT(second.err(), HasSubstr("done already"));
+  EXPECT_THAT(second.err(), HasSubstr("already done"));
   EXPECT_EQ(count(read_file(file()), "worked"), 1u);
 }
 

@@ -87,7 +87,7 @@ class MetricsPush : public Gated {
   }
 };
 
-TEST_F(MetricsPush, DeliversTheLocksFiguresInAGroupOfThisHost) {
+TEST_F(MetricsPush, SendsTheLocksMetricsInAGroupOfThisHost) {
   // Given
   const Pushgateway gateway;
   // When
@@ -140,7 +140,7 @@ TEST_F(MetricsPush, KeepsToItsDeadlineWithASilentGatewayAndHasReleasedBefore) {
   EXPECT_THAT(program.err(), HasSubstr("waiting for an answer"));
 }
 
-TEST_F(MetricsPush, AGatewayThatIsAwayIsOneWarning) {
+TEST_F(MetricsPush, AnUnavailableGatewayIsOneWarning) {
   expect_a_warning_and_nothing_else("http://127.0.0.1:" + std::to_string(free_port()), "refused");
 }
 
@@ -153,10 +153,10 @@ TEST_F(MetricsPush, AGatewayThatRefusesIsQuoted) {
                                            std::to_string(text.size()) + "\r\n\r\n" + text),
               HasSubstr(" 200 "));
   // Then
-  expect_a_warning_and_nothing_else(gateway.url(), "it answered 400");
+  expect_a_warning_and_nothing_else(gateway.url(), "the response was 400");
 }
 
-TEST_F(MetricsPush, WhatIsNoPushgatewayIsSaid) {
+TEST_F(MetricsPush, AnotherServerThanAPushgatewayIsReported) {
   const auto redis = RedisServer::start();
   expect_a_warning_and_nothing_else("http://127.0.0.1:" + std::to_string(redis->port()), "");
 }
@@ -187,7 +187,7 @@ TEST_F(MetricsPushTls, UsesTheStoresCaAndChecksTheName) {
   EXPECT_EQ(unknown.exit_code(), 0);
   EXPECT_THAT(unknown.err(), HasSubstr("signed by an unknown CA"));
   EXPECT_EQ(plain.exit_code(), 0);
-  EXPECT_THAT(plain.err(), HasSubstr("it answered 400"));
+  EXPECT_THAT(plain.err(), HasSubstr("the response was 400"));
 }
 
 TEST_F(MetricsPushTls, ACertificateForAnotherNameIsRefused) {
@@ -199,7 +199,7 @@ TEST_F(MetricsPushTls, ACertificateForAnotherNameIsRefused) {
 
 class MetricsPushFromRedis : public GatedByRedis {};
 
-TEST_F(MetricsPushFromRedis, AGroupIsTheLocksAloneWhereTheLedgerIsShared) {
+TEST_F(MetricsPushFromRedis, WithASharedStoreTheGroupHasOnlyTheLock) {
   const Pushgateway gateway;
   Program program(run({"--metrics-push", gateway.url()}, {"exit", "0"}));
   EXPECT_EQ(program.exit_code(), 0);

@@ -31,7 +31,7 @@ TEST_F(NestedRun, OfTheSameLockIsRefused) {
   // Then
   EXPECT_EQ(code, 78) << program.err();
   EXPECT_EQ(program.out(), "");
-  EXPECT_THAT(program.err(), HasSubstr("is held by a run that this one is inside of"));
+  EXPECT_THAT(program.err(), HasSubstr("is held by an outer run of this one"));
 }
 
 TEST_F(NestedRun, OfAnotherLockRuns) {
@@ -44,7 +44,7 @@ TEST_F(NestedRun, OfAnotherLockRuns) {
   EXPECT_EQ(program.out(), "inner\n");
 }
 
-TEST_F(NestedRun, OfALockThatIsHeldFurtherOutIsRefused) {
+TEST_F(NestedRun, OfALockOfAnOuterRunIsRefused) {
   // Given
   Program program({.argv = around(around(around(innermost(), "a"), "b"), "a")});
   // When
@@ -66,7 +66,7 @@ TEST_F(NestedRun, OfTheSameNameInAnotherStoreRuns) {
   EXPECT_EQ(program.out(), "inner\n");
 }
 
-TEST_F(NestedRun, OfALockThatIsHeldFurtherOutIsRefusedThroughIsolatedRuns) {
+TEST_F(NestedRun, OfALockOfAnOuterRunIsRefusedThroughIsolatedRuns) {
   // Given
   const Words isolated = {"--isolated"};
   Program program(
@@ -77,7 +77,7 @@ TEST_F(NestedRun, OfALockThatIsHeldFurtherOutIsRefusedThroughIsolatedRuns) {
   EXPECT_EQ(code, 78) << program.err();
 }
 
-TEST_F(NestedRun, InASkipCommandStillKnowsTheRunsAround) {
+TEST_F(NestedRun, InASkipCommandStillHasTheLocksOfItsOuterRuns) {
   // Given the lock "b" is busy
   Program holder({.argv = around({talking_child(), "say", "holding", "await", go()}, "b")});
   ASSERT_TRUE(holder.says("holding"));

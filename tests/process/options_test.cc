@@ -155,7 +155,7 @@ TEST_F(StoreDown, FailsWith69AndStartsNothing) {
   EXPECT_EQ(program.out(), "");
 }
 
-TEST_F(StoreDown, RunsUngatedWhenAskedToAndSaysSo) {
+TEST_F(StoreDown, RunsUngatedWithOnStoreDownRunAndLogsIt) {
   // Given nobody who listens
   // When
   Program program(run({"--connect-timeout", "300ms", "--on-store-down", "run"},
@@ -168,7 +168,7 @@ TEST_F(StoreDown, RunsUngatedWhenAskedToAndSaysSo) {
 
 class StoreDownForAWhile : public GatedByRedis {};
 
-TEST_F(StoreDownForAWhile, IsWaitedForWhenAskedTo) {
+TEST_F(StoreDownForAWhile, IsWaitedForWithOnStoreDownWait) {
   // Given
   redis->stop();
   Program program(run({"--connect-timeout", "300ms", "--on-store-down", "wait"}, {"say", "ran"}));

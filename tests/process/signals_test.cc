@@ -20,7 +20,7 @@ class Signals : public Gated {
   std::unique_ptr<Program> holder;
 };
 
-TEST_F(Signals, ReachTheCommandEveryOneThatCanBeCaught) {
+TEST_F(Signals, ThatCanBeCaughtAllReachTheCommand) {
   // Given
   Program program(run({}, {"listen"}));
   ASSERT_TRUE(program.says("ready\n"));
@@ -61,7 +61,7 @@ TEST_F(Signals, OtherThanThoseFourAreIgnoredBeforeTheStart) {
   EXPECT_TRUE(exists(dir.path("started")));
 }
 
-TEST_F(Signals, ThatWereIgnoredWhenWeStartedStayIgnoredForTheCommand) {
+TEST_F(Signals, ThatWereIgnoredAtTheStartStayIgnoredForTheCommand) {
   // Given
   ProgramSpec spec = run({}, {"signals"});
   spec.ignored = {SIGHUP};

@@ -13,9 +13,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Surroundings : public Gated {};
+class ProcessContext : public Gated {};
 
-TEST_F(Surroundings, DescriptorsThatWereClosedAreClosedForTheCommandAndNothingBreaks) {
+TEST_F(ProcessContext, DescriptorsThatWereClosedAreClosedForTheCommandAndNothingBreaks) {
   for (const std::vector<int>& closed : std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1, 2}}) {
     // Given
     ProgramSpec spec = run({"--log-level", "debug"}, {"to", file(), "fds", "exit", "7"});
@@ -34,7 +34,7 @@ TEST_F(Surroundings, DescriptorsThatWereClosedAreClosedForTheCommandAndNothingBr
   }
 }
 
-TEST_F(Surroundings, OtherDescriptorsAreInheritedAndOursAreNot) {
+TEST_F(ProcessContext, OtherDescriptorsAreInheritedAndThoseOfCronlatchAreNot) {
   // Given
   const int extra = ::fcntl(0, F_DUPFD_CLOEXEC, 200);
   ProgramSpec spec = run({}, {"fds"});
@@ -52,7 +52,7 @@ TEST_F(Surroundings, OtherDescriptorsAreInheritedAndOursAreNot) {
   ::close(extra);
 }
 
-TEST_F(Surroundings, StandardOutputBelongsToTheCommand) {
+TEST_F(ProcessContext, StandardOutputBelongsToTheCommand) {
   // Given
   Program holder(run({"--log-level", "debug"}, {"say", "mine", "await", go()}));
   ASSERT_TRUE(holder.says("mine"));
@@ -68,7 +68,7 @@ TEST_F(Surroundings, StandardOutputBelongsToTheCommand) {
   EXPECT_EQ(holder.out(), "mine\n");
 }
 
-TEST_F(Surroundings, NobodyWhoReadsOurStandardErrorIsNoReasonToEnd) {
+TEST_F(ProcessContext, AStandardErrorWithoutAReaderDoesNotEndTheRun) {
   // Given
   Program program(run({"--log-level", "debug", "--warn-after", "100ms"},
                       {"say", "up", "await", go(), "exit", "7"}));
@@ -82,7 +82,7 @@ TEST_F(Surroundings, NobodyWhoReadsOurStandardErrorIsNoReasonToEnd) {
   EXPECT_EQ(program.exit_code(), 7);
 }
 
-TEST_F(Surroundings, StandardInputBelongsToTheCommand) {
+TEST_F(ProcessContext, StandardInputBelongsToTheCommand) {
   // Given
   Program program(run({}, {"read", "read"}));
   // When
@@ -93,7 +93,7 @@ TEST_F(Surroundings, StandardInputBelongsToTheCommand) {
   EXPECT_EQ(program.out(), "read hello\neof\n");
 }
 
-TEST_F(Surroundings, EnvironmentTellsTheGrantAndNeitherThisRunsOptionsNorThePassword) {
+TEST_F(ProcessContext, EnvironmentContainsTheGrantAndNeitherThisRunsOptionsNorThePassword) {
   // Given
   ProgramSpec spec{
       .argv = {binary(), "run", "--", talking_child(), "env", "CRONLATCH_", "env", "KEPT"},

@@ -104,17 +104,17 @@ std::vector<FaultCase> silent_cases(const std::string& on_store_down) {
   return cases;
 }
 
-TEST_F(SpoiltStore, ThatIsSilentBeforeTheStartIsWaitedForWithOnStoreDownWait) {
+TEST_F(SpoiltStore, ThatDoesNotReplyBeforeTheStartIsWaitedForWithOnStoreDownWait) {
   judge(silent_cases("wait"));
 }
 
-TEST_F(SpoiltStore, ThatIsSilentBeforeTheStartLetsTheCommandRunOnceWithOnStoreDownRun) {
+TEST_F(SpoiltStore, ThatDoesNotReplyBeforeTheStartLetsTheCommandRunOnceWithOnStoreDownRun) {
   std::vector<FaultCase> cases = silent_cases("run");
   for (FaultCase& c : cases) c.ungated = true;
   judge(cases);
 }
 
-TEST_P(StoreFaults, InARunThatIsDoneOnceLeaveItMarkedDone) {
+TEST_P(StoreFaults, InARunWithAnIdentityKeepItsDoneMark) {
   std::vector<FaultCase> cases;
   for (const FaultKind kind : kFaultKinds)
     if (expected_code(GetParam().verb, kind) == kOwnCode)

@@ -99,7 +99,7 @@ TEST_F(Terminals, AreHandedOverWhenABackgroundJobThatWantsThemIsBroughtToTheFron
   EXPECT_TRUE(exit_code_is(8)) << shell->out();
 }
 
-TEST_F(Terminals, AreGivenBackToTheScriptAroundUsWhenTheCommandEnds) {
+TEST_F(Terminals, AreGivenBackToTheCallingScriptWhenTheCommandEnds) {
   // Given
   std::ofstream(dir.path("script")) << line({"ids"}) + "\nread answer\necho got-$answer\n";
   // When
@@ -120,10 +120,10 @@ class ScriptsOnTerminals : public Terminals {
   }
 };
 
-TEST_F(ScriptsOnTerminals, AreStoppedWithUsAndContinued) { is_stopped_and_continued(""); }
+TEST_F(ScriptsOnTerminals, AreStoppedAndContinuedWithTheRun) { is_stopped_and_continued(""); }
 
 // To the shell the job has stopped when the script has, whatever we are doing.
-TEST_F(ScriptsOnTerminals, MayBeContinuedBeforeWeHaveStopped) {
+TEST_F(ScriptsOnTerminals, MayBeContinuedBeforeTheRunHasStopped) {
   Program probe({.argv = {"/usr/bin/strace", "-qq", "-e", "trace=kill", "/bin/true"}});
   if (probe.exit_code() != 0) GTEST_SKIP() << "NOT TESTED: no program may be traced here";
   is_stopped_and_continued(

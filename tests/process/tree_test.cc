@@ -164,7 +164,7 @@ TEST_F(Tree, ThatNoSignalReachesIsNotStartedUnderALease) {
   }
 }
 
-TEST_F(Tree, ThatNoSignalReachesIsStartedUnderALeaseWhenThatIsAccepted) {
+TEST_F(Tree, ThatNoSignalReachesIsStartedUnderALeaseWithUntrackedAllow) {
   if (!is_permitted(kWithoutProc)) GTEST_SKIP() << "NOT TESTED: not permitted here";
   // Given
   Program program(run_in(kWithoutProc, {"--untracked", "allow"}, {"say", "ran"}));
@@ -176,7 +176,7 @@ TEST_F(Tree, ThatNoSignalReachesIsStartedUnderALeaseWhenThatIsAccepted) {
   EXPECT_THAT(program.err(), HasSubstr("can outlive the lease"));
 }
 
-TEST_F(Tree, ThatNoSignalReachesIsForetoldByExplain) {
+TEST_F(Tree, ThatNoSignalReachesIsReportedByExplain) {
   if (!is_permitted(kWithoutProc)) GTEST_SKIP() << "NOT TESTED: not permitted here";
   // Given
   ProgramSpec spec = run_in(kWithoutProc, {}, {"say", "ran"});

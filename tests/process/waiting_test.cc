@@ -32,7 +32,7 @@ TEST_F(Waiting, SurvivesAStallThatIsShorterThanTheWindow) {
 }
 
 // connect-timeout bounds the decision, a second more gives back what may have been granted.
-TEST_F(Waiting, L1EndsWith69InTimeWhateverTheStoreAnswers) {
+TEST_F(Waiting, L1EndsWith69InTimeForEachReplyOfTheStore) {
   redis_command(redis->port(), {"SET", "not-a-lock", "1"});
   const std::string no_one_listens = "redis://127.0.0.1:" + std::to_string(free_port());
   const auto replica = RedisServer::start({"--replicaof", "127.0.0.1", std::to_string(free_port()),

@@ -160,19 +160,19 @@ TEST(Acquire, G7KeepsStateAndCountersWhileOpenAndNinetyDaysAfterwards) {
 TEST(Acquire, K3RefusesARunThatIsDoneWhoeverAsksAndCountsItOnce) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.once = "tick";
+  first.identity.once = "tick";
   got<Granted>(bench.send(first).reply);
   auto end = bench.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   got<Released>(bench.send(end).reply);
   auto second = bench.acquisition("b");
-  second.who.job = "ns/a";
-  second.who.once = "tick";
+  second.identity.job = "ns/a";
+  second.identity.once = "tick";
   second.if_busy = IfBusy::wait;
   const auto told = got<Busy>(bench.send(second).reply);
   const auto again = got<Busy>(bench.send(second).reply);
   auto other_job = bench.acquisition("c");
-  other_job.who.once = "tick";
+  other_job.identity.once = "tick";
 
   EXPECT_EQ(told.reason, BusyReason::done);
   EXPECT_EQ(again, told);
@@ -184,24 +184,24 @@ TEST(Acquire, K3RefusesARunThatIsDoneWhoeverAsksAndCountsItOnce) {
 TEST(Acquire, K4ClaimsTheRunWithTheGrantAndK3KeepsOthersOutWhileItLives) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.once = "tick";
+  first.identity.once = "tick";
   bench.send(first);
   auto second = bench.acquisition("b");
-  second.who.job = "ns/a";
-  second.who.once = "tick";
+  second.identity.job = "ns/a";
+  second.identity.once = "tick";
   const auto while_live = got<Busy>(bench.send(second).reply);
   bench.pass(30s);
   second.claim.attempt = 2;
 
   EXPECT_EQ(while_live.reason, BusyReason::held);
-  EXPECT_EQ(bench.record().who.once, "tick");
+  EXPECT_EQ(bench.record().identity.once, "tick");
   got<Granted>(bench.send(second).reply);  // K5: a lost run may be claimed again
 }
 
 TEST(Acquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) {
   ScriptBench bench;
   auto ask = bench.acquisition("a");
-  ask.who.group = "uid";
+  ask.identity.group = "uid";
   bench.send(ask);
   bench.pass(4s);
   auto end = bench.end("a", RunVerdict::failed);
@@ -209,7 +209,7 @@ TEST(Acquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) {
   bench.send(end);
   const auto refused = got<Busy>(bench.acquire("b"));
   auto retry = bench.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   const auto own = got<Granted>(bench.send(retry).reply);
   auto end_again = bench.end("c", RunVerdict::failed);
   end_again.min_hold = 60s;
@@ -247,12 +247,12 @@ TEST(Acquire, L0RestIsNeverMoreThanTheMinHoldThoughTheClockWentBack) {
 TEST(Acquire, L5TellsAGroupThatWasGrantedAndDoesNotCountItsSkip) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   bench.send(first);
   bench.release("a", RunVerdict::failed);
   bench.acquire("b");
   auto retry = bench.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   const auto told = got<Busy>(bench.send(retry).reply);
   retry.if_busy = IfBusy::fail;
   bench.send(retry);
@@ -302,7 +302,7 @@ TEST(Acquire, G3ForgetsAtMostAHundredOldEntriesInOneCall) {
     bench.client({"ZADD", bench.key(":groups"), "5", "old" + std::to_string(i)});
   }
   auto ask = bench.acquisition("a");
-  ask.who.group = "uid";
+  ask.identity.group = "uid";
   bench.send(ask);
   bench.release("a");
 

@@ -8,12 +8,12 @@ namespace {
 TEST(AttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   bench.send(first);
   bench.release("a", RunVerdict::failed);
   bench.acquire("b");
   auto last = bench.acquisition("c");
-  last.who.group = "uid";
+  last.identity.group = "uid";
   last.if_busy = IfBusy::timed_out;
   const auto told = got<Busy>(bench.send(last).reply);
   const auto again = got<Busy>(bench.send(last).reply);
@@ -27,11 +27,11 @@ TEST(AttemptGroups, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
   ScriptBench bench;
   bench.acquire("a");
   auto skipped = bench.acquisition("b");
-  skipped.who.group = "uid";
+  skipped.identity.group = "uid";
   const auto told = got<Busy>(bench.send(skipped).reply);
   bench.release("a");
   auto sibling = bench.acquisition("c");
-  sibling.who.group = "uid";
+  sibling.identity.group = "uid";
   got<Granted>(bench.send(sibling).reply);
 
   EXPECT_FALSE(told.group_granted);
@@ -43,18 +43,18 @@ TEST(AttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
   for (const bool released : {false, true}) {
     ScriptBench bench;
     auto first = bench.acquisition("a");
-    first.who.group = "uid";
+    first.identity.group = "uid";
     bench.send(first);
     if (released) {
       bench.pass(std::chrono::hours(24 * 20));
       auto end = bench.end("a", RunVerdict::failed);
-      end.who.group = "uid";
+      end.identity.group = "uid";
       bench.send(end);
     }
     bench.pass(std::chrono::hours(24 * 35) - 1us);
     bench.acquire("b");
     auto retry = bench.acquisition("c");
-    retry.who.group = "uid";
+    retry.identity.group = "uid";
     retry.if_busy = IfBusy::wait;
 
     EXPECT_TRUE(got<Busy>(bench.send(retry).reply).group_granted) << released;
@@ -66,15 +66,15 @@ TEST(AttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
 TEST(AttemptGroups, L5RemembersAGroupThatSucceededForADay) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   bench.send(first);
   auto end = bench.end("a");
-  end.who.group = "uid";
+  end.identity.group = "uid";
   bench.send(end);
   bench.pass(std::chrono::hours(24) - 1us);
   bench.acquire("b");
   auto retry = bench.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   retry.if_busy = IfBusy::wait;
 
   EXPECT_TRUE(got<Busy>(bench.send(retry).reply).group_granted);
@@ -87,13 +87,13 @@ TEST(AttemptGroups, L5RemembersAGroupThatRanWithoutALock) {
     ScriptBench bench;
     auto end = bench.end("a", RunVerdict::ungated);
     end.fence = 0;
-    end.who.group = "uid";
+    end.identity.group = "uid";
     end.mark_done = succeeded;
     got<NotHolder>(bench.send(end).reply);
     bench.pass(std::chrono::hours(succeeded ? 24 : 24 * 35) - 1us);
     bench.acquire("b");
     auto retry = bench.acquisition("c");
-    retry.who.group = "uid";
+    retry.identity.group = "uid";
     retry.if_busy = IfBusy::wait;
 
     EXPECT_TRUE(got<Busy>(bench.send(retry).reply).group_granted) << succeeded;
@@ -106,11 +106,11 @@ TEST(AttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne) {
   ScriptBench bench;
   auto end = bench.end("a", RunVerdict::given_back);
   end.fence = 0;
-  end.who.group = "uid";
+  end.identity.group = "uid";
   bench.send(end);
   bench.acquire("b");
   auto other = bench.acquisition("c");
-  other.who.group = "uid";
+  other.identity.group = "uid";
 
   EXPECT_FALSE(got<Busy>(bench.send(other).reply).group_granted);
 }
@@ -118,11 +118,11 @@ TEST(AttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne) {
 TEST(AttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   bench.send(first);
   bench.client({"DEL", bench.key(":groups")});
   auto sibling = bench.acquisition("b");
-  sibling.who.group = "uid";
+  sibling.identity.group = "uid";
 
   EXPECT_TRUE(got<Busy>(bench.send(sibling).reply).group_granted);
 }
@@ -143,7 +143,7 @@ std::string rank_of(ScriptBench& bench, const std::string& group) {
 
 Reply acquire_of_group(ScriptBench& bench, const std::string& owner, const std::string& group) {
   auto a = bench.acquisition(owner);
-  a.who.group = group;
+  a.identity.group = group;
   return bench.send(a).reply;
 }
 

@@ -20,7 +20,7 @@ Acquire acquire() {
   Acquire a;
   a.lock = "ns/name";
   a.claim = {"0f", 3};
-  a.who = {"pod", "ns/job", "uid", "tick"};
+  a.identity = {"pod", "ns/job", "uid", "tick"};
   a.ttl = 30s;
   a.once_ttl = 24h;
   a.if_busy = IfBusy::timed_out;
@@ -50,7 +50,7 @@ TEST(ScriptCodec, SendsWithAReleaseWhatOutlivesTheLease) {
   Release release;
   release.lock = "ns/name";
   release.claim = {"0f", 3};
-  release.who = {"pod", "ns/job", "uid", "tick"};
+  release.identity = {"pod", "ns/job", "uid", "tick"};
   release.mark_done = true;
   const auto command = redis::encode(release, "p:", kNow);
 
@@ -168,7 +168,7 @@ TEST(ScriptCodec, ShowsALockAsItsHashesSay) {
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->lock, "ns/name");
   EXPECT_EQ(view->state, LockState::held);
-  EXPECT_EQ(view->who, (Identity{"pod", "ns/job", "", "tick"}));
+  EXPECT_EQ(view->identity, (Identity{"pod", "ns/job", "", "tick"}));
   EXPECT_EQ(view->fence, 1'763'690'000'000'000u);
   EXPECT_EQ(view->attempt, 2u);
   EXPECT_EQ(view->now, kNow);

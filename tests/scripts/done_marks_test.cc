@@ -9,16 +9,16 @@ TEST(DoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
   const auto marks = [](const std::string& what, auto prepare, RunVerdict verdict) {
     ScriptBench bench;
     auto first = bench.acquisition("a");
-    first.who.once = "tick";
+    first.identity.once = "tick";
     bench.send(first);
     auto end = bench.end("a", verdict);
-    end.who.once = "tick";
+    end.identity.once = "tick";
     end.mark_done = true;
     prepare(bench);
     bench.send(end);
     auto later = bench.acquisition("d");
-    later.who.job = "ns/a";
-    later.who.once = "tick";
+    later.identity.job = "ns/a";
+    later.identity.once = "tick";
     EXPECT_EQ(got<Busy>(bench.send(later).reply).reason, BusyReason::done) << what;
   };
   for (const RunVerdict verdict : {RunVerdict::succeeded, RunVerdict::lost, RunVerdict::ungated}) {
@@ -42,7 +42,7 @@ TEST(DoneMarks, R4KeepsTheDateOfAMarkThatIsMadeAgainAndMarksNothingWhenItIsLate)
   ScriptBench bench;
   bench.acquire("a");
   auto end = bench.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   got<TooLate>(bench.send(end, bench.now - 1us).reply);
   EXPECT_FALSE(bench.record().once.contains("ns/a"));
   bench.send(end);
@@ -98,7 +98,7 @@ TEST(DoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) {
   const auto finish = [&](std::uint32_t i) {
     bench.acquire("a", i);
     auto end = bench.end("a", RunVerdict::succeeded, i);
-    end.who.once = "tick-" + std::to_string(i);
+    end.identity.once = "tick-" + std::to_string(i);
     bench.send(end);
   };
   for (std::uint32_t i = 1; i <= 128; ++i) finish(i), bench.pass(1s);
@@ -117,10 +117,10 @@ TEST(DoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) {
 TEST(DoneMarks, K3GivesAGrantBackWhoseRunIsDoneBeforeItsAnswerWasHeard) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.once = "tick";
+  first.identity.once = "tick";
   got<Granted>(bench.send(first).reply);
   auto former = bench.end("b", RunVerdict::lost);
-  former.who = {"pod-b", "ns/a", "", "tick"};
+  former.identity = {"pod-b", "ns/a", "", "tick"};
   former.mark_done = true;
   got<NotHolder>(bench.send(former).reply);
   const auto refused = got<Busy>(bench.send(first).reply);

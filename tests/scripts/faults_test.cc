@@ -26,15 +26,15 @@ RedisAnswer send(ScriptBench& bench, const Request& request) {
 
 Acquire waited_for(ScriptBench& bench, const std::string& owner) {
   auto a = bench.acquisition(owner);
-  a.who.group = "uid";
+  a.identity.group = "uid";
   a.waited = 4s;
   return a;
 }
 
 Release succeeded(ScriptBench& bench) {
   auto r = bench.end("a");
-  r.who.once = "tick";
-  r.who.group = "uid";
+  r.identity.once = "tick";
+  r.identity.group = "uid";
   r.overlong = true;
   return r;
 }
@@ -74,7 +74,7 @@ std::vector<Deed> deeds() {
        [](ScriptBench& b) {
          auto r = b.renewal("a");
          r.fence = 17;
-         r.who.group = "uid";
+         r.identity.group = "uid";
          return send(b, r);
        }},
       {"release", hold, [](ScriptBench& b) { return send(b, succeeded(b)); }},
@@ -85,7 +85,7 @@ std::vector<Deed> deeds() {
        [](ScriptBench& b) {
          auto r = b.renewal("b");
          r.fence = static_cast<Fence>(b.now.us);
-         r.who.group = "uid";
+         r.identity.group = "uid";
          return send(b, r);
        }},
       {"report of a former holder", [](ScriptBench& b) { hold(b), b.pass(30s), b.acquire("b"); },
@@ -137,7 +137,7 @@ TEST_F(FullMemory, G2LetsTheHolderAskAgainRenewAndRelease) {
   got<Granted>(bench.acquire("a"));
   got<Renewed>(bench.renew("a"));
   auto end = bench.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   got<Released>(bench.send(end).reply);
 
   EXPECT_EQ(bench.counted("a", "released"), 1);
@@ -293,12 +293,12 @@ TEST_F(Poisoned, AKeyOfAnotherTypeStopsEveryVerbThatNeedsIt) {
   const auto all = deeds();
   const Deed of_a_group{"acquire of a group", hold, [](ScriptBench& b) {
                           auto a = b.acquisition("b");
-                          a.who.group = "uid";
+                          a.identity.group = "uid";
                           return send(b, a);
                         }};
   const Deed of_a_run{"acquire of a run", hold, [](ScriptBench& b) {
                         auto a = b.acquisition("b");
-                        a.who.once = "tick";
+                        a.identity.once = "tick";
                         return send(b, a);
                       }};
   stops(on_a_record(), "");

@@ -77,11 +77,11 @@ TEST_F(Index, KeepsALockThatIsHeldAndRenewedForAYear) {
 
 TEST_F(Index, KeepsALockOfWhichEveryRunIsSkipped) {
   auto a = bench.acquisition("a");
-  a.who.once = "tick";
+  a.identity.once = "tick";
   a.once_ttl = 365 * 24h;
   got<Granted>(send(a).reply);
   auto end = bench.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   end.mark_done = true;
   end.once_ttl = a.once_ttl;
   got<Released>(send(end).reply);

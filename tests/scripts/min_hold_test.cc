@@ -8,7 +8,7 @@ namespace {
 TEST(MinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) {
   ScriptBench bench;
   auto first = bench.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   first.min_hold = 10min;
   const Fence fence = got<Granted>(bench.send(first).reply).fence;
   EXPECT_EQ(got<Busy>(bench.acquire("x")).reason, BusyReason::held);
@@ -20,7 +20,7 @@ TEST(MinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) 
   EXPECT_EQ(bench.counted("a", "stolen"), 0);
 
   auto retry = bench.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   EXPECT_TRUE(got<Granted>(bench.send(retry).reply).stole);
   EXPECT_EQ(bench.counted("a", "stolen"), 1);
 }

@@ -49,7 +49,7 @@ struct RunningProgram {
   std::string owner;
   bool old = false;
   std::uint32_t attempt = 0;
-  Identity who{};
+  Identity identity{};
   std::optional<ServerTime> lease_ends{};  // while it believes in its grant
   Fence fence = 0;
 };
@@ -109,7 +109,7 @@ class Fleet {
     Acquire a;
     a.lock = bench_.lock;
     a.claim = {program.owner, program.attempt};
-    a.who = program.who;
+    a.identity = program.identity;
     a.ttl = 30s;
     a.once_ttl = kDay;
     a.if_busy = IfBusy::skip;
@@ -120,17 +120,17 @@ class Fleet {
   void start(RunningProgram& program) {
     program.old = below(2) == 0;
     ++program.attempt;
-    program.who = {"pod-" + program.owner, below(2) == 0 ? "ns/j" : "",
-                   below(3) == 0 ? "g" + std::to_string(below(5)) : "",
-                   below(3) == 0 ? "t" + std::to_string(below(200)) : ""};
+    program.identity = {"pod-" + program.owner, below(2) == 0 ? "ns/j" : "",
+                        below(3) == 0 ? "g" + std::to_string(below(5)) : "",
+                        below(3) == 0 ? "t" + std::to_string(below(200)) : ""};
     const Reply reply = send(program, acquire_of(program));
     if (std::holds_alternative<Granted>(reply)) return granted(program, std::get<Granted>(reply));
     const Busy busy = got<Busy>(reply);
     if (busy.reason == BusyReason::done) return void(++met["done"]);
     ++met[busy.reason == BusyReason::cooling ? "cooling" : "held"];
-    const auto at = granted_groups_.find(program.who.group);
+    const auto at = granted_groups_.find(program.identity.group);
     if (at != granted_groups_.end() && bench_.now < at->second + kDay) {
-      EXPECT_TRUE(busy.group_granted) << program.who.group;
+      EXPECT_TRUE(busy.group_granted) << program.identity.group;
       ++met["group granted before"];
     }
   }
@@ -140,12 +140,12 @@ class Fleet {
       EXPECT_FALSE(other.lease_ends && *other.lease_ends > bench_.now)
           << program.owner << " is granted while " << other.owner << " lives";
     EXPECT_GT(reply.fence, highest_);
-    const auto done = finished_.find({program.who.job, program.who.once});
+    const auto done = finished_.find({program.identity.job, program.identity.once});
     EXPECT_FALSE(done != finished_.end() && bench_.now < done->second + kDay)
-        << program.who.once << " is done";
+        << program.identity.once << " is done";
     highest_ = program.fence = reply.fence;
     program.lease_ends = bench_.now + 30s;
-    if (!program.who.group.empty()) granted_groups_[program.who.group] = bench_.now;
+    if (!program.identity.group.empty()) granted_groups_[program.identity.group] = bench_.now;
     ++met[reply.stole ? "stole" : "granted"];
   }
 
@@ -160,7 +160,7 @@ class Fleet {
     Renew r;
     r.lock = bench_.lock;
     r.claim = {program.owner, program.attempt};
-    r.who = program.who;
+    r.identity = program.identity;
     r.fence = program.fence;
     r.ttl = 30s;
     const Reply reply = send(program, r);
@@ -177,7 +177,7 @@ class Fleet {
     Release r;
     r.lock = bench_.lock;
     r.claim = {program.owner, program.attempt};
-    r.who = program.who;
+    r.identity = program.identity;
     r.fence = program.fence;
     r.verdict = verdict;
     r.mark_done = verdict == RunVerdict::succeeded;
@@ -186,8 +186,8 @@ class Fleet {
     const Reply reply = send(program, r);
     const bool freed = std::holds_alternative<Released>(reply);
     // Version 0.1.0 marks only what its holder releases.
-    if (r.mark_done && !program.who.once.empty() && (freed || !program.old))
-      finished_.try_emplace({program.who.job, program.who.once}, bench_.now);
+    if (r.mark_done && !program.identity.once.empty() && (freed || !program.old))
+      finished_.try_emplace({program.identity.job, program.identity.once}, bench_.now);
     std::erase_if(finished_, [&](const auto& f) { return f.second + kDay <= bench_.now; });
     program.lease_ends.reset();
     ++met[freed ? "freed" : "not ours"];
@@ -208,7 +208,7 @@ class Fleet {
     const rules::Record& kept = bench_.last_record();
     for (const auto& [job, c] : kept.jobs)
       EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
-                kept.seat == rules::Seat::held && kept.who.job == job ? 1 : 0)
+                kept.seat == rules::Seat::held && kept.identity.job == job ? 1 : 0)
           << "job " << job;
   }
 

@@ -51,7 +51,7 @@ TEST(OlderRecord, N3CountsAnExpiredGrantThatIsReplacedAsStolenOnceAndOnlyIfItIsO
       ScriptBench bench;
       bench.acquire("a");
       auto renewal = bench.renewal("b");
-      renewal.who.job = job;
+      renewal.identity.job = job;
       renewal.fence += 1;
       if (!counters_too) {
         bench.client({"HSET", bench.key(":stats"), "released|ns/a", "1"});

@@ -18,8 +18,8 @@ std::string digest(ScriptBench& bench) { return bench.witness({"DEBUG", "DIGEST"
 
 Acquire whole_run(const ScriptBench& bench, std::uint32_t attempt = 1) {
   Acquire a = bench.acquisition("b", attempt);
-  a.who.group = "uid";
-  a.who.once = "tick";
+  a.identity.group = "uid";
+  a.identity.once = "tick";
   return a;
 }
 

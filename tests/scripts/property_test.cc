@@ -147,7 +147,7 @@ class Walk {
     if (!dice_.one_in(80)) return;
     lost_ = renew();
     lost_->claim = model_.claim;
-    lost_->who = model_.who;
+    lost_->identity = model_.identity;
     lost_->fence = model_.fence;
     model_ = saved_->model;
     restore(saved_->keys);
@@ -174,7 +174,7 @@ class Walk {
     return {dice_.of({"a", "b", "c", "d"}),
             static_cast<std::uint32_t>(1 + dice_.below(3 + calls_ / 40))};
   }
-  Identity who() {
+  Identity identity() {
     return {"pod", dice_.of({"", "ns/j"}), dice_.of({"", "", "g1", "g2"}),
             dice_.of({"", "", "t1", "t2", "t3"})};
   }
@@ -204,7 +204,7 @@ class Walk {
     Acquire a;
     a.lock = bench_.lock;
     a.claim = claim();
-    a.who = who();
+    a.identity = identity();
     a.ttl = ttl();
     a.once_ttl = once_ttl();
     a.if_busy = dice_.of({IfBusy::wait, IfBusy::skip, IfBusy::fail, IfBusy::timed_out});
@@ -216,7 +216,7 @@ class Walk {
     Renew r;
     r.lock = bench_.lock;
     r.claim = claim();
-    r.who = who();
+    r.identity = identity();
     r.fence = fence();
     r.ttl = ttl();
     return r;
@@ -225,7 +225,7 @@ class Walk {
     Release r;
     r.lock = bench_.lock;
     r.claim = claim();
-    r.who = who();
+    r.identity = identity();
     r.fence = fence();
     r.verdict = dice_.of({RunVerdict::succeeded, RunVerdict::succeeded, RunVerdict::failed,
                           RunVerdict::timed_out, RunVerdict::lost, RunVerdict::cannot_start,
@@ -254,7 +254,7 @@ class Walk {
     met_[name(expected)]++;
     if constexpr (std::is_same_v<Verb, Release>) {
       const bool late = std::holds_alternative<TooLate>(said.reply);
-      if (verb.mark_done && !verb.who.once.empty() && verb.once_ttl > 0ms && !late)
+      if (verb.mark_done && !verb.identity.once.empty() && verb.once_ttl > 0ms && !late)
         expect_marked(verb, said.now);
     }
     check();
@@ -318,9 +318,9 @@ class Walk {
   // R4 is checked on what the server keeps.
   void expect_marked(const Release& release, ServerTime now) {
     const std::string key =
-        bench_.key(release.who.job.empty() ? ":once" : ":once:" + release.who.job);
-    const std::string date = bench_.client({"ZSCORE", key, release.who.once}).text;
-    ASSERT_FALSE(date.empty()) << release.who.once << " is not marked as done";
+        bench_.key(release.identity.job.empty() ? ":once" : ":once:" + release.identity.job);
+    const std::string date = bench_.client({"ZSCORE", key, release.identity.once}).text;
+    ASSERT_FALSE(date.empty()) << release.identity.once << " is not marked as done";
     EXPECT_GT(std::stoll(date), (now - release.once_ttl).us);
     met_["marked"]++;
   }
@@ -354,7 +354,7 @@ class Walk {
     if (kept == model_) return;
     EXPECT_EQ(kept.seat, model_.seat);
     EXPECT_EQ(kept.claim, model_.claim);
-    EXPECT_EQ(kept.who, model_.who);
+    EXPECT_EQ(kept.identity, model_.identity);
     EXPECT_EQ(kept.expires.us, model_.expires.us);
     EXPECT_EQ(kept.ttl, model_.ttl);
     EXPECT_EQ(kept.acquired.us, model_.acquired.us);
@@ -375,7 +375,7 @@ class Walk {
   static void check_law(const Record& kept) {
     for (const auto& [job, c] : kept.jobs)
       EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
-                kept.seat == Seat::held && kept.who.job == job ? 1 : 0)
+                kept.seat == Seat::held && kept.identity.job == job ? 1 : 0)
           << "job " << job;
   }
 

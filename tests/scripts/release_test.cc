@@ -47,7 +47,7 @@ TEST(Release, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
       bench.lock += "+";
       bench.acquire("a");
       auto end = bench.end("a", verdict);
-      end.who.once = "tick";
+      end.identity.once = "tick";
       end.mark_done = done;
       bench.send(end);
 
@@ -138,13 +138,13 @@ TEST(Release, K6KeepsTheNewest128RunsOfTheJobForOnceTtl) {
   for (std::uint32_t i = 1; i <= 130; ++i) {
     bench.acquire("a", i);
     auto end = bench.end("a", RunVerdict::succeeded, i);
-    end.who.once = "tick-" + std::to_string(i);
+    end.identity.once = "tick-" + std::to_string(i);
     bench.send(end);
     bench.pass(1s);
   }
   const auto done = bench.record().once.at("ns/a");
   auto next = bench.acquisition("a", 131);
-  next.who.once = "tick-130";
+  next.identity.once = "tick-130";
   bench.pass(std::chrono::hours(24) - 1s - 1us);
   const auto remembered = bench.send(next).reply;
   bench.pass(1us);

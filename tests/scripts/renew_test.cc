@@ -55,7 +55,7 @@ TEST(Renew, N3RestoresARecordTheStoreHasLost) {
   ScriptBench bench;
   const Fence fence = got<Granted>(bench.acquire("a")).fence;
   auto renewal = bench.renewal("a");
-  renewal.who.group = "uid";
+  renewal.identity.group = "uid";
   bench.client({"FLUSHALL"});
   bench.pass(10s);
   const auto restored = bench.send(renewal);

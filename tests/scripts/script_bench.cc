@@ -56,7 +56,7 @@ rules::Record read_dump(const RedisAnswer& dump) {
     EXPECT_EQ(hash["slots"], "1");
     r.seat = seat_of(hash["state"]);
     r.claim = {hash["owner"], static_cast<std::uint32_t>(std::stoul(hash["attempt"]))};
-    r.who = {hash["holder"], hash["job"], hash["group"], hash["once"]};
+    r.identity = {hash["holder"], hash["job"], hash["group"], hash["once"]};
     r.fence = std::stoull(hash["fence"]);
     r.stole = std::stoull(hash["stole"]);
     r.acquired = {std::stoll(hash["acquired"])};
@@ -161,7 +161,7 @@ Acquire ScriptBench::acquisition(const std::string& owner, std::uint32_t attempt
   Acquire a;
   a.lock = lock;
   a.claim = {owner, attempt};
-  a.who = {"pod-" + owner, "ns/" + owner, "", ""};
+  a.identity = {"pod-" + owner, "ns/" + owner, "", ""};
   a.ttl = ttl;
   a.once_ttl = std::chrono::hours(24);
   return a;
@@ -171,7 +171,7 @@ Renew ScriptBench::renewal(const std::string& owner, std::uint32_t attempt) {
   Renew r;
   r.lock = lock;
   r.claim = {owner, attempt};
-  r.who = {"pod-" + owner, "ns/" + owner, "", ""};
+  r.identity = {"pod-" + owner, "ns/" + owner, "", ""};
   r.fence = kept_fence();
   r.ttl = ttl;
   return r;
@@ -181,7 +181,7 @@ Release ScriptBench::end(const std::string& owner, RunVerdict verdict, std::uint
   Release r;
   r.lock = lock;
   r.claim = {owner, attempt};
-  r.who = {"pod-" + owner, "ns/" + owner, "", ""};
+  r.identity = {"pod-" + owner, "ns/" + owner, "", ""};
   r.fence = kept_fence();
   r.verdict = verdict;
   r.mark_done = verdict == RunVerdict::succeeded;

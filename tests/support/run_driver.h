@@ -15,7 +15,7 @@ inline RunSpec spec_with(Millis ttl, Millis kill_after = Millis(10'000)) {
   RunSpec spec;
   spec.lock = "reports/nightly";
   spec.owner = "0123456789abcdef0123456789abcdef";
-  spec.who.holder = "host:1:boot";
+  spec.identity.holder = "host:1:boot";
   spec.timings =
       *plan_timings({.ttl = ttl, .renew_every = {}, .op_timeout = {}, .kill_after = kill_after});
   spec.kill_after = kill_after;
@@ -71,12 +71,12 @@ class RunDriver {
         if (const R* r = std::get_if<R>(&ask->request)) return r;
     return nullptr;
   }
-  bool delivered(int signo, Target target) const {
+  bool sent_signal(int signo, Target target) const {
     for (const SendSignal& d : actions<SendSignal>())
       if (d.signo == signo && d.target == target) return true;
     return false;
   }
-  bool said(const std::string& event) const {
+  bool logged(const std::string& event) const {
     for (const LogLine& line : actions<LogLine>())
       if (line.event == event) return true;
     return false;

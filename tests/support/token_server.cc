@@ -99,7 +99,7 @@ Who who_asks(const HttpsServer::Request& request, const std::string& words) {
 }
 
 // A scope is "repository:NAME:pull,push".
-std::string access(const std::vector<std::string>& scopes, Who who) {
+std::string access(const std::vector<std::string>& scopes, Who identity) {
   std::string all;
   for (const std::string& scope : scopes) {
     const std::size_t one = scope.find(':');
@@ -107,7 +107,7 @@ std::string access(const std::vector<std::string>& scopes, Who who) {
     if (one == two) continue;
     const std::string name = scope.substr(one + 1, two - one - 1);
     std::string actions;
-    if (who == Who::cron)
+    if (identity == Who::cron)
       actions = R"("pull","push")";
     else if (name.starts_with("public/"))
       actions = R"("pull")";
@@ -135,9 +135,10 @@ void answer(const HttpsServer::Request& request, HttpsServer::Peer& peer, const 
   const std::string words = request.method == "POST"        ? request.body
                             : question == std::string::npos ? std::string()
                                                             : request.target.substr(question + 1);
-  const Who who = who_asks(request, words);
-  if (who == Who::rejected) return peer.answer(401, R"({"errors":[{"code":"UNAUTHORIZED"}]})");
-  const std::string made = token(access(values_of("scope", words), who), key);
+  const Who identity = who_asks(request, words);
+  if (identity == Who::anonymous)
+    return peer.answer(401, R"({"errors":[{"code":"UNAUTHORIZED"}]})");
+  const std::string made = token(access(values_of("scope", words), identity), key);
   peer.answer(200,
               R"({"token":")" + made + R"(","access_token":")" + made + R"(","expires_in":600})");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HttpServer: an HTTP/1.1 server for few peers that may be hostile, over TLS or plain. It bounds
-// everything a peer can make it spend: bytes, time, connections, work in progress. It knows no
-// path; what is answered comes from one function.
+// HttpServer: an HTTP/1.1 server, over TLS or plain, for a few peers that may be hostile. It limits
+// what a peer can use: bytes, time, connections, queued requests. One handler answers all paths.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ namespace cronlatch::op {
 
 struct HttpRequest {
   std::string method;
-  std::string path;          // without the query, which the API server adds ("?timeout=10s")
-  std::string content_type;  // as it was sent
+  std::string path;          // without the query; the API server adds "?timeout=10s"
+  std::string content_type;  // as received
   std::string body;
 };
 
@@ -34,25 +33,24 @@ struct HttpResponse {
 // Called on a worker thread, several at once.
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
-// All waits are absolute: a peer that sends a byte now and then gains nothing.
+// Each limit is a deadline for the whole step: single bytes do not extend it.
 struct HttpLimits {
   Millis handshake{10'000};
   Millis header{10'000};
   Millis body{10'000};
-  Millis answer{8'000};  // queueing included; below the API server's patience of 10 s
+  Millis answer{8'000};  // with the time in the queue; less than the API server's timeout of 10 s
   Millis write{10'000};
   Millis idle{90'000};
-  // For what a refused peer is still sending, as a reset would take the answer away from it; and
-  // for who has connected but not yet spoken when we stop.
+  // For the bytes that a rejected peer still sends (a reset would discard the response), and for
+  // the first request of a new connection during stop().
   Millis linger{2'000};
-  Millis accept_pause{100};  // after an error of accept, and while there are too many connections
+  Millis accept_pause{100};  // after an error of accept, and at the connection limit
   std::size_t header_bytes = std::size_t{16} * 1024;
   std::size_t body_bytes =
-      std::size_t{7} * 1024 * 1024;  // what controller-runtime reads: two objects of 3 MB
-  std::size_t body_budget =
-      std::size_t{64} * 1024 * 1024;  // of all bodies that are being read or answered
+      std::size_t{7} * 1024 * 1024;  // controller-runtime's limit: two objects of 3 MB
+  std::size_t body_budget = std::size_t{64} * 1024 * 1024;  // all bodies of open requests together
   std::size_t connections = 512;
-  std::size_t queue = 256;  // requests that wait for a worker; the next one is told 503
+  std::size_t queue = 256;  // requests that wait for a worker; further ones receive 503
   std::size_t workers = 2;
   std::size_t io_threads = 2;
 };
@@ -62,25 +60,25 @@ enum class Transport { plain, tls };
 // Thread rule: any method from any thread; stop() once.
 class HttpServer {
  public:
-  // `log` outlives the server.
+  // `log` must outlive the server.
   HttpServer(Transport transport, const HttpLimits& limits, HttpHandler handler, const Log& log);
   ~HttpServer();  // as stop(Millis(0))
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // The certificate of connections that are accepted from now on; those that are open keep theirs.
-  // Connections that come before the first certificate are closed. When it cannot be served, the
-  // one before stays.
-  Status use(const Certificate& certificate, const std::string& client_ca_pem = "");
+  // Sets the certificate for new connections; open connections keep theirs. Connections before the
+  // first certificate are closed. After an error the previous certificate stays in use.
+  Status set_certificate(const Certificate& certificate, const std::string& client_ca_pem = "");
 
-  // Listens on "IP:port" or "[IPv6]:port" and serves. "[::]" is both families, and IPv4 alone where
-  // the host has no IPv6. Port 0: any free one.
+  // Listens on "IP:port" or "[IPv6]:port". "[::]" listens on both families, and on IPv4 alone where
+  // the host has no IPv6. Port 0: any free port.
   Status start(std::string_view address);
   int port() const;
 
-  // Every answer says `Connection: close` from now on; connections are still accepted.
+  // Every response has `Connection: close` from now on; connections are still accepted.
   void drain();
-  // Accepts no more, closes idle connections, waits at most `grace` for the others. Implies drain.
+  // Stops accepting, closes idle connections, waits at most `grace` for the others. Includes
+  // drain().
   void stop(Millis grace);
 
  private:

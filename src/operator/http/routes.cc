@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks the request up in a handful of rows.
 #include "operator/http/routes.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ std::string_view media_type(std::string_view content_type) {
   return type;
 }
 
-bool takes(const Route& route, std::string_view method) {
+bool accepts(const Route& route, std::string_view method) {
   return route.method == method || (route.method == "GET" && method == "HEAD");
 }
 
@@ -30,7 +29,7 @@ HttpResponse answer(const std::vector<Route>& routes, const HttpRequest& request
   std::string allowed;
   for (const Route& route : routes) {
     if (route.path != request.path) continue;
-    if (!takes(route, request.method)) {
+    if (!accepts(route, request.method)) {
       if (!allowed.empty()) allowed += ", ";
       allowed += route.method;
       if (route.method == "GET") allowed += ", HEAD";
@@ -38,12 +37,13 @@ HttpResponse answer(const std::vector<Route>& routes, const HttpRequest& request
     }
     if (!route.content_type.empty() &&
         !same_ignoring_case(media_type(request.content_type), route.content_type)) {
-      return {.status = 415, .body = "send " + std::string(route.content_type) + "\n"};
+      return {.status = 415,
+              .body = "required content type: " + std::string(route.content_type) + "\n"};
     }
     return route.answer(request);
   }
-  if (allowed.empty()) return {.status = 404, .body = "no such path\n"};
-  return {.status = 405, .body = "this path takes " + allowed + "\n", .allow = allowed};
+  if (allowed.empty()) return {.status = 404, .body = "unknown path\n"};
+  return {.status = 405, .body = "allowed methods: " + allowed + "\n", .allow = allowed};
 }
 
 }  // namespace

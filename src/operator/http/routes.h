@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes: which function answers which path, and the answers for everything else: 404, 405 with
-// Allow, 415. Pure; knows neither sockets nor what the paths mean.
+// Routes: the handler for each path, and the responses for all other requests: 404, 405 with Allow,
+// 415. Pure.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 namespace cronlatch::op {
 
 struct Route {
-  std::string_view method;        // GET answers HEAD as well
-  std::string_view path;          // exact
-  std::string_view content_type;  // that a body must have, without parameters; "": none is asked
+  std::string_view method;        // GET includes HEAD
+  std::string_view path;          // exact match
+  std::string_view content_type;  // required, without parameters; "": any
   HttpHandler answer;
 };
 

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/lookup/image_lookup.h"
 
-#include <algorithm>
 #include <atomic>
 #include <map>
 #include <optional>
 #include <string_view>
 
-#include "admission/workload.h"
 #include "base/text.h"
 #include "image/platform.h"
 #include "image/registry_policy.h"
-#include "kube/access.h"
-#include "kube/secrets.h"
+#include "operator/lookup/pull_logins.h"
 #include "registry/confine.h"
 #include "registry/lookup.h"
 
@@ -21,34 +18,19 @@ namespace {
 
 image::RegistryPolicy policy_of(const Settings& settings) {
   std::vector<image::ListedRegistry> listed;
-  for (const std::string& line : settings.lookup_registries)  // checked when they were read
+  for (const std::string& line :
+       settings.lookup_registries)  // validated when the settings were read
     if (auto one = image::parse_listed(line)) listed.push_back(std::move(*one));
   return image::RegistryPolicy(std::move(listed));
 }
 
-// A registry on this host is listed by its address: the client goes there without the proxy.
+// skopeo connects to a registry on a loopback address directly, without the proxy.
 std::vector<std::uint16_t> ports_of(const image::RegistryPolicy& policy, std::uint16_t proxy) {
   std::vector<std::uint16_t> ports = {proxy};
   for (const image::ListedRegistry& one : policy.listed())
     if (one.peer.host == "localhost" || one.peer.host == "::1" || one.peer.host.starts_with("127."))
       ports.push_back(one.peer.port);
   return ports;
-}
-
-// A name is a part of a path that we ask the API server for, so it must be one.
-bool is_secret_name(const std::string& name) {
-  return !name.empty() && name.size() <= 253 && name.front() != '.' &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos;
-}
-
-std::vector<std::string> pull_secrets(const kube::Json& pod_spec) {
-  constexpr std::size_t kMost = 16;
-  std::vector<std::string> names;
-  for (const kube::Json& one : kube::items_at(pod_spec, {"imagePullSecrets"}))
-    if (std::string name = kube::string_at(one, {"name"});
-        is_secret_name(name) && names.size() < kMost)
-      names.push_back(std::move(name));
-  return names;
 }
 
 std::string pinned(const std::string& image, const std::string& digest) {
@@ -59,25 +41,27 @@ std::string pinned(const std::string& image, const std::string& digest) {
 
 class ImageLookup::Impl {
  public:
-  Impl(const Settings& settings, Metrics& metrics, const Clock& clock, const Log& log)
-      : settings_(settings), metrics_(metrics), clock_(clock), log_(log) {}
+  Impl(const Settings& settings, LookupReports reports, const Clock& clock, const Log& log)
+      : settings_(settings), reports_(std::move(reports)), clock_(clock), log_(log) {}
 
-  Status start(const Surroundings& surroundings, kube::Api* api) {
+  Status start(const Context& context, kube::Api* api) {
     if (!settings_.lookup) return Done{};
-    api_ = api;
+    logins_.emplace(settings_, api, log_);
     if (Status started = proxy_.start(); !started) return started;
     skopeo_.emplace(registry::SkopeoConfig{.program = settings_.lookup_program,
                                            .ca_file = settings_.lookup_ca_file,
-                                           .system_cas = surroundings.system_cas,
-                                           .scratch = surroundings.scratch},
+                                           .system_cas = context.system_cas,
+                                           .scratch = context.scratch},
                     policy_, proxy_, clock_, [this] { confine(); });
     registry::LookupTiming timing;
     timing.timeout = settings_.lookup_timeout;
     timing.remembered = settings_.lookup_cache_size;
-    const auto logins = [this](const registry::Question& question) { return logins_for(question); };
+    const auto logins = [this](const registry::Question& question) {
+      return logins_->find(question);
+    };
     const auto on_asked = [this](const registry::Question& question,
                                  const Result<registry::Looked>& looked,
-                                 Micros took) { asked(question, looked, took); };
+                                 Micros took) { on_looked_up(question, looked, took); };
     lookup_.emplace(registry::Lookup::Parts{ask_by(*skopeo_, logins, settings_.lookup_cache_size),
                                             on_asked, clock_},
                     timing);
@@ -91,13 +75,13 @@ class ImageLookup::Impl {
   }
 
   EntrypointAnswer find(const ImageUse& use, TimePoint until) {
-    const Answer answer = ask(use, until);
-    metrics_.count(kEntrypointLookups, {{"result", std::string(answer.result)}});
+    const Answer answer = look_up(use, until);
+    reports_.answered(answer.result);
     return answer.entrypoint;
   }
 
-  std::optional<std::string> image_prefetcher(const ImageUse& use) {
-    const Answer answer = ask(use, clock_.now());
+  std::optional<std::string> prefetch(const ImageUse& use) {
+    const Answer answer = look_up(use, clock_.now());
     const auto* const unknown = std::get_if<NotKnown>(&answer.entrypoint);
     if (unknown == nullptr || answer.pending || unknown->why.empty()) return std::nullopt;
     return unknown->why;
@@ -110,7 +94,7 @@ class ImageLookup::Impl {
     bool pending = false;
   };
 
-  Answer ask(const ImageUse& use, TimePoint until) {
+  Answer look_up(const ImageUse& use, TimePoint until) {
     EntrypointAnswer listed = ImageIndex(settings_).find(use);
     if (std::holds_alternative<Entrypoint>(listed)) return {std::move(listed), "index"};
     if (!lookup_) return {std::move(listed)};
@@ -122,7 +106,7 @@ class ImageLookup::Impl {
     if (where.empty())
       return {NotKnown{"the pod's node selector and affinity leave no architecture"}};
     registry::Question question{*image, where};
-    if (may_read_secrets_of(use.namespace_name)) {
+    if (logins_->may_read_secrets_of(use.namespace_name)) {
       question.namespace_name = use.namespace_name;
       question.pull_secrets = pull_secrets(use.pod_spec);
     }
@@ -134,8 +118,8 @@ class ImageLookup::Impl {
       case registry::Told::Kind::failed:
         return {NotKnown{name + ": " + told.why, "", true}};
       case registry::Told::Kind::not_yet:
-        return {NotKnown{name + " has not answered yet and is still being asked", "", true},
-                "error", true};
+        return {NotKnown{name + " has not answered yet; the lookup continues", "", true}, "error",
+                true};
     }
     return {NotKnown{}};
   }
@@ -151,85 +135,53 @@ class ImageLookup::Impl {
     return {std::move(found), told.remembered ? "cache" : "registry"};
   }
 
-  void asked(const registry::Question& question, const Result<registry::Looked>& looked,
-             Micros took) {
-    metrics_.entrypoint_lookup_took(took);
+  void on_looked_up(const registry::Question& question, const Result<registry::Looked>& looked,
+                    Micros took) {
+    reports_.looked_up(took);
     if (!looked)
       log_({Level::warn,
             "image_not_looked_up",
-            "cannot tell what an image runs: " + looked.error().message,
+            "cannot look up the entry point of an image: " + looked.error().message,
             {{"image", question.image.text()}}});
   }
 
-  bool may_read_secrets_of(const std::string& namespace_name) const {
-    const auto& all = settings_.lookup_pull_secret_namespaces;
-    return api_ != nullptr && std::find(all.begin(), all.end(), namespace_name) != all.end();
-  }
-
-  // At each look-up, because Secrets change: the Job's own, then the platform's.
-  std::vector<registry::Login> logins_for(const registry::Question& question) const {
-    std::vector<registry::Login> all;
-    const auto add = [&](const std::string& where, const Result<std::string>& text) {
-      auto logins = text ? registry::logins_for(*text, question.image)
-                         : Result<std::vector<registry::Login>>(text.error());
-      if (logins)
-        all.insert(all.end(), logins->begin(), logins->end());
-      else
-        log_({Level::warn, "logins_unreadable", logins.error().message, {{"from", where}}});
-    };
-    for (const std::string& name : question.pull_secrets)
-      add(question.namespace_name + "/" + name, read_secret(question.namespace_name, name));
-    if (!settings_.lookup_docker_config.empty())
-      add(settings_.lookup_docker_config, kube::read_small_file(settings_.lookup_docker_config));
-    return all;
-  }
-
-  Result<std::string> read_secret(const std::string& namespace_name,
-                                  const std::string& name) const {
-    const auto answer = api_->call({.path = kube::secret_path(namespace_name, name)});
-    if (!answer) return answer.error();
-    if (!answer->ok()) return Error{Code::config, answer->message()};
-    for (const char* key : {".dockerconfigjson", ".dockercfg"})
-      if (std::string text = kube::secret_value(answer->body, key); !text.empty()) return text;
-    return Error{Code::config, "the Secret holds no docker config"};
-  }
-
   void confine() {
-    if (registry::confine_thread_to_ports(ports_of(policy_, proxy_.port())) || said_.exchange(true))
+    if (registry::confine_thread_to_ports(ports_of(policy_, proxy_.port())) ||
+        confine_warned_.exchange(true))
       return;
     log_({Level::warn,
           "lookup_not_confined",
-          "this kernel cannot keep the client of registries from this pod's own loopback address",
+          "this kernel cannot deny skopeo the access to the loopback address of this pod",
           {},
-          "Linux 6.7 or newer with Landlock can"});
+          "use Linux 6.7 or newer with Landlock"});
   }
 
   const Settings& settings_;
-  Metrics& metrics_;
+  const LookupReports reports_;
   const Clock& clock_;
   const Log& log_;
-  kube::Api* api_ = nullptr;
+  std::optional<PullLogins> logins_;
   const image::RegistryPolicy policy_ = policy_of(settings_);
   registry::Proxy proxy_{policy_, {}, clock_, log_};
   std::optional<registry::Skopeo> skopeo_;
-  std::atomic<bool> said_{false};
-  std::optional<registry::Lookup> lookup_;  // last: its threads use all of the above
+  std::atomic<bool> confine_warned_{false};
+  std::optional<registry::Lookup> lookup_;  // last: its threads use all members above
 };
 
-ImageLookup::ImageLookup(const Settings& settings, Metrics& metrics, const Clock& clock,
+ImageLookup::ImageLookup(const Settings& settings, LookupReports reports, const Clock& clock,
                          const Log& log)
-    : impl_(std::make_unique<Impl>(settings, metrics, clock, log)) {}
+    : impl_(std::make_unique<Impl>(settings, std::move(reports), clock, log)) {}
 ImageLookup::~ImageLookup() { stop(); }
-Status ImageLookup::start(const Surroundings& surroundings, kube::Api* api) {
-  return impl_->start(surroundings, api);
+Status ImageLookup::start(const Context& context, kube::Api* api) {
+  return impl_->start(context, api);
 }
 void ImageLookup::stop() { impl_->stop(); }
 EntrypointAnswer ImageLookup::find(const ImageUse& use, TimePoint until) const {
   return impl_->find(use, until);
 }
 
-std::optional<std::string> ImageLookup::image_prefetcher(const ImageUse& use) const {
-  return impl_->image_prefetcher(use);
+std::optional<std::string> ImageLookup::prefetch(const ImageUse& use) const {
+  return impl_->prefetch(use);
 }
 
 }  // namespace cronlatch::op

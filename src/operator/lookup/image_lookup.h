@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImageLookup: what images run, for admissions: the platform's index, then what registries told.
-// Owns the client of registries, its proxy and its threads; without the setting `lookup` there are
-// none, and only the index answers.
+// ImageLookup: the entry points of images, for admissions: from the image index of the settings,
+// else from registries. It owns the lookup threads and the proxy for skopeo. Without the setting
+// `lookup` neither exists, and only the index is used.
 #pragma once
 
 #include <memory>
@@ -13,40 +13,40 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "kube/api.h"
-#include "operator/metrics/metrics.h"
+#include "operator/lookup/lookup_reports.h"
 
 namespace cronlatch::op {
 
 // Thread rule: any method from any thread; start() and stop() once.
 class ImageLookup {
  public:
-  struct Surroundings {
-    std::string scratch = "/tmp";  // where temporary files may be
+  struct Context {
+    std::string scratch = "/tmp";  // directory for temporary files
     std::string system_cas{};      // the variable SSL_CERT_FILE
   };
-  // All that is passed by reference outlives it.
-  ImageLookup(const Settings& settings, Metrics& metrics, const Clock& clock, const Log& log);
+  // All references must outlive the object.
+  ImageLookup(const Settings& settings, LookupReports reports, const Clock& clock, const Log& log);
   ~ImageLookup();  // stops
   ImageLookup(const ImageLookup&) = delete;
   ImageLookup& operator=(const ImageLookup&) = delete;
 
-  // `api` reads the Secrets that Jobs name, in the namespaces of the settings; it outlives us.
-  // nullptr outside of a cluster.
-  Status start(const Surroundings& surroundings, kube::Api* api);
-  void stop();  // whoever waits is told that nothing is known yet
+  // `api` reads the pull secrets of Jobs, in the namespaces of the settings. It must outlive the
+  // object; nullptr outside of a cluster.
+  Status start(const Context& context, kube::Api* api);
+  void stop();  // waiting calls return "not known yet"
 
-  // Waits until then, where somebody must be asked; the look-up goes on without whoever asked.
+  // Waits for a registry until `until` at most; the lookup continues after that.
   EntrypointAnswer find(const ImageUse& use, TimePoint until) const;
-  // For an image that will be needed: waits for nobody, and is not counted. Gives why it is not
-  // known, once that is certain for now.
-  std::optional<std::string> image_prefetcher(const ImageUse& use) const;
+  // Starts a lookup that a later admission will need. Does not wait and is not counted. Returns the
+  // error of the last lookup, if it failed.
+  std::optional<std::string> prefetch(const ImageUse& use) const;
 
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// One admission's view of it.
+// The lookup with the deadline of one admission.
 class ImagesUntil final : public EntrypointSource {
  public:
   ImagesUntil(const ImageLookup& lookup, TimePoint until) : lookup_(lookup), until_(until) {}

@@ -12,47 +12,47 @@
 namespace cronlatch::op {
 namespace {
 
-constexpr Millis kBetweenPasses{5'000};
+constexpr Millis kInterval{5'000};
 
 }  // namespace
 
 void ImagePrefetcher::start() {
-  follower_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
-  asker_ = std::jthread([this](const std::stop_token& stop) { pass_on(stop); });
+  watch_thread_ = std::jthread([this](const std::stop_token& stop) { watch_cronjobs(stop); });
+  prefetch_thread_ = std::jthread([this](const std::stop_token& stop) { prefetch_loop(stop); });
 }
 
 void ImagePrefetcher::stop() {
-  for (std::jthread* const thread : {&follower_, &asker_}) {
+  for (std::jthread* const thread : {&watch_thread_, &prefetch_thread_}) {
     thread->request_stop();
     if (thread->joinable()) thread->join();
   }
 }
 
-void ImagePrefetcher::follow(const std::stop_token& stop) {
+void ImagePrefetcher::watch_cronjobs(const std::stop_token& stop) {
   kube::Watcher watcher(
-      parts_.api, {.path = "/apis/batch/v1/cronjobs"},
-      {.upsert = [this](const kube::Json& object) { saw(object); },
-       .gone = [this](const kube::ObjectKey& key, const std::string&) { gone(key); },
-       .listed = [] {},
-       .trouble =
+      deps_.api, {.path = "/apis/batch/v1/cronjobs"},
+      {.on_object = [this](const kube::Json& object) { add(object); },
+       .on_deleted = [this](const kube::ObjectKey& key, const std::string&) { remove(key); },
+       .on_listed = [] {},
+       .on_error =
            [this](const std::string& what) {
-             parts_.log({Level::warn, "watch_trouble", what, {}});
+             deps_.log({Level::warn, "watch_trouble", what, {}});
            }},
-      kube::real_watch_timing(parts_.clock));
+      kube::real_watch_timing(deps_.clock));
   watcher.run(stop);
 }
 
-void ImagePrefetcher::pass_on(const std::stop_token& stop) {
-  const kube::WatchTiming timing = kube::real_watch_timing(parts_.clock);
+void ImagePrefetcher::prefetch_loop(const std::stop_token& stop) {
+  const kube::WatchTiming timing = kube::real_watch_timing(deps_.clock);
   while (!stop.stop_requested()) {
-    pass();
-    timing.pause(kBetweenPasses, stop);
+    prefetch_all();
+    timing.pause(kInterval, stop);
   }
 }
 
-void ImagePrefetcher::saw(const kube::Json& cronjob) {
+void ImagePrefetcher::add(const kube::Json& cronjob) {
   const kube::ObjectKey key = kube::key_of(cronjob);
-  std::optional<NeededImage> needed = image_needed(cronjob, parts_.settings);
+  std::optional<NeededImage> needed = image_needed(cronjob, deps_.settings);
   {
     const std::lock_guard lock(mutex_);
     const auto there = watched_.find(key);
@@ -65,15 +65,15 @@ void ImagePrefetcher::saw(const kube::Json& cronjob) {
       return;
     watched_[key] = {*needed, uid, ""};
   }
-  (void)parts_.images.image_prefetcher({needed->image, key.namespace_name, needed->placement});
+  (void)deps_.images.prefetch({needed->image, key.namespace_name, needed->placement});
 }
 
-void ImagePrefetcher::gone(const kube::ObjectKey& key) {
+void ImagePrefetcher::remove(const kube::ObjectKey& key) {
   const std::lock_guard lock(mutex_);
   watched_.erase(key);
 }
 
-void ImagePrefetcher::pass() {
+void ImagePrefetcher::prefetch_all() {
   std::vector<std::pair<kube::ObjectKey, Watched>> all;
   {
     const std::lock_guard lock(mutex_);
@@ -81,28 +81,27 @@ void ImagePrefetcher::pass() {
   }
   for (const auto& [key, watched] : all) {
     const NeededImage& needed = watched.needed;
-    const auto why =
-        parts_.images.image_prefetcher({needed.image, key.namespace_name, needed.placement});
-    if (why && *why != watched.told && parts_.leading()) tell(key, watched, *why);
+    const auto why = deps_.images.prefetch({needed.image, key.namespace_name, needed.placement});
+    if (why && *why != watched.recorded_error && deps_.leading()) record_event(key, watched, *why);
   }
 }
 
-void ImagePrefetcher::tell(const kube::ObjectKey& key, const Watched& watched,
-                           const std::string& why) {
+void ImagePrefetcher::record_event(const kube::ObjectKey& key, const Watched& watched,
+                                   const std::string& why) {
   const std::string& image = watched.needed.image;
   const kube::Event event{
       .regarding = {"batch/v1", "CronJob", key.namespace_name, key.name, watched.uid},
       .identity = image + "\n" + why,
-      .tone = kube::EventType::warning,
+      .type = kube::EventType::warning,
       .reason = "EntrypointUnknown",
       .action = "LookUp",
       .note = "what image " + cronlatch::quoted(image, image::kShownName) +
-              " runs is not known: " + why + "; the Jobs of this CronJob are refused until it is"};
-  const auto answer = parts_.api.call(to_request(event, parts_.instance, parts_.clock.wall()));
-  if (!answer || answer->status >= 500) return;  // the next pass tries again
+              " runs is not known: " + why + "; until it is, Jobs of this CronJob are rejected"};
+  const auto answer = deps_.api.call(to_request(event, deps_.instance, deps_.clock.wall()));
+  if (!answer || answer->status >= 500) return;  // retried by the next call of prefetch_all
   const std::lock_guard lock(mutex_);
   const auto there = watched_.find(key);
-  if (there != watched_.end()) there->second.told = why;
+  if (there != watched_.end()) there->second.recorded_error = why;
 }
 
 }  // namespace cronlatch::op

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImagePrefetcher: every replica follows the CronJobs and asks about their images before a Job is
-// due, so that its admission finds the answer, and goes on finding it while a registry is down. The
-// leader tells as Events what could not be found out.
+// ImagePrefetcher: every replica watches the CronJobs and looks up their images before a Job is
+// created. The admission of the Job then has the answer at once, also while the registry is
+// unavailable. The leader records failed lookups as Events.
 #pragma once
 
 #include <functional>
@@ -21,40 +21,40 @@ namespace cronlatch::op {
 
 class ImagePrefetcher {
  public:
-  // All that is passed by reference outlives it.
-  struct Parts {
+  // All references must outlive the object.
+  struct Dependencies {
     const Settings& settings;
     kube::Api& api;
     const ImageLookup& images;
     const Clock& clock;
     const Log& log;
     std::function<bool()> leading;
-    std::string instance;  // our pod's name
+    std::string instance;  // name of this pod
   };
-  explicit ImagePrefetcher(Parts parts) : parts_(std::move(parts)) {}
+  explicit ImagePrefetcher(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 
   void start();
   void stop();
 
-  void saw(const kube::Json& cronjob);
-  void gone(const kube::ObjectKey& key);
-  // Asks about every image again; what is remembered costs nothing. About every five seconds.
-  void pass();
+  void add(const kube::Json& cronjob);
+  void remove(const kube::ObjectKey& key);
+  // Looks up every image; remembered answers need no request. Called about every five seconds.
+  void prefetch_all();
 
  private:
   struct Watched {
     NeededImage needed;
     std::string uid;
-    std::string told;  // the failure that there is an kube::Event of
+    std::string recorded_error;  // the error in the last Event; "": none
   };
-  void follow(const std::stop_token& stop);
-  void pass_on(const std::stop_token& stop);
-  void tell(const kube::ObjectKey& key, const Watched& watched, const std::string& why);
+  void watch_cronjobs(const std::stop_token& stop);
+  void prefetch_loop(const std::stop_token& stop);
+  void record_event(const kube::ObjectKey& key, const Watched& watched, const std::string& why);
 
-  const Parts parts_;
+  const Dependencies deps_;
   std::mutex mutex_;
   std::map<kube::ObjectKey, Watched> watched_;
-  std::jthread follower_, asker_;
+  std::jthread watch_thread_, prefetch_thread_;
 };
 
 }  // namespace cronlatch::op

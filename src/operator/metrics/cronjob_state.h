@@ -3,8 +3,8 @@
 
 namespace cronlatch::op {
 
-// What cronlatch_cronjobs counts. ungated: asks for no lock. pending: its annotations are not on
-// the Job template yet. invalid: its annotations are refused.
+// The states of cronlatch_gated_cronjobs. ungated: requests no lock. pending: its annotations are
+// not copied to the Job template yet. invalid: its annotations are rejected.
 enum class CronJobState { ungated, gated, pending, invalid };
 
 }  // namespace cronlatch::op

@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kept by object, so that a change of state moves a number and a deletion takes it away.
 #include "operator/metrics/cronjob_state_counter.h"
 
 namespace cronlatch::op {
 
-void CronJobStateCounter::gone(const kube::ObjectKey& key) {
+void CronJobStateCounter::remove(const kube::ObjectKey& key) {
   const auto known = cronjobs_.find(key);
   if (known == cronjobs_.end()) return;
-  --count_[known->second];
+  --counts_[known->second];
   cronjobs_.erase(known);
 }
 
-void CronJobStateCounter::cronjob(const kube::ObjectKey& key, CronJobState state) {
-  gone(key);
+void CronJobStateCounter::set(const kube::ObjectKey& key, CronJobState state) {
+  remove(key);
   if (state == CronJobState::ungated) return;
   cronjobs_.emplace(key, state);
-  ++count_[state];
+  ++counts_[state];
 }
 
-int CronJobStateCounter::cronjobs_in(CronJobState state) const {
-  const auto found = count_.find(state);
-  return found == count_.end() ? 0 : found->second;
+int CronJobStateCounter::count(CronJobState state) const {
+  const auto found = counts_.find(state);
+  return found == counts_.end() ? 0 : found->second;
 }
 
 void CronJobStateCounter::clear() {
   cronjobs_.clear();
-  count_.clear();
+  counts_.clear();
 }
 
-void CronJobStateCounter::show(Metrics& metrics) const {
-  const auto set = [&](const char* name, CronJobState state) {
-    metrics.set(kGatedCronJobs, {{"state", name}}, cronjobs_in(state));
+void CronJobStateCounter::export_to(Metrics& metrics) const {
+  const auto set_gauge = [&](const char* name, CronJobState state) {
+    metrics.set(kGatedCronJobs, {{"state", name}}, count(state));
   };
-  set("gated", CronJobState::gated);
-  set("pending", CronJobState::pending);
-  set("invalid", CronJobState::invalid);
+  set_gauge("gated", CronJobState::gated);
+  set_gauge("pending", CronJobState::pending);
+  set_gauge("invalid", CronJobState::invalid);
 }
 
 }  // namespace cronlatch::op

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tally: what the leader counts, as plain numbers. metrics.h shows them.
+// CronJobStateCounter: counts the gated CronJobs by state.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "kube/watcher.h"
+#include "kube/object_ref.h"
 #include "operator/metrics/cronjob_state.h"
 #include "operator/metrics/metrics.h"
 
@@ -18,15 +18,15 @@ inline constexpr MetricName kUngatedJobs{"cronlatch_ungated_jobs_total"};
 
 class CronJobStateCounter {
  public:
-  void cronjob(const kube::ObjectKey& key, CronJobState state);
-  void gone(const kube::ObjectKey& key);
-  int cronjobs_in(CronJobState state) const;
+  void set(const kube::ObjectKey& key, CronJobState state);
+  void remove(const kube::ObjectKey& key);
+  int count(CronJobState state) const;
   void clear();
-  void show(Metrics& metrics) const;
+  void export_to(Metrics& metrics) const;
 
  private:
-  std::map<kube::ObjectKey, CronJobState> cronjobs_;  // without those that ask for nothing
-  std::map<CronJobState, int> count_;
+  std::map<kube::ObjectKey, CronJobState> cronjobs_;  // without ungated ones
+  std::map<CronJobState, int> counts_;
 };
 
 }  // namespace cronlatch::op

@@ -10,24 +10,24 @@ namespace cronlatch::op {
 namespace {
 
 constexpr MetricName kResets{"cronlatch_store_resets_total"};
-constexpr MetricName kLeftOut{"cronlatch_ledger_left_out"};
+constexpr MetricName kOmitted{"cronlatch_ledger_left_out"};
 constexpr std::string_view kDeadline = "cronlatch_success_deadline_seconds";
 constexpr std::string_view kCreated = "cronlatch_cronjob_created_timestamp_seconds";
 
-// CronJobs that went, as far back as we remember: what the store still counts of them is not shown.
-constexpr std::size_t kMostGone = 5'000;
-// Longer names than Kubernetes has are somebody's play.
-constexpr std::size_t kLongestName = 520;
+// Statistics of deleted CronJobs are not exported although the store still has them.
+constexpr std::size_t kMaxDeleted = 5'000;
+// Longer than any name of Kubernetes: a longer one was invented by a tenant.
+constexpr std::size_t kMaxName = 520;
 
-// What ends a run before, or without, the store's knowledge (operator/reconcile/decide.h).
+// Reasons for which the store counts no run (operator/reconcile/decide.h).
 constexpr std::array kErrorReasons = {Reason::unreachable, Reason::auth, Reason::tls,   Reason::acl,
                                       Reason::config,      Reason::exec, Reason::signal};
 
 std::string job_of(const kube::ObjectKey& key) { return key.namespace_name + "/" + key.name; }
 
-// One label that is no UTF-8 would make Prometheus refuse the whole page.
-bool can_be_shown(std::string_view name) {
-  if (name.size() > kLongestName) return false;
+// Prometheus rejects the whole page if one label is invalid UTF-8.
+bool is_valid_label(std::string_view name) {
+  if (name.size() > kMaxName) return false;
   while (!name.empty()) {
     const std::size_t length = utf8_length(name);
     if (length == 0 || static_cast<unsigned char>(name.front()) < 0x20) return false;
@@ -36,8 +36,8 @@ bool can_be_shown(std::string_view name) {
   return true;
 }
 
-// Whose doing it is: the job's namespace, else the first part of the lock's name.
-std::string space_of(const std::string& job, const std::string& lock) {
+// The namespace of the job, else the first part of the lock's name.
+std::string namespace_of(const std::string& job, const std::string& lock) {
   const std::string& name = job.find('/') == std::string::npos ? lock : job;
   return name.substr(0, name.find('/'));
 }
@@ -50,52 +50,52 @@ Exporter::Exporter(std::function<bool()> leading, Metrics& metrics, const Clock&
   metrics_.count(kResets, {}, 0);
 }
 
-void Exporter::lock_stats(LockStatsUpdate news) {
+void Exporter::set_lock_stats(LockStatsUpdate update) {
   const std::lock_guard lock(mutex_);
-  status_.error = news.error;
-  status_.up = news.error.empty();
+  status_.error = update.error;
+  status_.up = update.error.empty();
   if (!status_.up) return;
-  status_.copy = marks_.take(std::move(news.locks), clock_.now());
+  status_.copy = counters_.update(std::move(update.locks), clock_.now());
   status_.read = clock_.wall();
-  // Every replica sees it; one of them counts.
-  if (leading_()) metrics_.count(kResets, {}, static_cast<double>(marks_.resets()));
+  // Every replica detects resets; only the leader counts them.
+  if (leading_()) metrics_.count(kResets, {}, static_cast<double>(counters_.resets()));
 }
 
-void Exporter::cronjob(const kube::ObjectKey& key, const GatedCronJob& facts) {
+void Exporter::set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts) {
   const std::lock_guard lock(mutex_);
   cronjobs_[job_of(key)] = facts;
-  std::erase(gone_, job_of(key));
+  std::erase(deleted_, job_of(key));
 }
 
-void Exporter::add_gone(const std::string& job) {
-  if (std::find(gone_.begin(), gone_.end(), job) != gone_.end()) return;
-  gone_.push_back(job);
-  if (gone_.size() > kMostGone) gone_.pop_front();
+void Exporter::add_deleted(const std::string& job) {
+  if (std::find(deleted_.begin(), deleted_.end(), job) != deleted_.end()) return;
+  deleted_.push_back(job);
+  if (deleted_.size() > kMaxDeleted) deleted_.pop_front();
 }
 
-bool Exporter::gone(const kube::ObjectKey& key) {
+bool Exporter::remove_cronjob(const kube::ObjectKey& key) {
   const std::lock_guard lock(mutex_);
   const std::string job = job_of(key);
   run_errors_.erase(job);
   if (cronjobs_.erase(job) == 0) return false;
-  add_gone(job);
+  add_deleted(job);
   return true;
 }
 
-void Exporter::remember_gone(const std::vector<std::string>& jobs) {
+void Exporter::remember_deleted(const std::vector<std::string>& jobs) {
   const std::lock_guard lock(mutex_);
   for (const std::string& job : jobs)
-    if (!cronjobs_.contains(job)) add_gone(job);
+    if (!cronjobs_.contains(job)) add_deleted(job);
 }
 
 void Exporter::forget_cronjobs() {
   const std::lock_guard lock(mutex_);
   cronjobs_.clear();
-  others_.clear();
+  unknown_pairs_.clear();
 }
 
-void Exporter::run_error(const std::string& namespace_name, const std::string& cronjob,
-                         Reason reason) {
+void Exporter::count_run_error(const std::string& namespace_name, const std::string& cronjob,
+                               Reason reason) {
   const std::lock_guard lock(mutex_);
   ++run_errors_[namespace_name + "/" + cronjob][reason];
 }
@@ -105,42 +105,43 @@ Exporter::Status Exporter::status() const {
   return status_;
 }
 
-void Exporter::add_others(std::vector<LockStatsRow>& rows, std::vector<LockStatsRow> others) {
-  // Those shown before come first: what somebody makes up now must not push them out.
+void Exporter::add_unknown_pairs(std::vector<LockStatsRow>& rows,
+                                 std::vector<LockStatsRow> unknown_pairs) {
+  // Previously exported pairs come first: newly invented names must not replace them.
   const auto shown = [&](const LockStatsRow& row) {
-    return others_.contains({*row.job, row.view->lock});
+    return unknown_pairs_.contains({*row.job, row.view->lock});
   };
-  std::stable_partition(others.begin(), others.end(), shown);
+  std::stable_partition(unknown_pairs.begin(), unknown_pairs.end(), shown);
   std::set<Pair> now;
-  std::map<std::string, std::size_t> of_space;
-  for (LockStatsRow& row : others) {
-    if (now.size() >= limits_.others) break;
-    if (++of_space[space_of(*row.job, row.view->lock)] > limits_.of_one_space) continue;
+  std::map<std::string, std::size_t> by_namespace;
+  for (LockStatsRow& row : unknown_pairs) {
+    if (now.size() >= limits_.unknown_pairs) break;
+    if (++by_namespace[namespace_of(*row.job, row.view->lock)] > limits_.per_namespace) continue;
     now.emplace(*row.job, row.view->lock);
     row.labels = render(SeriesLabels{*row.job, row.view->lock});
     rows.push_back(std::move(row));
   }
-  others_ = std::move(now);
+  unknown_pairs_ = std::move(now);
 }
 
 std::vector<LockStatsRow> Exporter::rows() {
-  std::vector<LockStatsRow> ours, others;
-  // Before the store was read nobody knows what has been counted: zero would be a lie.
+  std::vector<LockStatsRow> ours, unknown_pairs;
+  // Before the first read the counters are unknown: zero would be wrong.
   if (status_.copy == nullptr) return ours;
-  const std::set<std::string_view> gone(gone_.begin(), gone_.end());
+  const std::set<std::string_view> deleted(deleted_.begin(), deleted_.end());
   std::set<std::string_view> seen;
-  std::size_t unshowable = 0;
+  std::size_t invalid = 0;
   const auto take = [&](const LockView& view, const std::string& job, const Counters& counters) {
     const auto known = cronjobs_.find(job);
     if (known != cronjobs_.end() && known->second.lock == view.lock) {
       seen.insert(known->first);
       ours.push_back({render(SeriesLabels{job, view.lock}), &view, &job, &counters});
-    } else if (gone.contains(job)) {
+    } else if (deleted.contains(job)) {
       return;
-    } else if (can_be_shown(job) && can_be_shown(view.lock)) {
-      others.push_back({"", &view, &job, &counters});
+    } else if (is_valid_label(job) && is_valid_label(view.lock)) {
+      unknown_pairs.push_back({"", &view, &job, &counters});
     } else {
-      ++unshowable;
+      ++invalid;
     }
   };
   const LockStatsCopy& copy = *status_.copy;
@@ -149,10 +150,10 @@ std::vector<LockStatsRow> Exporter::rows() {
   for (const auto& [lock, view] : copy.kept) each_row(view, take);
   for (const auto& [job, facts] : cronjobs_)
     if (!seen.contains(job))
-      ours.push_back({render(SeriesLabels{job, facts.lock}), &nobody_, &job, &nothing_});
-  const std::size_t all = ours.size() + others.size() + unshowable;
-  add_others(ours, std::move(others));
-  metrics_.set(kLeftOut, {}, static_cast<double>(all - ours.size()));
+      ours.push_back({render(SeriesLabels{job, facts.lock}), &unused_lock_, &job, &no_counters_});
+  const std::size_t all = ours.size() + unknown_pairs.size() + invalid;
+  add_unknown_pairs(ours, std::move(unknown_pairs));
+  metrics_.set(kOmitted, {}, static_cast<double>(all - ours.size()));
   return ours;
 }
 
@@ -189,7 +190,7 @@ void Exporter::append_cronjobs(std::string& out) const {
 
 void Exporter::append_text(std::string& out) {
   if (!leading_()) {
-    metrics_.set(kLeftOut, {}, 0);
+    metrics_.set(kOmitted, {}, 0);
     return;
   }
   const std::lock_guard lock(mutex_);

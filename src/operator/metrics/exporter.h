@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exporter: what the leader knows beyond its own process, as Prometheus text: the store's ledger,
-// and the gated CronJobs of this cluster. It answers from what it has been told and never waits.
-// Every replica is told the ledger; one of them shows it, as two would double every sum.
+// Exporter: exports the lock statistics of the store and the gated CronJobs of this cluster as
+// Prometheus text. It answers from memory and never waits for the store. Every replica receives the
+// lock statistics; only the leader exports them, because two exports would double every sum.
 //
-// Labels are bounded. Each gated CronJob of this cluster has one set of series, from the moment it
-// is seen (counters at 0) until it is gone. Beside those the ledger holds what other clusters and
-// hosts count, and what a tenant makes up: of that a limited number is shown, those shown before
-// first, and the rest is counted.
+// The number of label sets is bounded. Each gated CronJob of this cluster has one set of series,
+// with counters at 0, until it is deleted. The store also contains pairs of job and lock of other
+// clusters and hosts, and names that a tenant invents. A limited number of them is exported,
+// previously exported pairs first; a metric counts the others.
 #pragma once
 
 #include <deque>
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "core/outcome.h"
-#include "kube/watcher.h"
+#include "kube/object_ref.h"
 #include "metrics/metrics_text.h"
 #include "operator/metrics/gated_cronjob.h"
 #include "operator/metrics/lock_stats_reader.h"
@@ -31,45 +31,46 @@
 namespace cronlatch::op {
 
 struct ExporterLimits {
-  std::size_t others = 10'000;       // pairs of lock and job that are no CronJob of ours
-  std::size_t of_one_space = 1'000;  // of them, of one namespace (of the job, else of the lock)
+  std::size_t unknown_pairs = 10'000;  // pairs of job and lock that are no CronJob of this cluster
+  std::size_t per_namespace = 1'000;   // of these, per namespace (of the job, else of the lock)
 };
 
 // Thread rule: any method from any thread.
 class Exporter {
  public:
-  // `leading`: do we show? Asked at each scrape. `metrics` and `clock` outlive it.
+  // `leading` is called at each scrape. `metrics` and `clock` must outlive the object.
   Exporter(std::function<bool()> leading, Metrics& metrics, const Clock& clock,
            ExporterLimits limits = {});
 
-  void lock_stats(LockStatsUpdate news);
+  void set_lock_stats(LockStatsUpdate update);
 
-  // ---- the leader's ----
-  void cronjob(const kube::ObjectKey& key, const GatedCronJob& facts);
-  // Deleted, or not gated any more; false when it was not known as gated.
-  bool gone(const kube::ObjectKey& key);
-  // "namespace/name" of CronJobs that went while another led.
-  void remember_gone(const std::vector<std::string>& jobs);
-  void forget_cronjobs();  // the term is over
-  // A run of that CronJob (name empty: of a Job without one) which the store does not know of.
-  void run_error(const std::string& namespace_name, const std::string& cronjob, Reason reason);
+  // ---- for the leader ----
+  void set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts);
+  // Deleted, or no longer gated. False if it was not known as gated.
+  bool remove_cronjob(const kube::ObjectKey& key);
+  // "namespace/name" of CronJobs that were deleted while another replica led.
+  void remember_deleted(const std::vector<std::string>& jobs);
+  void forget_cronjobs();  // at the end of the term
+  // A run of that CronJob (name empty: of a Job without a CronJob) that the store did not count.
+  void count_run_error(const std::string& namespace_name, const std::string& cronjob,
+                       Reason reason);
 
-  void append_text(std::string& out);  // nothing in replicas that do not lead
+  void append_text(std::string& out);  // appends nothing while another replica leads
 
-  // What the status page shows of the store.
+  // The state of the store for the status page.
   struct Status {
-    std::shared_ptr<const LockStatsCopy> copy;  // null before the first reading
+    std::shared_ptr<const LockStatsCopy> copy;  // null before the first successful read
     WallTime read{};                            // of the copy
     bool up = false;
-    std::string error;  // of the last reading
+    std::string error;  // of the last read
   };
   Status status() const;
 
  private:
   using Pair = std::pair<std::string, std::string>;  // job, lock
-  void add_gone(const std::string& job);
+  void add_deleted(const std::string& job);
   std::vector<LockStatsRow> rows();
-  void add_others(std::vector<LockStatsRow>& rows, std::vector<LockStatsRow> others);
+  void add_unknown_pairs(std::vector<LockStatsRow>& rows, std::vector<LockStatsRow> unknown_pairs);
   void append_run_errors(std::string& out) const;
   void append_cronjobs(std::string& out) const;
 
@@ -77,15 +78,15 @@ class Exporter {
   Metrics& metrics_;
   const Clock& clock_;
   const ExporterLimits limits_;
-  const LockView nobody_{};  // a lock that nobody has used
-  const Counters nothing_{};
+  const LockView unused_lock_{};  // a lock without any run
+  const Counters no_counters_{};
 
   mutable std::mutex mutex_;
-  MonotonicCounters marks_;
+  MonotonicCounters counters_;
   Status status_;
   std::map<std::string, GatedCronJob> cronjobs_;  // by "namespace/name"
-  std::deque<std::string> gone_;                  // of this cluster, the newest last
-  std::set<Pair> others_;                         // shown before
+  std::deque<std::string> deleted_;               // of this cluster, the newest last
+  std::set<Pair> unknown_pairs_;                  // exported before
   std::map<std::string, std::map<Reason, std::int64_t>> run_errors_;  // by "namespace/name"
   std::size_t last_size_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatedCronJob: what the exporter must know of a CronJob that asks for a lock.
+// GatedCronJob: the facts about a CronJob that requests a lock, for the exporter.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace cronlatch::op {
 
 struct GatedCronJob {
-  std::string lock;       // in the store
+  std::string lock;       // its name in the store
   Millis alert_after{0};  // zero: none
   WallTime created{};
   bool operator==(const GatedCronJob&) const = default;

@@ -7,18 +7,18 @@ namespace cronlatch::op {
 namespace {
 
 constexpr MetricName kStoreUp{"cronlatch_store_up"};
-constexpr MetricName kReadAt{"cronlatch_ledger_read_timestamp_seconds"};
+constexpr MetricName kStatsRead{"cronlatch_ledger_read_timestamp_seconds"};
 
-// What no workload's lock can be called: a namespace begins with a letter or a digit.
+// No workload can have this lock name: a namespace begins with a letter or a digit.
 constexpr char kProbe[] = "_cluster/probe";
 
-// More locks than any fleet has; beyond, somebody makes them faster than we forget them.
-constexpr std::size_t kMostLocks = 20'000;
+// An upper bound; names that are invented faster than they are forgotten would exceed it.
+constexpr std::size_t kMaxLocks = 20'000;
 
 }  // namespace
 
-LockStatsReader::LockStatsReader(Parts parts) : parts_(std::move(parts)) {
-  parts_.metrics.set(kStoreUp, {{"endpoint", parts_.endpoint}}, 0);
+LockStatsReader::LockStatsReader(Dependencies dependencies) : deps_(std::move(dependencies)) {
+  deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 0);
 }
 
 LockStatsReader::~LockStatsReader() { stop(); }
@@ -28,7 +28,7 @@ void LockStatsReader::start() {
     while (!stop.stop_requested()) {
       step();
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, stop, parts_.timing.every, [] { return false; });
+      wake_.wait_for(lock, stop, deps_.timing.interval, [] { return false; });
     }
   });
 }
@@ -41,20 +41,20 @@ void LockStatsReader::stop() {
 
 void LockStatsReader::step() {
   Result<std::vector<LockView>> found = read();
-  LockStatsUpdate news;
+  LockStatsUpdate update;
   if (found) {
-    tell_up();
-    news.locks = std::move(found).value();
+    report_up();
+    update.locks = std::move(found).value();
   } else {
-    lock_stats_.reset();  // a fresh connection, with the credentials of then
-    tell_down(found.error());
-    news.error = found.error().message;
+    lock_stats_.reset();  // the next read opens a connection with the then current credentials
+    report_down(found.error());
+    update.error = found.error().message;
   }
-  parts_.listener(std::move(news));
+  deps_.listener(std::move(update));
 }
 
 Status LockStatsReader::open() {
-  Result<Opened> access = parts_.access();
+  Result<Opened> access = deps_.access();
   if (!access) return access.error();
   if (lock_stats_ != nullptr && access->stamp == stamp_) return Done{};
   Result<std::unique_ptr<LockStats>> opened = access->open();
@@ -66,37 +66,37 @@ Status LockStatsReader::open() {
 
 Result<std::vector<LockView>> LockStatsReader::read() {
   if (Status opened = open(); !opened) return opened.error();
-  const TimePoint began = parts_.clock.now();
-  const TimePoint give_up = began + parts_.timing.patience;
+  const TimePoint started = deps_.clock.now();
+  const TimePoint give_up = started + deps_.timing.timeout;
   if (const Result<LockView> probe = lock_stats_->show(kProbe, give_up); !probe)
     return probe.error();
-  const TimePoint shown = parts_.clock.now();
-  parts_.metrics.store_command("show", shown - began);
-  Result<std::vector<LockView>> locks = lock_stats_->list(give_up, kMostLocks);
-  if (locks) parts_.metrics.store_command("list", parts_.clock.now() - shown);
+  const TimePoint shown = deps_.clock.now();
+  deps_.metrics.store_command("show", shown - started);
+  Result<std::vector<LockView>> locks = lock_stats_->list(give_up, kMaxLocks);
+  if (locks) deps_.metrics.store_command("list", deps_.clock.now() - shown);
   return locks;
 }
 
-void LockStatsReader::tell_up() {
-  parts_.metrics.set(kStoreUp, {{"endpoint", parts_.endpoint}}, 1);
-  parts_.metrics.set(kReadAt, {}, static_cast<double>(parts_.clock.wall().us) / 1e6);
-  if (trouble_ != "")
-    parts_.log({Level::info,
-                "store_read",
-                "the store's ledger can be read",
-                {{"endpoint", parts_.endpoint}}});
-  trouble_ = "";
+void LockStatsReader::report_up() {
+  deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 1);
+  deps_.metrics.set(kStatsRead, {}, static_cast<double>(deps_.clock.wall().us) / 1e6);
+  if (last_error_ != "")
+    deps_.log({Level::info,
+               "store_read",
+               "read the lock statistics of the store",
+               {{"endpoint", deps_.endpoint}}});
+  last_error_ = "";
 }
 
-void LockStatsReader::tell_down(const Error& error) {
-  parts_.metrics.set(kStoreUp, {{"endpoint", parts_.endpoint}}, 0);
-  if (trouble_ != error.message)
-    parts_.log({Level::warn,
-                "store_down",
-                "cannot read the store's ledger: " + error.message,
-                {{"endpoint", parts_.endpoint}},
-                error.hint});
-  trouble_ = error.message;
+void LockStatsReader::report_down(const Error& error) {
+  deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 0);
+  if (last_error_ != error.message)
+    deps_.log({Level::warn,
+               "store_down",
+               "cannot read the lock statistics of the store: " + error.message,
+               {{"endpoint", deps_.endpoint}},
+               error.hint});
+  last_error_ = error.message;
 }
 
 }  // namespace cronlatch::op

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LockStatsReader: reads the whole ledger of the store again and again, on a thread of its own, so
-// that no scrape and no admission ever waits for a store. Reads only. What it found goes to one
-// listener; trouble is logged once when it begins, changes or ends.
+// LockStatsReader: reads the lock statistics of the store periodically, on its own thread, so that
+// no scrape and no admission waits for the store. It reports the result to one listener. An error
+// is logged when it begins, changes or ends.
 #pragma once
 
 #include <condition_variable>
@@ -22,51 +22,51 @@
 namespace cronlatch::op {
 
 struct LockStatsTiming {
-  Millis every{15'000};    // from one reading to the next
-  Millis patience{8'000};  // for one reading, connecting included; also how long stop() may take
+  Millis interval{15'000};  // between two reads
+  Millis timeout{8'000};    // of one read, with its connection; stop() may take as long
 };
 
 struct LockStatsUpdate {
   std::vector<LockView> locks;  // sorted by name
-  std::string error;            // not empty: there are no locks, the reading failed
+  std::string error;            // not empty: the read failed, `locks` is empty
 };
 
 class LockStatsReader {
  public:
-  // A way to the store as it is configured now. `stamp` is another one when the credentials are.
+  // Opens the store with the current configuration. `stamp` changes with the credentials.
   struct Opened {
     std::size_t stamp = 0;
     std::function<Result<std::unique_ptr<LockStats>>()> open;
   };
-  struct Parts {
-    std::string endpoint;  // for people and labels
+  struct Dependencies {
+    std::string endpoint;  // for messages and labels
     std::function<Result<Opened>()> access;
-    std::function<void(LockStatsUpdate)> listener;  // on our thread
+    std::function<void(LockStatsUpdate)> listener;  // called on the thread of the reader
     Metrics& metrics;
     const Clock& clock;
     const Log& log;
     LockStatsTiming timing{};
   };
-  explicit LockStatsReader(Parts parts);
+  explicit LockStatsReader(Dependencies dependencies);
   ~LockStatsReader();  // stops
   LockStatsReader(const LockStatsReader&) = delete;
   LockStatsReader& operator=(const LockStatsReader&) = delete;
 
   void start();
   void stop();
-  // One reading; what the thread does. For tests, instead of start().
+  // One read, as the thread does it. For tests, instead of start().
   void step();
 
  private:
   Result<std::vector<LockView>> read();
   Status open();
-  void tell_up();
-  void tell_down(const Error& error);
+  void report_up();
+  void report_down(const Error& error);
 
-  const Parts parts_;
+  const Dependencies deps_;
   std::unique_ptr<LockStats> lock_stats_;
   std::size_t stamp_ = 0;
-  std::optional<std::string> trouble_;  // said last; "" while it is well
+  std::optional<std::string> last_error_;  // as last logged; "": none
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prometheus-cpp's registry and its text; everything that the library throws ends here.
+// All exceptions of prometheus-cpp are caught in this file.
 #include "operator/metrics/metrics.h"
 
 #include <prometheus/counter.h>
@@ -18,7 +18,7 @@
 namespace cronlatch::op {
 namespace {
 
-// The API server gives up after 10 s at most; most answers take less than a millisecond.
+// The API server's timeout is at most 10 s; most answers take less than a millisecond.
 const prometheus::Histogram::BucketBoundaries& buckets() {
   static const prometheus::Histogram::BucketBoundaries kBuckets{
       0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
@@ -34,7 +34,7 @@ template <class Action>
 void without_throwing(const Action& action) {
   try {
     action();
-  } catch (const std::exception&) {  // a label's name that is none, or no memory: nothing to do
+  } catch (const std::exception&) {  // an invalid label name, or out of memory
   }
 }
 
@@ -55,7 +55,7 @@ class Metrics::Impl {
         .Register(registry);
   }
 
-  prometheus::Registry registry;  // Register() gives the family that is there, if there is one
+  prometheus::Registry registry;  // Register() returns an existing family of that name
   prometheus::Family<prometheus::Counter>& admissions = counters(kAdmissionRequests);
   prometheus::Histogram& admission_seconds = prometheus::BuildHistogram()
                                                  .Name(std::string(kAdmissionDuration.name))
@@ -110,6 +110,10 @@ void Metrics::entrypoint_lookup_took(Micros took) {
       [&] { impl_->lookup_seconds.Observe(std::chrono::duration<double>(took).count()); });
 }
 
+void Metrics::entrypoint_answered(std::string_view result) {
+  count(kEntrypointLookups, {{"result", std::string(result)}});
+}
+
 void Metrics::certificate_expiry(std::string_view use, WallTime not_after) {
   set(kCertificateExpiry, {{"use", std::string(use)}}, static_cast<double>(not_after.us) / 1e6);
 }
@@ -145,7 +149,7 @@ std::string Metrics::text() const {
       source(out);
       whole = true;
     });
-    if (!whole) out.resize(before);  // one that fails must not hide the others
+    if (!whole) out.resize(before);  // one that fails must not hide the unknown_pairs
   }
   return out;
 }

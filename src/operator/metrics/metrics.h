@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics: what the operator knows of itself, as Prometheus text. Names and labels are the
-// contract's (docs/reference); labels come from closed sets and from names of CronJobs, never from
-// pods. The only user of prometheus-cpp is metrics.cc.
+// Metrics: the metrics of this replica as Prometheus text. Names and labels are public
+// (docs/reference). Label values come from closed lists and from names of CronJobs, never from
+// pods. Only metrics.cc uses prometheus-cpp.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace cronlatch::op {
 
-// A row of metrics/metrics_table.h, which has its help; of tests, with a help of its own.
+// A row of metrics/metrics_table.h, which has the help text. Tests use their own.
 struct MetricName {
   std::string_view name;
   std::string_view help = {};  // plain text: the library does not escape it
@@ -30,11 +30,11 @@ inline constexpr MetricName kEntrypointLookupDuration{
 inline constexpr MetricName kStoreCommandDuration{"cronlatch_store_command_duration_seconds"};
 
 using MetricLabels = std::map<std::string, std::string>;
-// Appends families in Prometheus' text format 0.0.4, none of them also counted here. Called once
-// per scrape, on a worker thread: it answers from what it has, and never waits for a store.
+// Appends families in Prometheus' text format 0.0.4 that Metrics does not have. Called once per
+// scrape on a worker thread; it must answer from memory and not wait for a store.
 using MetricSource = std::function<void(std::string&)>;
 
-// Thread rule: any method from any thread. Nothing throws: what cannot be counted is not.
+// Thread rule: any method from any thread. Nothing throws: a failed update is dropped.
 class Metrics {
  public:
   explicit Metrics(std::string_view version);
@@ -44,13 +44,14 @@ class Metrics {
 
   void admission(std::string_view resource, std::string_view result, Micros took);
   void store_command(std::string_view command, Micros took);  // command: show, list
-  // Of a registry that was asked, whatever came of it.
+  // Of a request to a registry, with any result.
   void entrypoint_lookup_took(Micros took);
+  void entrypoint_answered(std::string_view result);  // index, cache, registry, error
   void certificate_expiry(std::string_view use, WallTime not_after);  // use: serving, ca
   void leader(bool leading);
 
-  // For metrics that other parts own: each name is either a counter or a gauge, for good. By 0
-  // shows a counter before it has counted.
+  // For metrics of other modules: each name is either a counter or a gauge. `by` 0 exports a
+  // counter before its first event.
   void count(const MetricName& counter, const MetricLabels& labels, double by = 1);
   void set(const MetricName& gauge, const MetricLabels& labels, double value);
   void add_source(MetricSource source);

@@ -13,8 +13,8 @@ const LockView* find(const std::vector<LockView>& views, const std::string& lock
   return at == views.end() || at->lock != lock ? nullptr : &*at;
 }
 
-// Is anything that was counted before not counted any more?
-bool went_back(const LockView& now, const LockView& before) {
+// Whether a counter is lower than before.
+bool has_decreased(const LockView& now, const LockView& before) {
   for (const auto& [job, counters] : before.jobs) {
     const auto same = now.jobs.find(job);
     for (const auto& [name, value] : counters.values)
@@ -31,7 +31,7 @@ const LockView* MonotonicCounters::before(const std::string& lock) const {
   return kept != shown_->kept.end() ? &kept->second : find(shown_->read, lock);
 }
 
-// Time goes on for what is kept: a lease that nobody renews ends.
+// The time of a kept lock advances: a lease that is not renewed expires.
 void MonotonicCounters::keep(const LockView& view, LockStatsCopy& copy,
                              ServerTime store_now) const {
   LockView& kept = copy.kept[view.lock] = view;
@@ -40,27 +40,27 @@ void MonotonicCounters::keep(const LockView& view, LockStatsCopy& copy,
     kept.state = LockState::expired;
 }
 
-std::shared_ptr<const LockStatsCopy> MonotonicCounters::take(std::vector<LockView> read,
-                                                             TimePoint now) {
+std::shared_ptr<const LockStatsCopy> MonotonicCounters::update(std::vector<LockView> read,
+                                                               TimePoint now) {
   auto copy = std::make_shared<LockStatsCopy>();
   copy->read = std::move(read);
   resets_ = 0;
   const ServerTime store_now = copy->read.empty() ? ServerTime{} : copy->read.front().now;
   for (const LockView& view : copy->read) {
     missing_.erase(view.lock);
-    const LockView* const mark = before(view.lock);
-    if (mark == nullptr) continue;
-    // An older grant is an older reading, whatever it counts: of before a flush it counts more.
-    if (view.fence >= mark->fence && !went_back(view, *mark)) continue;
-    if (view.fence > mark->fence)
+    const LockView* const previous = before(view.lock);
+    if (previous == nullptr) continue;
+    // A lower fence means older data, also with higher counters: those of before a flush.
+    if (view.fence >= previous->fence && !has_decreased(view, *previous)) continue;
+    if (view.fence > previous->fence)
       ++resets_;
     else
-      keep(*mark, *copy, store_now);
+      keep(*previous, *copy, store_now);
   }
   const auto remember = [&](const LockView& view) {
     if (find(copy->read, view.lock) != nullptr) return;
     const TimePoint since = missing_.emplace(view.lock, now).first->second;
-    if (now - since < kRemember)
+    if (now - since < kRetention)
       keep(view, *copy, store_now);
     else
       missing_.erase(view.lock);

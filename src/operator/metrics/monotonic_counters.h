@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MonotonicCounters: what may be shown of a ledger that was read again. A counter must never go
-// back because a replica lags or because the store lost its data; it may begin anew when the lock
-// has been granted since. The fence of the last grant is the epoch: it is made of the store's clock
-// and rises with every grant, and it lives and dies with the counters. Pure; one thread.
+// MonotonicCounters: keeps exported counters from decreasing because a replica lags or because the
+// store lost its data. They restart when the lock was granted since. The fence of the last grant is
+// the epoch: it contains the clock of the store, rises with every grant, and is stored with the
+// counters. Pure; one thread.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@
 
 namespace cronlatch::op {
 
-// Never changed once it is made: readers keep it as long as they need it.
+// Immutable: readers share it.
 struct LockStatsCopy {
-  std::vector<LockView> read;            // as the store says, sorted by name
-  std::map<std::string, LockView> kept;  // what to count by instead: locks that went back
+  std::vector<LockView> read;            // as read from the store, sorted by name
+  std::map<std::string, LockView> kept;  // replaces `read` for locks whose counters decreased
 };
 
-// A lock is shown as a whole, from one reading: mixing two would break the law that acquired is
-// released, stolen, revoked and open together.
+// All counters of a lock come from one read: acquired = released + stolen + revoked + open holds
+// only within one read.
 class MonotonicCounters {
  public:
-  // A lock that the store knows no more is remembered for so long.
-  static constexpr Seconds kRemember{24 * 3600};
+  // How long a lock is exported that the store no longer has.
+  static constexpr Seconds kRetention{24 * 3600};
 
-  // Takes a reading; `now` is ours.
-  std::shared_ptr<const LockStatsCopy> take(std::vector<LockView> read, TimePoint now);
-  // Locks of the last reading that began anew.
+  // Processes one read; `now` is the local clock.
+  std::shared_ptr<const LockStatsCopy> update(std::vector<LockView> read, TimePoint now);
+  // The number of locks in the last read whose counters restarted.
   std::size_t resets() const { return resets_; }
 
  private:
@@ -38,7 +38,7 @@ class MonotonicCounters {
   void keep(const LockView& view, LockStatsCopy& copy, ServerTime store_now) const;
 
   std::shared_ptr<const LockStatsCopy> shown_;
-  std::map<std::string, TimePoint> missing_;  // since when
+  std::map<std::string, TimePoint> missing_;  // since
   std::size_t resets_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each value is read anew: a scrape is rare, and /proc answers within microseconds.
+// Each value is read at each scrape: scrapes are rare, and reading /proc takes microseconds.
 #include "operator/metrics/process_metrics.h"
 
 #include <sys/resource.h>
@@ -12,19 +12,23 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
-#include "config/files.h"
+#include "kube/access.h"
 #include "metrics/metrics_text.h"
 
 namespace cronlatch::op {
 namespace {
 
-// "" for what cannot be read.
-std::string text_of(const char* path) { return Disk().read(path).text; }
+// "" if the file cannot be read.
+std::string text_of(const char* path) {
+  auto text = kube::read_small_file(path);
+  return text ? std::move(*text) : "";
+}
 
-// proc(5): the fields of stat(5) behind the command's name, which may hold spaces, start with the
-// third; starttime is the 22nd, in clock ticks since boot.
-std::optional<double> started_after_boot() {
+// proc(5): the fields of /proc/self/stat after the command's name, which may contain spaces, start
+// with the third; starttime is the 22nd, in clock ticks since boot.
+std::optional<double> start_after_boot() {
   const std::string stat = text_of("/proc/self/stat");
   const std::size_t name_ends = stat.rfind(')');
   if (name_ends == std::string::npos) return std::nullopt;
@@ -36,7 +40,7 @@ std::optional<double> started_after_boot() {
   return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-std::optional<double> booted() {
+std::optional<double> boot_time() {
   std::istringstream lines(text_of("/proc/stat"));
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("btime ")) return std::stod(line.substr(6));
@@ -44,8 +48,8 @@ std::optional<double> booted() {
 }
 
 std::optional<double> start_time() {
-  const auto boot = booted();
-  const auto after = started_after_boot();
+  const auto boot = boot_time();
+  const auto after = start_after_boot();
   if (!boot || !after) return std::nullopt;
   return *boot + *after;
 }
@@ -67,8 +71,8 @@ std::optional<double> open_fds() {
   std::error_code failed;
   auto entry = std::filesystem::directory_iterator("/proc/self/fd", failed);
   if (failed) return std::nullopt;
-  const auto seen = std::distance(entry, std::filesystem::directory_iterator());
-  return static_cast<double>(seen - 1);  // the one that lists them
+  const auto entries = std::distance(entry, std::filesystem::directory_iterator());
+  return static_cast<double>(entries - 1);  // without the descriptor of this directory
 }
 
 std::optional<double> max_fds() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CronJobs: what must be mirrored, and what to tell about it.
+// CronJobs: which annotations to copy, and which Events to record.
 #include "operator/reconcile/decide.h"
 
 #include "admission/annotation_copy.h"
@@ -22,21 +22,22 @@ kube::ObjectRef reference_to(const Json& object, std::string_view kind) {
           string_at(object, {"metadata", "name"}), string_at(object, {"metadata", "uid"})};
 }
 
-std::string listed(const std::string& before, const std::string& key) {
+std::string appended(const std::string& before, const std::string& key) {
   return before.empty() ? key : before + ", " + key;
 }
 
-std::string keys_of(const AnnotationCopy& annotation_copy) {
+std::string keys_of(const AnnotationCopy& copy) {
   std::string keys;
-  for (const auto& [key, value] : annotation_copy.set)
-    if (key != kMirroredAnnotation) keys = listed(keys, key);
-  for (const std::string& key : annotation_copy.remove)
-    if (key != kMirroredAnnotation) keys = listed(keys, key + " (removed)");
+  for (const auto& [key, value] : copy.set)
+    if (key != kMirroredAnnotation) keys = appended(keys, key);
+  for (const std::string& key : copy.remove)
+    if (key != kMirroredAnnotation) keys = appended(keys, key + " (removed)");
   return keys.empty() ? std::string(kMirroredAnnotation) : keys;
 }
 
 Json annotations_body(const Json& cronjob, Json annotations) {
-  // The version that was judged: an answer of 409 brings a newer one by the watch.
+  // The resourceVersion on which the decision is based. After a 409 the watch delivers a newer
+  // object.
   return {{"apiVersion", "batch/v1"},
           {"kind", "CronJob"},
           {"metadata",
@@ -47,37 +48,37 @@ Json annotations_body(const Json& cronjob, Json annotations) {
           {"spec", {{"jobTemplate", {{"metadata", {{"annotations", std::move(annotations)}}}}}}}};
 }
 
-// What is missing is applied before anything is removed: a lock is never dropped in between. The
-// removal needs a patch of its own, because what the webhook copied belongs to the field manager of
-// whoever sent the object.
-PatchCronJob patch(const Json& cronjob, const AnnotationCopy& annotation_copy) {
+// Missing annotations are applied before others are removed, so that the lock is never missing in
+// between. The removal is a separate merge patch: the copies of the webhook belong to the field
+// manager of the client that sent the object.
+PatchCronJob patch(const Json& cronjob, const AnnotationCopy& copy) {
   const kube::ObjectRef ref = reference_to(cronjob, "CronJob");
   kube::Request request{
       .method = kube::Method::patch,
       .path = "/apis/batch/v1/namespaces/" + ref.namespace_name + "/cronjobs/" + ref.name,
       .query = {{"fieldManager", std::string(kFieldManager)}}};
-  if (!annotation_copy.set.empty()) {
-    request.body = annotations_body(cronjob, Json(annotation_copy.wanted));
+  if (!copy.set.empty()) {
+    request.body = annotations_body(cronjob, Json(copy.wanted));
     request.patch_type = kube::PatchType::apply;
-    // Only values that the mark says are copies of ours are overwritten.
+    // Overwrites only values that the annotation `mirrored` lists as copies.
     request.query.emplace_back("force", "true");
   } else {
     Json nulls = Json::object();
-    for (const std::string& key : annotation_copy.remove) nulls[key] = nullptr;
+    for (const std::string& key : copy.remove) nulls[key] = nullptr;
     request.body = annotations_body(cronjob, std::move(nulls));
     request.patch_type = kube::PatchType::merge;
   }
-  return {std::move(request), keys_of(annotation_copy)};
+  return {std::move(request), keys_of(copy)};
 }
 
-// The annotations that its Jobs will carry, once everything is in line.
-Annotations annotations_of_jobs(const Json& cronjob, const AnnotationCopy& annotation_copy) {
+// The annotations of future Jobs, after all copies.
+Annotations annotations_of_jobs(const Json& cronjob, const AnnotationCopy& copy) {
   Findings findings;
   Annotations all = annotations_at(cronjob, {"spec", "jobTemplate", "metadata"},
                                    "spec.jobTemplate.metadata", findings);
-  for (const auto& [name, value] : annotation_copy.set)
+  for (const auto& [name, value] : copy.set)
     if (name != kMirroredAnnotation) all[name.substr(kPrefix.size())] = {value, name};
-  for (const std::string& name : annotation_copy.remove)
+  for (const std::string& name : copy.remove)
     if (const auto at = all.find(name.substr(kPrefix.size())); at != all.end()) all.erase(at);
   return all;
 }
@@ -111,45 +112,45 @@ LockDemand demand_of(const Json& cronjob, Annotations annotations, const Setting
 CronJobVerdict decide_cronjob(const Json& cronjob, const Settings& settings) {
   if (!string_at(cronjob, {"metadata", "deletionTimestamp"}).empty()) return {};
   const kube::ObjectRef ref = reference_to(cronjob, "CronJob");
-  const auto wish = annotation_copy(cronjob, nullptr, settings);
-  if (!wish)
+  const auto copy = annotation_copy(cronjob, nullptr, settings);
+  if (!copy)
     return {CronJobState::invalid,
             {kube::Event{.regarding = ref,
-                         .identity = wish.error().message,
-                         .tone = kube::EventType::warning,
+                         .identity = copy.error().message,
+                         .type = kube::EventType::warning,
                          .reason = "InvalidAnnotations",
                          .action = "Mirror",
-                         .note = wish.error().message}}};
+                         .note = copy.error().message}}};
   std::optional<GatedCronJob> gated;
   std::optional<LockDemand> demand;
-  if (wish->gated) {
-    Annotations annotations = annotations_of_jobs(cronjob, *wish);
+  if (copy->gated) {
+    Annotations annotations = annotations_of_jobs(cronjob, *copy);
     gated = gated_facts(cronjob, annotations, settings);
     demand = demand_of(cronjob, std::move(annotations), settings);
   }
-  if (wish->in_order())
-    return {wish->gated ? CronJobState::gated : CronJobState::ungated, {}, gated, demand};
-  const std::string keys = keys_of(*wish);
+  if (copy->in_order())
+    return {copy->gated ? CronJobState::gated : CronJobState::ungated, {}, gated, demand};
+  const std::string keys = keys_of(*copy);
   const std::string identity = string_at(cronjob, {"metadata", "resourceVersion"});
   if (settings.patch_cronjobs)
     return {CronJobState::pending,
-            {patch(cronjob, *wish),
+            {patch(cronjob, *copy),
              kube::Event{.regarding = ref,
                          .identity = identity,
                          .reason = "Mirrored",
                          .action = "Mirror",
-                         .note = "brought spec.jobTemplate.metadata.annotations in line: " + keys}},
+                         .note = "updated spec.jobTemplate.metadata.annotations: " + keys}},
             gated,
             demand};
   return {
       CronJobState::pending,
       {kube::Event{.regarding = ref,
                    .identity = keys,
-                   .tone = kube::EventType::warning,
+                   .type = kube::EventType::warning,
                    .reason = "NotMirrored",
                    .action = "Mirror",
                    .note = "spec.jobTemplate.metadata.annotations lacks " + keys +
-                           ", and patch-cronjobs is false: apply the CronJob again, or write it "
+                           ", and patch-cronjobs is false: apply the CronJob again, or add them "
                            "there"}},
       gated,
       demand};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the leader does about what it sees. Pure: an object in, a list of decisions out, in order;
-// the reconciler carries them out and stops at the first that fails.
+// The decisions of the leader. Pure: an object in, an ordered list of decisions out. The reconciler
+// executes them and stops at the first failure.
 #pragma once
 
 #include <optional>
@@ -18,42 +18,41 @@
 
 namespace cronlatch::op {
 
-// Server-side apply of our annotations on spec.jobTemplate, or removal of copies without a source.
+// Server-side apply of annotations on spec.jobTemplate, or the removal of copies without a source.
 struct PatchCronJob {
   kube::Request request;
   std::string what;  // for the log
 };
-// One of cronlatch_run_errors_total: what a store that cannot be reached cannot count.
+// One of cronlatch_run_errors_total: errors that an unavailable store cannot count.
 struct CountRunError {
   std::string namespace_name;
-  std::string cronjob;  // empty: a Job without one, or of one that is gone
+  std::string cronjob;  // empty: a Job without a CronJob, or of a deleted one
   Reason reason;
 };
-struct CountUngated {
+struct CountUngatedJob {
   std::string namespace_name;
 };
-using Decision = std::variant<PatchCronJob, kube::Event, CountRunError, CountUngated>;
+using Decision = std::variant<PatchCronJob, kube::Event, CountRunError, CountUngatedJob>;
 
 struct CronJobVerdict {
   CronJobState state = CronJobState::ungated;
   std::vector<Decision> decisions;
-  // Both where its annotations are in order and ask for a lock.
+  // Both for valid annotations that request a lock.
   std::optional<GatedCronJob> gated{};
   std::optional<LockDemand> demand{};
 };
 
 CronJobVerdict decide_cronjob(const kube::Json& cronjob, const Settings& settings);
 
-// `cronjob` is the Job's owner; its name is empty where there is none or the Job is gone.
+// `cronjob` owns the Job; its name is empty if there is none or if the Job was deleted.
 std::vector<Decision> decide_run(const GatedRun& run, const kube::ObjectRef& cronjob);
 
-// Complete or failed: no pod of it runs any more.
-bool is_over(const kube::Json& job);
+// Complete or Failed: none of its pods runs.
+bool has_finished(const kube::Json& job);
 
-// A Job that admission would have gated, or gated otherwise, and that runs all the same: the
-// webhook was not in force, and neither were the policies. `demand` is its CronJob's; nullptr:
-// none.
+// A Job that admission would have gated, or gated differently, and that runs: webhook and policies
+// were bypassed. `demand` is that of its CronJob; nullptr: none.
 std::vector<Decision> decide_job(const kube::Json& job, const LockDemand* demand,
-                                 const Settings& settings, const InForce& in_force);
+                                 const Settings& settings, const EnforcementTimes& enforcement);
 
 }  // namespace cronlatch::op

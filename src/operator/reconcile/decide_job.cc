@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that run: what admission would have made of each, and whether it is that.
+// Running Jobs: compares each with the result of its admission.
 #include <algorithm>
 #include <limits>
 
@@ -20,18 +20,18 @@ namespace {
 using kube::Json;
 using kube::string_at;
 
-// A Job that does not say when it was created is judged as a new one.
+// A Job without creationTimestamp is treated as a new one.
 constexpr WallTime kUnknown{std::numeric_limits<std::int64_t>::max()};
 
-// As it was when it was created: what was annotated later could not decide how it runs.
+// The Job at its creation: annotations that were added later had no effect on its pods.
 Json as_created(Json job) {
   Json* const annotations = kube::find(job, {"metadata", "annotations"});
   if (annotations == nullptr || !annotations->is_object()) return job;
-  std::vector<std::string> later;
+  std::vector<std::string> added_later;
   for (const auto& entry : annotations->items())
     if (entry.key().starts_with(kPrefix) && annotated_after_creation(job, entry.key()))
-      later.push_back(entry.key());
-  for (const std::string& name : later) annotations->erase(name);
+      added_later.push_back(entry.key());
+  for (const std::string& name : added_later) annotations->erase(name);
   return job;
 }
 
@@ -43,9 +43,9 @@ bool takes_lock(const std::vector<std::string>& argv, const GateSpan& gate,
   return std::find(begin, end, flag) != end;
 }
 
-// Why this is a leak; "" for none.
-std::string leak_in(const Workload& workload, const Annotations& annotations,
-                    const Settings& settings) {
+// Describes the bypass; "" for none.
+std::string bypass_in(const Workload& workload, const Annotations& annotations,
+                      const Settings& settings) {
   Findings findings;
   const LockRequest request =
       read_lock_request(annotations, settings, workload.namespace_name, findings);
@@ -53,7 +53,7 @@ std::string leak_in(const Workload& workload, const Annotations& annotations,
   const auto& containers = kube::items_at(workload.pod_spec(), {"containers"});
   const auto index = gated_container(workload, request, findings);
   if (!findings.empty() || !index) {
-    // Admission would have refused it. If it is gated all the same, it was changed since.
+    // Admission rejects such a Job. If a container is gated, the annotations were changed later.
     const bool gated = std::any_of(containers.begin(), containers.end(), [](const Json& one) {
       return find_gate(kube::argv_of(one)).has_value();
     });
@@ -77,7 +77,7 @@ bool mentions_lock(const Json& job) {
 
 }  // namespace
 
-bool is_over(const Json& job) {
+bool has_finished(const Json& job) {
   const auto& conditions = kube::items_at(job, {"status", "conditions"});
   return std::any_of(conditions.begin(), conditions.end(), [](const Json& condition) {
     const std::string type = string_at(condition, {"type"});
@@ -86,38 +86,39 @@ bool is_over(const Json& job) {
 }
 
 std::vector<Decision> decide_job(const Json& job, const LockDemand* demand,
-                                 const Settings& settings, const InForce& in_force) {
-  if (is_over(job) || (demand == nullptr && !mentions_lock(job))) return {};
+                                 const Settings& settings, const EnforcementTimes& enforcement) {
+  if (has_finished(job) || (demand == nullptr && !mentions_lock(job))) return {};
   const WallTime created =
       parse_rfc3339(string_at(job, {"metadata", "creationTimestamp"})).value_or(kUnknown);
-  if (created < in_force.gating) return {};
+  if (created < enforcement.gating) return {};
 
   Json then = as_created(job);
   const Workload workload{&then, "", string_at(job, {"metadata", "namespace"}),
                           owning_cronjob(job)};
   Findings findings;
   Annotations annotations = annotations_of(workload, findings);
-  std::string who = "it";
+  std::string subject = "the Job";
   if (annotations.count("lock") == 0) {
-    const auto since = demand == nullptr ? std::nullopt : demand->since(in_force);
+    const auto since = demand == nullptr ? std::nullopt : demand->since(enforcement);
     if (!since || *since >= created) return {};
     for (const auto& [key, annotation] : demand->annotations)
       annotations.try_emplace(key, annotation);
-    who = "its CronJob " + workload.cronjob;
+    subject = "its CronJob " + workload.cronjob;
   }
-  const std::string leak = leak_in(workload, annotations, settings);
-  if (leak.empty()) return {};
+  const std::string bypass = bypass_in(workload, annotations, settings);
+  if (bypass.empty()) return {};
   const kube::ObjectRef ref{"batch/v1", "Job", workload.namespace_name,
                             string_at(job, {"metadata", "name"}),
                             string_at(job, {"metadata", "uid"})};
-  return {kube::Event{.regarding = ref,
-                      .identity = "ungated",
-                      .tone = kube::EventType::warning,
-                      .reason = "Ungated",
-                      .action = "Run",
-                      .note = who + " asks for a lock, but it runs without: " + leak +
-                              ". The admission webhook was not in force when it was created"},
-          CountUngated{ref.namespace_name}};
+  return {
+      kube::Event{.regarding = ref,
+                  .identity = "ungated",
+                  .type = kube::EventType::warning,
+                  .reason = "AdmissionBypassed",
+                  .action = "Run",
+                  .note = subject + " requests a lock, but the Job runs without one: " + bypass +
+                          ". The admission webhook was not in effect when it was created"},
+      CountUngatedJob{ref.namespace_name}};
 }
 
 }  // namespace cronlatch::op

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which answers of the API are worth another try, and which will be the same next time.
+// Which answers of the API are final, and which are retried.
 #include "operator/reconcile/decision_executor.h"
 
 #include <algorithm>
@@ -15,24 +15,25 @@ constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 
-// The answer will be the same next time: the namespace is gone or going, or cannot take what we
-// ask.
+// A retry has the same result: the namespace is deleted or is being deleted, or the object is
+// invalid.
 bool is_final(int status) {
   return status == kNotFound || status == kForbidden || status == 400 || status == 422;
 }
 
-// Is there now what we wrote? While replicas are replaced, the webhook of one with older settings
-// may undo it; then the object is as it was, and no watch tells us.
+// Whether the answer contains the patched annotations. During an update, the webhook of a replica
+// with older settings may revert the patch. The object is then unchanged, and no watch reports it.
 bool took_effect(const Json& asked, const Json& got) {
   const std::initializer_list<std::string_view> path = {"spec", "jobTemplate", "metadata",
                                                         "annotations"};
-  const Json* const wanted = kube::find(asked, path);
+  const Json* const is_enabled = kube::find(asked, path);
   const Json* const there = kube::find(got, path);
-  if (wanted == nullptr || !wanted->is_object()) return true;
-  return std::all_of(wanted->items().begin(), wanted->items().end(), [&](const auto& entry) {
-    const Json* const now = there == nullptr ? nullptr : kube::find(*there, {entry.key()});
-    return entry.value().is_null() ? now == nullptr : now != nullptr && *now == entry.value();
-  });
+  if (is_enabled == nullptr || !is_enabled->is_object()) return true;
+  return std::all_of(
+      is_enabled->items().begin(), is_enabled->items().end(), [&](const auto& entry) {
+        const Json* const now = there == nullptr ? nullptr : kube::find(*there, {entry.key()});
+        return entry.value().is_null() ? now == nullptr : now != nullptr && *now == entry.value();
+      });
 }
 
 std::string text_of(const kube::ObjectRef& ref) { return ref.namespace_name + "/" + ref.name; }
@@ -42,59 +43,59 @@ std::string text_of(const kube::ObjectRef& ref) { return ref.namespace_name + "/
 ApplyResult DecisionExecutor::execute(const std::vector<Decision>& decisions) const {
   ApplyResult all = ApplyResult::done;
   for (const Decision& decision : decisions) {
-    if (!parts_.election.leading()) return ApplyResult::again;
+    if (!deps_.election.leading()) return ApplyResult::retry;
     const ApplyResult result =
         std::visit(Overloaded{[this](const PatchCronJob& patch) { return send(patch); },
                               [this](const kube::Event& event) { return send(event); },
                               [](const CountRunError&) { return ApplyResult::done; },
-                              [](const CountUngated&) { return ApplyResult::done; }},
+                              [](const CountUngatedJob&) { return ApplyResult::done; }},
                    decision);
-    if (result == ApplyResult::again) return result;
-    if (result == ApplyResult::known) all = ApplyResult::known;
+    if (result == ApplyResult::retry) return result;
+    if (result == ApplyResult::already_exists) all = ApplyResult::already_exists;
   }
   return all;
 }
 
 ApplyResult DecisionExecutor::send(const kube::Event& event) const {
-  const auto answer = parts_.api.call(to_request(event, parts_.instance, parts_.clock.wall()));
-  if (!answer) return ApplyResult::again;
+  const auto answer = deps_.api.call(to_request(event, deps_.instance, deps_.clock.wall()));
+  if (!answer) return ApplyResult::retry;
   if (answer->ok()) return ApplyResult::done;
-  if (answer->status == kConflict) return ApplyResult::known;
-  // A namespace that is being deleted takes no Events: 403, for good.
+  if (answer->status == kConflict) return ApplyResult::already_exists;
+  // 403 while the namespace is being deleted.
   if (is_final(answer->status)) {
-    parts_.log({Level::warn,
-                "event_refused",
-                "cannot tell an Event: " + answer->message(),
-                {{"about", text_of(event.regarding)}, {"reason", std::string(event.reason)}}});
+    deps_.log({Level::warn,
+               "event_refused",
+               "cannot record an Event: " + answer->message(),
+               {{"about", text_of(event.regarding)}, {"reason", std::string(event.reason)}}});
     return ApplyResult::done;
   }
-  return ApplyResult::again;
+  return ApplyResult::retry;
 }
 
-// 409: the object has changed since, and the watch brings it. `again` keeps the kube::Event that
-// would follow from being told.
+// 409: the object has changed, and the watch delivers it. `retry` prevents the Event that follows
+// the patch.
 ApplyResult DecisionExecutor::send(const PatchCronJob& patch) const {
-  const auto answer = parts_.api.call(patch.request);
+  const auto answer = deps_.api.call(patch.request);
   const std::string& path = patch.request.path;
   if (answer && answer->ok() && !took_effect(patch.request.body, answer->body)) {
-    parts_.log({Level::info,
-                "mirror_undone",
-                "somebody took back what was brought in line; trying again",
-                {{"cronjob", path}, {"keys", patch.what}}});
-    return ApplyResult::again;
+    deps_.log({Level::info,
+               "mirror_undone",
+               "another client or webhook reverted the copied annotations; retrying",
+               {{"cronjob", path}, {"keys", patch.what}}});
+    return ApplyResult::retry;
   }
   if (answer && answer->ok()) {
-    parts_.log({Level::info,
-                "mirrored",
-                "brought a CronJob's annotations in line",
-                {{"cronjob", path}, {"keys", patch.what}}});
+    deps_.log({Level::info,
+               "mirrored",
+               "copied the annotations of a CronJob",
+               {{"cronjob", path}, {"keys", patch.what}}});
     return ApplyResult::done;
   }
   const std::string why = answer ? answer->message() : answer.error().message;
   if (!answer || answer->status != kConflict)
-    parts_.log(
-        {Level::warn, "not_mirrored", "cannot mirror annotations: " + why, {{"cronjob", path}}});
-  return ApplyResult::again;
+    deps_.log(
+        {Level::warn, "not_mirrored", "cannot copy annotations: " + why, {{"cronjob", path}}});
+  return ApplyResult::retry;
 }
 
 }  // namespace cronlatch::op

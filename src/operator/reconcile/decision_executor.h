@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecisionExecutor: carries out decisions in the API, as long as we lead: Events, and a CronJob's
-// annotations. What is done twice is one thing there. It counts nothing. One thread.
+// DecisionExecutor: executes decisions with the API while this replica leads: Events, and
+// annotations of CronJobs. A repeated execution has no further effect. It counts nothing. One
+// thread.
 #pragma once
 
 #include <string>
@@ -14,28 +15,28 @@
 
 namespace cronlatch::op {
 
-// known: somebody has told the kube::Event before us. again: later, and from the start.
-enum class ApplyResult { done, known, again };
+// already_exists: a previous leader recorded the Event. retry: execute all decisions again later.
+enum class ApplyResult { done, already_exists, retry };
 
 class DecisionExecutor {
  public:
-  struct Parts {
+  struct Dependencies {
     kube::Api& api;
     const Clock& clock;
     const Log& log;
     kube::Election& election;
-    std::string instance;  // our pod's name
+    std::string instance;  // name of this pod
   };
-  explicit DecisionExecutor(Parts parts) : parts_(std::move(parts)) {}
+  explicit DecisionExecutor(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 
-  // In order, up to the first that has to be tried again.
+  // In order, up to the first that must be retried.
   ApplyResult execute(const std::vector<Decision>& decisions) const;
 
  private:
   ApplyResult send(const kube::Event& event) const;
   ApplyResult send(const PatchCronJob& patch) const;
 
-  const Parts parts_;
+  const Dependencies deps_;
 };
 
 }  // namespace cronlatch::op

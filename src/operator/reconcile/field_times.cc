@@ -47,7 +47,8 @@ bool annotated_after_creation(const Json& object, const std::string& name) {
   for (const Json& entry : entries(object)) {
     if (!owns_annotation(entry, {"metadata"}, name)) continue;
     owned = true;
-    // The request that created it wrote its spec, too. A second is all that times tell apart.
+    // The request that created the object also wrote its spec. Times have a resolution of one
+    // second.
     const bool created_it = kube::find(entry, {"fieldsV1", "f:spec"}) != nullptr;
     if (created_it && time_of(entry) <= *created) return false;
   }

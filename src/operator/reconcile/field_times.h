@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metadata.managedFields says about when annotations were written. An entry has one time for
-// all its fields, that of its last change, so a field may be older than its entry and is never
-// newer. Pure.
+// The times in metadata.managedFields at which annotations were written. An entry has one time for
+// all its fields, that of the last change: a field may be older than its entry and is never newer.
+// Pure.
 #pragma once
 
 #include <initializer_list>
@@ -15,13 +15,13 @@
 namespace cronlatch::op {
 
 // The earliest time of an entry that owns the annotation `name` below `path`
-// ({"spec", "jobTemplate", "metadata"}). Nothing where none owns it.
+// ({"spec", "jobTemplate", "metadata"}). Nothing without such an entry.
 std::optional<WallTime> annotated_since(const kube::Json& object,
                                         std::initializer_list<std::string_view> path,
                                         const std::string& name);
 
-// Was metadata.annotations[name] written after the object's creation? It was not where the request
-// that created the object wrote it, or where no entry owns it (another webhook added it).
+// Whether metadata.annotations[name] was written after the creation. False if the creating request
+// wrote it, or if no entry owns it (another webhook added it).
 bool annotated_after_creation(const kube::Json& object, const std::string& name);
 
 }  // namespace cronlatch::op

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the gated container's last end and reads what it left.
+// Finds the termination of the gated container and parses its message.
 #include "operator/reconcile/gated_run.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using kube::find;
 using kube::Json;
 using kube::string_at;
 
-constexpr std::size_t kLongestShown = 300;
-constexpr std::size_t kLongestMessage = 4'096;  // what kubelet keeps
+constexpr std::size_t kMaxShown = 300;
+constexpr std::size_t kMaxMessage = 4'096;  // the limit of the kubelet
 
 bool finished(const Json& pod) {
   const std::string phase = string_at(pod, {"status", "phase"});
@@ -48,11 +48,11 @@ Millis millis_at(const Json& object, std::initializer_list<std::string_view> pat
 }
 
 std::string shown(const Json& message, std::string_view key) {
-  return printable(string_at(message, {key}), kLongestShown);
+  return printable(string_at(message, {key}), kMaxShown);
 }
 
 void read_outcome(std::string_view text, GatedRun& run) {
-  const auto message = kube::parse_json(text, {.bytes = kLongestMessage, .depth = 4});
+  const auto message = kube::parse_json(text, {.bytes = kMaxMessage, .depth = 4});
   if (!message || kube::number_at(*message, {"v"}) != 1) return;
   const std::string kind = string_at(*message, {"outcome"});
   for (const KindRow& row : kind_table())
@@ -79,10 +79,10 @@ std::optional<GatedRun> read_gated_run(const Json& pod) {
   const Json* end = run.container.empty() ? nullptr : terminated(pod, run.container);
   if (end == nullptr) return std::nullopt;
   run.exit_code = integer_at(*end, {"exitCode"});
-  run.ended = printable(string_at(*end, {"reason"}), kLongestShown);
-  const bool for_good =
+  run.ended = printable(string_at(*end, {"reason"}), kMaxShown);
+  const bool is_final =
       finished(pod) || string_at(pod, {"spec", "restartPolicy"}) == "Never" || run.exit_code == 0;
-  if (!for_good) return std::nullopt;
+  if (!is_final) return std::nullopt;
   run.pod = {"v1", "Pod", string_at(pod, {"metadata", "namespace"}),
              string_at(pod, {"metadata", "name"}), string_at(pod, {"metadata", "uid"})};
   run.job = kube::owner_of(pod, "Job");

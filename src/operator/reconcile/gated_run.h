@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a finished pod says about its gated run: the wrapper left one line of JSON (core/outcome.h)
-// as the container's termination message. A tenant can write anything there, so nothing in it is
-// believed but words of closed lists, and what is shown is cut and printable.
+// The gated run of a finished pod: the wrapper writes one line of JSON (core/outcome.h) as the
+// termination message. A tenant can write any message: only values of closed lists are used, and
+// text is truncated and made printable.
 #pragma once
 
 #include <optional>
@@ -18,19 +18,19 @@ struct GatedRun {
   kube::ObjectRef job;  // name empty: the pod has no Job
   std::string container;
   WallTime finished{};
-  // Nothing: the container ended without a word of the wrapper (killed, out of memory).
+  // Nothing: the container was killed before it reported a result.
   std::optional<Kind> kind;
-  std::string ended;  // Kubernetes' word for it: Completed, Error, OOMKilled, StartError
+  std::string ended;  // the reason of Kubernetes: Completed, Error, OOMKilled, StartError
   Reason reason = Reason::none;
   std::string lock, holder, fence;
-  std::string since, until;  // skipped: the holder's lease, RFC 3339; may be empty
-  bool stole = false;        // ran: after a lease that had expired unreleased
-  bool not_marked = false;   // its run identity is done, and not recorded as done
+  std::string since, until;  // skipped: the lease of the holder, RFC 3339; may be empty
+  bool stole = false;        // ran: after an expired lease of another run
+  bool not_marked = false;   // the once-per identity is done, and the store has no done mark
   int exit_code = 0;
   Millis waited{}, held{};
 };
 
-// Nothing while the gated container still runs, or may be started again, or was never there.
+// Nothing while the gated container runs or can be restarted, and for a pod without one.
 std::optional<GatedRun> read_gated_run(const kube::Json& pod);
 
 }  // namespace cronlatch::op

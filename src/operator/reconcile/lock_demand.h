@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LockDemand: what a CronJob asks for its Jobs, and since when: for Jobs that do not carry it.
+// LockDemand: the lock that a CronJob requests for its Jobs, and since when. It is used for Jobs
+// that have no annotations.
 #pragma once
 
 #include <algorithm>
@@ -8,20 +9,20 @@
 
 #include "admission/annotations.h"
 #include "base/time.h"
-#include "operator/reconcile/in_force.h"
+#include "operator/reconcile/enforcement_times.h"
 
 namespace cronlatch::op {
 
 struct LockDemand {
   std::string cronjob_uid;
-  Annotations annotations;            // what its Jobs carry once everything is copied
-  std::optional<WallTime> annotated;  // since when the lock is written in one of its three places
-  bool selected = false;              // `select` asks for it, too
+  Annotations annotations;            // of its Jobs, after all copies
+  std::optional<WallTime> annotated;  // since when one of its three places has the lock
+  bool selected = false;              // `select` requests the lock
 
-  // Nothing: not known.
-  std::optional<WallTime> since(const InForce& in_force) const {
+  // Nothing: unknown.
+  std::optional<WallTime> since(const EnforcementTimes& enforcement) const {
     if (!selected) return annotated;
-    return annotated ? std::min(*annotated, in_force.select) : in_force.select;
+    return annotated ? std::min(*annotated, enforcement.select) : enforcement.select;
   }
 };
 

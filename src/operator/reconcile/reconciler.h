@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reconciler: carries out what decide.h decides about one object after the other, as long as we
-// lead. What fails is tried again later; what was done twice by two leaders is one thing in the
-// API. One thread.
+// Reconciler: executes the decisions of decide.h, object by object, while this replica leads.
+// Failed decisions are retried later. An execution by two leaders has the effect of one. One
+// thread.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,16 @@
 #include "operator/metrics/cronjob_state_counter.h"
 #include "operator/metrics/exporter.h"
 #include "operator/metrics/metrics.h"
+#include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/decide.h"
 #include "operator/reconcile/decision_executor.h"
-#include "operator/reconcile/inbox.h"
 #include "operator/reconcile/reported_pods.h"
 
 namespace cronlatch::op {
 
 class Reconciler {
  public:
-  struct Parts {
+  struct Dependencies {
     const Settings& settings;
     kube::Api& api;
     Metrics& metrics;
@@ -34,14 +34,14 @@ class Reconciler {
     const Clock& clock;
     const Log& log;
     kube::Election& election;
-    std::string instance;  // our pod's name
+    std::string instance;  // name of this pod
   };
-  explicit Reconciler(Parts parts);
+  explicit Reconciler(Dependencies dependencies);
 
-  void begin_term();  // we lead from now on: forget everything, read the note
+  void begin_term();  // clears all state, reads the checkpoint
   void end_term();
-  void take(const Seen& seen);
-  // Between objects, about once a second: retries, and counting what the note has saved.
+  void process(const ObjectChange& change);
+  // Called about once a second: retries, and counts the runs that the stored checkpoint contains.
   void tick();
 
  private:
@@ -50,35 +50,35 @@ class Reconciler {
     std::vector<CountRunError> counts;
   };
   struct Retry {
-    Seen seen;
+    ObjectChange change;
     TimePoint at;
     Millis wait;
   };
 
-  ApplyResult reconcile(const Seen& seen);
-  ApplyResult cronjob(const kube::Json& object);
-  ApplyResult job(const kube::Json& object);
+  ApplyResult reconcile(const ObjectChange& change);
+  ApplyResult reconcile_cronjob(const kube::Json& object);
+  ApplyResult reconcile_job(const kube::Json& object);
   const LockDemand* demand_on(const kube::ObjectRef& job_owner) const;
-  ApplyResult pod(const kube::Json& object);
-  void later(const Seen& seen, Millis wait);
-  void cronjob_gone(const kube::ObjectKey& key);
-  void save_note();
-  void count_saved();
+  ApplyResult reconcile_pod(const kube::Json& object);
+  void schedule_retry(const ObjectChange& change, Millis wait);
+  void cronjob_deleted(const kube::ObjectKey& key);
+  void save_checkpoint();
+  void count_checkpointed();
   kube::ObjectRef cronjob_of(const kube::ObjectRef& job, bool& unknown);
 
-  const Parts parts_;
+  const Dependencies deps_;
   const DecisionExecutor decision_executor_;
   CronJobStateCounter cronjob_states_;
-  ReportedPods counted_;
-  std::set<std::string> under_way_;  // UIDs of pods that were told and are not yet counted
-  std::vector<Finished> told_;       // not yet in a note
-  std::vector<Finished> noted_;      // in the note that waits for the next renewal
-  std::string pending_note_;
+  ReportedPods reported_;
+  std::set<std::string> in_progress_;  // UIDs of pods with recorded Events that are not counted yet
+  std::vector<Finished> recorded_;     // not yet in a checkpoint
+  std::vector<Finished> in_checkpoint_;  // in the checkpoint that the next renewal writes
+  std::string pending_checkpoint_;
   bool pods_listed_ = false;
   bool cronjobs_listed_ = false;
-  std::map<kube::ObjectKey, LockDemand> demands_;  // of CronJobs that ask for a lock
-  bool unwritten_ = false;         // the note knows of CronJobs what the Lease does not
-  std::set<std::string> ungated_;  // UIDs of Jobs that were counted
+  std::map<kube::ObjectKey, LockDemand> demands_;  // of CronJobs that request a lock
+  bool checkpoint_changed_ = false;                // the checkpoint in the Lease is out of date
+  std::set<std::string> reported_jobs_;            // UIDs of counted Jobs
   std::map<std::string, Retry> retries_;
 };
 

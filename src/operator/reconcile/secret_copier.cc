@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server-side apply without force: the API server itself tells when another owns the name.
+// Server-side apply without force: the API server returns 409 if another client owns the fields.
 #include "operator/reconcile/secret_copier.h"
 
 #include "kube/secrets.h"
@@ -11,7 +11,7 @@ namespace {
 using kube::Json;
 using kube::string_at;
 
-constexpr Seconds kWriteAgain{600};  // heals what somebody deleted or changed
+constexpr Seconds kRewriteInterval{600};  // restores copies that were deleted or changed
 
 }  // namespace
 
@@ -19,12 +19,12 @@ SecretCopier::SecretCopier(const Settings& settings, kube::Api& api, const Clock
                            const Log& log)
     : settings_(settings), api_(api), clock_(clock), log_(log) {}
 
-bool SecretCopier::wanted() const {
+bool SecretCopier::is_enabled() const {
   return !settings_.copy_secret_source.empty() && !settings_.copy_secret_namespaces.empty();
 }
 
 bool SecretCopier::fail(const std::string& namespace_name, const std::string& what) {
-  std::string& before = troubles_[namespace_name];
+  std::string& before = last_errors_[namespace_name];
   if (before != what)
     log_({Level::warn,
           "secret_not_copied",
@@ -53,10 +53,9 @@ bool SecretCopier::copy_to(const std::string& namespace_name, const Json& source
                                  .body = std::move(body),
                                  .patch_type = kube::PatchType::apply});
   if (!answer) return fail(namespace_name, answer.error().message);
-  if (!answer->ok())
-    return fail(namespace_name, std::to_string(answer->status) + " " + answer->message());
+  if (!answer->ok()) return fail(namespace_name, answer->error_text());
   copied_[namespace_name] = {content, clock_.now()};
-  troubles_.erase(namespace_name);
+  last_errors_.erase(namespace_name);
   return true;
 }
 
@@ -64,16 +63,16 @@ bool SecretCopier::copy(const std::function<bool()>& may_write) {
   const std::string& own = settings_.namespace_name;
   const auto source = api_.call({.path = kube::secret_path(own, settings_.copy_secret_source)});
   if (!source) return fail(own, source.error().message);
-  if (!source->ok()) return fail(own, std::to_string(source->status) + " " + source->message());
+  if (!source->ok()) return fail(own, source->error_text());
   const Json* data = kube::find(source->body, {"data"});
   const std::string content = data == nullptr ? "" : kube::to_text(*data);
   bool all = true;
   for (const std::string& target : settings_.copy_secret_namespaces) {
     if (target == own && settings_.store_secret == settings_.copy_secret_source) continue;
     const auto before = copied_.find(target);
-    const bool fresh = before != copied_.end() && before->second.content == content &&
-                       clock_.now() - before->second.at < kWriteAgain;
-    if (fresh || !may_write()) continue;
+    const bool is_current = before != copied_.end() && before->second.content == content &&
+                            clock_.now() - before->second.at < kRewriteInterval;
+    if (is_current || !may_write()) continue;
     if (!copy_to(target, source->body, content)) all = false;
   }
   return all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SecretCopier: the platform's Secret with the store's credentials, copied into the namespaces that
-// the settings name, and into no other. Only what changed is written; a Secret that somebody else
-// made under that name is left alone. One thread.
+// SecretCopier: copies the platform's Secret with the credentials of the store into the namespaces
+// of the settings, and no others. It writes only changes, and does not touch a Secret of that name
+// that another client created. One thread.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ namespace cronlatch::op {
 class SecretCopier {
  public:
   SecretCopier(const Settings& settings, kube::Api& api, const Clock& clock, const Log& log);
-  bool wanted() const;
-  // One look at the source and at what is due. False when something could not be done.
+  bool is_enabled() const;
+  // Reads the source and writes the copies that are due. False after an error.
   bool copy(const std::function<bool()>& may_write);
 
  private:
@@ -34,8 +34,8 @@ class SecretCopier {
   kube::Api& api_;
   const Clock& clock_;
   const Log& log_;
-  std::map<std::string, Copied> copied_;         // by namespace
-  std::map<std::string, std::string> troubles_;  // by namespace, as last said
+  std::map<std::string, Copied> copied_;            // by namespace
+  std::map<std::string, std::string> last_errors_;  // by namespace, as last logged
 };
 
 }  // namespace cronlatch::op

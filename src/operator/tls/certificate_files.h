@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CertificateFiles: the certificate that somebody else renews in a directory (certificate-mode
-// `files`). Read again and again; a pair that does not match, as while it is being replaced,
-// changes nothing.
+// CertificateFiles: a certificate that another program renews in a directory (certificate-mode
+// `files`). A pair that does not match, as during a replacement, is not used.
 #pragma once
 
 #include <functional>
@@ -15,21 +14,22 @@ namespace cronlatch::op {
 
 class CertificateFiles {
  public:
-  using Use = std::function<Status(const Certificate&)>;
-  // `dir` holds tls.crt, tls.key and, maybe, ca.crt. `log` outlives the object.
-  CertificateFiles(std::string dir, Use use, const Log& log);
-  // Reads; calls `use` when the files hold another good pair than before. One thread at a time.
+  using OnCertificate = std::function<Status(const Certificate&)>;
+  // `dir` contains tls.crt, tls.key and optionally ca.crt. `log` must outlive the object.
+  CertificateFiles(std::string dir, OnCertificate on_certificate, const Log& log);
+  // Reads the files; calls `on_certificate` when they contain a new valid pair. One thread at a
+  // time.
   void poll();
 
  private:
   Result<Certificate> read() const;
-  void say(const Error& trouble);
+  void report(const Error& error);
 
   std::string dir_;
-  Use use_;
+  OnCertificate on_certificate_;
   const Log& log_;
   Certificate current_;
-  std::string last_trouble_;  // said once, not at each look
+  std::string last_error_;  // reported once, not at each poll
 };
 
 }  // namespace cronlatch::op

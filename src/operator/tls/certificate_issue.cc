@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// X.509 v3 by OpenSSL's library.
+// Issues X.509 v3 certificates with OpenSSL.
 #include "operator/tls/certificate_issue.h"
 
 #include <openssl/bn.h>
@@ -15,10 +15,10 @@
 namespace cronlatch::op {
 namespace {
 
-constexpr Seconds kClockSkew{3'600};  // a node's clock may be behind ours
+constexpr Seconds kClockSkew{3'600};  // the clock of a node may be behind
 constexpr std::int64_t kMicros = 1'000'000;
 
-using Number = std::unique_ptr<BIGNUM, Freer<BN_free>>;
+using Number = std::unique_ptr<BIGNUM, Deleter<BN_free>>;
 
 std::string text_of(BIO* bio) {
   char* bytes = nullptr;
@@ -37,7 +37,7 @@ std::string pem_of(EVP_PKEY* key) {
   return ok == 1 ? text_of(out.get()) : "";
 }
 
-bool extend(X509* cert, X509* issuer, int nid, const std::string& value) {
+bool add_extension(X509* cert, X509* issuer, int nid, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
   X509V3_set_ctx(&context, issuer, cert, nullptr, nullptr, 0);
@@ -51,8 +51,9 @@ bool set_time(ASN1_TIME* field, WallTime t) {
   return ASN1_TIME_set(field, static_cast<time_t>(t.us / kMicros)) != nullptr;
 }
 
-// All but the extensions and the signature.
-Cert blank(EVP_PKEY* key, const std::string& common_name, WallTime now, Seconds life) {
+// A certificate without extensions and signature.
+Cert unsigned_certificate(EVP_PKEY* key, const std::string& common_name, WallTime now,
+                          Seconds life) {
   Cert cert(X509_new());
   const Number serial(BN_new());
   X509_NAME* name = X509_get_subject_name(cert.get());
@@ -69,21 +70,15 @@ Cert blank(EVP_PKEY* key, const std::string& common_name, WallTime now, Seconds 
   return ok ? std::move(cert) : nullptr;
 }
 
-Result<Issued> finished(X509* cert, EVP_PKEY* key, bool ok, const char* what) {
-  Issued issued;
+Result<IssuedCertificate> as_pem(X509* cert, EVP_PKEY* key, bool ok, const char* what) {
+  IssuedCertificate issued;
   if (ok) issued = {pem_of(cert), pem_of(key)};
   if (issued.cert_pem.empty() || issued.key_pem.empty())
-    return tls_error(std::string("cannot make ") + what);
+    return tls_error(std::string("cannot create ") + what);
   return issued;
 }
 
-WallTime wall(const ASN1_TIME* t) {
-  tm parts{};
-  if (ASN1_TIME_to_tm(t, &parts) != 1) return {};
-  return {static_cast<std::int64_t>(timegm(&parts)) * kMicros};
-}
-
-bool names_fit(X509* cert, const std::vector<std::string>& names) {
+bool names_match(X509* cert, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (X509_check_host(cert, name.c_str(), name.size(), X509_CHECK_FLAG_NO_WILDCARDS, nullptr) !=
         1)
@@ -93,53 +88,53 @@ bool names_fit(X509* cert, const std::vector<std::string>& names) {
 
 }  // namespace
 
-Result<Issued> issue_ca(WallTime now) {
+Result<IssuedCertificate> issue_ca(WallTime now) {
   const Key key(EVP_EC_gen("P-256"));
-  // The moment is in the name, so that an old and a new CA in one bundle are told apart by it.
-  const Cert cert =
-      blank(key.get(), "cronlatch webhook CA " + std::to_string(now.us), now, kCaLife);
+  // The name contains the time, so that the CAs of a bundle have different names.
+  const Cert cert = unsigned_certificate(
+      key.get(), "cronlatch webhook CA " + std::to_string(now.us), now, kCaLife);
   X509* x = cert.get();
   const bool ok = cert != nullptr && X509_set_issuer_name(x, X509_get_subject_name(x)) == 1 &&
-                  extend(x, x, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
-                  extend(x, x, NID_key_usage, "critical,keyCertSign,cRLSign") &&
-                  extend(x, x, NID_subject_key_identifier, "hash") &&
+                  add_extension(x, x, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
+                  add_extension(x, x, NID_key_usage, "critical,keyCertSign,cRLSign") &&
+                  add_extension(x, x, NID_subject_key_identifier, "hash") &&
                   X509_sign(x, key.get(), EVP_sha256()) > 0;
-  return finished(x, key.get(), ok, "a CA");
+  return as_pem(x, key.get(), ok, "a CA");
 }
 
-Result<Issued> issue_leaf(const Issued& ca, const std::vector<std::string>& dns_names,
-                          WallTime now) {
-  const Cert issuer = next_cert(memory(ca.cert_pem).get());
-  const Key signing = next_key(memory(ca.key_pem).get());
+Result<IssuedCertificate> issue_leaf(const IssuedCertificate& ca,
+                                     const std::vector<std::string>& dns_names, WallTime now) {
+  const Cert issuer = next_cert(memory_bio(ca.cert_pem).get());
+  const Key signing = next_key(memory_bio(ca.key_pem).get());
   if (issuer == nullptr || signing == nullptr || dns_names.empty())
     return tls_error("the CA cannot be read");
   std::string alternatives;
   for (const std::string& name : dns_names)
     alternatives += (alternatives.empty() ? "DNS:" : ",DNS:") + name;
   const Key key(EVP_EC_gen("P-256"));
-  const Cert cert = blank(key.get(), "cronlatch webhook", now, kLeafLife);
+  const Cert cert = unsigned_certificate(key.get(), "cronlatch webhook", now, kLeafLife);
   X509* x = cert.get();
   const bool ok = cert != nullptr &&
                   X509_set_issuer_name(x, X509_get_subject_name(issuer.get())) == 1 &&
-                  extend(x, issuer.get(), NID_basic_constraints, "critical,CA:FALSE") &&
-                  extend(x, issuer.get(), NID_key_usage, "critical,digitalSignature") &&
-                  extend(x, issuer.get(), NID_ext_key_usage, "serverAuth") &&
-                  extend(x, issuer.get(), NID_subject_alt_name, alternatives) &&
-                  extend(x, issuer.get(), NID_authority_key_identifier, "keyid") &&
+                  add_extension(x, issuer.get(), NID_basic_constraints, "critical,CA:FALSE") &&
+                  add_extension(x, issuer.get(), NID_key_usage, "critical,digitalSignature") &&
+                  add_extension(x, issuer.get(), NID_ext_key_usage, "serverAuth") &&
+                  add_extension(x, issuer.get(), NID_subject_alt_name, alternatives) &&
+                  add_extension(x, issuer.get(), NID_authority_key_identifier, "keyid") &&
                   X509_sign(x, signing.get(), EVP_sha256()) > 0;
-  return finished(x, key.get(), ok, "a certificate");
+  return as_pem(x, key.get(), ok, "a certificate");
 }
 
-Result<CertFacts> examine(const std::string& cert_pem, const CertQuestion& question) {
-  const Cert cert = next_cert(memory(cert_pem).get());
+Result<CertFacts> inspect(const std::string& cert_pem, const CertExpectations& expected) {
+  const Cert cert = next_cert(memory_bio(cert_pem).get());
   if (cert == nullptr) return tls_error("not a certificate");
-  CertFacts facts{.not_before = wall(X509_get0_notBefore(cert.get())),
-                  .not_after = wall(X509_get0_notAfter(cert.get())),
-                  .names_fit = names_fit(cert.get(), question.dns_names),
+  CertFacts facts{.not_before = wall_time(X509_get0_notBefore(cert.get())),
+                  .not_after = wall_time(X509_get0_notAfter(cert.get())),
+                  .names_match = names_match(cert.get(), expected.dns_names),
                   .is_ca = X509_check_ca(cert.get()) == 1};
-  if (const Key key = next_key(memory(question.key_pem).get()); key != nullptr)
-    facts.key_fits = X509_check_private_key(cert.get(), key.get()) == 1;
-  if (const Cert ca = next_cert(memory(question.ca_pem).get()); ca != nullptr)
+  if (const Key key = next_key(memory_bio(expected.key_pem).get()); key != nullptr)
+    facts.key_matches = X509_check_private_key(cert.get(), key.get()) == 1;
+  if (const Cert ca = next_cert(memory_bio(expected.ca_pem).get()); ca != nullptr)
     facts.signed_by_ca = X509_verify(cert.get(), X509_get0_pubkey(ca.get())) == 1;
   ERR_clear_error();
   return facts;
@@ -147,7 +142,7 @@ Result<CertFacts> examine(const std::string& cert_pem, const CertQuestion& quest
 
 std::vector<std::string> split_bundle(const std::string& bundle_pem) {
   std::vector<std::string> out;
-  const Bio bundle = memory(bundle_pem);
+  const Bio bundle = memory_bio(bundle_pem);
   for (Cert cert; (cert = next_cert(bundle.get())) != nullptr;) out.push_back(pem_of(cert.get()));
   ERR_clear_error();
   return out;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads, asks for the plan, writes with the version that was read: of two leaders only one writes.
+// Writes with the resourceVersion that was read: of two leaders only one can write.
 #include "operator/tls/certificate_keeper.h"
 
-#include "admission/workload.h"
 #include "base/base64.h"
 #include "kube/secrets.h"
 
@@ -12,22 +11,24 @@ namespace {
 using kube::Json;
 using kube::string_at;
 
-constexpr int kMostSteps = 4;
-// A leader that makes certificates has made one by then.
-constexpr Seconds kLeaderless{15};
+constexpr int kMaxSteps = 4;
+// The time for the leader to create the first certificate.
+constexpr Seconds kFirstCertificateDelay{15};
 
-std::string secret_name(const Settings& settings) { return settings.name + "-webhook-tls"; }
-
-std::string configuration_path(const Settings& settings) {
-  return "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/" + settings.name;
+std::string secret_name(const Installation& installation) {
+  return installation.name + "-webhook-tls";
 }
 
-std::vector<std::string> dns_names(const Settings& settings) {
-  const std::string service = settings.name + "-webhook." + settings.namespace_name;
+std::string configuration_path(const Installation& installation) {
+  return "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/" + installation.name;
+}
+
+std::vector<std::string> dns_names(const Installation& installation) {
+  const std::string service = installation.name + "-webhook." + installation.namespace_name;
   return {service + ".svc", service + ".svc.cluster.local", service};
 }
 
-KeptCertificate kept_in(const Json& secret) {
+StoredCertificate stored_in(const Json& secret) {
   return {kube::secret_value(secret, "ca.crt"), kube::secret_value(secret, "ca.key"),
           kube::secret_value(secret, "tls.crt"), kube::secret_value(secret, "tls.key")};
 }
@@ -38,78 +39,83 @@ bool trusts(const Json& configuration, const std::string& bundle) {
   return true;
 }
 
-Error refused(const std::string& what, const kube::Response& response) {
-  return {Code::unreachable,
-          what + ": " + std::to_string(response.status) + " " + response.message()};
+Error rejected(const std::string& what, const kube::Response& response) {
+  return {Code::unreachable, what + ": " + response.error_text()};
 }
 
 }  // namespace
 
-CertificateKeeper::CertificateKeeper(const Settings& settings, kube::Api& api, const Clock& clock,
-                                     const Log& log, Use use)
-    : settings_(settings), api_(api), clock_(clock), log_(log), use_(std::move(use)) {}
+CertificateKeeper::CertificateKeeper(Installation installation, kube::Api& api, const Clock& clock,
+                                     const Log& log, OnCertificate on_certificate)
+    : installation_(std::move(installation)),
+      api_(api),
+      clock_(clock),
+      log_(log),
+      on_certificate_(std::move(on_certificate)) {}
 
 bool CertificateKeeper::fail(const Error& error) {
-  if (error.message != last_trouble_)
+  if (error.message != last_error_)
     log_({Level::warn, "certificate_trouble", error.message, {}, error.hint});
-  last_trouble_ = error.message;
+  last_error_ = error.message;
   return false;
 }
 
-// Nothing: there is no such object.
+// Nothing for a missing object.
 Result<std::optional<Json>> CertificateKeeper::read(const std::string& path) {
   auto answer = api_.call({.path = path});
   if (!answer) return answer.error();
   if (answer->status == 404) return std::optional<Json>();
-  if (!answer->ok()) return refused("cannot read " + path, *answer);
+  if (!answer->ok()) return rejected("cannot read " + path, *answer);
   return std::optional<Json>(std::move(answer->body));
 }
 
 bool CertificateKeeper::load() {
-  const auto secret = read(kube::secret_path(settings_.namespace_name, secret_name(settings_)));
-  if (!secret) return fail(secret.error()) || shown_.has_value();
-  const KeptCertificate kept = *secret ? kept_in(**secret) : KeptCertificate{};
-  if (kept.leaf_pem.empty()) return make_first();  // the chart brings the Secret empty
-  auto certificate = make_certificate(kept.leaf_pem, kept.leaf_key_pem, kept.ca_pem);
-  if (!certificate) return fail(certificate.error()) || shown_.has_value();
-  if (shown_ == *certificate) return true;
-  shown_ = *certificate;
-  use_(*shown_);
+  const auto secret =
+      read(kube::secret_path(installation_.namespace_name, secret_name(installation_)));
+  if (!secret) return fail(secret.error()) || current_.has_value();
+  const StoredCertificate stored = *secret ? stored_in(**secret) : StoredCertificate{};
+  if (stored.leaf_pem.empty()) return create_first();  // the chart creates an empty Secret
+  auto certificate = parse_certificate(stored.leaf_pem, stored.leaf_key_pem, stored.ca_pem);
+  if (!certificate) return fail(certificate.error()) || current_.has_value();
+  if (current_ == *certificate) return true;
+  current_ = *certificate;
+  on_certificate_(*current_);
   return true;
 }
 
-// The leader may be a replica of before, whose certificate was another's business; it leaves only
-// when we are ready, and we are not before there is one. Two who make one: the first write counts.
-bool CertificateKeeper::make_first() {
-  if (shown_) return true;
+// During an update the leader may be an old replica that does not manage certificates. It is not
+// replaced before this replica is ready, which requires a certificate. If two replicas create one,
+// the first write succeeds.
+bool CertificateKeeper::create_first() {
+  if (current_) return true;
   if (!waiting_since_) waiting_since_ = clock_.now();
-  if (clock_.now() - *waiting_since_ >= kLeaderless) keep([] { return true; });
-  return false;  // the next look finds it
+  if (clock_.now() - *waiting_since_ >= kFirstCertificateDelay) keep([] { return true; });
+  return false;  // found by the next load()
 }
 
-Status CertificateKeeper::store(const std::optional<Json>& secret, const KeptCertificate& next) {
-  const std::string name = secret_name(settings_);
+Status CertificateKeeper::store(const std::optional<Json>& secret, const StoredCertificate& next) {
+  const std::string name = secret_name(installation_);
   Json body = secret ? *secret : Json::object();
   body["apiVersion"] = "v1";
   body["kind"] = "Secret";
   body["metadata"]["name"] = name;
-  body["metadata"]["namespace"] = settings_.namespace_name;
+  body["metadata"]["namespace"] = installation_.namespace_name;
   body["metadata"].erase("managedFields");
   if (!secret) body["type"] = "kubernetes.io/tls";
   body["data"] = {{"ca.crt", encode_base64(next.ca_pem)},
                   {"ca.key", encode_base64(next.ca_key_pem)},
                   {"tls.crt", encode_base64(next.leaf_pem)},
                   {"tls.key", encode_base64(next.leaf_key_pem)}};
-  std::string path = kube::secret_path(settings_.namespace_name, name);
+  std::string path = kube::secret_path(installation_.namespace_name, name);
   if (!secret) path.resize(path.rfind('/'));
   const auto answer = api_.call({.method = secret ? kube::Method::replace : kube::Method::create,
                                  .path = path,
                                  .query = {{"fieldManager", "cronlatch"}},
                                  .body = std::move(body)});
   if (!answer) return answer.error();
-  // 409: somebody was quicker; the next look tells with what.
+  // 409: another replica was faster; the next step reads its result.
   if (!answer->ok() && answer->status != 409)
-    return refused("cannot write Secret " + name, *answer);
+    return rejected("cannot write Secret " + name, *answer);
   return Done{};
 }
 
@@ -124,12 +130,12 @@ Status CertificateKeeper::trust(const Json& configuration, const std::string& bu
         {{"op", "add"}, {"path", at + "/clientConfig/caBundle"}, {"value", encode_base64(bundle)}});
   }
   const auto answer = api_.call({.method = kube::Method::patch,
-                                 .path = configuration_path(settings_),
+                                 .path = configuration_path(installation_),
                                  .query = {{"fieldManager", "cronlatch"}},
                                  .body = std::move(patch),
                                  .patch_type = kube::PatchType::json});
   if (!answer) return answer.error();
-  if (!answer->ok()) return refused("cannot tell the webhooks whom to trust", *answer);
+  if (!answer->ok()) return rejected("cannot set caBundle of the webhooks", *answer);
   return Done{};
 }
 
@@ -140,14 +146,15 @@ void CertificateKeeper::observe_trust(bool trusted, const std::string& bundle) {
 }
 
 Result<bool> CertificateKeeper::step(const std::function<bool()>& may_write) {
-  const auto secret = read(kube::secret_path(settings_.namespace_name, secret_name(settings_)));
+  const auto secret =
+      read(kube::secret_path(installation_.namespace_name, secret_name(installation_)));
   if (!secret) return secret.error();
-  const auto configuration = read(configuration_path(settings_));
+  const auto configuration = read(configuration_path(installation_));
   if (!configuration) return configuration.error();
-  CertificateView view{.kept = {}, .dns_names = dns_names(settings_)};
-  if (*secret) view.kept = kept_in(**secret);
-  // Where there is no configuration, nobody must be told: an installation without webhooks.
-  const std::string bundle = view.kept ? view.kept->ca_pem : "";
+  CertificateView view{.stored = {}, .dns_names = dns_names(installation_)};
+  if (*secret) view.stored = stored_in(**secret);
+  // Without a configuration (an installation without webhooks) nothing has to trust the bundle.
+  const std::string bundle = view.stored ? view.stored->ca_pem : "";
   view.trusted = !*configuration || trusts(**configuration, bundle);
   observe_trust(view.trusted, bundle);
   if (trusted_since_) view.trusted_for = clock_.now() - *trusted_since_;
@@ -164,11 +171,11 @@ Result<bool> CertificateKeeper::step(const std::function<bool()>& may_write) {
 }
 
 bool CertificateKeeper::keep(const std::function<bool()>& may_write) {
-  for (int i = 0; i < kMostSteps; ++i) {
+  for (int i = 0; i < kMaxSteps; ++i) {
     const auto finished = step(may_write);
     if (!finished) return fail(finished.error());
     if (*finished) {
-      last_trouble_.clear();
+      last_error_.clear();
       return true;
     }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the leader does next with the webhook's certificates. Pure: what is stored and the time in,
-// one step out; the steps make a rotation in which, at every moment, what a replica shows is signed
-// by something that the API server trusts:
-//   the new CA joins the bundle -> the webhooks trust both -> a leaf of the new CA -> the old CA
-//   leaves when no leaf of it can be shown any more.
+// The next step of the leader for the webhook's certificates. Pure: the stored state and the time
+// in, one step out. At every moment of a rotation, the certificate that a replica serves is signed
+// by a CA that the API server trusts:
+//   add the new CA to the bundle -> the webhooks trust both -> a leaf of the new CA -> remove the
+//   old CA when no leaf of it can be in use.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,18 @@
 
 namespace cronlatch::op {
 
-// The Secret's four keys, decoded.
-struct KeptCertificate {
-  std::string ca_pem;  // a bundle: the one we sign with first
+// The four keys of the Secret, decoded.
+struct StoredCertificate {
+  std::string ca_pem;  // a bundle; the first CA signs
   std::string ca_key_pem;
   std::string leaf_pem;
   std::string leaf_key_pem;
-  bool operator==(const KeptCertificate&) const = default;
+  bool operator==(const StoredCertificate&) const = default;
 };
 
 struct CertificateView {
-  std::optional<KeptCertificate> kept;  // nothing: there is no Secret
-  // Every webhook trusts exactly the bundle that is kept, and has for `trusted_for`.
+  std::optional<StoredCertificate> stored;  // nothing: no Secret
+  // Every webhook trusts exactly the stored bundle, for the time `trusted_for`.
   bool trusted = false;
   Micros trusted_for{};
   std::vector<std::string> dns_names;
@@ -36,17 +36,17 @@ struct CertificateView {
 enum class CertificateStep {
   nothing,
   store,  // `next` must be written to the Secret
-  trust,  // the kept bundle must be written to the webhooks
+  trust,  // the stored bundle must be written to the webhooks
 };
 
 struct CertificatePlan {
   CertificateStep step = CertificateStep::nothing;
-  KeptCertificate next{};
+  StoredCertificate next{};
   std::string why{};  // for the log
 };
 
-// How long API servers may go on with the bundle they knew before.
-inline constexpr Seconds kSettle{60};
+// API servers may use the previous bundle for this time.
+inline constexpr Seconds kBundlePropagation{60};
 
 Result<CertificatePlan> plan_certificate(const CertificateView& view, WallTime now);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few calls that everybody makes who reads PEM.
 #include "operator/tls/openssl.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+
+#include <ctime>
 
 namespace cronlatch::op {
 namespace {
@@ -12,7 +13,7 @@ int no_passphrase(char*, int, int, void*) { return 0; }
 
 }  // namespace
 
-Bio memory(std::string_view pem) {
+Bio memory_bio(std::string_view pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
@@ -20,6 +21,12 @@ Cert next_cert(BIO* pem) { return Cert(PEM_read_bio_X509(pem, nullptr, no_passph
 
 Key next_key(BIO* pem) {
   return Key(PEM_read_bio_PrivateKey(pem, nullptr, no_passphrase, nullptr));
+}
+
+WallTime wall_time(const ASN1_TIME* time) {
+  std::tm fields{};
+  if (ASN1_TIME_to_tm(time, &fields) != 1) return {};
+  return {static_cast<std::int64_t>(::timegm(&fields)) * 1'000'000};
 }
 
 Error tls_error(std::string what, std::string hint) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS as we serve it: versions, ALPN, what a client must show. It knows nothing of sockets; the
-// server gives each context to its connections.
+// The TLS settings of the admission port: versions, ALPN, client certificates.
 #pragma once
 
 #include <memory>
@@ -18,8 +17,8 @@ struct FreeTlsContext {
 };
 using TlsContext = std::unique_ptr<ssl_ctx_st, FreeTlsContext>;
 
-// TLS 1.2 and 1.3, ALPN http/1.1, no resumption and no renegotiation. With `client_ca_pem` only
-// clients that show a certificate of that authority are served; "" asks for none.
+// TLS 1.2 and 1.3, ALPN http/1.1, no resumption, no renegotiation. With `client_ca_pem` a client
+// must present a certificate of that CA; "": no client certificates.
 Result<TlsContext> make_tls_context(const Certificate& certificate,
                                     const std::string& client_ca_pem);
 

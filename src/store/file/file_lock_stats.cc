@@ -67,7 +67,7 @@ LockView FileBackend::look(const Place& place, const Stored& stored, const Holde
     // Taken without a record (flock(1), or what a run left behind): the last grant says nothing
     // about it.
     view.state = LockState::held;
-    view.who = {};
+    view.identity = {};
   }
   if (view.state == LockState::held)
     view.pid = holder.holding == Holding::unknown ? stored.pid : holder.pid;
@@ -135,8 +135,8 @@ Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) 
     view = show(lock, give_up);
   }
   if (!view) return view.error();
-  if (view->state != LockState::held) return Revoked{false, view->who.holder, view->fence};
-  const std::string who = view->who.holder.empty() ? "" : " (" + view->who.holder + ")";
+  if (view->state != LockState::held) return Revoked{false, view->identity.holder, view->fence};
+  const std::string who = view->identity.holder.empty() ? "" : " (" + view->identity.holder + ")";
   const std::string by = view->pid == 0 ? "a process that cannot be seen from here"
                                         : "process " + std::to_string(view->pid);
   return Error{Code::usage,

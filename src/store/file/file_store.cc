@@ -150,7 +150,7 @@ Reply FileBackend::settle(Turn& turn, const Acquire& request) {
   // The record knows this claim, but another process has its kernel lock (a copy of us that was
   // forked, say).
   if (std::holds_alternative<Granted>(reply) && occupied)
-    return Busy{BusyReason::held, record.who.holder, record.who.job, record.fence,
+    return Busy{BusyReason::held, record.identity.holder, record.identity.job, record.fence,
                 turn.now - record.acquired};
   if (std::holds_alternative<Granted>(reply) && taken) {
     turn.stored.pid = getpid();

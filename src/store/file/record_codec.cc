@@ -40,10 +40,10 @@ void each_fact(StoredT& stored, Visit&& visit) {
   visit("seat", r.seat);
   visit("owner", r.claim.owner);
   visit("attempt", r.claim.attempt);
-  visit("holder", r.who.holder);
-  visit("job", r.who.job);
-  visit("group", r.who.group);
-  visit("once", r.who.once);
+  visit("holder", r.identity.holder);
+  visit("job", r.identity.job);
+  visit("group", r.identity.group);
+  visit("once", r.identity.once);
   visit("fence", r.fence);
   visit("stole", r.stole);
   visit("acquired", r.acquired.us);

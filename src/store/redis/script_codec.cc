@@ -81,10 +81,10 @@ std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
           a.claim.owner,
           std::to_string(a.claim.attempt),
           text(a.ttl),
-          a.who.holder,
-          a.who.job,
-          a.who.group,
-          a.who.once,
+          a.identity.holder,
+          a.identity.job,
+          a.identity.group,
+          a.identity.once,
           text(a.once_ttl),
           std::string(name_of(a.if_busy)),
           text_ms(a.waited),
@@ -93,15 +93,9 @@ std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
 }
 
 std::vector<std::string> arguments_of(const Renew& r, ServerTime not_after) {
-  return {text(not_after),
-          r.claim.owner,
-          std::to_string(r.claim.attempt),
-          std::to_string(r.fence),
-          text(r.ttl),
-          r.who.holder,
-          r.who.job,
-          r.who.group,
-          r.who.once};
+  return {text(not_after),         r.claim.owner,    std::to_string(r.claim.attempt),
+          std::to_string(r.fence), text(r.ttl),      r.identity.holder,
+          r.identity.job,          r.identity.group, r.identity.once};
 }
 
 std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
@@ -115,10 +109,10 @@ std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
           std::to_string(bucket_of(kHoldBucketsMs, r.held.count())),
           text(r.min_hold),
           text(r.once_ttl),
-          r.who.job,
-          r.who.once,
+          r.identity.job,
+          r.identity.once,
           text(r.mark_done),
-          r.who.group};
+          r.identity.group};
 }
 
 const scripts::Script& script_of(const Acquire&) { return scripts::acquire; }
@@ -141,7 +135,7 @@ std::vector<std::string> encode(const Request& request, std::string_view prefix,
                                 ServerTime not_after, ScriptBy by) {
   return std::visit(
       [&](const auto& verb) {
-        return eval(script_of(verb), by, keys_of(prefix, verb.lock, verb.who.job),
+        return eval(script_of(verb), by, keys_of(prefix, verb.lock, verb.identity.job),
                     arguments_of(verb, not_after));
       },
       request);

@@ -83,7 +83,7 @@ std::optional<std::string> read_record(const Fields& fields, Record& record) {
   if (!seat) return "state";
   record.seat = *seat;
   record.claim.attempt = static_cast<std::uint32_t>(hash.number("attempt"));
-  record.who = {hash.text("holder"), hash.text("job"), hash.text("group"), hash.text("once")};
+  record.identity = {hash.text("holder"), hash.text("job"), hash.text("group"), hash.text("once")};
   record.fence = static_cast<Fence>(hash.number("fence"));
   record.acquired = {hash.number("acquired")};
   record.expires = {hash.number("expires")};

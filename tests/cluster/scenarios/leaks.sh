@@ -41,8 +41,8 @@ needs "a Job of a selected CronJob runs without its lock" holds c-selected
 check "a Job is annotated while it runs" k annotate job a-late cronlatch.dev/lock=late
 
 check "hooks, policies and operator are switched on again" upgrade --set-json "select=$SELECT"
-becomes "the annotated Job is reported" event AdmissionBypassed Job/b-annotated 'it asks for a lock, but it runs without: container "main" is not gated'
-becomes "the Job of the selected CronJob is reported" event AdmissionBypassed Job/c-selected "its CronJob etcd-main asks for a lock"
+becomes "the annotated Job is reported" event AdmissionBypassed Job/b-annotated 'the Job requests a lock, but the Job runs without one: container "main" is not gated'
+becomes "the Job of the selected CronJob is reported" event AdmissionBypassed Job/c-selected "its CronJob etcd-main requests a lock"
 leaks() {
   k get events.v1.events.k8s.io -o 'jsonpath={range .items[?(@.reason=="AdmissionBypassed")]}{.regarding.name}{"\n"}{end}'
 }

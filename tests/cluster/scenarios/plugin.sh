@@ -4,12 +4,10 @@
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
-WORK=$(mktemp -d)
-trap 'rm -rf -- "$WORK"; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
+trap 'kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
-# The released program under the name of a kubectl plugin. It calls kubectl, and uses the kubeconfig as kubectl does.
-ln -s "$ROOT/build/release/cronlatch" "$WORK/kubectl-cronlatch"
-plugin() { in_cluster env KUBECONFIG="$ADMIN" PATH="$WORK:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
+# kubectl finds the plugin in PATH by its name; the plugin runs kubectl.
+plugin() { in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" kubectl cronlatch "$@" -n "$NS"; }
 output_has() {  # output_has TEXT ARGUMENT...: its standard output or standard error contains the text
   local text=$1 seen
   shift
@@ -31,7 +29,7 @@ cronjob plain -- "echo plain"
 check "gated CronJobs are listed" output_has shared ls
 check "a CronJob without annotations is not listed" lacks plain plugin ls
 check "the cause of a CronJob that was never due is not_due" cause_is first not_due
-check "why reports that a CronJob asks for no lock" output_has "asks for no lock" why plain
+check "why reports that a CronJob requests no lock" output_has "requests no lock" why plain
 
 start_job first holder
 needs "the first run holds the lock" holds holder
@@ -46,7 +44,7 @@ check "describe contains the skipped run" output_has "skipped (held)" describe s
 check "without the status page, ls reports that it has no live lock state" output_has "no live lock state" ls --status none
 
 check "release without --force is refused, and its message contains the holder" refused_with "$(pod_of holder)" plugin release first
-check "the API server accepts a dry run of release" output_has "would accept it" release first --dry-run
+check "the API server accepts a dry run of release" output_has "the API server accepts the Job" release first --dry-run
 check "the holder still runs" unfinished holder
 check "release with --force revokes the lease of the holder" output_has "revoked the lease of $NS/$(pod_of holder)" release first --force
 becomes "the holder's command was stopped" failed holder

@@ -38,7 +38,7 @@ needs "only the policies remain again" only_policies_left
 check "the printed command removes the annotations without the operator" run_printed_command report
 check "its Jobs run without a lock after that" ungated report
 becomes "uninstall-check finds no CronJob, and prints the command that deletes the policies" check_has 0 "uninstall-check --remove"
-check "uninstall-check deletes the policies" check_has 0 "nothing of cronlatch is left" --remove
+check "uninstall-check deletes the policies" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 becomes "no object remains" nothing_left
 
 becomes "a CronJob can be annotated while cronlatch is not installed" cronjob early lock=true -- "echo ran"
@@ -53,7 +53,7 @@ check "uninstall-check deletes no policy of an installed release" check_has 1 "n
 check "the printed command removes the annotations with the operator" run_printed_command early
 becomes "uninstall-check finds no CronJob, and prints the command to uninstall" check_has 0 "helm uninstall cronlatch -n cronlatch"
 check "helm uninstall succeeds" uninstall
-check "the policies are deleted" check_has 0 "nothing of cronlatch is left" --remove
+check "the policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 becomes "no object remains again" nothing_left
 check "the chart can be installed again" install_chart
 check "an upgrade works again" upgrade_to debug

@@ -24,7 +24,7 @@ cleanup() {
 rolled_out() { kubectl -n cronlatch rollout status deployment cronlatch-operator --timeout=120s; }
 
 check "helm uninstall removes the release" uninstall
-becomes "the policies are deleted" check_has 0 "nothing of cronlatch is left" --remove
+becomes "the policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 needs "no object of the release remains" nothing_left
 
 render

@@ -6,8 +6,8 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/uninstall.sh
 source "$ROOT/tests/cluster/uninstall.sh"
 
-if ! OLD_IMAGE=$(bash "$ROOT/scripts/baseline.sh" image 2>"$PLUGIN/why") || ! OLD_CHART=$(bash "$ROOT/scripts/baseline.sh" chart 2>"$PLUGIN/why"); then
-  skip "all checks" "$(tail -n 1 "$PLUGIN/why")"
+if ! OLD_IMAGE=$(bash "$ROOT/scripts/baseline.sh" image 2>"$DIR/log/baseline.log") || ! OLD_CHART=$(bash "$ROOT/scripts/baseline.sh" chart 2>"$DIR/log/baseline.log"); then
+  skip "all checks" "$(tail -n 1 "$DIR/log/baseline.log")"
   finish
 fi
 fresh_namespace pod-security.kubernetes.io/warn=restricted
@@ -24,7 +24,7 @@ wrapper_is() { [[ $(wrapper_of "$1") == *":$2" ]] || { wrapper_of "$1" && return
 # ---- version 0.1.0 ----
 load_image "$OLD_IMAGE"
 check "this version is uninstalled" uninstall
-becomes "its policies are deleted" check_has 0 "nothing of cronlatch is left" --remove
+becomes "its policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
 needs "no object of it remains" nothing_left
 check "version 0.1.0 is installed" old_chart install
 cronjob report lock=true -- "$HOLD"

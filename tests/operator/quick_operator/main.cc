@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator with a quicker tempo: `quick_operator header=300 connections=8 -- --config FILE`.
+// The operator with shorter timeouts: `quick_operator header=300 connections=8 -- --config FILE`.
 // Everything else is the program that ships.
 #include <cstdio>
 #include <cstdlib>
@@ -12,23 +12,23 @@
 namespace {
 
 using cronlatch::Millis;
-using cronlatch::op::WatchTiming;
+using cronlatch::op::ServerTimeouts;
 
-bool set(WatchTiming& timing, const std::string& key, long value) {
-  const std::map<std::string, Millis*> waits = {{"handshake", &timing.admission.handshake},
-                                                {"header", &timing.admission.header},
-                                                {"body", &timing.admission.body},
-                                                {"idle", &timing.admission.idle},
-                                                {"linger", &timing.admission.linger},
-                                                {"look", &timing.look},
-                                                {"ledger", &timing.lock_stats.every},
-                                                {"patience", &timing.lock_stats.patience},
-                                                {"leave", &timing.leave},
-                                                {"grace", &timing.grace}};
+bool set(ServerTimeouts& timeouts, const std::string& key, long value) {
+  const std::map<std::string, Millis*> waits = {{"handshake", &timeouts.admission.handshake},
+                                                {"header", &timeouts.admission.header},
+                                                {"body", &timeouts.admission.body},
+                                                {"idle", &timeouts.admission.idle},
+                                                {"linger", &timeouts.admission.linger},
+                                                {"certificate-poll", &timeouts.certificate_poll},
+                                                {"stats-interval", &timeouts.lock_stats.interval},
+                                                {"stats-timeout", &timeouts.lock_stats.timeout},
+                                                {"drain", &timeouts.drain},
+                                                {"grace", &timeouts.grace}};
   if (const auto wait = waits.find(key); wait != waits.end()) {
     *wait->second = Millis(value);
   } else if (key == "connections") {
-    timing.admission.connections = static_cast<std::size_t>(value);
+    timeouts.admission.connections = static_cast<std::size_t>(value);
   } else {
     return false;
   }
@@ -38,13 +38,13 @@ bool set(WatchTiming& timing, const std::string& key, long value) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  WatchTiming timing;
+  ServerTimeouts timeouts;
   int next = 1;
   for (; next < argc && std::string(argv[next]) != "--"; ++next) {
     const std::string word = argv[next];
     const auto equals = word.find('=');
-    if (!set(timing, word.substr(0, equals), std::atol(word.substr(equals + 1).c_str()))) {
-      std::fprintf(stderr, "quick_operator: what is %s?\n", word.c_str());
+    if (!set(timeouts, word.substr(0, equals), std::atol(word.substr(equals + 1).c_str()))) {
+      std::fprintf(stderr, "quick_operator: unknown option %s\n", word.c_str());
       return 64;
     }
   }
@@ -53,5 +53,5 @@ int main(int argc, char** argv) {
     return std::string(value == nullptr ? "" : value);
   };
   const std::vector<std::string> rest(argv + (next < argc ? next + 1 : argc), argv + argc);
-  return cronlatch::op::run_operator(rest, environment, timing);
+  return cronlatch::op::run_operator(rest, environment, timeouts);
 }

@@ -108,12 +108,12 @@ Words behind_the_wrapper(const Container& container, std::string_view architectu
   const Words argv = run_by_kubernetes(container, {});
   EXPECT_EQ(argv.front(), "/cronlatch-bin/cronlatch");
   EXPECT_EQ(argv[1], "run");
-  const auto flags = parse_flags(std::span(argv).subspan(2), Rest::command, {});
+  const auto flags = parse_flags(std::span(argv).subspan(2), Operands::command, {});
   if (!flags) return {flags.error().message};
   Options options;
   for (const Setting& setting : flags->settings)
     EXPECT_TRUE(set_option(options, *setting.option, setting.text).ok()) << setting.text;
-  return whole_command(options, architecture, flags->rest).value();
+  return full_command(options, architecture, flags->operands).value();
 }
 
 const Words kEntrypoints[] = {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each kind of advice: one figure that gives it, one beside it that does not.
+// Each kind of advice: a value that leads to it, and a close value that does not.
 #include "advice/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 using ::testing::ElementsAre;
@@ -15,11 +15,11 @@ using ::testing::IsEmpty;
 LockUse healthy() {
   LockUse use;
   use.job = use.lock = "shop/nightly";
-  use.named = "true";
+  use.requested_name = "true";
   use.gap = Seconds(300);
   use.ttl = Millis(120'000);
   use.slow_run = Millis(60'000);
-  use.slow_run_is = "19 of 20 runs end within";
+  use.slow_run_label = "19 of 20 runs end within";
   use.acquired = 100;
   use.skipped = 3;
   return use;
@@ -31,21 +31,21 @@ std::vector<std::string> subjects(const std::vector<LockUse>& uses) {
   return out;
 }
 
-TEST(Advice, IsSilentWhereAllIsWell) {
+TEST(Advice, IsEmptyForAHealthyLock) {
   EXPECT_THAT(advise({healthy()}), IsEmpty());
-  EXPECT_THAT(advise({LockUse{}}), IsEmpty());  // nothing is known
+  EXPECT_THAT(advise({LockUse{}}), IsEmpty());  // no facts
 }
 
-TEST(Advice, ALateRenewalAsksForALongerTtl) {
+TEST(Advice, LateRenewalLeadsToALongerTtl) {
   LockUse use = healthy();
-  use.unrenewed = Millis(60'000);
+  use.since_renewal = Millis(60'000);
   EXPECT_THAT(subjects({use}), IsEmpty());
-  use.unrenewed = Millis(61'000);
+  use.since_renewal = Millis(61'000);
   ASSERT_THAT(subjects({use}), ElementsAre("ttl"));
   EXPECT_EQ(advise({use})[0].set, "cronlatch.dev/ttl: \"4m\"");
 }
 
-TEST(Advice, LeasesThatEndUnrenewedAskForALongerTtlUpToItsLimit) {
+TEST(Advice, LeasesThatEndWithoutRenewalLeadToALongerTtlUpToItsLimit) {
   LockUse use = healthy();
   use.stolen = 4;
   EXPECT_THAT(subjects({use}), IsEmpty());
@@ -57,7 +57,7 @@ TEST(Advice, LeasesThatEndUnrenewedAskForALongerTtlUpToItsLimit) {
   EXPECT_THAT(subjects({use}), IsEmpty());
 }
 
-TEST(Advice, RunsLongerThanTheScheduleAreNamedOnceAndNotAlsoTheirSkips) {
+TEST(Advice, RunsLongerThanTheirIntervalAreReportedWithoutTheirSkips) {
   LockUse use = healthy();
   use.slow_run = Millis(300'000);
   EXPECT_THAT(subjects({use}), IsEmpty());
@@ -68,7 +68,7 @@ TEST(Advice, RunsLongerThanTheScheduleAreNamedOnceAndNotAlsoTheirSkips) {
   EXPECT_THAT(advise({use})[0].set, HasSubstr("cronlatch.dev/max-run: \"270s\""));
 }
 
-TEST(Advice, AMinHoldAboveTheScheduleIsTooLong) {
+TEST(Advice, MinHoldLongerThanTheIntervalIsReported) {
   LockUse use = healthy();
   use.min_hold = Millis(300'000);
   EXPECT_THAT(subjects({use}), IsEmpty());
@@ -76,22 +76,22 @@ TEST(Advice, AMinHoldAboveTheScheduleIsTooLong) {
   EXPECT_THAT(subjects({use}), ElementsAre("min-hold"));
 }
 
-TEST(Advice, ALockThatSkipsMoreThanItRunsIsNamed) {
+TEST(Advice, MoreSkipsThanRunsAreReported) {
   LockUse use = healthy();
   use.acquired = use.skipped = 10;
   EXPECT_THAT(subjects({use}), IsEmpty());
   use.skipped = 11;
   EXPECT_THAT(subjects({use}), ElementsAre("skips"));
   use.acquired = 0;
-  use.skipped = 4;  // too few to say anything
+  use.skipped = 4;  // too few for advice
   EXPECT_THAT(subjects({use}), IsEmpty());
 }
 
-TEST(Advice, AnothersOwnLockIsProbablyNotMeant) {
+TEST(Advice, OwnLockOfAnotherCronJobIsReported) {
   LockUse owner = healthy();
   LockUse other = healthy();
   other.job = "shop/weekly";
-  other.named = "nightly";
+  other.requested_name = "nightly";
 
   const auto advice = advise({owner, other});
 
@@ -100,26 +100,26 @@ TEST(Advice, AnothersOwnLockIsProbablyNotMeant) {
   EXPECT_THAT(advice[0].reason, HasSubstr("shop/nightly"));
 }
 
-TEST(Advice, ASharedLockIsFineUnlessItsNameIsAnybodys) {
+TEST(Advice, SharedLockIsReportedOnlyUnderACommonName) {
   LockUse a = healthy(), b = healthy();
   a.job = "shop/a";
   b.job = "shop/b";
-  for (LockUse* use : {&a, &b}) use->lock = "shop/database", use->named = "database";
+  for (LockUse* use : {&a, &b}) use->lock = "shop/database", use->requested_name = "database";
   EXPECT_THAT(advise({a, b}), IsEmpty());
-  for (LockUse* use : {&a, &b}) use->lock = "shop/lock", use->named = "lock";
+  for (LockUse* use : {&a, &b}) use->lock = "shop/lock", use->requested_name = "lock";
   EXPECT_THAT(subjects({a, b}), ElementsAre("name", "name"));
 }
 
-TEST(Advice, NamesThatDifferOnlyByCaseOrDashAreNamed) {
+TEST(Advice, NamesThatDifferOnlyByCaseOrDashAreReported) {
   LockUse a = healthy(), b = healthy();
-  a.job = "shop/a", a.lock = "shop/load-data", a.named = "load-data";
-  b.job = "shop/b", b.lock = "shop/Load_data", b.named = "Load_data";
+  a.job = "shop/a", a.lock = "shop/load-data", a.requested_name = "load-data";
+  b.job = "shop/b", b.lock = "shop/Load_data", b.requested_name = "Load_data";
   EXPECT_THAT(subjects({a, b}), ElementsAre("name"));
   b.lock = "bank/load-data";
   EXPECT_THAT(advise({a, b}), IsEmpty());
 }
 
-TEST(Advice, TheLedgersHistogramGivesWhatNineteenOfTwentyRunsStayBelow) {
+TEST(Advice, HistogramGivesTheTimeWithinWhichNineteenOfTwentyRunsEnd) {
   Counters counters;
   counters.values["hold_3"] = 4;  // 15 s to 30 s
   EXPECT_EQ(p95_hold(counters), std::nullopt);
@@ -129,18 +129,18 @@ TEST(Advice, TheLedgersHistogramGivesWhatNineteenOfTwentyRunsStayBelow) {
   EXPECT_EQ(p95_hold(counters), std::nullopt);
 }
 
-TEST(Advice, ALiveLeaseTellsHowLongAgoItWasRenewed) {
+TEST(Advice, LiveLeaseGivesTheTimeSinceItsRenewal) {
   LockView view;
   view.lock = "a/b";
   view.state = LockState::held;
-  view.who.job = "a/b";
+  view.identity.job = "a/b";
   view.ttl = Millis(120'000);
   view.now = {1'000'000'000};
   view.expires = view.now + Seconds(50);
 
-  EXPECT_EQ(use_of(view, "a/b", {}).unrenewed, Millis(70'000));
-  EXPECT_EQ(use_of(view, "a/c", {}).unrenewed, std::nullopt);
+  EXPECT_EQ(use_of(view, "a/b", {}).since_renewal, Millis(70'000));
+  EXPECT_EQ(use_of(view, "a/c", {}).since_renewal, std::nullopt);
 }
 
 }  // namespace
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

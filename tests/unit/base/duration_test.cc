@@ -69,5 +69,13 @@ TEST(Duration, ShowsShortTextThatReadsBack) {
               Millis(ms) > Millis(36'500LL * 86'400'000) ? Millis(-1) : Millis(ms));
 }
 
+TEST(Duration, IsRoundedToATenthOfASecondForMessages) {
+  EXPECT_EQ(rounded_duration(Millis(96'100)), "96.1s");
+  EXPECT_EQ(rounded_duration(Millis(3'056)), "3.1s");
+  EXPECT_EQ(rounded_duration(Millis(120'000)), "2m");
+  EXPECT_EQ(rounded_duration(Millis(1'960)), "2s");
+  EXPECT_EQ(rounded_duration(Millis(49)), "0s");
+}
+
 }  // namespace
 }  // namespace cronlatch

@@ -16,7 +16,7 @@ LockView lock_in(LockState state) {
   LockView view;
   view.lock = "a/b";
   view.state = state;
-  view.who.holder = "web-1:12:boot";
+  view.identity.holder = "web-1:12:boot";
   view.now = {1'763'690'000'000'000};
   view.acquired = view.now - Seconds(60);
   view.expires = view.now + Seconds(60);
@@ -38,7 +38,7 @@ TEST(Forecast, AFreeLockStarts) {
   }
 }
 
-TEST(Forecast, AnExpiredLeaseIsTakenOverAndSaysSo) {
+TEST(Forecast, AnExpiredLeaseIsTakenOver) {
   const Forecast f = forecast(lock_in(LockState::expired), busy_is(OnBusy::fail));
 
   EXPECT_EQ(f.decision, Decision::start);
@@ -48,7 +48,7 @@ TEST(Forecast, AnExpiredLeaseIsTakenOverAndSaysSo) {
 TEST(Forecast, ACrashedRunKeepsTheLockClosedByItsMinHoldButNotFromItsGroup) {
   // given
   LockView view = lock_in(LockState::expired);
-  view.who.group = "job-uid";
+  view.identity.group = "job-uid";
   view.closed_until = view.now + Seconds(60);
   Options options = busy_is(OnBusy::skip);
 
@@ -79,7 +79,7 @@ TEST(Forecast, NamesTheHolderAndTheEndOfItsLease) {
 
 TEST(Forecast, AHolderCannotWriteControlCharactersToATerminal) {
   LockView view = lock_in(LockState::held);
-  view.who.holder = "\x1b[2Jevil";
+  view.identity.holder = "\x1b[2Jevil";
 
   const Forecast f = forecast(view, busy_is(OnBusy::skip));
 
@@ -100,7 +100,7 @@ TEST(Forecast, ASkipUsesItsExitCodeAndItsCommand) {
   EXPECT_THAT(f.sentence, HasSubstr("skip command"));
 }
 
-TEST(Forecast, AWaitSaysHowLong) {
+TEST(Forecast, AWaitContainsItsLimit) {
   Options options = busy_is(OnBusy::wait);
   EXPECT_THAT(forecast(lock_in(LockState::held), options).sentence, HasSubstr("without limit"));
   options.wait_timeout = Millis(300'000);
@@ -117,7 +117,7 @@ TEST(Forecast, ARevokedLeaseThatHasPassedIsFree) {
 TEST(Forecast, MinHoldDoesNotBindTheSameAttemptGroup) {
   // given
   LockView view = lock_in(LockState::cooling);
-  view.who.group = "job-uid";
+  view.identity.group = "job-uid";
   Options options = busy_is(OnBusy::skip);
   options.attempt_group = "job-uid";
 
@@ -130,7 +130,7 @@ TEST(Forecast, MinHoldDoesNotBindTheSameAttemptGroup) {
 TEST(Forecast, ARetryOfAGroupThatRanBeforeWaitsInsteadOfSkipping) {
   // given
   LockView view = lock_in(LockState::held);
-  view.who.group = "job-uid";
+  view.identity.group = "job-uid";
   Options options = busy_is(OnBusy::skip);
   options.attempt_group = "job-uid";
 
@@ -161,7 +161,7 @@ TEST(Forecast, AStoreThatIsDownFollowsOnStoreDown) {
   EXPECT_EQ(forecast(down, options).decision, Decision::ungated);
 }
 
-TEST(Forecast, AStoreThatRefusesUsIsNeitherWaitedForNorIgnored) {
+TEST(Forecast, ARefusalOfTheStoreIsNeitherRetriedNorIgnored) {
   Options options = default_options();
   for (const OnStoreDown way : {OnStoreDown::fail, OnStoreDown::wait, OnStoreDown::run}) {
     options.on_store_down = way;

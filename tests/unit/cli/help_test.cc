@@ -41,7 +41,7 @@ void expect_screen(const std::string& page) {
 
 std::string topic(const std::string& name) {
   FixedClock clock;
-  const Result<Printed> page = help_command({{name}, {}, clock});
+  const Result<CommandOutput> page = help_command({{name}, {}, clock});
   return page ? page->text : "";
 }
 
@@ -69,7 +69,7 @@ TEST(Help, EverySubcommandHasAScreenThatStartsWithItsExample) {
   }
 }
 
-TEST(Help, OptionsTopicTellsEveryRow) {
+TEST(Help, OptionsTopicContainsEveryRow) {
   const std::string page = topic("options");
 
   expect_columns(page, 80);
@@ -77,7 +77,7 @@ TEST(Help, OptionsTopicTellsEveryRow) {
     EXPECT_THAT(page, HasSubstr("\n  " + flag_of(option) + "  (")) << option.key;
 }
 
-TEST(Help, ExitCodesTopicTellsEveryRow) {
+TEST(Help, ExitCodesTopicContainsEveryRow) {
   const std::string page = topic("exit-codes");
 
   expect_screen(page);
@@ -85,7 +85,7 @@ TEST(Help, ExitCodesTopicTellsEveryRow) {
     EXPECT_THAT(page, HasSubstr("\n  " + std::string(row.code) + ' ')) << row.code;
 }
 
-TEST(Help, OutcomesTopicTellsEveryKindAndReason) {
+TEST(Help, OutcomesTopicContainsEveryKindAndReason) {
   const std::string page = topic("outcomes");
 
   expect_columns(page, 80);
@@ -95,7 +95,7 @@ TEST(Help, OutcomesTopicTellsEveryKindAndReason) {
     EXPECT_THAT(page, HasSubstr("\n  " + std::string(row.name) + ' ')) << row.name;
 }
 
-TEST(Help, EnvironmentTopicTellsWhatIsReadAndWhatTheCommandFinds) {
+TEST(Help, EnvironmentTopicContainsTheVariablesThatAreReadAndSet) {
   const std::string page = topic("environment");
 
   expect_columns(page, 80);
@@ -111,7 +111,7 @@ TEST(Help, EnvironmentTopicTellsWhatIsReadAndWhatTheCommandFinds) {
 TEST(Help, UnknownTopicIsAUsageError) {
   FixedClock clock;
 
-  const Result<Printed> page = help_command({{"exitcodes"}, {}, clock});
+  const Result<CommandOutput> page = help_command({{"exitcodes"}, {}, clock});
 
   ASSERT_FALSE(page.ok());
   EXPECT_EQ(page.error().code, Code::usage);

@@ -18,7 +18,7 @@ LockView held_lock() {
   LockView view;
   view.lock = "reports/nightly";
   view.state = LockState::held;
-  view.who = {.holder = "web-1:12:boot", .job = "reports/nightly", .group = "", .once = ""};
+  view.identity = {.holder = "web-1:12:boot", .job = "reports/nightly", .group = "", .once = ""};
   view.fence = 1'763'690'000'123'456;
   view.attempt = 2;
   view.now = {1'763'690'060'000'000};
@@ -40,17 +40,10 @@ TEST(Table, PadsByCharactersAndShowsNoControlCharacters) {
   EXPECT_EQ(render_table({{"a\x1b[2Jb"}}).find('\x1b'), std::string::npos);
 }
 
-TEST(Table, RoughDurationsAreForPeople) {
-  EXPECT_EQ(rough_duration(Millis(96'100)), "96.1s");
-  EXPECT_EQ(rough_duration(Millis(3'056)), "3.1s");
-  EXPECT_EQ(rough_duration(Millis(120'000)), "2m");
-  EXPECT_EQ(rough_duration(Millis(1'960)), "2s");
-}
-
 TEST(LockText, ShortensTextsThatNoOptionAllows) {
   LockView view = held_lock();
   const std::string huge = "\x1b[2J\xff" + std::string(4'000, 'x');
-  view.who = {huge, huge, huge, huge};
+  view.identity = {huge, huge, huge, huge};
   view.jobs[huge].values = {{"acquired", 1}};
   for (const std::string& text : {locks_table({view}), lock_page(view)}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
@@ -67,7 +60,7 @@ TEST(LockText, LsHasOneRowForEachLock) {
   // given
   LockView free;
   free.lock = "x";
-  free.who.holder = "somebody earlier";
+  free.identity.holder = "somebody earlier";
 
   // when
   const std::string table = locks_table({held_lock(), free});
@@ -89,7 +82,7 @@ TEST(LockText, LsOfNothingIsTheHeader) {
   EXPECT_EQ(table.find('\n'), table.size() - 1);
 }
 
-TEST(LockText, ShowTellsEveryCounterOfEveryJob) {
+TEST(LockText, ShowContainsEveryCounterOfEveryJob) {
   const std::string page = lock_page(held_lock());
 
   EXPECT_THAT(page, HasSubstr("holder   web-1:12:boot\n"));
@@ -158,9 +151,9 @@ TEST(LockText, JsonOfAFreeLockHasNoHolder) {
   EXPECT_EQ(json["fence"].as<std::string>(), "1763690000123456");
 }
 
-TEST(LockText, JsonSurvivesAHostileHolder) {
+TEST(LockText, JsonStaysValidWithControlCharactersInTheHolder) {
   LockView view = held_lock();
-  view.who.holder = "a\"b\\c\nd\x01\xff";
+  view.identity.holder = "a\"b\\c\nd\x01\xff";
 
   const std::string json = lock_json(view);
 

@@ -17,7 +17,7 @@ TEST(PushUrl, IsTakenApart) {
   EXPECT_EQ(parse_push_url("http://[fd00::1]:9091/push/")->path, "/push");
 }
 
-TEST(PushUrl, WhatCannotBeOneIsRefusedAndAPasswordIsNotRepeated) {
+TEST(PushUrl, RefusesInvalidTextWithoutRepeatingAPassword) {
   for (const std::string_view bad :
        {"", "gw:9091", "ftp://gw", "http://", "http://:9091", "http://gw:0", "http://gw:x",
         "http://gw:70000", "http://gw/a?b", "http://gw/metrics", "http://gw/metrics/job/x",
@@ -28,7 +28,7 @@ TEST(PushUrl, WhatCannotBeOneIsRefusedAndAPasswordIsNotRepeated) {
   EXPECT_THAT(secret.error().message + secret.error().hint, testing::Not(HasSubstr("hunter2")));
 }
 
-TEST(PushGroups, AreTheLocksWhereTheLedgerIsSharedAndThisHostsWhereNot) {
+TEST(PushGroups, AreOfTheLockWithASharedStoreAndOfThisHostOtherwise) {
   const auto shared =
       pushes_of("ledger\n", "errors\n", "a/b", "web-1", LockStatsScope::shared_store);
   ASSERT_EQ(shared.size(), 2u);
@@ -41,7 +41,7 @@ TEST(PushGroups, AreTheLocksWhereTheLedgerIsSharedAndThisHostsWhereNot) {
   EXPECT_TRUE(pushes_of("", "", "a/b", "web-1", LockStatsScope::shared_store).empty());
 }
 
-TEST(PushRequest, EscapesWhatAPathWouldNotKeep) {
+TEST(PushRequest, EncodesValuesThatAPathCannotContain) {
   const PushUrl url = parse_push_url("http://gw:9091/x").value();
   const auto path = [&](const std::string& lock) {
     return push_path(url, {{"job", "cronlatch"}, {"lock", lock}});
@@ -54,7 +54,7 @@ TEST(PushRequest, EscapesWhatAPathWouldNotKeep) {
   EXPECT_EQ(path("\xff"), path("\xEF\xBF\xBD"));
 }
 
-TEST(PushRequest, SaysHowLongItIs) {
+TEST(PushRequest, ContainsItsLength) {
   const std::string request =
       push_request(parse_push_url("http://gw").value(), {{{"job", "cronlatch"}}, "text\n"});
   EXPECT_THAT(request, HasSubstr("POST /metrics/job/cronlatch HTTP/1.1\r\nHost: gw:80\r\n"));
@@ -62,16 +62,16 @@ TEST(PushRequest, SaysHowLongItIs) {
   EXPECT_TRUE(request.ends_with("\r\n\r\ntext\n"));
 }
 
-TEST(PushAnswer, IsSuccessARefusalOrNotThereYet) {
-  EXPECT_EQ(push_answer("HTTP/1.1 20"), std::nullopt);
-  EXPECT_TRUE(push_answer("HTTP/1.1 200 OK\r\n").value());
-  EXPECT_TRUE(push_answer("HTTP/1.1 202 Accepted\r\n\r\n").value());
-  EXPECT_EQ(push_answer("HTTP/1.1 400 Bad Request\r\nX: y\r\n\r\nhalf a li"), std::nullopt);
-  const auto refused = push_answer("HTTP/1.1 400 Bad Request\r\n\r\nbad\x1b metric\n");
+TEST(PushAnswer, IsSuccessAnErrorOrIncomplete) {
+  EXPECT_EQ(parse_push_response("HTTP/1.1 20"), std::nullopt);
+  EXPECT_TRUE(parse_push_response("HTTP/1.1 200 OK\r\n").value());
+  EXPECT_TRUE(parse_push_response("HTTP/1.1 202 Accepted\r\n\r\n").value());
+  EXPECT_EQ(parse_push_response("HTTP/1.1 400 Bad Request\r\nX: y\r\n\r\nhalf a li"), std::nullopt);
+  const auto refused = parse_push_response("HTTP/1.1 400 Bad Request\r\n\r\nbad\x1b metric\n");
   EXPECT_THAT(refused->error().message, HasSubstr("400 Bad Request: bad\\x1b metric"));
-  EXPECT_FALSE(push_answer("-ERR unknown command\r\n").value());
-  EXPECT_FALSE(push_answer("SSH-2.0").value());
-  EXPECT_FALSE(push_answer("HTTP/1.1 abc\r\n").value());
+  EXPECT_FALSE(parse_push_response("-ERR unknown command\r\n").value());
+  EXPECT_FALSE(parse_push_response("SSH-2.0").value());
+  EXPECT_FALSE(parse_push_response("HTTP/1.1 abc\r\n").value());
 }
 
 }  // namespace

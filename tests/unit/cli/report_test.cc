@@ -178,7 +178,7 @@ TEST_F(Report, TheOutcomeIsTheLastLineOfJsonLogs) {
   EXPECT_THAT(lines_.back(), HasSubstr(R"("outcome":"skipped")"));
 }
 
-TEST_F(Report, MetricsFileHoldsTheLedgerAndIsReadableByOthers) {
+TEST_F(Report, MetricsFileContainsLockStatisticsAndIsReadableByOthers) {
   options_.metrics_file = dir_ + "/cronlatch.prom";
 
   (void)report_of(Kind::ran, Reason::none);
@@ -193,7 +193,7 @@ TEST_F(Report, MetricsFileHoldsTheLedgerAndIsReadableByOthers) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1) << "no leftovers";
 }
 
-TEST_F(Report, RunErrorsAreCountedOnAndTheLastLedgerStaysWhileTheStoreIsAway) {
+TEST_F(Report, RunErrorsAreAddedAndTheLastStatisticsStayWhileTheStoreIsUnavailable) {
   // given
   options_.metrics_file = dir_ + "/cronlatch.prom";
   (void)report_of(Kind::ran, Reason::none);
@@ -213,7 +213,7 @@ TEST_F(Report, RunErrorsAreCountedOnAndTheLastLedgerStaysWhileTheStoreIsAway) {
   EXPECT_THAT(text, HasSubstr("cronlatch_run_errors_total" + labels + "\"auth\"} 1\n"));
 }
 
-TEST(RunError, IsWhatTheStoreHasNotCounted) {
+TEST(RunError, IsAnOutcomeThatTheStoreDoesNotCount) {
   Outcome outcome;
   outcome.kind = Kind::cannot_start;
   outcome.reason = Reason::exec;
@@ -246,7 +246,7 @@ TEST(OutcomeOfError, GivesTheExitCodeOfTheError) {
   }
 }
 
-TEST(UnloadableOptions, StillLeaveAnOutcomeWhereSomebodyLooksForIt) {
+TEST(UnloadableOptions, StillWriteTheOutcomeFile) {
   // given
   std::string pattern = testing::TempDir() + "report.XXXXXX";
   const std::string dir = mkdtemp(pattern.data());
@@ -266,7 +266,7 @@ TEST(UnloadableOptions, StillLeaveAnOutcomeWhereSomebodyLooksForIt) {
   std::filesystem::remove_all(dir);
 }
 
-TEST(RunSpec, CarriesTheOptionsOver) {
+TEST(RunSpec, ContainsTheOptions) {
   // given
   Options options = default_options();
   options.lock = "a";
@@ -282,7 +282,7 @@ TEST(RunSpec, CarriesTheOptionsOver) {
 
   // then
   ASSERT_TRUE(spec.ok());
-  EXPECT_EQ(spec->who, (Identity{"h", "n/j", "g", "o"}));
+  EXPECT_EQ(spec->identity, (Identity{"h", "n/j", "g", "o"}));
   EXPECT_EQ(spec->owner, "0123");
   EXPECT_EQ(spec->seed, 42U);
   EXPECT_EQ(spec->wall_minus_boot, Micros(9));

@@ -22,15 +22,15 @@ TEST(Subcommand, EveryNameFindsItsOwnRow) {
     EXPECT_TRUE(names.insert(subcommand.name).second);
     EXPECT_EQ(find_subcommand(subcommand.name), &subcommand);
   }
-  EXPECT_EQ(names.size(), 12U);
+  EXPECT_EQ(names.size(), 11U);
 }
 
-TEST(Subcommand, HelpAndVersionAnswerToTheirFlags) {
+TEST(Subcommand, HelpAndVersionHaveFlags) {
   for (const char* flag : {"--help", "-h"}) EXPECT_EQ(find_subcommand(flag)->name, "help");
   for (const char* flag : {"--version", "-V"}) EXPECT_EQ(find_subcommand(flag)->name, "version");
 }
 
-TEST(Subcommand, TypingErrorIsAnsweredWithTheNearestName) {
+TEST(Subcommand, ATypingErrorNamesTheNearestSubcommand) {
   const std::pair<const char*, const char*> cases[] = {
       {"rnu", "run"}, {"runn", "run"}, {"realease", "release"}, {"metric", "metrics"}};
   for (const auto& [wrong, right] : cases) {
@@ -42,17 +42,17 @@ TEST(Subcommand, TypingErrorIsAnsweredWithTheNearestName) {
   }
 }
 
-TEST(Subcommand, AnotherWordIsNotTakenForATypingError) {
+TEST(Subcommand, AnotherWordNamesNoSubcommand) {
   for (const char* wrong : {"", "x", "frobnicate", "sh"})
     EXPECT_EQ(unknown_subcommand(wrong).hint.find("did you mean"), std::string::npos) << wrong;
 }
 
-TEST(Subcommand, ACommandInPlaceOfASubcommandIsAnsweredWithRun) {
+TEST(Subcommand, ACommandInPlaceOfASubcommandNamesRun) {
   for (const char* wrong : {"/usr/bin/backup", "--lock"})
     EXPECT_THAT(unknown_subcommand(wrong).hint, HasSubstr("cronlatch run")) << wrong;
 }
 
-TEST(Subcommand, HelpFlagIsOursOnlyWhereAnOptionCouldStand) {
+TEST(Subcommand, HelpFlagCountsOnlyInThePlaceOfAnOption) {
   EXPECT_TRUE(wants_help({"--help"}));
   EXPECT_TRUE(wants_help({"--lock", "x", "-h", "--", "true"}));
   EXPECT_FALSE(wants_help({"--", "true", "--help"}));
@@ -62,7 +62,7 @@ TEST(Subcommand, HelpFlagIsOursOnlyWhereAnOptionCouldStand) {
 
 TEST(Subcommand, OutputFormatIsTableOrJson) {
   // given
-  Loaded loaded;
+  LoadedOptions loaded;
 
   // then
   EXPECT_EQ(*output_format(loaded), Format::table);
@@ -98,7 +98,8 @@ TEST(Subcommand, WrongArgumentsAreUsageErrorsWithAHint) {
                         {"help", {"nothing"}}};
   const FixedClock clock;
   for (const Case& c : cases) {
-    const Result<Printed> printed = find_subcommand(c.name)->function({c.arguments, {}, clock});
+    const Result<CommandOutput> printed =
+        find_subcommand(c.name)->function({c.arguments, {}, clock});
 
     ASSERT_FALSE(printed.ok()) << c.name;
     EXPECT_EQ(printed.error().code, Code::usage) << c.name << ": " << printed.error().message;

@@ -19,7 +19,7 @@ Options held() {
   return options;
 }
 
-TEST(ChildEnvironment, TellsTheCommandItsLock) {
+TEST(ChildEnvironment, ContainsTheLock) {
   const Environment out =
       child_environment(Environment{"PATH=/bin", "X"}, held(), {1'763'690'000'123'456, true});
   EXPECT_EQ(out, (Environment{"PATH=/bin", "X", "CRONLATCH_LOCK_NAME=reports/nightly",
@@ -43,13 +43,13 @@ TEST(ChildEnvironment, RemovesThePasswordAndTheOptionsOfThisRun) {
   for (const std::string& entry : out) EXPECT_EQ(entry.find("hunter2"), std::string::npos);
 }
 
-TEST(ChildEnvironment, KeepsWhatOnlyResemblesAnOptionOfThisRun) {
+TEST(ChildEnvironment, KeepsVariablesThatOnlyResembleAnOptionOfThisRun) {
   const Environment kept = {"CRONLATCH_LOCKS=1", "XCRONLATCH_LOCK=1", "LOCK=1",
                             "CRONLATCH_STORE=redis://h", "CRONLATCH_ONCE_TTL=1d"};
   EXPECT_EQ(scrubbed_environment(kept), kept);
 }
 
-TEST(ChildEnvironment, ReplacesWhatAnOuterRunSaid) {
+TEST(ChildEnvironment, ReplacesTheVariablesOfAnOuterRun) {
   const Environment outer = {"CRONLATCH_LOCK_NAME=outer", "CRONLATCH_FENCE=1",
                              "CRONLATCH_LOCK_HOLDER=o", "CRONLATCH_LEASE_MS=1",
                              "CRONLATCH_ATTEMPT_GROUP=u"};
@@ -69,7 +69,7 @@ TEST(ChildEnvironment, GivesNoLeaseWhereThereIsNone) {
                          "CRONLATCH_FENCE=7"}));
 }
 
-TEST(ChildEnvironment, ShowsTheScheduledTime) {
+TEST(ChildEnvironment, ContainsTheScheduledTime) {
   Options options = held();
   options.once_per = "reports/nightly@1795226400";
   EXPECT_EQ(child_environment(Environment{}, options, {7, false}).back(),
@@ -82,7 +82,7 @@ TEST(ChildEnvironment, ShowsTheScheduledTime) {
   }
 }
 
-TEST(ChildEnvironment, PassesOnTheScheduledTimeThatThePodWasTold) {
+TEST(ChildEnvironment, PassesOnTheScheduledTimeOfThePod) {
   const Environment told = {"CRONLATCH_SCHEDULED_TIME=2026-11-21T02:00:00Z"};
   EXPECT_EQ(child_environment(told, held(), {7, false}).back(),
             "CRONLATCH_SCHEDULED_TIME=2026-11-21T02:00:00Z");

@@ -21,7 +21,7 @@ Options with(const std::string& store, const std::string& dir = "") {
   return options;
 }
 
-TEST(Credentials, TakeWhatTheDirectoryHolds) {
+TEST(Credentials, AreReadFromTheDirectory) {
   Options options = with("rediss://h", "/s");
   const auto found = find_credentials(options, std::nullopt, kSecretDir);
   ASSERT_TRUE(found.ok());
@@ -59,7 +59,7 @@ TEST(Credentials, PreferOptionsToTheDirectory) {
   EXPECT_TRUE(found->origins.empty());
 }
 
-TEST(Credentials, PreferTheFileToTheVariableAndSaySo) {
+TEST(Credentials, PreferTheFileToTheVariableAndWarn) {
   Options options = with("redis://h");
   options.password_file = "/p";
   const auto found = find_credentials(options, "from-variable", FakeFiles{{"/p", "from-file"}});
@@ -128,7 +128,7 @@ TEST(Credentials, RefuseAnEmptyPasswordFile) {
   }
 }
 
-TEST(Credentials, AreNotSoughtForAFileStore) {
+TEST(Credentials, AreNotReadForAFileStore) {
   for (const char* store : {"", "file:///run/x"}) {
     Options options = with(store, "/s");
     const FakeFiles files = {{"/s/username", "bob"}, {"/s/password", "x"}, {"/s/ca.crt", "CA"}};
@@ -139,7 +139,7 @@ TEST(Credentials, AreNotSoughtForAFileStore) {
   }
 }
 
-TEST(Credentials, BringNoCertificatesToAStoreWithoutTls) {
+TEST(Credentials, AreNoCertificatesForAStoreWithoutTls) {
   Options options = with("redis://h", "/s");
   const auto found = find_credentials(options, std::nullopt, kSecretDir);
   ASSERT_TRUE(found.ok());
@@ -172,7 +172,7 @@ TEST(Credentials, AreReadAgainInTheSameOrderOfPreference) {
   EXPECT_EQ(now->password.reveal(), "from-the-variable");
 }
 
-TEST(Credentials, ThatAreReplacedAtThisMomentAreNamed) {
+TEST(Credentials, ThatAreBeingReplacedAreNamed) {
   const CredentialReader reader(with("rediss://h", "/s"), std::nullopt);
   const auto empty = reader.read(FakeFiles{{"/s/password", ""}});
   ASSERT_FALSE(empty.ok());

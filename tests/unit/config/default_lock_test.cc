@@ -18,7 +18,7 @@ TEST(DefaultLock, IsTheHashOfTheArgumentsJoinedByNul) {
   EXPECT_EQ(default_lock(Words{"true"}), "_cmd/b5bea41b6c623f7c");
 }
 
-TEST(DefaultLock, TellsArgumentsFromBlanks) {
+TEST(DefaultLock, DistinguishesArgumentsFromBlanks) {
   EXPECT_NE(default_lock(Words{"a", "b"}), default_lock(Words{"a b"}));
   EXPECT_NE(default_lock(Words{"a", ""}), default_lock(Words{"a"}));
 }
@@ -41,7 +41,7 @@ TEST(FillIn, LeavesWhatIsSet) {
   options.lock = "a";
   options.store = "redis://h";
   options.holder = "me";
-  fill_in(options, Words{"true"}, kHost, FakeFiles{});
+  set_derived_defaults(options, Words{"true"}, kHost, FakeFiles{});
   EXPECT_EQ(options.lock + options.store + options.holder, "aredis://hme");
 }
 

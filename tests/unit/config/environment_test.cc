@@ -29,20 +29,20 @@ TEST(Environment, NamesTheNearestOfAnUnknownVariable) {
       << settings.error().hint;
 }
 
-TEST(Environment, RefusesWhatItDoesNotKnow) {
+TEST(Environment, RefusesUnknownVariables) {
   for (const char* bad :
        {"CRONLATCH_SLOTS=2", "CRONLATCH_ISOLATED=true", "CRONLATCH_BINARY=x", "CRONLATCH_=x",
         "CRONLATCH_ttl=5m", "CRONLATCH_PASSWORDS=x", "CRONLATCH_TTL_PORT_X=1"})
     EXPECT_FALSE(environment_settings(Environment{bad}).ok()) << bad;
 }
 
-TEST(Environment, NeverShowsAValue) {
+TEST(Environment, NeverPrintsAValue) {
   const auto settings = environment_settings(Environment{"CRONLATCH_REDIS_PASSWORD=hunter2"});
   ASSERT_FALSE(settings.ok());
   EXPECT_EQ((settings.error().message + settings.error().hint).find("hunter2"), std::string::npos);
 }
 
-TEST(Environment, KnowsItsVariablesThatAreNoOptions) {
+TEST(Environment, AcceptsItsVariablesThatAreNoOptions) {
   const auto settings = environment_settings(
       Environment{"CRONLATCH_LOCK_NAME=a", "CRONLATCH_FENCE=1", "CRONLATCH_LOCK_HOLDER=h",
                   "CRONLATCH_LEASE_MS=1", "CRONLATCH_SCHEDULED_TIME=x", "CRONLATCH_PASSWORD=x",
@@ -51,7 +51,7 @@ TEST(Environment, KnowsItsVariablesThatAreNoOptions) {
   EXPECT_TRUE(settings->empty());
 }
 
-TEST(Environment, OverlooksTheAddressesOfServicesCalledCronlatch) {
+TEST(Environment, IgnoresTheAddressesOfServicesNamedCronlatch) {
   for (const char* link :
        {"CRONLATCH_SERVICE_HOST=10.0.0.1", "CRONLATCH_SERVICE_PORT=443",
         "CRONLATCH_SERVICE_PORT_HTTPS=443", "CRONLATCH_PORT=tcp://10.0.0.1:443",

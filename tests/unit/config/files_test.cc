@@ -25,7 +25,7 @@ class DiskTest : public ::testing::Test {
     return dir_ + "/" + name;
   }
   std::string dir_;
-  const Disk disk_{};
+  const HostFiles disk_{};
 };
 
 TEST_F(DiskTest, ReadsAWholeFile) {

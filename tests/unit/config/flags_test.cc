@@ -9,14 +9,14 @@ namespace {
 using Args = std::vector<std::string>;
 constexpr ExtraFlag kExtras[] = {{"-o", true}, {"--force", false}};
 
-Error refusal(const Args& args, Rest rest = Rest::command) {
-  const Result<Flags> flags = parse_flags(args, rest, kExtras);
+Error refusal(const Args& args, Operands operands = Operands::command) {
+  const Result<Flags> flags = parse_flags(args, operands, kExtras);
   return flags.ok() ? Error{Code::bug, "accepted"} : flags.error();
 }
 
 TEST(Flags, TakeValuesBehindABlankOrAnEqualsSign) {
   const Args args = {"--ttl", "5m", "--lock=a=b", "--", "sh", "-c", "--ttl"};
-  const Result<Flags> flags = parse_flags(args, Rest::command, {});
+  const Result<Flags> flags = parse_flags(args, Operands::command, {});
   ASSERT_TRUE(flags.ok());
   ASSERT_EQ(flags->settings.size(), 2U);
   EXPECT_EQ(flags->settings[0].option->key, "ttl");
@@ -24,22 +24,22 @@ TEST(Flags, TakeValuesBehindABlankOrAnEqualsSign) {
   EXPECT_EQ(flags->settings[0].origin, "flag");
   EXPECT_EQ(flags->settings[0].where, "--ttl");
   EXPECT_EQ(flags->settings[1].text, "a=b");
-  EXPECT_EQ(flags->rest, (Args{"sh", "-c", "--ttl"}));
+  EXPECT_EQ(flags->operands, (Args{"sh", "-c", "--ttl"}));
 }
 
 TEST(Flags, TakeSwitchesWithoutAValue) {
-  const Result<Flags> flags =
-      parse_flags(Args{"--isolated", "--tls-skip-verify=false", "--", "true"}, Rest::command, {});
+  const Result<Flags> flags = parse_flags(
+      Args{"--isolated", "--tls-skip-verify=false", "--", "true"}, Operands::command, {});
   ASSERT_TRUE(flags.ok());
   EXPECT_EQ(flags->settings[0].text, "true");
   EXPECT_EQ(flags->settings[1].text, "false");
-  EXPECT_EQ(flags->rest, Args{"true"});
+  EXPECT_EQ(flags->operands, Args{"true"});
 }
 
 TEST(Flags, KeepEverythingBehindTheFirstDoubleDash) {
-  const Result<Flags> flags = parse_flags(Args{"--", "env", "--", "x", ""}, Rest::command, {});
+  const Result<Flags> flags = parse_flags(Args{"--", "env", "--", "x", ""}, Operands::command, {});
   ASSERT_TRUE(flags.ok());
-  EXPECT_EQ(flags->rest, (Args{"env", "--", "x", ""}));
+  EXPECT_EQ(flags->operands, (Args{"env", "--", "x", ""}));
 }
 
 TEST(Flags, NameTheNearestOfAnUnknownOne) {
@@ -68,15 +68,15 @@ TEST(Flags, NeverTakeOrShowAPassword) {
 
 TEST(Flags, RefuseTheSameTwice) {
   EXPECT_EQ(refusal({"--ttl", "5m", "--ttl=5m", "--", "x"}),
-            (Error{Code::usage, "--ttl is given twice", "leave one of the two out"}));
-  EXPECT_EQ(refusal({"--force", "--force", "a"}, Rest::name).message, "--force is given twice");
+            (Error{Code::usage, "--ttl is given twice", "remove one of the two"}));
+  EXPECT_EQ(refusal({"--force", "--force", "a"}, Operands::name).message, "--force is given twice");
 }
 
 TEST(Flags, RefuseAMissingValue) {
   EXPECT_EQ(refusal({"--ttl"}), (Error{Code::usage, "--ttl needs a value", "write --ttl=VALUE"}));
   EXPECT_EQ(refusal({"--lock", "--", "x"}).message, "--lock needs a value");
   EXPECT_EQ(refusal({"--lock", "--ttl", "5m"}).message, "--lock needs a value");
-  EXPECT_EQ(refusal({"-o"}, Rest::nothing),
+  EXPECT_EQ(refusal({"-o"}, Operands::nothing),
             (Error{Code::usage, "-o needs a value", "write -o VALUE"}));
 }
 
@@ -85,7 +85,7 @@ TEST(Flags, RefuseARunWithoutACommand) {
     EXPECT_EQ(refusal(args).message, "no command is given");
     EXPECT_EQ(refusal(args).code, Code::usage);
   }
-  EXPECT_TRUE(parse_flags(Args{}, Rest::optional_command, {}).ok());
+  EXPECT_TRUE(parse_flags(Args{}, Operands::optional_command, {}).ok());
 }
 
 TEST(Flags, RefuseACommandWithoutDoubleDash) {
@@ -95,16 +95,16 @@ TEST(Flags, RefuseACommandWithoutDoubleDash) {
 
 TEST(Flags, TakeTheFlagsOfASubcommandAndOneName) {
   const Result<Flags> flags =
-      parse_flags(Args{"reports/nightly", "--force", "-o", "json"}, Rest::name, kExtras);
+      parse_flags(Args{"reports/nightly", "--force", "-o", "json"}, Operands::name, kExtras);
   ASSERT_TRUE(flags.ok());
-  EXPECT_EQ(flags->rest, Args{"reports/nightly"});
+  EXPECT_EQ(flags->operands, Args{"reports/nightly"});
   EXPECT_EQ(flags->extras.at("-o"), "json");
   EXPECT_EQ(flags->extras.count("--force"), 1U);
-  EXPECT_EQ(refusal({"a", "b"}, Rest::name).message, "unexpected word \"b\"");
-  EXPECT_EQ(refusal({}, Rest::name).message, "no lock is named");
-  EXPECT_EQ(refusal({"--force=yes", "a"}, Rest::name).message, "--force takes no value");
-  EXPECT_EQ(refusal({"a"}, Rest::nothing).message, "unexpected word \"a\"");
-  EXPECT_EQ(refusal({"--", "a"}, Rest::nothing).message, "unexpected word \"a\"");
+  EXPECT_EQ(refusal({"a", "b"}, Operands::name).message, "unexpected word \"b\"");
+  EXPECT_EQ(refusal({}, Operands::name).message, "the name of the lock is missing");
+  EXPECT_EQ(refusal({"--force=yes", "a"}, Operands::name).message, "--force takes no value");
+  EXPECT_EQ(refusal({"a"}, Operands::nothing).message, "unexpected word \"a\"");
+  EXPECT_EQ(refusal({"--", "a"}, Operands::nothing).message, "unexpected word \"a\"");
 }
 
 }  // namespace

@@ -18,26 +18,26 @@ struct Given {
   FakeFiles files{};
 };
 
-Result<Loaded> load_run(const Given& given) {
+Result<LoadedOptions> load_run(const Given& given) {
   Words args = given.flags;
   args.insert(args.end(), {"--", "true"});
-  return load({args, given.environment, Rest::command, {}}, given.files, kHost);
+  return load({args, given.environment, Operands::command, {}}, given.files, kHost);
 }
 
 // "78: message" or "ok".
 std::string answer(const Given& given) {
-  const Result<Loaded> loaded = load_run(given);
+  const Result<LoadedOptions> loaded = load_run(given);
   return loaded.ok() ? "ok"
                      : std::to_string(exit_code(loaded.error())) + ": " + loaded.error().message;
 }
 
 const std::string kDefaultFile = "/etc/cronlatch.yaml";
 
-TEST(Load, LaysFlagOverEnvironmentOverFileOverDefault) {
+TEST(Load, PrefersFlagsToEnvironmentToFileToDefault) {
   const FakeFiles file = {{kDefaultFile, "# x\nttl: 3m\n"}};
   const Words environment = {"CRONLATCH_TTL=4m"};
   const auto ttl = [](const Given& given) {
-    const Result<Loaded> loaded = load_run(given);
+    const Result<LoadedOptions> loaded = load_run(given);
     return loaded.ok() ? show_duration(loaded->options.ttl) + ", " + loaded->origin("ttl")
                        : loaded.error().message;
   };
@@ -67,7 +67,7 @@ TEST(Load, MissesOnlyTheDefaultFileInSilence) {
   EXPECT_EQ(answer(unreadable), "78: cannot read \"/etc/cronlatch.yaml\": Permission denied");
 }
 
-TEST(Load, LooksAtNothingButTheDefaultFileAndTheBootId) {
+TEST(Load, ReadsOnlyTheDefaultFileAndTheBootId) {
   const Given given{{"--lock", "a"}};
   ASSERT_TRUE(load_run(given).ok());
   EXPECT_EQ(given.files.asked, (Words{kDefaultFile, "/proc/sys/kernel/random/boot_id"}));
@@ -80,22 +80,22 @@ TEST(Load, NamesThePlaceOfABadValue) {
             "64: /etc/cronlatch.yaml:2: ttl: \"90\" has no unit");
 }
 
-TEST(Load, RefusesABadValueEvenWhereAnotherWouldWin) {
+TEST(Load, RefusesABadValueEvenIfAnotherOverridesIt) {
   EXPECT_EQ(answer({{"--ttl", "5m"}, {"CRONLATCH_TTL=90"}}),
             "64: CRONLATCH_TTL: \"90\" has no unit");
 }
 
-TEST(Load, AnswersEveryMistakeWithItsCode) {
+TEST(Load, ReturnsTheCodeOfEachError) {
   EXPECT_EQ(answer({{"--tll", "5m"}}), "64: unknown flag --tll");
   EXPECT_EQ(answer({{}, {"CRONLATCH_TLL=5m"}}), "64: unknown variable CRONLATCH_TLL");
   EXPECT_EQ(answer({{}, {}, {{kDefaultFile, "tll: 5m"}}}),
             "64: /etc/cronlatch.yaml:1: unknown key \"tll\"");
-  EXPECT_EQ(answer({{"--lock", "a{b}"}}), "78: --lock: lock name \"a{b}\" has \"{\" at position 2");
+  EXPECT_EQ(answer({{"--lock", "a{b}"}}), "78: --lock: lock name \"a{b}\" contains \"{\" at position 2");
   EXPECT_EQ(answer({{"--lock", ""}}), "78: --lock: the lock name is empty");
   EXPECT_EQ(answer({{}, {"CRONLATCH_LOCK=a b"}}),
-            "78: CRONLATCH_LOCK: lock name \"a b\" has a blank at position 2");
+            "78: CRONLATCH_LOCK: lock name \"a b\" contains a blank at position 2");
   EXPECT_EQ(answer({{}, {}, {{kDefaultFile, "lock: \"a\\0b\""}}}),
-            "78: /etc/cronlatch.yaml:1: lock: lock name \"a\\x00b\" has a NUL byte at position 2");
+            "78: /etc/cronlatch.yaml:1: lock: lock name \"a\\x00b\" contains a NUL byte at position 2");
   EXPECT_EQ(answer({{"--lock", std::string(201, 'x')}}),
             "78: --lock: the lock name is 201 characters long");
   EXPECT_EQ(answer({{"--store", "redis://u:p@h"}}),
@@ -116,24 +116,24 @@ TEST(Load, AnswersEveryMistakeWithItsCode) {
   EXPECT_EQ(answer({{}, {"CRONLATCH_STORE="}}), "64: CRONLATCH_STORE: the store's URL is empty");
 }
 
-TEST(Load, GivesAHintWithEveryMistake) {
+TEST(Load, GivesAHintWithEachError) {
   for (const Given& given :
        {Given{{"--tll", "5m"}}, Given{{"--ttl", "90"}}, Given{{"--lock", "a b"}},
         Given{{"--store", "redis://u:p@h"}}, Given{{"--ttl", "5s", "--renew-every", "4s"}},
         Given{{"--store", "redis://h", "--password-file", "/p"}}, Given{{"--tls-cert", "/c"}},
         Given{{"--config", "/none"}}}) {
-    const Result<Loaded> loaded = load_run(given);
+    const Result<LoadedOptions> loaded = load_run(given);
     ASSERT_FALSE(loaded.ok());
     EXPECT_FALSE(loaded.error().hint.empty()) << loaded.error().message;
   }
 }
 
-TEST(Load, HearsNothingButFlagsWhenIsolated) {
+TEST(Load, ReadsOnlyFlagsWhenIsolated) {
   const Given given{
       {"--isolated", "--lock", "a", "--store", "redis://h"},
       {"CRONLATCH_TTL=5m", "CRONLATCH_NONSENSE=1", "CRONLATCH_PASSWORD=x", "CRONLATCH_CONFIG=/y"},
       {{kDefaultFile, "ttl: 3m"}, {"/y", "ttl: 4m"}}};
-  const Result<Loaded> loaded = load_run(given);
+  const Result<LoadedOptions> loaded = load_run(given);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->options.ttl, Millis(120'000));
   EXPECT_TRUE(loaded->password.empty());
@@ -143,28 +143,28 @@ TEST(Load, HearsNothingButFlagsWhenIsolated) {
 TEST(Load, FillsInWhatFollowsFromCommandAndHost) {
   Given given{{}};
   given.files = {{"/proc/sys/kernel/random/boot_id", "1234-abcd\n"}};
-  const Result<Loaded> loaded = load_run(given);
+  const Result<LoadedOptions> loaded = load_run(given);
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->options.lock, default_lock(Words{"true"}));
   EXPECT_EQ(loaded->options.store, "file:///tmp/cronlatch-1000");
   EXPECT_EQ(loaded->options.holder, "node1:42:1234-abcd");
   for (const char* key : {"lock", "store", "holder"}) EXPECT_EQ(loaded->origin(key), "default");
-  EXPECT_EQ(loaded->rest, Words{"true"});
+  EXPECT_EQ(loaded->operands, Words{"true"});
 }
 
 TEST(Load, LeavesTheLockOpenWithoutACommand) {
   const Words args = {"reports/nightly"};
-  const Result<Loaded> loaded = load({args, {}, Rest::name, {}}, FakeFiles{}, kHost);
+  const Result<LoadedOptions> loaded = load({args, {}, Operands::name, {}}, FakeFiles{}, kHost);
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->options.lock, "");
-  EXPECT_EQ(loaded->rest, args);
+  EXPECT_EQ(loaded->operands, args);
 }
 
-TEST(Load, BringsCredentialsWithTheirOrigin) {
+TEST(Load, ContainsCredentialsWithTheirOrigin) {
   const Given given{{"--store", "rediss://h", "--credentials-dir", "/s"},
                     {},
                     {{"/s/username", "bob"}, {"/s/password", "pw\n"}, {"/s/ca.crt", "CA"}}};
-  const Result<Loaded> loaded = load_run(given);
+  const Result<LoadedOptions> loaded = load_run(given);
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->password.reveal(), "pw");
   EXPECT_EQ(loaded->password_origin, "/s/password");
@@ -180,7 +180,7 @@ TEST(Load, RefusesACertificateWithoutKeyInTheDirectory) {
 }
 
 TEST(Load, WarnsOfAnUnverifiedStore) {
-  const Result<Loaded> loaded = load_run({{"--store", "rediss://h", "--tls-skip-verify"}});
+  const Result<LoadedOptions> loaded = load_run({{"--store", "rediss://h", "--tls-skip-verify"}});
   ASSERT_TRUE(loaded.ok());
   ASSERT_EQ(loaded->warnings.size(), 1U);
   EXPECT_EQ(loaded->warnings[0].event, "tls_unverified");
@@ -241,7 +241,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
   by_file.files = {{"/p", "pw"}, {kDefaultFile, yaml}};
   for (const Given* given : {&by_flag, &by_variable, &by_file}) {
     // when
-    const Result<Loaded> loaded = load_run(*given);
+    const Result<LoadedOptions> loaded = load_run(*given);
     // then
     ASSERT_TRUE(loaded.ok()) << loaded.error().message;
     for (const Option& option : option_table()) {

@@ -35,7 +35,7 @@ TEST(Yaml, TakesAListForSkipCommand) {
   }
 }
 
-TEST(Yaml, IsAllowedToSayNothing) {
+TEST(Yaml, MayBeEmpty) {
   for (const char* text : {"", "\n", "# nothing\n", "---\n"}) {
     const auto settings = yaml_settings("/c.yaml", text);
     ASSERT_TRUE(settings.ok()) << text;
@@ -50,36 +50,36 @@ TEST(Yaml, NamesTheNearestOfAnUnknownKey) {
   EXPECT_EQ(refusal("password: hunter2").message.find("hunter2"), std::string::npos);
 }
 
-TEST(Yaml, RefusesOptionsThatAreNoneInAFile) {
+TEST(Yaml, RefusesOptionsThatAFileCannotContain) {
   EXPECT_EQ(refusal("config: /x"), (Error{Code::usage, "/c.yaml:1: config cannot be set in a file",
-                                          "give it as flag --config"}));
+                                          "use the flag --config"}));
   EXPECT_EQ(refusal("isolated: true").code, Code::usage);
 }
 
-TEST(Yaml, RefusesShapesThatItCannotMean) {
-  EXPECT_EQ(refusal("ttl: 5m\nstore:\n  url: redis://x\n").message, "/c.yaml:2: store holds a map");
-  EXPECT_EQ(refusal("ttl: [5m]").message, "/c.yaml:1: ttl holds a list");
+TEST(Yaml, RefusesInvalidShapes) {
+  EXPECT_EQ(refusal("ttl: 5m\nstore:\n  url: redis://x\n").message, "/c.yaml:2: store is a map");
+  EXPECT_EQ(refusal("ttl: [5m]").message, "/c.yaml:1: ttl is a list");
   EXPECT_EQ(refusal("ttl:\n").message, "/c.yaml:1: ttl has no value");
   EXPECT_EQ(refusal("ttl: ~\n").message, "/c.yaml:1: ttl has no value");
   EXPECT_EQ(refusal("skip-command: [[sh]]").message,
-            "/c.yaml:1: skip-command must be a list of plain strings");
-  EXPECT_EQ(refusal("skip-command: {a: b}").message, "/c.yaml:1: skip-command holds a map");
+            "/c.yaml:1: skip-command must be a list of strings");
+  EXPECT_EQ(refusal("skip-command: {a: b}").message, "/c.yaml:1: skip-command is a map");
   EXPECT_EQ(refusal("- ttl\n").message, "/c.yaml:1: the file is not a map of options");
   EXPECT_EQ(refusal("just text").message, "/c.yaml:1: the file is not a map of options");
   EXPECT_EQ(refusal("? [a, b]\n: c\n").message, "/c.yaml:1: a key must be a plain word");
   EXPECT_EQ(refusal("ttl: 5m\n---\nttl: 6m\n").message,
-            "/c.yaml:3: the file holds more than one document");
+            "/c.yaml:3: the file contains more than one document");
   for (const char* text : {"store: {a: b}", "ttl: [5m]", "- a", "a\nb: c"})
     EXPECT_EQ(refusal(text).code, Code::config) << text;
 }
 
 TEST(Yaml, RefusesAKeyTwice) {
   EXPECT_EQ(refusal("ttl: 5m\nlock: a\nttl: 5m\n"),
-            (Error{Code::config, "/c.yaml:3: ttl: the key stands at /c.yaml:1 too",
-                   "leave one of the two out"}));
+            (Error{Code::config, "/c.yaml:3: ttl: the key is also at /c.yaml:1",
+                   "remove one of the two"}));
 }
 
-TEST(Yaml, TurnsParseErrorsIntoPlaces) {
+TEST(Yaml, NamesThePlaceOfAParseError) {
   for (const char* text : {"ttl: [5m", "ttl: \"5m", "\tttl: 5m", "a: b: c", "ttl: *nowhere",
                            "%YAML 9.9\n---\nttl: 5m", "ttl: !!", "{", "\"\\xZZ\": 1"}) {
     const Error error = refusal(text);

@@ -37,21 +37,21 @@ TEST(YamlTree, IsNullForAnEmptyFile) {
   }
 }
 
-TEST(YamlTree, RefusesWhatHidesSomething) {
-  EXPECT_EQ(refusal("a: 1\nb:\n  c: 1\n  c: 2\n"), "f:4: the key \"c\" stands in line 3 too");
-  EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"), "f:2: the file holds more than one document");
-  EXPECT_EQ(refusal("a: &x 1\nb: *x\n"), "f:2: an alias (*name) is not taken");
+TEST(YamlTree, RefusesDuplicatesAliasesAndSecondDocuments) {
+  EXPECT_EQ(refusal("a: 1\nb:\n  c: 1\n  c: 2\n"), "f:4: the key \"c\" is also in line 3");
+  EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"), "f:2: the file contains more than one document");
+  EXPECT_EQ(refusal("a: &x 1\nb: *x\n"), "f:2: an alias (*name) is not supported");
   EXPECT_EQ(refusal("? [a]\n: b\n"), "f:1: a key must be a plain word");
 }
 
-TEST(YamlTree, RefusesWhatIsTooMuch) {
+TEST(YamlTree, RefusesLargeAndDeepFiles) {
   EXPECT_EQ(refusal("[[[]]]", {.depth = 3}), "accepted");
   EXPECT_EQ(refusal("[[[[]]]]", {.depth = 3}), "f:1: nested deeper than 3 levels");
   EXPECT_NE(refusal(std::string(200'000, '[')), "accepted");
   EXPECT_EQ(refusal("abcd", {.bytes = 3}), "f:1: the file is 4 bytes long");
 }
 
-TEST(YamlTree, SaysWhereItIsNoYaml) {
+TEST(YamlTree, NamesThePlaceOfAParseErrorToo) {
   EXPECT_EQ(refusal("a: 1\nb: [1,\n").substr(0, 2), "f:");
   EXPECT_NE(refusal("a: 1\n\tb: 2\n"), "accepted");
   EXPECT_NE(refusal(",\n"), "accepted");

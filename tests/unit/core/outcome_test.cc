@@ -49,7 +49,7 @@ TEST(ExitCode, IsDistinctForEveryOtherEnd) {
   EXPECT_EQ(exit_code(of(Kind::usage), 42), 64);
 }
 
-TEST(ExitCode, IgnoresTheCommandsCodeWhenWeStoppedIt) {
+TEST(ExitCode, IgnoresTheCodeOfAStoppedCommand) {
   for (const Kind kind : {Kind::lost, Kind::timed_out}) {
     Outcome outcome = of(kind);
     outcome.child_code = 143;
@@ -57,7 +57,7 @@ TEST(ExitCode, IgnoresTheCommandsCodeWhenWeStoppedIt) {
   }
 }
 
-TEST(ExitCode, NamesTheSignalThatCameFirst) {
+TEST(ExitCode, IsThatOfTheFirstSignal) {
   Outcome outcome = of(Kind::interrupted, Reason::signal);
   outcome.signo = SIGTERM;
   EXPECT_EQ(exit_code(outcome, 0), 143);
@@ -65,7 +65,7 @@ TEST(ExitCode, NamesTheSignalThatCameFirst) {
   EXPECT_EQ(exit_code(outcome, 0), 130);
 }
 
-TEST(ExitCode, TellsMissingFromForbiddenCommands) {
+TEST(ExitCode, DistinguishesMissingFromDeniedCommands) {
   Outcome outcome = of(Kind::cannot_start, Reason::exec);
   outcome.error = Error{Code::exec_missing, ""};
   EXPECT_EQ(exit_code(outcome, 0), 127);
@@ -98,7 +98,7 @@ TEST(Outcome, IsWrittenInTheOrderOfTheContract) {
       R"("holder":"reports/nightly-29-abc","exit_code":0,"waited_ms":0,"held_ms":0,"started":"2026-11-21T02:00:00Z"})");
 }
 
-TEST(Outcome, TellsTheHoldersLeaseAndAStealOnlyWhereThereIsOne) {
+TEST(Outcome, ContainsTheHoldersLeaseAndAStealOnlyIfThereIsOne) {
   Outcome outcome = skipped();
   outcome.since = WallTime{outcome.started.us - 60'000'000};
   outcome.until = WallTime{outcome.started.us + 60'000'000};
@@ -109,7 +109,7 @@ TEST(Outcome, TellsTheHoldersLeaseAndAStealOnlyWhereThereIsOne) {
       << to_json(outcome, 0);
 }
 
-TEST(Outcome, CarriesItsNumbers) {
+TEST(Outcome, ContainsItsNumbers) {
   Outcome ran = skipped();
   ran.kind = Kind::ran;
   ran.reason = Reason::none;

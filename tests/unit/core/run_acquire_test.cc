@@ -31,7 +31,7 @@ TEST(Run, StartsTheCommandOnlyWhenGranted) {
   EXPECT_EQ(d.actions<Launch>()[0].fence, 7u);
 }
 
-TEST(Run, SkipsABusyLockAndSaysWhoHoldsItSinceAndUntil) {
+TEST(Run, SkipsABusyLockAndLogsItsHolderAndLease) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.wall_minus_boot = Micros(1'763'690'000'000'000) - at(Millis(0)).time_since_epoch();
   RunDriver d(spec);
@@ -47,7 +47,7 @@ TEST(Run, SkipsABusyLockAndSaysWhoHoldsItSinceAndUntil) {
       << line.message;
 }
 
-TEST(Run, FailsOnABusyLockWhenTold) {
+TEST(Run, FailsOnABusyLockWithOnBusyFail) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_busy = OnBusy::fail;
   RunDriver d(spec);
@@ -57,7 +57,7 @@ TEST(Run, FailsOnABusyLockWhenTold) {
   EXPECT_EQ(d.outcome().kind, Kind::busy);
 }
 
-TEST(Run, WaitsAndAsksAgainUntilWaitTimeout) {
+TEST(Run, WaitsAndRetriesUntilWaitTimeout) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_busy = OnBusy::wait;
   spec.wait_timeout = Millis(5'000);
@@ -123,7 +123,7 @@ TEST(Run, RunsTheSkipCommandAndReportsButDoesNotReturnItsCode) {
   EXPECT_FALSE(d.outcome().child_code.has_value());
 }
 
-TEST(Run, S4AsksAgainWithTheSameAttemptAfterAnUnknownResult) {
+TEST(Run, S4RetriesWithTheSameAttemptAfterAnUnknownResult) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{});
   const Claim first = d.last_request<Acquire>()->claim;
@@ -134,7 +134,7 @@ TEST(Run, S4AsksAgainWithTheSameAttemptAfterAnUnknownResult) {
   EXPECT_EQ(d.last_request<Acquire>()->claim, first);
 }
 
-TEST(Run, L1GivesUpOnADeadStoreWithinFiveSecondsAndGivesBackWhatItMayHave) {
+TEST(Run, L1StopsRetryingWithinFiveSecondsAndReleasesAPossibleGrant) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{});
   Millis now{0};
@@ -160,7 +160,7 @@ TEST(Run, L1GivesUpOnADeadStoreWithinFiveSecondsAndGivesBackWhatItMayHave) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 69);
 }
 
-TEST(Run, HasNothingToGiveBackWhenNothingWasSent) {
+TEST(Run, SendsNoReleaseWhenNothingWasSent) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.connect_timeout = Millis(100);
   RunDriver d(spec);
@@ -169,7 +169,7 @@ TEST(Run, HasNothingToGiveBackWhenNothingWasSent) {
   EXPECT_EQ(d.outcome().kind, Kind::store_down);
 }
 
-TEST(Run, DoesNotTryAgainWhatOnlyAPersonCanMend) {
+TEST(Run, DoesNotRetryAPermanentError) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{}).on(Millis(5), Unavailable{{Code::auth, "wrong password"}, false, true});
   EXPECT_EQ(d.outcome().kind, Kind::refused);
@@ -177,7 +177,7 @@ TEST(Run, DoesNotTryAgainWhatOnlyAPersonCanMend) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 77);
 }
 
-TEST(Run, WaitsForTheStoreWhenToldAndStopsAtWaitTimeout) {
+TEST(Run, WaitsForTheStoreWithOnStoreDownWaitUntilWaitTimeout) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_store_down = OnStoreDown::wait;
   spec.wait_timeout = Millis(60'000);
@@ -200,14 +200,14 @@ TEST(Run, WaitsForTheStoreWhenToldAndStopsAtWaitTimeout) {
   EXPECT_EQ(d.outcome().kind, Kind::store_down);
 }
 
-TEST(Run, RunsUngatedOnlyWhenToldAndSaysSo) {
+TEST(Run, RunsUngatedOnlyWithOnStoreDownRunAndLogsIt) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_store_down = OnStoreDown::run;
   spec.connect_timeout = Millis(100);
   RunDriver d(spec);
   d.on(Millis(0), Begin{}).on(Millis(90), down(true));
   EXPECT_TRUE(d.launched());
-  EXPECT_TRUE(d.said("ungated"));
+  EXPECT_TRUE(d.logged("ungated"));
   d.on(Millis(95), ChildStarted{}).on(Millis(200), ChildExited{4, true});
   ASSERT_NE(d.last_request<Release>(), nullptr);
   EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::ungated);
@@ -216,7 +216,7 @@ TEST(Run, RunsUngatedOnlyWhenToldAndSaysSo) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 4);
 }
 
-TEST(Run, DoesNotStartOnAGrantThatIsTooOldAndAsksAgain) {
+TEST(Run, RetriesInsteadOfStartingOnALateGrant) {
   RunSpec spec = spec_with(Millis(5'000));
   spec.connect_timeout = Millis(20'000);
   RunDriver d(spec);
@@ -233,7 +233,7 @@ TEST(Run, TakesANewAttemptNumberWhenTheOldOneIsClosed) {
   EXPECT_EQ(d.last_request<Acquire>()->claim.attempt, 2u);
 }
 
-TEST(Run, KeepsItsAttemptNumberWhenTheQuestionWasOnlyLate) {
+TEST(Run, KeepsItsAttemptNumberWhenTheRequestWasOnlyLate) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{}).on(Millis(1), TooLate{.closed = false}).tick_until(Millis(1'300));
   EXPECT_EQ(d.last_request<Acquire>()->claim.attempt, 1u);
@@ -242,7 +242,7 @@ TEST(Run, KeepsItsAttemptNumberWhenTheQuestionWasOnlyLate) {
 class CancelSignals : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Run, CancelSignals, ::testing::Values(SIGTERM, SIGINT, SIGHUP, SIGQUIT));
 
-TEST_P(CancelSignals, GiveBackAPendingGrantAndNeverStart) {
+TEST_P(CancelSignals, ReleaseAPendingGrantAndNeverStart) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{}).on(Millis(1), SignalArrived{GetParam()});
   EXPECT_FALSE(d.finished());
@@ -275,7 +275,7 @@ TEST(Run, IgnoresOtherSignalsBeforeTheStart) {
   EXPECT_TRUE(d.launched());
 }
 
-TEST(Run, LeavesAtOnceOnASecondCancel) {
+TEST(Run, FinishesAtOnceOnASecondSignal) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{})
       .on(Millis(1), SignalArrived{SIGINT})

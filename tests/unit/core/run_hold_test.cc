@@ -63,7 +63,7 @@ TEST(Run, KillsALargeTreeEarlierOnceARenewalHasFailed) {
   EXPECT_EQ(*fate.kill, at(Millis(25'200)));
 }
 
-TEST(Run, DatesTheLeaseFromBeforeTheQuestionNotFromTheAnswer) {
+TEST(Run, CountsTheLeaseFromTheRequestNotFromTheReply) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{})
       .on(Millis(2'000), Granted{.fence = 7, .sent_at = at(Millis(0))})
@@ -71,7 +71,7 @@ TEST(Run, DatesTheLeaseFromBeforeTheQuestionNotFromTheAnswer) {
   EXPECT_EQ(*starve(d, Millis(28'500)).term, at(Millis(18'000)));
 }
 
-TEST(Run, NeverAsksForARenewalBeyondItsLease) {
+TEST(Run, SendsNoRenewalThatEndsAfterItsLease) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running();
   for (int i = 0; i < 1'000 && d.run.wake_at() && *d.run.wake_at() < at(Millis(40'000)); ++i) {
@@ -85,7 +85,7 @@ TEST(Run, NeverAsksForARenewalBeyondItsLease) {
   }
 }
 
-TEST(Run, KeepsTheLockButDoesNotTakeTermBackWhenARenewalSucceedsLate) {
+TEST(Run, KeepsTheLockAfterALateRenewalButStillStopsTheCommand) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running();
   const Fate fate = starve(d, Millis(18'500));
@@ -96,13 +96,13 @@ TEST(Run, KeepsTheLockButDoesNotTakeTermBackWhenARenewalSucceedsLate) {
   EXPECT_FALSE(after.kill);
   d.tick_until(Millis(28'000));
   EXPECT_TRUE(
-      d.delivered(SIGKILL, Target::tree));  // TERM + kill-after, though the lease would last longer
+      d.sent_signal(SIGKILL, Target::tree));  // TERM + kill-after, though the lease would last longer
 }
 
 TEST(Run, KillsTheTreeAtOnceWhenAnotherRunHasTheLock) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(9'900), NotHolder{LostReason::taken});
-  EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGKILL, Target::tree));
   d.on(Millis(9'910), ChildExited{137, true});
   EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::lost);
   d.on(Millis(9'920), NotHolder{LostReason::taken});
@@ -110,13 +110,13 @@ TEST(Run, KillsTheTreeAtOnceWhenAnotherRunHasTheLock) {
   EXPECT_EQ(d.outcome().reason, Reason::taken);
 }
 
-TEST(Run, StopsInGoodOrderWhenRevokedBecauseTheLeaseStillStands) {
+TEST(Run, SendsTermBeforeKillWhenRevoked) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(10'000), NotHolder{LostReason::revoked});
-  EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
-  EXPECT_FALSE(d.delivered(SIGKILL, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGTERM, Target::tree));
+  EXPECT_FALSE(d.sent_signal(SIGKILL, Target::tree));
   d.tick_until(Millis(20'000));
-  EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGKILL, Target::tree));
   d.on(Millis(20'010), ChildExited{137, true}).on(Millis(20'020), Released{});
   EXPECT_EQ(d.outcome().reason, Reason::revoked);
 }
@@ -131,7 +131,7 @@ TEST(Run, OnLostTermSendsTermAndNoKill) {
   EXPECT_FALSE(fate.kill);
 }
 
-TEST(Run, OnLostWarnOnlySaysSoAndReturnsTheCommandsCode) {
+TEST(Run, OnLostWarnOnlyLogsAndReturnsTheCommandsCode) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_lost = OnLost::warn;
   RunDriver d(spec);
@@ -160,9 +160,9 @@ TEST(Run, MaxRunEndsInTermThenKillThen124) {
   spec.kill_after = Millis(2'000);
   RunDriver d(spec);
   d.up_to_running().tick_until(Millis(5'000));
-  EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGTERM, Target::tree));
   d.tick_until(Millis(7'000));
-  EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGKILL, Target::tree));
   d.on(Millis(7'001), ChildExited{137, true}).on(Millis(7'002), Released{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 124);
 }
@@ -172,9 +172,9 @@ TEST(Run, WarnsOnceAboutALongRun) {
   spec.warn_after = Millis(3'000);
   RunDriver d(spec);
   d.up_to_running().tick_until(Millis(3'000));
-  EXPECT_TRUE(d.said("long_run"));
+  EXPECT_TRUE(d.logged("long_run"));
   d.tick_until(Millis(8'000));
-  EXPECT_FALSE(d.said("long_run"));
+  EXPECT_FALSE(d.logged("long_run"));
   d.on(Millis(8'001), ChildExited{0, true});
   EXPECT_TRUE(d.last_request<Release>()->overlong);
 }
@@ -184,11 +184,11 @@ TEST(Run, ForwardsEverySignalToTheGroup) {
   d.up_to_running();
   for (int signo = 1; signo <= 64; ++signo) {
     d.on(Millis(1), SignalArrived{signo});
-    EXPECT_TRUE(d.delivered(signo, Target::group)) << signo;
+    EXPECT_TRUE(d.sent_signal(signo, Target::group)) << signo;
   }
 }
 
-TEST(Run, LooksAtTheLeaseBeforeAStoppedCommandGoesOn) {
+TEST(Run, ChecksTheLeaseBeforeAStoppedCommandContinues) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(60'000), SignalArrived{SIGCONT});
   const auto sent = d.actions<SendSignal>();
@@ -206,13 +206,13 @@ TEST(Run, LooksAtTheLeaseBeforeAStoppedCommandGoesOn) {
 TEST(Run, S5HoldsAndRenewsTheLockWhileALeftoverLives) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(1'000), ChildExited{0, false});
-  EXPECT_TRUE(d.delivered(SIGTERM, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGTERM, Target::tree));
   EXPECT_EQ(d.last_request<Release>(), nullptr);
   d.tick_until(Millis(10'999));
   EXPECT_EQ(d.last_request<Release>(), nullptr);
   EXPECT_NE(d.last_request<Renew>(), nullptr);
   d.tick_until(Millis(11'000));
-  EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGKILL, Target::tree));
   d.on(Millis(11'010), Renewed{.sent_at = at(Millis(11'000))}).on(Millis(11'020), TreeEmpty{});
   ASSERT_NE(d.last_request<Release>(), nullptr);
   EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::succeeded);
@@ -221,9 +221,9 @@ TEST(Run, S5HoldsAndRenewsTheLockWhileALeftoverLives) {
 TEST(Run, S5ReportsAProcessThatSurvivesKill) {
   RunDriver d(spec_with(Millis(30'000), Millis(0)));
   d.up_to_running().on(Millis(1'000), ChildExited{0, false}).tick_until(Millis(1'900));
-  EXPECT_FALSE(d.said("stuck"));
+  EXPECT_FALSE(d.logged("stuck"));
   d.tick_until(Millis(2'200));
-  EXPECT_TRUE(d.said("stuck"));
+  EXPECT_TRUE(d.logged("stuck"));
   EXPECT_EQ(d.last_request<Release>(), nullptr);
 }
 
@@ -244,7 +244,7 @@ TEST(Run, LeftoversWaitThatLosesTheLeaseIsLost) {
   d.up_to_running()
       .on(Millis(1'000), ChildExited{0, false})
       .on(Millis(9'000), NotHolder{LostReason::gone});
-  EXPECT_TRUE(d.delivered(SIGKILL, Target::tree));
+  EXPECT_TRUE(d.sent_signal(SIGKILL, Target::tree));
   d.on(Millis(9'010), TreeEmpty{}).on(Millis(9'020), NotHolder{});
   EXPECT_EQ(exit_code(d.outcome(), 0), 79);
   EXPECT_EQ(d.outcome().reason, Reason::gone);
@@ -258,7 +258,7 @@ TEST(Run, LeftoversLeaveReleasesAtOnce) {
   EXPECT_NE(d.last_request<Release>(), nullptr);
 }
 
-TEST(Run, WaitsForTheAnswerOfARenewalBeforeItReleases) {
+TEST(Run, WaitsForTheReplyToARenewalBeforeItReleases) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().tick_until(Millis(11'000));
   ASSERT_NE(d.last_request<Renew>(), nullptr);
@@ -276,7 +276,7 @@ TEST(Run, AFailedReleaseIsReportedAndChangesNoExitCode) {
     if (d.finished()) break;
     d.on(std::chrono::ceil<Millis>(*d.run.wake_at() - at(Millis(0))), Tick{});
   }
-  EXPECT_TRUE(d.said("release_failed"));
+  EXPECT_TRUE(d.logged("release_failed"));
   EXPECT_EQ(exit_code(d.outcome(), 0), 0);
   EXPECT_LE(d.now, at(Millis(6'100)));
 }

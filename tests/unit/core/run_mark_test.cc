@@ -14,7 +14,7 @@ const Unavailable kDown{{Code::unreachable, "timed out"}, true, false};
 
 RunSpec once_spec() {
   RunSpec spec = spec_with(Millis(30'000));
-  spec.who.once = "nightly@1763690400";
+  spec.identity.once = "nightly@1763690400";
   return spec;
 }
 
@@ -29,7 +29,7 @@ Millis refuse_releases(RunDriver& d, Millis now) {
   return now;
 }
 
-TEST(RunMark, IsAskedForWhenTheCommandHasExitedWithZero) {
+TEST(RunMark, IsRequestedAfterExitCodeZero) {
   RunDriver d(once_spec());
   d.up_to_running().on(Millis(1'000), ChildExited{0, true});
   EXPECT_TRUE(d.last_request<Release>()->mark_done);
@@ -37,7 +37,7 @@ TEST(RunMark, IsAskedForWhenTheCommandHasExitedWithZero) {
   EXPECT_FALSE(d.outcome().not_marked);
 }
 
-TEST(RunMark, IsNotAskedForAfterAFailureOrAStop) {
+TEST(RunMark, IsNotRequestedAfterAFailureOrAStop) {
   {
     RunDriver d(once_spec());
     d.up_to_running().on(Millis(1'000), ChildExited{1, true});
@@ -55,13 +55,13 @@ TEST(RunMark, IsNotAskedForAfterAFailureOrAStop) {
 TEST(RunMark, IsRetriedForTwoMinutesAndThenReportedAsMissing) {
   RunDriver d(once_spec());
   d.up_to_running().on(Millis(1'000), ChildExited{0, true});
-  EXPECT_FALSE(d.said("mark_delayed"));
+  EXPECT_FALSE(d.logged("mark_delayed"));
   d.on(Millis(4'000), kDown);
-  EXPECT_TRUE(d.said("mark_delayed"));
+  EXPECT_TRUE(d.logged("mark_delayed"));
   const Millis ended = refuse_releases(d, Millis(4'000));
   EXPECT_GE(ended, Millis(119'000));
   EXPECT_LE(ended, Millis(121'000));
-  EXPECT_TRUE(d.said("not_marked"));
+  EXPECT_TRUE(d.logged("not_marked"));
   EXPECT_TRUE(d.outcome().not_marked);
   EXPECT_EQ(d.outcome().kind, Kind::ran);
   EXPECT_EQ(exit_code(d.outcome(), 0), 0);
@@ -78,7 +78,7 @@ TEST(RunMark, IsWrittenByARunWhoseLeaseHasEnded) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 0);
 }
 
-TEST(RunMark, IsTriedNoLongerThanTheGracePeriodAfterTerm) {
+TEST(RunMark, IsRetriedNoLongerThanTheGracePeriodAfterTerm) {
   RunSpec spec = once_spec();
   spec.grace_period = Millis(20'000);
   RunDriver d(spec);
@@ -90,7 +90,7 @@ TEST(RunMark, IsTriedNoLongerThanTheGracePeriodAfterTerm) {
   EXPECT_TRUE(d.outcome().not_marked);
 }
 
-TEST(RunMark, CountsTheGracePeriodFromATermThatCameWhileTheCommandRan) {
+TEST(RunMark, CountsTheGracePeriodFromATermDuringTheCommand) {
   RunSpec spec = once_spec();
   spec.grace_period = Millis(20'000);
   RunDriver d(spec);
@@ -107,7 +107,7 @@ TEST(RunMark, ASecondSignalEndsTheRetriesAtOnce) {
   EXPECT_LE(refuse_releases(d, Millis(7'000)), Millis(8'000));
 }
 
-TEST(RunMark, ARunWithoutAnIdentityGivesItsReleaseUpAfterFiveSeconds) {
+TEST(RunMark, WithoutAnIdentityTheReleaseIsRetriedForFiveSeconds) {
   RunDriver d(spec_with(Millis(30'000)));
   d.up_to_running().on(Millis(1'000), ChildExited{0, true});
   EXPECT_LE(refuse_releases(d, Millis(1'000)), Millis(6'500));
@@ -128,7 +128,7 @@ TEST(RunMark, OfAnUngatedRunIsRetried) {
   EXPECT_FALSE(d.outcome().not_marked);
 }
 
-TEST(RunMark, StandsThoughTheLeaseIsLostUnderBackgroundProcesses) {
+TEST(RunMark, IsRequestedWhenTheLeaseIsLostDuringBackgroundProcesses) {
   RunDriver d(once_spec());
   d.up_to_running().on(Millis(1'000), ChildExited{0, false}).on(Millis(2'000), NotHolder{});
   d.on(Millis(2'100), TreeEmpty{});

@@ -138,7 +138,7 @@ TEST(RunTable, TermReachesTheCommandInEveryPhaseInWhichItLives) {
     for (const auto& [p, enter] : ways_into_phases())
       if (p == phase) enter(d);
     d.on(Millis(3), SignalArrived{SIGTERM});
-    EXPECT_TRUE(d.delivered(SIGTERM, phase == Phase::lingering ? Target::tree : Target::group));
+    EXPECT_TRUE(d.sent_signal(SIGTERM, phase == Phase::lingering ? Target::tree : Target::group));
   }
 }
 

@@ -23,7 +23,7 @@ Busy held(bool group_granted = false) {
 
 Millis wake(const RunDriver& d) { return std::chrono::ceil<Millis>(*d.run.wake_at() - at({})); }
 
-TEST(RunWindow, StartsAnewWithEachAnswerOfTheStore) {
+TEST(RunWindow, RestartsWithEachReplyOfTheStore) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_busy = OnBusy::wait;
   RunDriver d(spec);
@@ -38,7 +38,7 @@ TEST(RunWindow, StartsAnewWithEachAnswerOfTheStore) {
   }
 }
 
-TEST(RunWindow, NoRetryBeginsBehindIt) {
+TEST(RunWindow, NoRetryBeginsAfterIt) {
   for (const Millis ttl : {Millis(5'000), Millis(30'000), Millis(120'000)})
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       RunSpec spec = spec_with(ttl, Millis(200));
@@ -102,7 +102,7 @@ TEST(RunWindow, AWaitForACertificateThatTakesTooLongNamesTheCertificate) {
 }
 
 // L2: the pauses of a waiting run are short enough for a takeover within a lease and a second.
-TEST(RunWindow, L2PausesLessThanASecondBetweenQuestions) {
+TEST(RunWindow, L2PausesLessThanASecondBetweenRequests) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     RunSpec spec = spec_with(Millis(30'000));
     spec.on_busy = OnBusy::wait;
@@ -113,7 +113,7 @@ TEST(RunWindow, L2PausesLessThanASecondBetweenQuestions) {
   }
 }
 
-TEST(RunWindow, L5AGroupThatWasGrantedIsNotForgottenByALaterAnswer) {
+TEST(RunWindow, L5ALaterReplyDoesNotUndoThatTheGroupWasGranted) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{}).on(Millis(0), held(true));
   const Millis now = wake(d);
@@ -123,7 +123,7 @@ TEST(RunWindow, L5AGroupThatWasGrantedIsNotForgottenByALaterAnswer) {
 
 // The repeated answer to the last question of a wait says nothing of the group: an exit 0 would
 // turn the failed Job into a complete one.
-TEST(RunWindow, L5ARetryThatTimedOutEndsWith75ThoughTheRepeatedAnswerLacksTheGroup) {
+TEST(RunWindow, L5ARetryThatTimedOutEndsWith75ThoughTheRepeatedReplyLacksTheGroup) {
   RunSpec spec = spec_with(Millis(30'000));
   RunDriver d(spec);
   d.on(Millis(0), Begin{}).on(Millis(0), held(true));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When CronJobs are due: a table of schedules, zones and moments; what is no schedule is refused.
+// Next runs for a table of schedules, zones and times; invalid schedules are errors.
 #include "cron/cron_schedule.h"
 
 #include <gmock/gmock.h>
@@ -7,15 +7,15 @@
 
 #include "base/rfc3339.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 WallTime at(std::string_view text) { return parse_rfc3339(text).value(); }
 
-// Berlin without a file: the rule that its file ends with.
+// The rule at the end of the file of Europe/Berlin.
 Zone berlin() {
   Zone zone;
-  zone.first = 3'600;
+  zone.initial_offset = 3'600;
   zone.rule = parse_rule("CET-1CEST,M3.5.0,M10.5.0/3");
   return zone;
 }
@@ -37,7 +37,7 @@ Zone by_rule(std::string_view text) {
 
 class NextRun : public ::testing::TestWithParam<Case> {};
 
-TEST_P(NextRun, IsTheOneThatKubernetesWouldStart) {
+TEST_P(NextRun, IsTheSameAsInKubernetes) {
   const Result<CronSchedule> schedule = parse_cron(GetParam().schedule);
   ASSERT_TRUE(schedule) << schedule.error().message;
 
@@ -58,10 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"0 0 29 2 *", "2026-11-21T00:00:00Z", "2028-02-29T00:00:00Z"},
         Case{"0 0 30 feb *", "2026-11-21T00:00:00Z", ""},
         Case{"0 12 ? * Mon-Fri", "2026-11-20T12:00:00Z", "2026-11-23T12:00:00Z"},
-        // Both days are given: either will do. The 24th is a Tuesday, the 27th a Friday.
+        // Both day fields are set: one match suffices. The 24th is a Tuesday, the 27th a Friday.
         Case{"0 0 24 * fri", "2026-11-21T00:00:00Z", "2026-11-24T00:00:00Z"},
         Case{"0 0 24 * fri", "2026-11-24T00:00:00Z", "2026-11-27T00:00:00Z"},
-        // A step keeps `*` from standing for any day: then either will do, too.
+        // With a step, `*` counts as set: one match suffices, too.
         Case{"0 0 */2 * sun", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z"},
         Case{"0,30 9,17 * * *", "2026-11-21T09:30:00Z", "2026-11-21T17:00:00Z"},
         Case{"@hourly", "2026-11-21T02:00:00Z", "2026-11-21T03:00:00Z"},
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"@every 90s", "2026-11-21T02:00:00Z", "2026-11-21T02:01:30Z"},
         Case{"0 2 * * *", "2026-11-21T00:00:00Z", "2026-11-21T01:00:00Z", berlin()},
         Case{"0 2 * * *", "2026-07-01T01:00:00Z", "2026-07-02T00:00:00Z", berlin()},
-        // 2:30 does not exist on 28 March 2027, and comes twice on 25 October 2026.
+        // 2:30 does not exist on 28 March 2027, and occurs twice on 25 October 2026.
         Case{"30 2 * * *", "2027-03-27T12:00:00Z", "2027-03-29T00:30:00Z", berlin()},
         Case{"30 2 * * *", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z", berlin()},
         Case{"30 2 * * *", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", berlin()},
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"1/2147483647 * * * *", "2026-11-21T02:07:00Z", "2026-11-21T03:01:00Z"},
         Case{"0 0 * * *", "1969-12-31T22:59:59Z", "1970-01-01T00:00:00Z"}));
 
-TEST(CronSchedule, RefusesWhatKubernetesRefusesAndNamesTheField) {
+TEST(CronSchedule, InvalidFieldsAreErrorsWithTheirName) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"60 * * * *", "minute"},      {"* 24 * * *", "hour"},
       {"* * 0 * *", "day of month"}, {"* * * 13 *", "month"},
@@ -99,7 +99,7 @@ TEST(CronSchedule, RefusesWhatKubernetesRefusesAndNamesTheField) {
       {"1-2-3 * * * *", "minute"},   {"1/2/3 * * * *", "minute"},
       {"-1 * * * *", "minute"},      {"++1 * * * *", "minute"},
       {"* * * *", "five fields"},    {"* * * * * *", "five fields"},
-      {"", "five fields"},           {"@fortnightly", "unknown word"},
+      {"", "five fields"},           {"@fortnightly", "unknown macro"},
       {"@every soon", "@every"},     {"5-* * * * *", "minute"}};
   for (const auto& [text, word] : cases) {
     const auto schedule = parse_cron(text);
@@ -108,14 +108,14 @@ TEST(CronSchedule, RefusesWhatKubernetesRefusesAndNamesTheField) {
   }
 }
 
-TEST(CronSchedule, ReadsAZoneInFrontAsOldClustersAcceptIt) {
+TEST(CronSchedule, AcceptsAZonePrefixAsOldClusters) {
   const auto schedule = parse_cron("CRON_TZ=Europe/Berlin 0 2 * * *");
 
   ASSERT_TRUE(schedule);
   EXPECT_EQ(schedule->zone, "Europe/Berlin");
 }
 
-TEST(CronSchedule, FindsTheLastTimeItWasDue) {
+TEST(CronSchedule, FindsThePreviousRun) {
   const auto last = [](std::string_view schedule, std::string_view now) {
     const auto t = previous_run(parse_cron(schedule).value(), Zone{}, at(now));
     return t ? rfc3339(*t) : "";
@@ -127,7 +127,7 @@ TEST(CronSchedule, FindsTheLastTimeItWasDue) {
   EXPECT_EQ(last("0 0 30 2 *", "2026-11-21T02:00:00Z"), "");
 }
 
-TEST(CronSchedule, KnowsTheShortestTimeBetweenTwoRuns) {
+TEST(CronSchedule, FindsTheShortestTimeBetweenTwoRuns) {
   const auto gap = [](std::string_view schedule) {
     return shortest_gap(parse_cron(schedule).value(), Zone{}, at("2026-11-21T02:00:00Z"));
   };
@@ -138,4 +138,4 @@ TEST(CronSchedule, KnowsTheShortestTimeBetweenTwoRuns) {
 }
 
 }  // namespace
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time zones, held to what the C library says of the same files; damaged files are refused.
+// Time zones, compared with the C library on the same files; damaged files are errors.
 #include "cron/time_zone.h"
 
 #include <gmock/gmock.h>
@@ -12,12 +12,12 @@
 
 #include "support/program.h"
 
-namespace cronlatch::plugin {
+namespace cronlatch {
 namespace {
 
 constexpr char kDirectory[] = "/usr/share/zoneinfo";
 
-std::int32_t offset_by_the_library(const std::string& name, std::int64_t t) {
+std::int32_t offset_of_c_library(const std::string& name, std::int64_t t) {
   ::setenv("TZ", name.c_str(), 1);
   ::tzset();
   const time_t when = t;
@@ -26,7 +26,7 @@ std::int32_t offset_by_the_library(const std::string& name, std::int64_t t) {
   return static_cast<std::int32_t>(local.tm_gmtoff);
 }
 
-TEST(TimeZone, AgreesWithTheCLibraryFromTheFilesAndBeyondThem) {
+TEST(TimeZone, AgreesWithTheCLibraryWithinTheFilesAndAfterThem) {
   for (const std::string name :
        {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata",
         "Africa/Casablanca", "America/Sao_Paulo", "Pacific/Chatham", "Europe/Dublin"}) {
@@ -34,13 +34,13 @@ TEST(TimeZone, AgreesWithTheCLibraryFromTheFilesAndBeyondThem) {
       GTEST_SKIP() << "no time-zone database";
     const Result<Zone> zone = find_zone(name, {kDirectory});
     ASSERT_TRUE(zone) << zone.error().message;
-    // Odd strides hit every hour of the day; up to 2099, which no file lists.
+    // An odd step covers every hour of the day; up to 2099, which no file lists.
     for (std::int64_t t = 1'000'000'000; t < 4'090'000'000; t += 1'000'003)
-      ASSERT_EQ(zone->offset_at(t), offset_by_the_library(name, t)) << name << " at " << t;
+      ASSERT_EQ(zone->offset_at(t), offset_of_c_library(name, t)) << name << " at " << t;
   }
 }
 
-TEST(TimeZone, RulesOfAllThreeKindsAreRead) {
+TEST(TimeZone, RulesOfAllThreeKindsAreParsed) {
   Zone julian, zero_based;
   julian.rule = parse_rule("<-03>3<-02>,J60/0,J300/0");
   zero_based.rule = parse_rule("<-03>3<-02>,59/0,299/0");
@@ -76,7 +76,7 @@ TEST(TimeZone, OffsetsAndTimesOutOfRangeAreRefused) {
   EXPECT_FALSE(parse_zone(file({'\x80', '\0', '\0', '\0'})));
 }
 
-TEST(TimeZone, DamagedFilesAndForeignNamesAreRefused) {
+TEST(TimeZone, DamagedFilesAndInvalidNamesAreErrors) {
   std::ifstream file(std::string(kDirectory) + "/Europe/Berlin", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (bytes.empty()) GTEST_SKIP() << "no time-zone database";
@@ -95,4 +95,4 @@ TEST(TimeZone, UtcNeedsNoFile) {
 }
 
 }  // namespace
-}  // namespace cronlatch::plugin
+}  // namespace cronlatch

@@ -13,20 +13,20 @@ std::string controller(const std::string& owners, std::string_view kind) {
   return found == nullptr ? "" : std::string(string_at(*found, {"name"}));
 }
 
-TEST(ControllerOf, IsTheOwnerThatControlsAndNotTheOneThatOnlyOwns) {
+TEST(ControllerOf, IsTheControllingOwner) {
   const std::string owners = R"([{"kind":"CronJob","name":"owner"},
       {"kind":"CronJob","name":"former","controller":false},
       {"kind":"CronJob","name":"nightly","controller":true}])";
   EXPECT_EQ(controller(owners, "CronJob"), "nightly");
 }
 
-TEST(ControllerOf, IsOfTheKindThatWasAskedFor) {
+TEST(ControllerOf, HasTheRequestedKind) {
   const std::string owners = R"([{"kind":"Workflow","name":"w","controller":true}])";
   EXPECT_EQ(controller(owners, "CronJob"), "");
   EXPECT_EQ(controller(owners, "Workflow"), "w");
 }
 
-TEST(ControllerOf, IsNobodyWhereTheListIsMissingEmptyOrNoList) {
+TEST(ControllerOf, IsNothingForAMissingEmptyOrInvalidList) {
   EXPECT_EQ(controller_of(Json::object(), "Job"), nullptr);
   EXPECT_EQ(controller("[]", "Job"), "");
   EXPECT_EQ(controller(R"({"kind":"Job","name":"j","controller":true})", "Job"), "");

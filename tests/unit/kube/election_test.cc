@@ -33,7 +33,7 @@ struct Scene {
   int transitions() const { return api.at(kLease)->at("spec").at("leaseTransitions"); }
 };
 
-TEST(Election, MakesTheLeaseAndLeads) {
+TEST(Election, CreatesTheLeaseAndLeads) {
   Scene scene;
 
   const Millis wait = scene.one.step();
@@ -47,12 +47,12 @@ TEST(Election, MakesTheLeaseAndLeads) {
   EXPECT_LT(wait, 3s);
 }
 
-TEST(Election, FollowsWhoeverRenewsHoweverOldTheRenewTimeLooks) {
+TEST(Election, DoesNotLeadWhileTheHolderRenewsWithAnyRenewTime) {
   Scene scene;
   scene.one.step();
   for (int i = 0; i < 20; ++i) {
     scene.one.step();
-    // The clocks of two machines have nothing in common
+    // The clocks of two hosts differ
     Json lease = *scene.api.at(kLease);
     lease["spec"]["renewTime"] = "1999-01-01T00:00:" + std::to_string(10 + i) + ".000000Z";
     scene.api.put(kLease, lease);
@@ -64,7 +64,7 @@ TEST(Election, FollowsWhoeverRenewsHoweverOldTheRenewTimeLooks) {
   }
 }
 
-TEST(Election, TakesOverWhenNothingChangedForTheWholeLeaseByItsOwnClock) {
+TEST(Election, TakesOverAnUnchangedLeaseByTheLocalClock) {
   Scene scene;
   scene.one.step();
   scene.clock.pass(1h);  // two was not there: it has seen nothing yet
@@ -82,7 +82,7 @@ TEST(Election, TakesOverWhenNothingChangedForTheWholeLeaseByItsOwnClock) {
   EXPECT_NE(scene.spec("acquireTime"), "");
 }
 
-TEST(Election, StopsLeadingWhenItCouldNotRenewForTenSecondsWithoutAnyCallReturning) {
+TEST(Election, StopsLeadingAfterTenSecondsWhileACallBlocks) {
   Scene scene;
   scene.one.step();
   scene.clock.pass(9'999ms);
@@ -93,7 +93,7 @@ TEST(Election, StopsLeadingWhenItCouldNotRenewForTenSecondsWithoutAnyCallReturni
   EXPECT_FALSE(scene.one.leading());
 }
 
-TEST(Election, NeverHasTwoLeadersWhileOneIsCutOff) {
+TEST(Election, HasOneLeaderWhileAReplicaIsDisconnected) {
   Scene scene;
   scene.one.step();
   bool cut_off = false;
@@ -113,7 +113,7 @@ TEST(Election, NeverHasTwoLeadersWhileOneIsCutOff) {
   EXPECT_FALSE(scene.one.leading());
 }
 
-TEST(Election, LosesTheRaceThatTheServerDecides) {
+TEST(Election, DoesNotLeadAfterAConflict) {
   Scene scene;
   scene.one.step();
   scene.two.step();
@@ -134,7 +134,7 @@ TEST(Election, LosesTheRaceThatTheServerDecides) {
   EXPECT_FALSE(scene.two.leading());
 }
 
-TEST(Election, BeginsANewTermAfterItLostOne) {
+TEST(Election, BeginsANewTermAfterALostOne) {
   Scene scene;
   scene.one.step();
   scene.clock.pass(11s);
@@ -146,7 +146,7 @@ TEST(Election, BeginsANewTermAfterItLostOne) {
   EXPECT_EQ(scene.one.term(), 2U);
 }
 
-TEST(Election, GivesTheLeaseAwaySoThatNobodyWaits) {
+TEST(Election, ReleasesTheLeaseForTheNextLeader) {
   Scene scene;
   scene.one.step();
   scene.two.step();
@@ -158,7 +158,7 @@ TEST(Election, GivesTheLeaseAwaySoThatNobodyWaits) {
   EXPECT_TRUE(scene.two.leading());
 }
 
-TEST(Election, ReleasesNothingThatIsNotItsOwn) {
+TEST(Election, ReleasesNoLeaseOfAnotherReplica) {
   Scene scene;
   scene.one.step();
   scene.two.step();
@@ -170,7 +170,7 @@ TEST(Election, ReleasesNothingThatIsNotItsOwn) {
   EXPECT_EQ(scene.spec("holderIdentity"), "one");
 }
 
-TEST(Election, BoundsEachAttemptByWhatIsLeftOfTheTerm) {
+TEST(Election, LimitsEachAttemptToTheRestOfTheTerm) {
   Scene scene;
   scene.one.step();
   scene.clock.pass(8s);
@@ -181,31 +181,31 @@ TEST(Election, BoundsEachAttemptByWhatIsLeftOfTheTerm) {
   EXPECT_EQ(scene.api.requests().front().deadline, 2s);
 }
 
-TEST(Election, SavesTheNoteWithARenewalAndShowsItToTheNextLeader) {
+TEST(Election, SavesTheCheckpointForTheNextLeader) {
   Scene scene;
   scene.one.step();
-  scene.one.write_note("seven");
-  EXPECT_EQ(scene.one.saved_note(), "");
+  scene.one.set_checkpoint("seven");
+  EXPECT_EQ(scene.one.saved_checkpoint(), "");
   scene.one.step();
-  EXPECT_EQ(scene.one.saved_note(), "seven");
+  EXPECT_EQ(scene.one.saved_checkpoint(), "seven");
   scene.one.step();  // renewals keep it
   scene.one.release();
 
   scene.two.step();
 
-  EXPECT_EQ(scene.two.saved_note(), "seven");
+  EXPECT_EQ(scene.two.saved_checkpoint(), "seven");
 }
 
-TEST(Election, DropsANoteOfATermThatIsOver) {
+TEST(Election, DiscardsACheckpointOfAnEndedTerm) {
   Scene scene;
   scene.one.step();
-  scene.one.write_note("late");
+  scene.one.set_checkpoint("late");
   scene.clock.pass(11s);
 
   scene.one.step();
   scene.one.step();
 
-  EXPECT_EQ(scene.one.saved_note(), "");
+  EXPECT_EQ(scene.one.saved_checkpoint(), "");
 }
 
 }  // namespace

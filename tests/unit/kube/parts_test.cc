@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small parts: lines, targets, tokens, access, times.
+// Lines, request targets, tokens, access, times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct TempDir {
   }
 };
 
-TEST(LineSplitter, GivesLinesWhereverTheyAreCut) {
+TEST(LineSplitter, JoinsLinesThatAreSplitAnywhere) {
   LineSplitter splitter(100);
   std::vector<std::string> lines;
   const auto keep = [&](std::string_view line) {
@@ -48,7 +48,7 @@ TEST(LineSplitter, GivesLinesWhereverTheyAreCut) {
   EXPECT_THAT(lines, ElementsAre("one", "two", "three"));
 }
 
-TEST(LineSplitter, RefusesALineThatIsTooLong) {
+TEST(LineSplitter, RejectsALineThatIsTooLong) {
   LineSplitter splitter(5);
   const auto keep = [](std::string_view) { return true; };
 
@@ -57,9 +57,9 @@ TEST(LineSplitter, RefusesALineThatIsTooLong) {
   EXPECT_TRUE(splitter.overlong());
 }
 
-TEST(Target, EscapesWhatOthersNamed) {
-  EXPECT_EQ(target_of({.path = "/api/v1/namespaces/a?b/pods",
-                       .query = {{"labelSelector", "x=y,z"}, {"continue", "a/b+c"}}}),
+TEST(Target, EscapesObjectNames) {
+  EXPECT_EQ(request_target({.path = "/api/v1/namespaces/a?b/pods",
+                            .query = {{"labelSelector", "x=y,z"}, {"continue", "a/b+c"}}}),
             "/api/v1/namespaces/a%3Fb/pods?labelSelector=x%3Dy%2Cz&continue=a%2Fb%2Bc");
 }
 
@@ -75,7 +75,7 @@ TEST(TokenSource, ReadsTheFileAgainAfterAMinute) {
   EXPECT_EQ(source.current(now + 61s).reveal(), "two");
 }
 
-TEST(TokenSource, KeepsTheTokenWhileTheFileIsAway) {
+TEST(TokenSource, KeepsTheTokenWhileTheFileIsMissing) {
   const TempDir dir;
   const std::string file = dir.write("token", "one");
   TokenSource source(file, {});
@@ -85,31 +85,31 @@ TEST(TokenSource, KeepsTheTokenWhileTheFileIsAway) {
   EXPECT_EQ(source.current(TokenSource::Time{} + 5min).reveal(), "one");
 }
 
-TEST(InCluster, TakesHostPortAndFiles) {
+TEST(InCluster, ReadsHostPortAndFiles) {
   const TempDir dir;
   dir.write("ca.crt", "ca");
   dir.write("token", "token");
 
-  const auto access = in_cluster("10.0.0.1", "443", dir.path);
+  const auto access = in_cluster_access("10.0.0.1", "443", dir.path);
 
   ASSERT_TRUE(access.ok()) << access.error().message;
   EXPECT_EQ(access->server, "https://10.0.0.1:443");
   EXPECT_EQ(access->token_file, dir.path + "/token");
 }
 
-TEST(InCluster, GoesByNameWhereTheAddressIsIpv6) {
+TEST(InCluster, UsesANameForAnIpv6Address) {
   const TempDir dir;
   dir.write("ca.crt", "ca");
   dir.write("token", "token");
 
-  EXPECT_EQ(in_cluster("fd00:10:96::1", "443", dir.path)->server,
+  EXPECT_EQ(in_cluster_access("fd00:10:96::1", "443", dir.path)->server,
             "https://kubernetes.default.svc:443");
 }
 
-TEST(InCluster, SaysWhatIsMissing) {
+TEST(InCluster, ReportsWhatIsMissing) {
   const TempDir dir;
-  EXPECT_THAT(in_cluster("", "", dir.path).error().message, HasSubstr("not in a pod"));
-  EXPECT_THAT(in_cluster("10.0.0.1", "443", dir.path).error().message, HasSubstr("ca.crt"));
+  EXPECT_THAT(in_cluster_access("", "", dir.path).error().message, HasSubstr("not in a pod"));
+  EXPECT_THAT(in_cluster_access("10.0.0.1", "443", dir.path).error().message, HasSubstr("ca.crt"));
 }
 
 TEST(Backoff, NeverExceedsThirtySeconds) {
@@ -121,15 +121,15 @@ TEST(Backoff, NeverExceedsThirtySeconds) {
   }
 }
 
-TEST(MicroTime, HasSixDigitsAndSecondsOfTheSameMoment) {
+TEST(MicroTime, HasMicroseconds) {
   EXPECT_EQ(micro_time({1'763'690'000'000'042}), "2025-11-21T01:53:20.000042Z");
   EXPECT_EQ(micro_time({999'999}), "1970-01-01T00:00:00.999999Z");
 }
 
-TEST(Exchange, HoldsAFastServerBackUntilTheReaderTook) {
+TEST(Exchange, PausesAFastServerUntilTheReaderTakes) {
   Exchange exchange;
   int resumed = 0;
-  exchange.head(200);
+  exchange.set_status(200);
   const std::string much(2U << 20, 'x');
 
   EXPECT_TRUE(exchange.push("a", [] {}));
@@ -140,7 +140,7 @@ TEST(Exchange, HoldsAFastServerBackUntilTheReaderTook) {
   EXPECT_EQ(resumed, 1);
 }
 
-TEST(Exchange, LetsAHeldServerGoWhenTheReaderGivesUp) {
+TEST(Exchange, ResumesAPausedServerWhenTheReaderGivesUp) {
   Exchange exchange;
   int resumed = 0;
   EXPECT_FALSE(exchange.push(std::string(2U << 20, 'x'), [&] { ++resumed; }));

@@ -31,7 +31,7 @@ std::string query_of(const Request& request, const std::string& key) {
   return "(none)";
 }
 
-// A watcher whose pauses pass at once and are written down; it ends with its last scripted watch.
+// A watcher whose pauses return at once and are recorded; it ends with its last scripted watch.
 struct Scene {
   FakeApi api;
   HandClock clock;
@@ -67,24 +67,25 @@ struct Scene {
     });
   }
   void run() {
-    Followers followers{
-        .upsert = [this](const Json& o) { told.push_back("+" + key_of(o).name); },
-        .gone = [this](const ObjectKey& key,
-                       const std::string& uid) { told.push_back("-" + key.name + "/" + uid); },
-        .listed = [this] { told.push_back("listed"); },
-        .trouble = [](const std::string&) {}};
+    WatchCallbacks callbacks{
+        .on_object = [this](const Json& o) { told.push_back("+" + key_of(o).name); },
+        .on_deleted = [this](
+                          const ObjectKey& key,
+                          const std::string& uid) { told.push_back("-" + key.name + "/" + uid); },
+        .on_listed = [this] { told.push_back("listed"); },
+        .on_error = [](const std::string&) {}};
     WatchTiming timing{clock, [] { return 0.5; },
                        [this](Millis time, const std::stop_token&) {
                          pauses.push_back(time);
                          clock.pass(time);
                          if (pauses.size() > 50) stop.request_stop();
                        }};
-    Watcher(api, {.path = "/apis/batch/v1/cronjobs", .label_selector = "a=b"}, followers, timing)
+    Watcher(api, {.path = "/apis/batch/v1/cronjobs", .label_selector = "a=b"}, callbacks, timing)
         .run(stop.get_token());
   }
 };
 
-TEST(Watcher, ListsInPagesThenWatchesFromThere) {
+TEST(Watcher, ListsInPagesThenWatchesFromTheListedVersion) {
   Scene scene;
   scene.list({object("a", "1")}, "40", "next page");
   scene.list({object("b", "2")}, "41");
@@ -102,11 +103,11 @@ TEST(Watcher, ListsInPagesThenWatchesFromThere) {
   EXPECT_EQ(query_of(requests[2], "allowWatchBookmarks"), "true");
   EXPECT_EQ(query_of(requests[2], "timeoutSeconds"), "450");
   EXPECT_GT(requests[2].deadline, 450s);
-  EXPECT_GT(requests[2].silence, 60s);  // bookmarks come every minute
-  EXPECT_LT(requests[2].silence, 300s);
+  EXPECT_GT(requests[2].idle_timeout, 60s);  // bookmarks come every minute
+  EXPECT_LT(requests[2].idle_timeout, 300s);
 }
 
-TEST(Watcher, TellsEventsAndGoesOnFromTheLastVersionItSaw) {
+TEST(Watcher, ReportsEventsAndContinuesFromTheLastVersion) {
   Scene scene;
   scene.watch_lasts = 300s;
   scene.list({object("a", "1")}, "40");
@@ -128,10 +129,10 @@ TEST(Watcher, TellsEventsAndGoesOnFromTheLastVersionItSaw) {
 
 class WatcherGone : public ::testing::TestWithParam<bool> {};
 
-TEST_P(WatcherGone, ListsAnewAndTellsDeletionsItDidNotSee) {
+TEST_P(WatcherGone, ListsAgainAndReportsMissedDeletions) {
   Scene scene;
   scene.list({object("a", "1"), object("b", "2"), object("c", "3")}, "40");
-  // 410 as a status comes with nothing before it, as an event perhaps after others
+  // A 410 status is the only answer; a 410 event may follow others
   scene.watch([late = GetParam()](const Emit& emit) -> FakeApi::Answer {
     if (late) emit({"MODIFIED", object("a", "1", "41")});
     return Response{410, Json{{"reason", "Expired"}}};
@@ -151,7 +152,7 @@ TEST_P(WatcherGone, ListsAnewAndTellsDeletionsItDidNotSee) {
 }
 INSTANTIATE_TEST_SUITE_P(AtOnceAndLate, WatcherGone, ::testing::Bool());
 
-TEST(Watcher, AsksAgainFromWhereItWasWhenTheConnectionBreaks) {
+TEST(Watcher, ContinuesTheWatchAfterABrokenConnection) {
   Scene scene;
   scene.list({object("a", "1")}, "40");
   scene.watch([](const Emit&) -> FakeApi::Answer { return FakeApi::unreachable(); });
@@ -164,7 +165,7 @@ TEST(Watcher, AsksAgainFromWhereItWasWhenTheConnectionBreaks) {
   EXPECT_THAT(scene.pauses, ElementsAre(1'000ms));
 }
 
-TEST(Watcher, WaitsLongerEachTimeUpToThirtySecondsAndForgetsThatWhenHealthy) {
+TEST(Watcher, BacksOffUpToThirtySecondsAndResetsWhenHealthy) {
   Scene scene;
   for (int i = 0; i < 8; ++i) scene.lists.push_back(FakeApi::unreachable());
   scene.list({}, "40");
@@ -180,7 +181,7 @@ TEST(Watcher, WaitsLongerEachTimeUpToThirtySecondsAndForgetsThatWhenHealthy) {
                                         30'000ms, 30'000ms, 1'000ms));
 }
 
-TEST(Watcher, DoesNotSpinWhenTheServerEndsEveryWatchAtOnce) {
+TEST(Watcher, WaitsWhenTheServerEndsEveryWatchAtOnce) {
   Scene scene;
   scene.list({}, "40");
   for (int i = 0; i < 3; ++i)
@@ -192,7 +193,7 @@ TEST(Watcher, DoesNotSpinWhenTheServerEndsEveryWatchAtOnce) {
   EXPECT_EQ(scene.pauses.size(), 3U);
 }
 
-TEST(Watcher, KeepsWhatItKnowsWhileListsFail) {
+TEST(Watcher, KeepsItsStateWhileListsFail) {
   Scene scene;
   scene.list({object("a", "1")}, "40");
   scene.watch([](const Emit&) -> FakeApi::Answer { return Response{410, {}}; });

@@ -25,7 +25,7 @@ LockView held_lock() {
   LockView view;
   view.lock = "reports/nightly";
   view.state = LockState::held;
-  view.who.job = "reports/nightly";
+  view.identity.job = "reports/nightly";
   view.fence = 7;
   view.now = {1'763'690'010'000'000};
   view.acquired = {1'763'690'000'123'456};
@@ -113,7 +113,7 @@ TEST(MetricsText, JobsThatAreNoUtf8LeaveThePageReadable) {
   LockView view = held_lock();
   view.jobs["shop/\xff"].values = {{"acquired", 1}};
   view.jobs["shop/\xfe"].values = {{"acquired", 2}};
-  view.who.job = "shop/\xff";
+  view.identity.job = "shop/\xff";
   const RunErrors errors = {{"namespace=\"shop\",cronjob=\"\xff\",lock=\"a\",reason=\"auth\"", 3}};
 
   // when

@@ -27,7 +27,7 @@ const FakeFiles kAll{{"/c/username", "operator\n"},
                      {"/c/tls.crt", "C"},
                      {"/c/tls.key", "K"}};
 
-TEST(StoreAccess, TakesUserPasswordAndCertificatesFromTheDirectory) {
+TEST(StoreAccess, ReadsUserPasswordAndCertificatesFromTheDirectory) {
   const auto access = read_store_access(settings(), kAll);
 
   ASSERT_TRUE(access);
@@ -39,7 +39,7 @@ TEST(StoreAccess, TakesUserPasswordAndCertificatesFromTheDirectory) {
   EXPECT_EQ(access->spec.tls_key, "/c/tls.key");
 }
 
-TEST(StoreAccess, TakesWhatThePlatformGaveAllRuns) {
+TEST(StoreAccess, UsesTheStoreOptionsOfTheRuns) {
   const auto access = read_store_access(settings(), FakeFiles{{"/c/password", "p"}});
 
   ASSERT_TRUE(access);
@@ -61,7 +61,7 @@ TEST(StoreAccess, ChangesItsStampWithAnyFile) {
   EXPECT_NE(before->stamp, rotated->stamp);
 }
 
-// Files whose password is replaced after it has been looked at `reads` times.
+// Files whose password is replaced after `reads` reads.
 class RotatingFiles final : public Files {
  public:
   explicit RotatingFiles(int reads) : reads_(reads) {}
@@ -76,7 +76,7 @@ class RotatingFiles final : public Files {
   mutable int seen_ = 0;
 };
 
-TEST(StoreAccess, NeverHasTheStampOfALaterPassword) {
+TEST(StoreAccess, StampIsNeverNewerThanThePassword) {
   const auto later = read_store_access(settings(), RotatingFiles(0));
   ASSERT_TRUE(later);
   for (int reads = 0; reads < 5; ++reads) {
@@ -98,7 +98,7 @@ TEST(StoreAccess, NamesTheFileThatCannotBeRead) {
   EXPECT_NE(access.error().message.find("/c/password"), std::string::npos);
 }
 
-TEST(StoreAccess, CallsTheStoreByHostAndPort) {
+TEST(StoreAccess, NamesTheStoreByHostAndPort) {
   Settings s = settings();
   EXPECT_EQ(store_endpoint(s), "redis.test:7000");
   s.store = "file:///var/lock/jobs";

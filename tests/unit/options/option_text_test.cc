@@ -115,20 +115,20 @@ class LockName : public ::testing::TestWithParam<BadLock> {};
 TEST_P(LockName, IsRefusedWithCharacterAndPosition) {
   const Error error = refusal("lock", GetParam().name);
   EXPECT_EQ(error, (Error{Code::config, "lock: " + GetParam().message,
-                          "1 to 200 of letters, digits, . _ - / make a lock name"}));
+                          "use 1 to 200 characters: letters, digits, . _ - /"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Bad, LockName,
     ::testing::Values(
         BadLock{"", "the lock name is empty"},
-        BadLock{"a{b}", "lock name \"a{b}\" has \"{\" at position 2"},
-        BadLock{"a}", "lock name \"a}\" has \"}\" at position 2"},
-        BadLock{"nightly report", "lock name \"nightly report\" has a blank at position 8"},
-        BadLock{"a\tb", "lock name \"a\\tb\" has \"\\t\" at position 2"},
-        BadLock{std::string("ab\0c", 4), "lock name \"ab\\x00c\" has a NUL byte at position 3"},
-        BadLock{"gr\xC3\xBCn", "lock name \"gr\xC3\xBCn\" has \"\\xc3\" at position 3"},
-        BadLock{"a:b", "lock name \"a:b\" has \":\" at position 2"},
+        BadLock{"a{b}", "lock name \"a{b}\" contains \"{\" at position 2"},
+        BadLock{"a}", "lock name \"a}\" contains \"}\" at position 2"},
+        BadLock{"nightly report", "lock name \"nightly report\" contains a blank at position 8"},
+        BadLock{"a\tb", "lock name \"a\\tb\" contains \"\\t\" at position 2"},
+        BadLock{std::string("ab\0c", 4), "lock name \"ab\\x00c\" contains a NUL byte at position 3"},
+        BadLock{"gr\xC3\xBCn", "lock name \"gr\xC3\xBCn\" contains \"\\xc3\" at position 3"},
+        BadLock{"a:b", "lock name \"a:b\" contains \":\" at position 2"},
         BadLock{std::string(201, 'x'), "the lock name is 201 characters long"}));
 
 TEST(LockNames, TakeEveryAllowedCharacterAndLength) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an image was found to run, and the annotation that says the same.
+// The command found in an image, and the annotation with the same command.
 #include "plugin/describe.h"
 
 #include <gmock/gmock.h>
@@ -50,29 +50,29 @@ Cluster looked_up(const Json& args_of_cronjob, const Json& wrapper) {
 
 std::string described(const Cluster& cluster) {
   std::string text;
-  for (const Block& block : describe_page(cluster, cluster.cronjobs[0]).blocks) {
-    for (const Cells& row : block.table)
+  for (const Section& section : describe_output(cluster, cluster.cronjobs[0]).sections) {
+    for (const Row& row : section.table)
       for (const std::string& cell : row) text += cell + "|";
-    for (const std::string& line : block.lines) text += line + "\n";
+    for (const std::string& line : section.lines) text += line + "\n";
   }
   return text;
 }
 
 const Json kWrapper = {"/cronlatch-bin/cronlatch", "run", "--isolated", "--", "/e", "it's"};
 
-TEST(Describe, ShowsWhatAnImageRunsAndTheAnnotationThatSaysTheSame) {
+TEST(Describe, ContainsTheCommandOfTheImageAndAnAnnotationWithIt) {
   const std::string text = described(looked_up({}, kWrapper));
   EXPECT_THAT(text, HasSubstr("docker.io/library/pg@sha256:aa"));
   EXPECT_THAT(text, HasSubstr("kubectl -n shop annotate cronjob nightly "
                               R"(cronlatch.dev/command='["/e","it'\''s","c"]')"));
 }
 
-TEST(Describe, LeavesTheContainersOwnArgumentsWhereTheyAre) {
+TEST(Describe, OmitsTheArgumentsOfTheContainerFromTheAnnotation) {
   const std::string text = described(looked_up({"c"}, kWrapper));
   EXPECT_THAT(text, HasSubstr(R"(cronlatch.dev/command='["/e","it'\''s"]')"));
 }
 
-TEST(Describe, ShowsTheCommandOfEachArchitecture) {
+TEST(Describe, ContainsTheCommandOfEachArchitecture) {
   const std::string text =
       described(looked_up({}, {"/cronlatch-bin/cronlatch", "run", "--isolated",
                                R"(--command-by-arch={"amd64":["/a"],"arm64":["/b"]})", "--"}));

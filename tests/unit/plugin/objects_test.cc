@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded objects as structs, the names that we share with the operator, and what tenants may
-// write into a termination message.
+// Recorded objects, and untrusted termination messages.
 #include "plugin/objects.h"
 
 #include <gmock/gmock.h>
@@ -16,28 +15,28 @@ namespace {
 
 using kube::Json;
 
-TEST(Objects, ACronJobTellsItsLockFromItsAnnotations) {
+TEST(Objects, LockOfACronJobComesFromItsAnnotations) {
   const Cluster cluster = recorded();
 
   const CronJob& nightly = cronjob_of(cluster, "nightly");
   EXPECT_EQ(nightly.lock(), "shop/nightly");
   EXPECT_EQ(nightly.time_zone, "Europe/Berlin");
-  EXPECT_TRUE(nightly.mirrored.contains("lock"));
-  EXPECT_FALSE(nightly.written_out());
+  EXPECT_TRUE(nightly.job_annotations.contains("lock"));
+  EXPECT_FALSE(nightly.has_own_gate());
   EXPECT_EQ(cronjob_of(cluster, "report").lock(), "shop/database");
   EXPECT_TRUE(cronjob_of(cluster, "report").suspended);
   EXPECT_EQ(cronjob_of(cluster, "hourly").starting_deadline, Seconds(200));
 }
 
-TEST(Objects, AGateThatIsWrittenOutTellsItsLockFromItsCommand) {
+TEST(Objects, LockOfACronJobWithItsOwnGateComesFromTheCommand) {
   CronJob cronjob;
   cronjob.flags = {{"run", "true"}, {"lock", "_cluster/database"}};
 
-  EXPECT_TRUE(concerns_us(cronjob));
+  EXPECT_TRUE(uses_lock(cronjob));
   EXPECT_EQ(cronjob.lock(), "_cluster/database");
 }
 
-TEST(Objects, AGateBehindAnotherWebhooksProgramIsRead) {
+TEST(Objects, GateBehindTheProgramOfAnotherWebhookIsFound) {
   const Json container = {{"name", "main"},
                           {"command", {"/vault/vault-env"}},
                           {"args",
@@ -54,35 +53,36 @@ TEST(Objects, AGateBehindAnotherWebhooksProgramIsRead) {
   EXPECT_EQ(job.args, (std::vector<std::string>{"sh", "-c", "x"}));
 }
 
-TEST(Objects, AnnotationsThatSayNoAreNoWish) {
+TEST(Objects, AnnotationFalseRequestsNoLock) {
   CronJob cronjob;
   cronjob.annotations["lock"] = "false";
-  EXPECT_FALSE(concerns_us(cronjob));
+  EXPECT_FALSE(uses_lock(cronjob));
   cronjob.annotations["lock"] = "db";
   cronjob.annotations["lock-scope"] = "cluster";
   EXPECT_EQ(cronjob.lock(), "_cluster/db");
 }
 
-TEST(Objects, APodTellsWhatItsWrapperLeft) {
+TEST(Objects, OutcomeOfAPodComesFromItsTerminationMessage) {
   const Cluster cluster = recorded();
   const auto pods = pods_of(cluster, cronjob_of(cluster, "nightly"));
 
   ASSERT_EQ(pods.size(), 2u);
   const Pod* const skipped = newest(pods, Kind::skipped);
   ASSERT_NE(skipped, nullptr);
-  EXPECT_EQ(why_skipped(skipped->left), "held by shop/nightly-holds-ppx9d");
-  EXPECT_EQ(skipped->left.until, "2026-11-22T06:23:03Z");
+  EXPECT_EQ(skip_reason_of(skipped->result), "held by shop/nightly-holds-ppx9d");
+  EXPECT_EQ(skipped->result.until, "2026-11-22T06:23:03Z");
   EXPECT_EQ(skipped->flags.at("lock"), "shop/nightly");
 }
 
-TEST(Objects, AMessageThatIsNotOursIsNoOutcome) {
-  EXPECT_EQ(read_left("").kind, std::nullopt);
-  EXPECT_EQ(read_left("panic: out of cheese").kind, std::nullopt);
-  EXPECT_EQ(read_left(R"({"v":2,"outcome":"ran"})").kind, std::nullopt);
-  EXPECT_EQ(read_left(R"({"v":1,"outcome":"rang"})").kind, std::nullopt);
-  EXPECT_EQ(read_left("{\"v\":1,\"outcome\":\"ran\",\"holder\":\"\x1b[2J\"}").holder.find('\x1b'),
-            std::string::npos);
-  EXPECT_EQ(read_left(R"({"v":1,"outcome":"ran","held_ms":-5})").held, Millis(0));
+TEST(Objects, OtherTerminationMessagesAreNoOutcome) {
+  EXPECT_EQ(read_run_result("").kind, std::nullopt);
+  EXPECT_EQ(read_run_result("panic: out of cheese").kind, std::nullopt);
+  EXPECT_EQ(read_run_result(R"({"v":2,"outcome":"ran"})").kind, std::nullopt);
+  EXPECT_EQ(read_run_result(R"({"v":1,"outcome":"rang"})").kind, std::nullopt);
+  EXPECT_EQ(
+      read_run_result("{\"v\":1,\"outcome\":\"ran\",\"holder\":\"\x1b[2J\"}").holder.find('\x1b'),
+      std::string::npos);
+  EXPECT_EQ(read_run_result(R"({"v":1,"outcome":"ran","held_ms":-5})").held, Millis(0));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster as it was recorded: objects/*.json are what `kubectl get -o json` printed of a real API
-// server and its controllers (pods' states were patched in: it had no node).
+// A recorded cluster: objects/*.json are the output of `kubectl get -o json` from a real API server
+// and its controllers. It had no node, so the pods' states were added.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ inline Cluster recorded() {
   }
   add_recorded("shop-jobs", read_job, cluster.jobs);
   add_recorded("shop-pods", read_pod, cluster.pods);
-  cluster.no_page = "not found";
+  cluster.page_error = "not found";
   cluster.now = recorded_at();
   cluster.zones = [](const std::string& name) -> Result<Zone> { return recorded_zone(name); };
   return cluster;

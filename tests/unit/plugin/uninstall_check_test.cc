@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an uninstall leaves, and what becomes of CronJobs that still ask for a lock.
+// Objects that an uninstall leaves, and CronJobs that still request a lock.
 #include "plugin/uninstall_check.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +7,7 @@
 
 #include "admission/annotation_copy.h"
 #include "labels/names.h"
+#include "plugin/verb.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {
@@ -64,40 +65,40 @@ const std::vector<Json> kPolicies = {policy("cronlatch-gated-jobs", "jobs"),
                                      policy("cronlatch-mirrored-cronjobs", "cronjobs"),
                                      binding("cronlatch-mirrored-cronjobs", "Deny")};
 
-std::string text_of(const Page& page) {
+std::string text_of(const Output& page) {
   std::string text;
-  for (const Block& block : page.blocks) {
-    text += block.title + '\n';
-    for (const Cells& row : block.table)
+  for (const Section& section : page.sections) {
+    text += section.title + '\n';
+    for (const Row& row : section.table)
       for (const std::string& cell : row) text += cell + '\n';
-    for (const std::string& line : block.lines) text += line + '\n';
+    for (const std::string& line : section.lines) text += line + '\n';
   }
   return text;
 }
 
-// A cluster that kubectl changes: what it deletes is gone from the next list.
+// The next list does not contain objects that were deleted.
 class ClusterKubectl final : public Kubectl {
  public:
-  Result<std::vector<KubectlAnswer>> ask(const std::vector<KubectlCall>& calls) override {
-    std::vector<KubectlAnswer> answers;
-    for (const KubectlCall& call : calls) answers.push_back(answer(call.words));
+  Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& calls) override {
+    std::vector<KubectlResult> answers;
+    for (const KubectlCall& call : calls) answers.push_back(answer(call.args));
     return answers;
   }
   std::vector<Json> cronjobs, deployments, objects;
   std::vector<std::string> deleted;
-  std::string forbidden;  // what may not be listed
+  std::string forbidden;  // the kinds that cannot be listed
 
  private:
-  KubectlAnswer answer(const std::vector<std::string>& words) {
-    if (words[0] == "delete") {
-      deleted.assign(words.begin() + 2, words.end());
+  KubectlResult answer(const std::vector<std::string>& args) {
+    if (args[0] == "delete") {
+      deleted.assign(args.begin() + 2, args.end());
       objects.clear();
       return {};
     }
-    if (words[1] == forbidden) return {1, "", "Forbidden"};
-    const auto& items = words[1] == "cronjobs"      ? cronjobs
-                        : words[1] == "deployments" ? deployments
-                                                    : objects;
+    if (args[1] == forbidden) return {1, "", "Forbidden"};
+    const auto& items = args[1] == "cronjobs"      ? cronjobs
+                        : args[1] == "deployments" ? deployments
+                                                   : objects;
     return {0, kube::to_text(list(items)), ""};
   }
 };
@@ -109,22 +110,23 @@ struct NoClock final : Clock {
 
 class UninstallCheck : public ::testing::Test {
  protected:
-  Result<Page> run(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"uninstall-check"};
-    words.insert(words.end(), more.begin(), more.end());
-    const auto arguments = parse_arguments(words, {});
+  Result<Output> run(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> args = {"uninstall-check"};
+    args.insert(args.end(), more.begin(), more.end());
+    const auto arguments = parse_arguments(args, {});
     if (!arguments) return arguments.error();
-    return run_plugin(*arguments, {kubectl, clock, [](const std::string&) { return Zone{}; },
-                                   [](const std::string&) {}, [](Millis) {}});
+    return arguments->verb->function(*arguments,
+                                     {kubectl, clock, [](const std::string&) { return Zone{}; },
+                                      [](const std::string&) {}, [](Millis) {}});
   }
   ClusterKubectl kubectl;
   NoClock clock;
 };
 
 TEST_F(UninstallCheck, FindsTheAnnotationInEachOfTheThreePlacesAndNoOther) {
-  const Json says_no = {{"annotations", {{"cronlatch.dev/lock", "false"}}}};
+  const Json no_lock = {{"annotations", {{"cronlatch.dev/lock", "false"}}}};
   kubectl.cronjobs = {cronjob("on-itself", kLock, kNone), cronjob("on-jobs", kNone, kLock),
-                      cronjob("on-pods", kNone, kNone, kLock), cronjob("no", says_no, says_no),
+                      cronjob("on-pods", kNone, kNone, kLock), cronjob("no", no_lock, no_lock),
                       cronjob("plain", kNone, kNone)};
 
   const auto page = run();
@@ -148,7 +150,7 @@ TEST_F(UninstallCheck, WithoutTheOperatorTheKeptPolicyRefusesTheJobs) {
   EXPECT_THAT(text_of(*page), HasSubstr("operator: not installed"));
 }
 
-TEST_F(UninstallCheck, SaysWhichJobsRunWithoutALock) {
+TEST_F(UninstallCheck, ReportsJobsThatRunWithoutALock) {
   const auto outcome = [&] { return run()->json["cronjobs"][0]["without_operator"]; };
   kubectl.cronjobs = {cronjob("nightly", kLock, kLock)};
   EXPECT_THAT(outcome(), HasSubstr("run without a lock: no policy refuses them"));
@@ -192,7 +194,7 @@ TEST_F(UninstallCheck, ASelectedCronJobIsChosenByAValueOfTheChart) {
   EXPECT_THAT(text_of(*run()), HasSubstr("delete the policies (kubectl delete"));
 }
 
-TEST_F(UninstallCheck, NothingIsDeletedWhileACronJobAsksForALock) {
+TEST_F(UninstallCheck, NothingIsDeletedWhileACronJobRequestsALock) {
   kubectl.cronjobs = {cronjob("nightly", kLock, kLock)};
   kubectl.objects = kPolicies;
 
@@ -200,7 +202,7 @@ TEST_F(UninstallCheck, NothingIsDeletedWhileACronJobAsksForALock) {
 
   EXPECT_EQ(page->exit_code, 1);
   EXPECT_THAT(kubectl.deleted, IsEmpty());
-  EXPECT_THAT(text_of(*page), HasSubstr("nothing was deleted: CronJobs ask for a lock (1)"));
+  EXPECT_THAT(text_of(*page), HasSubstr("nothing was deleted: CronJobs request a lock (1)"));
 }
 
 TEST_F(UninstallCheck, NothingIsDeletedOfAnInstalledRelease) {
@@ -244,7 +246,7 @@ TEST_F(UninstallCheck, PoliciesOfAnEarlierReleaseGoWhenTheInstalledOneHasItsOwn)
   EXPECT_THAT(kubectl.deleted, Not(Contains(HasSubstr("other"))));
 }
 
-TEST_F(UninstallCheck, AListThatCannotBeReadIsAnErrorAndNotCleanness) {
+TEST_F(UninstallCheck, AListThatCannotBeReadIsAnError) {
   for (const std::string kind : {"cronjobs", "deployments",
                                  "mutatingwebhookconfigurations,validatingadmissionpolicies,"
                                  "validatingadmissionpolicybindings"}) {
@@ -256,7 +258,7 @@ TEST_F(UninstallCheck, AListThatCannotBeReadIsAnErrorAndNotCleanness) {
   }
 }
 
-TEST_F(UninstallCheck, IsAboutTheWholeCluster) {
+TEST_F(UninstallCheck, ReadsTheWholeCluster) {
   EXPECT_FALSE(run({"-n", "shop"}));
   EXPECT_FALSE(run({"name"}));
   EXPECT_TRUE(run({"-A"}));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a run did not start, or not do its work: the recorded cluster, and it changed in one respect
-// for each cause.
+// Each cause, in the recorded cluster with one change.
 #include "plugin/why.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +17,7 @@ Finding cause(const Cluster& cluster, const std::string& name) {
   return explain_last_run(cluster, cronjob_of(cluster, name)).findings.front();
 }
 
-// The only run of `nightly` is that of one pod, which a test then changes.
+// The only run of `nightly` has one pod, which the test changes.
 struct OneRun {
   Cluster cluster = recorded();
   Pod* pod = nullptr;
@@ -32,13 +31,13 @@ struct OneRun {
   }
   Finding cause() const { return plugin::cause(cluster, "nightly"); }
   void ends(Kind kind, Reason reason = Reason::none, int code = 0) {
-    pod->left.kind = kind;
-    pod->left.reason = reason;
+    pod->result.kind = kind;
+    pod->result.reason = reason;
     pod->exit_code = code;
   }
 };
 
-TEST(Why, ASkipSaysByWhomSinceAndUntil) {
+TEST(Explanation, SkipNamesHolderSinceAndUntil) {
   const OneRun run;
   EXPECT_EQ(run.cause().code, "skipped");
   EXPECT_THAT(run.cause().what,
@@ -47,22 +46,22 @@ TEST(Why, ASkipSaysByWhomSinceAndUntil) {
   EXPECT_THAT(run.cause().next, HasSubstr("release shop/nightly --force"));
 }
 
-TEST(Why, AnIdentityThatIsDoneButNotRecordedIsReported) {
+TEST(Explanation, AnIdentityThatIsDoneButNotRecordedIsReported) {
   OneRun run;
   run.ends(Kind::ran);
-  run.pod->left.not_marked = true;
+  run.pod->result.not_marked = true;
   const auto findings = explain_last_run(run.cluster, cronjob_of(run.cluster, "nightly")).findings;
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[1].code, "not_marked");
 }
 
-TEST(Why, AnOperatorThatIsAwayIsToldByTheNameOfItsWebhook) {
+TEST(Explanation, MissingOperatorIsReportedFromTheNameOfItsWebhook) {
   const Finding finding = cause(recorded(), "hourly");
   EXPECT_EQ(finding.code, "operator_away");
   EXPECT_THAT(finding.what, HasSubstr("annotated-jobs-need-the-operator.cronlatch.dev"));
 }
 
-TEST(Why, ARefusalIsToldInTheWebhooksWords) {
+TEST(Explanation, RefusalContainsTheMessageOfTheWebhook) {
   Cluster cluster = recorded();
   for (Event& event : cluster.events)
     if (event.reason == "FailedCreate")
@@ -84,17 +83,17 @@ TEST(Why, ARefusalIsToldInTheWebhooksWords) {
   EXPECT_EQ(cause(cluster, "hourly").code, "operator_away");
 }
 
-TEST(Why, ForbidWithAnActiveRunNamesIt) {
+TEST(Explanation, ForbidNamesTheActiveRun) {
   const Finding finding = cause(recorded(), "busy");
   EXPECT_EQ(finding.code, "forbid_active");
   EXPECT_THAT(finding.what, HasSubstr("busy-29922146"));
 }
 
-TEST(Why, ASuspendedCronJobIsToldBeforeAnythingElse) {
+TEST(Explanation, SuspendedCronJobIsTheFirstCause) {
   EXPECT_EQ(cause(recorded(), "report").code, "suspended");
 }
 
-TEST(Why, AMissedDeadlineIsToldFromTheClockOrTheEvent) {
+TEST(Explanation, MissedDeadlineIsReportedFromTheClockOrTheEvent) {
   Cluster cluster = recorded();
   std::erase_if(cluster.events, [](const Event& e) { return e.reason == "FailedCreate"; });
   EXPECT_EQ(cause(cluster, "hourly").code, "no_job");  // within its 200 s
@@ -106,13 +105,13 @@ TEST(Why, AMissedDeadlineIsToldFromTheClockOrTheEvent) {
   EXPECT_EQ(cause(cluster, "hourly").code, "missed_deadline");
 }
 
-TEST(Why, AJobThatWasNotRewrittenRunsWithoutALock) {
+TEST(Explanation, JobThatWasNotRewrittenRunsWithoutALock) {
   Cluster cluster = recorded();
   cluster.now = parse_rfc3339("2026-11-22T06:26:10Z").value();  // no later run is due yet
   EXPECT_EQ(cause(cluster, "busy").code, "ran_ungated");
 }
 
-TEST(Why, EveryOutcomeHasItsCause) {
+TEST(Explanation, EveryOutcomeHasItsCause) {
   const std::vector<std::tuple<Kind, Reason, int, std::string>> table = {
       {Kind::ran, Reason::none, 0, "succeeded"},
       {Kind::ran, Reason::none, 3, "failed"},
@@ -137,7 +136,7 @@ TEST(Why, EveryOutcomeHasItsCause) {
   }
 }
 
-TEST(Why, TheStoresRefusalsPointToTheSecret) {
+TEST(Explanation, RefusalsOfTheStoreNameTheSecret) {
   OneRun run;
   run.ends(Kind::refused, Reason::tls, 77);
   EXPECT_THAT(run.cause().next, HasSubstr("ca.crt"));
@@ -145,9 +144,9 @@ TEST(Why, TheStoresRefusalsPointToTheSecret) {
   EXPECT_THAT(run.cause().next, HasSubstr("password"));
 }
 
-TEST(Why, AContainerThatSaidNothingWasKilled) {
+TEST(Explanation, ContainerWithoutAnOutcomeWasKilled) {
   OneRun run;
-  run.pod->left = Left{};
+  run.pod->result = RunResult{};
   run.pod->exit_code = 137;
   run.pod->end_reason = "Error";
   EXPECT_EQ(run.cause().code, "killed");
@@ -162,10 +161,10 @@ TEST(Why, AContainerThatSaidNothingWasKilled) {
   EXPECT_EQ(run.cause().code, "deadline");
 }
 
-TEST(Why, APodThatDoesNotStartSaysWhy) {
+TEST(Explanation, PodThatDoesNotStartHasItsReason) {
   OneRun run;
   run.pod->ended = false;
-  run.pod->left = Left{};
+  run.pod->result = RunResult{};
   run.pod->phase = "Pending";
   run.pod->unscheduled = "";
   EXPECT_EQ(run.cause().code, "starting");
@@ -181,25 +180,25 @@ TEST(Why, APodThatDoesNotStartSaysWhy) {
   EXPECT_EQ(run.cause().code, "unscheduled");
 }
 
-TEST(Why, ARunningPodHoldsItsLockOrWaitsForIt) {
+TEST(Explanation, RunningPodHoldsItsLockOrWaitsForIt) {
   OneRun run;
   run.pod->ended = false;
   run.pod->running = true;
   EXPECT_EQ(run.cause().code, "running");
-  LiveLock lock;
+  LockStatus lock;
   lock.name = "shop/nightly";
-  lock.holder = "shop/somebody-else";
-  run.cluster.page = StatusPage{};
-  run.cluster.page->locks[lock.name] = lock;
+  lock.holder = "shop/other-run";
+  run.cluster.status_page = StatusPage{};
+  run.cluster.status_page->locks[lock.name] = lock;
   EXPECT_EQ(run.cause().code, "waiting");
-  EXPECT_THAT(run.cause().what, HasSubstr("shop/somebody-else"));
-  run.cluster.page->locks["shop/nightly"].holder = "shop/" + run.pod->name;
+  EXPECT_THAT(run.cause().what, HasSubstr("shop/other-run"));
+  run.cluster.status_page->locks["shop/nightly"].holder = "shop/" + run.pod->name;
   EXPECT_EQ(run.cause().code, "running");
 }
 
-TEST(Why, ACronJobThatIsNotGatedOrNotMirroredSaysSo) {
+TEST(Explanation, CronJobThatIsNotGatedOrNotCopiedIsReported) {
   OneRun run;
-  for (CronJob& cronjob : run.cluster.cronjobs) cronjob.mirrored.clear();
+  for (CronJob& cronjob : run.cluster.cronjobs) cronjob.job_annotations.clear();
   const auto codes = [&] {
     std::vector<std::string> out;
     for (const Finding& finding :
@@ -212,19 +211,19 @@ TEST(Why, ACronJobThatIsNotGatedOrNotMirroredSaysSo) {
   EXPECT_THAT(codes(), ::testing::Contains("not_gated"));
 }
 
-TEST(Why, WhatIsGoneIsToldFromTheOperatorsEvents) {
+TEST(Explanation, DeletedJobIsReportedFromTheEventsOfTheOperator) {
   Cluster cluster = recorded();
   cluster.jobs.clear();
   cluster.pods.clear();
   for (CronJob& cronjob : cluster.cronjobs) cronjob.last_scheduled = cluster.now;
   EXPECT_EQ(cause(cluster, "nightly").code, "gone");
   cluster.events.push_back({"shop", "CronJob", "nightly", "Skipped",
-                            "pod x skipped: lock shop/nightly is held by shop/y", false,
+                            "pod x: skipped because lock shop/nightly is held by shop/y", false,
                             cluster.now});
   EXPECT_THAT(cause(cluster, "nightly").what, HasSubstr("is held by shop/y"));
 }
 
-TEST(Why, ANewCronJobWasNotDueYet) {
+TEST(Explanation, NewCronJobIsNotDue) {
   Cluster cluster = recorded();
   cluster.jobs.clear();
   cluster.pods.clear();
@@ -232,7 +231,7 @@ TEST(Why, ANewCronJobWasNotDueYet) {
   EXPECT_THAT(cause(cluster, "nightly").what, HasSubstr("2026-11-23T01:00:00Z"));
 }
 
-TEST(Why, AScheduleThatCannotBeReadIsTheCause) {
+TEST(Explanation, InvalidScheduleIsTheCause) {
   Cluster cluster = recorded();
   for (CronJob& cronjob : cluster.cronjobs) cronjob.schedule = "61 * * * *";
   EXPECT_EQ(cause(cluster, "nightly").code, "bad_schedule");

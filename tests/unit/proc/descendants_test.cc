@@ -36,7 +36,7 @@ TEST(Descendants, AreFoundThroughGroupsAndSessions) {
   for (const Process& p : *tree) signal_process(p, SIGKILL);
 }
 
-TEST(Descendants, WithoutStrangersLeaveOutWhatIsBelowThem) {
+TEST(Descendants, ExcludeProcessesWithTheirDescendants) {
   // Given
   Program stranger(
       {.argv = {talking_child(), "spawn", "[", "say", "deep", "forever", "]", "forever"}});
@@ -52,7 +52,7 @@ TEST(Descendants, WithoutStrangersLeaveOutWhatIsBelowThem) {
   ::kill(below, SIGKILL);
 }
 
-TEST(Descendants, AreReadWhateverTheirNameHolds) {
+TEST(Descendants, AreReadWithAnyName) {
   // Given
   ASSERT_EQ(::prctl(PR_SET_NAME, "a) R 1 (b", 0, 0, 0), 0);
   // When
@@ -63,14 +63,14 @@ TEST(Descendants, AreReadWhateverTheirNameHolds) {
   EXPECT_EQ(self->group, ::getpgrp());
 }
 
-TEST(Descendants, OfAnotherBirthWithTheSameNumberAreNotSignalled) {
+TEST(Descendants, WithAReusedPidAreNotSignalled) {
   // Given
   Program child({.argv = {talking_child(), "say", "up", "forever"}});
   ASSERT_TRUE(child.says("up"));
   auto process = read_process(child.pid());
   ASSERT_TRUE(process);
   Process other = *process;
-  other.born -= 1;
+  other.start_time -= 1;
   // When
   signal_process(other, SIGTERM);
   signal_process(*process, SIGINT);
@@ -78,7 +78,7 @@ TEST(Descendants, OfAnotherBirthWithTheSameNumberAreNotSignalled) {
   EXPECT_EQ(child.exit_code(), 128 + SIGINT);
 }
 
-TEST(Descendants, ThatAreGoneAreNoError) {
+TEST(Descendants, ThatHaveEndedAreNoError) {
   // Given
   Program child({.argv = {talking_child(), "say", "up", "forever"}});
   ASSERT_TRUE(child.says("up"));

@@ -136,7 +136,7 @@ TEST_F(Driving, AGrantedRunStartsTheCommandWaitsForItReleasesAndReturns) {
               ElementsAre("ask acquire", "reply", "start /bin/job 77", "ask release", "reply"));
 }
 
-TEST_F(Driving, TheCommandsEnvironmentIsItsOwnAndWhatTheCallerAddsForTheFence) {
+TEST_F(Driving, TheCommandsEnvironmentIsItsOwnWithTheAdditionsForTheFence) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
   store.script["release"] = {Released{}};
@@ -162,7 +162,7 @@ TEST_F(Driving, ASignalThatIsThereBeforeTheGrantKeepsTheCommandFromBeingStarted)
   EXPECT_THAT(journal, ElementsAre("ask acquire", "reply", "ask release", "reply"));
 }
 
-TEST_F(Driving, ACommandThatWasNotFoundIsReportedAndTheLockGivenBack) {
+TEST_F(Driving, ACommandThatWasNotFoundIsReportedAndTheLockReleased) {
   // Given
   programs.command = Error{Code::exec_missing, "not found"};
   store.script["acquire"] = {Granted{.fence = 7}};
@@ -176,7 +176,7 @@ TEST_F(Driving, ACommandThatWasNotFoundIsReportedAndTheLockGivenBack) {
   EXPECT_THAT(journal, ElementsAre("ask acquire", "reply", "ask release", "reply"));
 }
 
-TEST_F(Driving, ARefusedRunStartsTheSkipCommandWithoutTheLocksVariables) {
+TEST_F(Driving, ASkippedRunStartsTheSkipCommandWithoutTheLocksVariables) {
   // Given
   programs.skip_command = Command{"/bin/skip", {"skip"}, {"A=1"}};
   store.script["acquire"] = {Busy{.holder = "somebody"}};
@@ -215,7 +215,7 @@ TEST_F(Driving, TheStoreIsSteppedWhenItsDeadlineHasCome) {
   EXPECT_GE(clock.now(), due);
 }
 
-TEST_F(Driving, RunIsTickedWhenItWantsToWakeWithoutAnyDescriptor) {
+TEST_F(Driving, RunGetsATickAtItsWakeTimeWithoutAnyDescriptor) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
   store.script["release"] = {Released{}};
@@ -241,7 +241,7 @@ class JumpingClock : public Clock {
   Micros jump{};
 };
 
-TEST_F(Driving, AfterALongStopTheLeaseIsJudgedBeforeTheCommandIsContinued) {
+TEST_F(Driving, AfterALongStopTheLeaseIsCheckedBeforeTheCommandContinues) {
   // Given a lease of 30 s, and a wrapper that was stopped for a minute and is continued
   JumpingClock jumping;
   store.script["acquire"] = {Granted{.fence = 7}};
@@ -265,7 +265,7 @@ TEST_F(Driving, AfterALongStopTheLeaseIsJudgedBeforeTheCommandIsContinued) {
   EXPECT_LT(first("signal 9 tree"), first("signal 18 group"));
 }
 
-TEST_F(Driving, LinesAreLoggedInTheirPlace) {
+TEST_F(Driving, LinesAreLoggedInOrder) {
   // Given
   store.script["acquire"] = {Granted{.fence = 7}};
   store.script["release"] = {Released{}};

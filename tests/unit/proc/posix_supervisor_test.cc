@@ -68,7 +68,7 @@ class Supervised : public ::testing::Test {
 
   testing::KeepsSignals keeps;
   ScratchDir dir;
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
   PosixSupervisor supervisor{gate};
 };
 
@@ -137,7 +137,7 @@ TEST_F(Supervised, ScriptWithoutAFirstLineIsGivenToTheShell) {
   EXPECT_EQ(read_file(told()), dir.path("script") + " one\n");
 }
 
-TEST_F(Supervised, CommandHasTheSignalMaskAndDispositionsWeWereStartedWith) {
+TEST_F(Supervised, CommandHasTheOriginalSignalMaskAndDispositions) {
   // Given
   const Command command = talk({"signals"});
   // When
@@ -160,7 +160,7 @@ TEST_F(Supervised, CommandHasAGroupOfItsOwn) {
   EXPECT_THAT(ids, HasSubstr(" ppid=" + std::to_string(::getpid()) + " "));
 }
 
-TEST_F(Supervised, CommandInheritsTheHeirloomAndNoDescriptorOfOurs) {
+TEST_F(Supervised, CommandInheritsTheGivenDescriptorAndNoOther) {
   // Given
   const int inherited_fd = ::fcntl(gate.fd(), F_DUPFD_CLOEXEC, 100);
   std::size_t inheritable = 0;
@@ -182,7 +182,7 @@ TEST_F(Supervised, CommandInheritsTheHeirloomAndNoDescriptorOfOurs) {
   ::close(inherited_fd);
 }
 
-TEST_F(Supervised, SignalsOfOthersAreReportedAndThoseOfChildrenAreNot) {
+TEST_F(Supervised, SignalsAreReportedExceptSigchld) {
   // Given
   supervisor.start(talk({"exit", "0"}), -1);
   ASSERT_EQ(facts(2).size(), 2u);
@@ -208,7 +208,7 @@ TEST_F(Supervised, EndOfTheCommandComesBeforeASignalOfTheSameMoment) {
               ElementsAre(ProcEvent(ChildExited{3, true}), ProcEvent(SignalArrived{SIGTERM})));
 }
 
-TEST_F(Supervised, GroupSignalsReachTheGroupAndTreeSignalsReachThoseWhoLeftIt) {
+TEST_F(Supervised, GroupSignalsReachTheGroupAndTreeSignalsReachEveryDescendant) {
   // Given
   supervisor.start(
       talk({"daemon",  "[", "on",  "12",          "[",    "say", "daemon-usr2", "]",   "on",
@@ -286,13 +286,13 @@ TEST_F(Supervised, StoppedCommandWithoutATerminalIsNoEvent) {
   EXPECT_EQ(fact(), ProcEvent(ChildExited{143, true}));
 }
 
-TEST(SupervisedBesideStrangers, NeitherSignalsNorWaitsForChildrenThatWereThereBefore) {
+TEST(SupervisedBesideOtherChildren, NeitherSignalsNorWaitsForEarlierChildren) {
   // Given
   testing::KeepsSignals keeps;
   testing::Program stranger(
       {.argv = {talking_child(), "spawn", "[", "say", "below", "forever", "]", "forever"}});
   ASSERT_TRUE(stranger.says("below"));
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
   PosixSupervisor supervisor(gate);
   const auto next = [&supervisor] {
     std::optional<ProcEvent> got;
@@ -310,11 +310,11 @@ TEST(SupervisedBesideStrangers, NeitherSignalsNorWaitsForChildrenThatWereThereBe
   stranger.signal(SIGKILL);
 }
 
-TEST(SupervisedUnderNohup, IgnoredSignalsDoNotCancelWhatHasNotStarted) {
+TEST(SupervisedUnderNohup, IgnoredSignalsDoNotCancelTheStart) {
   // Given
   testing::KeepsSignals keeps;
   std::signal(SIGHUP, SIG_IGN);
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
   std::signal(SIGHUP, SIG_DFL);
   PosixSupervisor supervisor(gate);
   // When

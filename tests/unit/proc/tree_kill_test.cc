@@ -100,7 +100,7 @@ class TreeKill : public ::testing::Test {
 
   testing::KeepsSignals keeps;
   ScratchDir dir;
-  SignalGate gate = *SignalGate::open();
+  SignalReader gate = *SignalReader::open();
 };
 
 // A sweep through /proc is likely to end them, not certain. Run repeats it, ten times within the
@@ -132,7 +132,7 @@ TEST_F(TreeKill, EndsSuchAChainInACgroupOfItsOwn) {
   }
 }
 
-TEST_F(TreeKill, EndsWhatHasLeftTheCgroup) {
+TEST_F(TreeKill, EndsProcessesThatHaveLeftTheCgroup) {
   const auto other = OwnCgroup::create();
   if (!other) GTEST_SKIP() << "NOT TESTED: no cgroup can be created here";
   // Given

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real client against a real HTTPS server that misbehaves in the ways networks and API servers
-// do.
+// The real client against an HTTPS server with the faults of networks and API servers.
 #include "rest/rest_api.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +77,7 @@ TEST(RestApi, SendsMethodTargetTypeAndBody) {
   EXPECT_EQ(got.body, R"({"a":1})");
 }
 
-TEST(RestApi, GivesAnErrorStatusAsAnAnswer) {
+TEST(RestApi, ReturnsAnErrorStatusAsAnAnswer) {
   const HttpsServer server(certificates().good(), [](const auto&, auto& peer) {
     peer.answer(409, R"({"kind":"Status","reason":"AlreadyExists","message":"it is there"})");
   });
@@ -104,7 +103,7 @@ TEST(RestApi, FollowsNoRedirect) {
   EXPECT_EQ(requests, 1);
 }
 
-TEST(RestApi, EndsACallAtItsDeadlineAlthoughTheServerDripsBytes) {
+TEST(RestApi, EndsACallAtItsDeadlineWhileSingleBytesArrive) {
   const HttpsServer server(certificates().good(), [](const auto&, auto& peer) {
     peer.begin_stream();
     while (peer.pause(50ms)) peer.chunk(" ");
@@ -129,23 +128,23 @@ TEST(RestApi, EndsACallAtItsDeadlineWhenTheServerIsSilent) {
   EXPECT_EQ(response.error().code, Code::unreachable);
 }
 
-TEST(RestApi, TrustsOnlyTheGivenCaAndNotTheSystemsStore) {
-  // Given a server whose CA is in what OpenSSL takes for the system's store
+TEST(RestApi, TrustsOnlyTheGivenCa) {
+  // Given a server whose CA is in the CA store of the system
   const HttpsServer server(certificates().good(),
                            [](const auto&, auto& peer) { peer.answer(200, "{}"); });
   setenv("SSL_CERT_FILE", certificates().ca().c_str(), 1);
-  // When the client was told another CA
+  // When the client is configured with another CA
   const auto api =
       client_of(server, [](ClusterAccess& a) { a.ca_file = certificates().other_ca(); });
   const auto response = api->call({.path = "/x"});
   unsetenv("SSL_CERT_FILE");
-  // Then it refuses the server, and says why
+  // Then it rejects the server and reports the reason
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().code, Code::tls);
   EXPECT_THAT(response.error().message, HasSubstr("certificate verify failed"));
 }
 
-TEST(RestApi, RefusesACertificateForAnotherName) {
+TEST(RestApi, RejectsACertificateForAnotherName) {
   const HttpsServer server(certificates().wrong_name(),
                            [](const auto&, auto& peer) { peer.answer(200, "{}"); });
 
@@ -155,7 +154,7 @@ TEST(RestApi, RefusesACertificateForAnotherName) {
   EXPECT_EQ(response.error().code, Code::tls);
 }
 
-TEST(RestApi, ReadsTheTokenAgainWhenItIsRefused) {
+TEST(RestApi, ReadsTheTokenAgainAfter401) {
   std::vector<std::string> shown;
   const HttpsServer server(certificates().good(), [&](const auto& request, auto& peer) {
     shown.push_back(request.headers.at("authorization"));
@@ -180,7 +179,7 @@ TEST(RestApi, ReadsTheTokenAgainWhenItIsRefused) {
   EXPECT_THAT(shown, ElementsAre("Bearer old", "Bearer old", "Bearer new"));
 }
 
-TEST(RestApi, WatchPutsEventsTogetherFromOddChunks) {
+TEST(RestApi, WatchJoinsEventsFromChunks) {
   const std::string all = event("ADDED", "a") + event("MODIFIED", "b") + event("DELETED", "c");
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
     peer.begin_stream();
@@ -196,7 +195,7 @@ TEST(RestApi, WatchPutsEventsTogetherFromOddChunks) {
   EXPECT_THAT(seen.names, ElementsAre("a", "b", "c"));
 }
 
-TEST(RestApi, WatchDropsALineThatAResetCutInHalf) {
+TEST(RestApi, WatchDiscardsAnIncompleteLineAfterAReset) {
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
     peer.begin_stream();
     peer.chunk(event("ADDED", "a") + R"({"type":"ADDED","obj)");
@@ -211,7 +210,7 @@ TEST(RestApi, WatchDropsALineThatAResetCutInHalf) {
   EXPECT_THAT(seen.names, ElementsAre("a"));
 }
 
-TEST(RestApi, WatchEndsAtItsDeadlineWhenTheServerSaysNothing) {
+TEST(RestApi, WatchEndsAtItsDeadlineWhenTheServerIsSilent) {
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
     peer.begin_stream();
     peer.chunk(event("ADDED", "a"));
@@ -226,8 +225,8 @@ TEST(RestApi, WatchEndsAtItsDeadlineWhenTheServerSaysNothing) {
   EXPECT_THAT(seen.names, ElementsAre("a"));
 }
 
-// As after a cable was pulled: no packet says that nobody is there any more.
-TEST(RestApi, WatchThatFallsSilentIsLeftAsIfItHadEnded) {
+// As with an unplugged cable: no packet reports the lost connection.
+TEST(RestApi, WatchEndsAfterItsIdleTimeout) {
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
     peer.begin_stream();
     peer.chunk(event("ADDED", "a"));
@@ -235,7 +234,7 @@ TEST(RestApi, WatchThatFallsSilentIsLeftAsIfItHadEnded) {
   });
   Seen seen;
   Request request = watching(60s);
-  request.silence = 300ms;
+  request.idle_timeout = 300ms;
 
   const auto began = Steady::now();
   const auto end = client_of(server)->watch(request, seen.sink(), {});
@@ -246,22 +245,22 @@ TEST(RestApi, WatchThatFallsSilentIsLeftAsIfItHadEnded) {
   EXPECT_LT(Steady::now() - began, 30s);  // long before its deadline
 }
 
-TEST(RestApi, WatchThatIsNeverAnsweredIsAnErrorLongBeforeItsDeadline) {
+TEST(RestApi, WatchWithoutResponseIsAnErrorBeforeItsDeadline) {
   const HttpsServer server(certificates().good(),
                            [](const auto&, auto& peer) { peer.wait_for_client_to_go(); });
   Request request = watching(60s);
-  request.silence = 300ms;
+  request.idle_timeout = 300ms;
 
   const auto began = Steady::now();
   const auto end = client_of(server)->watch(request, [](const WatchEvent&) {}, {});
 
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.error().code, Code::unreachable);
-  EXPECT_THAT(end.error().message, HasSubstr("no answer at all"));
+  EXPECT_THAT(end.error().message, HasSubstr("no answer"));
   EXPECT_LT(Steady::now() - began, 30s);
 }
 
-TEST(RestApi, WatchIsKeptWhileTheServerSaysSomethingNowAndThen) {
+TEST(RestApi, WatchContinuesWhileBytesArrive) {
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
     peer.begin_stream();
     for (int i = 0; i < 12 && peer.pause(250ms); ++i) peer.chunk(event("BOOKMARK", "b"));
@@ -270,7 +269,7 @@ TEST(RestApi, WatchIsKeptWhileTheServerSaysSomethingNowAndThen) {
   });
   Seen seen;
   Request request = watching(60s);
-  request.silence = 2s;  // of each pause, not of all of them together
+  request.idle_timeout = 2s;  // of each pause, not of all of them together
 
   const auto end = client_of(server)->watch(request, seen.sink(), {});
 
@@ -278,7 +277,7 @@ TEST(RestApi, WatchIsKeptWhileTheServerSaysSomethingNowAndThen) {
   EXPECT_EQ(seen.names.back(), "last");
 }
 
-TEST(RestApi, WatchEndsAtItsDeadlineAlthoughTheServerNeverPauses) {
+TEST(RestApi, WatchEndsAtItsDeadlineWhileEventsArrive) {
   std::atomic<bool> enough{false};
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
     peer.begin_stream();
@@ -296,7 +295,7 @@ TEST(RestApi, WatchEndsAtItsDeadlineAlthoughTheServerNeverPauses) {
   EXPECT_THAT(end.error().message, HasSubstr("deadline"));
 }
 
-TEST(RestApi, WatchIsStoppedWhileTheServerSaysNothing) {
+TEST(RestApi, WatchIsStoppedWhileTheServerIsSilent) {
   std::atomic<bool> went{false};
   std::stop_source stop;
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
@@ -315,7 +314,7 @@ TEST(RestApi, WatchIsStoppedWhileTheServerSaysNothing) {
   EXPECT_TRUE(went);  // the connection is not left behind
 }
 
-TEST(RestApi, WatchTellsGoneAsStatus) {
+TEST(RestApi, WatchReturns410AsStatus) {
   const HttpsServer server(certificates().good(), [](const auto&, auto& peer) {
     peer.answer(410, R"({"kind":"Status","code":410,"reason":"Expired"})");
   });
@@ -328,7 +327,7 @@ TEST(RestApi, WatchTellsGoneAsStatus) {
   EXPECT_EQ(end->reason(), "Expired");
 }
 
-TEST(RestApi, WatchTellsGoneAsEvent) {
+TEST(RestApi, WatchReturns410FromAnEvent) {
   const HttpsServer server(certificates().good(), [](const auto&, auto& peer) {
     peer.begin_stream();
     peer.chunk(event("ADDED", "a") +
@@ -346,7 +345,7 @@ TEST(RestApi, WatchTellsGoneAsEvent) {
   EXPECT_THAT(seen.names, ElementsAre("a"));
 }
 
-TEST(RestApi, WatchTakesMoreThanItHoldsInMemoryFromAFastServer) {
+TEST(RestApi, WatchLimitsItsMemoryWithAFastServer) {
   constexpr int kEvents = 5'000;
   const std::string filler(1'000, 'x');
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
@@ -362,8 +361,8 @@ TEST(RestApi, WatchTakesMoreThanItHoldsInMemoryFromAFastServer) {
   EXPECT_EQ(count, kEvents);
 }
 
-TEST(RestApi, ShowsAClientCertificate) {
-  // The server asks for none; a key that does not fit its certificate would end the handshake.
+TEST(RestApi, PresentsAClientCertificate) {
+  // The server requests no certificate; a key that does not match would fail the handshake.
   const HttpsServer server(certificates().good(),
                            [](const auto&, auto& peer) { peer.answer(200, "{}"); });
   const auto api = client_of(server, [](ClusterAccess& a) {
@@ -374,17 +373,17 @@ TEST(RestApi, ShowsAClientCertificate) {
   EXPECT_TRUE(api->call({.path = "/x"}).ok());
 }
 
-TEST(RestApi, SaysWhatItCannotConnectTo) {
+TEST(RestApi, ReportsAnUnsupportedAddress) {
   const auto refused = [](const std::string& server) {
     auto api = RestApi::open({.server = server, .ca_file = certificates().ca()});
     return api.ok() ? "" : api.error().message;
   };
   EXPECT_THAT(refused("https://[fd00::1]:443"), HasSubstr("IPv6 literal"));
-  EXPECT_THAT(refused("http://127.0.0.1:80"), HasSubstr("no https://"));
+  EXPECT_THAT(refused("http://127.0.0.1:80"), HasSubstr("not an https://"));
   EXPECT_THAT(refused("https://:443"), HasSubstr("not https://host:port"));
 }
 
-TEST(RestApi, AnswersWithAnErrorWhenNobodyListens) {
+TEST(RestApi, ReturnsAnErrorWhenTheConnectionIsRefused) {
   auto api = RestApi::open({.server = "https://127.0.0.1:1", .ca_file = certificates().ca()});
   ASSERT_TRUE(api.ok());
 

@@ -142,7 +142,7 @@ TEST(RulesAcquire, G5ChangesNothingAfterItsTime) {
 TEST(RulesAcquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) {
   Lock lock;
   auto ask = lock.acquisition("a");
-  ask.who.group = "uid";
+  ask.identity.group = "uid";
   lock.acquire(ask);
   lock.pass(4s);
   auto end = lock.end("a", RunVerdict::failed);
@@ -151,7 +151,7 @@ TEST(RulesAcquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) 
   const auto refused = got<Busy>(lock.acquire("b"));
   Lock same_group = lock;
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   lock.pass(56s);
 
   EXPECT_EQ(refused.reason, BusyReason::cooling);
@@ -164,12 +164,12 @@ TEST(RulesAcquire, L0KeepsTheLockClosedForTheRestOfMinHoldButNotForItsOwnGroup) 
 TEST(RulesAcquire, L5TellsAGroupThatWasGrantedAndDoesNotCountItsSkip) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.acquire(first);
   lock.release("a", RunVerdict::failed);
   lock.acquire("b");
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   const auto told = got<Busy>(lock.acquire(retry));
   lock.pass(std::chrono::hours(24 * 35));
   lock.acquire("b", 2);
@@ -194,14 +194,14 @@ TEST(RulesAcquire, L7NeverWaitsLongerThanTheLeaseAfterTheClockWentBack) {
 TEST(RulesAcquire, K3RefusesARunThatIsDoneWhoeverAsksAndCountsItOnce) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.once = "a@100";
+  first.identity.once = "a@100";
   lock.acquire(first);
   auto end = lock.end("a", RunVerdict::succeeded);
-  end.who.once = "a@100";
+  end.identity.once = "a@100";
   lock.release(end);
   auto second = lock.acquisition("b");
-  second.who.job = first.who.job;
-  second.who.once = "a@100";
+  second.identity.job = first.identity.job;
+  second.identity.once = "a@100";
   second.if_busy = IfBusy::wait;
   const auto told = got<Busy>(lock.acquire(second));
   const auto again = got<Busy>(lock.acquire(second));
@@ -215,13 +215,13 @@ TEST(RulesAcquire, K3RefusesARunThatIsDoneWhoeverAsksAndCountsItOnce) {
 TEST(RulesAcquire, K1DoesNotMixTheRunsOfTwoJobs) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.once = "100";
+  first.identity.once = "100";
   lock.acquire(first);
   auto end = lock.end("a", RunVerdict::succeeded);
-  end.who.once = "100";
+  end.identity.once = "100";
   lock.release(end);
   auto other = lock.acquisition("b");
-  other.who.once = "100";
+  other.identity.once = "100";
 
   got<Granted>(lock.acquire(other));
 }

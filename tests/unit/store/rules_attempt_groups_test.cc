@@ -8,12 +8,12 @@ namespace {
 TEST(RulesAttemptGroups, C2RepeatsWithACountedBusyThatTheGroupWasGranted) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.acquire(first);
   lock.release("a", RunVerdict::failed);
   lock.acquire("b");
   auto last = lock.acquisition("c");
-  last.who.group = "uid";
+  last.identity.group = "uid";
   last.if_busy = IfBusy::timed_out;
   const auto told = got<Busy>(lock.acquire(last));
   const auto again = got<Busy>(lock.acquire(last));
@@ -27,11 +27,11 @@ TEST(RulesAttemptGroups, C2RepeatsACountedSkipThoughTheGroupWasGrantedSince) {
   Lock lock;
   lock.acquire("a");
   auto skipped = lock.acquisition("b");
-  skipped.who.group = "uid";
+  skipped.identity.group = "uid";
   const auto told = got<Busy>(lock.acquire(skipped));
   lock.release("a");
   auto sibling = lock.acquisition("c");
-  sibling.who.group = "uid";
+  sibling.identity.group = "uid";
   got<Granted>(lock.acquire(sibling));
 
   EXPECT_FALSE(told.group_granted);
@@ -43,18 +43,18 @@ TEST(RulesAttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
   for (const bool released : {false, true}) {
     Lock lock;
     auto first = lock.acquisition("a");
-    first.who.group = "uid";
+    first.identity.group = "uid";
     lock.acquire(first);
     if (released) {
       lock.pass(std::chrono::hours(24 * 20));
       auto end = lock.end("a", RunVerdict::failed);
-      end.who.group = "uid";
+      end.identity.group = "uid";
       lock.release(end);
     }
     lock.pass(std::chrono::hours(24 * 35) - 1us);
     lock.acquire("b");
     auto retry = lock.acquisition("c");
-    retry.who.group = "uid";
+    retry.identity.group = "uid";
     retry.if_busy = IfBusy::wait;
 
     EXPECT_TRUE(got<Busy>(lock.acquire(retry)).group_granted) << released;
@@ -66,15 +66,15 @@ TEST(RulesAttemptGroups, L5RemembersAGroupThatDidNotSucceedForThirtyFiveDays) {
 TEST(RulesAttemptGroups, L5RemembersAGroupThatSucceededForADay) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.acquire(first);
   auto end = lock.end("a");
-  end.who.group = "uid";
+  end.identity.group = "uid";
   lock.release(end);
   lock.pass(std::chrono::hours(24) - 1us);
   lock.acquire("b");
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   retry.if_busy = IfBusy::wait;
 
   EXPECT_TRUE(got<Busy>(lock.acquire(retry)).group_granted);
@@ -87,13 +87,13 @@ TEST(RulesAttemptGroups, L5RemembersAGroupThatRanWithoutALock) {
     Lock lock;
     auto end = lock.end("a", RunVerdict::ungated);
     end.fence = 0;
-    end.who.group = "uid";
+    end.identity.group = "uid";
     end.mark_done = succeeded;
     got<NotHolder>(lock.release(end));
     lock.pass(std::chrono::hours(succeeded ? 24 : 24 * 35) - 1us);
     lock.acquire("b");
     auto retry = lock.acquisition("c");
-    retry.who.group = "uid";
+    retry.identity.group = "uid";
     retry.if_busy = IfBusy::wait;
 
     EXPECT_TRUE(got<Busy>(lock.acquire(retry)).group_granted) << succeeded;
@@ -106,11 +106,11 @@ TEST(RulesAttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne
   Lock lock;
   auto end = lock.end("a", RunVerdict::given_back);
   end.fence = 0;
-  end.who.group = "uid";
+  end.identity.group = "uid";
   lock.release(end);
   lock.acquire("b");
   auto other = lock.acquisition("c");
-  other.who.group = "uid";
+  other.identity.group = "uid";
 
   EXPECT_FALSE(got<Busy>(lock.acquire(other)).group_granted);
 }
@@ -118,11 +118,11 @@ TEST(RulesAttemptGroups, L5DoesNotTakeAnAttemptThatWasNeverGrantedForAGrantedOne
 TEST(RulesAttemptGroups, L5CountsTheRecordsOwnGroupAsGrantedThoughTheSetIsLost) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   lock.acquire(first);
   lock.record.groups.clear();
   auto sibling = lock.acquisition("b");
-  sibling.who.group = "uid";
+  sibling.identity.group = "uid";
 
   EXPECT_TRUE(got<Busy>(lock.acquire(sibling)).group_granted);
 }
@@ -135,7 +135,7 @@ TEST(RulesAttemptGroups, L5KeepsTheNewest10000GroupsThoughTheClockWentBack) {
   lock.pass(-std::chrono::hours(24 * 30));
   for (std::uint32_t i = 1; i <= 3; ++i) {
     auto a = lock.acquisition("owner" + std::to_string(i));
-    a.who.group = "uid" + std::to_string(i);
+    a.identity.group = "uid" + std::to_string(i);
     got<Granted>(lock.acquire(a));
     lock.pass(30s);
   }

@@ -9,16 +9,16 @@ TEST(RulesDoneMarks, R4MarksTheRunWhateverBecameOfItsLease) {
   const auto marks = [](const std::string& what, auto prepare, RunVerdict verdict) {
     Lock lock;
     auto first = lock.acquisition("a");
-    first.who.once = "tick";
+    first.identity.once = "tick";
     lock.acquire(first);
     auto end = lock.end("a", verdict);
-    end.who.once = "tick";
+    end.identity.once = "tick";
     end.mark_done = true;
     prepare(lock);
     lock.release(end);
     auto later = lock.acquisition("d");
-    later.who.job = "ns/a";
-    later.who.once = "tick";
+    later.identity.job = "ns/a";
+    later.identity.once = "tick";
     EXPECT_EQ(got<Busy>(lock.acquire(later)).reason, BusyReason::done) << what;
   };
   for (const RunVerdict verdict : {RunVerdict::succeeded, RunVerdict::lost, RunVerdict::ungated}) {
@@ -42,7 +42,7 @@ TEST(RulesDoneMarks, R4KeepsTheDateOfAMarkThatIsMadeAgainAndMarksNothingWhenItIs
   Lock lock;
   lock.acquire("a");
   auto end = lock.end("a");
-  end.who.once = "tick";
+  end.identity.once = "tick";
   got<TooLate>(rules::decide(lock.record, end, lock.now, lock.now - 1us));
   EXPECT_FALSE(lock.record.once.contains("ns/a"));
   lock.release(end);
@@ -98,7 +98,7 @@ TEST(RulesDoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) 
   const auto finish = [&](std::uint32_t i) {
     lock.acquire("a", i);
     auto end = lock.end("a", RunVerdict::succeeded, i);
-    end.who.once = "tick-" + std::to_string(i);
+    end.identity.once = "tick-" + std::to_string(i);
     lock.release(end);
   };
   for (std::uint32_t i = 1; i <= 128; ++i) finish(i), lock.pass(1s);
@@ -117,10 +117,10 @@ TEST(RulesDoneMarks, K6KeepsTheMarkJustMadeThoughTheClockWentBackAnd128AreKept) 
 TEST(RulesDoneMarks, K3GivesAGrantBackWhoseRunIsDoneBeforeItsAnswerWasHeard) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.once = "tick";
+  first.identity.once = "tick";
   got<Granted>(lock.acquire(first));
   auto former = lock.end("b", RunVerdict::lost);
-  former.who = {"pod-b", "ns/a", "", "tick"};
+  former.identity = {"pod-b", "ns/a", "", "tick"};
   former.mark_done = true;
   got<NotHolder>(lock.release(former));
   const auto refused = got<Busy>(lock.acquire(first));

@@ -8,7 +8,7 @@ namespace {
 TEST(RulesMinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGroup) {
   Lock lock;
   auto first = lock.acquisition("a");
-  first.who.group = "uid";
+  first.identity.group = "uid";
   first.min_hold = 10min;
   const Fence fence = got<Granted>(lock.acquire(first)).fence;
   EXPECT_EQ(got<Busy>(lock.acquire("x")).reason, BusyReason::held);
@@ -20,7 +20,7 @@ TEST(RulesMinHold, L0KeepsTheLockClosedAfterACrashInsideMinHoldButNotForItsOwnGr
   EXPECT_EQ(lock.counted("a", "stolen"), 0);
 
   auto retry = lock.acquisition("c");
-  retry.who.group = "uid";
+  retry.identity.group = "uid";
   EXPECT_TRUE(got<Granted>(lock.acquire(retry)).stole);
   EXPECT_EQ(lock.counted("a", "stolen"), 1);
 }

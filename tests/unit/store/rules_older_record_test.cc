@@ -53,7 +53,7 @@ TEST(RulesOlderRecord, N3CountsAnExpiredGrantThatIsReplacedAsStolenOnceAndOnlyIf
       Lock lock;
       lock.acquire("a");
       auto renewal = lock.renewal("b");
-      renewal.who.job = job;
+      renewal.identity.job = job;
       renewal.fence += 1;
       if (!counters_too) {
         lock.record.jobs["ns/a"].values["released"] = 1;

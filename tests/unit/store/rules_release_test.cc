@@ -46,7 +46,7 @@ TEST(RulesRelease, R4MarksTheRunAsDoneIfTheCommandSucceededWhateverTheVerdict) {
       Lock lock;
       lock.acquire("a");
       auto end = lock.end("a", verdict);
-      end.who.once = "tick";
+      end.identity.once = "tick";
       end.mark_done = done;
       lock.release(end);
 
@@ -145,7 +145,7 @@ TEST(RulesRelease, K6KeepsTheNewestRunsOfEachJob) {
   for (std::uint32_t i = 1; i <= 130; ++i) {
     lock.acquire("a", i);
     auto end = lock.end("a", RunVerdict::succeeded, i);
-    end.who.once = "tick-" + std::to_string(i);
+    end.identity.once = "tick-" + std::to_string(i);
     lock.release(end);
     lock.pass(1s);
   }
@@ -159,13 +159,13 @@ TEST(RulesRelease, K6KeepsTheNewestRunsOfEachJob) {
 TEST(RulesRelease, K6ForgetsARunAfterOnceTtl) {
   Lock lock;
   auto ask = lock.acquisition("a");
-  ask.who.once = "tick";
+  ask.identity.once = "tick";
   lock.acquire(ask);
   auto end = lock.end("a", RunVerdict::succeeded);
-  end.who.once = "tick";
+  end.identity.once = "tick";
   lock.release(end);
   auto next = lock.acquisition("a", 2);
-  next.who.once = "tick";
+  next.identity.once = "tick";
   lock.pass(std::chrono::hours(24) - 1us);
   Lock late = lock;
   late.pass(1us);

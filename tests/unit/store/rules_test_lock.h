@@ -26,7 +26,7 @@ struct Lock {
   Acquire acquisition(const std::string& owner, std::uint32_t attempt = 1) const {
     Acquire a;
     a.claim = claim(owner, attempt);
-    a.who = {"pod-" + owner, "ns/" + owner, "", ""};
+    a.identity = {"pod-" + owner, "ns/" + owner, "", ""};
     a.ttl = ttl;
     a.once_ttl = std::chrono::hours(24);
     return a;
@@ -39,7 +39,7 @@ struct Lock {
   Renew renewal(const std::string& owner, std::uint32_t attempt = 1) const {
     Renew r;
     r.claim = claim(owner, attempt);
-    r.who = {"pod-" + owner, "ns/" + owner, "", ""};
+    r.identity = {"pod-" + owner, "ns/" + owner, "", ""};
     r.fence = record.fence;
     r.ttl = ttl;
     return r;
@@ -53,7 +53,7 @@ struct Lock {
               std::uint32_t attempt = 1) const {
     Release r;
     r.claim = claim(owner, attempt);
-    r.who = {"pod-" + owner, "ns/" + owner, "", ""};
+    r.identity = {"pod-" + owner, "ns/" + owner, "", ""};
     r.fence = record.fence;
     r.verdict = verdict;
     r.mark_done = verdict == RunVerdict::succeeded;

@@ -29,13 +29,13 @@ TEST(Routes, ChooseByPathAndMethod) {
 
 TEST(Routes, AnswerHeadLikeGet) { EXPECT_EQ(routes()(request("HEAD", "/page")).status, 200); }
 
-TEST(Routes, KnowNothingBelowOrBesideAPath) {
+TEST(Routes, MatchPathsExactly) {
   for (const char* path : {"", "/", "/page/", "/pag", "/page/x", "page", "/PAGE"}) {
     EXPECT_EQ(routes()(request("GET", path)).status, 404) << path;
   }
 }
 
-TEST(Routes, NameEveryMethodThatAPathTakes) {
+TEST(Routes, ListTheAllowedMethodsOfAPath) {
   const HttpResponse both = routes()(request("DELETE", "/page"));
   const HttpResponse one = routes()(request("GET", "/form"));
   EXPECT_EQ(both.status, 405);
@@ -44,7 +44,7 @@ TEST(Routes, NameEveryMethodThatAPathTakes) {
   EXPECT_EQ(one.allow, "POST");
 }
 
-TEST(Routes, AskForTheRightContentType) {
+TEST(Routes, RequireTheContentType) {
   for (const char* type : {"application/json", "Application/JSON",
                            "application/json; charset=utf-8", "application/json ;q=1"}) {
     EXPECT_EQ(routes()(request("POST", "/form", type)).status, 200) << type;

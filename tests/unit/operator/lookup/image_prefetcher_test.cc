@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked before a Job needs it, and what is told when nobody knows.
+// Lookups before a Job needs them, and the Events for failed ones.
 #include "operator/lookup/image_prefetcher.h"
 
 #include <gmock/gmock.h>
@@ -16,6 +16,7 @@ using cronlatch::testing::eventually;
 using cronlatch::testing::FakeApi;
 using cronlatch::testing::ScratchDir;
 using kube::Json;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kEvents[] = "/apis/events.k8s.io/v1/namespaces/demo/events";
@@ -27,7 +28,7 @@ Json cronjob(const std::string& image) {
                      image + R"("}]}}}}}})");
 }
 
-Settings asking() {
+Settings lookup_settings() {
   Settings settings;
   settings.image = "registry.example/cronlatch:1";
   settings.store = "rediss://redis.example:6379";
@@ -41,84 +42,86 @@ Settings asking() {
 struct World {
   World() { EXPECT_TRUE(images.start({scratch.path(), ""}, &api).ok()); }
   ScratchDir scratch;
-  Settings settings = asking();
+  Settings settings = lookup_settings();
   KernelClock clock;
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
-  Metrics metrics{"test"};
+  std::vector<std::string> answers;  // as reported for metrics
   FakeApi api;
   bool leading = true;
-  ImageLookup images{settings, metrics, clock, log};
-  ImagePrefetcher ahead{{settings, api, images, clock, log, [this] { return leading; }, "pod-1"}};
+  ImageLookup images{settings,
+                     {.answered = [this](std::string_view result) { answers.emplace_back(result); },
+                      .looked_up = [](Micros) {}},
+                     clock,
+                     log};
+  ImagePrefetcher prefetcher{
+      {settings, api, images, clock, log, [this] { return leading; }, "pod-1"}};
 
-  std::vector<Json> told() const { return api.below(kEvents); }
-  bool is_told() {
+  std::vector<Json> events() const { return api.below(kEvents); }
+  bool has_event() {
     return eventually([&] {
-      ahead.pass();
-      return !told().empty();
+      prefetcher.prefetch_all();
+      return !events().empty();
     });
   }
 };
 
-TEST(ImagePrefetcher, TellsOnceWhatCouldNotBeFoundOut) {
+TEST(ImagePrefetcher, RecordsAFailedLookupOnce) {
   World world;
-  world.ahead.saw(cronjob("ghcr.io/a/b:1"));
+  world.prefetcher.add(cronjob("ghcr.io/a/b:1"));
 
-  ASSERT_TRUE(world.is_told());
-  world.ahead.pass();
+  ASSERT_TRUE(world.has_event());
+  world.prefetcher.prefetch_all();
 
-  ASSERT_EQ(world.told().size(), 1U);
-  const Json event = world.told()[0];
+  ASSERT_EQ(world.events().size(), 1U);
+  const Json event = world.events()[0];
   EXPECT_EQ(event["reason"], "EntrypointUnknown");
   EXPECT_EQ(event["regarding"]["name"], "nightly");
   EXPECT_THAT(event["note"].get<std::string>(), HasSubstr("ghcr.io/a/b:1"));
   EXPECT_THAT(event["note"].get<std::string>(), HasSubstr("cannot start /nonexistent/client"));
 }
 
-TEST(ImagePrefetcher, LeavesTellingToTheLeader) {
+TEST(ImagePrefetcher, RecordsEventsOnTheLeaderOnly) {
   World world;
   world.leading = false;
-  world.ahead.saw(cronjob("quay.io/a/b:1"));
-  world.ahead.pass();
-  EXPECT_TRUE(world.told().empty());
+  world.prefetcher.add(cronjob("quay.io/a/b:1"));
+  world.prefetcher.prefetch_all();
+  EXPECT_TRUE(world.events().empty());
 
   world.leading = true;
 
-  EXPECT_TRUE(world.is_told());
-  EXPECT_THAT(world.told()[0]["note"].get<std::string>(), HasSubstr("not on the list"));
+  EXPECT_TRUE(world.has_event());
+  EXPECT_THAT(world.events()[0]["note"].get<std::string>(), HasSubstr("not on the list"));
 }
 
-TEST(ImagePrefetcher, ForgetsWhatIsGoneOrNeedsNoImage) {
+TEST(ImagePrefetcher, ForgetsDeletedCronJobsAndThoseWithACommand) {
   World world;
   world.leading = false;
-  world.ahead.saw(cronjob("quay.io/a/b:1"));
-  world.ahead.gone({"demo", "nightly"});
-  world.ahead.saw(cronjob("quay.io/a/b:2"));
+  world.prefetcher.add(cronjob("quay.io/a/b:1"));
+  world.prefetcher.remove({"demo", "nightly"});
+  world.prefetcher.add(cronjob("quay.io/a/b:2"));
   Json named = cronjob("quay.io/a/b:2");
   named["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["command"] = {"/k"};
-  world.ahead.saw(named);
+  world.prefetcher.add(named);
   world.leading = true;
 
-  world.ahead.pass();
+  world.prefetcher.prefetch_all();
 
-  EXPECT_TRUE(world.told().empty());
+  EXPECT_TRUE(world.events().empty());
 }
 
-TEST(ImageLookup, CountsEveryAnswerToAnAdmissionAndNoneToItself) {
+TEST(ImageLookup, ReportsAnswersToAdmissionsAndNoPrefetches) {
   World world;
   world.settings.image_index = {{"pg", {"/e"}}};
   const Json pod = Json::object();
 
   (void)world.images.find({"pg:16", "demo", pod}, world.clock.now());
   (void)world.images.find({"quay.io/a", "demo", pod}, world.clock.now());
-  (void)world.images.image_prefetcher({"pg:16", "demo", pod});
+  (void)world.images.prefetch({"pg:16", "demo", pod});
 
-  EXPECT_THAT(world.metrics.text(),
-              HasSubstr("cronlatch_entrypoint_lookups_total{result=\"index\"} 1"));
-  EXPECT_THAT(world.metrics.text(),
-              HasSubstr("cronlatch_entrypoint_lookups_total{result=\"error\"} 1"));
+  EXPECT_THAT(world.answers, ElementsAre("index", "error"));
 }
 
-TEST(ImageLookup, ReadsAJobsOwnSecretsWhereItMayAndNowhereElse) {
+TEST(ImageLookup, ReadsPullSecretsInListedNamespacesOnly) {
   World world;
   const Json pod = {
       {"imagePullSecrets", Json::array({{{"name", "logins"}}, {{"name", "../../../nodes/x"}}})}};
@@ -132,11 +135,11 @@ TEST(ImageLookup, ReadsAJobsOwnSecretsWhereItMayAndNowhereElse) {
   EXPECT_EQ(world.api.requests()[0].path, "/api/v1/namespaces/demo/secrets/logins");
 }
 
-TEST(ImageLookup, AsksNobodyUnlessItIsToldTo) {
+TEST(ImageLookup, SendsNoRequestWithoutTheSetting) {
   World world;
   Settings off = world.settings;
   off.lookup = false;
-  ImageLookup images(off, world.metrics, world.clock, world.log);
+  ImageLookup images(off, {[](std::string_view) {}, [](Micros) {}}, world.clock, world.log);
   ASSERT_TRUE(images.start({}, nullptr).ok());
   const Json pod = Json::object();
 

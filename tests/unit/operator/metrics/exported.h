@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported text as numbers: what Prometheus would read of it.
+// Parses exported text into numbers.
 #pragma once
 
 #include <cstdlib>

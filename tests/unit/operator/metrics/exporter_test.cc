@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The leader's text, from ledgers written by hand and from one that real runs made.
+// The text of the leader, from constructed lock statistics and from those of simulated runs.
 #include "operator/metrics/exporter.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ LockView view_of(const std::string& lock, const std::string& job, std::int64_t a
                  Fence fence = 1'763'690'000'000'000) {
   LockView view;
   view.lock = lock;
-  view.who.job = job;
+  view.identity.job = job;
   view.fence = fence;
   view.now = {1'763'690'100'000'000};
   view.acquired = {static_cast<std::int64_t>(fence)};
@@ -54,21 +54,22 @@ struct Scene {
   double own(const std::string& series) const { return Exported(metrics.text()).at(series); }
 };
 
-TEST(Exporter, ShowsTheLedgerOnlyWhereItLeads) {
+TEST(Exporter, ExportsLockStatisticsOnTheLeaderOnly) {
   Scene scene;
-  scene.exporter.lock_stats({.locks = {view_of("demo/nightly", "demo/nightly", 3)}, .error = ""});
-  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.set_lock_stats(
+      {.locks = {view_of("demo/nightly", "demo/nightly", 3)}, .error = ""});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly"});
 
   EXPECT_EQ(scene.exported().at("cronlatch_lock_acquired_total" + kOurs), 3);
   scene.leading = false;
   EXPECT_EQ(scene.text(), "");
 }
 
-TEST(Exporter, BeginsWithZeroForACronJobThatTheStoreDoesNotKnow) {
+TEST(Exporter, ExportsZeroForACronJobWithoutStatistics) {
   Scene scene;
-  scene.exporter.lock_stats({});
+  scene.exporter.set_lock_stats({});
 
-  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly"});
 
   const Exported exported = scene.exported();
   EXPECT_EQ(exported.at("cronlatch_lock_acquired_total" + kOurs), 0);
@@ -84,45 +85,46 @@ TEST(Exporter, BeginsWithZeroForACronJobThatTheStoreDoesNotKnow) {
   EXPECT_THAT(exported.outlaws(), IsEmpty());
 }
 
-// From 0 to 57 at the first reading would be an increase of 57 that never was.
-TEST(Exporter, ClaimsNoZeroBeforeTheStoreWasRead) {
+// A first 0 followed by 57 would be an increase of 57 that did not occur.
+TEST(Exporter, ExportsNoZeroBeforeTheFirstRead) {
   Scene scene;
-  scene.exporter.cronjob(kNightly, {"demo/nightly"});
-  scene.exporter.lock_stats({.locks = {}, .error = "away"});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.set_lock_stats({.locks = {}, .error = "away"});
 
   EXPECT_FALSE(scene.exported().has("cronlatch_lock_acquired_total" + kOurs));
 }
 
-TEST(Exporter, TakesTheSeriesAwayWithTheCronJob) {
+TEST(Exporter, RemovesTheSeriesOfADeletedCronJob) {
   Scene scene;
-  scene.exporter.lock_stats({.locks = {view_of("demo/nightly", "demo/nightly", 3),
-                                       view_of("demo/weekly", "demo/weekly", 4)},
-                             .error = ""});
-  scene.exporter.cronjob(kNightly, {"demo/nightly", Millis(60'000), WallTime{5'000'000}});
-  scene.exporter.run_error("demo", "nightly", Reason::auth);
+  scene.exporter.set_lock_stats({.locks = {view_of("demo/nightly", "demo/nightly", 3),
+                                           view_of("demo/weekly", "demo/weekly", 4)},
+                                 .error = ""});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly", Millis(60'000), WallTime{5'000'000}});
+  scene.exporter.count_run_error("demo", "nightly", Reason::auth);
   ASSERT_THAT(scene.text(), HasSubstr("nightly"));
 
-  scene.exporter.gone(kNightly);
+  scene.exporter.remove_cronjob(kNightly);
 
   EXPECT_THAT(scene.text(), Not(HasSubstr("nightly")));
   EXPECT_THAT(scene.text(), HasSubstr("weekly"));  // of another cluster, or of a host
   EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 0);
 
-  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly"});
   EXPECT_EQ(scene.exported().at("cronlatch_lock_acquired_total" + kOurs), 3);
 }
 
-TEST(Exporter, RemembersOnlySoManyThatWentWhileAnotherLed) {
+TEST(Exporter, LimitsTheNumberOfRememberedDeletedCronJobs) {
   Scene scene;
-  scene.exporter.lock_stats({.locks = {view_of("demo/nightly", "demo/nightly", 3)}, .error = ""});
-  scene.exporter.remember_gone({"demo/nightly", "demo/nightly"});
+  scene.exporter.set_lock_stats(
+      {.locks = {view_of("demo/nightly", "demo/nightly", 3)}, .error = ""});
+  scene.exporter.remember_deleted({"demo/nightly", "demo/nightly"});
   ASSERT_THAT(scene.text(), Not(HasSubstr("nightly")));
   std::vector<std::string> many;
   for (int i = 0; i < 4'999; ++i) many.push_back("demo/" + std::to_string(i));
 
-  scene.exporter.remember_gone(many);
+  scene.exporter.remember_deleted(many);
   EXPECT_THAT(scene.text(), Not(HasSubstr("nightly")));
-  scene.exporter.remember_gone({"demo/one-more"});
+  scene.exporter.remember_deleted({"demo/one-more"});
   EXPECT_THAT(scene.text(), HasSubstr("nightly"));
 }
 
@@ -132,8 +134,9 @@ TEST(Exporter, AttributesALockToEachOfItsJobs) {
   shared.state = LockState::held;
   shared.jobs["demo/a"].values["released"] = 1;
   shared.jobs["demo/b"].values = {{"skipped_held", 7}};
-  scene.exporter.lock_stats({.locks = {shared}, .error = ""});
-  for (const char* name : {"a", "b", "c"}) scene.exporter.cronjob({"demo", name}, {"demo/shared"});
+  scene.exporter.set_lock_stats({.locks = {shared}, .error = ""});
+  for (const char* name : {"a", "b", "c"})
+    scene.exporter.set_cronjob({"demo", name}, {"demo/shared"});
 
   const Exported exported = scene.exported();
 
@@ -149,38 +152,38 @@ TEST(Exporter, AttributesALockToEachOfItsJobs) {
   EXPECT_THAT(exported.twice(), IsEmpty());
 }
 
-TEST(Exporter, CountsALockThatBeganAnew) {
+TEST(Exporter, CountsALockWhoseCountersRestarted) {
   Scene scene;
   const std::string resets = "cronlatch_store_resets_total";
-  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9, 100)}, .error = ""});
+  scene.exporter.set_lock_stats({.locks = {view_of("a/b", "a/b", 9, 100)}, .error = ""});
   EXPECT_EQ(scene.own(resets), 0);
 
-  scene.exporter.lock_stats({.locks = {}, .error = ""});
+  scene.exporter.set_lock_stats({.locks = {}, .error = ""});
   const std::string series =
       R"(cronlatch_lock_acquired_total{namespace="a",cronjob="b",lock="a/b"})";
   EXPECT_EQ(scene.exported().at(series), 9);
-  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 1, 200)}, .error = ""});
+  scene.exporter.set_lock_stats({.locks = {view_of("a/b", "a/b", 1, 200)}, .error = ""});
 
   EXPECT_EQ(scene.exported().at(series), 1);
   EXPECT_EQ(scene.own(resets), 1);
 }
 
-TEST(Exporter, LeavesCountingABeginningToTheLeader) {
+TEST(Exporter, CountsResetsOnTheLeaderOnly) {
   Scene scene;
   scene.leading = false;
-  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9, 100)}, .error = ""});
-  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 1, 200)}, .error = ""});
+  scene.exporter.set_lock_stats({.locks = {view_of("a/b", "a/b", 9, 100)}, .error = ""});
+  scene.exporter.set_lock_stats({.locks = {view_of("a/b", "a/b", 1, 200)}, .error = ""});
 
   EXPECT_EQ(scene.own("cronlatch_store_resets_total"), 0);
 }
 
-TEST(Exporter, KeepsTheLastReadingWhileTheStoreIsAway) {
+TEST(Exporter, KeepsTheLastReadWhileTheStoreIsUnavailable) {
   Scene scene;
-  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9)}, .error = ""});
+  scene.exporter.set_lock_stats({.locks = {view_of("a/b", "a/b", 9)}, .error = ""});
   const WallTime read = scene.exporter.status().read;
   scene.clock.pass(Seconds(60));
 
-  scene.exporter.lock_stats({.locks = {}, .error = "no answer"});
+  scene.exporter.set_lock_stats({.locks = {}, .error = "no answer"});
 
   EXPECT_THAT(scene.text(), HasSubstr(R"(lock="a/b"} 9)"));
   EXPECT_FALSE(scene.exporter.status().up);
@@ -190,10 +193,10 @@ TEST(Exporter, KeepsTheLastReadingWhileTheStoreIsAway) {
 
 TEST(Exporter, CountsRunErrorsForTheCronJobAndItsLock) {
   Scene scene;
-  scene.exporter.cronjob(kNightly, {"demo/nightly"});
-  scene.exporter.run_error("demo", "nightly", Reason::tls);
-  scene.exporter.run_error("demo", "nightly", Reason::tls);
-  scene.exporter.run_error("demo", "", Reason::auth);
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+  scene.exporter.count_run_error("demo", "", Reason::auth);
 
   const Exported exported = scene.exported();
 
@@ -205,10 +208,10 @@ TEST(Exporter, CountsRunErrorsForTheCronJobAndItsLock) {
             1);
 }
 
-TEST(Exporter, ShowsDeadlineAndAgeOfACronJob) {
+TEST(Exporter, ExportsDeadlineAndCreationTimeOfACronJob) {
   Scene scene;
-  scene.exporter.cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
-  scene.exporter.cronjob({"demo", "free"}, {"demo/free", Millis(0), WallTime{8'000'000}});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
+  scene.exporter.set_cronjob({"demo", "free"}, {"demo/free", Millis(0), WallTime{8'000'000}});
 
   const Exported exported = scene.exported();
 
@@ -217,8 +220,8 @@ TEST(Exporter, ShowsDeadlineAndAgeOfACronJob) {
   EXPECT_EQ(exported.labels_of("cronlatch_success_deadline_seconds").size(), 1U);
 }
 
-TEST(Exporter, BoundsWhatATenantCanMakeUpAndCountsTheRest) {
-  Scene scene({.others = 10, .of_one_space = 4});
+TEST(Exporter, LimitsUnknownPairsAndCountsTheRest) {
+  Scene scene({.unknown_pairs = 10, .per_namespace = 4});
   std::vector<LockView> locks;
   for (int i = 0; i < 50; ++i) {
     const std::string name = "evil/" + std::to_string(100 + i);
@@ -226,8 +229,8 @@ TEST(Exporter, BoundsWhatATenantCanMakeUpAndCountsTheRest) {
   }
   for (int i = 0; i < 3; ++i)
     locks.push_back(view_of("good/" + std::to_string(i), "good/" + std::to_string(i), 1));
-  scene.exporter.lock_stats({.locks = locks, .error = ""});
-  scene.exporter.cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.set_lock_stats({.locks = locks, .error = ""});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly"});
 
   const Exported exported = scene.exported();
 
@@ -235,13 +238,13 @@ TEST(Exporter, BoundsWhatATenantCanMakeUpAndCountsTheRest) {
   EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 46);
 }
 
-TEST(Exporter, NeverLetsNewcomersPushOutWhatItHasShown) {
-  Scene scene({.others = 2, .of_one_space = 2});
+TEST(Exporter, KeepsPreviouslyExportedPairs) {
+  Scene scene({.unknown_pairs = 2, .per_namespace = 2});
   const LockView old = view_of("z/old", "z/old", 1);
-  scene.exporter.lock_stats({.locks = {old}, .error = ""});
+  scene.exporter.set_lock_stats({.locks = {old}, .error = ""});
   ASSERT_THAT(scene.text(), HasSubstr("z/old"));
 
-  scene.exporter.lock_stats(
+  scene.exporter.set_lock_stats(
       {.locks = {view_of("a/1", "a/1", 1), view_of("b/2", "b/2", 1), view_of("c/3", "c/3", 1), old},
        .error = ""});
 
@@ -249,9 +252,9 @@ TEST(Exporter, NeverLetsNewcomersPushOutWhatItHasShown) {
   EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 2);
 }
 
-TEST(Exporter, LeavesOutNamesThatWouldSpoilThePage) {
+TEST(Exporter, OmitsNamesThatAreNoValidLabels) {
   Scene scene;
-  scene.exporter.lock_stats(
+  scene.exporter.set_lock_stats(
       {.locks = {view_of("a/bad", "a/\xff", 1), view_of("a/long", "a/" + std::string(600, 'x'), 1),
                  view_of("a/line", "a/b\nc", 1), view_of("a/ok", "a/ok", 1)},
        .error = ""});
@@ -260,9 +263,8 @@ TEST(Exporter, LeavesOutNamesThatWouldSpoilThePage) {
   EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 3);
 }
 
-// Anybody's runs, a store that forgets, a replica that lags: whatever is exported obeys the law and
-// never goes back but at a reset.
-TEST(Exporter, KeepsTheLawOverLagsAndFlushes) {
+// Random runs, flushes and lags: exported counters always add up and decrease only at a reset.
+TEST(Exporter, CountersAddUpAfterLagsAndFlushes) {
   Scene scene;
   std::int64_t server_us = 1'763'690'000'000'000;
   MemoryServer server([&] { return ServerTime{server_us}; });
@@ -278,14 +280,14 @@ TEST(Exporter, KeepsTheLawOverLagsAndFlushes) {
     const std::string lock = "demo/lock" + std::to_string(dice() % 2);
     const auto reply = server.execute(Acquire{.lock = lock,
                                               .claim = {owner, attempt},
-                                              .who = {.holder = "h", .job = job},
+                                              .identity = {.holder = "h", .job = job},
                                               .ttl = Millis(60'000),
                                               .once_ttl = Millis(1'000)},
                                       {server_us + 1'000'000});
     if (std::holds_alternative<Granted>(reply) && dice() % 3 != 0)
       server.execute(Release{.lock = lock,
                              .claim = {owner, attempt},
-                             .who = {.holder = "h", .job = job},
+                             .identity = {.holder = "h", .job = job},
                              .fence = std::get<Granted>(reply).fence,
                              .verdict = RunVerdict::succeeded},
                      {server_us + 1'000'000});
@@ -294,7 +296,7 @@ TEST(Exporter, KeepsTheLawOverLagsAndFlushes) {
     past.push_back(server.list());
     if (past.size() > 5) past.pop_front();
     const bool lags = dice() % 5 == 0;
-    scene.exporter.lock_stats({.locks = lags ? past.front() : past.back(), .error = ""});
+    scene.exporter.set_lock_stats({.locks = lags ? past.front() : past.back(), .error = ""});
 
     const Exported exported = scene.exported();
     ASSERT_THAT(exported.outlaws(), IsEmpty()) << "step " << step;
@@ -310,11 +312,11 @@ TEST(Exporter, KeepsTheLawOverLagsAndFlushes) {
   EXPECT_GT(resets, 0);
 }
 
-TEST(Exporter, PromtoolAgreesWhereItIsInstalled) {
+TEST(Exporter, PassesPromtoolWhereInstalled) {
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "no promtool";
   Scene scene;
-  scene.exporter.lock_stats({.locks = {view_of("a/b", "a/b", 9)}, .error = ""});
-  scene.exporter.cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
+  scene.exporter.set_lock_stats({.locks = {view_of("a/b", "a/b", 9)}, .error = ""});
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
   scene.metrics.store_command("list", Micros(1'500));
   scene.metrics.add_source([&](std::string& out) { scene.exporter.append_text(out); });
   const std::string text = scene.metrics.text();

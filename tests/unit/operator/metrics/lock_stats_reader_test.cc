@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader, step by step, against a ledger that answers as it is told.
+// The reader, step by step, with scripted answers of the store.
 #include "operator/metrics/lock_stats_reader.h"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ struct Scene {
   std::optional<Error> no_access;
   std::vector<LockStatsUpdate> news;
 
-  LockStatsReader::Parts parts() {
+  LockStatsReader::Dependencies parts() {
     const auto open = [this]() -> Result<std::unique_ptr<LockStats>> {
       ++opened;
       return std::unique_ptr<LockStats>(std::make_unique<ScriptedLockStats>(script));
@@ -83,7 +83,7 @@ struct Scene {
 
 const Error kAway{Code::unreachable, "redis at redis.test:6379: connection refused"};
 
-TEST(LockStatsReader, TellsWhatItReadAndThatTheStoreIsUp) {
+TEST(LockStatsReader, ReportsStatisticsAndThatTheStoreIsUp) {
   Scene scene;
   scene.script.lists = {std::vector<LockView>{named("a/b")}};
   LockStatsReader reader(scene.parts());
@@ -101,18 +101,18 @@ TEST(LockStatsReader, TellsWhatItReadAndThatTheStoreIsUp) {
   EXPECT_GT(text.at("cronlatch_ledger_read_timestamp_seconds"), 1'700'000'000);
 }
 
-TEST(LockStatsReader, BoundsTimeAndLocksOfAReading) {
+TEST(LockStatsReader, LimitsTimeAndLocksOfARead) {
   Scene scene;
   scene.script.lists = {std::vector<LockView>{}};
   LockStatsReader reader(scene.parts());
 
   reader.step();
 
-  EXPECT_EQ(scene.script.give_up, scene.clock.now() + LockStatsTiming{}.patience);
+  EXPECT_EQ(scene.script.give_up, scene.clock.now() + LockStatsTiming{}.timeout);
   EXPECT_LE(scene.script.most, 100'000U);
 }
 
-TEST(LockStatsReader, SaysOnceThatTheStoreIsAwayAndOnceThatItIsBack) {
+TEST(LockStatsReader, LogsTheBeginAndEndOfAnOutageOnce) {
   Scene scene;
   scene.script.lists = {kAway, kAway, kAway, std::vector<LockView>{}, std::vector<LockView>{}};
   LockStatsReader reader(scene.parts());
@@ -126,7 +126,7 @@ TEST(LockStatsReader, SaysOnceThatTheStoreIsAwayAndOnceThatItIsBack) {
   EXPECT_EQ(scene.up(), 1);
 }
 
-TEST(LockStatsReader, SaysThatTheTroubleIsAnotherOneNow) {
+TEST(LockStatsReader, LogsAChangedError) {
   Scene scene;
   scene.script.lists = {kAway, Error{Code::auth, "wrong password"}};
   LockStatsReader reader(scene.parts());
@@ -138,7 +138,7 @@ TEST(LockStatsReader, SaysThatTheTroubleIsAnotherOneNow) {
   EXPECT_EQ(scene.up(), 0);
 }
 
-TEST(LockStatsReader, KeepsItsConnectionUntilTroubleOrNewCredentials) {
+TEST(LockStatsReader, KeepsItsConnectionUntilAnErrorOrNewCredentials) {
   Scene scene;
   scene.script.lists = {std::vector<LockView>{}, std::vector<LockView>{}, std::vector<LockView>{},
                         kAway, std::vector<LockView>{}};
@@ -155,7 +155,7 @@ TEST(LockStatsReader, KeepsItsConnectionUntilTroubleOrNewCredentials) {
   EXPECT_EQ(scene.opened, 3);
 }
 
-TEST(LockStatsReader, IsDownWhenItsCredentialsCannotBeRead) {
+TEST(LockStatsReader, ReportsDownWhenCredentialsCannotBeRead) {
   Scene scene;
   scene.script.lists = {std::vector<LockView>{}};
   scene.no_access = Error{Code::config, "credentials-dir: cannot read", "check its mode"};
@@ -167,7 +167,7 @@ TEST(LockStatsReader, IsDownWhenItsCredentialsCannotBeRead) {
   EXPECT_EQ(scene.news[0].error, "credentials-dir: cannot read");
 }
 
-TEST(LockStatsReader, ReadsOnUntilItIsStopped) {
+TEST(LockStatsReader, ReadsUntilItIsStopped) {
   KernelClock clock;
   Metrics metrics("test");
   const Log log(LogFormat::text, Level::error, clock, [](std::string_view) {});
@@ -185,7 +185,7 @@ TEST(LockStatsReader, ReadsOnUntilItIsStopped) {
                           metrics,
                           clock,
                           log,
-                          {.every = Millis(1), .patience = Millis(1'000)}});
+                          {.interval = Millis(1), .timeout = Millis(1'000)}});
 
   reader.start();
 

@@ -15,7 +15,7 @@ using ::testing::Not;
 constexpr MetricName kThings{"cronlatch_test_things_total", "Things."};
 constexpr MetricName kLevel{"cronlatch_test_level", "Level."};
 
-TEST(Metrics, ShowEveryAdmissionCounterBeforeTheFirstAdmission) {
+TEST(Metrics, ExportEveryAdmissionCounterBeforeTheFirstAdmission) {
   const Metrics metrics("1.2.3");
   const std::string text = metrics.text();
   for (const std::string resource : {"cronjob", "job"}) {
@@ -29,7 +29,7 @@ TEST(Metrics, ShowEveryAdmissionCounterBeforeTheFirstAdmission) {
   EXPECT_THAT(text, HasSubstr("cronlatch_build_info{version=\"1.2.3\"} 1\n"));
 }
 
-TEST(Metrics, DoNotInventTheEndOfACertificateThatIsNotThere) {
+TEST(Metrics, ExportNoExpiryWithoutACertificate) {
   Metrics metrics("1");
   EXPECT_THAT(metrics.text(), Not(HasSubstr("cronlatch_certificate_expiry")));
   metrics.certificate_expiry("serving", WallTime{1'800'000'000'000'000});
@@ -49,7 +49,7 @@ TEST(Metrics, CountAdmissionsByResourceAndResultWithTheirTime) {
   EXPECT_THAT(text, HasSubstr("cronlatch_admission_duration_seconds_bucket{le=\"5\"} 2\n"));
 }
 
-TEST(Metrics, TakeCountersAndGaugesOfOtherParts) {
+TEST(Metrics, AcceptCountersAndGaugesOfOtherModules) {
   Metrics metrics("1");
   metrics.count(kThings, {{"namespace", "a"}}, 0);
   metrics.count(kThings, {{"namespace", "b"}});
@@ -63,7 +63,7 @@ TEST(Metrics, TakeCountersAndGaugesOfOtherParts) {
   EXPECT_THAT(text, HasSubstr("cronlatch_test_level 4\n"));
 }
 
-TEST(Metrics, ShowTheRestWhenASourceFails) {
+TEST(Metrics, ExportOtherMetricsWhenASourceFails) {
   Metrics metrics("1");
   metrics.add_source([](std::string& out) {
     out += "half a li";
@@ -76,7 +76,7 @@ TEST(Metrics, ShowTheRestWhenASourceFails) {
   EXPECT_THAT(text, Not(HasSubstr("half")));
 }
 
-TEST(Metrics, DoNotThrowForALabelThatCannotBe) {
+TEST(Metrics, DoNotThrowForAnInvalidLabel) {
   Metrics metrics("1");
   metrics.count(kThings, {{"not a label", "x"}});
   metrics.set(kThings, {}, 1);  // a counter is no gauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator says of its own process, beside what the kernel says.
+// Compares the metrics of the process with values of the kernel.
 #include "operator/metrics/process_metrics.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ TEST(ProcessMetrics, CountEachOpenDescriptor) {
   EXPECT_EQ(value_of("process_open_fds"), before);
 }
 
-TEST(ProcessMetrics, TellTheLimitOfDescriptors) {
+TEST(ProcessMetrics, ExportTheLimitOfDescriptors) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
   EXPECT_EQ(value_of("process_max_fds"), static_cast<double>(limit.rlim_cur));
@@ -57,8 +57,8 @@ TEST(ProcessMetrics, CountTheProcessorTime) {
   EXPECT_GE(value_of("process_cpu_seconds_total"), before + 0.04);
 }
 
-TEST(ProcessMetrics, TellWhenTheProcessStarted) {
-  // A second for the boot time, which the kernel gives in whole seconds.
+TEST(ProcessMetrics, ExportTheStartTimeOfTheProcess) {
+  // One second: the kernel reports the boot time in whole seconds.
   const double start = value_of("process_start_time_seconds");
   EXPECT_LE(start, static_cast<double>(std::time(nullptr)) + 1);
   EXPECT_GT(start, static_cast<double>(std::time(nullptr)) - 3600);

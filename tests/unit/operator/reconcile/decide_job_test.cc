@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which running Jobs the alarm counts: those that admission would have gated, or gated otherwise.
+// Running Jobs that admission would have gated, or gated differently.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,85 +79,86 @@ Settings selecting() {
 
 std::vector<Decision> decided(const Json& object, const Json& of_cronjob = nullptr,
                               const Settings& with = settings(),
-                              const InForce& in_force = {kInstallTime, kInstallTime, ""}) {
+                              const EnforcementTimes& enforcement = {kInstallTime, kInstallTime,
+                                                                     ""}) {
   const auto demand = of_cronjob.is_null() ? std::nullopt : decide_cronjob(of_cronjob, with).demand;
-  return decide_job(object, demand ? &*demand : nullptr, with, in_force);
+  return decide_job(object, demand ? &*demand : nullptr, with, enforcement);
 }
 
-// What the kube::Event says of a leak; "" for none.
+// The note of the Event for a bypass; "" for none.
 template <class... Rest>
-std::string leak(const Rest&... rest) {
+std::string bypass(const Rest&... rest) {
   const auto decisions = decided(rest...);
   if (decisions.empty()) return "";
-  EXPECT_TRUE(std::holds_alternative<CountUngated>(decisions.back()));
+  EXPECT_TRUE(std::holds_alternative<CountUngatedJob>(decisions.back()));
   return std::get<kube::Event>(decisions.front()).note;
 }
 
-TEST(DecideJob, TellsOfAJobThatAsksForALockAndRunsWithout) {
-  EXPECT_THAT(leak(job(kLock, kWork)), HasSubstr("container \"main\" is not gated"));
-  EXPECT_EQ(leak(job(kLock, gate())), "");
-  EXPECT_EQ(leak(job({{"cronlatch.dev/lock", "false"}}, kWork)), "");
-  EXPECT_EQ(leak(job(Json::object(), kWork)), "");
-  EXPECT_EQ(leak(job(nullptr, kWork)), "");
+TEST(DecideJob, ReportsAJobThatRequestsALockAndRunsWithout) {
+  EXPECT_THAT(bypass(job(kLock, kWork)), HasSubstr("container \"main\" is not gated"));
+  EXPECT_EQ(bypass(job(kLock, gate())), "");
+  EXPECT_EQ(bypass(job({{"cronlatch.dev/lock", "false"}}, kWork)), "");
+  EXPECT_EQ(bypass(job(Json::object(), kWork)), "");
+  EXPECT_EQ(bypass(job(nullptr, kWork)), "");
   Json over = job(kLock, kWork);
   over["status"]["conditions"] = {{{"type", "Complete"}, {"status", "True"}}};
-  EXPECT_EQ(leak(over), "");
+  EXPECT_EQ(bypass(over), "");
 }
 
-TEST(DecideJob, JudgesTheChosenContainerAndNoOther) {
+TEST(DecideJob, ChecksTheSelectedContainerOnly) {
   Json two = job({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/container", "main"}}, kWork);
   Json& containers = two["spec"]["template"]["spec"]["containers"];
   containers.push_back(container("side", gate()));
-  EXPECT_THAT(leak(two), HasSubstr("container \"main\" is not gated"));
+  EXPECT_THAT(bypass(two), HasSubstr("container \"main\" is not gated"));
   containers[0]["command"] = gate();
-  EXPECT_EQ(leak(two), "");
+  EXPECT_EQ(bypass(two), "");
 }
 
-TEST(DecideJob, JudgesTheCommandAsThePolicyDoes) {
-  EXPECT_THAT(leak(job(kLock, {"/cronlatch-bin/cronlatch", "run", "--", "/work"})),
+TEST(DecideJob, ChecksTheCommandAsThePolicyDoes) {
+  EXPECT_THAT(bypass(job(kLock, {"/cronlatch-bin/cronlatch", "run", "--", "/work"})),
               HasSubstr("is not gated"));
-  EXPECT_THAT(leak(job(kLock, {"/cronlatch-bin/cronlatch", "explain", "--isolated", "--"})),
+  EXPECT_THAT(bypass(job(kLock, {"/cronlatch-bin/cronlatch", "explain", "--isolated", "--"})),
               HasSubstr("is not gated"));
-  EXPECT_THAT(leak(job(kLock, {"sh", "-c", "/work", "/cronlatch-bin/cronlatch", "run", "--isolated",
-                               "--lock=demo/nightly", "--"})),
+  EXPECT_THAT(bypass(job(kLock, {"sh", "-c", "/work", "/cronlatch-bin/cronlatch", "run",
+                                 "--isolated", "--lock=demo/nightly", "--"})),
               HasSubstr("is not gated"));
 }
 
-TEST(DecideJob, AGateThatTakesAnotherLockIsALeak) {
-  EXPECT_THAT(leak(job(kLock, gate("demo/other"))),
+TEST(DecideJob, AGateWithAnotherLockIsABypass) {
+  EXPECT_THAT(bypass(job(kLock, gate("demo/other"))),
               HasSubstr("does not take lock \"demo/nightly\""));
-  EXPECT_EQ(leak(job({{"cronlatch.dev/lock", "other"}}, gate("demo/other"))), "");
+  EXPECT_EQ(bypass(job({{"cronlatch.dev/lock", "other"}}, gate("demo/other"))), "");
 }
 
-TEST(DecideJob, AGateBehindAnotherWebhooksProgramIsAGate) {
-  EXPECT_EQ(leak(job(kLock, {"/vault/vault-env"}, gate())), "");
+TEST(DecideJob, AcceptsAGateBehindTheProgramOfAnotherWebhook) {
+  EXPECT_EQ(bypass(job(kLock, {"/vault/vault-env"}, gate())), "");
   Json in_command = gate();
   in_command.insert(in_command.begin(), "/vault/vault-env");
-  EXPECT_EQ(leak(job(kLock, in_command)), "");
+  EXPECT_EQ(bypass(job(kLock, in_command)), "");
 }
 
 TEST(DecideJob, FindsTheLockOnThePodTemplate) {
   Json object = job(nullptr, kWork);
   object["spec"]["template"]["metadata"]["annotations"] = kLock;
-  EXPECT_THAT(leak(object), HasSubstr("container \"main\" is not gated"));
+  EXPECT_THAT(bypass(object), HasSubstr("container \"main\" is not gated"));
 }
 
-TEST(DecideJob, FindsTheLockOnTheCronJobThatNobodyMirrored) {
-  EXPECT_THAT(leak(job(nullptr, kWork), cronjob(kLock, kEarlier)),
-              HasSubstr("its CronJob nightly asks for a lock"));
-  EXPECT_EQ(leak(job(nullptr, gate()), cronjob(kLock, kEarlier)), "");
-  EXPECT_EQ(leak(job(nullptr, kWork), cronjob(nullptr, kEarlier)), "");
-  EXPECT_EQ(leak(job({{"cronlatch.dev/lock", "false"}}, kWork), cronjob(kLock, kEarlier)), "");
+TEST(DecideJob, FindsTheLockOnACronJobWithoutCopies) {
+  EXPECT_THAT(bypass(job(nullptr, kWork), cronjob(kLock, kEarlier)),
+              HasSubstr("its CronJob nightly requests a lock"));
+  EXPECT_EQ(bypass(job(nullptr, gate()), cronjob(kLock, kEarlier)), "");
+  EXPECT_EQ(bypass(job(nullptr, kWork), cronjob(nullptr, kEarlier)), "");
+  EXPECT_EQ(bypass(job({{"cronlatch.dev/lock", "false"}}, kWork), cronjob(kLock, kEarlier)), "");
 }
 
 TEST(DecideJob, FindsTheLockInSelect) {
   const Json plain = cronjob(nullptr, kEarlier);
-  EXPECT_THAT(leak(job(nullptr, kWork), plain, selecting()),
-              HasSubstr("its CronJob nightly asks for a lock"));
-  EXPECT_EQ(leak(job(nullptr, gate()), plain, selecting()), "");
+  EXPECT_THAT(bypass(job(nullptr, kWork), plain, selecting()),
+              HasSubstr("its CronJob nightly requests a lock"));
+  EXPECT_EQ(bypass(job(nullptr, gate()), plain, selecting()), "");
 }
 
-TEST(DecideJob, AJobThatWasAnnotatedAfterItsStartIsNoLeak) {
+TEST(DecideJob, AnAnnotationAfterTheCreationIsNoBypass) {
   const auto annotated_by = [](const Json& one, const Json& other) {
     Json object = job(kLock, kWork);
     object["metadata"]["managedFields"] = {one, other};
@@ -165,56 +166,57 @@ TEST(DecideJob, AJobThatWasAnnotatedAfterItsStartIsNoLeak) {
   };
   const Json created = entry("kubectl-create", kCreated, {{"f:spec", kOwnsTemplate}});
   EXPECT_EQ(
-      leak(annotated_by(created, entry("kubectl-annotate", kLater, {{"f:metadata", kOwnsLock}}))),
+      bypass(annotated_by(created, entry("kubectl-annotate", kLater, {{"f:metadata", kOwnsLock}}))),
       "");
   // In the second of its creation, but not by the request that created it.
-  EXPECT_EQ(
-      leak(annotated_by(created, entry("kubectl-annotate", kCreated, {{"f:metadata", kOwnsLock}}))),
-      "");
-  // By the same client as created it.
-  EXPECT_EQ(leak(annotated_by(entry("kubectl-client-side-apply", kLater,
-                                    {{"f:spec", kOwnsTemplate}, {"f:metadata", kOwnsLock}}),
-                              nullptr)),
+  EXPECT_EQ(bypass(annotated_by(created,
+                                entry("kubectl-annotate", kCreated, {{"f:metadata", kOwnsLock}}))),
+            "");
+  // By the client that created it.
+  EXPECT_EQ(bypass(annotated_by(entry("kubectl-client-side-apply", kLater,
+                                      {{"f:spec", kOwnsTemplate}, {"f:metadata", kOwnsLock}}),
+                                nullptr)),
             "");
 
-  EXPECT_NE(leak(annotated_by(entry("kube-controller-manager", kCreated,
-                                    {{"f:spec", kOwnsTemplate}, {"f:metadata", kOwnsLock}}),
-                              entry("kubectl-annotate", kLater, {{"f:metadata", kOwnsLock}}))),
+  EXPECT_NE(bypass(annotated_by(entry("kube-controller-manager", kCreated,
+                                      {{"f:spec", kOwnsTemplate}, {"f:metadata", kOwnsLock}}),
+                                entry("kubectl-annotate", kLater, {{"f:metadata", kOwnsLock}}))),
             "");
-  // What another webhook added at the creation belongs to no entry.
-  EXPECT_NE(leak(annotated_by(created, nullptr)), "");
+  // An annotation of another webhook belongs to no entry.
+  EXPECT_NE(bypass(annotated_by(created, nullptr)), "");
 }
 
-TEST(DecideJob, AnAnnotationThatWasAddedLaterChangesNoChoice) {
+TEST(DecideJob, AnAnnotationAfterTheCreationDoesNotSelectTheContainer) {
   Json object = job({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/container", "side"}}, gate());
   object["metadata"]["managedFields"] = {entry(
       "kubectl-annotate", kLater,
       {{"f:metadata", {{"f:annotations", {{"f:cronlatch.dev/container", Json::object()}}}}}})};
-  EXPECT_EQ(leak(object), "");
+  EXPECT_EQ(bypass(object), "");
 }
 
-TEST(DecideJob, ACronJobThatWasAnnotatedAfterTheStartMakesNoLeak) {
-  EXPECT_EQ(leak(job(nullptr, kWork), cronjob(kLock, kLater)), "");
-  EXPECT_EQ(leak(job(nullptr, kWork), cronjob(kLock, kCreated)), "");
+TEST(DecideJob, ACronJobAnnotationAfterTheCreationIsNoBypass) {
+  EXPECT_EQ(bypass(job(nullptr, kWork), cronjob(kLock, kLater)), "");
+  EXPECT_EQ(bypass(job(nullptr, kWork), cronjob(kLock, kCreated)), "");
 }
 
-TEST(DecideJob, ASelectionThatIsNewerThanTheJobMakesNoLeak) {
+TEST(DecideJob, ASelectRuleAfterTheCreationIsNoBypass) {
   constexpr WallTime kAfter{1'795'233'600'000'000};  // 2026-11-21T04:00:00Z
-  EXPECT_EQ(leak(job(nullptr, kWork), cronjob(nullptr, kLater), selecting(),
-                 InForce{kInstallTime, kAfter, ""}),
+  EXPECT_EQ(bypass(job(nullptr, kWork), cronjob(nullptr, kLater), selecting(),
+                   EnforcementTimes{kInstallTime, kAfter, ""}),
             "");
 }
 
-TEST(DecideJob, AJobFromBeforeTheInstallIsNoLeak) {
+TEST(DecideJob, AJobFromBeforeTheInstallationIsNoBypass) {
   Json object = job(kLock, kWork);
   object["metadata"]["creationTimestamp"] = "2026-11-19T00:00:00Z";
-  EXPECT_EQ(leak(object), "");
-  EXPECT_EQ(leak(object, cronjob(kLock, "2026-11-18T00:00:00Z")), "");
+  EXPECT_EQ(bypass(object), "");
+  EXPECT_EQ(bypass(object, cronjob(kLock, "2026-11-18T00:00:00Z")), "");
 }
 
-TEST(DecideJob, AGatedJobWithAnnotationsThatCannotBeReadIsNoLeak) {
-  EXPECT_EQ(leak(job({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/ttl", "soon"}}, gate())), "");
-  EXPECT_THAT(leak(job({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/ttl", "soon"}}, kWork)),
+TEST(DecideJob, AGatedJobWithInvalidAnnotationsIsNoBypass) {
+  EXPECT_EQ(bypass(job({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/ttl", "soon"}}, gate())),
+            "");
+  EXPECT_THAT(bypass(job({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/ttl", "soon"}}, kWork)),
               HasSubstr("none of its containers is gated"));
 }
 

@@ -58,23 +58,23 @@ Json patched(Json object, const PatchCronJob& patch) {
   return object;
 }
 
-TEST(DecideCronJob, KnowsTheLockAndTheDeadlineOfAGatedOneBeforeAndAfterItIsMirrored) {
+TEST(DecideCronJob, ReturnsLockAndDeadlineBeforeAndAfterTheCopy) {
   Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/alert-after", "26h"}});
   object["metadata"]["creationTimestamp"] = "2026-11-21T02:00:00Z";
-  const GatedCronJob wanted{"demo/nightly", Millis(26 * 3'600'000),
-                            WallTime{1'795'226'400'000'000}};
+  const GatedCronJob is_enabled{"demo/nightly", Millis(26 * 3'600'000),
+                                WallTime{1'795'226'400'000'000}};
 
   const CronJobVerdict before = decide_cronjob(object, settings());
   ASSERT_NE(first<PatchCronJob>(before.decisions), nullptr);
   const CronJobVerdict after =
       decide_cronjob(patched(object, *first<PatchCronJob>(before.decisions)), settings());
 
-  EXPECT_EQ(before.gated, wanted);
+  EXPECT_EQ(before.gated, is_enabled);
   EXPECT_EQ(after.state, CronJobState::gated);
-  EXPECT_EQ(after.gated, wanted);
+  EXPECT_EQ(after.gated, is_enabled);
 }
 
-TEST(DecideCronJob, KnowsTheNameOfASharedLock) {
+TEST(DecideCronJob, ReturnsTheNameOfASharedLock) {
   const Json object = cronjob({{"cronlatch.dev/lock", "reports"}});
 
   EXPECT_EQ(decide_cronjob(object, settings()).gated->lock, "demo/reports");
@@ -84,7 +84,7 @@ TEST(DecideCronJob, KnowsTheNameOfASharedLock) {
       decide_cronjob(cronjob({{"cronlatch.dev/lock", "a b"}}), settings()).gated.has_value());
 }
 
-TEST(DecideCronJob, AppliesWhatIsMissingAndNothingElse) {
+TEST(DecideCronJob, AppliesOnlyMissingAnnotations) {
   const Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/ttl", "1m"}});
 
   const CronJobVerdict verdict = decide_cronjob(object, settings());
@@ -105,7 +105,7 @@ TEST(DecideCronJob, AppliesWhatIsMissingAndNothingElse) {
   EXPECT_EQ(event->reason, "Mirrored");
 }
 
-TEST(DecideCronJob, IsAtRestAfterItsOwnPatch) {
+TEST(DecideCronJob, DecidesNothingAfterItsOwnPatch) {
   const Json object = cronjob({{"cronlatch.dev/lock", "true"}});
   const auto before = decide_cronjob(object, settings());
   const auto* patch = first<PatchCronJob>(before.decisions);
@@ -115,24 +115,24 @@ TEST(DecideCronJob, IsAtRestAfterItsOwnPatch) {
   EXPECT_THAT(after.decisions, IsEmpty());
 }
 
-TEST(DecideCronJob, RemovesItsCopiesWhenTheAnnotationIsGone) {
+TEST(DecideCronJob, RemovesCopiesOfARemovedAnnotation) {
   const Json object = cronjob({{"cronlatch.dev/lock", "true"}});
   const auto mirrored = decide_cronjob(object, settings());
-  Json later = patched(object, *first<PatchCronJob>(mirrored.decisions));
-  later["metadata"]["annotations"] = Json::object();
-  copies(later)["theirs.example/key"] = "kept";
+  Json schedule_retry = patched(object, *first<PatchCronJob>(mirrored.decisions));
+  schedule_retry["metadata"]["annotations"] = Json::object();
+  copies(schedule_retry)["theirs.example/key"] = "kept";
 
-  const CronJobVerdict verdict = decide_cronjob(later, settings());
+  const CronJobVerdict verdict = decide_cronjob(schedule_retry, settings());
 
   const auto* patch = first<PatchCronJob>(verdict.decisions);
   ASSERT_NE(patch, nullptr);
   EXPECT_EQ(patch->request.patch_type, kube::PatchType::merge);
-  Json after = patched(later, *patch);
+  Json after = patched(schedule_retry, *patch);
   EXPECT_EQ(copies(after), Json({{"theirs.example/key", "kept"}}));
   EXPECT_EQ(decide_cronjob(after, settings()).state, CronJobState::ungated);
 }
 
-TEST(DecideCronJob, TouchesNothingThatAsksForNothing) {
+TEST(DecideCronJob, IgnoresACronJobWithoutAnnotations) {
   EXPECT_THAT(decide_cronjob(cronjob(Json::object()), settings()).decisions, IsEmpty());
   Json bare = cronjob(Json::object());
   bare["metadata"].erase("annotations");
@@ -140,7 +140,7 @@ TEST(DecideCronJob, TouchesNothingThatAsksForNothing) {
   EXPECT_THAT(decide_cronjob(bare, settings()).decisions, IsEmpty());
 }
 
-TEST(DecideCronJob, LeavesAloneWhatTheUserWroteInTheTemplateHimself) {
+TEST(DecideCronJob, KeepsAnnotationsOfTheUserInTheTemplate) {
   const Json object = cronjob(Json::object(), {{"cronlatch.dev/lock", "true"}});
 
   const CronJobVerdict verdict = decide_cronjob(object, settings());
@@ -149,7 +149,7 @@ TEST(DecideCronJob, LeavesAloneWhatTheUserWroteInTheTemplateHimself) {
   EXPECT_THAT(verdict.decisions, IsEmpty());
 }
 
-TEST(DecideCronJob, TellsWhatIsWrongAndPatchesNothing) {
+TEST(DecideCronJob, ReportsInvalidAnnotationsAndPatchesNothing) {
   const CronJobVerdict verdict =
       decide_cronjob(cronjob({{"cronlatch.dev/lock", "yes"}}), settings());
 
@@ -158,11 +158,11 @@ TEST(DecideCronJob, TellsWhatIsWrongAndPatchesNothing) {
   const auto* event = first<kube::Event>(verdict.decisions);
   ASSERT_NE(event, nullptr);
   EXPECT_EQ(event->reason, "InvalidAnnotations");
-  EXPECT_EQ(event->tone, kube::EventType::warning);
+  EXPECT_EQ(event->type, kube::EventType::warning);
   EXPECT_THAT(event->note, HasSubstr("cronlatch.dev/lock"));
 }
 
-TEST(DecideCronJob, OnlyTellsWhenItMayNotPatch) {
+TEST(DecideCronJob, OnlyReportsWhenPatchesAreDisabled) {
   Settings observing = settings();
   observing.patch_cronjobs = false;
 
@@ -174,7 +174,7 @@ TEST(DecideCronJob, OnlyTellsWhenItMayNotPatch) {
   EXPECT_EQ(first<kube::Event>(verdict.decisions)->reason, "NotMirrored");
 }
 
-TEST(DecideCronJob, TakesTheSettingsSelectionAsAnnotations) {
+TEST(DecideCronJob, TreatsSelectAsAnnotations) {
   Settings selecting = settings();
   selecting.select.push_back({.namespace_name = "demo",
                               .name = "night*",
@@ -186,7 +186,7 @@ TEST(DecideCronJob, TakesTheSettingsSelectionAsAnnotations) {
   ASSERT_NE(first<PatchCronJob>(verdict.decisions), nullptr);
 }
 
-TEST(DecideCronJob, LeavesOneAloneThatIsBeingDeleted) {
+TEST(DecideCronJob, IgnoresACronJobThatIsBeingDeleted) {
   Json object = cronjob({{"cronlatch.dev/lock", "true"}});
   object["metadata"]["deletionTimestamp"] = "2026-11-21T02:00:00Z";
   EXPECT_THAT(decide_cronjob(object, settings()).decisions, IsEmpty());

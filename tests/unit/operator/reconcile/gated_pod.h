@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod of a gated Job as the API shows it when its container has ended, and who owns whom.
+// A pod of a gated Job whose container has ended, and owner references.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ inline kube::Json owned_by(const std::string& kind, const std::string& name,
   return kube::Json::array({owner});
 }
 
-// demo/NAME of Job nightly-2 (job-uid). `message` is what its one container, `main`, left behind.
+// demo/NAME of Job nightly-2 (job-uid). `message` is the termination message of its container
+// `main`.
 inline kube::Json ended_pod(const std::string& name, const std::string& uid,
                             const std::string& message, int exit_code = 0,
                             const std::string& finished = "2026-11-21T02:00:01Z") {

@@ -46,7 +46,7 @@ std::string message(const std::string& outcome, const std::string& reason,
          more + "}";
 }
 
-TEST(GatedRun, IsReadFromTheGatedContainersMessage) {
+TEST(GatedRun, IsReadFromTheMessageOfTheGatedContainer) {
   const auto run = read_gated_run(pod(kMessage));
 
   ASSERT_TRUE(run.has_value());
@@ -59,7 +59,7 @@ TEST(GatedRun, IsReadFromTheGatedContainersMessage) {
   EXPECT_EQ(run->job.uid, "job-uid");
 }
 
-TEST(GatedRun, IsReadWhereAnotherWebhookPutItsProgramBeforeTheGate) {
+TEST(GatedRun, IsReadBehindTheProgramOfAnotherWebhook) {
   Json moved = pod(kMessage);
   Json& container = moved["spec"]["containers"][1];
   container["args"] = container["command"];
@@ -72,7 +72,7 @@ TEST(GatedRun, IsReadWhereAnotherWebhookPutItsProgramBeforeTheGate) {
   EXPECT_EQ(run->kind, Kind::skipped);
 }
 
-TEST(GatedRun, UnderstandsWhatTheWrapperWrites) {
+TEST(GatedRun, ParsesTheOutcomeOfTheWrapper) {
   const Outcome outcome{.kind = Kind::lost,
                         .reason = Reason::expired,
                         .child_code = {},
@@ -103,7 +103,7 @@ TEST(GatedRun, UnderstandsWhatTheWrapperWrites) {
   EXPECT_EQ(run->exit_code, 79);
 }
 
-TEST(GatedRun, IsNothingWhileItRunsOrMayRunAgain) {
+TEST(GatedRun, IsNothingWhileItRunsOrCanBeRestarted) {
   Json running = pod(kMessage);
   running["status"]["containerStatuses"][1]["state"] = {{"running", Json::object()}};
   EXPECT_FALSE(read_gated_run(running).has_value());
@@ -117,13 +117,13 @@ TEST(GatedRun, IsNothingWhileItRunsOrMayRunAgain) {
   EXPECT_TRUE(read_gated_run(restarting).has_value());
 }
 
-TEST(GatedRun, IsNothingInAPodWithoutOurCommandWhateverItsMessageSays) {
+TEST(GatedRun, IsNothingInAPodWithoutTheGate) {
   Json other = pod(kMessage);
   other["spec"]["containers"][1]["command"] = {"/bin/sh"};
   EXPECT_FALSE(read_gated_run(other).has_value());
 }
 
-TEST(GatedRun, BelievesNothingThatIsNotOfOurWords) {
+TEST(GatedRun, AcceptsOnlyValuesOfClosedLists) {
   for (const std::string text :
        {"", "not json", R"({"v":2,"outcome":"ran"})", R"({"v":1,"outcome":"owned"})", "[[[[[[",
         R"({"v":1,"outcome":7})", "\xff\xfe"}) {
@@ -147,7 +147,7 @@ struct SilentCase {
   Reason counted;
 };
 
-TEST(DecideRun, TellsHowARunEndedThatCouldNotSayIt) {
+TEST(DecideRun, RecordsARunThatReportedNoResult) {
   const SilentCase cases[] = {{137, "OOMKilled", "Killed", Reason::signal},
                               {137, "Error", "Killed", Reason::signal},
                               {1, "OOMKilled", "Killed", Reason::signal},
@@ -174,7 +174,7 @@ TEST(DecideRun, TellsHowARunEndedThatCouldNotSayIt) {
   }
 }
 
-TEST(GatedRun, ShowsNoControlCharactersOfTenants) {
+TEST(GatedRun, EscapesControlCharactersOfTenants) {
   const auto run = read_gated_run(
       pod(R"({"v":1,"outcome":"skipped","reason":"held","holder":"\u001b[31mred\nline"})"));
   ASSERT_TRUE(run.has_value());
@@ -182,19 +182,20 @@ TEST(GatedRun, ShowsNoControlCharactersOfTenants) {
   EXPECT_EQ(run->holder.find('\n'), std::string::npos);
 }
 
-TEST(DecideRun, TellsJobAndCronJobBySomebodyWhoAndSinceWhen) {
+TEST(DecideRun, RecordsTheHolderOnJobAndCronJob) {
   const auto events = events_of(decide_run(*read_gated_run(pod(kMessage)), kCronJob));
 
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].regarding.kind, "Job");
   EXPECT_EQ(events[1].regarding, kCronJob);
   EXPECT_EQ(events[0].reason, "Skipped");
-  EXPECT_EQ(events[0].note,
-            "pod nightly-2-xyz skipped: lock reports/nightly is held by reports/nightly-1-abc "
-            "since 2025-11-21T01:53:20Z");
+  EXPECT_EQ(
+      events[0].note,
+      "pod nightly-2-xyz: skipped because lock reports/nightly is held by reports/nightly-1-abc "
+      "since 2025-11-21T01:53:20Z");
 }
 
-TEST(DecideRun, SaysUntilWhenTheLeaseLasts) {
+TEST(DecideRun, RecordsTheEndOfTheLease) {
   const std::string text = message(
       "skipped", "held", R"(,"since":"2026-11-21T02:00:00Z","until":"2026-11-21T02:02:00Z")");
 
@@ -209,25 +210,25 @@ struct Case {
   const char* outcome;
   const char* reason;
   const char* event;
-  kube::EventType tone;
+  kube::EventType type;
   bool counted;
 };
 class DecideRunEach : public ::testing::TestWithParam<Case> {};
 
-TEST_P(DecideRunEach, IsToldByItsName) {
+TEST_P(DecideRunEach, HasItsReason) {
   const Case& c = GetParam();
   const auto decisions = decide_run(*read_gated_run(pod(message(c.outcome, c.reason))), {});
 
   const auto events = events_of(decisions);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].reason, c.event);
-  EXPECT_EQ(events[0].tone, c.tone);
+  EXPECT_EQ(events[0].type, c.type);
   EXPECT_EQ(decisions.size(), c.counted ? 2U : 1U);
 }
 INSTANTIATE_TEST_SUITE_P(
     Outcomes, DecideRunEach,
     ::testing::Values(Case{"ran", "none", "Acquired", kube::EventType::normal, false},
-                      Case{"ran", "ungated", "Ungated", kube::EventType::warning, false},
+                      Case{"ran", "ungated", "RanWithoutLock", kube::EventType::warning, false},
                       Case{"skipped", "done", "Skipped", kube::EventType::normal, false},
                       Case{"busy", "wait_timeout", "Busy", kube::EventType::warning, false},
                       Case{"lost", "expired", "Lost", kube::EventType::warning, false},
@@ -240,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"cannot_start", "exec", "CannotStart", kube::EventType::warning, true},
                       Case{"usage", "config", "CannotStart", kube::EventType::warning, true}));
 
-TEST(DecideRun, SaysThatAnExpiredLeaseWasTakenOver) {
+TEST(DecideRun, RecordsTheTakeoverOfAnExpiredLease) {
   const auto events =
       events_of(decide_run(*read_gated_run(pod(message("ran", "none", R"(,"stolen":true)"))), {}));
 
@@ -256,12 +257,12 @@ TEST(DecideRun, RecordsAndCountsAnIdentityThatIsDoneButNotRecorded) {
   const auto events = events_of(decisions);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[1].reason, "DoneNotRecorded");
-  EXPECT_EQ(events[1].tone, kube::EventType::warning);
+  EXPECT_EQ(events[1].type, kube::EventType::warning);
   ASSERT_TRUE(std::holds_alternative<CountRunError>(decisions.back()));
   EXPECT_EQ(std::get<CountRunError>(decisions.back()).reason, Reason::not_marked);
 }
 
-TEST(Events, AreNamedByWhatTheyTell) {
+TEST(Events, HaveANameThatIsDerivedFromTheirIdentity) {
   const kube::Event event{.regarding = kCronJob,
                           .identity = "pod-uid",
                           .reason = "Skipped",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One leader, or two after each other, against an API server in memory.
+// One leader, or two consecutive ones, with an API server in memory.
 #include "operator/reconcile/reconciler.h"
 
 #include <gmock/gmock.h>
@@ -31,8 +31,12 @@ Json pod(const std::string& uid, const std::string& outcome, const std::string& 
   return cronlatch::testing::ended_pod("nightly-" + uid, uid, message, 0, finished);
 }
 
-Seen seen(Sort sort, Json object) { return {.sort = sort, .object = std::move(object)}; }
-Seen listed(Sort sort) { return {.sort = sort, .what = Seen::What::all_listed}; }
+ObjectChange updated(ObjectKind kind, Json object) {
+  return {.kind = kind, .object = std::move(object)};
+}
+ObjectChange listed(ObjectKind kind) {
+  return {.kind = kind, .type = ObjectChange::Type::all_listed};
+}
 
 struct World {
   Settings settings;
@@ -64,7 +68,7 @@ struct World {
                        {"containers",
                         {{{"name", "main"}, {"image", "x"}, {"command", {"true"}}}}}}}}}}}}}}}});
   }
-  std::vector<std::string> told() const {
+  std::vector<std::string> events() const {
     std::vector<std::string> out;
     for (const Json& event : api.below(kEvents))
       out.push_back(string_at(event, {"regarding", "kind"}) + " " + string_at(event, {"reason"}));
@@ -109,38 +113,38 @@ struct Leader {
   }
 };
 
-TEST(Reconciler, MirrorsACronJobAndSaysSo) {
+TEST(Reconciler, CopiesAnnotationsAndRecordsAnEvent) {
   World world;
   world.cronjob("true");
   Leader leader(world, "one");
 
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
   leader.reconciler.tick();
 
   EXPECT_NE(string_at(*world.api.at(kCronJob),
                       {"spec", "jobTemplate", "metadata", "annotations", "cronlatch.dev/lock"}),
             "");
-  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored"));
   EXPECT_THAT(leader.metrics.text(), HasSubstr("cronlatch_gated_cronjobs{state=\"gated\"} 1"));
 }
 
-TEST(Reconciler, TriesAgainWithWhatTheWatchBringsWhenTheCronJobChanged) {
+TEST(Reconciler, RetriesWithTheNewObjectAfterAConflict) {
   World world;
   world.cronjob("true");
   const Json old = *world.api.at(kCronJob);
   world.cronjob("true");  // somebody wrote since: another version
   Leader leader(world, "one");
 
-  leader.reconciler.take(seen(Sort::cronjob, old));
-  EXPECT_TRUE(world.told().empty());
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(updated(ObjectKind::cronjob, old));
+  EXPECT_TRUE(world.events().empty());
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored"));
 }
 
 // The webhook of a replica that is being replaced still has other settings.
-TEST(Reconciler, TriesAgainWhenAWebhookTookBackWhatItMirrored) {
+TEST(Reconciler, RetriesWhenAWebhookRevertedTheCopy) {
   World world;
   world.cronjob("true");
   Leader leader(world, "one");
@@ -149,8 +153,8 @@ TEST(Reconciler, TriesAgainWhenAWebhookTookBackWhatItMirrored) {
     if (!undone || r.method != kube::Method::patch || r.path != kCronJob) return std::nullopt;
     return kube::Response{200, *world.api.at(kCronJob)};
   };
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
-  EXPECT_TRUE(world.told().empty());
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  EXPECT_TRUE(world.events().empty());
 
   undone = false;
   world.clock.pass(2s);
@@ -159,29 +163,29 @@ TEST(Reconciler, TriesAgainWhenAWebhookTookBackWhatItMirrored) {
   EXPECT_EQ(string_at(*world.api.at(kCronJob),
                       {"spec", "jobTemplate", "metadata", "annotations", "cronlatch.dev/lock"}),
             "true");
-  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored"));
 }
 
-TEST(Reconciler, TellsARunOnJobAndCronJobAndCountsItOnce) {
+TEST(Reconciler, RecordsARunOnJobAndCronJobAndCountsItOnce) {
   World world;
   Leader leader(world, "one");
   const Json end = pod("p1", "store_down", "unreachable");
 
-  leader.reconciler.take(seen(Sort::pod, end));
-  leader.reconciler.take(listed(Sort::pod));
+  leader.reconciler.process(updated(ObjectKind::pod, end));
+  leader.reconciler.process(listed(ObjectKind::pod));
   leader.settle();
-  leader.reconciler.take(seen(Sort::pod, end));  // the watch tells it again
+  leader.reconciler.process(updated(ObjectKind::pod, end));  // the watch tells it again
   leader.settle();
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("Job StoreDown", "CronJob StoreDown"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("Job StoreDown", "CronJob StoreDown"));
   EXPECT_EQ(leader.counted("unreachable"), "1");
 }
 
-TEST(Reconciler, CountsOnlyWhatTheLeaseHasNoted) {
+TEST(Reconciler, CountsOnlyWhatTheCheckpointContains) {
   World world;
   Leader leader(world, "one");
-  leader.reconciler.take(listed(Sort::pod));
-  leader.reconciler.take(seen(Sort::pod, pod("p1", "store_down", "unreachable")));
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "store_down", "unreachable")));
   leader.reconciler.tick();
   leader.reconciler.tick();
   EXPECT_EQ(leader.counted("unreachable"), "");
@@ -192,32 +196,32 @@ TEST(Reconciler, CountsOnlyWhatTheLeaseHasNoted) {
   EXPECT_EQ(leader.counted("unreachable"), "1");
 }
 
-TEST(Reconciler, NextLeaderNeitherTellsNorCountsTwice) {
+TEST(Reconciler, NextLeaderNeitherRecordsNorCountsTwice) {
   World world;
   const Json end = pod("p1", "refused", "auth");
   Leader one(world, "one");
-  one.reconciler.take(listed(Sort::pod));
-  one.reconciler.take(seen(Sort::pod, end));
+  one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(updated(ObjectKind::pod, end));
   one.settle();
   ASSERT_EQ(one.counted("auth"), "1");
   one.election.release();
   world.api.forget_requests();
 
   Leader two(world, "two");
-  two.reconciler.take(seen(Sort::pod, end));
-  two.reconciler.take(listed(Sort::pod));
+  two.reconciler.process(updated(ObjectKind::pod, end));
+  two.reconciler.process(listed(ObjectKind::pod));
   two.settle();
 
   EXPECT_EQ(two.counted("auth"), "");
-  EXPECT_EQ(world.told().size(), 2U);
+  EXPECT_EQ(world.events().size(), 2U);
 }
 
-TEST(Reconciler, NextLeaderCountsWhatTheLastToldAndNeverNoted) {
+TEST(Reconciler, NextLeaderCountsRecordedRunsWithoutCheckpoint) {
   World world;
   const Json end = pod("p1", "refused", "auth");
   Leader one(world, "one");
-  one.reconciler.take(listed(Sort::pod));
-  one.reconciler.take(seen(Sort::pod, end));
+  one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(updated(ObjectKind::pod, end));
   one.reconciler.tick();  // told; then it dies before the next renewal
   world.clock.pass(1min);
 
@@ -230,43 +234,43 @@ TEST(Reconciler, NextLeaderCountsWhatTheLastToldAndNeverNoted) {
     watching.step();  // the lease is two's now
     return Leader(world, "two");
   }();
-  two.reconciler.take(seen(Sort::pod, end));
-  two.reconciler.take(listed(Sort::pod));
+  two.reconciler.process(updated(ObjectKind::pod, end));
+  two.reconciler.process(listed(ObjectKind::pod));
   two.settle();
 
   EXPECT_EQ(two.counted("auth"), "1");
-  EXPECT_EQ(world.told().size(), 2U);  // the second telling was answered 409
+  EXPECT_EQ(world.events().size(), 2U);  // the second telling was answered 409
 }
 
-TEST(Reconciler, CountsEveryPodOfALongFirstListWhateverItsOrder) {
+TEST(Reconciler, CountsEveryPodOfALongFirstListInAnyOrder) {
   World world;
   Leader leader(world, "one");
   for (int i = 0; i < 500; ++i) {
     const int order = (i * 7) % 500;
     char finished[32];
     std::snprintf(finished, sizeof finished, "2026-11-21T02:%02d:%02dZ", order / 60, order % 60);
-    leader.reconciler.take(
-        seen(Sort::pod, pod("p" + std::to_string(order), "usage", "config", finished)));
+    leader.reconciler.process(
+        updated(ObjectKind::pod, pod("p" + std::to_string(order), "usage", "config", finished)));
   }
-  leader.reconciler.take(listed(Sort::pod));
+  leader.reconciler.process(listed(ObjectKind::pod));
   leader.settle();
 
   EXPECT_EQ(leader.counted("config"), "500");
-  EXPECT_LT(leader.election.saved_note().size(), 10'000U);
+  EXPECT_LT(leader.election.saved_checkpoint().size(), 10'000U);
 }
 
-TEST(Reconciler, TellsTheJobAloneWhenItIsAnotherOfTheSameName) {
+TEST(Reconciler, RecordsOnTheJobAloneWhenItsNameWasReused) {
   World world;
   world.api.put("/apis/batch/v1/namespaces/demo/jobs/nightly-2",
                 {{"metadata", {{"name", "nightly-2"}, {"uid", "a newer one"}}}});
   Leader leader(world, "one");
 
-  leader.reconciler.take(seen(Sort::pod, pod("p1", "ran", "none")));
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "ran", "none")));
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("Job Acquired"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("Job Acquired"));
 }
 
-TEST(Reconciler, TriesAgainLaterWhenTheApiServerIsAway) {
+TEST(Reconciler, RetriesWhileTheApiServerIsUnavailable) {
   World world;
   Leader leader(world, "one");
   bool away = true;
@@ -274,30 +278,30 @@ TEST(Reconciler, TriesAgainLaterWhenTheApiServerIsAway) {
     if (away && r.path == kEvents) return FakeApi::unreachable();
     return std::nullopt;
   };
-  leader.reconciler.take(seen(Sort::pod, pod("p1", "skipped", "held")));
-  EXPECT_TRUE(world.told().empty());
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "skipped", "held")));
+  EXPECT_TRUE(world.events().empty());
 
   away = false;
   world.clock.pass(2s);
   leader.reconciler.tick();
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("Job Skipped", "CronJob Skipped"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("Job Skipped", "CronJob Skipped"));
 }
 
-TEST(Reconciler, WritesNothingOnceItsTermIsOver) {
+TEST(Reconciler, WritesNothingAfterItsTerm) {
   World world;
   world.cronjob("true");
   Leader leader(world, "one");
   world.api.forget_requests();
   world.clock.pass(10s);
 
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
-  leader.reconciler.take(seen(Sort::pod, pod("p1", "skipped", "held")));
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "skipped", "held")));
 
   EXPECT_TRUE(world.api.writes().empty());
 }
 
-TEST(Reconciler, CountsAJobThatRunsWithoutTheLockItAskedFor) {
+TEST(Reconciler, CountsAJobThatRunsWithoutItsLock) {
   World world;
   Leader leader(world, "one");
   const Json job{
@@ -309,13 +313,13 @@ TEST(Reconciler, CountsAJobThatRunsWithoutTheLockItAskedFor) {
       {"spec",
        {{"template", {{"spec", {{"containers", {{{"name", "m"}, {"command", {"true"}}}}}}}}}}}};
 
-  leader.reconciler.take(seen(Sort::job, job));
-  leader.reconciler.take(seen(Sort::job, job));
+  leader.reconciler.process(updated(ObjectKind::job, job));
+  leader.reconciler.process(updated(ObjectKind::job, job));
   leader.election.release();
   Leader next(world, "two");
-  next.reconciler.take(seen(Sort::job, job));
+  next.reconciler.process(updated(ObjectKind::job, job));
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("Job Ungated"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("Job AdmissionBypassed"));
   EXPECT_THAT(next.metrics.text(), Not(HasSubstr("cronlatch_ungated_jobs_total{")));
   EXPECT_THAT(leader.metrics.text(),
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
@@ -334,7 +338,7 @@ Json unmirrored_job() {
          {{"spec", {{"containers", Json::array({{{"name", "m"}, {"command", {"true"}}}})}}}}}}}};
 }
 
-TEST(Reconciler, JudgesAJobByItsCronJobOnceThoseAreListed) {
+TEST(Reconciler, ChecksAJobAfterTheCronJobsAreListed) {
   World world;
   world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
   world.cronjob("true");
@@ -343,42 +347,42 @@ TEST(Reconciler, JudgesAJobByItsCronJobOnceThoseAreListed) {
   world.api.put(kCronJob, cronjob);
   Leader leader(world, "one");
 
-  leader.reconciler.take(seen(Sort::job, unmirrored_job()));
-  EXPECT_TRUE(world.told().empty());
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
-  leader.reconciler.take(listed(Sort::cronjob));
+  leader.reconciler.process(updated(ObjectKind::job, unmirrored_job()));
+  EXPECT_TRUE(world.events().empty());
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.settle();
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored", "Job Ungated"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored", "Job AdmissionBypassed"));
   EXPECT_THAT(leader.metrics.text(),
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
 }
 
-TEST(Reconciler, JudgesNoJobByAnotherCronJobOfThatName) {
+TEST(Reconciler, ChecksNoJobAgainstACronJobThatReusedTheName) {
   World world;
   world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
   world.cronjob("true");
   Leader leader(world, "one");
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
-  leader.reconciler.take(listed(Sort::cronjob));
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   Json job = unmirrored_job();
   job["metadata"]["ownerReferences"][0]["uid"] = "an-earlier-one";
 
-  leader.reconciler.take(seen(Sort::job, job));
+  leader.reconciler.process(updated(ObjectKind::job, job));
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("CronJob Mirrored"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored"));
 }
 
-TEST(Reconciler, KeepsInItsLeaseSinceWhenJobsHaveToBeGated) {
+TEST(Reconciler, StoresTheEnforcementTimesInTheLease) {
   World world;
   world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
   const auto kept = [](Leader& leader) {
-    leader.reconciler.take(listed(Sort::pod));
+    leader.reconciler.process(listed(ObjectKind::pod));
     leader.settle();
-    return ReportedPods(leader.election.saved_note()).in_force();
+    return ReportedPods(leader.election.saved_checkpoint()).enforcement();
   };
   Leader one(world, "one");
-  const InForce first = kept(one);
+  const EnforcementTimes first = kept(one);
   one.election.release();
   world.clock.pass(1h);
 
@@ -389,59 +393,63 @@ TEST(Reconciler, KeepsInItsLeaseSinceWhenJobsHaveToBeGated) {
 
   world.settings.select[0].name = "daily*";
   Leader three(world, "three");
-  const InForce changed = kept(three);
+  const EnforcementTimes changed = kept(three);
   EXPECT_EQ(changed.gating, first.gating);
   EXPECT_GT(changed.select, first.select);
 }
 
-TEST(Reconciler, ExportsACronJobFromItsFirstSightUntilItIsGone) {
+TEST(Reconciler, ExportsACronJobUntilItIsDeleted) {
   World world;
   world.cronjob("true");
   Leader leader(world, "one");
-  leader.exporter.lock_stats({});
+  leader.exporter.set_lock_stats({});
   const auto exported = [&] {
     std::string text;
     leader.exporter.append_text(text);
     return text;
   };
 
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
 
   EXPECT_THAT(exported(), HasSubstr("cronlatch_lock_acquired_total{namespace=\"demo\",cronjob="
                                     "\"nightly\",lock=\"demo/nightly\"} 0\n"));
   EXPECT_THAT(leader.metrics.text(),
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 0"));
 
-  leader.reconciler.take(
-      {.sort = Sort::cronjob, .what = Seen::What::gone, .key = {"demo", "nightly"}, .uid = "x"});
+  leader.reconciler.process({.kind = ObjectKind::cronjob,
+                             .type = ObjectChange::Type::deleted,
+                             .key = {"demo", "nightly"},
+                             .uid = "x"});
 
   EXPECT_THAT(exported(), Not(HasSubstr("nightly")));
 }
 
-TEST(Reconciler, NextLeaderKnowsWhichCronJobWentAndWhichCameBack) {
+TEST(Reconciler, NextLeaderKnowsDeletedAndRecreatedCronJobs) {
   World world;
   world.cronjob("true");
   LockView counted;
   counted.lock = "demo/nightly";
   counted.jobs["demo/nightly"].values = {{"acquired", 5}};
   const auto exported = [&](Leader& leader) {
-    leader.exporter.lock_stats({.locks = {counted}, .error = ""});
+    leader.exporter.set_lock_stats({.locks = {counted}, .error = ""});
     std::string text;
     leader.exporter.append_text(text);
     return text;
   };
   Leader one(world, "one");
-  one.reconciler.take(listed(Sort::pod));
-  one.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
-  one.reconciler.take(
-      {.sort = Sort::cronjob, .what = Seen::What::gone, .key = {"demo", "nightly"}, .uid = "x"});
+  one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  one.reconciler.process({.kind = ObjectKind::cronjob,
+                          .type = ObjectChange::Type::deleted,
+                          .key = {"demo", "nightly"},
+                          .uid = "x"});
   one.settle();
   one.election.release();
 
   Leader two(world, "two");
   EXPECT_THAT(exported(two), Not(HasSubstr("nightly")));
-  two.reconciler.take(listed(Sort::pod));
-  two.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  two.reconciler.process(listed(ObjectKind::pod));
+  two.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
   two.settle();
   EXPECT_THAT(exported(two), HasSubstr("lock=\"demo/nightly\"} 5"));
   two.election.release();
@@ -454,8 +462,8 @@ TEST(Reconciler, ExportsNoCronJobAfterItsTerm) {
   World world;
   world.cronjob("true");
   Leader leader(world, "one");
-  leader.exporter.lock_stats({});
-  leader.reconciler.take(seen(Sort::cronjob, *world.api.at(kCronJob)));
+  leader.exporter.set_lock_stats({});
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
 
   leader.reconciler.end_term();
 
@@ -464,7 +472,7 @@ TEST(Reconciler, ExportsNoCronJobAfterItsTerm) {
   EXPECT_THAT(text, Not(HasSubstr("nightly")));
 }
 
-TEST(Reconciler, TellsAndCountsARunThatWasKilledWithoutAWord) {
+TEST(Reconciler, RecordsAndCountsARunThatWasKilledBeforeItsResult) {
   World world;
   Leader leader(world, "one");
   Json end = pod("p1", "ran", "none");
@@ -472,49 +480,49 @@ TEST(Reconciler, TellsAndCountsARunThatWasKilledWithoutAWord) {
   end["status"]["containerStatuses"][0]["state"]["terminated"] = {
       {"exitCode", 137}, {"reason", "OOMKilled"}, {"finishedAt", "2026-11-21T02:00:01Z"}};
 
-  leader.reconciler.take(seen(Sort::pod, end));
-  leader.reconciler.take(listed(Sort::pod));
+  leader.reconciler.process(updated(ObjectKind::pod, end));
+  leader.reconciler.process(listed(ObjectKind::pod));
   leader.settle();
 
-  EXPECT_THAT(world.told(), UnorderedElementsAre("Job Killed", "CronJob Killed"));
+  EXPECT_THAT(world.events(), UnorderedElementsAre("Job Killed", "CronJob Killed"));
   EXPECT_EQ(leader.counted("signal"), "1");
 }
 
-TEST(ReportedPods, SurvivesItsOwnNote) {
-  ReportedPods counted;
-  counted.add("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", {5'000'000});
+TEST(ReportedPods, IsRestoredFromItsCheckpoint) {
+  ReportedPods reported;
+  reported.add("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", {5'000'000});
 
-  const ReportedPods read(counted.note());
+  const ReportedPods read(reported.checkpoint());
 
   EXPECT_TRUE(read.has("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", {5'000'000}));
   EXPECT_FALSE(read.has("0a1b2c3d-4e5f-6072-8293-a4b5c6d7e8f9", {5'000'000}));
 }
 
-TEST(ReportedPods, RemembersTheNewestCronJobsThatWent) {
-  ReportedPods counted;
+TEST(ReportedPods, RemembersTheNewestDeletedCronJobs) {
+  ReportedPods reported;
   for (int i = 0; i < 300; ++i)
-    counted.cronjob_gone(std::string(253, 'n') + "/" + std::to_string(1'000 + i));
-  const std::string note = counted.note();
+    reported.cronjob_deleted(std::string(253, 'n') + "/" + std::to_string(1'000 + i));
+  const std::string checkpoint = reported.checkpoint();
 
-  const ReportedPods read(note);
+  const ReportedPods read(checkpoint);
 
-  EXPECT_LT(note.size(), 64U * 1024);
-  EXPECT_EQ(read.gone().size(), ReportedPods::kMostGone);
-  EXPECT_EQ(read.gone().back(), std::string(253, 'n') + "/1299");
+  EXPECT_LT(checkpoint.size(), 64U * 1024);
+  EXPECT_EQ(read.deleted_cronjobs().size(), ReportedPods::kMaxDeleted);
+  EXPECT_EQ(read.deleted_cronjobs().back(), std::string(253, 'n') + "/1299");
 }
 
-TEST(ReportedPods, TakesAnUnreadableNoteForAnEmptyOne) {
-  for (const char* note : {"", "garbage", "[]", R"({"before":"x","pods":[1]})"})
-    EXPECT_FALSE(ReportedPods(note).has("uid", {1'000'000})) << note;
+TEST(ReportedPods, IsEmptyForAnInvalidCheckpoint) {
+  for (const char* checkpoint : {"", "garbage", "[]", R"({"before":"x","pods":[1]})"})
+    EXPECT_FALSE(ReportedPods(checkpoint).has("uid", {1'000'000})) << checkpoint;
 }
 
-TEST(ReportedPods, TakesWhatIsOlderThanAllItNamesForCounted) {
-  ReportedPods counted;
-  for (int i = 0; i < 300; ++i) counted.add("uid-" + std::to_string(i), {(100 + i) * 1'000'000LL});
+TEST(ReportedPods, TreatsPodsOlderThanAllListedAsReported) {
+  ReportedPods reported;
+  for (int i = 0; i < 300; ++i) reported.add("uid-" + std::to_string(i), {(100 + i) * 1'000'000LL});
 
-  EXPECT_TRUE(counted.has("uid-5", {105'000'000}));
-  EXPECT_TRUE(counted.has("uid-299", {399'000'000}));
-  EXPECT_FALSE(counted.has("uid-new", {399'000'000}));
+  EXPECT_TRUE(reported.has("uid-5", {105'000'000}));
+  EXPECT_TRUE(reported.has("uid-299", {399'000'000}));
+  EXPECT_FALSE(reported.has("uid-new", {399'000'000}));
 }
 
 }  // namespace

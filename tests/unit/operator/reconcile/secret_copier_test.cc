@@ -58,7 +58,7 @@ TEST(SecretCopier, CopiesIntoTheNamedNamespacesAndNoOther) {
   EXPECT_EQ(scene.api.writes().size(), 2U);
 }
 
-TEST(SecretCopier, WritesAgainOnlyWhatChangedOrAfterAWhile) {
+TEST(SecretCopier, WritesOnlyChangesUntilTheRewriteInterval) {
   Scene scene;
   scene.copy();
   scene.api.forget_requests();
@@ -75,7 +75,7 @@ TEST(SecretCopier, WritesAgainOnlyWhatChangedOrAfterAWhile) {
   EXPECT_EQ(scene.password("two"), "new");
 }
 
-TEST(SecretCopier, GoesOnWithTheOthersWhenOneIsRefused) {
+TEST(SecretCopier, ContinuesAfterARejectedCopy) {
   Scene scene;
   scene.api.intercept = [](const kube::Request& r) -> std::optional<FakeApi::Answer> {
     if (r.path != kube::secret_path("one", "cronlatch-store")) return std::nullopt;
@@ -87,7 +87,7 @@ TEST(SecretCopier, GoesOnWithTheOthersWhenOneIsRefused) {
   EXPECT_EQ(scene.password("two"), "secret");
 }
 
-TEST(SecretCopier, LeavesTheCopiesWhenTheSourceIsGone) {
+TEST(SecretCopier, KeepsTheCopiesOfADeletedSource) {
   Scene scene;
   scene.copy();
   scene.api.erase(kSource);

@@ -23,7 +23,6 @@ const std::string kHooks =
     "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cronlatch";
 
 struct Scene {
-  Settings settings;
   FakeApi api;
   HandClock clock;
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
@@ -38,7 +37,9 @@ struct Scene {
                         {"clientConfig", Json::object()}}}}});
   }
   CertificateKeeper replica() {
-    return {settings, api, clock, log, [this](const Certificate& c) { shown.push_back(c); }};
+    return {{"cronlatch", "cronlatch"}, api, clock, log, [this](const Certificate& c) {
+              shown.push_back(c);
+            }};
   }
   bool keep() {
     return keeper.keep([this] { return leads; });
@@ -51,7 +52,7 @@ struct Scene {
   std::string stored(const char* key) const { return kube::secret_value(*api.at(kSecret), key); }
 };
 
-TEST(CertificateKeeper, MakesTheSecretTellsBothWebhooksAndShowsIt) {
+TEST(CertificateKeeper, CreatesTheSecretSetsBothBundlesAndReportsTheCertificate) {
   Scene scene;
 
   EXPECT_FALSE(scene.keeper.load());
@@ -65,8 +66,8 @@ TEST(CertificateKeeper, MakesTheSecretTellsBothWebhooksAndShowsIt) {
   EXPECT_EQ(string_at(*scene.api.at(kSecret), {"type"}), "kubernetes.io/tls");
 }
 
-// As in the rollout that gives the certificates back to us: the leader is still one of before.
-TEST(CertificateKeeper, MakesTheFirstOneAlsoWithoutLeadingWhenNobodyElseDoes) {
+// As in an update to certificate-mode own: the leader is still an old replica.
+TEST(CertificateKeeper, CreatesTheFirstCertificateWhenTheLeaderDoesNot) {
   Scene scene;
   scene.api.put(kSecret, {{"type", "Opaque"}});
 
@@ -83,7 +84,7 @@ TEST(CertificateKeeper, MakesTheFirstOneAlsoWithoutLeadingWhenNobodyElseDoes) {
   EXPECT_EQ(scene.trusted(1), scene.stored("ca.crt"));
 }
 
-TEST(CertificateKeeper, FillsASecretThatTheChartMade) {
+TEST(CertificateKeeper, FillsTheEmptySecretOfTheChart) {
   Scene scene;
   scene.api.put(kSecret, {{"type", "Opaque"}, {"metadata", {{"labels", {{"a", "b"}}}}}});
 
@@ -94,7 +95,7 @@ TEST(CertificateKeeper, FillsASecretThatTheChartMade) {
   EXPECT_EQ(string_at(*scene.api.at(kSecret), {"metadata", "labels", "a"}), "b");
 }
 
-TEST(CertificateKeeper, WritesNothingWhenAllIsInOrder) {
+TEST(CertificateKeeper, WritesNothingForAValidCertificate) {
   Scene scene;
   scene.keep();
   scene.api.forget_requests();
@@ -107,7 +108,7 @@ TEST(CertificateKeeper, WritesNothingWhenAllIsInOrder) {
   EXPECT_EQ(scene.shown.size(), 1U);
 }
 
-TEST(CertificateKeeper, RestoresWhatTheWebhooksLost) {
+TEST(CertificateKeeper, RestoresTheBundleOfTheWebhooks) {
   Scene scene;
   scene.keep();
   Json hooks = *scene.api.at(kHooks);
@@ -132,11 +133,11 @@ TEST(CertificateKeeper, RenewsTheCaOverThreeRounds) {
 
   EXPECT_EQ(split_bundle(scene.stored("ca.crt")).size(), 2U);
   EXPECT_EQ(scene.trusted(0), scene.stored("ca.crt"));
-  EXPECT_TRUE(examine(scene.stored("tls.crt"), {.ca_pem = scene.stored("ca.crt")})->signed_by_ca);
+  EXPECT_TRUE(inspect(scene.stored("tls.crt"), {.ca_pem = scene.stored("ca.crt")})->signed_by_ca);
   EXPECT_NE(scene.stored("tls.crt"), first_leaf);
 }
 
-TEST(CertificateKeeper, WritesNothingOnceItDoesNotLead) {
+TEST(CertificateKeeper, WritesNothingWithoutPermission) {
   Scene scene;
   scene.leads = false;
 
@@ -145,7 +146,7 @@ TEST(CertificateKeeper, WritesNothingOnceItDoesNotLead) {
   EXPECT_TRUE(scene.api.writes().empty());
 }
 
-TEST(CertificateKeeper, GoesOnShowingWhatItHasWhileTheApiServerIsAway) {
+TEST(CertificateKeeper, KeepsItsCertificateWhileTheApiServerIsUnavailable) {
   Scene scene;
   scene.keep();
   scene.keeper.load();
@@ -158,7 +159,7 @@ TEST(CertificateKeeper, GoesOnShowingWhatItHasWhileTheApiServerIsAway) {
   EXPECT_EQ(scene.shown.size(), 1U);
 }
 
-TEST(CertificateKeeper, GoesOnShowingWhatItHasWhenSomebodySpoilsTheSecret) {
+TEST(CertificateKeeper, KeepsItsCertificateWhenTheSecretIsInvalid) {
   Scene scene;
   scene.keep();
   scene.keeper.load();
@@ -172,7 +173,7 @@ TEST(CertificateKeeper, GoesOnShowingWhatItHasWhenSomebodySpoilsTheSecret) {
   EXPECT_EQ(scene.shown.size(), 2U);
 }
 
-TEST(CertificateKeeper, LetsOnlyOneOfTwoLeadersWrite) {
+TEST(CertificateKeeper, OnlyOneOfTwoLeadersWrites) {
   Scene scene;
   CertificateKeeper other = scene.replica();
   bool raced = false;
@@ -190,7 +191,7 @@ TEST(CertificateKeeper, LetsOnlyOneOfTwoLeadersWrite) {
   EXPECT_EQ(scene.trusted(0), scene.stored("ca.crt"));
 }
 
-TEST(CertificateKeeper, NeedsNoWebhooks) {
+TEST(CertificateKeeper, WorksWithoutWebhooks) {
   Scene scene;
   scene.api.erase(kHooks);
 

@@ -75,7 +75,7 @@ TEST_F(FileStore, TheKernelLocksHolderWritesItsGrantOverAnOlderRecord) {
   std::ofstream(file(".rec")) << older;
 
   EXPECT_TRUE(expect<Renewed>(two(two.renew(fence))).restored);
-  EXPECT_EQ(two.show().who, two.who());
+  EXPECT_EQ(two.show().identity, two.identity());
   EXPECT_EQ(two.show().fence, fence);
   EXPECT_EQ(breach_of_law(two.show(), true), "");
 }

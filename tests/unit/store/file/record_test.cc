@@ -26,7 +26,7 @@ Stored everything() {
   rules::Record& r = stored.record;
   r.seat = rules::Seat::cooling;
   r.claim = {"0123456789abcdef0123456789abcdef", 7};
-  r.who = {"host with space:12\n%41", "shop/report", "-", ""};
+  r.identity = {"host with space:12\n%41", "shop/report", "-", ""};
   r.fence = 1'800'000'000'123'456;
   r.stole = 1'700'000'000'000'000;
   r.acquired = {1};
@@ -167,8 +167,8 @@ TEST_F(FileRecord, IsNeverSeenHalfWrittenByThoseWithoutTheMutex) {
   // Almost a page, all of it different: an unguarded reader sees a mixture a few times in a
   // thousand.
   Stored even, odd;
-  even.record.who.holder = std::string(3'600, 'e');
-  odd.record.who.holder = std::string(3'600, 'o');
+  even.record.identity.holder = std::string(3'600, 'e');
+  odd.record.identity.holder = std::string(3'600, 'o');
   ASSERT_TRUE(store(place(), even));
   std::atomic<bool> stop{false};
   std::jthread writer([&, before = open_record(place())] {
@@ -280,9 +280,9 @@ TEST_F(FileRecord, WithACounterThatCannotGrowIsDamaged) {
 TEST_F(FileRecord, WithATextThatIsLongerThanAnyOptionIsDamaged) {
   Stored stored = everything();
   for (const char filler : {'x', '\n'}) {
-    stored.record.who.holder = std::string(4'096, filler);
+    stored.record.identity.holder = std::string(4'096, filler);
     EXPECT_TRUE(decode("a/b", encode("a/b", stored)).ok());
-    stored.record.who.holder += filler;
+    stored.record.identity.holder += filler;
     EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
   }
   stored = everything();

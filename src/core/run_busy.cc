@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Busy replies: wait for the lock, or finish without it.
+#include <algorithm>
+
+#include "base/duration.h"
+#include "core/outcome_text.h"
+#include "core/run.h"
+
+namespace cronlatch {
+namespace {
+
+// While waiting, a lock that was released early is noticed within this time and a tenth. It is
+// below 1 s because a takeover may take one pause longer than a lease (L2): after a backward step
+// of the store's clock the next request starts the rest of the lease anew (L7).
+constexpr Millis kMaxPause{800};
+// The pause after a busy reply without a remaining time (the file store).
+constexpr Millis kDefaultPause{250};
+constexpr Millis kMinPause{10};
+
+}  // namespace
+
+// A retry of an attempt group that was granted before waits as well: a skip would report success.
+bool Run::is_waiting_for_lock() const { return spec_.on_busy == OnBusy::wait || group_granted_; }
+
+std::optional<TimePoint> Run::wait_ends() const {
+  std::optional<TimePoint> end;
+  if (spec_.wait_timeout.count() > 0) end = began_ + spec_.wait_timeout;
+  if (spec_.on_busy != OnBusy::wait && group_granted_) {
+    const TimePoint cap = began_ + 2 * spec_.timings.ttl;
+    end = end ? std::min(*end, cap) : cap;
+  }
+  return end;
+}
+
+IfBusy Run::if_busy_now() const {
+  if (is_waiting_for_lock()) {
+    const std::optional<TimePoint> ends = wait_ends();
+    return ends && now_ >= *ends ? IfBusy::timed_out : IfBusy::wait;
+  }
+  return spec_.on_busy == OnBusy::fail ? IfBusy::fail : IfBusy::skip;
+}
+
+void Run::on_busy(const Event& event) {
+  const Busy& reply = std::get<Busy>(event);
+  const bool logged = !last_busy_.holder.empty() && last_busy_.fence == reply.fence;
+  last_busy_ = reply;
+  group_granted_ = group_granted_ || reply.group_granted;
+  maybe_granted_ = false;
+  window_ends_.reset();  // the store has replied: the next request has a window of its own
+  if (reply.reason == BusyReason::done) return finish_without_lock(Kind::skipped, Reason::done);
+  if (sent_if_busy_ == IfBusy::timed_out)
+    return finish_without_lock(Kind::busy, Reason::wait_timeout);
+  if (!is_waiting_for_lock())
+    return finish_without_lock(spec_.on_busy == OnBusy::skip ? Kind::skipped : Kind::busy,
+                               Reason::held);
+  if (!logged)
+    log(Level::info, "waiting", "waiting for lock " + spec_.lock + ", held by " + reply.holder,
+        {{"holder", reply.holder}, {"fence", std::to_string(reply.fence)}});
+  pause(reply);
+}
+
+void Run::pause(const Busy& reply) {
+  Micros base =
+      reply.remaining.count() > 0 ? std::min<Micros>(reply.remaining, kMaxPause) : kDefaultPause;
+  base = std::max<Micros>(base, kMinPause);
+  const auto jitter = std::chrono::duration_cast<Micros>((base / 10 + Millis(20)) * random_unit());
+  resume_at_ = now_ + base + jitter;
+  if (const auto ends = wait_ends()) resume_at_ = std::min(*resume_at_, std::max(*ends, now_));
+  phase_ = Phase::pausing;
+}
+
+// Also sets the holder's lease of the outcome.
+std::string Run::explain_busy(Kind kind, Reason reason) {
+  if (reason == Reason::done) return outcome_summary(kind, reason) + ": " + spec_.identity.once;
+  const Busy& b = last_busy_;
+  held_since_ = wall_time(now_ - b.held_for);
+  if (b.remaining.count() > 0) held_until_ = wall_time(now_ + b.remaining);
+  const std::string since = wall(now_ - b.held_for);
+  const std::string until = held_until_ ? wall(now_ + b.remaining) : "";
+  const std::string fence = "; fence " + std::to_string(b.fence);
+  if (b.reason == BusyReason::cooling) {
+    std::string text = kind == Kind::skipped ? "skipped because" : "not started because";
+    if (reason == Reason::wait_timeout)
+      text = outcome_summary(kind, reason) + " after " + rounded_duration(waited_) + ";";
+    return text + " min-hold keeps lock " + spec_.lock + " closed" +
+           (until.empty() ? "" : " until " + until) + "; last holder " + b.holder + " since " +
+           since + fence;
+  }
+  return outcome_sentence({.kind = kind,
+                           .reason = reason,
+                           .lock = spec_.lock,
+                           .holder = b.holder,
+                           .fence = std::to_string(b.fence),
+                           .since = since,
+                           .until = until,
+                           .waited = waited_,
+                           .held = {},
+                           .exit_code = 0}) +
+         fence;
+}
+
+void Run::finish_without_lock(Kind kind, Reason reason) {
+  waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
+  final_kind_ = kind;
+  final_reason_ = reason;
+  const std::string text = explain_busy(kind, reason);
+  Fields fields{{"reason", std::string(name_of(reason))}};
+  if (reason == Reason::done) {
+    fields.push_back({"once_per", spec_.identity.once});
+  } else {
+    fields.insert(fields.end(), {{"holder", last_busy_.holder},
+                                 {"since", wall(now_ - last_busy_.held_for)},
+                                 {"fence", std::to_string(last_busy_.fence)}});
+    if (held_until_) fields.push_back({"until", wall(now_ + last_busy_.remaining)});
+  }
+  log(Level::info, std::string(name_of(kind)), text, std::move(fields));
+  if (kind == Kind::skipped && spec_.has_skip_command) {
+    phase_ = Phase::skipping;
+    out_.push_back(Launch{Program::skip_command, 0});
+    return;
+  }
+  finish(kind, reason);
+}
+
+}  // namespace cronlatch

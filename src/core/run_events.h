@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events that Run receives, the actions that it returns, and its phases.
+#pragma once
+
+#include <variant>
+
+#include "base/log.h"
+#include "core/store.h"
+#include "core/supervisor.h"
+
+namespace cronlatch {
+
+struct Begin {};
+struct Tick {};
+using Event =
+    std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable,
+                 ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived, TasksCounted>;
+
+struct StoreRequest {
+  Request request;
+};
+enum class Program { command, skip_command };
+struct Launch {
+  Program program = Program::command;
+  Fence fence = 0;  // zero: ungated, or the skip command
+};
+struct SendSignal {
+  int signo = 0;
+  Target target = Target::group;
+};
+// The time that a kill needs depends on the number of processes and threads (lease.h, reap_time).
+struct CountTasks {};
+struct Finish {};
+using Action = std::variant<StoreRequest, Launch, SendSignal, CountTasks, LogLine, Finish>;
+
+enum class Phase {
+  idle,        // before Begin
+  acquiring,   // an acquire is in flight
+  pausing,     // busy: waiting until the next acquire
+  retrying,    // the store is unavailable: waiting until the next acquire
+  cancelling,  // a signal arrived while an acquire was in flight; its grant is released
+  starting,    // granted (or ungated): the command is being executed
+  running,     // the command runs
+  lingering,   // the command has exited, descendants run
+  releasing,   // no process is left; the lock is released
+  skipping,    // the skip command runs
+  finished,
+};
+
+}  // namespace cronlatch

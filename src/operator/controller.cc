@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread renews the Lease, one executes the work, and while this replica leads there is one per
+// watched collection. The working thread starts and stops the watchers, so no watcher outlives a
+// term.
+#include "operator/controller.h"
+
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "kube/election.h"
+#include "kube/watch_timing.h"
+#include "kube/watcher.h"
+#include "labels/names.h"
+#include "operator/reconcile/change_queue.h"
+#include "operator/reconcile/reconciler.h"
+#include "operator/reconcile/secret_copier.h"
+#include "operator/tls/certificate_keeper.h"
+
+namespace cronlatch::op {
+namespace {
+
+constexpr Millis kTickInterval{1'000};
+constexpr Millis kCertificateInterval{30'000};
+constexpr Millis kUpkeepInterval{60'000};
+constexpr Millis kRetryDelay{2'000};  // without a certificate, or after an error
+
+struct WatchedCollection {
+  ObjectKind kind;
+  kube::Collection collection;
+};
+
+const std::array<WatchedCollection, 3>& watched_collections() {
+  static const std::array<WatchedCollection, 3> kAll = {
+      {{ObjectKind::cronjob, {.path = "/apis/batch/v1/cronjobs"}},
+       {ObjectKind::job, {.path = "/apis/batch/v1/jobs"}},
+       {ObjectKind::pod, {.path = "/api/v1/pods", .label_selector = "cronlatch.dev/gated=true"}}}};
+  return kAll;
+}
+
+class Timer {
+ public:
+  bool is_due(const Clock& clock) const { return clock.now() >= at_; }
+  void restart(const Clock& clock, Millis wait) { at_ = clock.now() + wait; }
+  void expire() { at_ = {}; }
+
+ private:
+  TimePoint at_{};
+};
+
+}  // namespace
+
+class Controller::Impl {
+ public:
+  explicit Impl(ControllerDependencies dependencies)
+      : deps_(std::move(dependencies)),
+        election_(deps_.api, kube::real_watch_timing(deps_.clock),
+                  {deps_.settings.namespace_name, deps_.settings.name + "-operator",
+                   std::string(kReportedPodsAnnotation)},
+                  deps_.pod_name),
+        reconciler_({deps_.settings, deps_.api, deps_.metrics, deps_.exporter, deps_.clock,
+                     deps_.log, election_, deps_.pod_name}),
+        keeper_({deps_.settings.name, deps_.settings.namespace_name}, deps_.api, deps_.clock,
+                deps_.log, deps_.on_certificate),
+        copier_(deps_.settings, deps_.api, deps_.clock, deps_.log) {}
+  ~Impl() { stop(); }
+
+  void start() {
+    deps_.metrics.count(kUngatedJobs, {{"namespace", deps_.settings.namespace_name}}, 0);
+    election_thread_ = std::jthread([this](const std::stop_token& stop) { run_election(stop); });
+    work_thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  void stop() {
+    if (work_thread_.joinable()) {
+      work_thread_.request_stop();
+      work_thread_.join();
+    }
+    if (election_thread_.joinable()) {
+      election_thread_.request_stop();
+      election_thread_.join();
+      election_.release();
+    }
+  }
+
+  bool leading() const { return election_.leading(); }
+
+ private:
+  void run_election(const std::stop_token& stop);
+  void run(const std::stop_token& stop);
+  void update_term();
+  void start_watchers();
+  void stop_watchers();
+  void run_upkeep();
+  void maintain_certificate();
+  kube::WatchCallbacks callbacks(ObjectKind kind, const std::stop_token& stop);
+
+  const ControllerDependencies deps_;
+  kube::Election election_;
+  ChangeQueue changes_;
+  Reconciler reconciler_;
+  CertificateKeeper keeper_;
+  SecretCopier copier_;
+  unsigned active_term_ = 0;  // 0: this replica does not lead
+  Timer load_certificate_, maintain_certificate_, copy_secret_, tick_;
+  std::vector<std::jthread> watchers_;
+  std::jthread election_thread_, work_thread_;
+};
+
+void Controller::Impl::run_election(const std::stop_token& stop) {
+  const kube::WatchTiming timing = kube::real_watch_timing(deps_.clock);
+  std::string holder;
+  while (!stop.stop_requested()) {
+    const Millis wait = election_.step();
+    if (const std::string now = election_.holder(); now != holder) {
+      deps_.log(
+          {Level::info, "leader", now.empty() ? "no replica leads" : "the leader is " + now, {}});
+      holder = now;
+    }
+    timing.pause(wait, stop);
+  }
+}
+
+kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::stop_token& stop) {
+  return {.on_object =
+              [this, kind, stop](const kube::Json& object) {
+                changes_.put({.kind = kind, .object = object}, stop);
+              },
+          .on_deleted =
+              [this, kind, stop](const kube::ObjectKey& key, const std::string& uid) {
+                changes_.put(
+                    {.kind = kind, .type = ObjectChange::Type::deleted, .key = key, .uid = uid},
+                    stop);
+              },
+          .on_listed =
+              [this, kind, stop] {
+                changes_.put({.kind = kind, .type = ObjectChange::Type::all_listed}, stop);
+              },
+          .on_error =
+              [this](const std::string& what) {
+                deps_.log({Level::warn, "watch_trouble", what, {}});
+              }};
+}
+
+void Controller::Impl::start_watchers() {
+  for (const WatchedCollection& watched : watched_collections())
+    watchers_.emplace_back([this, watched](const std::stop_token& stop) {
+      kube::Watcher watcher(deps_.api, watched.collection, callbacks(watched.kind, stop),
+                            kube::real_watch_timing(deps_.clock));
+      watcher.run(stop);
+    });
+}
+
+void Controller::Impl::stop_watchers() {
+  for (std::jthread& watcher : watchers_) watcher.request_stop();
+  watchers_.clear();  // joins
+  changes_.clear();
+}
+
+// A term that ended and one that began since the last call are two changes.
+void Controller::Impl::update_term() {
+  const unsigned term = election_.leading() ? election_.term() : 0;
+  if (term == active_term_) return;
+  stop_watchers();
+  if (term != 0) {
+    reconciler_.begin_term();
+    maintain_certificate_.expire();
+    copy_secret_.expire();
+    start_watchers();
+  } else {
+    reconciler_.end_term();
+  }
+  active_term_ = term;
+  deps_.metrics.leader(term != 0);
+}
+
+void Controller::Impl::maintain_certificate() {
+  const auto may_write = [this] { return election_.leading(); };
+  if (active_term_ != 0 && maintain_certificate_.is_due(deps_.clock)) {
+    const bool kept = keeper_.keep(may_write);
+    maintain_certificate_.restart(deps_.clock, kept ? kUpkeepInterval : kRetryDelay);
+    load_certificate_.expire();
+  }
+  if (load_certificate_.is_due(deps_.clock))
+    load_certificate_.restart(deps_.clock, keeper_.load() ? kCertificateInterval : kRetryDelay);
+}
+
+void Controller::Impl::run_upkeep() {
+  if (deps_.settings.certificate_mode == CertificateMode::own) maintain_certificate();
+  if (active_term_ == 0) return;
+  if (copier_.is_enabled() && copy_secret_.is_due(deps_.clock)) {
+    const bool copied = copier_.copy([this] { return election_.leading(); });
+    copy_secret_.restart(deps_.clock, copied ? kUpkeepInterval : kRetryDelay * 5);
+  }
+  if (tick_.is_due(deps_.clock)) {
+    reconciler_.tick();
+    tick_.restart(deps_.clock, kTickInterval);
+  }
+}
+
+void Controller::Impl::run(const std::stop_token& stop) {
+  deps_.metrics.leader(false);
+  while (!stop.stop_requested()) {
+    update_term();
+    run_upkeep();
+    const auto change = changes_.take(kTickInterval / 4, stop);
+    if (change && active_term_ != 0) reconciler_.process(*change);
+  }
+  stop_watchers();
+  reconciler_.end_term();
+  deps_.metrics.leader(false);
+}
+
+Controller::Controller(ControllerDependencies dependencies)
+    : impl_(std::make_unique<Impl>(std::move(dependencies))) {}
+Controller::~Controller() = default;
+void Controller::start() { impl_->start(); }
+void Controller::stop() { impl_->stop(); }
+bool Controller::leading() const { return impl_->leading(); }
+
+}  // namespace cronlatch::op

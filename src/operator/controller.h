@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Controller: the work of the operator besides requests. The leader copies annotations of CronJobs,
+// records Events, counts outcomes, renews the certificate and copies Secrets. Every replica loads
+// the current certificate. Decisions are in reconcile/decide.h; this class connects them to
+// threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "admission/settings.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "kube/api.h"
+#include "operator/metrics/exporter.h"
+#include "operator/metrics/metrics.h"
+#include "operator/tls/certificate.h"
+
+namespace cronlatch::op {
+
+// All references must outlive the Controller.
+struct ControllerDependencies {
+  const Settings& settings;
+  kube::Api& api;
+  Metrics& metrics;
+  Exporter& exporter;
+  const Clock& clock;
+  const Log& log;
+  std::string pod_name;  // POD_NAME: identity in the Lease and in Events
+  // Called with the first certificate and after every change, on a thread of the Controller; only
+  // in certificate-mode `own`.
+  std::function<void(const Certificate&)> on_certificate;
+};
+
+class Controller {
+ public:
+  explicit Controller(ControllerDependencies dependencies);
+  ~Controller();  // stops
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  void start();
+  // Ends the work, then releases the Lease, so that another replica does not wait for its expiry.
+  // Returns within the deadline of one call to the API server.
+  void stop();
+  bool leading() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cronlatch::op

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// POST /admit/cronjob, /admit/job; GET /healthz, /readyz, /metrics, /status.
+#include "operator/endpoints.h"
+
+#include <utility>
+
+#include "admission/review.h"
+#include "operator/http/routes.h"
+
+namespace cronlatch::op {
+namespace {
+
+using Review = Reviewed (*)(std::string_view, const Settings&, const EntrypointSource&);
+
+// A review that denies the request is a success for HTTP: the API server requires status 200.
+Route admission(std::string_view path, Review review, const Settings& settings,
+                const ImageLookup& images, Metrics& metrics, const Clock& clock, const Log& log) {
+  return {"POST", path, "application/json",
+          [&settings, &images, &metrics, &clock, &log, review](const HttpRequest& request) {
+            const TimePoint received = clock.now();
+            Reviewed reviewed =
+                review(request.body, settings, ImagesUntil(images, received + kLookupTimeout));
+            const Micros took = clock.now() - received;
+            metrics.admission(reviewed.resource, reviewed.result, took);
+            log({reviewed.result == "error" ? Level::warn : Level::debug,
+                 "admission_answered",
+                 "answered an admission review",
+                 {{"resource", std::string(reviewed.resource)},
+                  {"result", std::string(reviewed.result)},
+                  {"us", std::to_string(took.count())}}});
+            return HttpResponse{.content_type = "application/json",
+                                .body = std::move(reviewed.body)};
+          }};
+}
+
+}  // namespace
+
+std::string Readiness::missing() const {
+  if (shutting_down) return "shutting down";
+  if (!certificate) return "no serving certificate yet";
+  if (!listening) return "not listening yet";
+  return "";
+}
+
+HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& images,
+                                Metrics& metrics, const Clock& clock, const Log& log) {
+  return dispatch(
+      {admission("/admit/cronjob", review_cronjob, settings, images, metrics, clock, log),
+       admission("/admit/job", review_job, settings, images, metrics, clock, log)});
+}
+
+HttpHandler plain_endpoints(const Readiness& readiness, const Metrics& metrics,
+                            std::function<std::string()> status) {
+  const auto alive = [](const HttpRequest&) { return HttpResponse{.body = "ok\n"}; };
+  const auto ready = [&readiness](const HttpRequest&) {
+    const std::string missing = readiness.missing();
+    if (missing.empty()) return HttpResponse{.body = "ok\n"};
+    return HttpResponse{.status = 503, .body = missing + "\n"};
+  };
+  const auto metrics_page = [&metrics](const HttpRequest&) {
+    return HttpResponse{.content_type = std::string(kMetricsContentType), .body = metrics.text()};
+  };
+  const auto status_page = [status = std::move(status)](const HttpRequest&) {
+    return HttpResponse{.content_type = "application/json", .body = status()};
+  };
+  return dispatch({{"GET", "/healthz", "", alive},
+                   {"GET", "/readyz", "", ready},
+                   {"GET", "/status", "", status_page},
+                   {"GET", "/metrics", "", metrics_page}});
+}
+
+}  // namespace cronlatch::op

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace cronlatch::op {
+
+// Where ImageLookup reports its work, for metrics. Called on any thread.
+struct LookupReports {
+  std::function<void(std::string_view result)> answered;  // index, cache, registry, error
+  std::function<void(Micros took)> looked_up;             // after each request to a registry
+};
+
+}  // namespace cronlatch::op

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// PullLogins: the logins for a registry, from the imagePullSecrets of a Job and from the platform's
+// docker config. They are read at each lookup, because Secrets and files change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admission/settings.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "kube/api.h"
+#include "registry/lookup.h"
+
+namespace cronlatch::op {
+
+// The names in imagePullSecrets of a pod's spec, at most 16. Invalid names are skipped.
+std::vector<std::string> pull_secrets(const kube::Json& pod_spec);
+
+// Thread rule: any method from any thread.
+class PullLogins {
+ public:
+  // `api` is nullptr outside of a cluster. All references must outlive the object.
+  PullLogins(const Settings& settings, kube::Api* api, const Log& log)
+      : settings_(settings), api_(api), log_(log) {}
+
+  // Whether the settings permit to read pull secrets in this namespace.
+  bool may_read_secrets_of(const std::string& namespace_name) const;
+  // The logins of the Job's Secrets first, then those of the platform.
+  std::vector<registry::Login> find(const registry::Question& question) const;
+
+ private:
+  Result<std::string> read_secret(const std::string& namespace_name, const std::string& name) const;
+
+  const Settings& settings_;
+  kube::Api* const api_;
+  const Log& log_;
+};
+
+}  // namespace cronlatch::op

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/operator.h"
+
+#include <utility>
+
+#include "operator/metrics/process_metrics.h"
+#include "operator/status_page.h"
+#include "operator/store_access.h"
+#include "registry/lookup.h"
+
+namespace cronlatch::op {
+namespace {
+
+// One more worker for each admission that may wait for a registry, so that other admissions do not
+// wait behind it.
+ServerTimeouts with_lookup_workers(ServerTimeouts timeouts, const Settings& settings) {
+  if (settings.lookup) timeouts.admission.workers += registry::LookupTiming{}.waiting;
+  return timeouts;
+}
+
+}  // namespace
+
+Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink log_sink)
+    : settings_(std::move(settings)),
+      timeouts_(with_lookup_workers(timeouts, settings_)),
+      log_(settings_.log_format, settings_.log_level, clock_, std::move(log_sink)),
+      metrics_(CRONLATCH_VERSION),
+      images_(settings_, lookup_reports(), clock_, log_),
+      admission_(Transport::tls, timeouts_.admission,
+                 admission_endpoints(settings_, images_, metrics_, clock_, log_), log_),
+      exporter_([this] { return leading(); }, metrics_, clock_),
+      plain_(Transport::plain, timeouts_.plain,
+             plain_endpoints(readiness_, metrics_, [this] { return status(); }), log_) {}
+
+std::string Operator::status() const {
+  return status_page({CRONLATCH_VERSION, store_endpoint(settings_), leading(), clock_.wall()},
+                     exporter_.status());
+}
+
+LookupReports Operator::lookup_reports() {
+  return {.answered = [this](std::string_view result) { metrics_.entrypoint_answered(result); },
+          .looked_up = [this](Micros took) { metrics_.entrypoint_lookup_took(took); }};
+}
+
+Status Operator::install(const Certificate& certificate) {
+  if (const Status installed = admission_.set_certificate(certificate, client_ca_); !installed)
+    return installed;
+  metrics_.certificate_expiry("serving", certificate.not_after);
+  readiness_.certificate = true;
+  return Done{};
+}
+
+Status Operator::check_environment(bool in_cluster) const {
+  if (in_cluster || settings_.certificate_mode != CertificateMode::own) return Done{};
+  return Error{Code::config,
+               "certificate-mode: own stores its certificate in a Secret of the cluster, "
+               "and this is no pod",
+               "outside of a cluster use certificate-mode: files and certificate-dir"};
+}
+
+Status Operator::start_certificates() {
+  if (!settings_.client_ca_file.empty()) {
+    auto read = kube::read_small_file(settings_.client_ca_file);
+    if (!read) return Error{Code::config, "client-ca-file: " + read.error().message};
+    client_ca_ = std::move(*read);
+  }
+  if (settings_.certificate_mode == CertificateMode::files) {
+    files_.emplace(
+        settings_.certificate_dir,
+        [this](const Certificate& certificate) { return install(certificate); }, log_);
+    files_->poll();
+  }
+  return Done{};
+}
+
+Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
+  auto access = kube::in_cluster_access(environment("KUBERNETES_SERVICE_HOST"),
+                                        environment("KUBERNETES_SERVICE_PORT"));
+  if (!access) return access.error();
+  auto api = kube::RestApi::open(std::move(*access));
+  if (!api) return api.error();
+  api_ = std::move(*api);
+  const auto on_certificate = [this](const Certificate& certificate) {
+    const Status installed = install(certificate);
+    if (installed) return;
+    log_({Level::error,
+          "certificate_refused",
+          installed.error().message,
+          {},
+          installed.error().hint});
+  };
+  controller_.emplace(ControllerDependencies{settings_, *api_, metrics_, exporter_, clock_, log_,
+                                             environment("POD_NAME"), on_certificate});
+  if (settings_.lookup)
+    image_prefetcher_.emplace(ImagePrefetcher::Dependencies{settings_, *api_, images_, clock_, log_,
+                                                            [this] { return leading(); },
+                                                            environment("POD_NAME")});
+  return Done{};
+}
+
+void Operator::start_lock_stats_reader() {
+  if (settings_.store.empty()) return;
+  const auto access = [this]() -> Result<LockStatsReader::Opened> {
+    auto read = read_store_access(settings_, disk_);
+    if (!read) return read.error();
+    const auto open = [spec = std::move(read->spec)]() -> Result<std::unique_ptr<LockStats>> {
+      auto store = open_store(spec);
+      if (!store) return store.error();
+      return std::unique_ptr<LockStats>(std::move(*store));
+    };
+    return LockStatsReader::Opened{read->stamp, open};
+  };
+  reader_.emplace(LockStatsReader::Dependencies{
+      store_endpoint(settings_), access,
+      [this](LockStatsUpdate update) { exporter_.set_lock_stats(std::move(update)); }, metrics_,
+      clock_, log_, timeouts_.lock_stats});
+  reader_->start();
+}
+
+Status Operator::start_image_lookup(const EnvironmentVariable& environment) {
+  const std::string scratch = environment("TMPDIR");
+  return images_.start({scratch.empty() ? "/tmp" : scratch, environment("SSL_CERT_FILE")},
+                       api_.get());
+}
+
+Status Operator::listen() {
+  if (const Status plain = plain_.start(settings_.plain_address); !plain) return plain;
+  if (const Status tls = admission_.start(settings_.admission_address); !tls) return tls;
+  readiness_.listening = true;
+  return Done{};
+}
+
+Status Operator::start(const EnvironmentVariable& environment) {
+  const bool in_cluster = !environment("KUBERNETES_SERVICE_HOST").empty();
+  if (const Status checked = check_environment(in_cluster); !checked) return checked;
+  if (const Status started = start_certificates(); !started) return started;
+  if (in_cluster) {
+    if (const Status connected = connect_to_cluster(environment); !connected) return connected;
+  } else {
+    log_({Level::warn,
+          "admissions_only",
+          "this is no pod of a cluster: only admission reviews and metrics are served",
+          {}});
+    metrics_.leader(true);
+  }
+  metrics_.add_source([this](std::string& out) { exporter_.append_text(out); });
+  metrics_.add_source(append_process_metrics);
+  start_lock_stats_reader();
+  if (const Status started = start_image_lookup(environment); !started) return started;
+  if (const Status listening = listen(); !listening) return listening;
+  if (controller_) controller_->start();
+  if (image_prefetcher_) image_prefetcher_->start();
+  log_({Level::info,
+        "listening",
+        "cronlatch-operator " CRONLATCH_VERSION " is listening",
+        {{"admission_port", std::to_string(admission_.port())},
+         {"plain_port", std::to_string(plain_.port())},
+         {"namespace", settings_.namespace_name}}});
+  return Done{};
+}
+
+void Operator::serve(const TerminationSignal& signal) {
+  while (!signal.received_within(timeouts_.certificate_poll)) {
+    if (files_) files_->poll();
+  }
+}
+
+// The API server continues to use its connections to a terminating pod, and for a short time the
+// Service still routes new ones to it. Both are served; every response has `Connection: close`.
+void Operator::shutdown(const TerminationSignal& signal) {
+  readiness_.shutting_down = true;
+  admission_.drain();
+  log_({Level::info, "leaving", "received a termination signal; draining connections", {}});
+  if (image_prefetcher_) image_prefetcher_->stop();
+  if (controller_) controller_->stop();  // releases the Lease: another replica can lead at once
+  if (signal.received_within(timeouts_.drain)) {
+    log_({Level::warn,
+          "leaving_now",
+          "received a second termination signal; not waiting for new connections",
+          {}});
+  }
+  if (reader_) reader_->stop();
+  images_.stop();
+  admission_.stop(timeouts_.grace);
+  plain_.stop(Millis(0));
+  log_({Level::info, "left", "stopped; no request is open", {}});
+}
+
+}  // namespace cronlatch::op

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator: creates and connects all parts of the program: ports, certificates, controller,
+// lookups, lock statistics.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "admission/settings.h"
+#include "base/kernel_clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "config/files.h"
+#include "operator/command_line.h"
+#include "operator/controller.h"
+#include "operator/endpoints.h"
+#include "operator/http/http_server.h"
+#include "operator/lookup/image_lookup.h"
+#include "operator/lookup/image_prefetcher.h"
+#include "operator/metrics/exporter.h"
+#include "operator/metrics/lock_stats_reader.h"
+#include "operator/metrics/metrics.h"
+#include "operator/server_timeouts.h"
+#include "operator/termination_signal.h"
+#include "operator/tls/certificate_files.h"
+#include "rest/rest_api.h"
+
+namespace cronlatch::op {
+
+class Operator {
+ public:
+  Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink log_sink);
+
+  Status start(const EnvironmentVariable& environment);
+  // Returns when the signal arrived.
+  void serve(const TerminationSignal& signal);
+  // A second signal ends the drain phase at once.
+  void shutdown(const TerminationSignal& signal);
+
+ private:
+  Status check_environment(bool in_cluster) const;
+  Status start_certificates();
+  Status connect_to_cluster(const EnvironmentVariable& environment);
+  void start_lock_stats_reader();
+  Status start_image_lookup(const EnvironmentVariable& environment);
+  Status listen();
+  Status install(const Certificate& certificate);
+  // Outside of a cluster there is no other replica.
+  bool leading() const { return !controller_ || controller_->leading(); }
+  std::string status() const;
+  LookupReports lookup_reports();
+
+  const Settings settings_;
+  const ServerTimeouts timeouts_;
+  const KernelClock clock_;
+  const Disk disk_;
+  const Log log_;
+  Metrics metrics_;
+  Readiness readiness_;
+  std::string client_ca_;
+  ImageLookup images_;
+  HttpServer admission_;
+  Exporter exporter_;
+  std::optional<CertificateFiles> files_;
+  std::unique_ptr<kube::RestApi> api_;
+  std::optional<LockStatsReader> reader_;
+  std::optional<Controller> controller_;  // its threads use all members above
+  std::optional<ImagePrefetcher> image_prefetcher_;
+  HttpServer plain_;  // last: its handlers use all members above
+};
+
+}  // namespace cronlatch::op

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time limits and capacities of the operator. Fixed in the program that ships.
+#pragma once
+
+#include "base/time.h"
+#include "operator/http/http_server.h"
+#include "operator/metrics/lock_stats_reader.h"
+
+namespace cronlatch::op {
+
+struct ServerTimeouts {
+  HttpLimits admission;
+  // The port of the kubelet and of Prometheus; its requests have no bodies.
+  HttpLimits plain{.body_bytes = 64 * 1024,
+                   .body_budget = 1024 * 1024,
+                   .connections = 64,
+                   .workers = 2,  // a probe does not wait for a scrape of thousands of locks
+                   .io_threads = 1};
+  LockStatsTiming lock_stats{};
+  Millis certificate_poll{2'000};  // interval at which certificate files are read
+  // After SIGTERM the operator accepts connections for `drain`, then waits at most `grace` for
+  // requests in progress. Together they are shorter than the pod's 30 s.
+  Millis drain{5'000};
+  Millis grace{10'000};
+};
+
+}  // namespace cronlatch::op

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/status_page.h"
+
+#include "base/json_object.h"
+#include "base/rfc3339.h"
+#include "core/lock_json.h"
+
+namespace cronlatch::op {
+
+std::string status_page(const StatusFacts& facts, const Exporter::Status& status) {
+  std::string locks = "[";
+  if (status.copy != nullptr)
+    for (const LockView& view : status.copy->read)
+      locks.append(locks.size() > 1 ? "," : "").append(lock_json(view));
+  JsonObject store;
+  store.text("endpoint", facts.endpoint).json("up", status.up ? "true" : "false");
+  store.text_or_null("read", status.copy == nullptr ? "" : rfc3339(status.read));
+  store.text("error", facts.endpoint.empty() ? "no store is configured" : status.error);
+  JsonObject page;
+  page.number("v", 1).text("time", rfc3339(facts.now)).text("version", facts.version);
+  page.json("leader", facts.leader ? "true" : "false").json("store", store.str());
+  return page.json("locks", locks + ']').str() + '\n';
+}
+
+}  // namespace cronlatch::op

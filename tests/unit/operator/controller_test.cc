@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads: beginning and end of a term, and stop().
+#include "operator/controller.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/kernel_clock.h"
+#include "support/fake_api.h"
+
+namespace cronlatch::op {
+namespace {
+
+using cronlatch::testing::FakeApi;
+using kube::Json;
+using kube::string_at;
+using Steady = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+const std::string kLease =
+    "/apis/coordination.k8s.io/v1/namespaces/cronlatch/leases/cronlatch-operator";
+const std::string kCronJob = "/apis/batch/v1/cronjobs/nightly";
+
+template <class Condition>
+bool within(std::chrono::seconds limit, const Condition& condition) {
+  const auto end = Steady::now() + limit;
+  while (!condition()) {
+    if (Steady::now() > end) return false;
+    std::this_thread::sleep_for(5ms);
+  }
+  return true;
+}
+
+struct Scene {
+  Settings settings;
+  FakeApi api;
+  KernelClock clock;
+  Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
+  Metrics metrics{"test"};
+  Exporter exporter{[] { return true; }, metrics, clock};
+  std::atomic<int> certificates{0};
+
+  Scene() {
+    for (const char* list : {"/apis/batch/v1/cronjobs", "/apis/batch/v1/jobs", "/api/v1/pods"})
+      api.serve_list(list);
+  }
+  std::unique_ptr<Controller> controller(const std::string& name) {
+    return std::make_unique<Controller>(
+        ControllerDependencies{settings, api, metrics, exporter, clock, log, name,
+                               [this](const Certificate&) { ++certificates; }});
+  }
+  std::string holder() const {
+    const auto lease = api.at(kLease);
+    return lease ? string_at(*lease, {"spec", "holderIdentity"}) : "";
+  }
+  bool asked_for(const std::string& path) const {
+    for (const kube::Request& request : api.requests())
+      if (request.path == path) return true;
+    return false;
+  }
+};
+
+TEST(Controller, LeadsWatchesAndReportsACertificate) {
+  Scene scene;
+  const auto one = scene.controller("one");
+
+  one->start();
+
+  EXPECT_TRUE(within(30s, [&] { return one->leading() && scene.certificates == 1; }));
+  EXPECT_TRUE(within(30s, [&] {
+    return scene.asked_for("/apis/batch/v1/cronjobs") && scene.asked_for("/apis/batch/v1/jobs") &&
+           scene.asked_for("/api/v1/pods");
+  }));
+}
+
+TEST(Controller, ReleasesTheLeaseWhenItStops) {
+  Scene scene;
+  const auto one = scene.controller("one");
+  one->start();
+  ASSERT_TRUE(within(30s, [&] { return one->leading(); }));
+
+  one->stop();
+
+  EXPECT_FALSE(one->leading());
+  EXPECT_EQ(scene.holder(), "");
+}
+
+TEST(Controller, EveryReplicaReportsTheCertificateOneWatches) {
+  Scene scene;
+  const auto one = scene.controller("one");
+  one->start();
+  ASSERT_TRUE(within(30s, [&] { return scene.certificates == 1; }));
+  const auto two = scene.controller("two");
+  scene.api.forget_requests();
+
+  two->start();
+
+  EXPECT_TRUE(within(30s, [&] { return scene.certificates == 2; }));
+  EXPECT_TRUE(one->leading());
+  EXPECT_FALSE(two->leading());
+  one->stop();
+  EXPECT_TRUE(within(30s, [&] { return two->leading(); }));
+  EXPECT_TRUE(within(30s, [&] { return scene.asked_for("/apis/batch/v1/cronjobs"); }));
+}
+
+TEST(Controller, StopsWhileTheApiServerIsUnavailable) {
+  Scene scene;
+  scene.api.intercept = [](const kube::Request&) {
+    return FakeApi::Answer(FakeApi::unreachable());
+  };
+  const auto one = scene.controller("one");
+  one->start();
+
+  const auto began = Steady::now();
+  one->stop();
+
+  EXPECT_LT(Steady::now() - began, 20s);
+}
+
+TEST(Controller, IgnoresTheSecretWithCertificateFiles) {
+  Scene scene;
+  scene.settings.certificate_mode = CertificateMode::files;
+  const auto one = scene.controller("one");
+  one->start();
+  ASSERT_TRUE(within(30s, [&] { return scene.asked_for("/api/v1/pods"); }));
+  one->stop();
+
+  EXPECT_EQ(scene.certificates, 0);
+  EXPECT_FALSE(scene.asked_for("/api/v1/namespaces/cronlatch/secrets/cronlatch-webhook-tls"));
+}
+
+}  // namespace
+}  // namespace cronlatch::op

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every verb and every flag has a help text and is documented in docs/kubectl.md.
+#include "plugin/help.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "plugin/flag.h"
+#include "plugin/run_verb.h"
+#include "recorded.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string documentation() {
+  return testing::read_file(std::string(CRONLATCH_SOURCE_DIR) + "/docs/kubectl.md");
+}
+
+TEST(PluginHelp, EveryVerbHasAHelpTextAndARowInTheDocumentation) {
+  const std::string text = documentation();
+  for (const Verb& verb : verb_table()) {
+    EXPECT_FALSE(verb.help.empty()) << verb.name;
+    EXPECT_NE(verb.function, nullptr) << verb.name;
+    EXPECT_THAT(help_text(), HasSubstr("\n  " + std::string(verb.name) + ' '));
+    EXPECT_THAT(help_text(verb), HasSubstr(std::string(verb.help)));
+    // The usage, in the table of commands: "| `kubectl cronlatch why CRONJOB` |".
+    std::string row =
+        "\n| `kubectl cronlatch " + (verb.name == "ls" ? "[ls]" : std::string(verb.name));
+    if (!verb.argument.empty()) row += ' ' + std::string(verb.argument);
+    for (std::size_t at = row.find('|', 3); at != std::string::npos; at = row.find('|', at + 2))
+      row.insert(at, "\\");
+    EXPECT_THAT(text, HasSubstr(row + "` | "));
+  }
+}
+
+TEST(PluginHelp, EveryFlagHasAHelpTextAVerbAndALineInTheDocumentation) {
+  const std::string text = documentation();
+  for (const Flag& flag : flag_table()) {
+    EXPECT_FALSE(flag.help.empty()) << flag.name;
+    EXPECT_THAT(text, HasSubstr('`' + std::string(flag.name))) << flag.name;
+    bool accepted = false;
+    for (const Verb& verb : verb_table()) {
+      if (!verb.accepts(flag.name)) continue;
+      accepted = true;
+      EXPECT_THAT(help_text(verb), HasSubstr(std::string(flag.name)));
+    }
+    EXPECT_TRUE(accepted) << flag.name;
+  }
+}
+
+TEST(PluginHelp, VerbsAcceptOnlyFlagsOfTheTable) {
+  for (const Verb& verb : verb_table()) {
+    std::istringstream names{std::string(verb.flags)};
+    for (std::string name; names >> name;) {
+      bool found = false;
+      for (const Flag& flag : flag_table()) found = found || flag.name == name;
+      EXPECT_TRUE(found) << verb.name << ' ' << name;
+    }
+  }
+}
+
+TEST(PluginHelp, FitsATerminal) {
+  std::vector<std::string> pages = {help_text()};
+  for (const Verb& verb : verb_table()) pages.push_back(help_text(verb));
+  for (const std::string& page : pages) {
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+struct NoKubectl final : Kubectl {
+  Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>&) override {
+    ADD_FAILURE() << "kubectl was run";
+    return Error{Code::system, "no kubectl"};
+  }
+};
+struct NoClock final : Clock {
+  TimePoint now() const override { return {}; }
+  WallTime wall() const override { return {}; }
+};
+
+std::string printed(const std::vector<std::string>& words) {
+  const auto arguments = parse_arguments(words, {});
+  if (!arguments) return arguments.error().message;
+  NoKubectl kubectl;
+  NoClock clock;
+  const Context context{kubectl, clock, {}, {}, {}};
+  std::string text;
+  const auto status = run_verb(*arguments, context, [&](const std::string& one) -> Status {
+    text += one;
+    return Done{};
+  });
+  return status ? text : status.error().message;
+}
+
+TEST(PluginHelp, FlagAndVerbPrintTheSameText) {
+  EXPECT_EQ(printed({"help"}), help_text());
+  EXPECT_EQ(printed({"--help"}), help_text());
+  EXPECT_EQ(printed({"-w", "-h", "-o", "json"}), help_text());
+  EXPECT_EQ(printed({"help", "why"}), help_text(*find_verb("why")));
+  EXPECT_EQ(printed({"why", "--help"}), help_text(*find_verb("why")));
+  EXPECT_THAT(help_text(*find_verb("why")), Not(HasSubstr("--force")));
+  EXPECT_THAT(printed({"help", "frobnicate"}), HasSubstr("unknown command \"frobnicate\""));
+}
+
+}  // namespace
+}  // namespace cronlatch::plugin

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs with recorded results of kubectl: the order of its calls, the effect of a release, and
+// --watch.
+#include "plugin/run_verb.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recorded.h"
+
+namespace cronlatch::plugin {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct StillClock final : Clock {
+  mutable TimePoint t{};
+  TimePoint now() const override { return t; }
+  WallTime wall() const override { return recorded_at(); }
+};
+
+// Returns the text of the longest key that the arguments of a call contain; otherwise NotFound.
+class RecordedKubectl final : public Kubectl {
+ public:
+  Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& batch) override {
+    std::vector<KubectlResult> out;
+    if (before_round) before_round();
+    ++rounds;
+    for (const KubectlCall& call : batch) {
+      std::string words;
+      for (const std::string& word : call.args) words += (words.empty() ? "" : " ") + word;
+      calls.push_back(words);
+      if (!call.input.empty()) inputs.push_back(call.input);
+      KubectlResult result{1, "", log_lines + "Error from server (NotFound): " + words};
+      std::size_t matched = 0;
+      for (const auto& [key, text] : results)
+        if (words.find(key) != std::string::npos && key.size() > matched) {
+          matched = key.size();
+          result = {0, text, ""};
+        }
+      out.push_back(result);
+    }
+    return out;
+  }
+  std::map<std::string, std::string> results = {{"get cronjobs", recorded_text("shop-cronjobs")},
+                                                {"get pods", recorded_text("shop-pods")},
+                                                {"get jobs", recorded_text("shop-jobs")},
+                                                {"get events", recorded_text("shop-events")}};
+  std::vector<std::string> calls, inputs;
+  std::string log_lines;  // on standard error, before the error message
+  std::function<void()> before_round;
+  int rounds = 0;
+};
+
+class PluginVerbs : public ::testing::Test {
+ protected:
+  Result<Output> run(std::vector<std::string> words) {
+    const auto arguments = parse_arguments(words, {});
+    if (!arguments) return arguments.error();
+    return arguments->verb->function(*arguments, context());
+  }
+  Context context() {
+    return {kubectl, clock,
+            [](const std::string& name) -> Result<Zone> { return recorded_zone(name); },
+            [this](const std::string& line) { progress += line + '\n'; },
+            [this](Millis d) { clock.t += d; }};
+  }
+  RecordedKubectl kubectl;
+  StillClock clock;
+  std::string progress;
+};
+
+TEST_F(PluginVerbs, ListReadsTwoRoundsAndOmitsAMissingStatusPage) {
+  const auto page = run({"-n", "shop"});
+
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(kubectl.rounds, 2);
+  EXPECT_EQ(kubectl.calls[0], "get cronjobs -o json -n shop");
+  EXPECT_THAT(page->json["caution"], HasSubstr("NotFound"));
+  EXPECT_EQ(page->json["cronjobs"].size(), 3u);
+}
+
+TEST_F(PluginVerbs, StatusPageIsFoundByTheLabelsOfItsService) {
+  kubectl.results["get services"] =
+      R"({"items":[{"metadata":{"namespace":"ops","name":"x-metrics"},"spec":{"ports":[{"port":8081}]}}]})";
+  kubectl.results["/namespaces/ops/services/http:x-metrics:8081/proxy/status"] =
+      R"({"v":1,"store":{"up":true},"locks":[{"lock":"shop/nightly","state":"free"}]})";
+
+  const auto page = run({});
+
+  ASSERT_TRUE(page);
+  EXPECT_EQ(kubectl.rounds, 3);
+  EXPECT_EQ(page->json["caution"], nullptr);
+}
+
+TEST_F(PluginVerbs, StatusFlagSetsOrDisablesTheStatusPage) {
+  ASSERT_TRUE(run({"--status", "ops/x:1"}));
+  EXPECT_THAT(kubectl.calls, ::testing::Contains(HasSubstr("/namespaces/ops/services/http:x:1/")));
+  kubectl.calls.clear();
+  ASSERT_TRUE(run({"--status=none"}));
+  EXPECT_THAT(kubectl.calls, ::testing::Not(::testing::Contains(HasSubstr("proxy"))));
+  EXPECT_FALSE(run({"--status", "nonsense"}));
+}
+
+TEST_F(PluginVerbs, AForbiddenListIsOmittedAndReported) {
+  kubectl.results.erase("get events");
+  ASSERT_TRUE(run({"why", "nightly", "-n", "shop"}));
+  EXPECT_THAT(progress, HasSubstr("omitted: Error from server (NotFound): get events"));
+  kubectl.results.erase("get cronjobs");
+  EXPECT_FALSE(run({"-n", "shop"}));
+}
+
+TEST_F(PluginVerbs, AMissingCronJobIsAnErrorWithItsName) {
+  const auto page = run({"describe", "nigthly", "-n", "shop"});
+  ASSERT_FALSE(page);
+  EXPECT_THAT(page.error().message, HasSubstr("\"nigthly\" does not exist in namespace shop"));
+}
+
+TEST_F(PluginVerbs, ReleaseWithoutForceNamesTheHolderAndChangesNothing) {
+  const auto page = run({"release", "nightly", "-n", "shop"});
+  ASSERT_FALSE(page);
+  EXPECT_THAT(page.error().message, HasSubstr("shop/nightly-holds-ppx9d"));
+  EXPECT_THAT(page.error().hint, HasSubstr("release nightly -n shop --force"));
+  EXPECT_TRUE(kubectl.inputs.empty());
+}
+
+TEST_F(PluginVerbs, DryRunCreatesNothing) {
+  kubectl.results["--dry-run=server"] = "job.batch/x";
+  const auto page = run({"release", "nightly", "-n", "shop", "--dry-run"});
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(kubectl.calls.back(), "create --dry-run=server -f - -o name");
+  EXPECT_THAT(progress, HasSubstr("the API server accepts the Job"));
+}
+
+TEST_F(PluginVerbs, ReleaseCreatesAJobWaitsAndPrintsItsOutput) {
+  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
+  kubectl.results["get job cronlatch-release-abc"] =
+      R"({"status":{"conditions":[{"type":"Complete","status":"True"}]}})";
+  kubectl.results["logs job/cronlatch-release-abc"] = "lock shop/nightly: revoked\n";
+  kubectl.results["delete job"] = "";
+
+  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
+
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->sections.front().lines.front(), "lock shop/nightly: revoked");
+  EXPECT_EQ(page->exit_code, 0);
+  EXPECT_THAT(kubectl.calls.back(), HasSubstr("delete job cronlatch-release-abc -n shop"));
+}
+
+TEST_F(PluginVerbs, ReleaseThatFailsReturnsExitCode1) {
+  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
+  kubectl.results["get job cronlatch-release-abc"] =
+      R"({"status":{"conditions":[{"type":"Failed","status":"True"}]}})";
+  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->exit_code, 1);
+}
+
+TEST_F(PluginVerbs, ReleaseReportsAJobWithoutAPod) {
+  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
+  kubectl.results["get job cronlatch-release-abc"] = "{}";
+  kubectl.results["batch.kubernetes.io/job-name=cronlatch-release-abc"] = R"({"items":[]})";
+  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
+  ASSERT_FALSE(page);
+  EXPECT_THAT(page.error().message, HasSubstr("it has no pod"));
+}
+
+TEST_F(PluginVerbs, ReleaseWithoutAGatedRunRequiresTheImage) {
+  kubectl.results["get jobs"] = kubectl.results["get pods"] = R"({"items":[]})";
+  const auto refused = run({"release", "nightly", "-n", "shop", "--force"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().hint, HasSubstr("--image IMAGE --store URL"));
+  kubectl.results["--dry-run=server"] = "job.batch/x";
+  EXPECT_TRUE(run(
+      {"release", "nightly", "-n", "shop", "--dry-run", "--image", "i", "--store", "redis://r"}));
+}
+
+TEST_F(PluginVerbs, SelectorIsPassedToTheListOfCronJobsOnly) {
+  ASSERT_TRUE(run({"-n", "shop", "-l", "team=a"}));
+  EXPECT_EQ(kubectl.calls[0], "get cronjobs -o json -n shop -l team=a");
+  for (std::size_t i = 1; i < kubectl.calls.size(); ++i)
+    EXPECT_THAT(kubectl.calls[i], ::testing::Not(HasSubstr("team=a")));
+}
+
+TEST_F(PluginVerbs, ErrorMessageOfKubectlIsFoundBehindItsLogLines) {
+  kubectl.log_lines = "I1122 06:27:40.000000 1 loader.go:395] Config loaded\n";
+  ASSERT_TRUE(run({"why", "nightly", "-n", "shop", "-v", "6"}));
+  kubectl.results.erase("get events");
+  ASSERT_TRUE(run({"why", "nightly", "-n", "shop", "-v", "6"}));
+  EXPECT_THAT(progress, HasSubstr("omitted: Error from server (NotFound): get events"));
+}
+
+TEST_F(PluginVerbs, WatchPrintsAgainOnlyAfterAChange) {
+  std::vector<std::string> printed;
+  int rounds = 0;
+  kubectl.before_round = [&] {
+    if (++rounds == 7) kubectl.results["get cronjobs"] = R"({"items":[]})";  // the fourth list
+  };
+  const auto arguments =
+      parse_arguments(std::vector<std::string>{"-w", "-n", "shop", "-o", "name"}, {});
+  ASSERT_TRUE(arguments);
+  const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
+    printed.push_back(text);
+    if (printed.size() == 2) return Error{Code::system, "closed pipe"};
+    return Done{};
+  });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "closed pipe");
+  EXPECT_EQ(rounds, 8);
+  EXPECT_THAT(printed[0], HasSubstr("cronjob.batch/nightly\n"));
+  EXPECT_EQ(printed[1], "");
+}
+
+TEST_F(PluginVerbs, WatchPrintsNothingAfterTheRenewalOfALease) {
+  const auto status_page = [](const std::string& holder, const std::string& expires) {
+    return R"({"v":1,"store":{"up":true},"locks":[{"lock":"shop/nightly","state":"held","holder":")" +
+           holder + R"(","expires":")" + expires + R"("}]})";
+  };
+  std::vector<std::string> printed;
+  int rounds = 0;
+  kubectl.before_round = [&] {
+    ++rounds;  // two for each list
+    kubectl.results["/proxy/status"] =
+        status_page(rounds < 7 ? "shop/a" : "shop/b",
+                    rounds < 5 ? "2026-11-22T06:28:10Z" : "2026-11-22T06:28:20Z");
+  };
+  const auto arguments = parse_arguments(std::vector<std::string>{"-w", "-n", "shop"}, {});
+  ASSERT_TRUE(arguments);
+  const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
+    printed.push_back(text);
+    if (printed.size() == 2) return Error{Code::system, "closed pipe"};
+    return Done{};
+  });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(rounds, 8);
+  EXPECT_THAT(printed[0], HasSubstr("shop/a"));
+  EXPECT_THAT(printed[1], HasSubstr("shop/b"));
+}
+
+}  // namespace
+}  // namespace cronlatch::plugin
