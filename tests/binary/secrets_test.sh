@@ -20,7 +20,7 @@ try() {
   local name=$1 codes=$2 code=0
   shift 2
   timeout 60 "$BINARY" "$@" >"$SEEN/$name.out" 2>&1 </dev/null || code=$?
-  check "$name: the exit code is $codes" eval "case ' $codes ' in *' $code '*) ;; *) echo 'exit code $code'; cat '$SEEN/$name.out'; false ;; esac"
+  check "$name: the exit code is ${codes// / or }" eval "case ' $codes ' in *' $code '*) ;; *) echo 'exit code $code'; cat '$SEEN/$name.out'; false ;; esac"
 }
 # gate NAME CODES [OPTION...]: `run` with every file that it can write.
 gate() {

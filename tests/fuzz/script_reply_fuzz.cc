@@ -32,13 +32,14 @@ Request request_of(std::uint8_t verb) {
 }
 
 bool can_answer(const Request& request, const Reply& reply) {
-  const bool shared = std::holds_alternative<Stale>(reply) || std::holds_alternative<Down>(reply);
+  const bool shared =
+      std::holds_alternative<TooLate>(reply) || std::holds_alternative<Unavailable>(reply);
   if (shared) return true;
   if (std::holds_alternative<Acquire>(request))
     return std::holds_alternative<Granted>(reply) || std::holds_alternative<Busy>(reply);
   if (std::holds_alternative<Renew>(request))
-    return std::holds_alternative<Kept>(reply) || std::holds_alternative<NotHolder>(reply);
-  return std::holds_alternative<Freed>(reply) || std::holds_alternative<NotHolder>(reply);
+    return std::holds_alternative<Renewed>(reply) || std::holds_alternative<NotHolder>(reply);
+  return std::holds_alternative<Released>(reply) || std::holds_alternative<NotHolder>(reply);
 }
 
 void check_reply(const Request& request, const redis::Decoded& decoded) {
@@ -48,9 +49,9 @@ void check_reply(const Request& request, const redis::Decoded& decoded) {
     fuzz::must(granted->fence <= kMaxFence, "a fence fits into a double");
   if (const auto* busy = std::get_if<Busy>(&decoded.reply))
     fuzz::must(busy->remaining.count() >= 0 && busy->held_for.count() >= 0, "no time is negative");
-  if (const auto* down = std::get_if<Down>(&decoded.reply)) {
-    fuzz::must(!down->error.message.empty(), "an error has a message");
-    fuzz::must(fuzz::is_one_line(down->error.message), "an error is one line");
+  if (const auto* unavailable = std::get_if<Unavailable>(&decoded.reply)) {
+    fuzz::must(!unavailable->error.message.empty(), "an error has a message");
+    fuzz::must(fuzz::is_one_line(unavailable->error.message), "an error is one line");
   }
 }
 

@@ -140,7 +140,7 @@ std::string written(const Zone& zone) {
                      big_endian(count, 4) + big_endian(count + 1, 4) + big_endian(0, 4);
   for (const Zone::Change& change : zone.changes) text += big_endian(change.at, 8);
   for (std::int64_t i = 1; i <= count; ++i) text += static_cast<char>(i);
-  text += big_endian(zone.first, 4) + std::string(2, '\0');
+  text += big_endian(zone.initial_offset, 4) + std::string(2, '\0');
   for (const Zone::Change& c : zone.changes) text += big_endian(c.offset, 4) + std::string(2, '\0');
   return text + "\n" + (zone.rule ? written(*zone.rule) : "") + "\n";
 }
@@ -153,7 +153,8 @@ void check_written(const Zone& zone) {
 }
 
 void check_zone(const Zone& zone) {
-  fuzz::must(zone.first >= kLeast && zone.first <= kMost, "the first offset is bounded");
+  fuzz::must(zone.initial_offset >= kLeast && zone.initial_offset <= kMost,
+             "the first offset is bounded");
   std::int64_t before = INT64_MIN;
   for (std::size_t i = 0; i < zone.changes.size(); ++i) {
     const Zone::Change& change = zone.changes[i];
@@ -165,7 +166,7 @@ void check_zone(const Zone& zone) {
       fuzz::must(zone.offset_at(change.at) == change.offset, "a change is in force at its second");
   }
   if (!zone.changes.empty() && zone.changes.front().at > INT64_MIN)
-    fuzz::must(zone.offset_at(zone.changes.front().at - 1) == zone.first,
+    fuzz::must(zone.offset_at(zone.changes.front().at - 1) == zone.initial_offset,
                "before the changes the first offset is in force");
   check_written(zone);
   if (zone.rule) check_rule(*zone.rule);
