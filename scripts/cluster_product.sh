@@ -22,9 +22,9 @@ install_product() {
   step "namespace demo, the chart"
   apply_manifest demo.yaml
   store_secret demo
-  apply_manifest desk.yaml
+  apply_manifest client.yaml
   install_chart
-  await_rollout store desk
+  await_rollout store client
   print_next_steps
 }
 
@@ -37,7 +37,7 @@ load_product() {
   load_image "$IMAGES/product.tar"
   if kubectl -n cronlatch get deployment cronlatch-operator >/dev/null 2>&1; then
     kubectl -n cronlatch rollout restart deployment cronlatch-operator >/dev/null
-    kubectl -n store rollout restart deployment desk >/dev/null
+    kubectl -n store rollout restart deployment client >/dev/null
   fi
   echo "$digest" >"$DIR/product.digest"
 }
@@ -158,7 +158,7 @@ The cluster $NAME is running, with cronlatch installed. Example commands, in nam
   ./dev cluster kubectl$named -- -n demo create job one --from=cronjob/nightly
   ./dev cluster kubectl$named -- -n demo create job two --from=cronjob/nightly
   ./dev cluster kubectl$named -- -n demo get jobs,pods,events
-  ./dev cluster kubectl$named -- -n store exec deploy/desk -- cronlatch ls
+  ./dev cluster kubectl$named -- -n store exec deploy/client -- cronlatch ls
   ./dev cluster down$named
 TEXT
 }

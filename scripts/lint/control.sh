@@ -43,6 +43,12 @@ plant f.cc '#include "operator/l~edger.h"\nL~edger& name = d~ress(w~ishes);  // 
 must_accept words f.cc
 plant g.md 'A registry mirror; cronlatch.dev/mirrored; on-store-down; math floor(x); the option leftovers.\n'
 must_accept words g.md
+plant i.md 'The annotations are cronlatch.dev/mirrored; cronlatch-l~edger-reader; cronlatch_l~edger_left_out; --l~edger off.\n'
+must_accept words i.md
+plant j.md 'The cronlatch l~edger.\n'
+must_find_word j.md '1: l~edger'
+plant j.md 'cronlatch.dev/mirrored -l~edgers\n'
+must_find_word j.md '1: l~edgers'
 
 plant subjects 'abc1234 docs: name the l~edger\n'
 must_find "$(printf 'commit abc1234:1: l%s' edger)" env SUBJECTS="$planted/subjects" python3 scripts/lint/words.py

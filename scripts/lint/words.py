@@ -6,7 +6,8 @@ words.py [FILE...]   prints each find (FILE:LINE: found -> use); exit code 1 whe
                      of the repository, and the subjects of the commits that scripts/lint/subjects.sh checks.
 words.py --count     prints the number of finds in each file instead.
 
-C++ and Lua: comments and string literals. Other files: every line.
+C++ and Lua: comments and string literals. Other files: every line. Public names are not checked: words that begin with
+`cronlatch` and continue with `-`, `_`, `.` or `/` (metrics, annotations, policies), and options (`--on-busy`).
 """
 import os
 import re
@@ -19,6 +20,7 @@ LIST = os.path.join(ROOT, "scripts/lint/words.txt")
 NOT_CHECKED = re.compile(r"^LICENSE$|/corpus/|^tests/scripts/v0_1_0/|^scripts/lint/words\.txt$|\.(sum|mod|svg)$")
 CODE = (".cc", ".h", ".lua")
 COMMENT = {".lua": "--"}
+PUBLIC_NAME = re.compile(r"\bcronlatch[-_./][\w./-]*\w|(?<![\w-])--[a-z][a-z-]*", re.IGNORECASE)
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -52,6 +54,7 @@ def prose_of(line, suffix):
 def finds_in(lines, rules, suffix=""):
     for number, line in enumerate(lines, 1):
         text = prose_of(line, suffix) if suffix in CODE else line
+        text = PUBLIC_NAME.sub(lambda name: "_" * len(name.group()), text)
         for expression, use in rules:
             for found in expression.finditer(text):
                 yield number, found.group(), use

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A static command for a root that has no shell: says what it was given, then ends with the exit
-// code in argv[1].
+// A static command for a root without a shell: prints its environment and exits with the code in
+// argv[1].
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tiny DNS server for the test of the empty root: answers A for one name, "no such name" for
-// every other, over UDP. usage: dns_responder ADDRESS NAME IPV4   (port 53; with the NAME "-" it
-// never answers: a nameserver that is dead)
+// A DNS server over UDP for the test of the empty root. It returns an A record for one name and
+// NXDOMAIN for every other name. usage: dns_responder ADDRESS NAME IPV4   (port 53; with the NAME
+// "-" it does not answer)
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -17,8 +17,8 @@ constexpr std::size_t kHeader = 12;
 constexpr std::uint8_t kNoSuchName = 3;
 constexpr int kTypeA = 1;
 
-// The name of the first question in lower case, and where the question ends; empty when the packet
-// is not a question.
+// The name of the first question in lower case, and the end of the question; empty when the packet
+// is not a query.
 std::string question_name(const std::string& packet, std::size_t& end) {
   std::string name;
   std::size_t at = kHeader;
@@ -40,13 +40,13 @@ std::string answer_to(const std::string& query, const std::string& known, const 
   if (query.size() < kHeader) return {};
   const std::string name = question_name(query, end);
   if (name.empty()) return {};
-  const bool ours = name == known;
+  const bool is_known = name == known;
   const int type =
       static_cast<std::uint8_t>(query[end - 4]) * 256 + static_cast<std::uint8_t>(query[end - 3]);
-  const bool found = ours && type == kTypeA;
+  const bool found = is_known && type == kTypeA;
   std::string reply = query.substr(0, 2);
   reply += static_cast<char>(0x85);                                  // a response, authoritative
-  reply += static_cast<char>(0x80 | (ours ? 0 : kNoSuchName));       // recursion available
+  reply += static_cast<char>(0x80 | (is_known ? 0 : kNoSuchName));   // recursion available
   reply += {0, 1, 0, static_cast<char>(found ? 1 : 0), 0, 0, 0, 0};  // one question, the answers
   reply += query.substr(kHeader, end - kHeader);
   if (found) {
@@ -56,9 +56,9 @@ std::string answer_to(const std::string& query, const std::string& known, const 
     reply.append(reinterpret_cast<const char*>(&address.s_addr), 4);
   }
   std::printf("%s %d -> %s\n", name.c_str(), type,
-              found  ? "address"
-              : ours ? "nothing"
-                     : "no such name");
+              found      ? "address"
+              : is_known ? "nothing"
+                         : "no such name");
   std::fflush(stdout);
   return reply;
 }

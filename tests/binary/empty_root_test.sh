@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The released program in a root that has nothing but itself, a command, resolv.conf and a CA file; then in an image
-# whose configuration asks it to load other people's code. As the first process of a PID namespace, as a container's
-# entrypoint is: there is no /proc. In a network namespace of its own, so that port 53 is free.
+# Runs the released program in a root that contains only the program, a command, resolv.conf and a CA file. A second root
+# also contains libraries, and a configuration that loads code from them. The program is the first process of a PID
+# namespace, like the entrypoint of a container; /proc is missing. A separate network namespace keeps port 53 free.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -42,8 +42,8 @@ make_root() {
   printf '%s\n' 'search test.svc.cluster.local svc.cluster.local cluster.local' "nameserver 127.0.0.54" \
     "nameserver 127.0.0.53" 'options ndots:5' >"$root/etc/resolv.conf"
 }
-# What a careless image has: modules of its own C library for names, and OpenSSL told to load a provider.
-furnish() {
+# Adds modules of a C library for name resolution, and a configuration of OpenSSL that loads a provider.
+add_libraries() {
   local root=$1 lib=/usr/lib/x86_64-linux-gnu
   mkdir -p "$root$lib/ossl-modules" "$root/usr/lib/ssl" "$root/usr/lib64"
   ln -s usr/lib "$root/lib"
@@ -70,14 +70,14 @@ gate_ends_with() {  # ROOT HOST WANTED-CODE [ARGUMENT [OPTION...]]
   gate "$1" "$2" "${4:-$3}" "${@:5}"
   [ $? -eq "$3" ]
 }
-# In a bare chroot there is neither a /proc nor a PID namespace of its own.
+# A bare chroot has neither a /proc nor a separate PID namespace.
 gate_in_chroot_ends_with() {
   local FIRST_PROCESS=()
   gate_ends_with "$@"
 }
 ran() { grep -q '^CRONLATCH_FENCE=[1-9]' "$STAGE/out"; }
 did_not_run() { ! grep '^CRONLATCH_' "$STAGE/out"; }
-# A deadline for a hang, not a figure: a machine that is busy elsewhere takes its time.
+# A time limit that finds a hang. It is not a measurement, because the machine may be busy.
 within() {  # MILLISECONDS COMMAND...
   local begin limit=$1
   shift
@@ -87,7 +87,7 @@ within() {  # MILLISECONDS COMMAND...
   echo "took $took ms, at most $limit"
   [ "$took" -le "$limit" ]
 }
-# opened ROOT COMMAND...: the files it tries to open, from its own exec on.
+# opened ROOT COMMAND...: the files that the command tries to open after its exec.
 opened() {
   local root=$1
   shift
@@ -95,13 +95,13 @@ opened() {
     strace -f -qq -e trace=%file -o "$STAGE/trace" "${FIRST_PROCESS[@]}" /usr/sbin/chroot "$root" "$@" >/dev/null 2>&1
   sed -n "\\:execve(\"$1\":,\$p" "$STAGE/trace" | grep -oE '"/[^"]+"' | sort -u
 }
-# A program that resolved nothing has not run.
+# A program that did not read resolv.conf has not run.
 loads_no_code() { opened "$@" >"$STAGE/files" && cat "$STAGE/files" && grep -q '^"/etc/resolv.conf"' "$STAGE/files" &&
   ! grep -E '\.so|openssl\.cnf|libnss|ossl-modules|engines' "$STAGE/files"; }
 
 ip link set lo up
 if ! { compile answer && compile dns_responder && compile naive_client -l:libssl.a -l:libcrypto.a; }; then
-  fail "the helpers compile"
+  fail "the programs of this test compile"
   cat "$STAGE"/*.out
   finish
 fi
@@ -109,41 +109,41 @@ make_certificates "$STAGE/tls"
 make_certificates "$STAGE/other"
 start_redis "$STAGE/redis" --tls-cert-file "$STAGE/tls/server.pem" --tls-key-file "$STAGE/tls/server.key" \
   --tls-ca-cert-file "$STAGE/tls/ca.pem" --tls-auth-clients no
-nameserver 127.0.0.53 redis.test.svc.cluster.local || fail "one nameserver answers"
-nameserver 127.0.0.54 - || fail "one nameserver is silent"
+nameserver 127.0.0.53 redis.test.svc.cluster.local || fail "the nameserver that answers starts"
+nameserver 127.0.0.54 - || fail "the nameserver that does not answer starts"
 make_root "$STAGE/empty"
-make_root "$STAGE/furnished"
-furnish "$STAGE/furnished"
+make_root "$STAGE/with_libraries"
+add_libraries "$STAGE/with_libraries"
 cp "$STAGE/other/ca.pem" "$STAGE/empty/other.pem"
-make_root "$STAGE/deaf"
-sed -i '/127.0.0.53/d' "$STAGE/deaf/etc/resolv.conf"
+make_root "$STAGE/no_nameserver"
+sed -i '/127.0.0.53/d' "$STAGE/no_nameserver/etc/resolv.conf"
 
-check "resolves a short name through search domains, past a dead nameserver, and passes the exit code on" \
+check "resolves a short name through search domains, after a nameserver that does not answer, and returns the exit code" \
   within 30000 gate_ends_with "$STAGE/empty" redis 7
 check "the command has run, with its fencing token" ran
 check "resolves the dotted name under ndots:5" \
   within 30000 gate_ends_with "$STAGE/empty" redis.test.svc.cluster.local 8
 check "resolves the name with a trailing dot" \
   within 30000 gate_ends_with "$STAGE/empty" redis.test.svc.cluster.local. 9
-check "passes a success on" gate_ends_with "$STAGE/empty" redis 0
-check "an unknown name is 69, in time" within 30000 gate_ends_with "$STAGE/empty" nobody 69 0
-check "nothing was started for an unknown name" did_not_run
-check "nameservers that are all silent are 69, in time" within 30000 gate_ends_with "$STAGE/deaf" redis 69 0
-check "nothing was started without a nameserver" did_not_run
+check "returns the exit code 0" gate_ends_with "$STAGE/empty" redis 0
+check "an unknown name ends with 69 within the time limit" within 30000 gate_ends_with "$STAGE/empty" unknown 69 0
+check "no command was started for an unknown name" did_not_run
+check "nameservers that do not answer end with 69 within the time limit" within 30000 gate_ends_with "$STAGE/no_nameserver" redis 69 0
+check "no command was started without a nameserver" did_not_run
 CA=/other.pem check "a server of another CA is refused with 77" gate_ends_with "$STAGE/empty" redis 77 0
-check "nothing was started for a server of another CA" did_not_run
+check "no command was started for a server of another CA" did_not_run
 check "a bare chroot is refused with 78: descendants could outlive the lease" \
   gate_in_chroot_ends_with "$STAGE/empty" redis 78 0
-check "nothing was started in a bare chroot" did_not_run
+check "no command was started in a bare chroot" did_not_run
 check "a bare chroot is accepted with untracked=allow" \
   gate_in_chroot_ends_with "$STAGE/empty" redis 5 5 --untracked allow
 
 check "loads no code in the empty root" loads_no_code "$STAGE/empty" /cronlatch run --lock proof -- /answer 0
-check "an image with NSS modules and OpenSSL providers changes nothing" \
-  within 30000 gate_ends_with "$STAGE/furnished" redis 7
-check "loads no code of that image" loads_no_code "$STAGE/furnished" /cronlatch run --lock proof -- /answer 0
-refuses "control: an ordinary static program is led to load code there" \
-  loads_no_code "$STAGE/furnished" /naive_client
-check "control: it was led to NSS modules" grep -q 'libnss_.*\.so' "$STAGE/files"
-check "control: it was led to OpenSSL's providers" grep -q 'legacy\.so' "$STAGE/files"
+check "a run in an image with NSS modules and OpenSSL providers returns the same" \
+  within 30000 gate_ends_with "$STAGE/with_libraries" redis 7
+check "loads no code from that image" loads_no_code "$STAGE/with_libraries" /cronlatch run --lock proof -- /answer 0
+refuses "control: an ordinary static program loads code there" \
+  loads_no_code "$STAGE/with_libraries" /naive_client
+check "control: it loads NSS modules" grep -q 'libnss_.*\.so' "$STAGE/files"
+check "control: it loads OpenSSL's providers" grep -q 'legacy\.so' "$STAGE/files"
 finish

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# How the tests of the released program speak: one line per check, `ok`, `FAIL` or `skip`, and what was seen under a FAIL.
+# Functions for the tests of the released program: one line per check, `ok`, `FAIL` or `skip`; output follows a FAIL.
 # Sourced by tests/binary/*_test.sh; tests/suites/run.sh reads the lines.
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -20,7 +20,7 @@ fail() {
   FAILED=1
 }
 
-# check SENTENCE COMMAND...: the sentence holds when the command succeeds; otherwise its output is shown.
+# check SENTENCE COMMAND...: passes when the command succeeds; otherwise prints its output.
 check() {
   local sentence=$1 seen
   shift
@@ -32,7 +32,7 @@ check() {
   fi
 }
 
-# refuses SENTENCE COMMAND...: the control of a checker; it must say no.
+# refuses SENTENCE COMMAND...: passes when the command fails. It shows that a check can fail.
 refuses() {
   local sentence=$1
   shift

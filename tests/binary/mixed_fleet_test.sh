@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Version 0.1.0 and this one share a Redis during an upgrade: they exclude each other, take over from each other after a crash,
-# remember finished runs for each other, and count in the same statistics.
+# Version 0.1.0 and this version share a Redis during an upgrade. Each excludes the other, acquires the lock after a crash
+# of the other, reads its done marks, and counts in the same statistics.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -9,7 +9,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 NEW=$BINARY
 STAGE=$(mktemp -d)
 if ! OLD=$(bash "$ROOT/scripts/baseline.sh" binary 2>"$STAGE/baseline"); then
-  skip "everything" "$(tail -n 1 "$STAGE/baseline")"
+  skip "all checks" "$(tail -n 1 "$STAGE/baseline")"
   rm -rf -- "$STAGE"
   exit 0
 fi
@@ -25,14 +25,14 @@ trap end_all EXIT
 start_redis "$STAGE/redis" --appendonly yes --appendfsync always --maxmemory-policy noeviction || exit 1
 export CRONLATCH_STORE=redis://127.0.0.1:$REDIS_PORT
 
-# holder PROGRAM LOCK [OPTION...]: a run that holds the lock until $STAGE/LOCK.end is there, with a process group of its own. Its
-# number is in LOCK.pid, later its exit code in LOCK.code.
+# holder PROGRAM LOCK [OPTION...]: a run that holds the lock until $STAGE/LOCK.end exists, in a separate process group. Its
+# process id is in LOCK.pid, and later its exit code in LOCK.code.
 holder() {
   local program=$1 lock=$2
   shift 2
   rm -f "$STAGE/$lock".{began,end,code}
   (
-    # shellcheck disable=SC2016  # for that shell
+    # shellcheck disable=SC2016  # the inner shell expands it
     setsid sh -c 'echo $$ >"$0.pid" && exec "$@"' "$STAGE/$lock" "$program" run --lock "$lock" --job fleet/a --ttl 5s \
       --outcome-file "$STAGE/$lock.holder" "$@" -- \
       sh -c "touch '$STAGE/$lock.began'; until [ -e '$STAGE/$lock.end' ]; do sleep 0.05; done"
@@ -64,11 +64,11 @@ is() {  # is VALUE COMMAND...
   [ "$seen" = "$wanted" ] || { echo "$seen, not $wanted: $*" && return 1; }
 }
 
-skips() {  # skips PROGRAM LOCK: while another holds it
+skips() {  # skips PROGRAM LOCK: while another run holds it
   rm -f "$STAGE/$2.ran"
   other "$1" "$2" -- touch "$STAGE/$2.ran" && [ ! -e "$STAGE/$2.ran" ] && outcome_is "$2.other" outcome skipped
 }
-listed() {  # listed PROGRAM LOCK: as held by the other's run
+listed() {  # listed PROGRAM LOCK: as held by the run of the other version
   "$1" ls -o json | jq -e ".[] | select(.lock == \"$2\") | .state == \"held\" and (.holder | contains(\":$(cat "$STAGE/$2.pid"):\"))" && return
   "$1" ls
   return 1
@@ -76,16 +76,16 @@ listed() {  # listed PROGRAM LOCK: as held by the other's run
 renewed() {  # renewed PROGRAM LOCK SINCE: the lease ends later than it did
   [[ $(of_lock "$1" "$2" expires) > $3 ]]
 }
-takes_over() {  # takes_over PROGRAM LOCK: from a run that was killed
+takes_over() {  # takes_over PROGRAM LOCK: acquires the lock of a killed run
   other "$1" "$2" --on-busy wait --wait-timeout 40s -- touch "$STAGE/$2.ran" && [ -e "$STAGE/$2.ran" ] &&
     is 1 of_lock "$1" "$2" counters.stolen
 }
 fence_rises() { [ "$(jq -r .fence "$STAGE/$2.other")" -gt "$1" ]; }
-revokes() {  # revokes PROGRAM LOCK: the other's holder stops
+revokes() {  # revokes PROGRAM LOCK: the holder, a run of the other version, stops
   timeout 60 "$1" release "$2" --force && ends_with 79 "$2" && outcome_is "$2.holder" reason revoked
 }
-# The law, as both read it: acquired = released + stolen + revoked + open.
-law_holds() {
+# In the output of both versions: acquired = released + stolen + revoked + open.
+counters_balance() {
   local program totals=()
   for program in "$OLD" "$NEW"; do
     totals+=("$("$program" show "$1" -o json | jq -c '.counters as $c | [$c.acquired, $c.released, $c.stolen, $c.revoked, (.state == "held")]')")
@@ -94,41 +94,41 @@ law_holds() {
   [ "${totals[0]}" = "${totals[1]}" ] && jq -e '.[0] > 0 and .[0] == .[1] + .[2] + .[3] + (if .[4] then 1 else 0 end)' <<<"${totals[0]}"
 }
 
-# both WORDS FIRST SECOND: FIRST holds, SECOND comes.
+# both TITLE FIRST SECOND: FIRST holds the lock, and SECOND requests it.
 both() {
-  local words=$1 first=$2 second=$3 lock=$4 expires fence
-  check "$words: the first takes the lock" holder "$first" "$lock"
-  check "$words: the second is skipped" skips "$second" "$lock"
-  check "$words: and lists the first as the holder" listed "$second" "$lock"
+  local title=$1 first=$2 second=$3 lock=$4 expires fence
+  check "$title: the first version acquires the lock" holder "$first" "$lock"
+  check "$title: the second version is skipped" skips "$second" "$lock"
+  check "$title: the second version lists the holder" listed "$second" "$lock"
   expires=$(of_lock "$second" "$lock" expires)
-  check "$words: and sees the lease renewed" wait_until 30 renewed "$second" "$lock" "$expires"
-  check "$words: the lease is counted as open by both" law_holds "$lock"
+  check "$title: the second version reads a renewed lease" wait_until 30 renewed "$second" "$lock" "$expires"
+  check "$title: both versions count the lease as open" counters_balance "$lock"
   fence=$(of_lock "$second" "$lock" fence)
-  check "$words: the first is killed with its command" crash "$lock"
-  check "$words: after a crash of the first the second takes over" takes_over "$second" "$lock"
-  check "$words: with a higher fence" fence_rises "$fence" "$lock"
+  check "$title: the first version and its command are killed" crash "$lock"
+  check "$title: the second version acquires the lock after the crash" takes_over "$second" "$lock"
+  check "$title: its fence is higher" fence_rises "$fence" "$lock"
 
-  check "$words: the first takes the lock back" holder "$first" "$lock"
-  check "$words: the second revokes its lease, and the first stops" revokes "$second" "$lock"
-  check "$words: the first takes the lock once more" holder "$first" "$lock" --min-hold 8s --once-per tick
-  check "$words: and ends well" end_holder "$lock"
-  check "$words: for the second the lock stays taken until min-hold has passed" skips "$second" "$lock"
-  check "$words: then it is free" other "$second" "$lock" --on-busy wait --wait-timeout 30s -- true
-  check "$words: the second does not run again what the first has done" done_already "$second" "$lock"
-  check "$words: the statistics are the same, and add up" law_holds "$lock"
+  check "$title: the first version acquires the lock again" holder "$first" "$lock"
+  check "$title: the second version revokes the lease, and the first version stops" revokes "$second" "$lock"
+  check "$title: the first version acquires the lock with min-hold and once-per" holder "$first" "$lock" --min-hold 8s --once-per tick
+  check "$title: the first version ends with 0" end_holder "$lock"
+  check "$title: the second version is skipped during min-hold" skips "$second" "$lock"
+  check "$title: the second version acquires the lock after min-hold" other "$second" "$lock" --on-busy wait --wait-timeout 30s -- true
+  check "$title: the second version does not repeat the run of the first version" done_already "$second" "$lock"
+  check "$title: the statistics of both versions are the same, and add up" counters_balance "$lock"
 }
-done_already() {  # of the first's job
+done_already() {  # done_already PROGRAM LOCK: the identity of the other version's job
   timeout 60 "$1" run --lock "$2" --job fleet/a --ttl 5s --once-per tick --outcome-file "$STAGE/$2.other" -- touch "$STAGE/$2.again" &&
     [ ! -e "$STAGE/$2.again" ] && outcome_is "$2.other" reason "done"
 }
 both "0.1.0, then this version" "$OLD" "$NEW" old-new
 both "this version, then 0.1.0" "$NEW" "$OLD" new-old
 
-# ---- many at once: a counter that only one may change at a time ----
+# ---- parallel runs: a counter that one run at a time may change ----
 echo 0 >"$STAGE/counter"
-# shellcheck disable=SC2016  # for that shell
+# shellcheck disable=SC2016  # the inner shell expands it
 INCREMENT='mkdir "$0/inside" || exit 9; n=$(cat "$0/counter"); echo $((n + 1)) >"$0/counter"; rmdir "$0/inside"'
-increments() {  # increments PROGRAM: five of them, each waiting for its turn
+increments() {  # increments PROGRAM: five runs, each waits for the lock
   local i
   for i in 1 2 3 4 5; do
     timeout 120 "$1" run --lock crowd --job "fleet/$i" --on-busy wait --wait-timeout 100s -- sh -c "$INCREMENT" "$STAGE" 2>>"$STAGE/crowd.log" ||
@@ -145,11 +145,11 @@ crowd() {
   [ "$status" -eq 0 ] || cat "$STAGE/crowd.log"
   return "$status"
 }
-check "four callers of both versions take turns" crowd
+check "four parallel callers of both versions exclude each other" crowd
 check "no increment is lost" [ "$(cat "$STAGE/counter")" = 20 ]
-check "each is counted once" is 20 of_lock "$NEW" crowd counters.acquired
-check "the statistics add up" law_holds crowd
+check "each grant is counted once" is 20 of_lock "$NEW" crowd counters.acquired
+check "the statistics add up" counters_balance crowd
 same_metrics() { diff <("$OLD" metrics | grep -E '^cronlatch_lock_(acquired|released|stolen|revoked|skipped)_total' | sort) \
   <("$NEW" metrics | grep -E '^cronlatch_lock_(acquired|released|stolen|revoked|skipped)_total' | sort); }
-check "both export the same counters" same_metrics
+check "both versions export the same counters" same_metrics
 finish

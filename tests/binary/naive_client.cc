@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control of the "nothing is dlopened" test: a static program that resolves and prepares TLS
-// the ordinary way, and so does what the surrounding image tells it to.
+// The control of the test that no code is loaded: a static program that resolves a name and
+// prepares TLS with the defaults of the libraries. These follow the configuration of the image.
 #include <netdb.h>
 #include <openssl/ssl.h>
 

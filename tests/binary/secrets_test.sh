@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A known password goes in by every way there is and everything that can fail, fails; then it must be found nowhere:
-# no output, no log, no outcome or metrics file, no argument list, no environment of the command.
+# A known password is set in every possible way, and many runs fail. It must not be in any output, log, outcome file,
+# metrics file or argument list, nor in the environment of the command.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -12,16 +12,17 @@ CANARY=canary-$RANDOM-$RANDOM-$RANDOM
 trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
 mkdir "$SEEN"
 
-canary_is_nowhere() { ! grep -rlF -- "$CANARY" "${1:-$SEEN}"; }
+canary_not_found() { ! grep -rlF -- "$CANARY" "${1:-$SEEN}"; }
 
-# try NAME CODES COMMAND...: runs it with what is exported; keeps all it said; its exit code must be one of CODES.
+# try NAME CODES COMMAND...: runs the program with the exported variables and keeps its output; the exit code must be one
+# of CODES.
 try() {
   local name=$1 codes=$2 code=0
   shift 2
   timeout 60 "$BINARY" "$@" >"$SEEN/$name.out" 2>&1 </dev/null || code=$?
-  check "$name ends with $codes" eval "case ' $codes ' in *' $code '*) ;; *) echo 'exit code $code'; cat '$SEEN/$name.out'; false ;; esac"
+  check "$name: the exit code is ${codes// / or }" eval "case ' $codes ' in *' $code '*) ;; *) echo 'exit code $code'; cat '$SEEN/$name.out'; false ;; esac"
 }
-# gate NAME CODES [OPTION...]: `run` with every place that may be written to.
+# gate NAME CODES [OPTION...]: `run` with every file that it can write.
 gate() {
   local name=$1 codes=$2
   shift 2
@@ -36,7 +37,7 @@ start_redis "$STAGE/redis" --tls-cert-file "$STAGE/tls/server.pem" --tls-key-fil
   --tls-ca-cert-file "$STAGE/tls/ca.pem" --tls-auth-clients no --user default off \
   --user cron on ">right-$CANARY" '~cronlatch:*' '&*' +@all
 tls_port=$REDIS_PORT
-# A server that does not know HELLO repeats, in its error, what it was sent.
+# The error of a server without the command HELLO contains the arguments that it received.
 start_redis "$STAGE/echo" --rename-command HELLO '' --requirepass "right-$CANARY"
 echo_port=$REDIS_PORT
 unused_port=$(free_port)
@@ -61,11 +62,11 @@ for format in text json logfmt; do
   gate "$format-right-password-in-a-file" 0 --password-file "$STAGE/password"
   export CRONLATCH_PASSWORD=right-$CANARY
   gate "$format-another-CA" 77 --tls-ca "$STAGE/other/ca.pem"
-  CRONLATCH_STORE=rediss://cron@127.0.0.1:$unused_port gate "$format-nobody-listens" 69
+  CRONLATCH_STORE=rediss://cron@127.0.0.1:$unused_port gate "$format-an-unused-port" 69
   unset CRONLATCH_TLS_CA
   CRONLATCH_STORE=redis://cron@127.0.0.1:$tls_port gate "$format-plaintext-to-a-TLS-port" "69 77"
-  CRONLATCH_STORE=redis://127.0.0.1:$echo_port gate "$format-a-server-that-repeats-what-it-got" 78
-  CRONLATCH_STORE=redis://somebody@127.0.0.1:$echo_port gate "$format-the-same-with-a-user" 78
+  CRONLATCH_STORE=redis://127.0.0.1:$echo_port gate "$format-a-server-that-returns-the-arguments" 78
+  CRONLATCH_STORE=redis://user@127.0.0.1:$echo_port gate "$format-the-same-with-a-user" 78
   export CRONLATCH_TLS_CA=$STAGE/tls/ca.pem
   gate "$format-a-certificate-without-its-key" 78 --tls-cert "$STAGE/tls/client.pem"
   unset CRONLATCH_PASSWORD
@@ -78,10 +79,10 @@ for format in text json logfmt; do
   gate "$format-a-password-in-broken-YAML" "64 78" --config "$STAGE/cronlatch.yaml"
 done
 
-# The argument list of the wrapper is the user's own doing where a password was typed there; those commands never run.
-check "the password is nowhere in $(find "$SEEN" -type f | wc -l) files of output" canary_is_nowhere
+# Where a user types a password as an argument, the wrapper's argument list contains it; these commands do not run.
+check "the password is not in any of $(find "$SEEN" -type f | wc -l) files of output" canary_not_found
 mkdir "$STAGE/control"
 echo "user cron, password right-$CANARY" >"$STAGE/control/out"
-refuses "control: a password that was shown is found" canary_is_nowhere "$STAGE/control"
-check "control: the command did say its environment" grep -q '^CRONLATCH_FENCE=' "$SEEN/text-right-password-in-a-file.out"
+refuses "control: a printed password is found" canary_not_found "$STAGE/control"
+check "control: the command printed its environment" grep -q '^CRONLATCH_FENCE=' "$SEEN/text-right-password-in-a-file.out"
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The shape of the released programs: fully static, stripped, small, hardened, and without the operator's libraries. The wrapper
-# is copied into every gated pod: it has no JSON library, which only the plugin of kubectl needs.
+# Properties of the released programs: fully static, stripped, small, hardened, and without the operator's libraries. The
+# wrapper is copied into every gated pod, so it has no JSON library; only the plugin of kubectl needs one.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -12,16 +12,16 @@ is_stripped() { ! readelf -SW "$1" | grep -E '\.(symtab|debug_info)'; }
 is_small() { stat -c '%s bytes' "$1" && [ "$(stat -c %s "$1")" -le "$2" ]; }
 stack_is_not_executable() { readelf -lW "$1" | grep -E 'GNU_STACK.* RW +0x'; }
 has_relro() { readelf -lW "$1" | grep GNU_RELRO; }
-# Type names survive stripping: N5boost..., N10prometheus..., N3web4http... (cpprest).
-knows_no_type_of() { ! grep -aoE "N$2" "$1" | sort | uniq -c; }
-says_its_version() { [ -n "$("$1" version)" ]; }
+# A stripped program still contains type names: N5boost..., N10prometheus..., N3web4http... (cpprest).
+contains_no_type_of() { ! grep -aoE "N$2" "$1" | sort | uniq -c; }
+prints_its_version() { [ -n "$("$1" version)" ]; }
 prints_its_help() { "$1" help | grep -q "kubectl cronlatch"; }
 
 check_program() {  # check_program PROGRAM SIZE-LIMIT
   local name library
   name=$(basename -- "$1")
   if [ ! -x "$1" ]; then
-    fail "there is a program at $1 (./dev build)"
+    fail "the program $1 exists (./dev build creates it)"
     finish
   fi
   printf '      %s has %s bytes\n' "$name" "$(stat -c %s "$1")"
@@ -32,17 +32,17 @@ check_program() {  # check_program PROGRAM SIZE-LIMIT
   check "$name has a stack that cannot be executed" stack_is_not_executable "$1"
   check "$name makes relocated data read-only" has_relro "$1"
   for library in 5boost 10prometheus '3web4(http|json)'; do
-    check "$name contains no type of $library" knows_no_type_of "$1" "$library"
+    check "$name contains no type of $library" contains_no_type_of "$1" "$library"
   done
 }
 check_program "$BINARY" "$SIZE_LIMIT"
 check_program "$PLUGIN" "$PLUGIN_SIZE_LIMIT"
-check "cronlatch contains no type of the JSON library" knows_no_type_of "$BINARY" 8nlohmann
-refuses "control: kubectl-cronlatch contains types of the JSON library" knows_no_type_of "$PLUGIN" 8nlohmann
-check "cronlatch says its version" says_its_version "$BINARY"
+check "cronlatch contains no type of the JSON library" contains_no_type_of "$BINARY" 8nlohmann
+refuses "control: kubectl-cronlatch contains types of the JSON library" contains_no_type_of "$PLUGIN" 8nlohmann
+check "cronlatch prints its version" prints_its_version "$BINARY"
 check "kubectl-cronlatch prints its help" prints_its_help "$PLUGIN"
 
-# The same checks must refuse programs that are wrong.
+# Controls: the same checks must fail for other programs.
 stage=$(mktemp -d)
 trap 'rm -rf -- "$stage"' EXIT
 printf '#include <typeinfo>\nnamespace boost { struct thing { virtual ~thing() {} }; }\n' >"$stage/wrong.cc"
@@ -51,6 +51,6 @@ check "control: a dynamic program can be built" g++ -g -o "$stage/wrong" "$stage
 refuses "control: an interpreter is found" has_no_interpreter "$stage/wrong"
 refuses "control: a needed library is found" needs_no_library "$stage/wrong"
 refuses "control: symbols are found" is_stripped "$stage/wrong"
-refuses "control: a byte too many is found" is_small "$stage/wrong" $(($(stat -c %s "$stage/wrong") - 1))
-refuses "control: a foreign type is found" knows_no_type_of "$stage/wrong" 5boost
+refuses "control: a size of one byte above the limit is found" is_small "$stage/wrong" $(($(stat -c %s "$stage/wrong") - 1))
+refuses "control: a type of another library is found" contains_no_type_of "$stage/wrong" 5boost
 finish

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cluster/fixture.sh up | down: the cluster of the scenarios, called `test`, for ctest. up: exit code 77 and the reason in
-# $SKIPPED where a cluster cannot be had; every scenario then reads the reason and is skipped. down: a cluster that was up before
-# stays up. CLUSTER_UP=--quick: as for ./dev cluster up.
+# tests/cluster/fixture.sh up | down: starts and stops the cluster of the scenarios, named `test`, for ctest. up: where a
+# cluster is not possible, writes the reason to $SKIPPED and exits with 77; every scenario then is skipped with this
+# reason. down: does not stop a cluster that ran before. CLUSTER_UP=--quick: as for ./dev cluster up.
 set -uo pipefail
 # shellcheck source=scripts/cluster_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/cluster_common.sh"
 
 use_cluster "${CLUSTER:-test}"
 SKIPPED=$ROOT/build/test-results/cluster/skipped  # tests/cluster/lib.sh reads it
-STARTED=$ROOT/build/test-results/cluster/started  # there: the tests brought the cluster up
+STARTED=$ROOT/build/test-results/cluster/started  # exists when the tests started the cluster
 
 cannot() {
   echo "$*" >"$SKIPPED"
@@ -21,11 +21,11 @@ case ${1:-} in
   up)
     mkdir -p "${SKIPPED%/*}"
     rm -f "$SKIPPED"
-    [ "$(id -u)" -eq 0 ] || cannot "not root: network namespaces and cgroups cannot be made"
+    [ "$(id -u)" -eq 0 ] || cannot "not root: network namespaces and cgroups cannot be created"
     (require_packages "${CLUSTER_PACKAGES[@]}") || cannot "packages are missing, see the log of cluster/up"
-    unshare --net true 2>/dev/null || cannot "this machine gives no network namespaces"
+    unshare --net true 2>/dev/null || cannot "network namespaces cannot be created on this machine"
     # The last program that cluster_tools.sh builds.
-    [ -x "$TOOLS/helm" ] || cannot "Kubernetes' tools were not built, see the log of tools"
+    [ -x "$TOOLS/helm" ] || cannot "the programs of Kubernetes were not built, see the log of tools"
     [ -e "$DIR/complete" ] || touch "$STARTED"
     bash "$ROOT/scripts/cluster.sh" up "$NAME" ${CLUSTER_UP:+"$CLUSTER_UP"}
     ;;
@@ -33,7 +33,7 @@ case ${1:-} in
     if [ -e "$STARTED" ]; then
       bash "$ROOT/scripts/cluster.sh" down "$NAME" && rm -f "$STARTED"
     else
-      echo "cluster $NAME was not started by the tests: it stays"
+      echo "cluster $NAME was not started by the tests and still runs"
     fi
     ;;
   *)

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# How scenarios speak: one line per check (ok, FAIL, skip; what was seen under a FAIL), waiting for conditions with a
-# deadline, and the few things they do with CronJobs and Jobs. A scenario has a namespace of its own, called as its file.
-# Sourced by tests/cluster/scenarios/*.sh; the cluster is up already.
-# shellcheck disable=SC2034  # some of these variables are for the scenarios
+# Functions of the scenarios: checks, which print one line each (ok, FAIL, skip; output follows a FAIL); waits for
+# conditions, with a time limit; actions on CronJobs and Jobs. Each scenario has its own namespace, named after its file.
+# Sourced by tests/cluster/scenarios/*.sh; the cluster is already running.
+# shellcheck disable=SC2034  # the scenarios use some of these variables
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=scripts/cluster_common.sh
@@ -22,7 +22,7 @@ source "$ROOT/scripts/cluster_up.sh"
 SUBJECT=$(basename -- "$0" .sh)
 NS=$(tr _ - <<<"$SUBJECT")
 FAILED=0
-PATIENCE=${PATIENCE:-120}  # seconds for what takes a few; only a hang reaches it
+PATIENCE=${PATIENCE:-120}  # time limit in seconds of a wait that takes seconds; only a hang reaches it
 
 use_cluster "${CLUSTER:-test}"
 
@@ -34,14 +34,14 @@ fail() {
 }
 show() { sed 's/^/      | /' | head -n 60; }
 
-# tests/cluster/fixture.sh writes why there is no cluster.
+# tests/cluster/fixture.sh writes the reason why no cluster runs.
 if [ -s "$ROOT/build/test-results/cluster/skipped" ]; then
-  skip "everything" "$(cat "$ROOT/build/test-results/cluster/skipped")"
+  skip "all checks" "$(cat "$ROOT/build/test-results/cluster/skipped")"
   exit 0
 fi
 read_addresses
 
-# check SENTENCE COMMAND...: the sentence holds when the command succeeds; otherwise its output is shown.
+# check SENTENCE COMMAND...: passes when the command succeeds; otherwise prints its output.
 check() {
   local sentence=$1 seen
   shift
@@ -55,7 +55,8 @@ refuses() {
   if seen=$("$@" 2>&1); then fail "$sentence" && printf '%s\n' "$seen" | show; else ok "$sentence"; fi
 }
 
-# becomes [-t SECONDS] SENTENCE COMMAND...: the sentence comes true in time; otherwise what there is now is shown.
+# becomes [-t SECONDS] SENTENCE COMMAND...: passes when the command succeeds within the time limit; otherwise prints the
+# output of the command, the objects of the namespace and its Events.
 becomes() {
   local seconds=$PATIENCE sentence
   if [ "$1" = -t ]; then
@@ -72,7 +73,7 @@ becomes() {
   fi
 }
 
-# What a scenario cannot go on without.
+# Like becomes, but a failure ends the scenario.
 needs() {
   becomes "$@"
   [ $FAILED -eq 0 ] || finish
@@ -81,9 +82,10 @@ needs() {
 finish() { exit "$FAILED"; }
 
 k() { kubectl -n "$NS" "$@"; }
-desk() { kubectl -n store exec deploy/desk -- cronlatch "$@"; }
+client() { kubectl -n store exec deploy/client -- cronlatch "$@"; }
 
-# fresh_namespace [LABEL=VALUE...]: restricted, with the store's Secret; gone when the scenario ends.
+# fresh_namespace [LABEL=VALUE...]: creates the namespace, restricted, with the store's Secret. It is deleted when the
+# scenario ends.
 fresh_namespace() {
   kubectl delete namespace "$NS" --ignore-not-found --wait --timeout=90s >/dev/null
   kubectl create namespace "$NS" >/dev/null
@@ -92,8 +94,8 @@ fresh_namespace() {
   trap 'kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 }
 
-# A port that nobody listens on, in the cluster's network; below those that the kernel gives to whoever connects, so that a server
-# may go and come back.
+# An unused port in the cluster's network. It is below the kernel's ephemeral ports, so that a server can be restarted at
+# the same port.
 free_port() {
   in_cluster python3 -c 'import random, socket
 while True:
@@ -106,11 +108,12 @@ while True:
     break'
 }
 
-# cronjob NAME [key=value...] -- COMMAND...: never due by itself; the keys are annotations cronlatch.dev/<key>. Variables
-# IMAGE, PULL (policy), SCHEDULE, BACKOFF change what their names say. The command is one shell script unless RAW is set; nothing
-# behind the dashes: no command.
+# cronjob NAME [key=value...] -- COMMAND...: creates a CronJob with annotations cronlatch.dev/<key>. The variables IMAGE,
+# PULL (imagePullPolicy), SCHEDULE and BACKOFF (backoffLimit) change the fields of these names; without SCHEDULE the
+# CronJob is not due during a test. The command is one shell script, unless RAW is set. Without words after the dashes
+# the container has no command.
 cronjob() { manifest CronJob "$@" | k apply -f - >/dev/null; }
-# job NAME ...: the same for a Job made by hand.
+# job NAME ...: the same for a Job without a CronJob.
 job() { manifest Job "$@" | k apply -f - >/dev/null; }
 
 manifest() {
@@ -137,17 +140,17 @@ manifest() {
   fi
 }
 
-# json_text WORDS: as a JSON string.
+# json_text TEXT: the text as a JSON string.
 json_text() {
   local text=${1//\\/\\\\}
   text=${text//\"/\\\"}
   printf '"%s"' "${text//$'\n'/\\n}"
 }
 
-# start_job CRONJOB JOB: as people do it.
+# start_job CRONJOB JOB: starts a run as a user does.
 start_job() { k create job "$2" --from="cronjob/$1" >/dev/null; }
 
-# A Job of it would be admitted now: API servers hear of a changed webhook a moment after it was changed.
+# admitted CRONJOB: the API server admits a Job of it in a dry run. An API server applies a changed webhook after a delay.
 admitted() { k create job "probe-$RANDOM" --from="cronjob/$1" --dry-run=server; }
 
 condition() { [ "$(k get job "$1" -o "jsonpath={.status.conditions[?(@.type==\"$2\")].status}")" = True ]; }
@@ -171,9 +174,10 @@ outcome_has() {  # outcome_has JOB TEXT...
     [[ $seen == *"$text"* ]] || { echo "no $text in the outcome: $seen" && return 1; }
   done
 }
-says() { k logs "job/$1" -c main | grep -qF -- "$2"; }  # says JOB TEXT: its command did
+log_has() { k logs "job/$1" -c main | grep -qF -- "$2"; }  # log_has JOB TEXT
 
-# lacks TEXT COMMAND...: the command succeeds, says something, and not that. A kubectl that fails proves no absence.
+# lacks TEXT COMMAND...: the command succeeds, and its output is not empty and does not contain the text. A kubectl that
+# fails proves no absence.
 lacks() {
   local text=$1 seen
   shift
@@ -181,50 +185,51 @@ lacks() {
   printf '%s\n' "$seen"
   [ -n "$seen" ] && [[ $seen != *"$text"* ]]
 }
-# finds_none COMMAND...: the command succeeds, and prints nothing.
+# finds_none COMMAND...: the command succeeds and prints nothing.
 finds_none() {
   local seen
   seen=$("$@") || return 1
   printf '%s\n' "$seen"
   [ -z "$seen" ]
 }
-# refused_with TEXT COMMAND...: the command fails, and says this. A kubectl that fails for another reason proves no refusal.
+# refused_with TEXT COMMAND...: the command fails, and its output contains the text. A kubectl that fails for another
+# reason proves no refusal.
 refused_with() {
   local text=$1 seen
   shift
-  seen=$("$@" 2>&1) && printf 'was done: %s\n%s\n' "$*" "$seen" && return 1
+  seen=$("$@" 2>&1) && printf 'succeeded: %s\n%s\n' "$*" "$seen" && return 1
   printf '%s\n' "$seen"
   [[ $seen == *"$text"* ]]
 }
 log_of() { k logs "job/$1" -c main; }
-# never_said JOB TEXT: its log is there, with a word of the gate's, and without that of the command.
-never_said() { says "$1" cronlatch: && lacks "$2" log_of "$1"; }
+# did_not_print JOB TEXT: the log contains a line of the gate, and not the text of the command.
+did_not_print() { log_has "$1" cronlatch: && lacks "$2" log_of "$1"; }
 ended() { k get job "$1" -o 'jsonpath={.metadata.name}: {.status.conditions[?(@.status=="True")].type}'; }
-unfinished() { lacks Complete ended "$1" && lacks Failed ended "$1"; }  # unfinished JOB: it is there, and goes on
+unfinished() { lacks Complete ended "$1" && lacks Failed ended "$1"; }  # unfinished JOB: it exists and still runs
 
-# event REASON KIND/NAME TEXT: there is such an Event and its note holds the text.
+# event REASON KIND/NAME TEXT: an Event with this reason and object exists, and its note contains the text.
 event() {
   kubectl -n "$NS" get events.v1.events.k8s.io -o \
     'jsonpath={range .items[*]}{.reason} {.regarding.kind}/{.regarding.name} {.note}{"\n"}{end}' |
     grep "^$1 $2 " | grep -F -- "$3"
 }
 
-# A command that holds the lock until let_go, and says that it began.
+# A command that prints `began` and runs until end_command, so that its run holds the lock.
 HOLD='echo began; while [ ! -e /tmp/end ]; do sleep 0.1; done; echo ended'
-holds() { says "$1" began; }
-let_go() { k exec "$(pod_of "$1")" -c main -- touch /tmp/end; }
+holds() { log_has "$1" began; }
+end_command() { k exec "$(pod_of "$1")" -c main -- touch /tmp/end; }
 
-# kill_pod POD: every process of its gated container at once, with SIGKILL, as a node that runs out of memory does. Nobody
-# in it gets a chance to say anything.
+# kill_pod POD: sends SIGKILL to all processes of its gated container at once, as the kernel does on a node without free
+# memory. No process can report a result.
 kill_pod() {
   local id procs
   id=$(k get pod "$1" -o 'jsonpath={.status.containerStatuses[0].containerID}')
   mapfile -t procs < <(find "$(cgroup_folders | head -n 1)" -path "*/${id#containerd://}/cgroup.procs" -exec cat {} +)
-  [ ${#procs[@]} -gt 0 ] || { echo "no processes of $1 ($id)" && return 1; }
+  [ ${#procs[@]} -gt 0 ] || { echo "no processes found in $1 ($id)" && return 1; }
   kill -9 "${procs[@]}"
 }
 
-# counter NAME NAMESPACE/CRONJOB: its value in the ledger that the store keeps.
+# counter NAME NAMESPACE/CRONJOB: its value in the lock statistics of the store.
 counter() {
-  desk metrics | sed -nE "s#^cronlatch_$1\{([^}]*,)?namespace=\"${2%/*}\",cronjob=\"${2#*/}\"[^}]*\} ##p" | sed -n 1p
+  client metrics | sed -nE "s#^cronlatch_$1\{([^}]*,)?namespace=\"${2%/*}\",cronjob=\"${2#*/}\"[^}]*\} ##p" | sed -n 1p
 }

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# A steady load of admissions: dry runs of an annotated Job, which pass the webhook like any other. Sourced by scenarios.
+# A steady load of admissions: dry runs of an annotated Job, which pass the webhook like other requests. Sourced by
+# scenarios.
 
 # start_load CRONJOB
 start_load() {
@@ -13,7 +14,7 @@ start_load() {
     done
   ) &
   LOAD_PID=$!
-  wait_until 60 [ -s "$LOAD/admitted" ] || fail "the load does not start"
+  wait_until 60 [ -s "$LOAD/admitted" ] || fail "no Job of the load was admitted within 60 s"
 }
 
 end_load() {

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# A real Prometheus beside a cluster, and how scenarios ask it. It runs on this machine in the cluster's network, as a child of the
-# scenario: it scrapes the operator's pods as a PodMonitor would, the API server, and a node exporter's folder of metrics files.
-# Sourced after lib.sh.
+# A real Prometheus next to a cluster, and functions that query it. It is a child process of the scenario, in the cluster's
+# network. It scrapes the operator's pods as with a PodMonitor, the API server, and a node exporter's folder of metrics
+# files. Sourced after lib.sh.
 
-WATCH=$(mktemp -d)
-WATCHERS=()
+PROMETHEUS_DIR=$(mktemp -d)
+PROMETHEUS_PIDS=()
 JOBS_TO_SCRAPE=()
 
-# pods_of_operator NAME: the scrape job of cluster NAME, the one in use: its label `cluster` says so. Debian's Prometheus knows no
-# Kubernetes, so a child asks for the pods every second and writes them down.
+# pods_of_operator NAME: adds the scrape job of cluster NAME, which must be the cluster in use; its label `cluster` is NAME.
+# Debian's Prometheus is built without Kubernetes discovery, so a child process writes the list of pods every second.
 pods_of_operator() {
-  local name=$1 file=$WATCH/$1.targets.json
+  local name=$1 file=$PROMETHEUS_DIR/$1.targets.json
   echo '[]' >"$file"
   while :; do
     kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator -o json |
@@ -20,63 +20,64 @@ pods_of_operator() {
       { cmp -s "$file.new" "$file" || mv "$file.new" "$file"; }
     sleep 1
   done 2>/dev/null 9>&- &
-  WATCHERS+=($!)
+  PROMETHEUS_PIDS+=($!)
   JOBS_TO_SCRAPE+=("- {job_name: cronlatch-$name, honor_labels: true, file_sd_configs: [{files: [$file]}]}")
 }
 
-# api_server_of NAME: the API server of cluster NAME, the one in use.
+# api_server_of NAME: adds the API server of cluster NAME, which must be the cluster in use.
 api_server_of() {
   local tls="ca_file: $DIR/pki/ca.crt, cert_file: $DIR/pki/admin.crt, key_file: $DIR/pki/admin.key"
   JOBS_TO_SCRAPE+=("- {job_name: apiserver-$1, scheme: https, tls_config: {$tls}, static_configs: [{targets: ['$NODE_IP:6443'], labels: {cluster: $1}}]}")
 }
 
-# textfiles: a node exporter whose textfile folder is $WATCH/files.
+# textfiles: starts a node exporter whose textfile folder is $PROMETHEUS_DIR/files.
 textfiles() {
   local port
   port=$(free_port)
-  mkdir -p "$WATCH/files"
-  in_cluster prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.textfile.directory="$WATCH/files" \
-    --web.listen-address="127.0.0.1:$port" >"$WATCH/files.log" 2>&1 9>&- &
-  WATCHERS+=($!)
+  mkdir -p "$PROMETHEUS_DIR/files"
+  in_cluster prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.textfile.directory="$PROMETHEUS_DIR/files" \
+    --web.listen-address="127.0.0.1:$port" >"$PROMETHEUS_DIR/files.log" 2>&1 9>&- &
+  PROMETHEUS_PIDS+=($!)
   JOBS_TO_SCRAPE+=("- {job_name: node, honor_labels: true, static_configs: [{targets: ['127.0.0.1:$port']}]}")
 }
-# publish COMMAND...: its output is the metrics file from now on.
-publish() { "$@" >"$WATCH/metrics.new" && mv "$WATCH/metrics.new" "$WATCH/files/cronlatch.prom"; }
+# publish COMMAND...: replaces the metrics file with the output of the command.
+publish() { "$@" >"$PROMETHEUS_DIR/metrics.new" && mv "$PROMETHEUS_DIR/metrics.new" "$PROMETHEUS_DIR/files/cronlatch.prom"; }
 
-# watch: starts it, with the scrape jobs that were named before and the chart's rules; PROMETHEUS is its address.
-watch() {
+# start_prometheus: starts it with the scrape jobs that were added before and the chart's rules. Sets PROMETHEUS, its
+# address.
+start_prometheus() {
   local port
   port=$(free_port)
   PROMETHEUS=http://127.0.0.1:$port
   { printf 'global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s}\n'
     printf 'rule_files: [%s/charts/cronlatch/rules/*.yaml]\nscrape_configs:\n' "$ROOT"
-    printf '%s\n' "${JOBS_TO_SCRAPE[@]}"; } >"$WATCH/prometheus.yaml"
-  in_cluster prometheus --config.file="$WATCH/prometheus.yaml" --storage.tsdb.path="$WATCH/data" \
-    --web.listen-address="127.0.0.1:$port" >"$WATCH/prometheus.log" 2>&1 9>&- &
-  WATCHERS+=($!)
+    printf '%s\n' "${JOBS_TO_SCRAPE[@]}"; } >"$PROMETHEUS_DIR/prometheus.yaml"
+  in_cluster prometheus --config.file="$PROMETHEUS_DIR/prometheus.yaml" --storage.tsdb.path="$PROMETHEUS_DIR/data" \
+    --web.listen-address="127.0.0.1:$port" >"$PROMETHEUS_DIR/prometheus.log" 2>&1 9>&- &
+  PROMETHEUS_PIDS+=($!)
 }
-is_watching() { in_cluster curl -sf "$PROMETHEUS/-/ready" || { tail -n 5 "$WATCH/prometheus.log" && return 1; }; }
+prometheus_ready() { in_cluster curl -sf "$PROMETHEUS/-/ready" || { tail -n 5 "$PROMETHEUS_DIR/prometheus.log" && return 1; }; }
 
-stop_watching() {
+stop_prometheus() {
   local pid
-  for pid in "${WATCHERS[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait "${WATCHERS[@]}" 2>/dev/null || true
-  rm -rf -- "$WATCH"
+  for pid in "${PROMETHEUS_PIDS[@]}"; do kill "$pid" 2>/dev/null || true; done
+  wait "${PROMETHEUS_PIDS[@]}" 2>/dev/null || true
+  rm -rf -- "$PROMETHEUS_DIR"
 }
 
-ask() { in_cluster python3 -B "$ROOT/tests/view/query.py" "$PROMETHEUS" "$1"; }
+query() { in_cluster python3 -B "$ROOT/tests/view/query.py" "$PROMETHEUS" "$1"; }
 
-# gives EXPRESSION LINE...: exactly these answers, in any order.
-gives() {
+# query_is EXPRESSION LINE...: the result consists of exactly these lines, in any order.
+query_is() {
   local expr=$1
   shift
-  diff <(ask "$expr") <(if [ $# -gt 0 ]; then printf '%s\n' "$@" | sort; fi) || { echo "(< seen, > expected) $expr" && return 1; }
+  diff <(query "$expr") <(if [ $# -gt 0 ]; then printf '%s\n' "$@" | sort; fi) || { echo "(< actual, > expected) $expr" && return 1; }
 }
 
-# ledger METRIC [MORE-LABELS]: of this scenario's namespace, whoever exports it.
-ledger() { echo "max by (namespace, cronjob, lock${2:+, $2}) (cronlatch_$1{namespace=\"$NS\"})"; }
-of_jobs() { echo "sum by (cronjob) ($(ledger "$1"))"; }
-# The law, for each job: what was granted is released, stolen, revoked, or open. Its answer: how many jobs break it, of how many.
-broken_law() {
-  echo "count($(ledger lock_acquired_total) - $(ledger lock_released_total) - $(ledger lock_stolen_total) - $(ledger lock_revoked_total) - $(ledger lock_open) != 0) or vector(0)"
+# lock_stat METRIC [MORE-LABELS]: the expression for a lock statistic of this namespace, the maximum over all exporters.
+lock_stat() { echo "max by (namespace, cronjob, lock${2:+, $2}) (cronlatch_$1{namespace=\"$NS\"})"; }
+of_jobs() { echo "sum by (cronjob) ($(lock_stat "$1"))"; }
+# For each job: acquired = released + stolen + revoked + open. The result is the number of jobs for which this is wrong.
+unbalanced_jobs() {
+  echo "count($(lock_stat lock_acquired_total) - $(lock_stat lock_released_total) - $(lock_stat lock_stolen_total) - $(lock_stat lock_revoked_total) - $(lock_stat lock_open) != 0) or vector(0)"
 }

@@ -1,27 +1,27 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# A real registry with TLS for one scenario, on this machine in the cluster's network, and how images get into it. The operator finds
-# it under the name of a Service, containerd is told its address. The chart here lists the registries of those scenarios that have one
-# (REGISTRIES in scripts/cluster_product.sh). Sourced after lib.sh, when the namespace is there.
+# A real registry with TLS for one scenario, in the cluster's network, and functions that push images to it. The operator
+# finds it by the name of a Service; containerd reads its address from a file. The chart here lists the registries of the
+# scenarios that have one (REGISTRIES in scripts/cluster_product.sh). Sourced after lib.sh, when the namespace exists.
 
 # shellcheck source=scripts/cluster_product_image.sh
 source "$ROOT/scripts/cluster_product_image.sh"
 
-REGISTRY=registry.$NS.svc.cluster.local:5000  # as it stands in images
+REGISTRY=registry.$NS.svc.cluster.local:5000  # as in the names of images
 REGISTRY_HOME=$DIR/registry/$NS
 REGISTRY_LOG=registry-$NS
-# Nobody has looked at an image of this tag yet, also where the scenario runs again and again on one cluster.
+# A new tag for each run: the operator has not looked it up, also when the scenario runs repeatedly on one cluster.
 TAG=t$(date +%s%N)
-BUILDAH=(buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run")  # as buildah_here, for other programs to start
-# Proxies of this machine are not in reach from the cluster's network.
+BUILDAH=(buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run")  # the same as buildah_here, as arguments of other programs
+# Proxies of this machine are not reachable from the cluster's network.
 directly() { in_cluster env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy "$@"; }
 
 make_registry() {
-  stop_registry  # of a run that was killed
+  stop_registry  # it may remain from a run that was killed
   rm -rf -- "$REGISTRY_HOME"
   mkdir -p "$REGISTRY_HOME"/{images,trusted,layers}
   REGISTRY_ADDRESS=$NODE_IP:$(free_port)
-  cp "$DIR/registry"/ca.{crt,key} "$REGISTRY_HOME/"  # a serial of its own: scenarios run side by side
+  cp "$DIR/registry"/ca.{crt,key} "$REGISTRY_HOME/"  # a copy, because each CA file has its own serial number and scenarios run in parallel
   cp "$DIR/registry/ca.crt" "$REGISTRY_HOME/trusted/"
   leaf "$REGISTRY_HOME/server" /CN=registry "DNS:${REGISTRY%:*},IP:$NODE_IP"
   cat >"$REGISTRY_HOME/config.yml" <<YAML
@@ -36,7 +36,7 @@ YAML
   start_registry
 }
 
-# To pods by a Service without pods, to containerd by a file.
+# Pods resolve the name by a Service without a selector, containerd by a file.
 name_registry() {
   local folder=$DIR/containerd/registries/$REGISTRY
   k apply -f - >/dev/null <<YAML
@@ -59,13 +59,13 @@ TOML
 
 start_registry() {
   start "$REGISTRY_LOG" env OTEL_TRACES_EXPORTER=none docker-registry serve "$REGISTRY_HOME/config.yml"
-  wait_until 30 registry_answers || { tail "$DIR/log/$REGISTRY_LOG.log" && fail "docker-registry does not start" && finish; }
+  wait_until 30 registry_answers || { tail "$DIR/log/$REGISTRY_LOG.log" && fail "docker-registry did not start within 30 s" && finish; }
 }
 stop_registry() { stop_program "$REGISTRY_LOG" 10; }
 registry_answers() { directly curl -sf --cacert "$REGISTRY_HOME/ca.crt" "https://$REGISTRY_ADDRESS/v2/" >/dev/null; }
 
-# make_layers: what the images here are made of, as the image localhost/argv: busybox, and a program that prints how it was called
-# (`ran`, and JSON whose characters are bytes) at /bin/argv and /app/argv.
+# make_layers: builds the base image localhost/argv: busybox, and at /bin/argv and /app/argv a program that prints `ran`
+# and its arguments as JSON (one character for each byte).
 make_layers() {
   local folder=$REGISTRY_HOME/layers
   mkdir -p "$folder"/{bin,app}
@@ -92,12 +92,12 @@ make_layers() {
   cp "$folder/bin/argv" "$folder/app/"
   cp /bin/busybox "$folder/bin/"
   ln -sf busybox "$folder/bin/sh"
-  # shellcheck disable=SC2016  # of the script
+  # shellcheck disable=SC2016  # the variables of the script
   printf '#!/bin/sh\nexec /bin/argv "$0" "$@"\n' >"$folder/entry.sh"
   chmod 755 "$folder/entry.sh"
   build argv <<<'FROM scratch
 COPY . /
-ENV PATH=/bin WHO="somebody of the image"
+ENV PATH=/bin WHO="a user of the image"
 USER 65534:65534'
 }
 
@@ -108,21 +108,22 @@ build() {
   by_buildah buildah_here bud --isolation=chroot --pull-never --timestamp 0 --tag "localhost/$NS/$1" --build-arg "ARGV=localhost/$NS/argv" \
     --file "$file" "$REGISTRY_HOME/layers"
 }
-# push NAME [buildah's options]: it becomes NAME in the registry.
+# push NAME [buildah's options]: pushes the image as NAME.
 push() {
   local name=$1
   shift
   by_buildah directly "${BUILDAH[@]}" push --cert-dir "$REGISTRY_HOME/trusted" "$@" "localhost/$NS/$name" "$(address_of "$name")"
 }
-by_buildah() { "$@" >"$REGISTRY_HOME/buildah.log" 2>&1 || { fail "buildah does this: $*" && show <"$REGISTRY_HOME/buildah.log" && finish; }; }
+by_buildah() { "$@" >"$REGISTRY_HOME/buildah.log" 2>&1 || { fail "buildah failed: $*" && show <"$REGISTRY_HOME/buildah.log" && finish; }; }
 
-# image NAME [buildah's options]: a Dockerfile on stdin, built on what make_layers made, and pushed.
+# image NAME [buildah's options]: builds a Dockerfile from stdin on the image of make_layers, and pushes it.
 image() {
-  # The operator remembers a configuration by its digest: with the label nobody has seen this one, either.
+  # The operator caches a configuration by its digest. The label makes this digest new.
   { printf "ARG ARGV\nFROM \$ARGV\nLABEL tag=%s\n" "$TAG"; cat; } | build "$1"
   push "$@"
 }
-# other_platform NAME [options of buildah config]: makes NAME in the registry a list of itself and of such a one for another architecture.
+# other_platform NAME [options of buildah config]: replaces NAME in the registry by a manifest list of the image and a copy
+# of it for another architecture, with these options.
 other_platform() {
   local container name=$1 list=localhost/$NS/$1-list other=arm64
   shift
@@ -134,12 +135,12 @@ other_platform() {
   by_buildah buildah_here manifest create "$list" "localhost/$NS/$name" "localhost/$NS/$name-$other"
   by_buildah directly "${BUILDAH[@]}" manifest push --all --cert-dir "$REGISTRY_HOME/trusted" "$list" "$(address_of "$name")"
 }
-# in_schema_2 NAME: from what buildah pushed to what Docker pushes.
+# in_schema_2 NAME: converts the manifest that buildah pushed to the format that Docker pushes.
 in_schema_2() {
   local trusted=$REGISTRY_HOME/trusted
   directly skopeo --insecure-policy copy --quiet --format v2s2 --src-cert-dir "$trusted" --dest-cert-dir "$trusted" "$(address_of "$1")" "$(address_of "$1")" ||
-    { fail "skopeo does not copy $1" && finish; }
+    { fail "skopeo failed to copy $1" && finish; }
 }
 
-in_registry() { echo "$REGISTRY/any/$1:$TAG"; }  # in_registry NAME: as a pod says it
+in_registry() { echo "$REGISTRY/any/$1:$TAG"; }  # in_registry NAME: as in a pod's `image`
 address_of() { echo "docker://$REGISTRY_ADDRESS/any/$1:$TAG"; }

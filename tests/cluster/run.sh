@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev cluster test [--as-is | --quick] [SCENARIO...]: runs scenarios with ctest (preset cluster) on a cluster called `test`, which
-# is brought up first and, unless it was up before, taken down afterwards. --as-is: the cluster as it is, with what is installed
-# there. --quick: the image is packed from build/release and build/operator, in seconds. The log of each scenario is
-# build/test-results/cluster/SCENARIO.log.
+# ./dev cluster test [--as-is | --quick] [SCENARIO...]: runs scenarios with ctest (preset cluster) on a cluster named
+# `test`. It is started first, and stopped afterwards unless it ran before. --as-is: uses the running cluster and its
+# installed version. --quick: packs the image from build/release and build/operator, in seconds. The log of each scenario
+# is build/test-results/cluster/SCENARIO.log.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/common.sh"
@@ -27,7 +27,7 @@ if [ "${1:-}" = list ]; then
 fi
 for name; do
   if [ ! -f "$SCENARIOS/$name.sh" ]; then
-    echo "./dev cluster test: there is no scenario '$name', there are: $(names | tr '\n' ' ')" >&2
+    echo "./dev cluster test: unknown scenario '$name'; the scenarios are: $(names | tr '\n' ' ')" >&2
     exit 64
   fi
 done
@@ -36,7 +36,7 @@ if [ $# -gt 0 ]; then
 elif [ -z "${LONG_TESTS:-}" ]; then
   options+=(--label-exclude '^long$')
 fi
-# A scenario has no time to build another version. Without it that scenario is skipped.
+# Building version 0.1.0 takes longer than the time limit of a scenario. Without it the scenario is skipped.
 if [[ " $* " == *" upgrade_from_0_1_0 "* ]] || [ -n "${LONG_TESTS:-}" ]; then bash scripts/baseline.sh image >/dev/null || true; fi
 configure suites || exit
 exec ctest --preset cluster "${options[@]}"

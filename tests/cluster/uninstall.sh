@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the scenarios about an uninstall share: kubectl cronlatch uninstall-check as a user runs it, what is left of the chart, and
-# whether a Job of a CronJob is gated, refused or runs without a lock. Sourced by scenarios.
+# Functions of the uninstall scenarios: kubectl cronlatch uninstall-check as a user runs it, the remaining objects of the
+# chart, and whether a Job of a CronJob is gated, refused or runs without a lock. Sourced by scenarios.
 
 # kubectl finds the plugin in PATH by its name.
 user() { in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" "$@"; }
@@ -12,7 +12,7 @@ upgrade_to() {  # upgrade_to LEVEL OPTION...: an upgrade that changes a setting
   helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" --set logLevel="$1" \
     --wait --timeout 3m "${@:2}"
 }
-# Whatever a scenario left: the release that the others use, with its own values.
+# Restores the release that the other scenarios use, with its own values, from any state.
 restore_release() {
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
   installed >/dev/null 2>&1 && upgrade_to info >/dev/null 2>&1 && return
@@ -36,7 +36,7 @@ only_policies_left() {
   [ "$(grep -c '^validatingadmissionpolic' <<<"$left")" -eq 4 ] && [ "$(wc -l <<<"$left")" -eq 4 ]
 }
 
-# check_has EXIT-CODE TEXT OPTION...: uninstall-check ends with this code, and its output holds the text.
+# check_has EXIT-CODE TEXT OPTION...: uninstall-check exits with this code, and its output contains the text.
 check_has() {
   local code=$1 text=$2 seen status=0
   shift 2
@@ -44,7 +44,7 @@ check_has() {
   printf 'exit code %s\n%s\n' "$status" "$seen"
   [ "$status" -eq "$code" ] && [[ $seen == *"$text"* ]]
 }
-# The command that uninstall-check prints for a CronJob of this namespace, run as it stands.
+# Runs the command that uninstall-check prints for a CronJob of this namespace, unchanged.
 run_printed_command() {
   local command
   command=$(user kubectl cronlatch uninstall-check -o json |
@@ -53,14 +53,14 @@ run_printed_command() {
   [ -n "$command" ] && user bash -c "$command"
 }
 
-# refused CRONJOB: by the policy, and not because the webhook has no operator behind it.
+# refused CRONJOB: the policy refuses its Job; a webhook without an operator is another reason.
 refused() { refused_with "requests a lock" k create job "refused-$RANDOM" --from="cronjob/$1"; }
-# gated CRONJOB: a Job of it is admitted, runs behind its lock and completes.
+# gated CRONJOB: a Job of it is admitted, acquires the lock and completes.
 gated() {
   local job=gated-$RANDOM
   await 60 admitted "$1" >/dev/null && start_job "$1" "$job" && await "$PATIENCE" complete "$job" && outcome_has "$job" '"outcome":"ran"'
 }
-# ungated CRONJOB: a Job of it is the user's own command.
+# ungated CRONJOB: a Job of it runs the user's command without a gate.
 ungated() {
   local job=ungated-$RANDOM seen
   await 60 start_job "$1" "$job"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command line and environment of `run`. Oracles: what is loaded is valid and has a command; what
-// is shown of it can be loaded again with the same result; the password appears in no message; a
-// command never finds it in its environment. Input: parts ended by newlines; one that begins with
-// CRONLATCH_ is a variable, every other one an argument.
+// Command line and environment of `run`. Oracles: loaded options are valid and have a command;
+// their printed form can be loaded again with the same result; no message contains the password;
+// the environment of the command does not contain it. Input: parts ended by newlines; a part that
+// begins with CRONLATCH_ is a variable, every other part is an argument.
 #include <cerrno>
 
 #include "config/child_environment.h"
@@ -16,7 +16,7 @@ using namespace cronlatch;
 
 constexpr std::string_view kPassword = "c4n4ry-Pa55";
 
-// No file but one: the password's.
+// Only the password file exists.
 class OneFile final : public Files {
  public:
   FileText read(const std::string& path) const override {
@@ -34,7 +34,7 @@ struct Words {
 Words words_of(std::string_view text) {
   Words words;
   for (std::string& word : fuzz::split(text, '\n')) {
-    // argv and environ hold no NUL.
+    // argv and environ cannot contain NUL.
     if (const std::size_t end = word.find('\0'); end != std::string::npos) word.resize(end);
     const bool is_variable = word.starts_with("CRONLATCH_") && word.find('=') != std::string::npos;
     (is_variable ? words.environment : words.args).push_back(std::move(word));
@@ -44,32 +44,34 @@ Words words_of(std::string_view text) {
 
 void check_error(const Error& error) {
   fuzz::must(error.code == Code::usage || error.code == Code::config,
-             "bad input is usage or configuration");
+             "invalid input is a usage or a configuration error");
   fuzz::must(!error.message.empty() && fuzz::is_one_line(error.message), "an error is one line");
-  fuzz::must(!fuzz::contains(error.message + error.hint, kPassword), "no message has the password");
+  fuzz::must(!fuzz::contains(error.message + error.hint, kPassword),
+             "no message contains the password");
 }
 
 void check_loaded(const LoadedOptions& loaded, const std::vector<std::string>& environment) {
   fuzz::must(!loaded.operands.empty(), "run has a command");
-  fuzz::must(validate(loaded.options).ok(), "what was loaded is valid");
+  fuzz::must(validate(loaded.options).ok(), "loaded options are valid");
   fuzz::must(check_lock_name(loaded.options.lock).ok(), "the lock has a name");
   Options again = default_options();
   for (const Option& option : option_table()) {
     const std::string shown = show_option(loaded.options, option);
-    fuzz::must(!fuzz::contains(shown, kPassword), "no option shows the password");
+    fuzz::must(!fuzz::contains(shown, kPassword), "no printed option contains the password");
     if (shown.empty()) continue;
-    fuzz::must(set_option(again, option, shown).ok(), "what is shown is accepted");
-    fuzz::must(show_option(again, option) == shown, "and means the same");
+    fuzz::must(set_option(again, option, shown).ok(), "a printed value is accepted");
+    fuzz::must(show_option(again, option) == shown, "a printed value has the same meaning");
   }
   for (const std::string& entry : child_environment(environment, loaded.options, {1, true}))
-    fuzz::must(!entry.starts_with("CRONLATCH_PASSWORD="), "the command does not find the password");
+    fuzz::must(!entry.starts_with("CRONLATCH_PASSWORD="),
+               "the environment of the command does not contain the password");
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const Words words = words_of(fuzz::text_of(bytes, size));
-  // A user who types the password as an argument has shown it himself.
+  // A password that the user types as an argument is in the argument list already.
   for (const std::string& arg : words.args)
     if (fuzz::contains(arg, kPassword)) return 0;
   for (std::size_t i = 2; i < words.environment.size(); ++i)

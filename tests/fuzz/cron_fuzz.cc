@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of CronJobs and the search for their next time. Oracles: a schedule that is read can be
-// written by its bits and read again; the next time is the first minute that matches, by a search
-// minute by minute with the C library's calendar. Input: a schedule, newline, the POSIX rule of a
-// time zone, newline, the start in minutes since 2000.
+// Schedules of CronJobs and the search for their next time. Oracles: a parsed schedule can be
+// written from its bits and parsed again; the next time is the first minute that matches, by a
+// search minute by minute with the C library's calendar. Input: a schedule, newline, the POSIX rule
+// of a time zone, newline, the start in minutes since 2000.
 #include <time.h>
 
 #include <algorithm>
@@ -48,8 +48,8 @@ void check_fields(const CronSchedule& s) {
   fuzz::must((s.months >> 13) == 0 && !has(s.months, 0), "months are in range");
   fuzz::must((s.weekdays >> 7) == 0, "days of a week are in range");
   const Result<CronSchedule> again = parse_cron(written(s));
-  fuzz::must(again.ok(), "what was read can be written and read again");
-  fuzz::must(same(*again, s), "and means the same");
+  fuzz::must(again.ok(), "a parsed schedule can be written and parsed again");
+  fuzz::must(same(*again, s), "the parsed schedules are the same");
 }
 
 bool matches(const CronSchedule& s, const Zone& zone, std::int64_t t) {
@@ -62,7 +62,7 @@ bool matches(const CronSchedule& s, const Zone& zone, std::int64_t t) {
          has(s.months, local.tm_mon + 1) && either;
 }
 
-// The walk promises nothing for clocks that change twice around one day.
+// The search does not support clocks that change twice around one day.
 bool changes_twice(const Zone& zone, std::int64_t from, std::int64_t to) {
   int changes = 0;
   for (std::int64_t t = from; t < to; t += 15 * kMinute)

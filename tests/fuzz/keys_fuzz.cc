@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock names to keys and to files. Oracles: two names never share a key or a file; all keys of one
-// lock carry its tag and live in one Cluster slot (computed here, from the Cluster specification);
-// a file's name gives the lock's back. Input: key-prefix, newline, a lock name, newline, another
-// one.
+// Keys and files of lock names. Oracles: two names do not share a key or a file; all keys of one
+// lock have its tag and one Cluster slot (computed here, from the Cluster specification); the lock
+// name can be computed from the file name. Input: key-prefix, newline, a lock name, newline,
+// another lock name.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace cronlatch;
 
-// CRC16 (XMODEM) modulo 16384, of what stands between the first '{' and the next '}'.
+// CRC16 (XMODEM) modulo 16384 of the text between the first '{' and the next '}'.
 unsigned slot_of(std::string_view key) {
   const std::size_t open = key.find('{');
   if (open != std::string_view::npos) {
@@ -65,11 +65,11 @@ void check_keys(const std::string& prefix, const std::string& lock, const std::s
   const unsigned slot = slot_of(lock);
   for (const std::string& key : keys) {
     fuzz::must(key.starts_with(prefix + "{" + lock + "}"), "a key begins with prefix and tag");
-    fuzz::must(slot_of(key) == slot, "all keys of a lock live in its slot");
+    fuzz::must(slot_of(key) == slot, "all keys of a lock have its slot");
     fuzz::must(key != redis::index_key(prefix), "no lock's key is the index");
   }
   if (lock != other)
-    fuzz::must(disjoint(keys, keys_of(prefix, other)), "two names never share a key");
+    fuzz::must(disjoint(keys, keys_of(prefix, other)), "two names do not share a key");
 }
 
 void check_files(const std::string& lock, const std::string& other) {
@@ -83,9 +83,10 @@ void check_files(const std::string& lock, const std::string& other) {
              "a file name is one name");
   const std::string record = file::with_suffix(*base, file::kRecordSuffix);
   if (check_lock_name(lock).ok())
-    fuzz::must(file::lock_of_record(record) == lock, "a file's name gives the lock's back");
+    fuzz::must(file::lock_of_record(record) == lock,
+               "the lock name can be computed from the file name");
   if (const Result<std::string> second = file::file_base(other); second && lock != other)
-    fuzz::must(*base != *second, "two names never share a file");
+    fuzz::must(*base != *second, "two names do not share a file");
 }
 
 }  // namespace

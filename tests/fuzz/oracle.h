@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fuzz target says when an oracle is broken, and how it takes its input apart. Crashing
-// is the only answer libFuzzer understands.
+// Functions of the fuzz targets: they check an oracle and divide the input. libFuzzer records a
+// finding only when the process aborts.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// One line of printable text: whatever came in, a message is one fact on one line.
+// One line of printable text, as every message must be.
 inline bool is_one_line(std::string_view text) {
   for (const char c : text)
     if (c == '\n' || c == '\r' || c == '\0' || c == '\x1b') return false;

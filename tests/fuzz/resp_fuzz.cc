@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Redis server sends. Oracles: what is read does not depend on how the bytes were sliced; a
-// broken stream stays broken; an error's text becomes one bounded, printable line. Input: the first
-// byte says how long the slices are, the rest is what the server sends.
+// Bytes from a Redis server. Oracles: the parsed replies do not depend on the slices of the bytes;
+// a broken stream stays broken; an error's text becomes one bounded, printable line. Input: the
+// first byte determines the length of the slices, the rest is the server's output.
 #include "base/result.h"
 #include "fuzz/oracle.h"
 #include "store/redis/errors.h"
@@ -49,7 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (size < 2) return 0;
   const std::string_view sent = fuzz::text_of(bytes + 1, size - 1);
   const Reading whole = read_in_slices(sent, sent.size());
-  fuzz::must(read_in_slices(sent, bytes[0] % 16 + 1U) == whole, "slicing changes nothing");
+  fuzz::must(read_in_slices(sent, bytes[0] % 16 + 1U) == whole,
+             "the replies do not depend on the slices");
   for (const Resp& reply : whole.replies) look_at(reply);
   return 0;
 }

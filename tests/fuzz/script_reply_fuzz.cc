@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scripts answer, as an array of strings, and what HGETALL gives. Oracles: whatever comes,
-// the answer is one that the verb can have; a reply that is not understood becomes an error of one
-// line; no number is out of range. Input: a byte that chooses the verb, then the elements, ended by
-// newlines.
+// Replies of the scripts, as an array of strings, and of HGETALL. Oracles: the answer is one that
+// the verb can have; an invalid reply becomes an error of one line; no number is out of range.
+// Input: a byte that selects the verb, then the elements, ended by newlines.
 #include "fuzz/oracle.h"
 #include "store/redis/script_codec.h"
 
@@ -33,25 +32,26 @@ Request request_of(std::uint8_t verb) {
 }
 
 bool can_answer(const Request& request, const Reply& reply) {
-  const bool shared = std::holds_alternative<Stale>(reply) || std::holds_alternative<Down>(reply);
+  const bool shared =
+      std::holds_alternative<TooLate>(reply) || std::holds_alternative<Unavailable>(reply);
   if (shared) return true;
   if (std::holds_alternative<Acquire>(request))
     return std::holds_alternative<Granted>(reply) || std::holds_alternative<Busy>(reply);
   if (std::holds_alternative<Renew>(request))
-    return std::holds_alternative<Kept>(reply) || std::holds_alternative<NotHolder>(reply);
-  return std::holds_alternative<Freed>(reply) || std::holds_alternative<NotHolder>(reply);
+    return std::holds_alternative<Renewed>(reply) || std::holds_alternative<NotHolder>(reply);
+  return std::holds_alternative<Released>(reply) || std::holds_alternative<NotHolder>(reply);
 }
 
 void check_reply(const Request& request, const redis::Decoded& decoded) {
   fuzz::must(can_answer(request, decoded.reply), "the answer is one that the verb can have");
-  fuzz::must(decoded.now.us >= 0, "the server's clock does not stand before 1970");
+  fuzz::must(decoded.now.us >= 0, "the server's time is not before 1970");
   if (const auto* granted = std::get_if<Granted>(&decoded.reply))
     fuzz::must(granted->fence <= kMaxFence, "a fence fits into a double");
   if (const auto* busy = std::get_if<Busy>(&decoded.reply))
     fuzz::must(busy->remaining.count() >= 0 && busy->held_for.count() >= 0, "no time is negative");
-  if (const auto* down = std::get_if<Down>(&decoded.reply)) {
-    fuzz::must(!down->error.message.empty(), "an error says something");
-    fuzz::must(fuzz::is_one_line(down->error.message), "an error is one line");
+  if (const auto* unavailable = std::get_if<Unavailable>(&decoded.reply)) {
+    fuzz::must(!unavailable->error.message.empty(), "an error has a message");
+    fuzz::must(fuzz::is_one_line(unavailable->error.message), "an error is one line");
   }
 }
 

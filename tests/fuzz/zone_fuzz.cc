@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time zones: TZif files and POSIX rules. Oracles: what is read can be written and read again;
+// Time zones: TZif files and POSIX rules. Oracles: a parsed zone can be written and parsed again;
 // offsets are bounded; a rule's offset is that of the latest change among five years, counted with
-// the C library's calendar; a local time leads back to its instant. Input: a TZif file, or a rule.
+// the C library's calendar; a local time is converted back to its instant. Input: a TZif file, or a
+// rule.
 #include <time.h>
 
 #include <algorithm>
@@ -97,7 +98,7 @@ std::int32_t offset_by_search(const YearlyRule& rule, std::int64_t t) {
 void check_at(const YearlyRule& rule, std::int64_t t) {
   const std::int32_t offset = offset_by(rule, t);
   if (!rule.summer) {
-    fuzz::must(offset == rule.standard, "without summer time there is one offset");
+    fuzz::must(offset == rule.standard, "a rule without summer time has one offset");
     return;
   }
   fuzz::must(offset == offset_by_search(rule, t), "the offset is that of the latest change");
@@ -105,7 +106,7 @@ void check_at(const YearlyRule& rule, std::int64_t t) {
   bool found = false;
   for (const std::int64_t back : {wall - rule.standard, wall - *rule.summer})
     found = found || (back == t && back + offset_by(rule, back) == wall);
-  fuzz::must(found, "a local time leads back to its instant");
+  fuzz::must(found, "a local time is converted back to its instant");
 }
 
 void check_rule(const YearlyRule& rule) {
@@ -114,7 +115,7 @@ void check_rule(const YearlyRule& rule) {
              "summer's offset is bounded");
   const auto again = parse_rule(written(rule));
   fuzz::must(again.has_value(), "a rule can be written and read again");
-  fuzz::must(written(*again) == written(rule), "and means the same");
+  fuzz::must(written(*again) == written(rule), "the rules or zones are the same");
   for (const int year : {1999, 2026, 2028}) {
     for (std::int64_t t = midnight(year, 1, 1); t < midnight(year + 1, 1, 1); t += 13 * kDay + 7)
       check_at(rule, t);
@@ -139,7 +140,7 @@ std::string written(const Zone& zone) {
                      big_endian(count, 4) + big_endian(count + 1, 4) + big_endian(0, 4);
   for (const Zone::Change& change : zone.changes) text += big_endian(change.at, 8);
   for (std::int64_t i = 1; i <= count; ++i) text += static_cast<char>(i);
-  text += big_endian(zone.first, 4) + std::string(2, '\0');
+  text += big_endian(zone.initial_offset, 4) + std::string(2, '\0');
   for (const Zone::Change& c : zone.changes) text += big_endian(c.offset, 4) + std::string(2, '\0');
   return text + "\n" + (zone.rule ? written(*zone.rule) : "") + "\n";
 }
@@ -148,11 +149,12 @@ void check_written(const Zone& zone) {
   if (zone.changes.size() > 255) return;
   const auto again = parse_zone(written(zone));
   fuzz::must(again.has_value(), "a zone can be written and read again");
-  fuzz::must(written(*again) == written(zone), "and means the same");
+  fuzz::must(written(*again) == written(zone), "the rules or zones are the same");
 }
 
 void check_zone(const Zone& zone) {
-  fuzz::must(zone.first >= kLeast && zone.first <= kMost, "the first offset is bounded");
+  fuzz::must(zone.initial_offset >= kLeast && zone.initial_offset <= kMost,
+             "the first offset is bounded");
   std::int64_t before = INT64_MIN;
   for (std::size_t i = 0; i < zone.changes.size(); ++i) {
     const Zone::Change& change = zone.changes[i];
@@ -164,7 +166,7 @@ void check_zone(const Zone& zone) {
       fuzz::must(zone.offset_at(change.at) == change.offset, "a change is in force at its second");
   }
   if (!zone.changes.empty() && zone.changes.front().at > INT64_MIN)
-    fuzz::must(zone.offset_at(zone.changes.front().at - 1) == zone.first,
+    fuzz::must(zone.offset_at(zone.changes.front().at - 1) == zone.initial_offset,
                "before the changes the first offset is in force");
   check_written(zone);
   if (zone.rule) check_rule(*zone.rule);

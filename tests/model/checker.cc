@@ -18,7 +18,7 @@ void Checker::tree_starts(const std::string& lock, int run, std::int64_t us) {
   std::set<int>& alive = alive_[lock];
   if (exclusive_ && !alive.empty())
     report("S1: run " + std::to_string(run) + " starts on " + lock + " at " + std::to_string(us) +
-           " us while run " + std::to_string(*alive.begin()) + " lives");
+           " us while run " + std::to_string(*alive.begin()) + " is alive");
   alive.insert(run);
 }
 
@@ -27,7 +27,7 @@ void Checker::granted(const std::string& lock, const Claim& claim, Fence fence) 
   Fence& highest = highest_[lock];
   if (is_new && fence <= highest)
     report("S2: fence " + std::to_string(fence) + " after " + std::to_string(highest));
-  // A store that lost the grant may give the claim a new one, but a higher one.
+  // A store that lost the grant may give the claim a new grant with a higher fence.
   if (!is_new && (exclusive_ ? fence != at->second : fence < at->second))
     report("S4: a claim was granted twice");
   at->second = fence;
@@ -48,11 +48,11 @@ void Checker::executed(const Request& request, const rules::Record& before,
       before.state == rules::HoldState::held || before.state == rules::HoldState::revoked;
   if (!std::holds_alternative<Acquire>(request) && lease && !mine && !newer &&
       !same_lease(before, after))
-    report("S3: a call by somebody else changed the lease");
-  law(after);
+    report("S3: a request of another owner changed the lease");
+  check_counters(after);
 }
 
-void Checker::law(const rules::Record& record) {
+void Checker::check_counters(const rules::Record& record) {
   for (const auto& [job, counters] : record.jobs) {
     const bool open = record.state == rules::HoldState::held && record.identity.job == job;
     const std::int64_t closed =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checker: what must hold in every schedule. It sees true time, lifetimes of command trees and the
-// store's records, and shares no code with what it judges: it knows neither leases nor renewals.
+// Checker: the rules that hold in every schedule. Its input is true time, the lifetimes of process
+// trees, and the store's records. It shares no code with the product and computes no leases.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@ namespace cronlatch::model {
 
 class Checker {
  public:
-  // A command tree of `lock` begins and ends to live, at true time `us`.
+  // The process tree of a command under `lock` starts (at true time `us`), and ends.
   void tree_starts(const std::string& lock, int run, std::int64_t us);
   void tree_ends(const std::string& lock, int run);
-  // The store has lost everything: overlaps may happen from now on (A1 is broken), fences must
+  // The store has lost its data: runs may overlap after this (A1 does not hold), but fences must
   // still rise.
-  void store_forgot() { exclusive_ = false; }
+  void store_lost_data() { exclusive_ = false; }
 
-  // One request was executed. `late_by_us` is how long after its sender gave up (negative: in time)
-  // less what clocks may err.
+  // One request was executed. `late_by_us` is the time since its sender gave up, less the permitted
+  // error of the clocks; it is negative when the request was in time.
   void executed(const Request& request, const rules::Record& before, const rules::Record& after,
                 std::int64_t late_by_us);
-  // The store has answered Granted: fences rise in the order of grants, and a claim that asks again
-  // gets its own.
+  // The store has answered Granted: fences rise in the order of grants, and a claim that is retried
+  // gets the same fence.
   void granted(const std::string& lock, const Claim& claim, Fence fence);
-  void law(const rules::Record& record);
+  void check_counters(const rules::Record& record);
   void finished_twice() { report("exactly one Finish"); }
-  void held_by_a_dead_run(int run) {
-    report("L2: the lease of run " + std::to_string(run) + " outlived it by more than one lease");
+  void held_after_end(int run) {
+    report("L2: the lease of run " + std::to_string(run) +
+           " lasted more than one lease after its end");
   }
   void never_ended(int run) { report("L2: run " + std::to_string(run) + " never ended"); }
   void started_ungranted() { report("S4: started without a grant"); }

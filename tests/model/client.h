@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client: one Run in its own host, with its clock, its connection and its command.
+// Client: one Run on its own host, with a clock, a connection and a command.
 #pragma once
 
 #include <cstdint>
@@ -39,19 +39,19 @@ struct Client {
   std::deque<Event> while_paused;
   std::uint64_t wake_generation = 0;
 
-  // the connection: the store's clock as last heard, and the question that is out
+  // the connection: the last known time of the store, and the number of the open request
   bool connected = false;
-  std::int64_t cut_until = 0;  // its messages are lost until then
-  ServerTime heard{};
-  TimePoint heard_at{};
-  std::uint64_t question = 0;  // answers to older ones go nowhere
+  std::int64_t cut_until = 0;  // its messages are dropped until this time
+  ServerTime store_time{};
+  TimePoint store_time_at{};
+  std::uint64_t request_number = 0;  // answers to earlier requests are dropped
   bool just_granted = false;
 
-  // the command: a main process, and perhaps one that outlives it
-  bool main_lives = false, other_lives = false, has_other = false;
-  bool obeys_term = true;
+  // the command: a main process, and optionally a background process
+  bool main_alive = false, background_alive = false, has_background = false;
+  bool exits_on_term = true;
   int exit_code = 0;
-  bool tree_lives() const { return main_lives || other_lives; }
+  bool tree_alive() const { return main_alive || background_alive; }
 };
 
 }  // namespace cronlatch::model

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// At least 20,000 schedules without a violation; and products broken on purpose, each caught.
-// CRONLATCH_MODEL_SEED=n replays one schedule aloud, CRONLATCH_MODEL_SCHEDULES=n plays more of
-// them.
+// At least 20,000 schedules without a violation, and controls with a defect that the checker finds.
+// CRONLATCH_MODEL_SEED=n runs one schedule and prints its events, CRONLATCH_MODEL_SCHEDULES=n sets
+// the number of schedules.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -27,11 +27,11 @@ struct Found {
   Seen seen;
 };
 
-// Plays seeds first, first+step, ... below `end` until one violates a rule.
-Found search(std::uint64_t first, std::uint64_t end, std::uint64_t step, const Broken& broken) {
+// Runs the seeds first, first+step, ... below `end` until one violates a rule.
+Found search(std::uint64_t first, std::uint64_t end, std::uint64_t step, const Defects& defects) {
   Found found;
   for (std::uint64_t seed = first; seed < end; seed += step) {
-    const Report report = play(seed, broken);
+    const Report report = run_schedule(seed, defects);
     found.seen.add(report.seen);
     if (report.violation.empty()) continue;
     found.seed = seed;
@@ -43,7 +43,7 @@ Found search(std::uint64_t first, std::uint64_t end, std::uint64_t step, const B
 
 TEST(Model, NoScheduleOfTwentyThousandViolatesARule) {
   if (const auto seed = from_environment("CRONLATCH_MODEL_SEED")) {
-    const Report report = play(*seed, {}, true);
+    const Report report = run_schedule(*seed, {}, true);
     EXPECT_EQ(report.violation, "");
     return;
   }
@@ -59,50 +59,51 @@ TEST(Model, NoScheduleOfTwentyThousandViolatesARule) {
   }
   Seen seen;
   for (const Found& f : found) {
-    EXPECT_EQ(f.violation, "") << "replay it: CRONLATCH_MODEL_SEED=" << f.seed;
+    EXPECT_EQ(f.violation, "") << "to run it again: CRONLATCH_MODEL_SEED=" << f.seed;
     seen.add(f.seen);
   }
   std::printf(
-      "granted %lu busy %lu stolen %lu late %lu hung up %lu lease ran out %lu crashes %lu pauses "
+      "granted %lu busy %lu stolen %lu late %lu disconnected %lu lease expired %lu crashes %lu "
+      "pauses "
       "%lu revoked %lu\n"
-      "restored %lu waited %lu cancelled %lu forgotten %lu rolled back %lu restored over an older "
+      "restored %lu waited %lu canceled %lu data lost %lu rolled back %lu restored over an older "
       "record %lu steps back %lu leftovers %lu\n",
       seen.granted, seen.busy, seen.stolen, seen.late, seen.lost_replies, seen.killed_by_lease,
-      seen.crashes, seen.pauses, seen.revoked, seen.restored, seen.waited, seen.cancelled,
+      seen.crashes, seen.pauses, seen.revoked, seen.restored, seen.waited, seen.canceled,
       seen.forgotten, seen.rolled_back, seen.restored_older, seen.backward_steps, seen.leftovers);
   for (const std::uint64_t n :
        {seen.granted, seen.busy, seen.stolen, seen.late, seen.lost_replies, seen.killed_by_lease,
-        seen.crashes, seen.pauses, seen.revoked, seen.restored, seen.waited, seen.cancelled,
+        seen.crashes, seen.pauses, seen.revoked, seen.restored, seen.waited, seen.canceled,
         seen.forgotten, seen.rolled_back, seen.restored_older, seen.backward_steps, seen.leftovers})
     EXPECT_GE(n, 100u);
 }
 
-TEST(Model, TheSameSeedPlaysTheSameSchedule) {
+TEST(Model, TheSameSeedGivesTheSameSchedule) {
   for (std::uint64_t seed = 0; seed < 200; ++seed)
-    EXPECT_EQ(play(seed, {}).trace, play(seed, {}).trace) << seed;
+    EXPECT_EQ(run_schedule(seed, {}).trace, run_schedule(seed, {}).trace) << seed;
 }
 
 // ---- negative controls ----
-std::string caught_within_ten_thousand(const Broken& broken) {
-  const Found found = search(0, 10'000, 1, broken);
+std::string violation_in_ten_thousand(const Defects& defects) {
+  const Found found = search(0, 10'000, 1, defects);
   std::printf("seed %lu: %s\n", found.seed, found.violation.c_str());
   return found.violation;
 }
 
-TEST(Control, ALeaseWithoutMarginIsCaught) {
-  EXPECT_NE(caught_within_ten_thousand({.margin_zero = true}).find("S1"), std::string::npos);
+TEST(Control, ALeaseWithoutMarginIsFound) {
+  EXPECT_NE(violation_in_ten_thousand({.margin_zero = true}).find("S1"), std::string::npos);
 }
 
-TEST(Control, ALeaseDatedFromTheReplyIsCaught) {
-  EXPECT_NE(caught_within_ten_thousand({.dated_after_reply = true}).find("S1"), std::string::npos);
+TEST(Control, ALeaseThatStartsAtTheReplyIsFound) {
+  EXPECT_NE(violation_in_ten_thousand({.dated_after_reply = true}).find("S1"), std::string::npos);
 }
 
-TEST(Control, AStoreThatExecutesLateRequestsIsCaught) {
-  EXPECT_NE(caught_within_ten_thousand({.no_not_after = true}).find("G5"), std::string::npos);
+TEST(Control, AStoreThatExecutesLateRequestsIsFound) {
+  EXPECT_NE(violation_in_ten_thousand({.no_not_after = true}).find("G5"), std::string::npos);
 }
 
-TEST(Control, AReleaseWithoutOwnerCheckIsCaught) {
-  EXPECT_NE(caught_within_ten_thousand({.release_without_owner = true}), "");
+TEST(Control, AReleaseWithoutOwnerCheckIsFound) {
+  EXPECT_NE(violation_in_ten_thousand({.release_without_owner = true}), "");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// World: one schedule. Several real Runs contend on one simulated store under virtual time;
-// messages are lost, delayed, reordered and executed late, clocks err, wrappers pause and crash,
-// the operator revokes. Same seed, same schedule.
+// World: one schedule. Several real Runs request one lock in a simulated store under virtual
+// time. Messages are lost, delayed, reordered and executed late; clocks differ; wrappers pause and
+// crash; a user revokes the lease. The same seed gives the same schedule.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 #include <vector>
 
 #include "core/run.h"
-#include "model/chance.h"
 #include "model/checker.h"
+#include "model/random.h"
 #include "store/memory/memory_store.h"
 
 namespace cronlatch::model {
 
-// Ways to break the product on purpose: each must be caught, or the checker is none.
-struct Broken {
-  bool margin_zero = false;        // the lease is believed in to its last microsecond
-  bool dated_after_reply = false;  // the lease counts from the answer, not from before the question
-  bool no_not_after = false;       // the store executes whatever arrives, whenever
-  bool release_without_owner = false;  // the store releases for anybody
+// Defects for the negative controls. The checker must find each of them.
+struct Defects {
+  bool margin_zero = false;            // the lease has no safety margin
+  bool dated_after_reply = false;      // the lease starts at the answer, not at the request
+  bool no_not_after = false;           // the store executes late requests
+  bool release_without_owner = false;  // the store releases without a check of the owner
 };
 
-// What happened at least once: a schedule space that never meets a case proves nothing about it.
+// Counts of the cases that occurred: the schedules prove nothing about a case that does not occur.
 struct Seen {
   std::uint64_t granted = 0, busy = 0, stolen = 0, late = 0, lost_replies = 0, killed_by_lease = 0,
-                crashes = 0, pauses = 0, revoked = 0, restored = 0, waited = 0, cancelled = 0,
+                crashes = 0, pauses = 0, revoked = 0, restored = 0, waited = 0, canceled = 0,
                 forgotten = 0, rolled_back = 0, restored_older = 0, backward_steps = 0,
                 leftovers = 0;
   void add(const Seen& other);
@@ -37,10 +37,10 @@ struct Seen {
 
 struct Report {
   std::string violation;    // empty: none
-  std::uint64_t trace = 0;  // hash of everything that happened
+  std::uint64_t trace = 0;  // hash of all events
   Seen seen;
 };
 
-Report play(std::uint64_t seed, const Broken& broken, bool verbose = false);
+Report run_schedule(std::uint64_t seed, const Defects& defects, bool verbose = false);
 
 }  // namespace cronlatch::model

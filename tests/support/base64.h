@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base64 back to bytes, for tests that look into what a program encoded, and what logins are
-// written in.
+// Base64: decodes what a program encoded, and encodes logins.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buildah: images as its users build and push them. Its storage is a folder that goes with the
-// object; nothing is mounted or run.
+// Buildah: builds and pushes images with the program buildah. The storage is a folder that is
+// deleted with the object. No file system is mounted, and no command of an image runs.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class Buildah {
   // `trust`: as RegistryServer::trust().
   explicit Buildah(std::string trust);
 
-  // FROM scratch with `buildah config` and these words; `format` is oci or docker.
+  // FROM scratch with these arguments of `buildah config`; `format` is oci or docker.
   void build(const std::string& image, const std::vector<std::string>& config,
              const std::string& format = "oci") const;
   // A manifest list of images that were built here.
@@ -25,7 +25,7 @@ class Buildah {
   void push_list(const std::string& list, const std::string& to) const;
 
  private:
-  std::string run(const std::vector<std::string>& words) const;  // its last word
+  std::string run(const std::vector<std::string>& words) const;  // the last word of its output
   const std::string trust_;
   const ScratchDir dir_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Issues test certificates with OpenSSL's library: faster than the command line, and no openssl.cnf
-// has a say.
+// Issues test certificates with OpenSSL's library: faster than the command line, and independent of
+// any openssl.cnf.
 #include "support/certificates.h"
 
 #include <openssl/bn.h>
@@ -38,13 +38,13 @@ constexpr const char* kRightNames =
 
 void check(bool ok, const char* what) {
   if (ok) return;
-  std::fprintf(stderr, "cannot make test certificates: %s\n", what);
+  std::fprintf(stderr, "cannot create the test certificates: %s\n", what);
   std::abort();
 }
 
 struct Wanted {
   const char* common_name;
-  const char* alt_names = nullptr;  // none: not a server
+  const char* alt_names = nullptr;  // null: not for a server
   bool is_ca = false;
   long from = -kDay;  // seconds from now
   long until = 30 * kDay;

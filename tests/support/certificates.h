@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates: a CA of its own and the certificates, good and bad, that TLS tests need, as PEM
-// files in a directory that goes away with the object. Made in memory by OpenSSL; nothing here is
-// secret.
+// Certificates: a CA, and the valid and invalid certificates that TLS tests need. They are PEM
+// files in a directory that is deleted with the object. OpenSSL creates them in memory.
 #pragma once
 
 #include <string>
@@ -23,11 +22,11 @@ class Certificates {
   const std::string& dir() const { return dir_; }
   const std::string& ca() const { return ca_; }              // PEM of the CA
   const std::string& other_ca() const { return other_ca_; }  // a CA that signed only `unknown_ca`
-  // A bundle of 60 CAs, ours among them, as systems have them.
+  // A bundle of 60 CAs that contains ca(), like the bundle of an operating system.
   const std::string& bundle() const { return bundle_; }
 
-  // Names: localhost, redis.test, registry.test, 127.0.0.1, ::1. P-256 unless said otherwise;
-  // signed by ca().
+  // Names: localhost, redis.test, registry.test, 127.0.0.1, ::1. P-256 unless another key type is
+  // named; signed by ca().
   const CertFiles& good() const { return good_; }
   const CertFiles& rsa() const { return rsa_; }                  // RSA-2048
   const CertFiles& wrong_name() const { return wrong_name_; }    // elsewhere.example only

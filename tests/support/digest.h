@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 as registries write it, for tests that make images by hand.
+// SHA-256 as registries write it, for tests that create images without a tool.
 #pragma once
 
 #include <openssl/evp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RFC 1035, as little of it as a resolver needs: one question, A records or none, NXDOMAIN for
-// unknown names.
+// The part of RFC 1035 that the tests need: one question, A records or none, NXDOMAIN for unknown
+// names.
 #include "support/dns_server.h"
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@ constexpr std::size_t kHeader = 12;
 constexpr unsigned char kTypeA = 1;
 constexpr char kNoSuchName = 3;
 
-// The name at the start of the question; `end` is set behind it.
+// The name at the start of the question; `end` is set to the position after it.
 std::string name_at(const std::string& query, std::size_t& end) {
   std::string name;
   end = kHeader;
@@ -92,7 +92,7 @@ std::string DnsServer::answer_to(const std::string& query) {
   if (wants_a) questions_.push_back(name);
   const auto found = records_.find(name);
   std::string answer = query.substr(0, end + 4);
-  answer[2] = static_cast<char>(0x85);  // an answer, authoritative, recursion as asked
+  answer[2] = static_cast<char>(0x85);  // a response, authoritative, recursion desired
   answer[3] = static_cast<char>(0x80 | (found == records_.end() ? kNoSuchName : 0));
   answer[10] = answer[11] = 0;  // the query's additional records (EDNS) are left out
   std::uint8_t count = 0;

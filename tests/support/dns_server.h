@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DnsServer: a nameserver on a free UDP port of 127.0.0.1 that knows the A records it is given, or
-// one that is dead.
+// DnsServer: a nameserver on a free UDP port of 127.0.0.1 that returns the given A records, or one
+// that does not answer.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@ class DnsServer {
  public:
   using Records = std::map<std::string, std::vector<std::string>>;  // name -> IPv4 addresses
   explicit DnsServer(Records records);
-  // Takes questions and never answers.
+  // Receives queries and does not answer.
   static DnsServer silent() { return DnsServer(Mood::silent, {}); }
   ~DnsServer();
   DnsServer(const DnsServer&) = delete;
   DnsServer& operator=(const DnsServer&) = delete;
 
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  std::vector<std::string> questions() const;  // names in the order they were asked for A records
+  std::vector<std::string> questions() const;  // the names of the A queries, in order
   void set(Records records);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeApi: an API server in memory, as small as tests of its users need: objects by path with
-// resourceVersions, 404, 409, merge and apply patches, lists in one page, and watches that play
-// what the test wrote. It keeps every request.
+// FakeApi: an API server in memory, with the functions that the tests need: objects by path with
+// resourceVersions, 404, 409, merge and apply patches, lists in one page, and watches that send
+// the events of the test. It records every request.
 #pragma once
 
 #include <deque>
@@ -25,11 +25,11 @@ class FakeApi final : public kube::Api {
                                     const std::function<void(const kube::WatchEvent&)>&,
                                     const std::stop_token&)>;
 
-  static Error away() { return {Code::unreachable, "the fake API server is away"}; }
+  static Error unreachable() { return {Code::unreachable, "the fake API server is unreachable"}; }
 
-  // Answered in place of the real thing when it gives something.
+  // Its result, if any, replaces the answer.
   std::function<std::optional<Answer>(const kube::Request&)> intercept;
-  std::deque<Play> watches;  // one per watch; none left: waits until stopped
+  std::deque<Play> watches;  // one per watch; when it is empty, a watch waits until it is stopped
 
   void put(const std::string& path, Json object) {
     const std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ class FakeApi final : public kube::Api {
     std::condition_variable_any never;
     std::unique_lock lock(mutex);
     never.wait(lock, stop, [] { return false; });
-    return away();
+    return unreachable();
   }
 
  private:
@@ -167,7 +167,7 @@ class FakeApi final : public kube::Api {
   }
 
  public:
-  // A collection that is there although it holds nothing.
+  // A collection that exists and is empty.
   void serve_list(const std::string& path) { lists_.emplace(path, true); }
 
  private:

@@ -78,7 +78,7 @@ const char* name_of(FaultKind kind) {
   return "";
 }
 
-// One direction of a connection: what has arrived, and what has to go when its time has come.
+// One direction of a connection: received bytes, and bytes to send at a given time.
 struct FaultProxy::Stream {
   struct Piece {
     std::string bytes;
@@ -87,14 +87,14 @@ struct FaultProxy::Stream {
   std::string arrived;
   std::deque<Piece> outgoing;
 
-  // Never before what was pushed earlier.
+  // Not before bytes that were pushed earlier.
   void push(std::string bytes, std::chrono::milliseconds delay = {}) {
     Clock::time_point due = Clock::now() + delay;
     if (!outgoing.empty()) due = std::max(due, outgoing.back().due);
     outgoing.push_back({std::move(bytes), due});
   }
   bool is_due() const { return !outgoing.empty() && outgoing.front().due <= Clock::now(); }
-  // False when the peer is gone.
+  // False when the peer has closed.
   bool send_to(int fd) {
     while (is_due()) {
       std::string& bytes = outgoing.front().bytes;
@@ -109,14 +109,14 @@ struct FaultProxy::Stream {
 
 struct FaultProxy::Connection {
   struct Awaited {
-    bool strike = false;  // its reply is spoilt
-    bool close = false;   // the connection ends behind its reply
+    bool strike = false;  // its reply gets the fault
+    bool close = false;   // the connection is closed after its reply
   };
   int client = -1;
   int server = -1;
   Stream requests, replies;
   std::deque<Awaited> awaited;
-  bool silent = false;   // whatever arrives is dropped
+  bool silent = false;   // received bytes are dropped
   bool closing = false;  // when `replies` has been sent
 
   ~Connection() {
@@ -127,7 +127,7 @@ struct FaultProxy::Connection {
     if (client >= 0) close(client);
     client = -1;
   }
-  // What a client leaves behind ends when the server has answered its late request.
+  // The connection of a closed client ends when the server has answered its late request.
   bool has_ended() const {
     return client < 0 && (silent || (requests.outgoing.empty() && awaited.empty()));
   }
@@ -243,7 +243,7 @@ void FaultProxy::pass_replies(Connection& c) {
 }
 
 void FaultProxy::serve() {
-  constexpr int kTickMs = 5;  // how exactly what is late is sent
+  constexpr int kTickMs = 5;  // the resolution of delays
   std::vector<pollfd> fds;
   const auto receive = [](int fd, std::string& into) {
     char block[16'384];

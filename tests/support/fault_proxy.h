@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FaultProxy: a proxy between a client and a real Redis, on a free port of 127.0.0.1, that changes
-// selected requests or replies. It reads the protocol's frames; of the product it uses only the
-// hashes of the scripts. One thread of its own; any number of connections.
+// FaultProxy: a proxy between a client and a real Redis, on a free port of 127.0.0.1, that applies
+// faults to selected requests or replies. It parses the frames of the protocol; of the product it
+// uses only the hashes of the scripts. It has one thread for all connections.
 #pragma once
 
 #include <chrono>
@@ -15,18 +15,18 @@
 
 namespace cronlatch::testing {
 
-// What a request of the product is for.
+// The purpose of a request of the product.
 enum class RedisVerb { hello, time, acquire, renew, release, index, other };
 RedisVerb verb_of(const std::vector<std::string>& request);
 
 enum class FaultKind {
-  reply_lost,        // it and all that follows never arrive; the connection stays open
+  reply_lost,        // it and all later replies are dropped; the connection stays open
   reply_closed,      // the connection is closed instead
   reply_cut,         // its first half arrives, then the connection is closed
   reply_duplicated,  // it arrives twice
-  reply_late,        // it arrives after `delay`, and all that follows behind it
-  request_lost,      // it never reaches the server; the connection stays open
-  request_late,      // it reaches the server after `delay`, even when the client has gone
+  reply_late,        // it arrives after `delay`, and later replies follow it
+  request_lost,      // it is not sent to the server; the connection stays open
+  request_late,      // it is sent to the server after `delay`, also when the client has closed
 };
 const char* name_of(FaultKind kind);
 
@@ -34,7 +34,7 @@ struct Fault {
   using Request = std::vector<std::string>;
   FaultKind kind = FaultKind::reply_lost;
   std::function<bool(const Request&)> concerns;  // which requests are counted
-  std::set<int> numbers{1};                      // the ones that are changed; the first is 1
+  std::set<int> numbers{1};                      // which of these get the fault; the first is 1
   std::chrono::milliseconds delay{0};
   // The connection is closed after each reply to such a request, as a server with a short idle
   // timeout does; none: never.
@@ -50,7 +50,7 @@ class FaultProxy {
 
   int port() const { return port_; }
   std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
-  int seen() const;  // requests that the fault concerns
+  int seen() const;  // the number of requests that were counted
   int struck() const;
   int connections() const;  // still open, or with a late request that has not been executed yet
 

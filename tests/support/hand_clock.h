@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HandClock: time that passes when the test says so. Any thread may read it.
+// HandClock: a clock that the test sets. Any thread may read it.
 #pragma once
 
 #include <atomic>

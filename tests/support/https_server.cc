@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking sockets with a short receive timeout, so that every thread sees the end of the server
-// soon.
+// Blocking sockets with a short receive timeout, so that every thread checks often whether the
+// server stops.
 #include "support/https_server.h"
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 namespace cronlatch::testing {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kReceiveTimeout{20};
 
 void check(bool ok, const char* what) {
   if (ok) return;
@@ -50,7 +50,7 @@ class TlsPeer final : public HttpsServer::Peer {
       }
     }
   }
-  // More of what the client sends; false when it went or the server is ended.
+  // Reads more from the client; false when it closed or the server stops.
   bool read(std::string& into) {
     char chunk[16'384];
     while (open() && !ending_) {
@@ -85,7 +85,7 @@ class TlsPeer final : public HttpsServer::Peer {
   bool pause(std::chrono::milliseconds time) override {
     const auto until = std::chrono::steady_clock::now() + time;
     while (!ending_ && std::chrono::steady_clock::now() < until)
-      std::this_thread::sleep_for(std::min(time, kLook));
+      std::this_thread::sleep_for(std::min(time, kReceiveTimeout));
     return !ending_;
   }
 
@@ -121,7 +121,7 @@ HttpsServer::Request parse_head(std::string_view head) {
   return request;
 }
 
-// By its length, or in chunks as Go's client sends a form; false when the client went.
+// By its length, or in chunks as Go's client sends a form; false when the client closed.
 bool read_body(TlsPeer& peer, std::string& bytes, HttpsServer::Request& request) {
   const auto take = [&](std::size_t wanted) {
     while (bytes.size() < wanted)
@@ -194,12 +194,12 @@ void HttpsServer::accept_all() {
 }
 
 void HttpsServer::serve(int fd) {
-  sigset_t pipe;  // a client that went is no end of the test; in this thread only
+  sigset_t pipe;  // a client that closed must not end the test; for this thread only
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
-  const timeval look{0, std::chrono::microseconds(kLook).count()};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
+  const timeval timeout{0, std::chrono::microseconds(kReceiveTimeout).count()};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   const std::unique_ptr<SSL_CTX, ContextFreer> ctx(SSL_CTX_new(TLS_server_method()));
   check(SSL_CTX_use_certificate_chain_file(ctx.get(), certificate_.cert.c_str()) == 1, "cert");
   check(SSL_CTX_use_PrivateKey_file(ctx.get(), certificate_.key.c_str(), SSL_FILETYPE_PEM) == 1,

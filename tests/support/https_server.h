@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HttpsServer: a server on loopback that does to a client what the test says, well-behaved or not:
-// it writes raw bytes, is silent, drips, or resets. One thread per connection; all are ended with
-// the object.
+// HttpsServer: a server on loopback whose handler the test provides. It can write raw bytes, not
+// answer, write slowly, or reset. One thread per connection; the destructor stops all threads.
 #pragma once
 
 #include <atomic>
@@ -25,16 +24,16 @@ class HttpsServer {
     std::string method, target, body;
     std::map<std::string, std::string> headers;  // names in lower case
   };
-  // The client's end as a handler sees it.
+  // The connection to the client, as a handler uses it.
   class Peer {
    public:
     virtual ~Peer() = default;
     virtual void write(std::string_view bytes) = 0;
-    virtual void reset() = 0;  // RST: what a broken node or a killed server leaves behind
-    virtual void close() = 0;  // the polite end
-    // Silent until the client goes or the server is ended; true when the client went.
+    virtual void reset() = 0;  // RST, as after the failure of a node or a killed server
+    virtual void close() = 0;  // an orderly close
+    // Waits until the client closes or the server stops; true when the client closed.
     virtual bool wait_for_client_to_go() = 0;
-    // False at once when the server is ended.
+    // Returns false at once when the server stops.
     virtual bool pause(std::chrono::milliseconds time) = 0;
     void answer(int status, std::string_view json);
     void begin_stream();  // 200 and chunked

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An independent judge of flat JSON objects: strings and whole numbers only. Shares no code with
-// the writer.
+// An independent parser of flat JSON objects: strings and whole numbers only. It shares no code
+// with the writer.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace cronlatch {
 
-// Members by key with the raw text of each value (a string keeps its quotes); nothing when `text`
-// is no such object.
+// Members by key with the raw text of each value (a string keeps its quotes); nullopt when `text`
+// is not such an object.
 inline std::optional<std::map<std::string, std::string>> flat_json(std::string_view text) {
   std::size_t at = 0;
   const auto take = [&](char c) {
@@ -59,7 +59,7 @@ inline std::optional<std::map<std::string, std::string>> flat_json(std::string_v
   return members;
 }
 
-// Every byte belongs to a UTF-8 character, judged with a table of its own.
+// Every byte belongs to a UTF-8 character, checked with a separate table.
 inline bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = [&](std::size_t k) {

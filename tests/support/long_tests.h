@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether tests take their long form: `./dev test all` sets LONG_TESTS. The name has no prefix of
-// the program's, which refuses variables that it does not know.
+// Whether the long form of tests runs: `./dev test all` sets LONG_TESTS. The name does not begin
+// with CRONLATCH_, because the program refuses unknown variables with that prefix.
 #pragma once
 
 #include <cstdlib>

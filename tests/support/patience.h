@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long tests wait for what takes a moment.
+// The time limit of waits in tests.
 #pragma once
 
 #include <chrono>
 
 namespace cronlatch::testing {
 
-// Long enough for a busy machine; nothing waits for it when all is well.
+// Sufficient for a busy machine; a test reaches it only when it fails.
 inline constexpr std::chrono::milliseconds kPatience{20'000};
 
 }  // namespace cronlatch::testing

@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 }
 
 struct Ends {
-  int ours = -1, theirs = -1;
+  int parent_end = -1, child_end = -1;
 };
 
 enum class Flow { to_program, from_program };
@@ -86,7 +86,7 @@ void set_signals(const ProgramSpec& spec) {
   ::_exit(126);
 }
 
-// Appends what is there; false at the end.
+// Appends the available bytes; false at the end of the file.
 bool drain(int fd, std::string& into) {
   std::array<char, 8192> buffer{};
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());
@@ -155,25 +155,25 @@ std::int64_t boottime_us() {
 
 Program::Program(const ProgramSpec& spec) {
   std::array<Ends, 3> ends{};
-  std::array<int, 3> theirs{-1, -1, -1};
+  std::array<int, 3> child_end{-1, -1, -1};
   if (spec.stdio == Stdio::terminal) {
     ends[0] = make_terminal();
-    theirs = {ends[0].theirs, ends[0].theirs, ends[0].theirs};
+    child_end = {ends[0].child_end, ends[0].child_end, ends[0].child_end};
   } else if (spec.stdio == Stdio::pipes) {
     ends = {make_pipe(Flow::to_program), make_pipe(Flow::from_program),
             make_pipe(Flow::from_program)};
-    for (std::size_t i = 0; i < 3; ++i) theirs[i] = ends[i].theirs;
+    for (std::size_t i = 0; i < 3; ++i) child_end[i] = ends[i].child_end;
   }
   std::vector<std::string> words = spec.argv;
   if (!spec.name.empty()) words[0] = spec.name;
   const std::vector<char*> argv = pointers(words), env = pointers(spec.env);
   pid_ = ::fork();
-  if (pid_ == 0) become(spec, theirs, argv.data(), env.data());
+  if (pid_ == 0) become(spec, child_end, argv.data(), env.data());
   if (pid_ < 0) broken("fork");
-  for (Ends& e : ends) close_fd(e.theirs);
-  in_ = ends[0].ours;
-  out_fd_ = spec.stdio == Stdio::terminal ? ::fcntl(in_, F_DUPFD_CLOEXEC, 0) : ends[1].ours;
-  err_fd_ = ends[2].ours;
+  for (Ends& e : ends) close_fd(e.child_end);
+  in_ = ends[0].parent_end;
+  out_fd_ = spec.stdio == Stdio::terminal ? ::fcntl(in_, F_DUPFD_CLOEXEC, 0) : ends[1].parent_end;
+  err_fd_ = ends[2].parent_end;
 }
 
 Program::~Program() {
@@ -236,7 +236,7 @@ pid_t Program::pid_after(const std::string& key) {
     return at != std::string::npos && out_.find('\n', at) != std::string::npos;
   });
   const int pid = std::atoi(word_after(key).c_str());
-  if (pid <= 1) broken("no process was named");
+  if (pid <= 1) broken("the output contains no process id");
   return pid;
 }
 
@@ -249,8 +249,8 @@ std::optional<int> Program::exit_code(std::chrono::milliseconds limit) {
         return true;
       },
       limit);
-  // What it wrote before it ended is in the pipe by now; others may still hold the other end, so no
-  // waiting for its end.
+  // Its output is in the pipe now. Other processes may have the write end open, so waiting for the
+  // end of the file could hang.
   for (std::size_t before = 0; code_;) {
     before = out_.size() + err_.size();
     pump(0ms);
@@ -266,7 +266,7 @@ bool Program::stopped(std::chrono::milliseconds limit) const {
 std::string output_of(const ProgramSpec& spec) {
   Program program(spec);
   if (program.exit_code(kPatience * 3) == 0) return program.out();
-  std::fprintf(stderr, "%s fails:\n%s\n", spec.argv[0].c_str(), program.err().c_str());
+  std::fprintf(stderr, "%s failed:\n%s\n", spec.argv[0].c_str(), program.err().c_str());
   std::abort();
 }
 

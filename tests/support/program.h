@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program: a real process under test, with pipes or a terminal, read and waited for with deadlines.
-// The talking child (talking_child/main.cc) is the command most of them run.
+// Program: a real process under test, with pipes or a terminal; reads and waits have time limits.
+// The talking child (talking_child/main.cc) is the command in most tests.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +25,7 @@ bool eventually(const std::function<bool()>& condition,
 
 std::string talking_child();  // path of the program
 
-// A directory of its own for each test, removed with everything in it.
+// A separate directory for each test, deleted with its content.
 class ScratchDir {
  public:
   ScratchDir();
@@ -48,18 +48,18 @@ enum class Stdio { pipes, all_closed, terminal };
 struct ProgramSpec {
   std::vector<std::string> argv;                          // argv[0] is the path
   std::vector<std::string> env = {"PATH=/usr/bin:/bin"};  // the whole environment
-  Stdio stdio = Stdio::pipes;  // terminal: a session of its own with a new pty
-  std::vector<int> ignored{};  // signals it is started with ignored
+  Stdio stdio = Stdio::pipes;                             // terminal: a new session with a new pty
+  std::vector<int> ignored{};                             // signals that are ignored at its start
   std::vector<int> blocked{};
-  std::vector<int> closed{};     // descriptors of 0, 1, 2 it is started without
-  std::vector<int> inherited{};  // further descriptors it keeps, under the same number
+  std::vector<int> closed{};     // descriptors of 0, 1, 2 that are closed at its start
+  std::vector<int> inherited{};  // further descriptors that it inherits, with the same numbers
   std::string name{};            // argv[0] when it differs from the path
 };
 
 class Program {
  public:
   explicit Program(const ProgramSpec& spec);
-  ~Program();  // ends it and its session, whatever became of it
+  ~Program();  // kills it and its session, in any state
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -67,23 +67,22 @@ class Program {
   void signal(int signo) const;
   void type(const std::string& text) const;  // to its standard input or its terminal
   void close_input();
-  void stop_listening();  // closes our ends of its standard output and standard error
+  void stop_listening();  // closes the read ends of its standard output and standard error
 
   const std::string& out() const { return out_; }  // what has been read so far
   const std::string& err() const { return err_; }
-  // Reads on until standard output (or the terminal) holds `text`.
+  // Reads until standard output (or the terminal) contains `text`.
   bool says(const std::string& text, std::chrono::milliseconds limit = kPatience);
   bool complains(const std::string& text,
                  std::chrono::milliseconds limit = kPatience);  // standard error
-  // Reads on until `condition` holds.
+  // Reads until `condition` holds.
   bool until(const std::function<bool()>& condition, std::chrono::milliseconds limit = kPatience);
-  // The value behind `key` in what it has said: word_after("pid=") of "pid=12 x" is "12"; the last
-  // one counts.
+  // The value after the last `key` in its output: word_after("pid=") of "pid=12 x" is "12".
   std::string word_after(const std::string& key) const;
-  // The same as a process that can be signalled; waits for it, and aborts the tests rather than
-  // return 0 or -1, which kill() would take for everybody.
+  // The same as a process id; waits for it. Aborts the tests instead of returning 0 or -1, with
+  // which kill() would signal several processes.
   pid_t pid_after(const std::string& key);
-  // Its exit code, 128+n for a signal; reads to the end of its output. Nothing when it lives on.
+  // Its exit code, 128+n for a signal; reads to the end of its output. nullopt when it still runs.
   std::optional<int> exit_code(std::chrono::milliseconds limit = kPatience);
   bool stopped(std::chrono::milliseconds limit = kPatience) const;  // by a signal (state T)
 
@@ -96,8 +95,8 @@ class Program {
   std::optional<int> code_;
 };
 
-// Runs it to its end and gives its standard output; ends the tests with its complaint when it
-// fails.
+// Runs it and returns its standard output; when it fails, prints its standard error and aborts the
+// tests.
 std::string output_of(const ProgramSpec& spec);
 
 }  // namespace cronlatch::testing

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr int kPortTries = 5;
 
-// bcrypt of kPassword, the only kind that the registry reads.
+// bcrypt of kPassword, the only hash that the registry supports.
 constexpr char kLogin[] = "cron:$2b$04$abcdefghijklmnopqrstuuetGRvO6QNMBbbIoo5tpQkbPXg26U9Qu\n";
 
 constexpr char kHosts[] =
@@ -27,14 +27,14 @@ constexpr char kHosts[] =
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-// The port that the registry's log tells; 0 when it has not told one.
+// The port in the registry's log; 0 when the log does not contain it yet.
 int port_in(const std::string& log) {
   constexpr std::string_view kBefore = "listening on 127.0.0.1:";
   const std::size_t at = log.find(kBefore);
   return at == std::string::npos ? 0 : std::atoi(log.c_str() + at + kBefore.size());
 }
 
-// A folder as the OCI's image layout wants it.
+// A folder in the OCI image layout.
 class Layout {
  public:
   explicit Layout(std::string path) : path_(std::move(path)) {
@@ -84,7 +84,7 @@ class Layout {
 }  // namespace
 
 bool name_hosts() {
-  if (read_file("/etc/hosts") == kHosts) return true;  // by another suite of this process
+  if (read_file("/etc/hosts") == kHosts) return true;  // set by another suite of this process
   const uid_t uid = getuid();
   if (unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) != 0) return false;
   if (uid != 0) write("/proc/self/uid_map", "0 " + std::to_string(uid) + " 1");
@@ -95,7 +95,7 @@ bool name_hosts() {
   write(hosts, kHosts);
   const bool mounted = mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                        mount(hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0;
-  fs::remove(hosts);  // the mount keeps it
+  fs::remove(hosts);  // the mount keeps the file open
   return mounted;
 }
 
@@ -128,15 +128,15 @@ void RegistryServer::start() {
   for (std::size_t at = config.find('%'); at != std::string::npos; at = config.find('%'))
     config.replace(at, 1, dir_.path());
   write(dir_.path("config.yml"), config);
-  // Its port may be somebody else's for a moment, when it comes back to it.
+  // At a restart another program may use its port for a moment.
   for (int i = 0; i < kPortTries; ++i)
     if (launch()) return;
-  std::fprintf(stderr, "docker-registry does not start:\n%s\n", log().c_str());
+  std::fprintf(stderr, "docker-registry did not start:\n%s\n", log().c_str());
   std::abort();
 }
 
 bool RegistryServer::launch() {
-  fs::remove(dir_.path("log"));  // an earlier one's
+  fs::remove(dir_.path("log"));  // of an earlier process
   server_ = std::make_unique<Program>(
       ProgramSpec{.argv = {"/bin/sh", "-c", "exec docker-registry serve \"$0\" 2>\"$1\"",
                            dir_.path("config.yml"), dir_.path("log")},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RegistryServer: a real registry (Debian's docker-registry) on loopback with TLS, and images to
-// push into it with skopeo; buildah.h has others. It dies with the test.
+// RegistryServer: a real registry (Debian's docker-registry) on loopback with TLS, and functions
+// that push images with skopeo; buildah.h has others. The kernel kills it when the test ends.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace cronlatch::testing {
 
-// Names of the tests' hosts, all of them loopback. Once, before any thread: it moves this process
-// into a mount namespace of its own. False where that is forbidden.
+// Sets the names of the tests' hosts, all on loopback. Must be called once, before any thread
+// starts, because it moves this process into a new mount namespace. False where that is forbidden.
 bool name_hosts();
 
 struct PushedImage {
@@ -28,13 +28,13 @@ class RegistryServer {
   static constexpr char kPassword[] = "wonder";
 
   enum class Door { open, login };
-  // `certificates` outlive it.
+  // `certificates` must exist longer than the server.
   explicit RegistryServer(const Certificates& certificates, Door door = Door::open);
-  // Believes the tokens of that server.
+  // Accepts the tokens of that server.
   RegistryServer(const Certificates& certificates, const TokenServer& tokens);
 
   std::string name() const { return "registry.test:" + std::to_string(port_); }
-  // The folder of its authority, as --cert-dir wants it.
+  // The folder with its CA, for --cert-dir.
   std::string trust() const { return dir_.path("certs"); }
   // Copies what skopeo can name ("docker-archive:FILE").
   void push_from(const std::string& source, const std::string& repository_and_tag,
@@ -43,7 +43,7 @@ class RegistryServer {
             const std::string& format = "oci");
   void push_index(const std::string& repository_and_tag, const std::vector<PushedImage>& images);
   void stop() { server_.reset(); }
-  void start();  // at the port that it had
+  void start();  // at the same port
 
  private:
   RegistryServer(const Certificates& certificates, Door door, const std::string& auth);
@@ -52,7 +52,7 @@ class RegistryServer {
 
   const Certificates& certificates_;
   const Door door_;
-  const std::string auth_;  // "%" in it is the folder of ours
+  const std::string auth_;  // "%" in it stands for the folder of this object
   ScratchDir dir_;
   int port_ = 0;
   int layouts_ = 0;

@@ -8,13 +8,13 @@ namespace {
 
 constexpr std::size_t kMissing = std::string::npos;
 
-// Where the line that starts at `at` ends, behind its CRLF.
+// The position after the CRLF of the line that starts at `at`.
 std::size_t end_of_line(const std::string& bytes, std::size_t at) {
   const std::size_t end = bytes.find("\r\n", at);
   return end == kMissing ? kMissing : end + 2;
 }
 
-// Where the value that starts at `at` ends.
+// The end of the value that starts at `at`.
 std::size_t end_of_value(const std::string& bytes, std::size_t at) {
   const std::size_t line = at < bytes.size() ? end_of_line(bytes, at) : kMissing;
   if (line == kMissing) return kMissing;

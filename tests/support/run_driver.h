@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a Run by hand: feeds events at given times and keeps what it answered, so that a test
-// reads as a story.
+// Sends events at given times to a Run and records the actions that it returns.
 #pragma once
 
 #include <string>
@@ -27,14 +26,14 @@ class RunDriver {
  public:
   explicit RunDriver(RunSpec spec) : run(std::move(spec)) {}
 
-  // Feeds one event; `last` holds the answer.
+  // Sends one event; `last` contains the returned actions.
   RunDriver& on(Millis when, const Event& event) {
     now = at(when);
     last = run.on(event, now);
     for (const Action& a : last) all.push_back(a);
     return *this;
   }
-  // Sends every Tick that wake_at() asks for until `when`, and one at `when` itself.
+  // Sends a Tick at each time that wake_at() returns until `when`, and one at `when`.
   RunDriver& tick_until(Millis when) {
     last.clear();
     for (int guard = 0; guard < 100'000; ++guard) {

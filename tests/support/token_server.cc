@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol is the one of distribution's documents "token" (GET, Basic) and "oauth" (POST with a
-// refresh token); the tokens are JSON Web Tokens (RFC 7519) that carry their certificate.
+// The protocol is that of distribution's documents "token" (GET, Basic) and "oauth" (POST with a
+// refresh token); the tokens are JSON Web Tokens (RFC 7519) that contain their certificate.
 #include "support/token_server.h"
 
 #include <openssl/evp.h>
@@ -74,7 +74,7 @@ std::string decoded(const std::string& text) {
   return out;
 }
 
-// Of "a=1&b=2&a=3" all values of one name.
+// All values of one name in "a=1&b=2&a=3".
 std::vector<std::string> values_of(const std::string& name, const std::string& query) {
   std::vector<std::string> values;
   for (std::size_t at = 0; at < query.size();) {
@@ -86,16 +86,16 @@ std::vector<std::string> values_of(const std::string& name, const std::string& q
   return values;
 }
 
-enum class Who { anybody, cron, stranger };
+enum class Who { anonymous, cron, rejected };
 
 Who who_asks(const HttpsServer::Request& request, const std::string& words) {
   const std::vector<std::string> tokens = values_of("refresh_token", words);
   if (!tokens.empty())
-    return tokens.front() == TokenServer::kIdentityToken ? Who::cron : Who::stranger;
+    return tokens.front() == TokenServer::kIdentityToken ? Who::cron : Who::rejected;
   const auto login = request.headers.find("authorization");
-  if (login == request.headers.end()) return Who::anybody;
+  if (login == request.headers.end()) return Who::anonymous;
   const std::string right = std::string(RegistryServer::kUser) + ":" + RegistryServer::kPassword;
-  return login->second == "Basic " + to_base64(right) ? Who::cron : Who::stranger;
+  return login->second == "Basic " + to_base64(right) ? Who::cron : Who::rejected;
 }
 
 // A scope is "repository:NAME:pull,push".
@@ -136,7 +136,8 @@ void answer(const HttpsServer::Request& request, HttpsServer::Peer& peer, const 
                             : question == std::string::npos ? std::string()
                                                             : request.target.substr(question + 1);
   const Who identity = who_asks(request, words);
-  if (identity == Who::stranger) return peer.answer(401, R"({"errors":[{"code":"UNAUTHORIZED"}]})");
+  if (identity == Who::anonymous)
+    return peer.answer(401, R"({"errors":[{"code":"UNAUTHORIZED"}]})");
   const std::string made = token(access(values_of("scope", words), identity), key);
   peer.answer(200,
               R"({"token":")" + made + R"(","access_token":")" + made + R"(","expires_in":600})");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TokenServer: the realm of a registry whose logins are tokens, over HTTPS. Whoever comes without a
-// login may pull what lies below public/; one login, or one identity token, may do everything. Its
-// tokens are real: signed with a key that the tests' authority vouches for.
+// TokenServer: the token server of a registry, over HTTPS. A client without a login may pull
+// repositories below public/; one login, or one identity token, has all rights. The tokens are
+// signed with a key whose certificate the tests' CA has issued.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class TokenServer {
  public:
   static constexpr char kService[] = "registry-of-tests";
   static constexpr char kIssuer[] = "issuer-of-tests";
-  static constexpr char kIdentityToken[] = "who-cron-is";  // in place of user and password
+  static constexpr char kIdentityToken[] = "who-cron-is";  // instead of user and password
 
   explicit TokenServer(const Certificates& certificates);
 

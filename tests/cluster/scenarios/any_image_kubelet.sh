@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ENTRYPOINT, CMD, command and args in all their combinations: a gated pod's command is called exactly as the kubelet calls it without us.
-# shellcheck disable=SC2016  # $ belongs to the kubelet and to images here
+# ENTRYPOINT, CMD, command and args in all combinations: a gated command gets the same arguments as without a gate.
+# shellcheck disable=SC2016  # the kubelet and the images expand each $
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/registry.sh
 source "$ROOT/tests/cluster/registry.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 trap 'stop_registry; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
-BATCH=15  # pods at once are twice as many
+BATCH=15  # cases at once; each case has two pods
 WORK=$REGISTRY_HOME/cases
 
 make_registry
@@ -70,7 +70,7 @@ CMD ["line\nbreak", "{}", "--"]
 D
 other_platform programs --entrypoint '["/bin/never"]' --cmd never
 
-# try IMAGE [command=JSON] [args=JSON]: one line of the table.
+# try IMAGE [command=JSON] [args=JSON]: adds one case to the table.
 try() {
   local image=$1 pair fields=''
   shift
@@ -99,7 +99,7 @@ try bare 'args=["/bin/argv","of args","$(WHO)"]'
 try bare "$COMMAND"
 try bare 'command=["sh","-c","argv \"$0\" \"$@\" $$(WHO) $(WHO)"]' 'args=["zero","one"]'
 try shell-entry
-try shell-entry 'args=["null","eins","$(WHO)"]'
+try shell-entry 'args=["zero","one","$(WHO)"]'
 try shell-entry "$COMMAND"
 try shell-cmd
 try shell-cmd 'args=["argv","of args"]'
@@ -123,7 +123,7 @@ try platforms 'args=["of args"]'
 try programs
 try programs "args=$REFERENCES"
 
-# The Jobs of both ways, plain-N and gated-N, with the numbers FROM to FROM + BATCH.
+# jobs_from FROM: the Jobs plain-N and gated-N of the cases FROM to FROM + BATCH - 1.
 manifest Job one lock=one -- | yq . >"$WORK/job"
 jobs_from() {
   jq --null-input --slurpfile table "$WORK/table" --slurpfile job "$WORK/job" --argjson from "$1" --argjson batch "$BATCH" \
@@ -137,8 +137,9 @@ jobs_from() {
         image: "\($registry)/\($case.image):\($tag)", imagePullPolicy: "IfNotPresent",
         env: [{name: "WHO", value: "you"}, {name: "GREETING", value: "good morning, $(WHO)"}]}]}'
 }
-# An image that nobody has looked at may be refused at first; what is there already is left alone.
-all_there() {
+# Creates the Jobs of the batch; existing Jobs are not changed. The first Job of an image may be refused until the image
+# is looked up.
+all_created() {
   k create -f "$WORK/jobs" 2>&1 | grep -vE 'AlreadyExists|created$'
   [ "$(k get jobs -l "batch=$1" -o name | wc -l)" -eq "$(jq '.items | length' "$WORK/jobs")" ]
 }
@@ -149,22 +150,22 @@ all_ended() {
 total=$(wc -l <"$WORK/table")
 for ((from = 0; from < total; from += BATCH)); do
   jobs_from $from >"$WORK/jobs"
-  needs -t 180 "the pods from number $from on are admitted" all_there $from
-  needs -t 240 "they end" all_ended $from
+  needs -t 180 "the Jobs of the cases from number $from are admitted" all_created $from
+  needs -t 240 "the Jobs of the cases from number $from end" all_ended $from
   k logs -l "batch=$from" -c main --prefix --tail=-1 --max-log-requests=100 >>"$WORK/logs" 2>&1
 done
 
-calls() { sed -nE "s#^\[pod/$1-[a-z0-9]+/main\] (ran \{.*)#\1#p" "$WORK/logs"; }  # calls JOB: of the program, as it saw them
-alike() {  # alike NUMBER
+calls() { sed -nE "s#^\[pod/$1-[a-z0-9]+/main\] (ran \{.*)#\1#p" "$WORK/logs"; }  # calls JOB: the arguments that the program printed
+same_calls() {  # same_calls NUMBER
   local plain gated
   plain=$(calls "plain-$1")
   gated=$(calls "gated-$1")
-  printf 'without the gate: %s\nwith it:          %s\n' "$plain" "$gated"
+  printf 'without the gate: %s\nwith the gate:    %s\n' "$plain" "$gated"
   [ -n "$plain" ] && [ "$plain" = "$gated" ]
 }
 number=0
 while read -r case; do
-  check "$case is called alike" alike $number
+  check "the calls are the same with and without the gate: $case" same_calls $number
   number=$((number + 1))
 done <"$WORK/table"
 
@@ -172,8 +173,8 @@ commands() {
   k get pods -o json |
     jq -r '.items[] | "\(.metadata.labels.way) \(.spec.containers[0].command[0] == "/cronlatch-bin/cronlatch")"' | sort | uniq -c | sed 's/^ *//'
 }
-each_way() { diff <(commands) <(printf '%d %s\n' "$total" 'gated true' "$total" 'plain false'); }
-check "one half of the pods was gated, and the other not" each_way
+half_gated() { diff <(commands) <(printf '%d %s\n' "$total" 'gated true' "$total" 'plain false'); }
+check "one half of the pods was gated, and the other half was not" half_gated
 differ() { [ "$(sed -nE 's#^\[pod/plain-[^ ]* (ran .*)#\1#p' "$WORK/logs" | sort -u | wc -l)" -ge 24 ]; }
 check "at least 24 of the calls differ from each other" differ
 finish

@@ -4,7 +4,7 @@
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 
-# Without --logs: helm looks for those of a pod, and the test is a Job.
+# Without --logs, because helm reads the logs of pods only, and the test is a Job.
 helm_test() { helm test cronlatch --namespace cronlatch --timeout 2m; }
-check "helm test cronlatch" helm_test
+check "helm test cronlatch succeeds" helm_test
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A gated command runs in an Alpine-like image (musl), a distroless-like one (glibc, no shell) and one from scratch.
+# A gated command runs in an image like Alpine (musl), one like distroless (glibc, no shell), and one from scratch.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
@@ -35,7 +35,7 @@ make_distroless_like() {
   pack distroless-like "$folder" '{"User":"65532:65532"}'
 }
 
-# Nothing but one file: no /tmp, no /etc/passwd, no user.
+# Contains only one file: no /tmp, no /etc/passwd, no user.
 make_from_scratch() {
   local folder
   folder=$(new_root)
@@ -54,6 +54,6 @@ for image in alpine-like distroless-like from-scratch; do
 done
 for image in alpine-like distroless-like from-scratch; do
   becomes "a gated Job of the image $image completes" complete run-$image
-  check "the command in $image ran with a fencing token" says run-$image "ran with fence 1"
+  check "the command in $image ran with a fencing token" log_has run-$image "ran with fence 1"
 done
 finish

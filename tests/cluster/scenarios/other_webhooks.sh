@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A gate behind a program that another webhook put first, or moved to args: gated once, and its run is read as any other.
+# Another webhook puts a program before the gate, or moves the gate to args: the Job is gated once, and its run is reported.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
-# What an injector of secrets makes of a container: its own program, and all else as its arguments.
+# As an injector of secrets changes a container: its own program is the command, and the previous command becomes its
+# arguments.
 INJECT='.containers[0] |= (.args = .command + (.args // []) | .command = ["env"])'
 template() { k get job first -o json | jq "$1"; }
 words() { k get job "$1" -o json | jq -c '.spec.template.spec.containers[0] | [.command[], .args[]?]'; }
@@ -14,7 +15,7 @@ cronjob nightly lock=true -- "echo ran"
 start_job nightly first
 becomes "a gated run completes" complete first
 
-# Such a webhook for Jobs.
+# A Job, changed by such a webhook.
 moved_job() {
   template "{apiVersion, kind, metadata: {name: \"moved\", annotations: .metadata.annotations, ownerReferences: .metadata.ownerReferences},
     spec: {backoffLimit: 0, template: {metadata: {annotations: .spec.template.metadata.annotations},
@@ -22,14 +23,14 @@ moved_job() {
 }
 check "a Job whose gate was moved to args is admitted" moved_job
 gates() { words moved | jq -e '[.[] | select(. == "/cronlatch-bin/cronlatch")] | length == 1'; }
-check "it is gated once" gates
+check "the Job is gated once" gates
 program_stays() { words moved | jq -e 'index("env") > index("--")'; }
-check "the program stands behind the gate" program_stays
-becomes "it completes" complete moved
+check "the program of the other webhook follows the gate" program_stays
+becomes "the Job completes" complete moved
 check "its command ran under the lock" outcome_has moved '"outcome":"ran"'
-check "it printed what it prints" says moved ran
+check "its command printed its line" log_has moved ran
 
-# Such a webhook for pods: what the operator reads is the pod.
+# A pod, changed by such a webhook: the operator reads the pod.
 moved_pod() {
   template "{apiVersion: \"v1\", kind: \"Pod\", metadata: {name: \"moved-pod\",
     labels: {\"cronlatch.dev/gated\": \"true\", \"batch.kubernetes.io/controller-uid\": .metadata.uid},
@@ -38,7 +39,7 @@ moved_pod() {
 }
 check "a pod whose gate was moved to args is created" moved_pod
 ran() { k get pod moved-pod -o 'jsonpath={.status.containerStatuses[0].state.terminated.message}' | grep -F '"outcome":"ran"'; }
-becomes "it runs under the lock" ran
-becomes "its run is told on the Job" event Acquired Job/first "pod moved-pod held lock $NS/nightly"
-becomes "and on the CronJob" event Acquired CronJob/nightly "pod moved-pod held lock $NS/nightly"
+becomes "the command of the pod runs under the lock" ran
+becomes "the run is recorded as an Event on the Job" event Acquired Job/first "pod moved-pod held lock $NS/nightly"
+becomes "the run is recorded as an Event on the CronJob" event Acquired CronJob/nightly "pod moved-pod held lock $NS/nightly"
 finish

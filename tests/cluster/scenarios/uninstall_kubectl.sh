@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installed and deleted by kubectl from what helm template renders, cronlatch leaves the same policies and comes back over them.
+# After an installation by kubectl from rendered manifests, a delete leaves the same policies, and a new install adopts them.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/uninstall.sh
@@ -10,7 +10,7 @@ source "$ROOT/scripts/chart.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 trap 'cleanup' EXIT
 
-# The files of manifests/, for this cluster's store and image.
+# The files of manifests/ with this cluster's store and image.
 HELM=$TOOLS/helm
 FILES=$(mktemp -d)
 render() { render_operator "$DIR/values.yaml" "$@" >"$FILES/install.yaml" && render_policies "$DIR/values.yaml" >"$FILES/policies.yaml"; }
@@ -23,40 +23,40 @@ cleanup() {
 }
 rolled_out() { kubectl -n cronlatch rollout status deployment cronlatch-operator --timeout=120s; }
 
-check "helm uninstall makes way" uninstall
+check "helm uninstall removes the release" uninstall
 becomes "the policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
-needs "nothing is left of helm's release" nothing_left
+needs "no object of the release remains" nothing_left
 
 render
-check "kubectl apply installs" apply
+check "kubectl apply installs the manifests" apply
 needs "the operator is ready" rolled_out
 cronjob report lock=true -- "echo ran"
 needs "a CronJob is gated" gated report
 
 check "kubectl delete -f install.yaml succeeds while a CronJob is annotated" delete_operator
-becomes "the policies are all that is left, as after helm uninstall" only_policies_left
+becomes "only the policies remain, as after helm uninstall" only_policies_left
 check "a Job of the CronJob is refused" refused report
-check "the check names the CronJob" check_has 1 "refused by policy cronlatch-gated-jobs"
-check "it deletes no policy" check_has 1 "nothing was deleted" --remove
+check "uninstall-check lists the CronJob" check_has 1 "refused by policy cronlatch-gated-jobs"
+check "uninstall-check deletes no policy" check_has 1 "nothing was deleted" --remove
 
-check "kubectl apply installs again" apply
+check "kubectl apply installs the manifests again" apply
 check "the operator is ready again" rolled_out
 check "the CronJob is gated again" gated report
 render --set logLevel=debug
-check "an upgrade by kubectl apply works after it" apply
+check "an upgrade by kubectl apply works after that" apply
 check "the changed operator is ready" rolled_out
-check "and the CronJob is gated" gated report
+check "the CronJob is gated after the upgrade" gated report
 
-# ---- from kubectl to helm, over the kept policies ----
+# ---- from kubectl to helm, with the remaining policies ----
 check "kubectl deletes the operator again" delete_operator
-becomes "the policies are left again" only_policies_left
-check "helm does not take over unasked what kubectl made" refused_with "invalid ownership metadata" \
+becomes "only the policies remain again" only_policies_left
+check "helm does not adopt the objects of kubectl without --take-ownership" refused_with "invalid ownership metadata" \
   helm install cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml"
 adopt() {
   helm upgrade --install cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" --take-ownership \
     --wait --timeout 3m
 }
-check "helm takes it over when it is told to" adopt
+check "helm adopts the objects with --take-ownership" adopt
 check "the CronJob is gated by helm's release" gated report
-check "an upgrade of it works" upgrade_to debug
+check "an upgrade of the release works" upgrade_to debug
 finish

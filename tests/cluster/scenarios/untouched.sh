@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Jobs without our annotation, also those without any, are as if there were no cronlatch.
+# Jobs without an annotation of cronlatch are not changed.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
@@ -20,6 +20,6 @@ for name in one two three four; do
   }
   check "Job $name has its own command, no init container, no volume" untouched
 done
-check "no annotation of ours is on it" lacks cronlatch.dev/ k get job two -o 'jsonpath={.metadata}{.spec.template.metadata}'
-check "nor on the CronJob's template" lacks cronlatch.dev k get cronjob bare -o 'jsonpath={.metadata.name}: {.spec.jobTemplate}'
+check "the Job has no annotation of cronlatch" lacks cronlatch.dev/ k get job two -o 'jsonpath={.metadata}{.spec.template.metadata}'
+check "the Job template of the CronJob has no annotation of cronlatch" lacks cronlatch.dev k get cronjob bare -o 'jsonpath={.metadata.name}: {.spec.jobTemplate}'
 finish

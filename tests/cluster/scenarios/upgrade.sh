@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# helm upgrade rolls the operator while annotated Jobs are made all the time: none is refused, none is ungated.
+# helm upgrade replaces the operator's pods while annotated Jobs are created continuously: none is refused, none is ungated.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/load.sh
@@ -19,12 +19,12 @@ upgrade() {
 generation() { kubectl -n cronlatch get deployment cronlatch-operator -o 'jsonpath={.status.observedGeneration}'; }
 before=$(generation)
 check "helm upgrade with a changed setting succeeds" upgrade debug
-check "the operator was rolled" [ "$(generation)" -gt "$before" ]
-check "helm upgrade back succeeds" upgrade info
+check "the Deployment of the operator was changed" [ "$(generation)" -gt "$before" ]
+check "helm upgrade to the earlier setting succeeds" upgrade info
 end_load
 check "no admission failed meanwhile" none_failed
-check "every Job of it was gated" all_gated
+check "every Job of the load was gated" all_gated
 check "the holder still runs" unfinished holder
-let_go holder
-becomes "and completes" complete holder
+end_command holder
+becomes "the holder completes" complete holder
 finish

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From version 0.1.0, image and chart, to this one: CronJobs stay gated, a run of before ends well, a wedged release is mended.
+# An upgrade from version 0.1.0, image and chart: CronJobs stay gated, a run of 0.1.0 completes, a stuck release is repaired.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/uninstall.sh
 source "$ROOT/tests/cluster/uninstall.sh"
 
 if ! OLD_IMAGE=$(bash "$ROOT/scripts/baseline.sh" image 2>"$DIR/log/baseline.log") || ! OLD_CHART=$(bash "$ROOT/scripts/baseline.sh" chart 2>"$DIR/log/baseline.log"); then
-  skip "everything" "$(tail -n 1 "$DIR/log/baseline.log")"
+  skip "all checks" "$(tail -n 1 "$DIR/log/baseline.log")"
   finish
 fi
 fresh_namespace pod-security.kubernetes.io/warn=restricted
@@ -23,53 +23,53 @@ wrapper_is() { [[ $(wrapper_of "$1") == *":$2" ]] || { wrapper_of "$1" && return
 
 # ---- version 0.1.0 ----
 load_image "$OLD_IMAGE"
-check "this version makes way" uninstall
+check "this version is uninstalled" uninstall
 becomes "its policies are deleted" check_has 0 "no cluster-scoped object of cronlatch exists" --remove
-needs "nothing of it is left" nothing_left
-check "version 0.1.0 installs" old_chart install
+needs "no object of it remains" nothing_left
+check "version 0.1.0 is installed" old_chart install
 cronjob report lock=true -- "$HOLD"
 cronjob quick lock=true -- "echo ran"
-needs "version 0.1.0 gates" gated quick
+needs "version 0.1.0 gates a CronJob" gated quick
 start_job report holder
 needs "a run of version 0.1.0 holds its lock" holds holder
-check "by the wrapper of version 0.1.0" wrapper_is holder 0.1.0
+check "that run uses the wrapper of version 0.1.0" wrapper_is holder 0.1.0
 
 # ---- an uninstall that version 0.1.0 refused ----
 refuses "version 0.1.0 refuses its uninstall" uninstall
-check "and leaves the release without an upgrade" refused_with "has no deployed releases" upgrade_to info
+check "after that, an upgrade of the release fails" refused_with "has no deployed releases" upgrade_to info
 kubectl -n cronlatch delete job cronlatch-uninstall-guard >/dev/null
 revision() { helm list --namespace cronlatch --all -o json | jq -r '.[] | select(.name == "cronlatch").revision'; }
-check "helm rollback to the same revision makes it deployed again" helm rollback cronlatch "$(revision)" --namespace cronlatch --wait --timeout 3m
-check "helm says so" state_is deployed
-check "and the CronJob is gated" gated quick
+check "helm rollback to the same revision succeeds" helm rollback cronlatch "$(revision)" --namespace cronlatch --wait --timeout 3m
+check "the state of the release is deployed" state_is deployed
+check "the CronJob is gated after the rollback to the same revision" gated quick
 
 # ---- the upgrade ----
-check "values of version 0.1.0 that have no effect any more do not stop it" upgrade_to info --reuse-values --dry-run=server
+check "helm accepts values of version 0.1.0 that have no effect any more" upgrade_to info --reuse-values --dry-run=server
 check "helm upgrade to this version succeeds" upgrade_to info
 policies_are_kept() {
   [ "$(kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o json |
     jq '[.items[] | select(.metadata.annotations["helm.sh/resource-policy"] == "keep")] | length')" -eq 4 ]
 }
 check "an uninstall will keep the policies" policies_are_kept
-check "the run of before goes on" unfinished holder
-# Replicas of before go on answering until the API server sends them nothing.
+check "the run of version 0.1.0 still runs" unfinished holder
+# Replicas of version 0.1.0 answer until the API server sends them no more requests.
 admitted_by() {
   k create job probe --from=cronjob/report --dry-run=server -o 'jsonpath={.spec.template.spec.initContainers[0].image}' | grep ":$1\$"
 }
 becomes "a Job is admitted by this version" admitted_by dev
 start_job report other
-becomes "a run of this version is skipped while the run of before holds" complete other
-check "by the wrapper of this version" wrapper_is other dev
-check "and says so" outcome_has other '"outcome":"skipped"' '"reason":"held"'
-let_go holder
-becomes "the run of before completes" complete holder
-check "it ran" outcome_has holder '"outcome":"ran"'
+becomes "a Job of this version completes while the run of version 0.1.0 holds the lock" complete other
+check "it uses the wrapper of this version" wrapper_is other dev
+check "its outcome is skipped" outcome_has other '"outcome":"skipped"' '"reason":"held"'
+end_command holder
+becomes "the run of version 0.1.0 completes" complete holder
+check "its outcome is ran" outcome_has holder '"outcome":"ran"'
 becomes "the operator of this version reports it" event Acquired Job/holder "held lock $NS/report"
 check "the other CronJob is gated" gated quick
 
-# ---- and back ----
+# ---- rollback ----
 check "helm rollback to version 0.1.0 succeeds" helm rollback cronlatch --namespace cronlatch --wait --timeout 3m
-check "the CronJob is gated" gated quick
+check "the CronJob is gated after the rollback" gated quick
 check "the upgrade succeeds again" upgrade_to debug
-check "and the CronJob is gated" gated quick
+check "the CronJob is gated after the second upgrade" gated quick
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# CronJobs with the gate written out by the chart's value `cronJobs`: gated without any webhook's help.
+# CronJobs that the chart value `cronJobs` renders with the gate are gated without a webhook.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
@@ -34,24 +34,24 @@ written_out() {
     --values "$DIR/values.yaml" --values - | k apply -f - 2>&1
 }
 check "the chart's CronJobs are applied" written_out
-check "they carry no annotation" lacks cronlatch.dev/lock k get cronjobs -o 'jsonpath={.items[*].spec.jobTemplate}'
+check "they have no annotation lock" lacks cronlatch.dev/lock k get cronjobs -o 'jsonpath={.items[*].spec.jobTemplate}'
 
 start_job report holder >/dev/null
 becomes "the first run holds the lock" holds holder
-start_job other rival >/dev/null
-becomes "a run that shares the lock completes" complete rival
-check "because it was skipped" outcome_has rival '"outcome":"skipped"' '"reason":"held"' "\"lock\":\"$NS/shared\""
-let_go holder >/dev/null
+start_job other second >/dev/null
+becomes "a run with the same lock completes" complete second
+check "it was skipped" outcome_has second '"outcome":"skipped"' '"reason":"held"' "\"lock\":\"$NS/shared\""
+end_command holder >/dev/null
 becomes "the first run completes" complete holder
-check "and says that it ran" outcome_has holder '"outcome":"ran"'
+check "its outcome is ran" outcome_has holder '"outcome":"ran"'
 start_job other next >/dev/null
-becomes "then the other one runs" complete next
-check "with variables and dollars as they were written" says next "hello \$(GREETING)"
+becomes "after that, the other CronJob runs" complete next
+check "its arguments contain the references to variables unchanged" log_has next "hello \$(GREETING)"
 
 start_job once tick >/dev/null
-becomes "a scheduled time runs once" complete tick
+becomes "the first run of a scheduled time completes" complete tick
 k delete job tick >/dev/null
 start_job once tick >/dev/null
-becomes "the same again completes" complete tick
-check "because it is done" outcome_has tick '"outcome":"skipped"' '"reason":"done"'
+becomes "a second run of the same scheduled time completes" complete tick
+check "it was skipped, because it is done" outcome_has tick '"outcome":"skipped"' '"reason":"done"'
 finish

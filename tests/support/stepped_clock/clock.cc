@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded into a redis-server of a test: its wall clock is the machine's plus the number of
-// microseconds that the file CLOCK_STEP_FILE holds (eight bytes, which the test changes). The
-// monotonic clock stays. Calls the kernel and nothing else: the server's allocator asks for the
-// time while it starts.
+// microseconds in the file CLOCK_STEP_FILE (eight bytes, which the test changes). The monotonic
+// clock is not changed. The functions only make system calls, because the server's allocator reads
+// the time during the start.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

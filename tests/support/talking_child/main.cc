@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command that process tests run: carries out the words of its command line one after the other
-// and says what it sees, one line per fact, each in a single write. Links nothing of ours, so what
-// it reports is the kernel's word.
+// The command in process tests: executes the words of its command line in order and prints one line
+// per fact, each in a single write. It does not link the product, so its output comes from the
+// kernel.
 //
 //   to FILE        later lines go to FILE (appended) instead of standard output
 //   say TEXT       the line TEXT
 //   ids            "ids pid=.. ppid=.. pgrp=.. sid=.. foreground=yes|no|none"
 //   fds            "fd N open" for every open descriptor, "fd N closed" for 0 to 2
-//   env PREFIX     "env NAME=value" for every variable that starts so
+//   env PREFIX     "env NAME=value" for every variable with this prefix
 //   signals        "blocked HEX", "ignored HEX": the masks it was started with
 //   read           waits for a line of standard input: "read LINE", or "eof"
 //   ignore N       ignores signal N
-//   on N [ .. ]    when signal N comes: the words in brackets, in the handler
-//   listen         blocks every signal, says "ready", then "signal N" for each one, for ever
-//   beat           "beat MICROSECONDS" (CLOCK_BOOTTIME) every 20 ms, for ever
-//   sleep MS / forever
+//   on N [ .. ]    at signal N: executes the words in brackets in the handler
+//   listen         blocks every signal, prints "ready", then "signal N" for each one, forever
+//   beat           "beat MICROSECONDS" (CLOCK_BOOTTIME) every 20 ms, forever
+//   sleep MS|forever
 //   await FILE     waits until FILE exists
 //   touch FILE
-//   spawn [ .. ]   a child that carries out the words in brackets, then exits 0: "spawned PID"
-//   daemon [ .. ]  the same in a session of its own, not our child any more
+//   spawn [ .. ]   a child that executes the words in brackets, then exits 0: "spawned PID"
+//   daemon [ .. ]  the same in a new session, no longer a child of this process
 //   chain FILE     a process that writes the time into FILE (CLOCK_BOOTTIME, microseconds, 8
 //                  bytes), forks and exits without pause, its child does the same, each in a
-//                  session of its own, until FILE is removed
-//   crowd N        N children that do nothing, for ever; "crowd of N" when all are there
-//   sessions       the children of a later crowd get a session of their own each
-//   replace        a child that does nothing, and another one whenever it ends, for ever
+//                  new session, until FILE is removed
+//   crowd N        N children that wait forever; "crowd of N" when all exist
+//   sessions       each child of a later crowd gets a new session
+//   replace        a child that waits, and a new one whenever it ends, forever
 //   join           waits for every child
-//   uid N          becomes that user
-//   die N          ends itself by signal N
+//   uid N          changes to that user
+//   die N          sends signal N to itself
 //   exit N
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -59,7 +59,7 @@ struct State {
   bool sessions = false;
 };
 
-// A signal handler has no other way to its words.
+// Global, because a signal handler has no parameter for its words.
 State* g_state = nullptr;
 
 void say(const std::string& text) {
@@ -75,7 +75,7 @@ void pause_for(long ms) {
   }
 }
 
-// Out of the way of 0 to 2, which may be closed and are to be looked at.
+// Above 2, because 0 to 2 may be closed and are reported.
 void go_to(const std::string& file) {
   constexpr int kHigh = 100;
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -197,7 +197,7 @@ void daemon(const Words& inner) {
   ::waitpid(middle, nullptr, 0);
 }
 
-// No library call between two forks that is not needed.
+// No unnecessary library call between two forks.
 [[noreturn]] void run_chain(const char* file) {
   for (;;) {
     ::setsid();

@@ -98,7 +98,7 @@ TEST(Election, HasOneLeaderWhileAReplicaIsDisconnected) {
   scene.one.step();
   bool cut_off = false;
   scene.api.intercept = [&](const Request&) -> std::optional<FakeApi::Answer> {
-    if (cut_off) return FakeApi::away();
+    if (cut_off) return FakeApi::unreachable();
     return std::nullopt;
   };
   for (int i = 0; i < 200 && !scene.two.leading(); ++i) {

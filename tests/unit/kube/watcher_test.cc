@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(AtOnceAndLate, WatcherGone, ::testing::Bool());
 TEST(Watcher, ContinuesTheWatchAfterABrokenConnection) {
   Scene scene;
   scene.list({object("a", "1")}, "40");
-  scene.watch([](const Emit&) -> FakeApi::Answer { return FakeApi::away(); });
+  scene.watch([](const Emit&) -> FakeApi::Answer { return FakeApi::unreachable(); });
   scene.watch_and_end();
 
   scene.run();
@@ -167,11 +167,11 @@ TEST(Watcher, ContinuesTheWatchAfterABrokenConnection) {
 
 TEST(Watcher, BacksOffUpToThirtySecondsAndResetsWhenHealthy) {
   Scene scene;
-  for (int i = 0; i < 8; ++i) scene.lists.push_back(FakeApi::away());
+  for (int i = 0; i < 8; ++i) scene.lists.push_back(FakeApi::unreachable());
   scene.list({}, "40");
   scene.watch([&](const Emit&) -> FakeApi::Answer {
     scene.clock.pass(121s);
-    return FakeApi::away();
+    return FakeApi::unreachable();
   });
   scene.watch_and_end();
 

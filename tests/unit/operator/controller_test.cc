@@ -108,7 +108,9 @@ TEST(Controller, EveryReplicaReportsTheCertificateOneWatches) {
 
 TEST(Controller, StopsWhileTheApiServerIsUnavailable) {
   Scene scene;
-  scene.api.intercept = [](const kube::Request&) { return FakeApi::Answer(FakeApi::away()); };
+  scene.api.intercept = [](const kube::Request&) {
+    return FakeApi::Answer(FakeApi::unreachable());
+  };
   const auto one = scene.controller("one");
   one->start();
 

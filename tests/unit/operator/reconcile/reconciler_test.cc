@@ -275,7 +275,7 @@ TEST(Reconciler, RetriesWhileTheApiServerIsUnavailable) {
   Leader leader(world, "one");
   bool away = true;
   world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
-    if (away && r.path == kEvents) return FakeApi::away();
+    if (away && r.path == kEvents) return FakeApi::unreachable();
     return std::nullopt;
   };
   leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "skipped", "held")));

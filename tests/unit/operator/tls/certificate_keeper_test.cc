@@ -150,7 +150,9 @@ TEST(CertificateKeeper, KeepsItsCertificateWhileTheApiServerIsUnavailable) {
   Scene scene;
   scene.keep();
   scene.keeper.load();
-  scene.api.intercept = [](const kube::Request&) { return FakeApi::Answer(FakeApi::away()); };
+  scene.api.intercept = [](const kube::Request&) {
+    return FakeApi::Answer(FakeApi::unreachable());
+  };
 
   EXPECT_TRUE(scene.keeper.load());
   EXPECT_FALSE(scene.keep());
