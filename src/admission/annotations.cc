@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "admission/annotation_table.h"
 #include "base/text.h"
 #include "labels/names.h"
 #include "options/options.h"
@@ -15,35 +17,16 @@ namespace {
 
 using kube::Json;
 
-struct Extra {
-  std::string_view key;
-  std::string_view example;
-};
-// In the order of the contract's table.
-constexpr std::array<Extra, 6> kExtras = {{
-    {"lock-scope", "namespace"},
-    {"once-per-schedule", "true"},
-    {"container", "main"},
-    {"command", R"(["python3", "main.py"])"},
-    {"store-secret", "cronlatch-store"},
-    {"alert-after", "26h"},
-}};
 // Written by us: never read as a wish, never refused.
 constexpr std::array<std::string_view, 3> kOurs = {"injected", "mirrored", "command-from"};
 
 std::string with_prefix(std::string_view key) { return std::string(kPrefix) + std::string(key); }
 
 std::string value_example(std::string_view key) {
-  for (const Extra& extra : kExtras)
+  for (const ExtraKey& extra : kExtraKeys)
     if (extra.key == key) return std::string(extra.example);
-  if (key == "lock") return "true";
   const Option* const option = find_option(key);
-  if (option == nullptr) return "";
-  if (std::holds_alternative<std::vector<std::string> Options::*>(option->field))
-    return R"(["sh", "-c", "echo skipped"])";
-  if (std::holds_alternative<Millis Options::*>(option->field) && option->fallback == "0")
-    return "30m";
-  return std::string(option->fallback);
+  return option == nullptr ? "" : std::string(option->annotation.example);
 }
 
 std::string_view nearest_annotation(std::string_view wrong) {
@@ -56,8 +39,8 @@ std::string_view nearest_annotation(std::string_view wrong) {
     best_distance = distance;
   };
   for (const Option& option : option_table())
-    if (option.annotatable) consider(option.key);
-  for (const Extra& extra : kExtras) consider(extra.key);
+    if (option.annotatable()) consider(option.key);
+  for (const ExtraKey& extra : kExtraKeys) consider(extra.key);
   return best;
 }
 
@@ -139,13 +122,14 @@ std::vector<std::string> listed_keys(const std::string& mark) {
 
 bool is_annotation(std::string_view key) {
   const Option* const option = find_option(key);
-  if (option != nullptr) return option->annotatable;
-  return std::any_of(kExtras.begin(), kExtras.end(), [&](const Extra& e) { return e.key == key; });
+  if (option != nullptr) return option->annotatable();
+  return std::any_of(std::begin(kExtraKeys), std::end(kExtraKeys),
+                     [&](const ExtraKey& extra) { return extra.key == key; });
 }
 
 std::vector<std::string_view> extra_annotations() {
   std::vector<std::string_view> keys;
-  for (const Extra& extra : kExtras) keys.push_back(extra.key);
+  for (const ExtraKey& extra : kExtraKeys) keys.push_back(extra.key);
   return keys;
 }
 

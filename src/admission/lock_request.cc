@@ -54,7 +54,6 @@ class Reader {
 
   LockRequest read() {
     find_unknown(annotations_, findings_);
-    request_.options = default_options();
     request_.store_secret = settings_.store_secret;
     lay_platform_defaults();
     read_options();
@@ -82,7 +81,7 @@ class Reader {
 
   void read_options() {
     for (const Option& option : option_table()) {
-      if (!option.annotatable || option.key == "lock") continue;
+      if (!option.annotatable() || option.key == "lock") continue;
       const Annotation* const annotation = find(option.key);
       if (annotation == nullptr) continue;
       const Status applied = apply_text(request_.options, option, annotation->value);
@@ -229,14 +228,9 @@ Status check_default(const std::string& key, const std::string& value) {
     return Error{Code::usage, "unknown option " + cronlatch::quoted(key),
                  near.empty() ? "" : "did you mean " + near + "?"};
   }
-  constexpr std::array<std::string_view, 9> kOfThePlatform = {
-      "renew-every", "tls-server-name", "tls-skip-verify", "connect-timeout", "op-timeout",
-      "key-prefix",  "log-format",      "log-level",       "redis-username"};
-  const bool allowed =
-      (option->annotatable && key != "lock") ||
-      std::find(kOfThePlatform.begin(), kOfThePlatform.end(), key) != kOfThePlatform.end();
-  if (!allowed) return Error{Code::usage, key + " cannot be a default of all runs", "leave it out"};
-  Options scratch = default_options();
+  if (!option->cluster_default)
+    return Error{Code::usage, key + " cannot be a default of all runs", "leave it out"};
+  Options scratch;
   return set_option(scratch, *option, value);
 }
 

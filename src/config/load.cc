@@ -95,7 +95,6 @@ Result<Loaded> load(const LoadInput& input, const Files& files, const Host& host
   Result<Flags> flags = parse_flags(input.args, input.rest, input.extras);
   if (!flags) return flags.error();
   Loaded loaded;
-  loaded.options = default_options();
   loaded.origins.assign(option_table().size(), "default");
   const Setting* const isolated = find_setting(flags->settings, "isolated");
   const bool alone = isolated != nullptr && isolated->text == "true";

@@ -155,7 +155,7 @@ std::vector<LockUse> uses(const Cluster& cluster) {
       use.named = "true";
     if (const Result<Timetable> table = timetable(cronjob, cluster.zones))
       use.gap = shortest_gap(table->schedule, table->zone, cluster.now);
-    use.ttl = duration_wish(cronjob, "ttl", default_options().ttl);
+    use.ttl = duration_wish(cronjob, "ttl", Options{}.ttl);
     use.min_hold = duration_wish(cronjob, "min-hold", Millis{0});
     add_recent_runs(pods_of(cluster, cronjob), use);
     if (cluster.page) add_lock_stats(*cluster.page, cluster.now, use);

@@ -53,7 +53,7 @@ void check_loaded(const Loaded& loaded, const std::vector<std::string>& environm
   fuzz::must(!loaded.rest.empty(), "run has a command");
   fuzz::must(validate(loaded.options).ok(), "what was loaded is valid");
   fuzz::must(check_lock_name(loaded.options.lock).ok(), "the lock has a name");
-  Options again = default_options();
+  Options again;
   for (const Option& option : option_table()) {
     const std::string shown = show_option(loaded.options, option);
     fuzz::must(!fuzz::contains(shown, kPassword), "no option shows the password");

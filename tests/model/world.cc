@@ -120,6 +120,8 @@ class World {
     if (chance_.one_in(5)) spec.min_hold = Millis(chance_.between(0, 10'000));
     if (chance_.one_in(5)) spec.max_run = Millis(chance_.between(1'000, 20'000));
     if (chance_.one_in(4)) spec.who.group = "g" + std::to_string(chance_.between(0, 2));
+    spec.connect_timeout = Millis(5'000);
+    spec.grace_period = Millis(30'000);
     spec.seed = chance_.bits();
     return spec;
   }
