@@ -46,7 +46,7 @@ struct Metric {
   MetricType type;
   std::string_view label;  // in addition to namespace, cronjob and lock (which Exporter::own does
                            // not have); "" for none, "a, b" for two
-  std::string_view help;  // one sentence
+  std::string_view help;   // one sentence
   Exporter exporter;
   MetricSource source;
 };
