@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Prometheus text of the ledger, held to a line grammar of its own and to the metric table.
+// The Prometheus text of the lock statistics, compared with a grammar of lines and with the metric table.
 #include "metrics/metrics_text.h"
 
 #include <gmock/gmock.h>
