@@ -28,6 +28,12 @@ chart_template() {
   "$HELM" template cronlatch "$CHART" --namespace cronlatch --kube-version "$KUBE_VERSION" "$@"
 }
 
+# The schema with the names of the alerts. cronlatch-gen renders its other generated lines.
+render_schema() {
+  local names
+  names=$("$YQ" . "$CHART/rules/alerts.yaml" | jq -c '[.groups[].rules[].alert | values] | unique') || return
+  sed "s|^    \"alertName\": .*|    \"alertName\": {\"type\": \"string\", \"enum\": $names},|" "$CHART/values.schema.json"
+}
 render_readme() { bash "$ROOT/scripts/chart_readme.sh"; }
 render_runbook_index() { bash "$ROOT/scripts/runbook_index.sh"; }
 render_dashboards() { python3 -B "$ROOT/scripts/dashboards/generate.py" "$1"; }

@@ -17,6 +17,7 @@ write() {
   echo "$file"
 }
 
+write "$CHART/values.schema.json" render_schema
 write "$CHART/README.md" render_readme
 write "$ROOT/docs/runbooks/README.md" render_runbook_index
 render_dashboards "$CHART/dashboards"

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "admission/annotation_table.h"
 #include "base/text.h"
 #include "labels/names.h"
 #include "options/options.h"
@@ -15,19 +17,6 @@ namespace {
 
 using kube::Json;
 
-struct ExtraKey {
-  std::string_view key;
-  std::string_view example;
-};
-// The annotations that are not options.
-constexpr std::array<ExtraKey, 6> kExtraKeys = {{
-    {"lock-scope", "namespace"},
-    {"once-per-schedule", "true"},
-    {"container", "main"},
-    {"command", R"(["python3", "main.py"])"},
-    {"store-secret", "cronlatch-store"},
-    {"alert-after", "26h"},
-}};
 // Written by the operator: ignored when they are read.
 constexpr std::array<std::string_view, 3> kWrittenByOperator = {"injected", "mirrored",
                                                                 "command-from"};
@@ -37,14 +26,8 @@ std::string with_prefix(std::string_view key) { return std::string(kPrefix) + st
 std::string value_example(std::string_view key) {
   for (const ExtraKey& extra : kExtraKeys)
     if (extra.key == key) return std::string(extra.example);
-  if (key == "lock") return "true";
   const Option* const option = find_option(key);
-  if (option == nullptr) return "";
-  if (std::holds_alternative<std::vector<std::string> Options::*>(option->field))
-    return R"(["sh", "-c", "echo skipped"])";
-  if (std::holds_alternative<Millis Options::*>(option->field) && option->fallback == "0")
-    return "30m";
-  return std::string(option->fallback);
+  return option == nullptr ? "" : std::string(option->annotation.example);
 }
 
 std::string_view nearest_annotation(std::string_view wrong) {
@@ -57,7 +40,7 @@ std::string_view nearest_annotation(std::string_view wrong) {
     best_distance = distance;
   };
   for (const Option& option : option_table())
-    if (option.annotatable) consider(option.key);
+    if (option.annotatable()) consider(option.key);
   for (const ExtraKey& extra : kExtraKeys) consider(extra.key);
   return best;
 }
@@ -143,8 +126,8 @@ std::vector<std::string> copied_keys(const std::string& value) {
 
 bool is_annotation(std::string_view key) {
   const Option* const option = find_option(key);
-  if (option != nullptr) return option->annotatable;
-  return std::any_of(kExtraKeys.begin(), kExtraKeys.end(),
+  if (option != nullptr) return option->annotatable();
+  return std::any_of(std::begin(kExtraKeys), std::end(kExtraKeys),
                      [&](const ExtraKey& extra) { return extra.key == key; });
 }
 

@@ -36,7 +36,6 @@ class LockRequestReader {
 
   LockRequest read() {
     check_keys(annotations_, findings_);
-    request_.options = default_options();
     request_.store_secret = settings_.store_secret;
     apply_platform_defaults();
     read_options();
@@ -64,7 +63,7 @@ class LockRequestReader {
 
   void read_options() {
     for (const Option& option : option_table()) {
-      if (!option.annotatable || option.key == "lock") continue;
+      if (!option.annotatable() || option.key == "lock") continue;
       const Annotation* const annotation = find(option.key);
       if (annotation == nullptr) continue;
       const Status applied = apply_text(request_.options, option, annotation->value);

@@ -19,44 +19,46 @@ struct Row {
   std::string_view key;
   SettingField field;
   std::string_view fallback;
+  std::string_view limits;  // "1s to 5m", "own, files": enforced; "" where a check below does it
   std::string_view help;
 };
 
+// key, field, default, limits, help
 // clang-format off
-const Row kRows[] = {
-    {"admission-address", &S::admission_address, "[::]:8443", "address of the admission hooks, which the API server calls (HTTPS)"},
-    {"plain-address", &S::plain_address, "[::]:8080", "/healthz, /readyz, /metrics and /status (HTTP)"},
-    {"namespace", &S::namespace_name, "cronlatch", "the operator's namespace; the variable POD_NAMESPACE takes precedence"},
-    {"name", &S::name, "cronlatch", "base name of the operator's objects"},
-    {"image", &S::image, "", "the image with the wrapper; required"},
-    {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "imagePullPolicy of the init container: Always, IfNotPresent, Never"},
-    {"image-pull-secrets", &S::image_pull_secrets, "[]", "Secrets added to a gated pod's imagePullSecrets"},
-    {"resources", &S::resources, "{}", "resources of the init container: requests and limits; empty: cpu 50m and memory 32Mi for both"},
-    {"store", &S::store, "", "URL of the store that every gated run uses; without it, Jobs and CronJobs that request a lock are denied"},
-    {"store-secret", &S::store_secret, "cronlatch-store", "Secret in a Job's namespace with the store's credentials, where no annotation names one"},
-    {"defaults", &S::defaults, "{}", "options of every gated run; an annotation takes precedence where it may set the option"},
-    {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "namespaces that may use lock-scope: cluster"},
-    {"image-index", &S::image_index, "{}", "image -> ENTRYPOINT (and CMD), for containers without a command"},
-    {"lookup", &S::lookup, "false", "read the command of a container without one from its image's registry"},
-    {"lookup-registries", &S::lookup_registries, "[]", "registries that may be queried, as host or host:port; http://host:port for one without TLS"},
-    {"lookup-timeout", &S::lookup_timeout, "15s", "timeout of one lookup, 1s to 5m"},
-    {"lookup-cache-size", &S::lookup_cache_size, "10000", "images in the cache, 1 to 1000000"},
-    {"lookup-pin", &S::lookup_pin, "false", "pin a gated Job to the digest of the image that was looked up"},
-    {"lookup-architectures", &S::lookup_architectures, "[amd64, arm64]", "architectures of the nodes, for pods that do not restrict them"},
-    {"lookup-docker-config", &S::lookup_docker_config, "", "file with logins in the format of docker's config.json; read at each lookup"},
-    {"lookup-pull-secret-namespaces", &S::lookup_pull_secret_namespaces, "[]", "namespaces whose Jobs' imagePullSecrets are read for logins"},
-    {"lookup-ca-file", &S::lookup_ca_file, "", "PEM file: CAs of registries, in addition to the system's"},
-    {"lookup-program", &S::lookup_program, "/usr/bin/skopeo", "path of skopeo, the client of registries"},
-    {"select", &S::select, "[]", "CronJobs that the platform gates: namespace, name, labels, annotations (without prefix)"},
-    {"certificate-mode", &S::certificate_mode, "own", "own: created and renewed by the operator; files: read from certificate-dir"},
-    {"certificate-dir", &S::certificate_dir, "/etc/cronlatch/tls", "tls.crt, tls.key, ca.crt in mode files"},
-    {"credentials-dir", &S::credentials_dir, "/etc/cronlatch/store", "the operator's credentials for the store"},
-    {"patch-cronjobs", &S::patch_cronjobs, "true", "false: the reconciler only reports what is missing"},
-    {"copy-secret-source", &S::copy_secret_source, "", "Secret of the operator's namespace that is copied as store-secret"},
-    {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "namespaces to which it is copied"},
-    {"log-format", &S::log_format, "json", "text, json, logfmt"},
-    {"log-level", &S::log_level, "info", "error, warn, info, debug"},
-    {"client-ca-file", &S::client_ca_file, "", "PEM file: the admission hooks accept only clients with a certificate of these CAs; read at the start"},
+constexpr Row kRows[] = {
+    {"admission-address", &S::admission_address, "[::]:8443", "", "address of the admission hooks for the API server (HTTPS)"},
+    {"plain-address", &S::plain_address, "[::]:8080", "", "address of /healthz, /readyz, /metrics and /status (HTTP)"},
+    {"namespace", &S::namespace_name, "cronlatch", "", "the operator's namespace; the variable POD_NAMESPACE takes precedence"},
+    {"name", &S::name, "cronlatch", "", "base name of the operator's objects"},
+    {"image", &S::image, "", "", "image that contains the wrapper; required"},
+    {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "Always, IfNotPresent, Never", "pull policy of the init container"},
+    {"image-pull-secrets", &S::image_pull_secrets, "[]", "", "Secrets that are added to imagePullSecrets of a gated pod"},
+    {"resources", &S::resources, "{}", "", "requests and limits of the init container; empty: 50m and 32Mi of each"},
+    {"store", &S::store, "", "", "URL of the store of every gated run; without it, every request for a lock is refused"},
+    {"store-secret", &S::store_secret, "cronlatch-store", "", "Secret in a Job's namespace with the credentials for the store, unless an annotation names another"},
+    {"defaults", &S::defaults, "{}", "", "options of every gated run; an annotation of the same option takes precedence"},
+    {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "", "namespaces that may use lock-scope: cluster"},
+    {"image-index", &S::image_index, "{}", "", "image -> ENTRYPOINT (and CMD), for containers without a command"},
+    {"lookup", &S::lookup, "false", "true, false", "read the command of a container without one from the registry of its image"},
+    {"lookup-registries", &S::lookup_registries, "[]", "", "registries that may be queried: host or host:port, exactly; http://host:port for one without TLS"},
+    {"lookup-timeout", &S::lookup_timeout, "15s", "1s to 5m", "limit for the look-up of one image"},
+    {"lookup-cache-size", &S::lookup_cache_size, "10000", "1 to 1000000", "number of images in the cache"},
+    {"lookup-pin", &S::lookup_pin, "false", "true, false", "a gated Job runs the image whose command was read, by digest"},
+    {"lookup-architectures", &S::lookup_architectures, "[amd64, arm64]", "", "architectures of the nodes, for pods that do not select one"},
+    {"lookup-docker-config", &S::lookup_docker_config, "", "", "file in the format of docker's config.json with logins; read at each look-up"},
+    {"lookup-pull-secret-namespaces", &S::lookup_pull_secret_namespaces, "[]", "", "namespaces whose Jobs' imagePullSecrets are read for logins"},
+    {"lookup-ca-file", &S::lookup_ca_file, "", "", "PEM: authorities of registries, in addition to the system's"},
+    {"lookup-program", &S::lookup_program, "/usr/bin/skopeo", "", "program that reads from registries"},
+    {"select", &S::select, "[]", "", "CronJobs that the platform gates: namespace, name, labels, annotations (without prefix)"},
+    {"certificate-mode", &S::certificate_mode, "own", "own, files", "own: the operator creates and renews it; files: read from certificate-dir"},
+    {"certificate-dir", &S::certificate_dir, "/etc/cronlatch/tls", "", "tls.crt, tls.key, ca.crt in mode files"},
+    {"credentials-dir", &S::credentials_dir, "/etc/cronlatch/store", "", "the operator's credentials for the store"},
+    {"patch-cronjobs", &S::patch_cronjobs, "true", "true, false", "false: the reconciler reports what is missing and changes nothing"},
+    {"copy-secret-source", &S::copy_secret_source, "", "", "Secret of the operator's namespace that is copied as store-secret"},
+    {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "", "namespaces that receive the copy"},
+    {"log-format", &S::log_format, "json", "text, json, logfmt", "format of the log lines"},
+    {"log-level", &S::log_level, "info", "error, warn, info, debug", "lowest level that is logged"},
+    {"client-ca-file", &S::client_ca_file, "", "", "PEM: only clients with a certificate of these authorities may request admissions; read at the start"},
 };
 // clang-format on
 
@@ -82,6 +84,25 @@ Error unknown_key(const YamlEntry& entry) {
                        : "did you mean " + std::string(best) + "?"};
 }
 
+bool is_word_of(std::string_view limits, std::string_view text) {
+  return (", " + std::string(limits) + ", ").find(", " + std::string(text) + ", ") !=
+         std::string::npos;
+}
+
+// The other kinds of fields check their words when they are read.
+Status check_limits(const Settings& settings, const Row& row) {
+  if (row.limits.empty()) return Done{};
+  const Error refused{Code::config, "not within the limits",
+                      "allowed is " + std::string(row.limits)};
+  if (const auto* const text = std::get_if<std::string S::*>(&row.field))
+    return is_word_of(row.limits, settings.**text) ? Status(Done{}) : refused;
+  if (const auto* const time = std::get_if<Millis S::*>(&row.field))
+    return is_in_range(row.limits, settings.**time) ? Status(Done{}) : refused;
+  if (const auto* const number = std::get_if<std::size_t S::*>(&row.field))
+    return is_in_range(row.limits, settings.**number) ? Status(Done{}) : refused;
+  return Done{};
+}
+
 // Adds the line of the key that the message starts with.
 Error with_line(const YamlNode& root, const Error& error) {
   const std::string key = error.message.substr(0, error.message.find_first_of(":["));
@@ -93,6 +114,19 @@ Error with_line(const YamlNode& root, const Error& error) {
 
 }  // namespace
 
+// A test shows that every default is accepted.
+Settings::Settings() {
+  for (const Row& row : kRows) {
+    if (row.fallback.empty()) continue;
+    if (const auto* const text = std::get_if<std::string S::*>(&row.field)) {
+      this->** text = row.fallback;  // "[::]:8443" would be a list in YAML
+    } else if (const Result<YamlNode> node = read_yaml(kFile, std::string(row.fallback));
+               node.ok()) {
+      (void)read_field(*this, row.field, *node).ok();
+    }
+  }
+}
+
 Result<Settings> parse_settings(std::string_view yaml) {
   const Result<YamlNode> root = read_yaml(kFile, std::string(yaml));
   if (!root.ok()) return root.error();
@@ -103,7 +137,8 @@ Result<Settings> parse_settings(std::string_view yaml) {
   for (const YamlEntry& entry : root->entries) {
     const Row* const row = find_row(entry.key);
     if (row == nullptr) return unknown_key(entry);
-    const Status status = read_field(settings, row->field, entry.value);
+    Status status = read_field(settings, row->field, entry.value);
+    if (status.ok()) status = check_limits(settings, *row);
     if (!status.ok())
       return Error{Code::config, place(entry.line) + entry.key + ": " + status.error().message,
                    status.error().hint};
@@ -115,7 +150,7 @@ Result<Settings> parse_settings(std::string_view yaml) {
 
 std::vector<SettingRow> setting_rows() {
   std::vector<SettingRow> rows;
-  for (const Row& row : kRows) rows.push_back({row.key, row.fallback, row.help});
+  for (const Row& row : kRows) rows.push_back({row.key, row.fallback, row.limits, row.help});
   return rows;
 }
 

@@ -11,37 +11,11 @@
 namespace cronlatch::op {
 namespace {
 
-Status check_default(const std::string& key, const std::string& value) {
-  const Option* const option = find_option(key);
-  if (option == nullptr) {
-    const std::string near(nearest_option(key));
-    return Error{Code::usage, "unknown option " + cronlatch::quoted(key),
-                 near.empty() ? "" : "did you mean " + near + "?"};
-  }
-  constexpr std::array<std::string_view, 9> kPlatformOptions = {
-      "renew-every", "tls-server-name", "tls-skip-verify", "connect-timeout", "op-timeout",
-      "key-prefix",  "log-format",      "log-level",       "redis-username"};
-  const bool allowed =
-      (option->annotatable && key != "lock") ||
-      std::find(kPlatformOptions.begin(), kPlatformOptions.end(), key) != kPlatformOptions.end();
-  if (!allowed) return Error{Code::usage, key + " cannot be set for all runs", "remove it"};
-  Options scratch = default_options();
-  return set_option(scratch, *option, value);
-}
-
 Status check_texts(const Settings& settings) {
-  const auto one_of = [](const std::string& text, std::initializer_list<const char*> words) {
-    return std::find(words.begin(), words.end(), text) != words.end();
-  };
   if (settings.image.empty())
     return Error{Code::config, "image: the setting is missing", "set the operator's image"};
   if (Status url = check_store_url(settings.store); !settings.store.empty() && !url.ok())
     return Error{Code::config, "store: " + url.error().message, url.error().hint};
-  if (!one_of(settings.image_pull_policy, {"Always", "IfNotPresent", "Never"}))
-    return Error{Code::config,
-                 "image-pull-policy: " + cronlatch::quoted(settings.image_pull_policy) +
-                     " is not one of Always, IfNotPresent, Never",
-                 "write for example IfNotPresent"};
   for (const auto& [key, address] : {std::pair{"admission-address", settings.admission_address},
                                      std::pair{"plain-address", settings.plain_address}})
     if (const std::size_t colon = address.rfind(':');
@@ -58,16 +32,6 @@ Status check_lookup(const Settings& settings) {
     if (const auto listed = image::parse_listed_registry(line); !listed.ok())
       return Error{Code::config, "lookup-registries: " + listed.error().message,
                    listed.error().hint};
-  if (settings.lookup_timeout < Millis(1'000) || settings.lookup_timeout > Millis(300'000))
-    return Error{
-        Code::config,
-        "lookup-timeout: " + show_duration(settings.lookup_timeout) + " is not between 1s and 5m",
-        "write for example 15s"};
-  if (settings.lookup_cache_size == 0 || settings.lookup_cache_size > 1'000'000)
-    return Error{Code::config,
-                 "lookup-cache-size: " + std::to_string(settings.lookup_cache_size) +
-                     " is not between 1 and 1000000",
-                 "write for example 10000"};
   if (settings.lookup && settings.lookup_architectures.empty())
     return Error{Code::config, "lookup-architectures: the list is empty",
                  "write for example [amd64]"};
@@ -80,7 +44,7 @@ Status check_lookup(const Settings& settings) {
 }
 
 Status check_defaults(const Settings& settings) {
-  Options options = default_options();
+  Options options;
   for (const auto& [key, value] : settings.defaults) {
     if (Status checked = check_default(key, value); !checked.ok())
       return Error{Code::config, "defaults: " + checked.error().message, checked.error().hint};
@@ -131,6 +95,18 @@ Status check_lists(const Settings& settings) {
 }
 
 }  // namespace
+
+Status check_default(const std::string& key, const std::string& value) {
+  const Option* const option = find_option(key);
+  if (option == nullptr) {
+    const std::string near(nearest_option(key));
+    return Error{Code::usage, "unknown option " + cronlatch::quoted(key),
+                 near.empty() ? "" : "did you mean " + near + "?"};
+  }
+  if (!option->cluster_default) return Error{Code::usage, key + " cannot be set for all runs", "remove it"};
+  Options scratch;
+  return set_option(scratch, *option, value);
+}
 
 Status check_settings(const Settings& settings) {
   for (const auto check :

@@ -143,7 +143,7 @@ int report(const Outcome& outcome, const Options& options, LockStats* lock_stats
 void report_unloadable(const Error& error, const Invocation& invocation) {
   const std::string path = outcome_file_of(invocation);
   if (path.empty()) return;
-  const Outcome outcome = outcome_of(error, default_options(), invocation.clock.wall());
+  const Outcome outcome = outcome_of(error, Options{}, invocation.clock.wall());
   if (const Status written = write_outcome_file(path, to_json(outcome, 0)); !written)
     write_stderr(describe(written.error()));
 }

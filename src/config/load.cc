@@ -96,7 +96,6 @@ Result<LoadedOptions> load(const LoadInput& input, const Files& files, const Hos
   Result<Flags> flags = parse_flags(input.args, input.operands, input.extras);
   if (!flags) return flags.error();
   LoadedOptions loaded;
-  loaded.options = default_options();
   loaded.origins.assign(option_table().size(), "default");
   const Setting* const isolated = find_setting(flags->settings, "isolated");
   const bool is_isolated = isolated != nullptr && isolated->text == "true";

@@ -25,14 +25,14 @@ struct RunSpec {
   OnLost on_lost = OnLost::kill;
   OnStoreDown on_store_down = OnStoreDown::fail;
   Leftovers leftovers = Leftovers::end;
-  Millis connect_timeout{5'000};  // for how long one request is retried
+  Millis connect_timeout{};  // for how long one request is retried
   Millis wait_timeout{0};         // zero: no limit
   Millis min_hold{0};
   Millis max_run{0};     // zero: no limit
   Millis warn_after{0};  // zero: off
-  Millis kill_after{10'000};
+  Millis kill_after{};
   Millis once_ttl{};
-  Millis grace_period{30'000};  // from TERM until the process may be killed from outside
+  Millis grace_period{};  // from TERM until the process may be killed from outside
   unsigned slots = 1;
   bool has_skip_command = false;
   std::uint64_t seed = 0;    // of the jitter

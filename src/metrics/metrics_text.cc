@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the families of the metric table. All series of one family stand together, as the format
-// demands.
+// Writes the families of the metric table. The format requires that the series of one family are
+// adjacent.
 #include "metrics/metrics_text.h"
 
 #include <charconv>
@@ -16,7 +16,7 @@
 namespace cronlatch {
 namespace {
 
-// One label that is no UTF-8 would make the whole page unreadable.
+// A scrape fails if one label is not UTF-8.
 std::string escape(std::string_view value) {
   std::string out;
   for (const char c : valid_utf8(value)) {
@@ -33,8 +33,8 @@ std::string pair_of(std::string_view name, std::string_view value) {
   return std::string(name) + "=\"" + escape(value) + '"';
 }
 
-// A decimal fraction without trailing zeros: 1500 of 1000 is "1.5". Never in floating point, which
-// would round counts.
+// A decimal fraction without trailing zeros: 1500 of 1000 is "1.5". Floating point would round
+// large counts.
 std::string decimal(std::int64_t value, std::int64_t unit, int digits) {
   char text[48];
   std::snprintf(text, sizeof text, "%lld.%0*lld", static_cast<long long>(value / unit), digits,
@@ -60,11 +60,11 @@ void number(std::string& out, std::string_view name, std::string_view labels,
   out.append(digits, static_cast<std::size_t>(end - digits)).append(1, '\n');
 }
 
-bool lease_lives(const LockView& view) {
+bool is_lease_alive(const LockView& view) {
   switch (view.state) {
     case LockState::held:
       return true;
-    case LockState::revoked:  // until its holder lets go, or the lease passes
+    case LockState::revoked:  // until its holder releases it, or the lease expires
       return view.expires > view.now;
     case LockState::free:
     case LockState::expired:
@@ -82,16 +82,17 @@ std::optional<std::string> time_text(ServerTime t) {
 
 std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const std::string& job,
                                       const Counters& counters) {
-  const bool ours = view.identity.job == job;
+  const bool is_holder = view.identity.job == job;
   switch (gauge) {
     case Gauge::held:
-      return ours && lease_lives(view) ? "1" : "0";
+      return is_holder && is_lease_alive(view) ? "1" : "0";
     case Gauge::open:
-      return ours && view.open() ? "1" : "0";
+      return is_holder && view.open() ? "1" : "0";
     case Gauge::acquired_at:
-      return ours ? time_text(view.acquired) : std::nullopt;
+      return is_holder ? time_text(view.acquired) : std::nullopt;
     case Gauge::expires_at:
-      return ours && (view.open() || lease_lives(view)) ? time_text(view.expires) : std::nullopt;
+      return is_holder && (view.open() || is_lease_alive(view)) ? time_text(view.expires)
+                                                                : std::nullopt;
     case Gauge::last_success:
       return time_text({counters.get("last_success")});
     case Gauge::last_skip:
@@ -100,12 +101,12 @@ std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const s
   return std::nullopt;
 }
 
-// What the series of one histogram have in common, so that thousands of them cost no more texts.
+// The texts that all series of one histogram share, built once for thousands of series.
 struct HistogramNames {
   std::string bucket, sum, count;
-  std::vector<std::string> counters;  // of the ledger, the one of +Inf included
+  std::vector<std::string> counters;  // in the lock statistics, including that of +Inf
   std::vector<std::string> bounds;    // `,le="0.1"`
-  std::string total;                  // the ledger's sum in milliseconds
+  std::string total;                  // the counter of the sum in milliseconds
 };
 
 HistogramNames names_of(std::string_view name, const HistogramSource& source) {
@@ -162,7 +163,7 @@ void family(std::string& out, const Metric& metric, std::span<const LockStatsRow
 
 std::string render(const SeriesLabels& labels) {
   const std::string_view job = labels.job;
-  // A leading slash belongs to the name, or "/a" and "a" would be the same series.
+  // A leading slash is a part of the name: otherwise "/a" and "a" would be the same series.
   const std::size_t slash = job.find('/') == 0 ? std::string_view::npos : job.find('/');
   const bool split = slash != std::string_view::npos;
   return pair_of("namespace", split ? job.substr(0, slash) : "") + ',' +
@@ -172,7 +173,7 @@ std::string render(const SeriesLabels& labels) {
 
 void each_row(const LockView& view, const TakeRow& take) {
   for (const auto& [job, counters] : view.jobs) take(view, job, counters);
-  // A record without counters still has a holder.
+  // A record without counters has a holder.
   static const Counters kNone;
   if (!view.jobs.contains(view.identity.job) && view.acquired.us != 0)
     take(view, view.identity.job, kNone);
@@ -189,8 +190,8 @@ void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> r
 
 std::string lock_stats_metrics(const std::vector<LockView>& views) {
   std::vector<LockStatsRow> rows;
-  // Two jobs that differ only in bytes that cannot be shown: a series that stands twice makes the
-  // page unreadable as well, so the first stays.
+  // Two jobs can differ only in bytes that are not UTF-8. A scrape fails if a series occurs twice,
+  // so only the first of them is written.
   std::set<std::string> shown;
   for (const LockView& view : views)
     each_row(view, [&](const LockView& of, const std::string& job, const Counters& counters) {
@@ -224,7 +225,7 @@ std::string run_error_metrics(const RunErrors& errors) {
 
 MetricsFile parse_metrics_file(std::string_view written) {
   MetricsFile file;
-  // Version 0.1.0 wrote what cannot be read.
+  // Version 0.1.0 wrote bytes that are not UTF-8.
   const std::string valid = valid_utf8(written);
   std::string_view text = valid;
   const std::string start = std::string(kRunErrors) + '{';

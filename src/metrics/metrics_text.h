@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Prometheus text format 0.0.4: what `cronlatch metrics`, the metrics file and the exporter
-// write. Pure; the rows come from metrics/metrics_table.h.
+// The Prometheus text format 0.0.4 of `cronlatch metrics`, the metrics file and the exporter. No
+// I/O; the rows come from metrics/metrics_table.h.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace cronlatch {
 
-// The labels that every series of ours carries.
+// The labels of every series of a lock.
 struct SeriesLabels {
   std::string job;  // "namespace/name" becomes both labels; a name alone becomes cronjob
   std::string lock;
 };
 
 // `namespace="a",cronjob="b",lock="a/b"`, values escaped. Different labels give different
-// texts, but for bytes that are no UTF-8: each becomes U+FFFD.
+// texts, except for bytes that are not UTF-8: each becomes U+FFFD.
 std::string render(const SeriesLabels& labels);
 
-// One job's use of one lock, as a row of every family. Everything that it points at outlives it.
+// One job's use of one lock, a row of every family. The objects behind the pointers outlive it.
 struct LockStatsRow {
   std::string labels;  // rendered
   const LockView* view;
@@ -37,7 +37,8 @@ struct LockStatsRow {
 using TakeRow = std::function<void(const LockView&, const std::string& job, const Counters&)>;
 void each_row(const LockView& view, const TakeRow& take);
 
-// Every metric of the ledger for every row; HELP and TYPE once per metric, nothing without rows.
+// Every metric of the lock statistics for every row. HELP and TYPE once per metric; nothing without
+// rows.
 void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> rows);
 // The same for every job of every lock.
 std::string lock_stats_metrics(const std::vector<LockView>& views);
@@ -51,10 +52,10 @@ void append_sample(std::string& out, std::string_view name, std::string_view lab
 // Rendered labels (with the reason) -> count.
 using RunErrors = std::map<std::string, std::int64_t>;
 
-// The family cronlatch_run_errors_total; "" when there is nothing to say.
+// The family cronlatch_run_errors_total; "" if there are no errors.
 std::string run_error_metrics(const RunErrors& errors);
 
-// What a metrics file holds, as far as we wrote it: read back before it is replaced.
+// The content of a metrics file, which is read before it is replaced.
 struct MetricsFile {
   RunErrors errors;
   std::string lock_stats;  // every other line, unchanged

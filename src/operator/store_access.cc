@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 4> kStoreOptions = {"tls-server-name", "t
                                                            "key-prefix", "redis-username"};
 
 Options options_of(const Settings& settings, const Files& files) {
-  Options options = default_options();
+  Options options;
   for (const std::string_view key : kStoreOptions)
     if (const auto given = settings.defaults.find(std::string(key));
         given != settings.defaults.end())

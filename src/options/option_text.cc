@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From text to an option's field and back. The kind of the field chooses the parser, the row's
-// limits bound the value.
+// From text to an option's field and back. The kind of the field selects the parser. The value must
+// be within the row's limits.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -20,8 +20,8 @@ struct Word {
   E value;
 };
 
-// The words of each enumeration; the type of the null pointer chooses. A test holds the rows'
-// limits to them.
+// The words of each enumeration; the type of the null pointer selects the overload. A test compares
+// them with the limits of the rows.
 constexpr std::array<Word<OnBusy>, 3> words(const OnBusy*) {
   return {{{"skip", OnBusy::skip}, {"wait", OnBusy::wait}, {"fail", OnBusy::fail}}};
 }
@@ -73,7 +73,7 @@ Error out_of_range(const Option& option, std::string_view text) {
           "allowed is " + std::string(option.limits)};
 }
 
-// "5s to 1h, and more for people" -> {"5s", "1h"}; empty where the limits are no range.
+// "5s to 1h, and more text" -> {"5s", "1h"}; empty if the limits are no range.
 struct Range {
   std::string_view from, to;
 };
@@ -85,8 +85,8 @@ Range range_of(std::string_view limits) {
   return {limits.substr(0, at), rest.substr(0, rest.find_first_of(" ,"))};
 }
 
-Result<int> parse_number(std::string_view text) {
-  int value = 0;
+Result<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size()) return value;
   return Error{Code::usage, quoted(text) + " is not a whole number"};
@@ -95,10 +95,7 @@ Result<int> parse_number(std::string_view text) {
 Status parse_value(Millis& out, const Option& option, std::string_view text) {
   const Result<Millis> value = parse_duration(text);
   if (!value) return value.error();
-  const Range range = range_of(option.limits);
-  const Result<Millis> from = parse_duration(range.from), to = parse_duration(range.to);
-  if (!from || !to) return Error{Code::bug, "the table gives no range"};
-  if (*value < *from || *value > *to) return out_of_range(option, text);
+  if (!is_in_range(option.limits, *value)) return out_of_range(option, text);
   out = *value;
   return Done{};
 }
@@ -111,25 +108,22 @@ Status parse_value(std::optional<Millis>& out, const Option& option, std::string
 }
 
 Status parse_value(int& out, const Option& option, std::string_view text) {
-  const Result<int> value = parse_number(text);
+  const Result<std::int64_t> value = parse_number(text);
   if (!value)
     return Error{Code::usage, value.error().message, "allowed is " + std::string(option.limits)};
-  const Range range = range_of(option.limits);
-  const Result<int> from = parse_number(range.from), to = parse_number(range.to);
-  if (!from || !to) return Error{Code::bug, "the table gives no range"};
-  if (*value < *from || *value > *to) return out_of_range(option, text);
-  out = *value;
+  if (*value < 0 || !is_in_range(option.limits, static_cast<std::size_t>(*value)))
+    return out_of_range(option, text);
+  out = static_cast<int>(*value);
   return Done{};
 }
 
-// Texts go into labels of metrics and into JSON, which hold nothing but UTF-8; the name of a file
-// may be of any bytes.
+// Labels of metrics and JSON contain only UTF-8. The name of a file may contain any byte.
 Status check_characters(const Option& option, std::string_view text, bool must_be_utf8) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = utf8_length(text.substr(at));
     const std::string where = " at position " + std::to_string(at + 1);
     if (length == 0 && must_be_utf8)
-      return Error{Code::usage, quoted(text) + " is no valid UTF-8" + where,
+      return Error{Code::usage, quoted(text) + " is not valid UTF-8" + where,
                    "allowed is " + std::string(option.limits)};
     if (is_control(text.substr(at, std::max(length, std::size_t{1}))))
       return Error{Code::usage, quoted(text) + " has a control character" + where, "leave it out"};
@@ -141,7 +135,7 @@ Status check_characters(const Option& option, std::string_view text, bool must_b
 Status parse_value(std::string& out, const Option& option, std::string_view text) {
   if (option.check != nullptr)
     if (Status checked = option.check(text); !checked) return checked;
-  const Result<int> most = parse_number(range_of(option.limits).to);
+  const Result<std::int64_t> most = parse_number(range_of(option.limits).to);
   const std::size_t longest = most.ok() ? static_cast<std::size_t>(*most) : kLongestText;
   if (text.size() > longest)
     return Error{Code::usage, "the value is " + std::to_string(text.size()) + " bytes long",
@@ -203,11 +197,24 @@ requires std::is_enum_v<E> || std::is_integral_v<E> std::string show_value(E val
 
 }  // namespace
 
+bool is_in_range(std::string_view limits, Millis value) {
+  const Range range = range_of(limits);
+  const Result<Millis> from = parse_duration(range.from), to = parse_duration(range.to);
+  return from && to && value >= *from && value <= *to;
+}
+
+bool is_in_range(std::string_view limits, std::size_t value) {
+  const Range range = range_of(limits);
+  const Result<std::int64_t> from = parse_number(range.from), to = parse_number(range.to);
+  return from && to && value >= static_cast<std::size_t>(*from) &&
+         value <= static_cast<std::size_t>(*to);
+}
+
 Status apply_text(Options& options, const Option& option, std::string_view text) {
-  // A template that was not filled in must not turn into the default: an empty store would be a
-  // lock of this host alone.
+  // An empty value in a template must not select the default: the default store locks only on this
+  // host.
   if (text.empty() && option.check == nullptr)
-    return Error{Code::usage, "the value is empty", "leave the option out for its default"};
+    return Error{Code::usage, "the value is empty", "remove the option to use its default"};
   return std::visit([&](auto member) { return parse_value(options.*member, option, text); },
                     option.field);
 }

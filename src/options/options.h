@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE option table. One row per option; the flag, the environment variable, the YAML key, the
-// annotation, --help, the reference page and the chart's schema are derived from the row's key and
-// rendered from the row. Nobody writes a default twice.
+// The option table: one row for each option. The flag, the environment variable, the YAML key, the
+// annotation, the default, the limits, --help, docs/reference/options.md, the table of annotations
+// in docs/kubernetes.md and the option values of the chart's schema come from the row.
 #pragma once
 
 #include <optional>
@@ -21,31 +21,34 @@
 
 namespace cronlatch {
 
-// A leased run whose descendants cannot be found (no /proc of its PID namespace) and that is not
-// the first process of one.
+// For a leased run whose descendants cannot be found: there is no /proc of its PID namespace, and
+// the run is not the first process of that namespace.
 enum class Untracked { refuse, allow };
 
-// What the user decided, defaults filled in. One member per row of the table.
+// The value of every option; one member for each row of the table. The constructor applies the
+// defaults of the rows, so that no other place contains a default.
 struct Options {
+  Options();
+
   std::string lock;  // empty: derived from the command (config/default_lock.h)
   std::string job;
   std::string store;  // empty: the file store's directory of this user
-  Millis ttl{120'000};
+  Millis ttl{};
   std::optional<Millis> renew_every;
-  OnBusy on_busy = OnBusy::skip;
+  OnBusy on_busy{};
   std::vector<std::string> skip_command;
-  Millis wait_timeout{0};
-  Millis min_hold{0};
-  Millis max_run{0};
-  Millis kill_after{10'000};
-  Leftovers leftovers = Leftovers::end;
-  Millis warn_after{0};
-  Untracked untracked = Untracked::refuse;
-  OnLost on_lost = OnLost::kill;
-  OnStoreDown on_store_down = OnStoreDown::fail;
+  Millis wait_timeout{};
+  Millis min_hold{};
+  Millis max_run{};
+  Millis kill_after{};
+  Leftovers leftovers{};
+  Millis warn_after{};
+  Untracked untracked{};
+  OnLost on_lost{};
+  OnStoreDown on_store_down{};
   std::string once_per;
   Millis once_ttl{};
-  Millis grace_period{30'000};
+  Millis grace_period{};
   std::string attempt_group;
   std::string holder;
   std::string credentials_dir;
@@ -55,18 +58,18 @@ struct Options {
   std::string tls_cert;
   std::string tls_key;
   std::string tls_server_name;
-  bool tls_skip_verify = false;
-  Millis connect_timeout{5'000};
+  bool tls_skip_verify{};
+  Millis connect_timeout{};
   std::optional<Millis> op_timeout;
   std::string key_prefix;
-  int exit_skipped = 0;
+  int exit_skipped{};
   std::string outcome_file;
   std::string metrics_file;
   std::string metrics_push;
-  LogFormat log_format = LogFormat::text;
-  Level log_level = Level::info;
+  LogFormat log_format{};
+  Level log_level{};
   std::string config;
-  bool isolated = false;
+  bool isolated{};
   StringLists command_by_arch;
 };
 
@@ -78,32 +81,42 @@ using Field =
                  LogFormat Options::*, Level Options::*>;
 
 enum class Scope {
-  // This one run: its variable is removed from the command's environment.
+  // This run only: its variable is removed from the command's environment.
   run,
-  // How a run behaves: stays, for what a nested `cronlatch run` does not say itself.
+  // The behavior of a run: its variable stays and is the default of a nested `cronlatch run`.
   policy,
-  // The store: stays, so that a nested `cronlatch run` uses the same one.
+  // The store: its variable stays, so that a nested `cronlatch run` uses the same store.
   store,
-  // How we speak: stays.
+  // The log: its variable stays.
   reporting,
-  // Never in a file: --config (which has CRONLATCH_CONFIG beside the flag) and --isolated.
+  // Never in a file: --config (which has the variable CRONLATCH_CONFIG as well) and --isolated.
   flag_only,
+};
+
+// An option without an example is no annotation.
+struct AnnotationText {
+  std::string_view example;  // a value that is accepted, for messages and docs/kubernetes.md
+  std::string_view note;     // sentences that follow the help in docs/kubernetes.md
 };
 
 struct Option {
   // "on-busy" gives --on-busy, CRONLATCH_ON_BUSY, on-busy: and cronlatch.dev/on-busy.
   std::string_view key;
   Field field;
-  // The default as text, parsed like any other value; "" where `fallback_note` says more.
+  // The default as text, parsed like any other value; "" where only `fallback_note` describes it.
   std::string_view fallback;
   std::string_view fallback_note;
-  // "5s to 1h", "skip, wait, fail": shown to people, and enforced where it is a range.
+  // "5s to 1h", "skip, wait, fail": in messages and docs; a range is also enforced.
   std::string_view limits;
   Scope scope;
-  bool annotatable;       // may be an annotation of a CronJob
-  std::string_view help;  // one line
-  // What a range cannot say about a text.
+  // The operator's setting `defaults` and the chart's value `defaults` may contain the option.
+  bool cluster_default;
+  std::string_view help;           // one line
+  AnnotationText annotation = {};  // of a CronJob
+  // The rules for a text that is not checked by a range.
   Status (*check)(std::string_view text) = nullptr;
+
+  bool annotatable() const { return !annotation.example.empty(); }
 };
 
 std::span<const Option> option_table();
@@ -115,23 +128,24 @@ std::string flag_of(const Option& option);        // --on-busy
 std::string variable_of(const Option& option);    // CRONLATCH_ON_BUSY; "" when it has none
 std::string annotation_of(const Option& option);  // cronlatch.dev/on-busy; "" when it has none
 
-// Every default of the table applied.
-Options default_options();
-// Parses `text` into the option's field. The error's message names the key, what is wrong, and what
-// is allowed.
+// Parses `text` into the option's field. The error's message contains the key and the text; its
+// hint contains the allowed values.
 Status set_option(Options& options, const Option& option, std::string_view text);
-// The same, but the message does not name the key: for a caller who says where the text came from.
-// An empty text is refused.
+// The same, but the message does not contain the key: for a caller that adds the source of the
+// text. An empty text is refused.
 Status apply_text(Options& options, const Option& option, std::string_view text);
 // The value as text that set_option would take back; "" where it is not set.
 std::string show_option(const Options& options, const Option& option);
 
-// What only a look at several options together can tell (timings, a certificate without its key).
-// Called by config::load after everything has been set.
+// Checks combinations of options (timings, a certificate without its key). config::load calls it
+// after it has set all options.
 Status validate(const Options& options);
 
-// ---- the parsers, for other tables ----
-// Without a password and without blanks. parse_store_url (store/url.h) checks the rest.
+// ---- for other tables ----
+// "1s to 5m": false if the limits are no range of durations, or of numbers.
+bool is_in_range(std::string_view limits, Millis value);
+bool is_in_range(std::string_view limits, std::size_t value);
+// No password and no blanks. parse_store_url (store/url.h) checks the rest.
 Status check_store_url(std::string_view url);
 Status check_key_prefix(std::string_view prefix);
 

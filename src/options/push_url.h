@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a Pushgateway, taken apart, and the groups that we push to. Pure text. A password
-// in it is refused, because argv and logs are read by others.
+// The parts of a Pushgateway's URL, and the path of a push. Text only. A password in the URL is
+// refused: other users can read argv and logs.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ struct PushUrl {
   bool tls = false;
   std::string host;  // IPv6 without its brackets
   std::uint16_t port = 80;
-  std::string path;  // what stands before /metrics/..., without a slash at its end
+  std::string path;  // the part before /metrics/..., without a trailing slash
 
   std::string where() const;  // host:port, [host]:port
 };
 
-// Code::usage: which part is wrong, and a URL that is right.
+// Code::usage; the message contains the part that is wrong, the hint a valid URL.
 Result<PushUrl> parse_push_url(std::string_view url);
 // For the option table.
 Status check_push_url(std::string_view url);
 
-// Label -> value, in the order of the path; the first is `job`.
+// Label and value, in the order of the path; the first label is `job`.
 using PushGroup = std::vector<std::pair<std::string, std::string>>;
 
-// The path of a group behind the URL's own: /metrics/job/cronlatch/lock@base64/c2hvcC9h. Values
-// that a path would not keep (slashes, dots, what is no ASCII) are sent in base64url, as the
-// Pushgateway reads it; empty ones are left out.
+// The path of a group after the URL's own path: /metrics/job/cronlatch/lock@base64/c2hvcC9h. Values
+// with slashes, dots or bytes that are not ASCII are sent in base64url, which the Pushgateway
+// decodes. Empty values are omitted.
 std::string push_path(const PushUrl& url, const PushGroup& group);
 
 }  // namespace cronlatch

@@ -155,7 +155,7 @@ std::vector<LockUse> lock_uses(const Cluster& cluster) {
       use.requested_name = "true";
     if (const Result<Timetable> table = timetable(cronjob, cluster.zones))
       use.gap = shortest_gap(table->schedule, table->zone, cluster.now);
-    use.ttl = duration_setting(cronjob, "ttl", default_options().ttl);
+    use.ttl = duration_setting(cronjob, "ttl", Options{}.ttl);
     use.min_hold = duration_setting(cronjob, "min-hold", Millis{0});
     add_recent_runs(pods_of(cluster, cronjob), use);
     if (cluster.status_page) add_lock_stats(*cluster.status_page, cluster.now, use);

@@ -6,6 +6,7 @@ set -uo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 same_as() { diff <("$2") "$1"; }
+check "charts/cronlatch/values.schema.json has the names of the alerts (./dev gen)" same_as "$CHART/values.schema.json" render_schema
 check "charts/cronlatch/README.md is up to date (./dev gen)" same_as "$CHART/README.md" render_readme
 check "manifests/install.yaml is up to date (./dev gen)" same_as "$ROOT/manifests/install.yaml" render_install
 check "manifests/policies.yaml is up to date (./dev gen)" same_as "$ROOT/manifests/policies.yaml" render_policies_manifest
@@ -45,7 +46,7 @@ done
 shown() { grep -ohE 'cronlatch\.dev/[a-z-]+: ' "${examples[@]}" | sed 's#cronlatch.dev/##; s/: //' | sort -u; }
 expected() {
   {
-    jq -r '.definitions.runOptions.propertyNames.enum[]' "$CHART/values.schema.json"
+    jq -r '.definitions.runOptions.properties | keys[]' "$CHART/values.schema.json"
     printf '%s\n' lock lock-scope once-per-schedule container command store-secret alert-after
   } | sort
 }

@@ -57,7 +57,7 @@ refuses "control: mixed lock statistics are found" promtool test rules "$STAGE/w
 check "a threshold for an alert without a threshold is refused" refused_with "has no threshold" "${ON[@]}" --set prometheusRule.alerts.CronlatchDown.threshold=1
 check "an alert that does not exist is refused" refused_with "values don't meet" "${ON[@]}" --set prometheusRule.alerts.CronlatchUp.enabled=false
 schema_lists_alerts() {
-  diff <("$YQ" -r '.groups[].rules[].alert' "$CHART/rules/alerts.yaml" | sort -u) <(jq -r '.properties.prometheusRule.properties.alerts.propertyNames.enum[]' "$CHART/values.schema.json")
+  diff <("$YQ" -r '.groups[].rules[].alert' "$CHART/rules/alerts.yaml" | sort -u) <(jq -r '.definitions.alertName.enum[]' "$CHART/values.schema.json")
 }
 check "the schema lists each alert" schema_lists_alerts
 check "rules without their CRD fail with renderMode failIfMissing" refused_with "no PrometheusRule" "${BASE[@]}" --set prometheusRule.enabled=true,prometheusRule.renderMode=failIfMissing

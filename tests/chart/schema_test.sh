@@ -14,6 +14,10 @@ refuses_value() { check "refuses $1" refused_with "values don't meet" --set-json
 refuses_value "an unknown value" 'replicas=3'
 refuses_value "an unknown value inside" 'webhook.timeout=3'
 refuses_value "a misspelled option" 'defaults.tll="5m"'
+refuses_value "a word that the option does not have" 'defaults.on-busy="queue"'
+refuses_value "a duration without a unit" 'defaults.ttl="90"'
+refuses_value "a number as a duration" 'defaults.max-run=90'
+refuses_value "a value of a CronJob's option that is not allowed" 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"on-lost":"stop"}}}'
 refuses_value "an option that belongs to one run" 'defaults.lock="a"'
 refuses_value "a password in the store's URL" 'store.url="rediss://cron:secret@redis.shop"'
 refuses_value "a store of another kind" 'store.url="http://redis.shop"'
@@ -48,7 +52,7 @@ check "refuses unknown keys in every object with listed keys" every_object_is_cl
 described='
   def resolve($root): if has("$ref") then .["$ref"] as $r | $root | getpath($r | ltrimstr("#/") | split("/")) else . end;
   def walk_schema($root; $at): (.properties // {}) | to_entries[] | select(.value.deprecated | not) | (.key | [.]) as $k | .value | resolve($root)
-    | ($at + $k) as $path | if has("properties") and ($path | length < 3) and ($path[-1] | IN("resources", "issuerRef", "namespaceSelector") | not)
+    | ($at + $k) as $path | if has("properties") and ($path | length < 3) and ($path[-1] | IN("resources", "issuerRef", "namespaceSelector", "defaults") | not)
       then walk_schema($root; $path) else ($path | join(".")) end;
   . as $root | walk_schema($root; [])'
 explained() { sed -nE 's/^\| `([A-Za-z.]+)` \| .*/\1/p' "$CHART/README.md" | sort; }
@@ -71,6 +75,6 @@ check "values.yaml documents each value" all_are_documented
 
 # The options that the chart accepts are those of the table.
 table_options() { grep -oE '^\| `[a-z-]+`' "$ROOT/docs/reference/options.md" | tr -d '|` ' | sort; }
-all_options_exist() { ! comm -13 <(table_options) <(jq -r '.definitions.allOptions.propertyNames.enum[]' "$SCHEMA" | sort) | grep .; }
+all_options_exist() { ! comm -13 <(table_options) <(jq -r '.definitions.allOptions.properties | keys[]' "$SCHEMA" | sort) | grep .; }
 check "lists only existing options" all_options_exist
 finish

@@ -54,7 +54,7 @@ void check_loaded(const LoadedOptions& loaded, const std::vector<std::string>& e
   fuzz::must(!loaded.operands.empty(), "run has a command");
   fuzz::must(validate(loaded.options).ok(), "loaded options are valid");
   fuzz::must(check_lock_name(loaded.options.lock).ok(), "the lock has a name");
-  Options again = default_options();
+  Options again;
   for (const Option& option : option_table()) {
     const std::string shown = show_option(loaded.options, option);
     fuzz::must(!fuzz::contains(shown, kPassword), "no printed option contains the password");

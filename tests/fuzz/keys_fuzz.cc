@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::vector<std::string> parts = fuzz::split(fuzz::text_of(bytes, size), '\n');
   if (parts.size() != 3) return 0;
   check_files(parts[1], parts[2]);
-  Options options = default_options();
+  Options options;
   if (!set_option(options, *find_option("key-prefix"), parts[0]).ok()) return 0;
   if (!check_lock_name(parts[1]).ok() || !check_lock_name(parts[2]).ok()) return 0;
   check_keys(options.key_prefix, parts[1], parts[2]);

@@ -15,14 +15,14 @@ using namespace cronlatch;
 constexpr std::string_view kPath = "/etc/cronlatch.yaml";
 
 void shown_value_is_accepted(const Setting& setting) {
-  Options options = default_options();
+  Options options;
   const Status status = set_option(options, *setting.option, setting.text);
   if (!status) {
     fuzz::must(fuzz::is_one_line(status.error().message), "an error is one line");
     return;
   }
   const std::string shown = show_option(options, *setting.option);
-  Options again = default_options();
+  Options again;
   if (shown.empty()) return;
   fuzz::must(set_option(again, *setting.option, shown).ok(), "a printed value is accepted");
   fuzz::must(show_option(again, *setting.option) == shown, "a printed value has the same meaning");

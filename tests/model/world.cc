@@ -120,6 +120,8 @@ class World {
     if (random_.one_in(5)) spec.min_hold = Millis(random_.between(0, 10'000));
     if (random_.one_in(5)) spec.max_run = Millis(random_.between(1'000, 20'000));
     if (random_.one_in(4)) spec.identity.group = "g" + std::to_string(random_.between(0, 2));
+    spec.connect_timeout = Millis(5'000);
+    spec.grace_period = Millis(30'000);
     spec.seed = random_.bits();
     return spec;
   }

@@ -19,6 +19,8 @@ inline RunSpec spec_with(Millis ttl, Millis kill_after = Millis(10'000)) {
   spec.timings =
       *plan_timings({.ttl = ttl, .renew_every = {}, .op_timeout = {}, .kill_after = kill_after});
   spec.kill_after = kill_after;
+  spec.connect_timeout = Millis(5'000);
+  spec.grace_period = Millis(30'000);
   return spec;
 }
 

@@ -37,4 +37,8 @@ control "a query without the variable cluster" "not limited to" "$first.targets[
 control "an unknown variable" "is not a variable" "$first.targets[0].expr |= sub(\"[\$]lock\"; \"\$latch\")"
 control "another uid" "no uid" '.uid = "x9"'
 control "a link to a missing runbook" "links to a missing page" "$first.links = [{title: \"a\", url: \"\${runbooks}/CronlatchNothing.md\"}]"
+control "a metric that is in no dashboard" "cronlatch_lock_stolen_total: is in no dashboard" \
+  '(.. | strings) |= gsub("cronlatch_lock_stolen_total"; "cronlatch_lock_lost_total")'
+control "a metric that is shown and listed as not shown" "cronlatch_lock_open: is in a dashboard" \
+  '(.. | strings) |= gsub("cronlatch_lock_held\\b"; "cronlatch_lock_open")'
 finish

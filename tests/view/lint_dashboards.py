@@ -21,6 +21,24 @@ KINDS = {"stat", "timeseries", "table", "state-timeline", "heatmap"}
 GROWING = re.compile(r"(_total|_count|_sum|_bucket)$")
 
 
+def not_shown():
+    """Names in scripts/dashboards/not_shown.txt."""
+    lines = (ROOT / "scripts/dashboards/not_shown.txt").read_text().splitlines()
+    return {line.split(":")[0] for line in lines if not line.startswith("#")}
+
+
+def check_coverage(shown, known, report):
+    """Each metric is in a dashboard, or in the list of those that are not."""
+    families = {name for name in known if not re.search(r"_(bucket|count|sum)$", name)}
+    in_dashboards = {re.sub(r"_(bucket|count|sum)$", "", name) for name in shown} | shown
+    for name in sorted(families - in_dashboards - not_shown()):
+        report(name, "is in no dashboard and not in scripts/dashboards/not_shown.txt")
+    for name in sorted(not_shown() & in_dashboards):
+        report(name, "is in a dashboard and in scripts/dashboards/not_shown.txt")
+    for name in sorted(not_shown() - families):
+        report(name, "is in scripts/dashboards/not_shown.txt, but docs/reference/metrics.md does not list it")
+
+
 def reference():
     """Names that docs/reference/metrics.md lists, with the series of its histograms."""
     names = set()
@@ -119,8 +137,11 @@ def main():
     broken = []
     pages_found = pages.load(*sys.argv[1:2])
     known = reference()
+    report = lambda where, what: broken.append(f"{where}: {what}")
     for page in pages_found:
-        check_page(page, known, lambda where, what: broken.append(f"{where}: {what}"))
+        check_page(page, known, report)
+    shown = {name for page in pages_found for _, expr in pages.expressions(page) for name, _, _ in metrics_of(expr)}
+    check_coverage(shown, known, report)
     if len(pages_found) != 2 or len({page["uid"] for page in pages_found}) != 2:
         broken.append("the number of dashboards with different uids is not two")
     print(*broken, sep="\n")

@@ -35,7 +35,7 @@ std::string value_in(const std::string& example) {
 TEST(Annotations, EachExampleIsAccepted) {
   std::vector<std::string_view> keys = extra_annotations();
   for (const Option& option : option_table())
-    if (option.annotatable) keys.push_back(option.key);
+    if (option.annotatable()) keys.push_back(option.key);
   for (const std::string_view key : keys) {
     const std::string example = example_of(key);
     EXPECT_TRUE(example.starts_with("cronlatch.dev/" + std::string(key) + ": ")) << example;

@@ -24,7 +24,7 @@ LockView lock_in(LockState state) {
 }
 
 Options busy_is(OnBusy on_busy) {
-  Options options = default_options();
+  Options options;
   options.on_busy = on_busy;
   return options;
 }
@@ -149,7 +149,7 @@ TEST(Forecast, ARunWithoutAGroupIsNoRetryOfAGrantWithoutOne) {
 TEST(Forecast, AStoreThatIsDownFollowsOnStoreDown) {
   // given
   const Error down{Code::unreachable, "connection refused", "is it running"};
-  Options options = default_options();
+  Options options;
 
   // then
   EXPECT_EQ(forecast(down, options).decision, Decision::refuse);
@@ -162,7 +162,7 @@ TEST(Forecast, AStoreThatIsDownFollowsOnStoreDown) {
 }
 
 TEST(Forecast, ARefusalOfTheStoreIsNeitherRetriedNorIgnored) {
-  Options options = default_options();
+  Options options;
   for (const OnStoreDown way : {OnStoreDown::fail, OnStoreDown::wait, OnStoreDown::run}) {
     options.on_store_down = way;
     EXPECT_EQ(forecast(Error{Code::auth, "wrong password"}, options).decision, Decision::refuse);

@@ -47,7 +47,6 @@ class Report : public testing::Test {
   Report() {
     std::string pattern = testing::TempDir() + "report.XXXXXX";
     dir_ = mkdtemp(pattern.data());
-    options_ = default_options();
     options_.lock = "a/b";
     options_.job = "a/b";
     lock_stats_.view = LockView{};
@@ -238,7 +237,7 @@ TEST(OutcomeOfError, GivesTheExitCodeOfTheError) {
                           Code::tls, Code::exec_denied, Code::exec_missing, Code::system}) {
     const Error error{code, "trouble", "a way out"};
 
-    const Outcome outcome = outcome_of(error, default_options(), {});
+    const Outcome outcome = outcome_of(error, Options{}, {});
 
     EXPECT_EQ(exit_code(outcome, 0), exit_code(error));
     EXPECT_EQ(line_of(outcome).message, "trouble");
@@ -268,7 +267,7 @@ TEST(UnloadableOptions, StillWriteTheOutcomeFile) {
 
 TEST(RunSpec, ContainsTheOptions) {
   // given
-  Options options = default_options();
+  Options options;
   options.lock = "a";
   options.holder = "h";
   options.job = "n/j";
@@ -305,7 +304,7 @@ TEST(RunSpec, OwnersAreLongAndNeverTheSame) {
 }
 
 TEST(RunSpec, AShortLeaseIsWarnedOf) {
-  Options options = default_options();
+  Options options;
   EXPECT_THAT(lease_warnings(options, *plan_timings(timing_options(options))), IsEmpty());
   options.ttl = Millis(10'000);
   EXPECT_EQ(lease_warnings(options, *plan_timings(timing_options(options))).size(), 1U);

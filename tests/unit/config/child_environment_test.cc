@@ -13,7 +13,7 @@ namespace {
 using Environment = std::vector<std::string>;
 
 Options held() {
-  Options options = default_options();
+  Options options;
   options.lock = "reports/nightly";
   options.holder = "node1:42";
   return options;

@@ -15,7 +15,7 @@ const FakeFiles kSecretDir = {{"/s/username", "bob\n"},
                               {"/s/tls.key", "K"}};
 
 Options with(const std::string& store, const std::string& dir = "") {
-  Options options = default_options();
+  Options options;
   options.store = store;
   options.credentials_dir = dir;
   return options;

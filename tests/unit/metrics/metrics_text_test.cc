@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Prometheus text of the ledger, held to a line grammar of its own and to the metric table.
+// The Prometheus text of the lock statistics, compared with a grammar of lines and with the metric table.
 #include "metrics/metrics_text.h"
 
 #include <gmock/gmock.h>
@@ -247,36 +247,6 @@ TEST(MetricsText, AForeignMetricsFileIsReadWithoutTrouble) {
 
   EXPECT_TRUE(read.errors.empty());
   EXPECT_EQ(read.lock_stats, "junk\n");
-}
-
-TEST(MetricsTable, EveryCounterOfTheLedgerIsExportedOnce) {
-  // given
-  std::multiset<std::string_view> shown;
-  for (const Metric& metric : metric_table()) {
-    if (const auto* series = std::get_if<std::span<const CounterSeries>>(&metric.source))
-      for (const CounterSeries& s : *series) shown.insert(s.counter);
-    if (const auto* gauge = std::get_if<Gauge>(&metric.source)) {
-      if (*gauge == Gauge::last_success) shown.insert("last_success");
-      if (*gauge == Gauge::last_skip) shown.insert("last_skip");
-    }
-  }
-
-  // then
-  for (const std::string_view counter : kCounterNames)
-    EXPECT_EQ(shown.count(counter), 1U) << counter;
-  EXPECT_EQ(shown.size(), kCounterNames.size());
-}
-
-TEST(MetricsTable, NamesKeepTheConventions) {
-  std::set<std::string_view> names;
-  for (const Metric& metric : metric_table()) {
-    EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
-    // process_ is what every client library of Prometheus calls what it knows of its process.
-    const bool of_process = metric.exporter == Exporter::own && metric.name.starts_with("process_");
-    EXPECT_TRUE(of_process || metric.name.starts_with("cronlatch_")) << metric.name;
-    EXPECT_EQ(metric.type == MetricType::counter, metric.name.ends_with("_total")) << metric.name;
-    EXPECT_TRUE(metric.help.ends_with('.')) << metric.name;
-  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace cronlatch {
 namespace {
 
 Options over_tls() {
-  Options options = default_options();
+  Options options;
   options.store = "rediss://host";
   return options;
 }
@@ -19,7 +19,7 @@ Error refusal(const Options& options) {
   return valid.ok() ? Error{Code::bug, "accepted"} : valid.error();
 }
 
-TEST(Validate, AcceptsTheDefaults) { EXPECT_TRUE(validate(default_options()).ok()); }
+TEST(Validate, AcceptsTheDefaults) { EXPECT_TRUE(validate(Options{}).ok()); }
 
 TEST(Validate, AcceptsFullTls) {
   Options options = over_tls();
@@ -48,7 +48,7 @@ TEST(Validate, RefusesAKeyWithoutItsCertificate) {
 
 TEST(Validate, RefusesTlsOptionsForAStoreWithoutTls) {
   for (const char* store : {"", "file:///run/x", "redis://host"}) {
-    Options ca = default_options(), name = ca, skip = ca, pair = ca;
+    Options ca, name = ca, skip = ca, pair = ca;
     ca.tls_ca = "/ca";
     name.tls_server_name = "redis";
     skip.tls_skip_verify = true;
@@ -64,7 +64,7 @@ TEST(Validate, RefusesTlsOptionsForAStoreWithoutTls) {
 }
 
 TEST(Validate, RefusesALoginForAFileStore) {
-  Options user = default_options(), password = default_options();
+  Options user, password;
   user.redis_username = "u";
   password.password_file = "/p";
   EXPECT_EQ(refusal(user).message, "redis-username: a file store has no users");
@@ -72,7 +72,7 @@ TEST(Validate, RefusesALoginForAFileStore) {
 }
 
 TEST(Validate, RefusesTimingsThatCannotHold) {
-  Options options = default_options();
+  Options options;
   options.ttl = Millis(5'000);
   options.renew_every = Millis(4'000);
   const Error error = refusal(options);
@@ -82,7 +82,7 @@ TEST(Validate, RefusesTimingsThatCannotHold) {
 }
 
 TEST(Validate, AcceptsTheShortestAndTheLongestLease) {
-  Options options = default_options();
+  Options options;
   options.ttl = kMinTtl;
   EXPECT_TRUE(validate(options).ok());
   options.ttl = kMaxTtl;
@@ -90,7 +90,7 @@ TEST(Validate, AcceptsTheShortestAndTheLongestLease) {
 }
 
 TEST(Validate, RefusesAFileForAnIsolatedRun) {
-  Options options = default_options();
+  Options options;
   options.isolated = true;
   EXPECT_TRUE(validate(options).ok());
   options.config = "/x.yaml";

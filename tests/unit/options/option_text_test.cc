@@ -9,7 +9,7 @@ namespace cronlatch {
 namespace {
 
 Error refusal(std::string_view key, std::string_view text) {
-  Options options = default_options();
+  Options options;
   const Options before = options;
   const Status set = set_option(options, *find_option(key), text);
   for (const Option& option : option_table())
@@ -68,15 +68,15 @@ TEST(OptionText, RefusesTextThatIsNoUtf8WithItsPositionAndTheRule) {
     const Error error = refusal(key, "shop/a\xff");
     EXPECT_EQ(error.code, Code::usage);
     EXPECT_EQ(error.message,
-              std::string(key) + ": \"shop/a\\xff\" is no valid UTF-8 at position 7");
+              std::string(key) + ": \"shop/a\\xff\" is not valid UTF-8 at position 7");
     EXPECT_EQ(error.hint, "allowed is 1 to 200 bytes of UTF-8 without control characters");
     EXPECT_NE(refusal(key, "\xC3").message, "accepted");
     EXPECT_NE(refusal(key, "a\xC2\x85").message, "accepted");  // a control character of two bytes
-    Options options = default_options();
+    Options options;
     EXPECT_TRUE(set_option(options, *find_option(key), "\xC3\xA9t\xC3\xA9").ok());
   }
   // A file's name may be of any bytes.
-  Options options = default_options();
+  Options options;
   EXPECT_TRUE(set_option(options, *find_option("outcome-file"), "/a\xff").ok());
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The documents that are rendered from the tables of options, exit codes, outcomes, metrics,
+// settings and annotations. cronlatch-gen writes them; a test compares them with the committed
+// files. Nothing here reads or writes a file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cronlatch::gen {
+
+// A file that is rendered as a whole.
+struct Page {
+  std::string path;  // below the project: "docs/reference/options.md"
+  std::string text;
+};
+std::vector<Page> pages();
+
+// The lines from `begin` up to, but not including, `end` of a file that is otherwise written by
+// hand.
+struct Section {
+  std::string path;
+  std::string begin, end;  // whole lines
+  std::string text;        // between the two
+};
+std::vector<Section> sections();
+
+// `file` with the new text of the section; nothing if it does not contain both lines.
+std::optional<std::string> with_section(std::string_view file, const Section& section);
+
+// One file each.
+std::string options_page();
+std::string exit_codes_page();
+std::string outcomes_page();
+std::string metrics_page();
+std::string settings_page();
+std::string all_options_example();
+std::string annotation_table();
+std::string chart_options();
+
+}  // namespace cronlatch::gen
