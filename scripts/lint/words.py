@@ -7,7 +7,8 @@ words.py [FILE...]   prints each find (FILE:LINE: found -> use); exit code 1 whe
 words.py --count     prints the number of finds in each file instead.
 
 C++ and Lua: comments and string literals. Other files: every line. Public names are not checked: words that begin with
-`cronlatch` and continue with `-`, `_`, `.` or `/` (metrics, annotations, policies), and options (`--on-busy`).
+`cronlatch` and continue with `-`, `_`, `.` or `/` (metrics, annotations, policies), options (`--on-busy`), and literals
+of one word (fields of stored records and of JSON, values).
 """
 import os
 import re
@@ -21,6 +22,7 @@ NOT_CHECKED = re.compile(r"^LICENSE$|/corpus/|^tests/scripts/v0_1_0/|^scripts/li
 CODE = (".cc", ".h", ".lua")
 COMMENT = {".lua": "--"}
 PUBLIC_NAME = re.compile(r"\bcronlatch[-_./][\w./-]*\w|(?<![\w-])--[a-z][a-z-]*", re.IGNORECASE)
+ONE_WORD = re.compile(r'"[\w.-]*"')
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -48,7 +50,8 @@ def prose_of(line, suffix):
     blanked = STRING.sub(lambda literal: " " * len(literal.group()), line)
     start = blanked.find(mark)
     code, comment = (line, "") if start < 0 else (line[:start], line[start:])
-    return " | ".join(STRING.findall(code) + [comment])
+    texts = [literal for literal in STRING.findall(code) if not ONE_WORD.fullmatch(literal)]
+    return " | ".join(texts + [comment])
 
 
 def finds_in(lines, rules, suffix=""):
