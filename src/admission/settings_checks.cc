@@ -103,7 +103,8 @@ Status check_default(const std::string& key, const std::string& value) {
     return Error{Code::usage, "unknown option " + cronlatch::quoted(key),
                  near.empty() ? "" : "did you mean " + near + "?"};
   }
-  if (!option->cluster_default) return Error{Code::usage, key + " cannot be set for all runs", "remove it"};
+  if (!option->cluster_default)
+    return Error{Code::usage, key + " cannot be set for all runs", "remove it"};
   Options scratch;
   return set_option(scratch, *option, value);
 }

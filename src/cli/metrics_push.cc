@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of HTTP/1.1 that one POST needs, over the store's connections (store/redis/connection.h):
-// names by c-ares, staggered dialing, TLS in memory, nothing that blocks without a deadline.
+// The part of HTTP/1.1 that one POST needs, over the store's connections
+// (store/redis/connection.h): names by c-ares, staggered dialing, TLS in memory, nothing that
+// blocks without a deadline.
 #include "cli/metrics_push.h"
 
 #include <charconv>

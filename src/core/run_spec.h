@@ -26,7 +26,7 @@ struct RunSpec {
   OnStoreDown on_store_down = OnStoreDown::fail;
   Leftovers leftovers = Leftovers::end;
   Millis connect_timeout{};  // for how long one request is retried
-  Millis wait_timeout{0};         // zero: no limit
+  Millis wait_timeout{0};    // zero: no limit
   Millis min_hold{0};
   Millis max_run{0};     // zero: no limit
   Millis warn_after{0};  // zero: off

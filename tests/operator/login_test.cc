@@ -63,7 +63,8 @@ class PullSecrets : public PrivateImage {
   // The first word of the command, or the reason why it is unknown.
   std::string find(const std::string& namespace_name, const std::vector<std::string>& secrets) {
     if (!images_) {
-      images_.emplace(settings_, metrics_, clock_, log_);
+      images_.emplace(settings_, op::LookupReports{[](std::string_view) {}, [](Micros) {}}, clock_,
+                      log_);
       EXPECT_TRUE(images_->start({dir_.path(), ""}, &api_).ok());
     }
     Json pod = {{"imagePullSecrets", Json::array()}};
@@ -71,7 +72,7 @@ class PullSecrets : public PrivateImage {
     const auto answer =
         images_->find({image(), namespace_name, pod}, clock_.now() + std::chrono::minutes(1));
     if (const auto* const unknown = std::get_if<op::UnknownEntrypoint>(&answer))
-      return unknown->why;
+      return unknown->reason;
     return std::get<op::Entrypoint>(answer).cmd.at(0);
   }
 
@@ -83,7 +84,6 @@ class PullSecrets : public PrivateImage {
              const std::lock_guard lock(mutex_);
              logged_ += line;
            }};
-  op::Metrics metrics_{"test"};
   FakeApi api_;
   std::optional<op::ImageLookup> images_;  // last: its threads log
 };

@@ -31,7 +31,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.schedule << " after "
 Zone by_rule(std::string_view text) {
   Zone zone;
   zone.rule = parse_rule(text);
-  zone.first = zone.rule.value().standard;
+  zone.initial_offset = zone.rule.value().standard;
   return zone;
 }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "admission/annotations.h"
+#include "admission/lock_request.h"
 #include "admission/settings_checks.h"
 #include "core/outcome.h"
 #include "kube/json.h"

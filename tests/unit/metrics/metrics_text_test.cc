@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Prometheus text of the lock statistics, compared with a grammar of lines and with the metric table.
+// The Prometheus text of the lock statistics, compared with a grammar of lines and with the metric
+// table.
 #include "metrics/metrics_text.h"
 
 #include <gmock/gmock.h>
