@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What every command of ./dev shares: where things are, how they are built, how progress is told. Sourced, never run.
+# Shared by all commands of ./dev: paths, builds, progress messages. Sourced, not run.
 
 ROOT=${ROOT:-$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)}
 JOBS=${JOBS:-$(nproc)}
@@ -42,7 +42,7 @@ build_preset() {
   say "build $preset"
   # Each step says itself what a failure means: within a condition the shell forgets set -e.
   configure "$preset" || return
-  # The static C library warns about functions that we never call through it (see docs/decisions); only real trouble
+  # The static C library warns about functions that the program never calls through it; only real errors
   # makes the linker fail.
   cmake --build --preset "$preset" --parallel "$JOBS" >&2 || return
   [ "$preset" = release ] || return 0

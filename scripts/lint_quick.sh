@@ -44,5 +44,5 @@ check "no misspelled word (codespell; .codespellrc)" bash scripts/lint/spelling.
 check "the subjects of the last commits have their form" bash scripts/lint/subjects.sh
 check "the workflows pass actionlint" bash scripts/lint/workflows.sh
 check "planted words, misspellings and subjects are found" bash scripts/lint/control.sh
-# check "no word of scripts/lint/words.txt in texts, messages and subjects" python3 scripts/lint/words.py
+check "no word of scripts/lint/words.txt in texts, messages and subjects" python3 scripts/lint/words.py
 exit $STATUS

@@ -33,7 +33,7 @@ std::string printable(std::string_view text, std::size_t max_bytes = std::string
 // printable() in double quotes, cut at `max_bytes`: for values in messages.
 std::string quoted(std::string_view text, std::size_t max_bytes = 80);
 
-// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+// Insertions, deletions, replacements and swaps of neighbors that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // A JSON array of strings, as in ["sh", "-c", "true"]. The error's message does not name the

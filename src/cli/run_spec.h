@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what the user decided to what Run is told. Pure; what only this process knows comes as a
+// From the options to the specification of a run. Pure; what only this process knows comes as a
 // parameter.
 #pragma once
 

@@ -90,8 +90,8 @@ struct Revoked {
   bool was_held = false;  // a live lease was revoked
   std::string holder;
   Fence fence = 0;
-  Micros remaining{};        // of the lease that was revoked, or of the min-hold that was ended
-  bool was_cooling = false;  // a min-hold was ended: the lock is free at once
+  Micros remaining{};        // of the lease that was revoked, or of the rest of the min-hold
+  bool was_cooling = false;  // there was a min-hold: the lock is free at once
 };
 
 inline constexpr std::size_t kAllLocks = std::numeric_limits<std::size_t>::max();

@@ -52,7 +52,7 @@ const Job* newest_job_with_command(const Cluster& cluster, const CronJob& cronjo
 }
 
 // The command that the operator found in the image, of the newest Job that needed it. An annotation
-// with the same command makes the CronJob independent of the registry.
+// with the same command removes the dependency on the registry.
 Section image_command(const Cluster& cluster, const CronJob& cronjob) {
   const Job* const job = newest_job_with_command(cluster, cronjob);
   if (job == nullptr) return {};

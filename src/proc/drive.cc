@@ -5,7 +5,7 @@
 //   3. signals
 //   4. replies of the store
 // 2 and 3 come in this order from the supervisor. A signal before a reply prevents the start of a
-// cancelled run.
+// canceled run.
 #include "proc/drive.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PosixSupervisor: the command as a real process: started in a group of its own, reaped with its
-// background processes, signalled as a group or as a whole tree. It has no access to locks. One per
+// background processes, signaled as a group or as a whole tree. It has no access to locks. One per
 // process: it reaps every child.
 #pragma once
 
@@ -34,7 +34,7 @@ enum class Containment { none, cgroup };
 class PosixSupervisor : public Supervisor {
  public:
   // Becomes the reaper of orphaned descendants. `signals` outlives this. Children that the process
-  // already has (it was exec'ed by a shell with background jobs) are never signalled and never
+  // already has (it was exec'ed by a shell with background jobs) are never signaled and never
   // waited for.
   explicit PosixSupervisor(SignalReader& signals, Containment containment = Containment::none);
 

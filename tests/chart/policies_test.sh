@@ -155,7 +155,7 @@ select:
 - {namespace: shop, name: "etcd-*", annotations: {lock: etcd, ttl: 1m}}
 - {namespace: shop, name: "db.?", annotations: {lock: true, skip-command: '${SKIP//\'/\'\'}'}}
 - {namespace: shop, name: "free-*", annotations: {lock: "false"}}
-- {namespace: shop, name: "by-label-*", labels: {app: backup, tier: a}, annotations: {lock: labelled}}
+- {namespace: shop, name: "by-label-*", labels: {app: backup, tier: a}, annotations: {lock: labeled}}
 - {namespace: reports, annotations: {lock: "true"}}
 - {namespace: cronlatch, name: own, annotations: {lock: "true"}}
 YAML
@@ -185,8 +185,8 @@ denies "a rule without a name selects all CronJobs of the namespace" "$S" "$(SPA
 denies "a rule can select the operator's namespace" "$S" "$(SPACE=cronlatch selected own "")"
 allows "other names in that namespace are not selected" "$(SPACE=cronlatch selected other "")"
 BOTH="labels: {app: backup, tier: a, more: b}"
-denies "a CronJob that a rule selects by labels is refused without the rule's annotations" "lacks cronlatch.dev/lock=labelled" "$(selected by-label-1 "" "" "$BOTH")"
-allows "with the rule's annotations it is created" "$(selected by-label-1 "" "cronlatch.dev/lock: labelled" "$BOTH")"
+denies "a CronJob that a rule selects by labels is refused without the rule's annotations" "lacks cronlatch.dev/lock=labeled" "$(selected by-label-1 "" "" "$BOTH")"
+allows "with the rule's annotations it is created" "$(selected by-label-1 "" "cronlatch.dev/lock: labeled" "$BOTH")"
 allows "with only one of the labels it is not selected" "$(selected by-label-1 "" "" "labels: {app: backup, tier: b}")"
 allows "with another name it is not selected" "$(selected other "" "" "$BOTH")"
 changes() { k -n shop patch cronjob etcd-old --type=merge "$@"; }

@@ -65,7 +65,7 @@ TEST_F(Leftovers, ThatHaveEndedAreReapedByTheFirstProcessOfAContainer) {
   // Then
   EXPECT_TRUE(eventually(wrapper_and_command));
   touch(go());
-  EXPECT_EQ(program.exit_code(), 6) << "the daemon is ended, too";
+  EXPECT_EQ(program.exit_code(), 6) << "the daemon is killed, too";
 }
 
 TEST_F(Leftovers, S5_AreEndedBeforeTheLockIsReleased) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FaultTrial: one run of the real program against a real Redis behind a FaultProxy, and what must
-// hold after it whatever was spoilt: the exit code, the outcome file, the record and the counters
+// hold after it after each fault: the exit code, the outcome file, the record and the counters
 // agree with what the command did. Redis is read with raw commands.
 #pragma once
 

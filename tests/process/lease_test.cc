@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lease against real trouble: a store that is killed, paused or revokes; a wrapper that is
+// The lease with real faults: a store that is killed, paused or revokes; a wrapper that is
 // killed; a hundred at once.
 #include "gated.h"
 

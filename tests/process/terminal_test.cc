@@ -112,7 +112,7 @@ TEST_F(Terminals, AreGivenBackToTheCallingScriptWhenTheCommandEnds) {
 
 class ScriptsOnTerminals : public Terminals {
  protected:
-  // A script whose last words run the wrapper, with `before` in front of it.
+  // A script whose last command is the wrapper, with `before` in front of it.
   void is_stopped_and_continued(const std::string& before) {
     std::ofstream(dir.path("script")) << before + line(stoppable) + "\nexit $?\n";
     shell->type("sh " + dir.path("script") + "\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a whole process tree in each of the surroundings that cronlatch meets, and what it
+// The end of a whole process tree in each environment of cronlatch, and what it
 // refuses where it could not bring that about.
 #include <sys/stat.h>
 

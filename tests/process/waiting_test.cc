@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that wait for a busy lock while the store stalls, and runs whose store is down.
+// Runs that wait for a busy lock while the store stalls, and runs without a store.
 #include <thread>
 
 #include "gated.h"

@@ -136,8 +136,7 @@ void answer(const HttpsServer::Request& request, HttpsServer::Peer& peer, const 
                             : question == std::string::npos ? std::string()
                                                             : request.target.substr(question + 1);
   const Who identity = who_asks(request, words);
-  if (identity == Who::anonymous)
-    return peer.answer(401, R"({"errors":[{"code":"UNAUTHORIZED"}]})");
+  if (identity == Who::rejected) return peer.answer(401, R"({"errors":[{"code":"UNAUTHORIZED"}]})");
   const std::string made = token(access(values_of("scope", words), identity), key);
   peer.answer(200,
               R"({"token":")" + made + R"(","access_token":")" + made + R"(","expires_in":600})");

@@ -85,7 +85,7 @@ TEST(Settings, ErrorsNameLineKeyAndFix) {
   ASSERT_FALSE(settings.ok());
   EXPECT_EQ(settings.error(), (Error{Code::usage, "settings:3: unknown key \"plain-adress\"",
                                      "did you mean plain-address?"}));
-  EXPECT_EQ(error_of("name: a\nname: b\n"), "settings:4: the key \"name\" stands in line 3 too");
+  EXPECT_EQ(error_of("name: a\nname: b\n"), "settings:4: the key \"name\" is also in line 3");
   EXPECT_EQ(error_of("log-level: loud\n").substr(0, 22), "settings:3: log-level:");
   EXPECT_EQ(error_of("name: [a]\n"), "settings:3: name: the value is not a scalar");
   EXPECT_EQ(error_of("name:\n"), "settings:3: name: the value is missing");

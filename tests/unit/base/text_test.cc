@@ -57,7 +57,7 @@ TEST(Text, CountsTypingErrors) {
   EXPECT_EQ(edit_distance("on-busy", "on-busy"), 0U);
   EXPECT_EQ(edit_distance("", "abc"), 3U);
   EXPECT_EQ(edit_distance("abc", ""), 3U);
-  EXPECT_EQ(edit_distance("on-bsuy", "on-busy"), 1U);  // neighbours swapped
+  EXPECT_EQ(edit_distance("on-bsuy", "on-busy"), 1U);  // neighbors swapped
   EXPECT_EQ(edit_distance("lok", "lock"), 1U);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
 }

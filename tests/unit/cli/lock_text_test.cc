@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables and JSON of the ledger.
+// Tables and JSON of lock statistics.
 #include "cli/lock_text.h"
 
 #include <gmock/gmock.h>

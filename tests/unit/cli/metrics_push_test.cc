@@ -30,14 +30,14 @@ TEST(PushUrl, RefusesInvalidTextWithoutRepeatingAPassword) {
 
 TEST(PushGroups, AreOfTheLockWithASharedStoreAndOfThisHostOtherwise) {
   const auto shared =
-      pushes_of("ledger\n", "errors\n", "a/b", "web-1", LockStatsScope::shared_store);
+      pushes_of("statistics\n", "errors\n", "a/b", "web-1", LockStatsScope::shared_store);
   ASSERT_EQ(shared.size(), 2u);
   EXPECT_EQ(shared[0].group, (PushGroup{{"job", "cronlatch"}, {"lock", "a/b"}}));
   EXPECT_EQ(shared[1].group,
             (PushGroup{{"job", "cronlatch"}, {"instance", "web-1"}, {"lock", "a/b"}}));
-  const auto own = pushes_of("ledger\n", "errors\n", "a/b", "web-1", LockStatsScope::this_host);
+  const auto own = pushes_of("statistics\n", "errors\n", "a/b", "web-1", LockStatsScope::this_host);
   ASSERT_EQ(own.size(), 1u);
-  EXPECT_EQ(own[0].text, "ledger\nerrors\n");
+  EXPECT_EQ(own[0].text, "statistics\nerrors\n");
   EXPECT_TRUE(pushes_of("", "", "a/b", "web-1", LockStatsScope::shared_store).empty());
 }
 

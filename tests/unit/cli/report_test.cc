@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// A ledger with one lock, or one that does not answer.
+// Lock statistics of one lock, or a store that does not answer.
 class FakeLockStats : public LockStats {
  public:
   std::optional<LockView> view;
@@ -217,7 +217,7 @@ TEST(RunError, IsAnOutcomeThatTheStoreDoesNotCount) {
   outcome.kind = Kind::cannot_start;
   outcome.reason = Reason::exec;
   EXPECT_THAT(run_errors_of(outcome), ElementsAre(Reason::exec));
-  outcome.fence = 7;  // granted: the ledger counts it
+  outcome.fence = 7;  // granted: the store counts it
   EXPECT_THAT(run_errors_of(outcome), IsEmpty());
   outcome.kind = Kind::ran;
   outcome.reason = Reason::ungated;

@@ -18,7 +18,7 @@ RunSpec waiting_spec() {
 // Renewals succeed at once.
 void renew_until(RunDriver& d, Millis until) {
   for (int turns = 0; d.run.wake_at() && *d.run.wake_at() < at(until); ++turns) {
-    ASSERT_LT(turns, 1'000) << "a deadline that has passed is asked for again and again";
+    ASSERT_LT(turns, 1'000) << "a deadline that has passed is requested repeatedly";
     const Millis now = std::chrono::ceil<Millis>(*d.run.wake_at() - at({}));
     d.on(now, Tick{});
     if (d.last_request<Renew>()) d.on(now, Renewed{.sent_at = at(now)});

@@ -89,7 +89,7 @@ TEST(ChartOptions, AreThoseThatTheOperatorAcceptsAsDefaults) {
     EXPECT_EQ(of_all.contains(key), option.cluster_default) << key;
     EXPECT_EQ(of_runs.contains(key), option.cluster_default && option.annotatable()) << key;
     const Status refused = op::check_default(key, "");
-    EXPECT_EQ(refused.error().message == key + " cannot be a default of all runs",
+    EXPECT_EQ(refused.error().message == key + " cannot be set for all runs",
               !option.cluster_default)
         << key;
   }

@@ -143,7 +143,7 @@ Json silent(int exit_code, const std::string& why) {
 struct SilentCase {
   int exit_code;
   const char* why;
-  const char* event;  // "": nothing is told
+  const char* event;  // "": no Event
   Reason counted;
 };
 
