@@ -41,7 +41,7 @@ plant e.lua '-- waited in v~ain\n'
 must_find_word e.lua '1: in v~ain'
 plant f.cc '#include "operator/l~edger.h"\nL~edger& name = d~ress(w~ishes);  // an image mirror, floor(x), liveness, 100 % of a chart\n'
 must_accept words f.cc
-plant k.cc 'field("l~edger");\nlog("the s~eat");\n'
+plant k.cc 'field("l~edger");\nlog("the l~edger");\n'
 must_find_word k.cc '2: l~edger'
 plant k.cc 'field("l~edger");\n'
 must_accept words k.cc
