@@ -9,7 +9,7 @@ PACKAGES=(
   libgtest-dev libgmock-dev redis-server openssl strace              # test
   prometheus prometheus-node-exporter python3                        # rules, dashboards, and who asks the exporter
   prometheus-pushgateway                                             # who gets metrics-push
-  skopeo docker-registry buildah                                     # who is asked what images run, by whom, who made them
+  skopeo docker-registry buildah                                     # image lookups: client, registry, builder
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   codespell                                                          # spelling
   llvm                                                               # what the tests cover
@@ -35,7 +35,7 @@ missing_packages() {  # missing_packages NAME...
   done
 }
 
-# Package scripts may start nothing while this runs: a service on Redis' own port would only be in somebody's way.
+# Package scripts may start nothing while this runs: a service on the port of Redis would disturb the tests.
 without_services() {
   local policy=/usr/sbin/policy-rc.d as_root=("$@") status=0
   if [ -e "$policy" ]; then

@@ -24,7 +24,7 @@ struct Client {
   void run(const OperatorProcess& op) {
     while (!enough) {
       const auto connection = op.connect();
-      if (!connection->connected()) return;  // nobody listens any more
+      if (!connection->connected()) return;  // the port is closed
       talk(*connection);
     }
   }

@@ -57,7 +57,7 @@ class Gated : public ::testing::Test {
   ProgramSpec run(const Words& options, const Words& words) const {
     return {.argv = run_words(options, words)};
   }
-  // A lock that nobody holds can be taken at once.
+  // A free lock is granted immediately.
   bool lock_is_free() const {
     Program probe(run({"--on-busy", "fail"}, {"exit", "0"}));
     return probe.exit_code() == 0;

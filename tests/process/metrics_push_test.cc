@@ -36,7 +36,7 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-// The whole answer to one request on a connection of its own; "" where nobody listens.
+// The whole response to one request on its own connection; "" if the port is closed.
 std::string exchange(int port, const std::string& request) {
   const TcpSocket socket;
   const sockaddr_in address = loopback(port);
@@ -145,7 +145,7 @@ TEST_F(MetricsPush, AnUnavailableGatewayIsOneWarning) {
 }
 
 TEST_F(MetricsPush, AGatewayThatRefusesIsQuoted) {
-  // Given: the same name with another type, from somebody else
+  // Given: the same name with another type, from another program
   const Pushgateway gateway;
   const std::string text =
       "# TYPE cronlatch_lock_acquired_total gauge\ncronlatch_lock_acquired_total 1\n";

@@ -147,7 +147,7 @@ class StoreDown : public Gated {
 };
 
 TEST_F(StoreDown, FailsWith69AndStartsNothing) {
-  // Given nobody who listens
+  // Given a closed port
   // When
   Program program(run({"--connect-timeout", "300ms"}, {"say", "ran"}));
   // Then
@@ -156,7 +156,7 @@ TEST_F(StoreDown, FailsWith69AndStartsNothing) {
 }
 
 TEST_F(StoreDown, RunsUngatedWithOnStoreDownRunAndLogsIt) {
-  // Given nobody who listens
+  // Given a closed port
   // When
   Program program(run({"--connect-timeout", "300ms", "--on-store-down", "run"},
                       {"say", "ran", "env", "CRONLATCH_FENCE", "exit", "6"}));

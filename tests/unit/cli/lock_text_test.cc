@@ -60,7 +60,7 @@ TEST(LockText, LsHasOneRowForEachLock) {
   // given
   LockView free;
   free.lock = "x";
-  free.identity.holder = "somebody earlier";
+  free.identity.holder = "an earlier run";
 
   // when
   const std::string table = locks_table({held_lock(), free});

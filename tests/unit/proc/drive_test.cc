@@ -179,7 +179,7 @@ TEST_F(Driving, ACommandThatWasNotFoundIsReportedAndTheLockReleased) {
 TEST_F(Driving, ASkippedRunStartsTheSkipCommandWithoutTheLocksVariables) {
   // Given
   programs.skip_command = Command{"/bin/skip", {"skip"}, {"A=1"}};
-  store.script["acquire"] = {Busy{.holder = "somebody"}};
+  store.script["acquire"] = {Busy{.holder = "other"}};
   supervisor.on_start = [this] { supervisor.facts.push_back(ChildExited{3, true}); };
   RunSpec spec = testing::spec_with(Millis(30'000));
   spec.has_skip_command = true;
@@ -194,7 +194,7 @@ TEST_F(Driving, ASkippedRunStartsTheSkipCommandWithoutTheLocksVariables) {
 TEST_F(Driving, AReplyIsTakenWhenTheStoresDescriptorBecomesReady) {
   // Given
   store.at_once = false;
-  store.script["acquire"] = {Busy{.holder = "somebody"}};
+  store.script["acquire"] = {Busy{.holder = "other"}};
   (void)!::eventfd_write(store.bell.get(), 1);
   // When
   const Outcome outcome = drive_it();
@@ -205,7 +205,7 @@ TEST_F(Driving, AReplyIsTakenWhenTheStoresDescriptorBecomesReady) {
 TEST_F(Driving, TheStoreIsSteppedWhenItsDeadlineHasCome) {
   // Given
   store.at_once = false;
-  store.script["acquire"] = {Busy{.holder = "somebody"}};
+  store.script["acquire"] = {Busy{.holder = "other"}};
   store.deadline = clock.now() + Millis(30);
   const TimePoint due = *store.deadline;
   // When

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PosixSupervisor with real children: what it reports, and whom its signals reach.
+// PosixSupervisor with real children: what it reports, and the processes that its signals reach.
 #include "proc/posix_supervisor.h"
 
 #include <fcntl.h>

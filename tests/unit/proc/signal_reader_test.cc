@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SignalReader: no signal is lost, none interrupts, our own SIGPIPE is nobody's business.
+// SignalReader: no signal is lost, none interrupts, and the program's own SIGPIPE is not reported.
 #include "proc/signal_reader.h"
 
 #include <gtest/gtest.h>

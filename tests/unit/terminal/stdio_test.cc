@@ -63,7 +63,7 @@ TEST(Stdio, AFullPipeDoesNotStopALogLine) {
   const Pipe pipe;
   pipe.fill();
 
-  write_now(pipe.write_end, "a line that nobody reads\n");
+  write_now(pipe.write_end, "a line that is not read\n");
 
   SUCCEED() << "it has returned";
 }

@@ -133,7 +133,7 @@ TEST(Reconciler, RetriesWithTheNewObjectAfterAConflict) {
   World world;
   world.cronjob("true");
   const Json old = *world.api.at(kCronJob);
-  world.cronjob("true");  // somebody wrote since: another version
+  world.cronjob("true");  // written since: another version
   Leader leader(world, "one");
 
   leader.reconciler.process(updated(ObjectKind::cronjob, old));
