@@ -4,27 +4,13 @@
 #include "admission/review.h"
 
 #include "admission/admission_result.h"
+#include "base/base64.h"
 #include "base/text.h"
 
 namespace cronlatch::op {
 namespace {
 
 using kube::Json;
-
-void append_base64(std::string& out, std::string_view bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4 + 200);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t at) {
-      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
-    };
-    const unsigned three = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
-    out += kDigits[three >> 18U & 63U];
-    out += kDigits[three >> 12U & 63U];
-    out += i + 1 < bytes.size() ? kDigits[three >> 6U & 63U] : '=';
-    out += i + 2 < bytes.size() ? kDigits[three & 63U] : '=';
-  }
-}
 
 // The API server may truncate a warning of more than 256 characters.
 std::string short_warning(const std::string& warning) { return printable(warning, 250); }
@@ -45,7 +31,7 @@ std::string review_of(const AdmissionResult& result, const std::string& uid) {
   if (!allowed) out += R"(,"status":)" + kube::to_text(status_of(result));
   if (allowed && !result.patch.empty()) {
     out += R"(,"patchType":"JSONPatch","patch":")";
-    append_base64(out, kube::to_text(result.patch));
+    out += encode_base64(kube::to_text(result.patch));
     out += '"';
   }
   if (allowed && !result.warnings.empty()) {
