@@ -65,7 +65,7 @@ TEST_F(StoredText, AJobThatIsNoUtf8IsRefused) {
   for (const std::string option : {"--job", "--holder", "--attempt-group", "--once-per"}) {
     Program gated(run({option, "shop/\xff"}, {"touch", go(), "exit", "0"}));
     EXPECT_EQ(gated.exit_code(), 64) << gated.err();
-    EXPECT_THAT(gated.err(), HasSubstr("no valid UTF-8 at position 6"));
+    EXPECT_THAT(gated.err(), HasSubstr("is not valid UTF-8 at position 6"));
     EXPECT_FALSE(exists(go()));
   }
   ProgramSpec spec = run({}, {"touch", go(), "exit", "0"});
