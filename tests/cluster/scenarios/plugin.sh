@@ -48,7 +48,7 @@ check "the API server accepts a dry run of release" output_has "the API server a
 check "the holder still runs" unfinished holder
 check "release with --force revokes the lease of the holder" output_has "revoked the lease of $NS/$(pod_of holder)" release first --force
 becomes "the holder's command was stopped" failed holder
-check "why contains the revocation of the lease" output_has "revoked its lease" why first
+check "why contains the revocation of the lease" output_has "the lease was revoked" why first
 becomes "the Job of the release is deleted" finds_none k get jobs -l app.kubernetes.io/component=release -o name
 
 IMAGE=cronlatch.test/no-such:1 cronjob broken lock=true -- "echo never"
