@@ -40,6 +40,6 @@ moved_pod() {
 check "a pod whose gate was moved to args is created" moved_pod
 ran() { k get pod moved-pod -o 'jsonpath={.status.containerStatuses[0].state.terminated.message}' | grep -F '"outcome":"ran"'; }
 becomes "the command of the pod runs under the lock" ran
-becomes "the run is recorded as an Event on the Job" event Acquired Job/first "pod moved-pod held lock $NS/nightly"
-becomes "the run is recorded as an Event on the CronJob" event Acquired CronJob/nightly "pod moved-pod held lock $NS/nightly"
+becomes "the run is recorded as an Event on the Job" event Acquired Job/first "pod moved-pod: held lock $NS/nightly"
+becomes "the run is recorded as an Event on the CronJob" event Acquired CronJob/nightly "pod moved-pod: held lock $NS/nightly"
 finish
