@@ -29,8 +29,8 @@ usage: ./dev cluster COMMAND
 
   up [NAME] [--quick | --no-build] [--store-of OTHER]
                                  start a cluster, build the product from this tree, install it with helm; run it again to
-                                 apply changes. --quick: pack the image from build/release and build/operator, not with
-                                 the Dockerfile. --no-build: use the image of the last build. --store-of: use the Redis
+                                 apply changes. --quick: pack the image from build/release and build/dev, not with the
+                                 Dockerfile. --no-build: use the image of the last build. --store-of: use the Redis
                                  of cluster OTHER instead of a Redis in this cluster
   down [NAME | --all]            stop it and remove its files
   kubectl [NAME] -- ARGS         kubectl in the cluster, for example: ./dev cluster kubectl -- get pods -A

@@ -14,7 +14,7 @@ pack() {
   printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$image" \
     >"$stage/manifest.json"
   mkdir -p "$IMAGES"
-  tar -C "$stage" -cf "$IMAGES/$name.tar.new" manifest.json config.json layer.tar
+  tar --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$stage" -cf "$IMAGES/$name.tar.new" manifest.json config.json layer.tar
   mv "$IMAGES/$name.tar.new" "$IMAGES/$name.tar"
   rm -rf -- "$stage" "$folder"
 }

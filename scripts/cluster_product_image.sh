@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The product's image, cronlatch.test/cronlatch:dev, in build/cluster/images/product.tar. buildah builds it from the
 # Dockerfile on a base image that debootstrap creates, so that no registry is needed. --quick packs it from
-# build/release and build/operator. Sourced.
+# build/release and build/dev. Sourced.
 
 BUILDAH_ROOT=$CLUSTERS/buildah
 BASE_IMAGE=docker.io/library/debian:12-slim
@@ -48,7 +48,7 @@ pack_programs() {
   folder=$(new_root)
   add_users "$folder"
   install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
-  install "$cronlatch" "$operator" "${@:5}" "$folder/"
+  install --strip "$cronlatch" "$operator" "${@:5}" "$folder/"
   copy_libraries "$folder" "$operator"
   install -D /usr/bin/skopeo "$folder/usr/bin/skopeo"
   copy_libraries "$folder" /usr/bin/skopeo
@@ -56,14 +56,17 @@ pack_programs() {
   pack "$name" "$folder" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "$image"
 }
 
-# For development: packs the programs of the presets with their libraries, in seconds instead of minutes.
+# Packs the released wrapper and plugin, and the operator of the preset dev, which its tests need anyway, with their
+# libraries: seconds instead of minutes.
 make_quick_image() {
-  step "building the presets release and operator"
-  for preset in release operator; do configure "$preset"; done
-  cmake --build build/release --parallel "$JOBS" --target cronlatch kubectl-cronlatch >&2
-  cmake --build build/operator --parallel "$JOBS" --target cronlatch-operator >&2
-  pack_programs product "$PRODUCT_IMAGE" build/release/cronlatch build/operator/cronlatch-operator \
-    build/release/kubectl-cronlatch
+  step "the product's image, from the presets release and dev"
+  (
+    cd "$ROOT"
+    for preset in release dev; do configure "$preset"; done
+    cmake --build build/release --parallel "$JOBS" --target cronlatch kubectl-cronlatch
+    cmake --build build/dev --parallel "$JOBS" --target cronlatch-operator
+  ) >&2
+  pack_programs product "$PRODUCT_IMAGE" "$ROOT"/build/{release/cronlatch,dev/cronlatch-operator,release/kubectl-cronlatch}
   rm -f "$IMAGES/.product.stamp"
 }
 

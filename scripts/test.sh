@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./dev test [all]: builds release, dev and asan, then runs every test with ctest (presets: CMakePresets.json). It goes on after a
 # failure. The last line is `N passed, N failed, N skipped`; the exit code is 1 when a test failed or none passed. `all` sets
-# LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run. The variable does not begin with
-# CRONLATCH_, because the program refuses such variables when it does not know them.
+# LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run; IMAGE_FROM=Dockerfile: the scenarios
+# use the image that ships. The variables do not begin with CRONLATCH_, because the program refuses such variables when it does not
+# know them.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # A variable that is exported in a developer's shell must not change a test.
-unset "${!CRONLATCH_@}" "${!REDISCLI_@}" "${!GTEST_@}" "${!CTEST_@}" LONG_TESTS
+unset "${!CRONLATCH_@}" "${!REDISCLI_@}" "${!GTEST_@}" "${!CTEST_@}" LONG_TESTS IMAGE_FROM
 long=(--label-exclude '^long$')
 case ${1:-} in
   '') ;;
   all)
-    export LONG_TESTS=1
+    export LONG_TESTS=1 IMAGE_FROM=Dockerfile
     long=()
     ;;
   *)

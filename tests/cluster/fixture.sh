@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/cluster/fixture.sh up | down: starts and stops the cluster of the scenarios, named `test`, for ctest. up: where a
 # cluster is not possible, writes the reason to $SKIPPED and exits with 77; every scenario then is skipped with this
-# reason. down: does not stop a cluster that ran before. CLUSTER_UP=--quick: as for ./dev cluster up.
+# reason. down: does not stop a cluster that ran before. The product's image is packed from build/release and build/dev;
+# with IMAGE_FROM=Dockerfile it is built as it ships, which takes minutes (./dev test all, ./dev cluster test).
 set -uo pipefail
 # shellcheck source=scripts/cluster_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/cluster_common.sh"
@@ -27,7 +28,9 @@ case ${1:-} in
     # The last program that cluster_tools.sh builds.
     [ -x "$TOOLS/helm" ] || cannot "the programs of Kubernetes were not built, see the log of tools"
     [ -e "$DIR/complete" ] || touch "$STARTED"
-    bash "$ROOT/scripts/cluster.sh" up "$NAME" ${CLUSTER_UP:+"$CLUSTER_UP"}
+    quick=(--quick)
+    [ "${IMAGE_FROM:-}" != Dockerfile ] || quick=()
+    bash "$ROOT/scripts/cluster.sh" up "$NAME" "${quick[@]}"
     ;;
   down)
     if [ -e "$STARTED" ]; then

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./dev cluster test [--as-is | --quick] [SCENARIO...]: runs scenarios with ctest (preset cluster) on a cluster named
 # `test`. It is started first, and stopped afterwards unless it ran before. --as-is: uses the running cluster and its
-# installed version. --quick: packs the image from build/release and build/operator, in seconds. The log of each scenario
-# is build/test-results/cluster/SCENARIO.log.
+# installed version. --quick: packs the image from build/release and build/dev, in seconds. The log of each scenario is
+# build/test-results/cluster/SCENARIO.log.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/common.sh"
@@ -19,7 +19,8 @@ case ${1:-} in
     rm -f build/test-results/cluster/skipped
     shift
     ;;
-  --quick) export CLUSTER_UP=--quick && shift ;;
+  --quick) shift ;;
+  *) export IMAGE_FROM=Dockerfile ;;
 esac
 if [ "${1:-}" = list ]; then
   for name in $(names); do printf '%-20s %s\n' "$name" "$(sed -n '3s/^# //p' "$SCENARIOS/$name.sh")"; done
