@@ -68,7 +68,11 @@ subjects() {
 }
 must_find 'form' subjects 'Name a mount'
 must_find 'form' subjects 'tests: end with a full stop.'
+must_find 'form' subjects 'Tests: begin the area with a capital'
+must_find 'form' subjects 'README.md: write the area in capitals'
+must_find 'form' subjects 'docs, README: write the second area in capitals'
 must_find '73 columns' subjects "tests: $(printf '%066d' 0)"
 must_accept subjects "store/redis: $(printf '%059d' 0)"
 must_accept subjects 'docs, tests: name the test of a reply'
+must_accept subjects 'docs: describe TIME_ZONE'
 exit $status
