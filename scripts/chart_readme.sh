@@ -32,7 +32,8 @@ cat <<TEXT
 <!-- Rendered from values.yaml by \`./dev gen\`. Do not edit. -->
 # cronlatch Helm chart
 
-$(sed -n 's/^description: //p' "$CHART/Chart.yaml"). Version $version, Kubernetes $(sed -nE 's/^kubeVersion: ">=([0-9]+\.[0-9]+).*/\1/p' "$CHART/Chart.yaml") or newer, Helm 3.
+$(sed -n 's/^description: //p' "$CHART/Chart.yaml").
+Version $version, Kubernetes $(sed -nE 's/^kubeVersion: ">=([0-9]+\.[0-9]+).*/\1/p' "$CHART/Chart.yaml") or newer, Helm 3.
 
     kubectl create namespace cronlatch
     kubectl -n cronlatch create secret generic cronlatch-store --from-literal=username=cron --from-literal=password=... --from-file=ca.crt

@@ -7,8 +7,8 @@ cat <<'TEXT'
 <!-- Rendered from charts/cronlatch/rules/alerts.yaml by `./dev gen`. Do not edit. -->
 # Runbooks
 
-Each alert has a runbook: its meaning, the diagnosis, the resolution. The chart value `prometheusRule.alerts.<name>` sets
-`threshold`, `for` and the severity. An alert without a number in the column `threshold` has no threshold.
+Each alert has a runbook: its meaning, the diagnosis, the resolution. The chart value `prometheusRule.alerts.<name>`
+sets `threshold`, `for` and the severity. An alert without a number in the column `threshold` has no threshold.
 Dependencies between alerts and their inhibition: [operations.md](../operations.md#alerts).
 
 | alert | severity | for | threshold | summary |

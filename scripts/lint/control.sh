@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Plants what the checks of words, spelling and subjects must find, and an equal text that they must accept.
+# Plants what the checks of words, spelling, links and subjects must find, and an equal text that they must accept.
 set -uo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." || exit 1
 planted=$(mktemp -d)
@@ -62,13 +62,28 @@ must_find "$(printf 'a%s' quired)" bash scripts/lint/spelling.sh "$planted/h.md"
 plant h.md 'The lock is acquired.\n'
 must_accept bash scripts/lint/spelling.sh "$planted/h.md"
 
+mkdir "$planted/pages"
+plant pages/target.md '# Two words: (code)\n'
+links() {
+  plant page.md "See [it]($1).\n"
+  python3 scripts/lint/links.py "$planted/page.md"
+}
+must_find 'page.md:1: pages/none.md' links pages/none.md
+must_find 'target.md#two' links pages/target.md#two
+must_accept links pages/target.md#two-words-code
+must_accept links https://example.net/none.md
+
 subjects() {
   printf '%s\n' "abc1234 $1" >"$planted/subjects"
   SUBJECTS=$planted/subjects bash scripts/lint/subjects.sh
 }
 must_find 'form' subjects 'Name a mount'
 must_find 'form' subjects 'tests: end with a full stop.'
+must_find 'form' subjects 'Tests: begin the area with a capital'
+must_find 'form' subjects 'README.md: write the area in capitals'
+must_find 'form' subjects 'docs, README: write the second area in capitals'
 must_find '73 columns' subjects "tests: $(printf '%066d' 0)"
 must_accept subjects "store/redis: $(printf '%059d' 0)"
 must_accept subjects 'docs, tests: name the test of a reply'
+must_accept subjects 'docs: describe TIME_ZONE'
 exit $status

@@ -8,8 +8,8 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 
 MOST=50
 COLUMNS_OF_A_SUBJECT=72
-# A path or module, or several with commas; then a verb in lower case, or a name in it such as `TIME_ZONE`.
-FORMAT='^[A-Za-z0-9_.-]+([/ ][A-Za-z0-9_.-]+)*(, [A-Za-z0-9_./-]+)*: [^ ]'
+# A path or module in lower case, or several with commas; then what changed.
+FORMAT='^[a-z0-9_.-]+([/ ][a-z0-9_.-]+)*(, [a-z0-9_./-]+)*: [^ ]'
 
 subjects() {
   if [ -n "${SUBJECTS:-}" ]; then

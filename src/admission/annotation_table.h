@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The annotations that are not options; the others are rows of options/option_table.cc. The table
-// in docs/kubernetes.md comes from both.
+// in docs/kubernetes.md contains both.
 #pragma once
 
 #include <string_view>

@@ -54,7 +54,7 @@ struct VolumeView {
   bool is_secret = false;
 };
 
-// Where a Job comes from; none of it is in the Job itself.
+// The origin of a Job, which the Job itself does not contain.
 struct JobOrigin {
   std::string path;  // before every field path in a message: "" or "spec.jobTemplate."
   std::string namespace_name;

@@ -47,7 +47,7 @@ std::int64_t number(std::string_view digits) {
 Result<Millis> parse_duration(std::string_view text) {
   if (text == "0") return Millis(0);
   std::int64_t sum = 0;
-  std::size_t next_unit = 0;  // units come in falling order, each once
+  std::size_t next_unit = 0;  // units are in descending order, each at most once
   std::string_view rest = text;
   if (rest.empty()) return not_a_duration(text);
   while (!rest.empty()) {

@@ -44,8 +44,8 @@ std::string as_json(const LogLine& line, WallTime now) {
   return out + "}";
 }
 
-// Bare where that is unambiguous, else in quotes with the escapes of JSON, as readers of logfmt
-// expect.
+// Without quotes where that is unambiguous, else in quotes with the escapes of JSON, as readers of
+// logfmt expect.
 std::string logfmt_value(std::string_view value) {
   bool bare = !value.empty();
   for (const char c : value) {

@@ -18,17 +18,17 @@ std::size_t utf8_length(std::string_view text);
 // C0, DEL and C1 (U+0080 to U+009F); `c` is one UTF-8 character.
 bool is_control(std::string_view c);
 
-// `text` with U+FFFD in place of bytes that are no UTF-8.
+// `text` with U+FFFD in place of bytes that are not UTF-8.
 std::string valid_utf8(std::string_view text);
 
-// `text` as the inside of a JSON string, always valid JSON: bytes that are no UTF-8 become U+FFFD.
+// `text` as the inside of a JSON string, always valid JSON: bytes that are not UTF-8 become U+FFFD.
 std::string json_escaped(std::string_view text);
 std::string json_quoted(std::string_view text);
 // json_escaped, but at most `max_bytes` long: a text that was cut ends in "...".
 std::string json_shortened(std::string_view text, std::size_t max_bytes);
 
-// `text` on one line for a terminal: control characters and stray bytes become \n, \t, \xNN; a long
-// text is cut at `max_bytes`.
+// `text` on one line for a terminal: control characters and invalid bytes become \n, \t, \xNN; a
+// long text is cut at `max_bytes`.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos);
 // printable() in double quotes, cut at `max_bytes`: for values in messages.
 std::string quoted(std::string_view text, std::size_t max_bytes = 80);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cronlatch config`: every option with its value and where it came from. The password is shown
-// as ***.
+// `cronlatch config`: every option with its value and its source. The password is displayed as ***.
 #include "cli/session.h"
 #include "config/environment.h"
 

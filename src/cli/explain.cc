@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cronlatch explain`: what `run` would do if it started now. Takes nothing, writes nothing, starts
-// nothing.
+// `cronlatch explain`: what `run` would do if it started now. It acquires no lock, writes nothing,
+// and starts no command.
 #include <optional>
 
 #include "base/duration.h"

@@ -36,8 +36,8 @@ LockAccess access_to(const LockView& view, const Options& options) {
                 "its last holder ended without a release, and min-hold keeps it "
                 "closed until " +
                     show_time(view.closed_until)};
-      return {Access::open,
-              "the lease of " + holder + " expired unreleased (a takeover is counted as stolen)"};
+      return {Access::open, "the lease of " + holder +
+                                " expired without a release (a takeover is counted as stolen)"};
     case LockState::cooling:
       if (same_group)
         return {Access::open, "min-hold does not apply to a retry of the same attempt group"};
@@ -95,7 +95,7 @@ std::string_view name_of(Decision decision) {
 Forecast forecast(const LockView& view, const Options& options) {
   const LockAccess found = access_to(view, options);
   if (found.access == Access::open)
-    return {Decision::start, 0, "take the lock and start the command: " + found.reason};
+    return {Decision::start, 0, "acquire the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)
     return {Decision::wait, 0,
             "wait, at most " + show_duration(2 * options.ttl) + ", then " + exit_text(busy_code()) +

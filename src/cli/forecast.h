@@ -13,7 +13,7 @@
 namespace cronlatch {
 
 enum class Decision {
-  start,    // take the lock and start the command
+  start,    // acquire the lock and start the command
   skip,     // start nothing, exit-skipped
   wait,     // until the lock is free or wait-timeout has passed
   fail,     // busy, exit 75

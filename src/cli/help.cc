@@ -50,9 +50,9 @@ std::string default_of(const Option& option) {
 
 std::string options_page() {
   std::string page =
-      "The key gives every name: on-busy is --on-busy, CRONLATCH_ON_BUSY, and on-busy:\n"
-      "in YAML. Order: flag, environment, file, default. Durations carry a unit: 30s,\n"
-      "1h30m.\n";
+      "All names of an option are derived from its key. on-busy is --on-busy,\n"
+      "CRONLATCH_ON_BUSY, and on-busy: in YAML. Order of precedence: flag, environment,\n"
+      "file, default. A duration has a unit: 30s, 1h30m.\n";
   for (const Option& option : option_table()) {
     page += "\n  " + flag_of(option) + "  (" + plain(option.limits) + ")\n";
     page += wrapped(plain(option.help), 6);
@@ -90,13 +90,13 @@ std::string outcomes_page() {
   for (const KindRow& row : kind_table()) kinds.push_back({row.name, row.meaning});
   for (const ReasonRow& row : reason_table())
     if (!row.name.empty()) reasons.push_back({row.name, row.meaning});
-  return "The outcome file holds one line of JSON, which is also the last log line of\n"
+  return "The outcome file contains one line of JSON, which is also the last log line of\n"
          "log-format json. Its outcome is one of:\n\n" +
          entries(kinds) + "\nand its reason, if there is one:\n\n" + entries(reasons);
 }
 
 constexpr std::array kCommandVariables = {
-    Entry{kLockNameVariable, "the lock it runs under"},
+    Entry{kLockNameVariable, "the name of the lock"},
     Entry{kFenceVariable,
           "the fence, a decimal number that rises with each grant, for resources that refuse lower "
           "ones; absent without a lock"},
@@ -159,8 +159,8 @@ std::string help_page() {
   for (const Subcommand& subcommand : subcommand_table())
     rows.push_back({"  " + usage_of(subcommand).substr(10), std::string(subcommand.help)});
   page += "cronlatch SUBCOMMAND:\n" + render_table(rows);
-  page += "\nOne of these: cronlatch SUBCOMMAND --help\n";
-  page += "More:         cronlatch help options | exit-codes | outcomes | environment\n";
+  page += "\nHelp for a subcommand: cronlatch SUBCOMMAND --help\n";
+  page += "Other topics: cronlatch help options | exit-codes | outcomes | environment\n";
   return page;
 }
 

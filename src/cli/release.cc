@@ -41,7 +41,7 @@ Error without_force(const LockView& view) {
   return Error{Code::usage,
                "lock " + name + " is held by " + printable(view.identity.holder) +
                    "; its command would be stopped",
-               "to do it: cronlatch release " + view.lock + " --force"};
+               "to revoke its lease: cronlatch release " + view.lock + " --force"};
 }
 
 // A revoked lease is over when the holder has released it, another run was granted, or the store's
@@ -69,7 +69,7 @@ Result<LockView> wait_until_over(const Wait& wait, const std::string& lock,
     sleep_for(kPollInterval);
   }
   if (last_error) return *last_error;
-  return Error{Code::unreachable, "the lease of lock " + quoted(lock) + " should have ended by now",
+  return Error{Code::unreachable, "the lease of lock " + quoted(lock) + " did not end in time",
                "see: cronlatch show " + lock};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left behind when a run has ended: the metrics file or the push, the outcome file and,
+// The results that a run writes at its end: the metrics file or the push, the outcome file and,
 // with log-format json, the outcome as the last log line. A failure here is a warning and never
 // changes the exit code.
 #pragma once

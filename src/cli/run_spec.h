@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the options to the specification of a run. Pure; what only this process knows comes as a
-// parameter.
+// From the options to the specification of a run. Pure; facts about this process are
+// parameters.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ TimingOptions timing_options(const Options& options);
 // `options` are validated, lock and holder are filled in.
 Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts);
 
-// Said at the start: the lease leaves the command less time to stop than was asked for.
+// For the start of a run: the lease leaves the command less time to stop than kill-after requests.
 std::vector<LogLine> lease_warnings(const Options& options, const Timings& timings);
 
 }  // namespace cronlatch

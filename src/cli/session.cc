@@ -19,7 +19,7 @@ Host this_host() {
   return host;
 }
 
-// `--lock` takes the next argument, whatever that looks like; `--lock=x` and switches do not.
+// The value of `--lock` is the next argument, in any form; `--lock=x` and switches have none.
 bool takes_next(const std::string& argument) {
   if (!argument.starts_with("--")) return false;
   const Option* option = find_option(std::string_view(argument).substr(2));

@@ -15,8 +15,9 @@ constexpr std::string_view kOutputFlag =
     "  -o table|json   output format; table is the default\n";
 constexpr std::string_view kLocksOutput =
     "  -o table|json   output format; table is the default. JSON objects have lock,\n"
-    "                  state (free, held, expired, cooling, revoked), holder, job,\n"
-    "                  fence, attempt, since, expires, ttl_ms, pid, counters, jobs\n";
+    "                  state (free, held, expired, cooling, revoked, damaged),\n"
+    "                  holder, job, fence, attempt, since, expires, ttl_ms, pid,\n"
+    "                  counters, jobs\n";
 constexpr std::array kSubcommands = {
     Subcommand{"run", "[options] -- COMMAND [ARG...]", "run a command while holding a lock",
                "cronlatch run --lock reports/nightly -- /usr/local/bin/report",
@@ -30,19 +31,19 @@ constexpr std::array kSubcommands = {
                "cronlatch ls --store rediss://redis.example", kLocksOutput, ls_command},
     Subcommand{"show", "LOCK [options]", "one lock, every field and counter",
                "cronlatch show reports/nightly", kLocksOutput, show_command},
-    Subcommand{"release", "LOCK --force [options]", "revoke a lease; its holder stops",
+    Subcommand{"release", "LOCK --force [options]", "revoke a lease, which stops its command",
                "cronlatch release reports/nightly --force",
                "  --force     revoke; without it the state of the lock is reported\n"
                "  --no-wait   do not wait until it is released or its lease has ended\n"
-               "A file store has no lease to revoke: end the process that `show` names.\n",
+               "A file store has no lease to revoke: terminate the process that `show` displays.\n",
                release_command},
     Subcommand{"metrics", "[options]", "lock statistics as Prometheus text",
                "cronlatch metrics", "", metrics_command},
     Subcommand{"advise", "[options]", "recommended settings, from statistics",
                "cronlatch advise",
-               "With --lock NAME --schedule '*/5 * * * *' (and --min-hold) also from that\n"
-               "schedule, which the lock statistics do not contain.\n"
-               "  -o table|json   output format; table is the default\n",
+               "  -o table|json    output format; table is the default\n"
+               "  --schedule CRON  schedule of the lock in --lock, for example '*/5 * * * *';\n"
+               "                   the lock statistics contain no schedule\n",
                advise_command},
     Subcommand{"config", "[options]", "every option, its value and its origin",
                "cronlatch config --config ./cronlatch.yaml", kOutputFlag, config_command},

@@ -20,9 +20,9 @@ struct Host {
 // `_cmd/` and 16 hex digits of the SHA-256 of the arguments joined by NUL: the same command is the
 // same lock.
 std::string default_lock(std::span<const std::string> command);
-// host:pid:boot-id; host:pid where the kernel tells no boot id.
+// host:pid:boot-id; host:pid where the kernel reports no boot id.
 std::string default_holder(const Host& host, const Files& files);
-// By uid and never by the environment: cron and a login shell must meet.
+// By uid and not by the environment: cron and a login shell must use the same store.
 std::string default_store(const Host& host);
 
 // Puts the three above where an option is empty. Without a command (ls, config) the lock stays

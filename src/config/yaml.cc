@@ -51,7 +51,7 @@ Result<Setting> setting_of(const std::string& path, const YAML::Node& key,
                            const YAML::Node& value) {
   const std::string where = place(path, key.Mark());
   if (!key.IsScalar())
-    return malformed(where, "a key must be a plain word", "write every option as key: value");
+    return malformed(where, "a key must be a string", "write every option as key: value");
   const Option* const option = find_option(key.Scalar());
   if (option == nullptr)
     return unknown_key(where + ": unknown key " + quoted(key.Scalar()), key.Scalar(), key_in_file);

@@ -80,7 +80,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void key(const YamlNode& node) {
     if (node.kind != YamlNode::Kind::text)
-      return fail(node.line, "a key must be a plain word", "write key: value");
+      return fail(node.line, "a key must be a string", "write key: value");
     const auto& entries = parent()->entries;
     const auto first = std::find_if(entries.begin(), entries.end(),
                                     [&](const YamlEntry& e) { return e.key == node.text; });
@@ -109,7 +109,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, YamlNode::Kind kind) {
     if (failed_) return;
-    if (wants_key()) return fail(line_of(mark), "a key must be a plain word", "write key: value");
+    if (wants_key()) return fail(line_of(mark), "a key must be a string", "write key: value");
     if (open_.size() >= limits_.depth)
       return fail(line_of(mark), "nested deeper than " + std::to_string(limits_.depth) + " levels",
                   "use fewer levels");

@@ -25,7 +25,7 @@ inline constexpr std::array<std::int64_t, 13> kHoldBucketsMs = {
 inline constexpr std::array<std::int64_t, 8> kWaitBucketsMs = {100,    1'000,   5'000,   15'000,
                                                                60'000, 300'000, 900'000, 3'600'000};
 
-// Index of the bucket that `ms` falls in (size() means +Inf).
+// Index of the bucket of `ms` (size() means +Inf).
 template <std::size_t N>
 constexpr std::size_t bucket_of(const std::array<std::int64_t, N>& bounds, std::int64_t ms) {
   std::size_t i = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outcome: how a run ended. The exit code, the outcome file, the termination message, metrics and
-// documentation all come from the tables below.
+// documentation are all derived from the tables below.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ struct Outcome {
   Millis held{};                             // from the grant to the end of the command
   WallTime started{};                        // when the run began
   std::optional<WallTime> since{}, until{};  // skipped, busy: the holder's lease, where it has one
-  bool stole = false;                        // ran: the last holder's lease had expired unreleased
+  bool stole = false;       // ran: the last holder's lease had expired without a release
   bool not_marked = false;  // the run identity is done, but could not be recorded as done
 };
 

@@ -122,7 +122,7 @@ void Run::on_released(const Event& event) {
   const bool exited = verdict_ == RunVerdict::succeeded || verdict_ == RunVerdict::failed;
   if (std::holds_alternative<NotHolder>(event) && exited)
     log(Level::warn, "release_not_ours",
-        "this run was not the holder of lock " + spec_.lock + " any more at its release");
+        "this run no longer held lock " + spec_.lock + " at its release");
   finish(final_kind_, final_reason_);
 }
 

@@ -108,7 +108,7 @@ struct Granted {
   Fence fence = 0;
   TimePoint sent_at{};  // read before the request was sent: the lease begins here
   bool leased = true;   // false: held until closed, nothing to renew (file store)
-  bool stole = false;   // the predecessor's lease had expired unreleased
+  bool stole = false;   // the predecessor's lease had expired without a release
   bool operator==(const Granted&) const = default;
 };
 

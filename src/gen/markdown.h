@@ -18,6 +18,8 @@ std::string code(std::string_view text);
 std::string row(const std::vector<std::string>& cells);
 // The first two rows of a table.
 std::string header(const std::vector<std::string>& cells);
+// `text` with a line break instead of a space wherever a line would exceed 120 columns.
+std::string wrapped(std::string_view text);
 // The default of an option: its text as code, else the note.
 std::string default_cell(const Option& option);
 

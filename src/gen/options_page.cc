@@ -83,7 +83,8 @@ std::string variable_section() {
               "store, "
               "separated by commas; a nested run that requests one of them is refused (78); it has "
               "no other effect"}) +
-         "\nRemoved variables: " + code(kPasswordVariable) + ", " + removed + ".\n";
+         "\n" + wrapped("Removed variables: " + code(kPasswordVariable) + ", " + removed + ".") +
+         "\n";
 }
 
 }  // namespace

@@ -9,9 +9,10 @@ namespace cronlatch::gen {
 std::string settings_page() {
   std::string text =
       "# Settings of the operator\n\n" + generated_from("`src/admission/settings.cc`") + R"(
-One YAML file, `/etc/cronlatch/operator.yaml`, or the file in `cronlatch-operator --config FILE`. The chart renders it from
-its values. An unknown key, a duplicate key and an invalid value are errors. The message contains the line, and the
-operator does not start. Tenants configure their CronJobs with annotations; no annotation changes a setting.
+The operator reads one YAML file: `/etc/cronlatch/operator.yaml`, or the file in `cronlatch-operator --config FILE`. The
+chart renders it from its values. An unknown key, a duplicate key and an invalid value are errors. The message contains
+the line, and the operator does not start. Users configure their CronJobs with annotations; no annotation changes a
+setting.
 
 )" + header({"key", "default", "allowed", "meaning"});
   for (const op::SettingRow& setting : op::setting_rows())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metric table: one row for each metric of both programs. The text format
-// (metrics/metrics_text.h), the operator's own metrics and docs/reference/metrics.md come from it.
+// (metrics/metrics_text.h), the operator's metrics and docs/reference/metrics.md are derived from
+// it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be written: the names and URLs of single options, and what only several options together
-// can tell.
+// The rules for the text of single options (names, URLs), and for combinations of options.
 #include <algorithm>
 
 #include "base/text.h"
@@ -18,9 +17,9 @@ Status refuse(std::string message, std::string hint) {
 
 Status check_tls(const Options& options) {
   if (!options.tls_cert.empty() && options.tls_key.empty())
-    return refuse("tls-cert: a certificate without its key", "give tls-key too");
+    return refuse("tls-cert is set without tls-key", "set tls-key, too");
   if (!options.tls_key.empty() && options.tls_cert.empty())
-    return refuse("tls-key: a key without its certificate", "give tls-cert too");
+    return refuse("tls-key is set without tls-cert", "set tls-cert, too");
   const StoreTransport transport = store_transport(options.store);
   if (transport == StoreTransport::tls || transport == StoreTransport::unknown) return Done{};
   // They are also those of the Pushgateway.
@@ -53,15 +52,15 @@ Status check_login(const Options& options) {
 Status check_store_url(std::string_view url) {
   if (url.empty())
     return Error{Code::usage, "the store's URL is empty",
-                 "leave the option out for the file store"};
-  // Never shown: whatever is wrong with it, it may hold a password.
+                 "remove the option to use the file store"};
+  // The URL is never displayed, because any invalid URL may contain a password.
   for (std::size_t at = url.find('@'); at != std::string_view::npos; at = url.find('@', at + 1)) {
     const std::size_t scheme = url.rfind("://", at);
     if (url.starts_with("file:") || scheme == std::string_view::npos) continue;
     if (url.substr(scheme + 3, at - scheme - 3).find(':') != std::string_view::npos)
-      return Error{
-          Code::usage, "the store's URL holds a password, where `ps` and logs would show it",
-          "write redis://user@host and give the password as password-file or CRONLATCH_PASSWORD"};
+      return Error{Code::usage,
+                   "the store's URL contains a password, which `ps` and logs would display",
+                   "write redis://user@host and set password-file or CRONLATCH_PASSWORD"};
   }
   if (std::any_of(url.begin(), url.end(), is_control_or_blank))
     return Error{Code::usage, "the store's URL has a blank or a control character",
@@ -86,7 +85,7 @@ Status validate(const Options& options) {
   if (Status tls = check_tls(options); !tls) return tls;
   if (Status login = check_login(options); !login) return login;
   if (options.isolated && !options.config.empty())
-    return refuse("config: with isolated no file gives options", "leave one of the two out");
+    return refuse("config and isolated exclude each other", "remove one of the two");
   return Done{};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option table: one row for each option. The flag, the environment variable, the YAML key, the
 // annotation, the default, the limits, --help, docs/reference/options.md, the table of annotations
-// in docs/kubernetes.md and the option values of the chart's schema come from the row.
+// in docs/kubernetes.md and the option values of the chart's schema are derived from the row.
 #pragma once
 
 #include <optional>

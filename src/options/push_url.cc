@@ -54,7 +54,7 @@ Result<PushUrl> parse_push_url(std::string_view text) {
   }
   // Never shown: it may be a password.
   if (rest.find('@') != std::string_view::npos)
-    return wrong("the URL holds a user or a password, which is not supported");
+    return wrong("the URL contains a user or a password, which is not supported");
   const std::size_t slash = rest.find('/');
   Result<HostPort> target = parse_host_port(rest.substr(0, slash));
   if (!target) return wrong(target.error().message);
@@ -63,10 +63,11 @@ Result<PushUrl> parse_push_url(std::string_view text) {
   if (slash == std::string_view::npos) return url;
   url.path = rest.substr(slash);
   if (!std::all_of(url.path.begin(), url.path.end(), is_path_character))
-    return wrong("the path has a character that a prefix of the Pushgateway's cannot have");
+    return wrong(
+        "the path contains a character that is not valid in a path prefix of the Pushgateway");
   while (url.path.ends_with('/')) url.path.pop_back();
   if (url.path.ends_with("/metrics") || url.path.find("/metrics/") != std::string::npos)
-    return wrong("/metrics and what follows is put behind the URL by itself");
+    return wrong("remove /metrics from the URL: cronlatch appends it");
   return url;
 }
 

@@ -82,7 +82,7 @@ std::string caution(const Cluster& cluster) {
            cluster.status_page->error + ")" +
            (cluster.status_page->read
                 ? ": the state is " + age(*cluster.status_page->read, cluster.now) + " old"
-                : std::string(": it has never read it"));
+                : std::string(": no read has succeeded yet"));
   if (cluster.status_page->read && cluster.now.us - cluster.status_page->read->us > kMaxAgeUs)
     return "the lock state is " + age(*cluster.status_page->read, cluster.now) + " old";
   return "";

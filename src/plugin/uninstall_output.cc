@@ -59,7 +59,7 @@ void add_cronjobs(const UninstallState& state, Output& output) {
   output.sections.push_back(
       {.lines = {
            state.operators.empty()
-               ? "the policies refuse to remove annotations that the chart's value `select` "
+               ? "the policies refuse the removal of annotations that the chart's value `select` "
                  "requires: delete the policies (kubectl delete "
                  "validatingadmissionpolicybinding,validatingadmissionpolicy -l " +
                      std::string(kPartOfCronlatch) + "), then remove the annotations"

@@ -27,9 +27,8 @@ void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<Find
   if (cronjob.job_annotations.contains("lock")) return;
   out.push_back(
       {"not_mirrored",
-       "it is annotated, but the annotation was not copied to the Job template "
-       "(spec.jobTemplate.metadata.annotations), so its Jobs run without a lock: the operator was "
-       "not available when it was annotated",
+       "its annotation was not copied to spec.jobTemplate.metadata.annotations, so its Jobs run "
+       "without a lock; the operator was unavailable when it was annotated",
        "check that the operator runs (its leader copies annotations), or apply the CronJob again"});
 }
 

@@ -26,7 +26,7 @@ struct StoreUrl {
   std::string name() const;
   // host:port, or [host]:port for IPv6.
   std::string where() const;
-  // The directory or host:port: what messages and metrics name the store by.
+  // The directory or host:port, which identifies the store in messages and metrics.
   std::string endpoint() const;
   bool operator==(const StoreUrl&) const = default;
 };

@@ -162,7 +162,7 @@ TEST(RedisLogin, ReportsAnotherProtocol) {
                  "220 mail.example.com ESMTP\r\n");
   const Unavailable down = down_from(peer, {});
   EXPECT_EQ(down.error.code, Code::unreachable);
-  EXPECT_THAT(down.error.message, HasSubstr("not the Redis protocol"));
+  EXPECT_THAT(down.error.message, HasSubstr("does not follow the Redis protocol"));
 }
 
 TEST(RedisLogin, ReportsAPortWithoutTls) {
@@ -217,7 +217,7 @@ TEST(RedisAnswers, WithoutACommandEndTheConnection) {
     return RedisPeer::usual(command) + (command[0] == "TIME" ? "+surprise\r\n" : "");
   });
   const Unavailable down = down_from(peer, {});
-  EXPECT_THAT(down.error.message, HasSubstr("an answer without a command"));
+  EXPECT_THAT(down.error.message, HasSubstr("a reply without a command"));
 }
 
 }  // namespace

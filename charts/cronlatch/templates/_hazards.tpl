@@ -7,7 +7,7 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- $host := include "cronlatch.storeHost" . -}}
 {{- $found := list -}}
 {{- if not $url -}}
-{{- $found = append $found "store.url is empty: no run can take a lock. Set it to rediss://HOST:PORT" -}}
+{{- $found = append $found "store.url is empty: no run can acquire a lock. Set it to rediss://HOST:PORT" -}}
 {{- else -}}
 {{- if hasPrefix "redis:" $url -}}
 {{- $found = append $found "store.url is not encrypted: passwords and locks can be read and changed in transit. Use rediss://" -}}

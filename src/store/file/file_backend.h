@@ -68,7 +68,8 @@ class FileBackend final : public Backend {
   void unlock(const HeldLock* held);
   void touch_held(TimePoint now);
 
-  // Ends the min-hold of a lock that is closed by it alone; no value while other processes use it.
+  // Ends the min-hold of a lock that only the min-hold keeps closed; no value while other processes
+  // use it.
   Result<std::optional<Revoked>> try_end_min_hold(const std::string& lock);
   LockView view_of(const LockFiles& files, const Stored& stored, const HolderTable& holders) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file store: locks of one host, in a directory. The kernel's flock(2) decides which process
-// holds a lock. The record contains what the kernel does not keep: fence, counters, min-hold, run
+// holds a lock. The record contains what the kernel does not store: fence, counters, min-hold, run
 // identities. There is no lease and nothing to renew.
 //
 //   <name>.lock   the kernel lock. The command inherits it, so it is held until the command's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which process holds a lock file, read from /proc. A reader must never take the kernel lock, not
-// even briefly, because another run would get the answer busy.
+// Which process holds a lock file, read from /proc. A reader must never acquire the kernel lock,
+// not even briefly, because another run would get the answer busy.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,9 @@ class HolderTable {
  public:
   // `proc` is /proc outside of tests.
   explicit HolderTable(std::string proc = "/proc");
-  // `pid_namespace` is the namespace in which the last holder took the lock (0: unknown). Processes
-  // outside of this process's namespace are not visible: then a failed search proves nothing.
+  // `pid_namespace` is the namespace in which the last holder acquired the lock (0: unknown).
+  // Processes outside of this process's namespace are not visible: then a failed search proves
+  // nothing.
   Holder find(int directory, const std::string& lock_file, std::uint64_t pid_namespace) const;
 
  private:

@@ -47,7 +47,7 @@ Result<std::optional<KernelLock>> KernelLock::try_take(int directory, const std:
     }
     if (is_named(fd.get(), directory, name)) return std::optional(KernelLock(std::move(fd)));
   }
-  return Error{Code::unreachable, path + " is replaced again and again",
+  return Error{Code::unreachable, path + " is replaced repeatedly",
                "find the process that removes files in this directory"};
 }
 

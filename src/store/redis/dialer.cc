@@ -37,7 +37,7 @@ int connect_error(int fd) {
   return error_number;
 }
 
-// `ready` can belong to a closed socket that had the same number, so the kernel is asked.
+// `ready` can belong to a closed socket that had the same number, so this reads the kernel's state.
 bool is_connected(int fd) {
   sockaddr_storage peer;
   socklen_t size = sizeof peer;

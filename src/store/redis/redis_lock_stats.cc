@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kBatch = 200;  // locks per round trip
 
 Error unreadable(const std::string& where) {
-  return {Code::unreachable, "redis at " + where + ": an answer of an unexpected type",
+  return {Code::unreachable, "redis at " + where + ": a reply of an unexpected type",
           "check that a Redis server listens on this port"};
 }
 

@@ -29,7 +29,7 @@ std::vector<Address> addresses_of(const ares_addrinfo& found, std::uint16_t port
   return addresses;
 }
 
-// EMFILE or ENFILE when no descriptor can be had now, or 0.
+// EMFILE or ENFILE when no descriptor is available, or 0.
 int descriptor_limit() {
   const Fd probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   return !probe && is_descriptor_limit(errno) ? errno : 0;

@@ -82,18 +82,18 @@ std::optional<Resp> RespReader::next() {
   if (!broken_.empty()) return std::nullopt;
   void* object = nullptr;
   if (redisReaderGetReply(reader_.get(), &object) != REDIS_OK) {
-    broken_ = reader_->err == REDIS_ERR_PROTOCOL ? "the answer is not the Redis protocol"
-                                                 : "the answer is too large";
+    broken_ = reader_->err == REDIS_ERR_PROTOCOL ? "the reply does not follow the Redis protocol"
+                                                 : "the reply is too large";
     return std::nullopt;
   }
   if (object == nullptr) {
-    if (fed_ > kMaxReplyBytes) broken_ = "the answer is too large";
+    if (fed_ > kMaxReplyBytes) broken_ = "the reply is too large";
     return std::nullopt;
   }
   const std::unique_ptr<Resp> reply(static_cast<Resp*>(object));
   const std::size_t unread = reader_->len - reader_->pos;
   if (fed_ - unread > kMaxReplyBytes) {
-    broken_ = "the answer is too large";
+    broken_ = "the reply is too large";
     return std::nullopt;
   }
   fed_ = unread;

@@ -15,7 +15,7 @@
 
 namespace cronlatch::redis {
 
-// ---- keys (docs/contract.md, section 5) ----
+// ---- keys (scripts/common_read.lua lists all of them) ----
 std::string record_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}
 std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks

@@ -181,8 +181,7 @@ void Session::fail_unreadable() {
     return fail({Code::tls, "redis at " + login_.where + ": this port uses TLS",
                  "write rediss:// in store, or use the server's port without TLS"},
                 false);
-  const std::string why =
-      reader_.broken().empty() ? "an answer without a command" : reader_.broken();
+  const std::string why = reader_.broken().empty() ? "a reply without a command" : reader_.broken();
   fail({Code::unreachable, "redis at " + login_.where + ": " + why,
         "check that a Redis server listens on this port"},
        true);

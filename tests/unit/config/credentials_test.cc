@@ -180,7 +180,7 @@ TEST(Credentials, ThatAreBeingReplacedAreNamed) {
   EXPECT_NE(empty.error().message.find("/s/password"), std::string::npos);
   const auto without_key = reader.read(FakeFiles{{"/s/tls.crt", "C"}});
   ASSERT_FALSE(without_key.ok());
-  EXPECT_NE(without_key.error().message.find("without its key"), std::string::npos);
+  EXPECT_NE(without_key.error().message.find("tls-cert is set without tls-key"), std::string::npos);
 }
 
 }  // namespace

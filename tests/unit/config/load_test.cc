@@ -101,18 +101,18 @@ TEST(Load, ReturnsTheCodeOfEachError) {
   EXPECT_EQ(answer({{"--lock", std::string(201, 'x')}}),
             "78: --lock: the lock name is 201 characters long");
   EXPECT_EQ(answer({{"--store", "redis://u:p@h"}}),
-            "64: --store: the store's URL holds a password, where `ps` and logs would show it");
-  EXPECT_EQ(
-      answer({{}, {"CRONLATCH_STORE=redis://u:p@h"}}),
-      "64: CRONLATCH_STORE: the store's URL holds a password, where `ps` and logs would show it");
+            "64: --store: the store's URL contains a password, which `ps` and logs would display");
+  EXPECT_EQ(answer({{}, {"CRONLATCH_STORE=redis://u:p@h"}}),
+            "64: CRONLATCH_STORE: the store's URL contains a password, which `ps` and logs would "
+            "display");
   EXPECT_TRUE(
       answer({{"--ttl", "5s", "--renew-every", "4s"}}).starts_with("78: ttl 5.0s is too short"));
   EXPECT_EQ(answer({{"--store", "redis://h", "--password-file", "/p"}}),
             "78: password-file: cannot read \"/p\": No such file or directory");
   EXPECT_EQ(answer({{"--store", "rediss://h", "--tls-cert", "/c"}}),
-            "78: tls-cert: a certificate without its key");
+            "78: tls-cert is set without tls-key");
   EXPECT_EQ(answer({{"--isolated", "--config", "/x"}}),
-            "78: config: with isolated no file gives options");
+            "78: config and isolated exclude each other");
   EXPECT_EQ(answer({{"--isolated=perhaps"}}),
             "64: --isolated: \"perhaps\" is not one of true, false");
   EXPECT_EQ(answer({{}, {"CRONLATCH_STORE="}}), "64: CRONLATCH_STORE: the store's URL is empty");
@@ -178,7 +178,7 @@ TEST(Load, ContainsCredentialsWithTheirOrigin) {
 TEST(Load, RefusesACertificateWithoutKeyInTheDirectory) {
   EXPECT_EQ(
       answer({{"--store", "rediss://h", "--credentials-dir", "/s"}, {}, {{"/s/tls.crt", "C"}}}),
-      "78: tls-cert: a certificate without its key");
+      "78: tls-cert is set without tls-key");
 }
 
 TEST(Load, WarnsOfAnUnverifiedStore) {

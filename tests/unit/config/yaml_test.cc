@@ -66,7 +66,7 @@ TEST(Yaml, RefusesInvalidShapes) {
   EXPECT_EQ(refusal("skip-command: {a: b}").message, "/c.yaml:1: skip-command is a map");
   EXPECT_EQ(refusal("- ttl\n").message, "/c.yaml:1: the file is not a map of options");
   EXPECT_EQ(refusal("just text").message, "/c.yaml:1: the file is not a map of options");
-  EXPECT_EQ(refusal("? [a, b]\n: c\n").message, "/c.yaml:1: a key must be a plain word");
+  EXPECT_EQ(refusal("? [a, b]\n: c\n").message, "/c.yaml:1: a key must be a string");
   EXPECT_EQ(refusal("ttl: 5m\n---\nttl: 6m\n").message,
             "/c.yaml:3: the file contains more than one document");
   for (const char* text : {"store: {a: b}", "ttl: [5m]", "- a", "a\nb: c"})

@@ -41,7 +41,7 @@ TEST(YamlTree, RefusesDuplicatesAliasesAndSecondDocuments) {
   EXPECT_EQ(refusal("a: 1\nb:\n  c: 1\n  c: 2\n"), "f:4: the key \"c\" is also in line 3");
   EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"), "f:2: the file contains more than one document");
   EXPECT_EQ(refusal("a: &x 1\nb: *x\n"), "f:2: an alias (*name) is not supported");
-  EXPECT_EQ(refusal("? [a]\n: b\n"), "f:1: a key must be a plain word");
+  EXPECT_EQ(refusal("? [a]\n: b\n"), "f:1: a key must be a string");
 }
 
 TEST(YamlTree, RefusesLargeAndDeepFiles) {

@@ -36,14 +36,14 @@ TEST(Validate, RefusesACertificateWithoutItsKey) {
   Options options = over_tls();
   options.tls_cert = "/crt";
   EXPECT_EQ(refusal(options),
-            (Error{Code::config, "tls-cert: a certificate without its key", "give tls-key too"}));
+            (Error{Code::config, "tls-cert is set without tls-key", "set tls-key, too"}));
 }
 
 TEST(Validate, RefusesAKeyWithoutItsCertificate) {
   Options options = over_tls();
   options.tls_key = "/key";
   EXPECT_EQ(refusal(options),
-            (Error{Code::config, "tls-key: a key without its certificate", "give tls-cert too"}));
+            (Error{Code::config, "tls-key is set without tls-cert", "set tls-cert, too"}));
 }
 
 TEST(Validate, RefusesTlsOptionsForAStoreWithoutTls) {
@@ -94,7 +94,7 @@ TEST(Validate, RefusesAFileForAnIsolatedRun) {
   options.isolated = true;
   EXPECT_TRUE(validate(options).ok());
   options.config = "/x.yaml";
-  EXPECT_EQ(refusal(options).message, "config: with isolated no file gives options");
+  EXPECT_EQ(refusal(options).message, "config and isolated exclude each other");
 }
 
 TEST(StoreOption, HelpNamesEverySupportedScheme) {

@@ -152,7 +152,7 @@ TEST(StoreUrl, IsRefusedWithAPasswordAndNeverShown) {
     const Error error = refusal("store", url);
     EXPECT_EQ(error.code, Code::usage) << url;
     EXPECT_EQ(error.message,
-              "store: the store's URL holds a password, where `ps` and logs would show it");
+              "store: the store's URL contains a password, which `ps` and logs would display");
     EXPECT_NE(error.hint.find("password-file"), std::string::npos);
   }
 }

@@ -123,7 +123,7 @@ TEST_F(FileKernelLock, OfAReplacedFileIsNotAccepted) {
 TEST_F(FileKernelLock, IsAlwaysOnTheNamedFileWhenHoldersRemoveIt) {
   // Given processes that take the lock and remove its file before they release it, in a loop
   const std::string path = temp_ / "a.lock";
-  // (The error that the file is replaced again and again is correct here.)
+  // (The error that the file is replaced repeatedly is correct here.)
   const auto take_if_it_stays = [&]() -> std::optional<KernelLock> {
     auto taken = KernelLock::try_take(dir_.get(), "a.lock", path);
     if (taken) return std::move(*taken);

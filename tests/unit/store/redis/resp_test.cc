@@ -57,11 +57,11 @@ std::string trouble_with(const std::string& bytes) {
 
 TEST(Resp, RefusesOtherProtocols) {
   for (const std::string bytes : {"HTTP/1.1 400\r\n", "\x15\x03\x01", ">2\r\n+a\r\n+b\r\n"})
-    EXPECT_EQ(trouble_with(bytes), "the answer is not the Redis protocol") << bytes;
+    EXPECT_EQ(trouble_with(bytes), "the reply does not follow the Redis protocol") << bytes;
 }
 
 TEST(Resp, RefusesAReplyThatIsTooLarge) {
-  const std::string too_large = "the answer is too large";
+  const std::string too_large = "the reply is too large";
   EXPECT_EQ(trouble_with("*100001\r\n"), too_large);
   EXPECT_EQ(trouble_with("*2147483647\r\n"), too_large);
   EXPECT_EQ(trouble_with("*60000\r\n*60000\r\n"), too_large);
