@@ -24,13 +24,11 @@ bool SecretCopier::is_enabled() const {
 }
 
 bool SecretCopier::fail(const std::string& namespace_name, const std::string& what) {
-  std::string& before = last_errors_[namespace_name];
-  if (before != what)
+  if (last_errors_[namespace_name].set(what))
     log_({Level::warn,
           "secret_not_copied",
           "cannot copy Secret " + settings_.copy_secret_source + ": " + what,
           {{"namespace", namespace_name}}});
-  before = what;
   return false;
 }
 

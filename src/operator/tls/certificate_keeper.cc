@@ -54,9 +54,8 @@ CertificateKeeper::CertificateKeeper(Installation installation, kube::Api& api, 
       on_certificate_(std::move(on_certificate)) {}
 
 bool CertificateKeeper::fail(const Error& error) {
-  if (error.message != last_error_)
+  if (last_error_.set(error.message))
     log_({Level::warn, "certificate_trouble", error.message, {}, error.hint});
-  last_error_ = error.message;
   return false;
 }
 
