@@ -15,8 +15,6 @@ namespace {
 using kube::Json;
 using kube::string_at;
 
-constexpr std::string_view kFieldManager = "cronlatch";
-
 kube::ObjectRef reference_to(const Json& object, std::string_view kind) {
   return {"batch/v1", std::string(kind), string_at(object, {"metadata", "namespace"}),
           string_at(object, {"metadata", "name"}), string_at(object, {"metadata", "uid"})};

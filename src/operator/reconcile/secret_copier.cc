@@ -47,7 +47,7 @@ bool SecretCopier::copy_to(const std::string& namespace_name, const Json& source
   if (const Json* data = kube::find(source, {"data"})) body["data"] = *data;
   const auto answer = api_.call({.method = kube::Method::patch,
                                  .path = kube::secret_path(namespace_name, name),
-                                 .query = {{"fieldManager", "cronlatch"}},
+                                 .query = {{"fieldManager", std::string(kFieldManager)}},
                                  .body = std::move(body),
                                  .patch_type = kube::PatchType::apply});
   if (!answer) return fail(namespace_name, answer.error().message);
