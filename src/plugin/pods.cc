@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pod: what prevents its start, the state of its gated container, and the outcome that the
 // wrapper wrote.
-#include <algorithm>
-
 #include "gated/gated_container.h"
 #include "plugin/json_fields.h"
 #include "plugin/objects.h"
@@ -44,8 +42,7 @@ void read_init_status(const Json& status, Pod& pod) {
 
 void read_end(const Json& terminated, Pod& pod) {
   pod.ended = true;
-  pod.exit_code = static_cast<int>(
-      std::clamp<std::int64_t>(kube::number_at(terminated, {"exitCode"}).value_or(0), 0, 255));
+  pod.exit_code = exit_code_of(terminated);
   pod.end_reason = printable_at(terminated, {"reason"});
   pod.finished = time_at(terminated, {"finishedAt"});
   pod.running_since = time_at(terminated, {"startedAt"});

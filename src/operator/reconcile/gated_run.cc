@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/reconcile/gated_run.h"
 
-#include <algorithm>
-
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "gated/gated_container.h"
@@ -34,11 +32,6 @@ const Json* terminated(const Json& pod, const std::string& container) {
   return nullptr;
 }
 
-int integer_at(const Json& object, std::initializer_list<std::string_view> path) {
-  const std::int64_t number = kube::number_at(object, path).value_or(0);
-  return static_cast<int>(std::clamp<std::int64_t>(number, 0, 255));
-}
-
 }  // namespace
 
 std::optional<GatedRun> read_gated_run(const Json& pod) {
@@ -46,7 +39,7 @@ std::optional<GatedRun> read_gated_run(const Json& pod) {
   run.container = gated_container_name(pod);
   const Json* end = run.container.empty() ? nullptr : terminated(pod, run.container);
   if (end == nullptr) return std::nullopt;
-  run.exit_code = integer_at(*end, {"exitCode"});
+  run.exit_code = exit_code_of(*end);
   run.ended = printable(string_at(*end, {"reason"}), kMaxShown);
   const bool is_final =
       finished(pod) || string_at(pod, {"spec", "restartPolicy"}) == "Never" || run.exit_code == 0;

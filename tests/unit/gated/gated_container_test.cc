@@ -32,5 +32,13 @@ TEST(GatedContainer, IsMissingInOtherPods) {
     EXPECT_EQ(gated_container(spec), nullptr);
 }
 
+TEST(ExitCodeOf, IsInTheRangeOfExitCodes) {
+  EXPECT_EQ(exit_code_of({{"exitCode", 79}}), 79);
+  EXPECT_EQ(exit_code_of({{"exitCode", -1}}), 0);
+  EXPECT_EQ(exit_code_of({{"exitCode", 4'000'000'000}}), 255);
+  EXPECT_EQ(exit_code_of({{"exitCode", "79"}}), 0);
+  EXPECT_EQ(exit_code_of(Json::object()), 0);
+}
+
 }  // namespace
 }  // namespace cronlatch
