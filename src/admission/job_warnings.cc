@@ -44,6 +44,12 @@ void add_network(const JobView& job, const Settings& settings, Warnings& warning
                      printable(store->host, 80) + "; set dnsPolicy: ClusterFirstWithHostNet");
 }
 
+std::string restart_warning(const std::string& rule, const OwnExitCode& own) {
+  const std::string code = std::to_string(own.code);
+  return rule + ": restarts the container after the wrapper's exit code " + code + " (" +
+         own.meaning + "), possibly without end; exclude " + code + " from the rule";
+}
+
 void add_restarts(const JobView& job, std::size_t container, Warnings& warnings) {
   const auto& rules = job.containers[container].restart_rules;
   for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -51,11 +57,9 @@ void add_restarts(const JobView& job, std::size_t container, Warnings& warnings)
         kOwnExitCodes.begin(), kOwnExitCodes.end(),
         [&](const OwnExitCode& own_code) { return rules[i].restarts_after(own_code.code); });
     if (own == kOwnExitCodes.end()) continue;
-    const std::string code = std::to_string(own->code);
-    warnings.push_back(job.container_path(container) + ".restartPolicyRules[" + std::to_string(i) +
-                       "]: restarts the container after the wrapper's exit code " + code + " (" +
-                       own->meaning + "), possibly without end; exclude " + code +
-                       " from the rule");
+    const std::string rule =
+        job.container_path(container) + ".restartPolicyRules[" + std::to_string(i) + "]";
+    warnings.push_back(restart_warning(rule, *own));
     return;
   }
 }
