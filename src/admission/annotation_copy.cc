@@ -16,8 +16,6 @@ namespace {
 
 using kube::Json;
 
-constexpr std::string_view kFieldManager = "cronlatch";
-
 const Json* template_annotations(const Json& cronjob) {
   return kube::find(cronjob, {"spec", "jobTemplate", "metadata", "annotations"});
 }

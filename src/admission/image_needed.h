@@ -11,6 +11,7 @@
 
 namespace cronlatch::op {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
 struct NeededImage {
   std::string image;
   kube::Json placement;  // the fields of the pod spec about nodes and pull secrets

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/store_url.h"
 #include "labels/names.h"
 
 namespace cronlatch::op {
@@ -25,34 +26,28 @@ constexpr std::array<OwnExitCode, 7> kOwnExitCodes = {{{0, "the run was skipped"
                                                        {79, "the lease was lost"},
                                                        {124, "max-run has passed"}}};
 
-// "redis://cache:6379/0" -> "cache"; of several hosts, the first.
-std::string host_of(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  if (scheme == std::string_view::npos) return "";
-  url.remove_prefix(scheme + 3);
-  url = url.substr(0, url.find_first_of("/?,"));
-  if (const std::size_t at = url.rfind('@'); at != std::string_view::npos)
-    url.remove_prefix(at + 1);
-  if (url.starts_with("[")) return std::string(url);
-  return std::string(url.substr(0, url.find(':')));
-}
-
-// A name that only the cluster's DNS resolves.
-bool is_service_name(std::string host) {
-  if (host.ends_with('.')) host.pop_back();
-  if (host.empty() || host.starts_with("[")) return false;
-  return host.find('.') == std::string::npos || host.ends_with(".svc") ||
+// A name that only the cluster's DNS resolves, and no address.
+bool is_service_name(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host.empty() || host.find(':') != std::string_view::npos) return false;
+  return host.find('.') == std::string_view::npos || host.ends_with(".svc") ||
          host.ends_with(".svc.cluster.local") || std::count(host.begin(), host.end(), '.') == 1;
 }
 
 void add_network(const JobView& job, const Settings& settings, Warnings& warnings) {
   const bool uses_host_dns =
       job.host_network && (job.dns_policy.empty() || job.dns_policy == "ClusterFirst");
-  const std::string host = host_of(settings.store);
-  if (!uses_host_dns || !is_service_name(host)) return;
+  const Result<StoreUrl> store = parse_store_url(settings.store);
+  if (!uses_host_dns || !store || !is_service_name(store->host)) return;
   warnings.push_back(job.pod_path("hostNetwork") +
                      ": a pod on the host's network cannot resolve the store's host " +
-                     printable(host, 80) + "; set dnsPolicy: ClusterFirstWithHostNet");
+                     printable(store->host, 80) + "; set dnsPolicy: ClusterFirstWithHostNet");
+}
+
+std::string restart_warning(const std::string& rule, const OwnExitCode& own) {
+  const std::string code = std::to_string(own.code);
+  return rule + ": restarts the container after the wrapper's exit code " + code + " (" +
+         own.meaning + "), possibly without end; exclude " + code + " from the rule";
 }
 
 void add_restarts(const JobView& job, std::size_t container, Warnings& warnings) {
@@ -62,11 +57,9 @@ void add_restarts(const JobView& job, std::size_t container, Warnings& warnings)
         kOwnExitCodes.begin(), kOwnExitCodes.end(),
         [&](const OwnExitCode& own_code) { return rules[i].restarts_after(own_code.code); });
     if (own == kOwnExitCodes.end()) continue;
-    const std::string code = std::to_string(own->code);
-    warnings.push_back(job.container_path(container) + ".restartPolicyRules[" + std::to_string(i) +
-                       "]: restarts the container after the wrapper's exit code " + code + " (" +
-                       own->meaning + "), possibly without end; exclude " + code +
-                       " from the rule");
+    const std::string rule =
+        job.container_path(container) + ".restartPolicyRules[" + std::to_string(i) + "]";
+    warnings.push_back(restart_warning(rule, *own));
     return;
   }
 }

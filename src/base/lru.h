@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace cronlatch::image {
+namespace cronlatch {
 
 template <class Value>
 class Lru {
@@ -43,4 +43,4 @@ class Lru {
   std::unordered_map<std::string, typename Order::iterator> where_;
 };
 
-}  // namespace cronlatch::image
+}  // namespace cronlatch

@@ -3,9 +3,9 @@
 
 #include "config/child_environment.h"
 #include "config/held_locks.h"
+#include "core/store_url.h"
 #include "proc/command.h"
 #include "proc/posix_supervisor.h"
-#include "store/url.h"
 
 namespace cronlatch {
 namespace {

@@ -17,7 +17,7 @@ namespace cronlatch {
 // that prefix. The variable can only cause a refusal.
 inline constexpr std::string_view kHeldVariable = "_CRONLATCH_HELD";
 
-// `store` identifies the store (store_identity of store/url.h).
+// `store` identifies the store (store_identity of core/store_url.h).
 std::string held_lock(const std::string& store, const std::string& lock);
 
 // Code::config when `lock`, as held_lock() names it, is held by an outer run, or when too many

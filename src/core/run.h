@@ -96,7 +96,6 @@ class Run {
   void start_release(RunVerdict, Kind, Reason, Millis patience);
   void send_release();
   void retry_release(const Error&);
-  bool has_done_mark() const;
   TimePoint done_mark_deadline(std::optional<TimePoint> terminated_at) const;
   void finish(Kind, Reason);
 

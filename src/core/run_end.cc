@@ -84,13 +84,11 @@ void Run::start_release(RunVerdict verdict, Kind kind, Reason reason, Millis pat
   final_kind_ = kind;
   final_reason_ = reason;
   release_ends_ = now_ + patience;
-  mark_missing_ = has_done_mark();
+  // The release also records the run identity as done.
+  mark_missing_ = work_done_ && !spec_.identity.once.empty();
   if (mark_missing_) release_ends_ = done_mark_deadline(terminated_at_);
   if (!in_flight_) send_release();  // otherwise after the reply to the renewal
 }
-
-// The release also records the run identity as done.
-bool Run::has_done_mark() const { return work_done_ && !spec_.identity.once.empty(); }
 
 TimePoint Run::done_mark_deadline(std::optional<TimePoint> terminated_at) const {
   const TimePoint ends = now_ + kMarkPatience;
@@ -106,7 +104,7 @@ void Run::send_release() {
                .fence = fence_,
                .verdict = verdict_,
                .overlong = overlong_,
-               .mark_done = has_done_mark(),
+               .mark_done = mark_missing_,
                .held = held_,
                .min_hold = spec_.min_hold,
                .once_ttl = spec_.once_ttl,
@@ -160,7 +158,7 @@ void Run::retry_release(const Error& error) {
 
 // The time for the done mark ends with the grace period; a second signal ends it at once.
 void Run::on_signal_while_releasing(const Event& event) {
-  if (!has_done_mark() || !requests_termination(std::get<SignalArrived>(event).signo)) return;
+  if (!mark_missing_ || !requests_termination(std::get<SignalArrived>(event).signo)) return;
   const bool again = terminated_at_.has_value();
   if (!again) terminated_at_ = now_;
   release_ends_ = again ? now_ : std::min(release_ends_, done_mark_deadline(now_));

@@ -30,6 +30,11 @@ inline constexpr std::string_view kScheduledAnnotation =
 // On the pod template: selects the pods that the operator watches.
 inline constexpr std::string_view kGatedLabel = "cronlatch.dev/gated";
 
+// ---- in managedFields ----
+// The API server records it as the owner of the fields that the operator writes. A change would
+// leave the fields of the previous name owned by a manager that never writes again.
+inline constexpr std::string_view kFieldManager = "cronlatch";
+
 // ---- in the pod ----
 inline constexpr std::string_view kBinVolume = "cronlatch-bin";
 inline constexpr std::string_view kBinDirectory = "/cronlatch-bin";

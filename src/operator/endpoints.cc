@@ -6,6 +6,7 @@
 
 #include "admission/review.h"
 #include "operator/http/routes.h"
+#include "operator/lookup/deadline_entrypoint_source.h"
 
 namespace cronlatch::op {
 namespace {
@@ -15,22 +16,22 @@ using Review = ReviewResponse (*)(std::string_view, const Settings&, const Entry
 // A review that denies the request is a success for HTTP: the API server requires status 200.
 Route admission(std::string_view path, Review review, const Settings& settings,
                 const ImageLookup& images, Metrics& metrics, const Clock& clock, const Log& log) {
-  return {"POST", path, "application/json",
-          [&settings, &images, &metrics, &clock, &log, review](const HttpRequest& request) {
-            const TimePoint received = clock.now();
-            ReviewResponse reviewed =
-                review(request.body, settings, ImagesUntil(images, received + kLookupTimeout));
-            const Micros took = clock.now() - received;
-            metrics.admission(reviewed.resource, reviewed.result, took);
-            log({reviewed.result == "error" ? Level::warn : Level::debug,
-                 "admission_answered",
-                 "answered an admission review",
-                 {{"resource", std::string(reviewed.resource)},
-                  {"result", std::string(reviewed.result)},
-                  {"us", std::to_string(took.count())}}});
-            return HttpResponse{.content_type = "application/json",
-                                .body = std::move(reviewed.body)};
-          }};
+  return {
+      "POST", path, "application/json",
+      [&settings, &images, &metrics, &clock, &log, review](const HttpRequest& request) {
+        const TimePoint received = clock.now();
+        ReviewResponse reviewed = review(
+            request.body, settings, DeadlineEntrypointSource(images, received + kLookupTimeout));
+        const Micros took = clock.now() - received;
+        metrics.admission(reviewed.resource, reviewed.result, took);
+        log({reviewed.result == "error" ? Level::warn : Level::debug,
+             "admission_answered",
+             "answered an admission review",
+             {{"resource", std::string(reviewed.resource)},
+              {"result", std::string(reviewed.result)},
+              {"us", std::to_string(took.count())}}});
+        return HttpResponse{.content_type = "application/json", .body = std::move(reviewed.body)};
+      }};
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ LookupReports Operator::lookup_reports() {
 }
 
 Status Operator::install(const Certificate& certificate) {
-  if (const Status installed = admission_.set_certificate(certificate, client_ca_); !installed)
+  if (Status installed = admission_.set_certificate(certificate, client_ca_); !installed)
     return installed;
   metrics_.certificate_expiry("serving", certificate.not_after);
   readiness_.certificate = true;
@@ -77,7 +77,7 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
   auto access = kube::in_cluster_access(environment("KUBERNETES_SERVICE_HOST"),
                                         environment("KUBERNETES_SERVICE_PORT"));
   if (!access) return access.error();
-  auto api = kube::RestApi::open(std::move(*access));
+  auto api = kube::RestApi::open(*access);
   if (!api) return api.error();
   api_ = std::move(*api);
   const auto on_certificate = [this](const Certificate& certificate) {
@@ -124,18 +124,18 @@ Status Operator::start_image_lookup(const EnvironmentVariable& environment) {
 }
 
 Status Operator::listen() {
-  if (const Status plain = plain_.start(settings_.plain_address); !plain) return plain;
-  if (const Status tls = admission_.start(settings_.admission_address); !tls) return tls;
+  if (Status plain = plain_.start(settings_.plain_address); !plain) return plain;
+  if (Status tls = admission_.start(settings_.admission_address); !tls) return tls;
   readiness_.listening = true;
   return Done{};
 }
 
 Status Operator::start(const EnvironmentVariable& environment) {
   const bool in_cluster = !environment("KUBERNETES_SERVICE_HOST").empty();
-  if (const Status checked = check_environment(in_cluster); !checked) return checked;
-  if (const Status started = start_certificates(); !started) return started;
+  if (Status checked = check_environment(in_cluster); !checked) return checked;
+  if (Status started = start_certificates(); !started) return started;
   if (in_cluster) {
-    if (const Status connected = connect_to_cluster(environment); !connected) return connected;
+    if (Status connected = connect_to_cluster(environment); !connected) return connected;
   } else {
     log_({Level::warn,
           "admissions_only",
@@ -146,8 +146,8 @@ Status Operator::start(const EnvironmentVariable& environment) {
   metrics_.add_source([this](std::string& out) { exporter_.append_text(out); });
   metrics_.add_source(append_process_metrics);
   start_lock_stats_reader();
-  if (const Status started = start_image_lookup(environment); !started) return started;
-  if (const Status listening = listen(); !listening) return listening;
+  if (Status started = start_image_lookup(environment); !started) return started;
+  if (Status listening = listen(); !listening) return listening;
   if (controller_) controller_->start();
   if (image_prefetcher_) image_prefetcher_->start();
   log_({Level::info,

@@ -11,8 +11,8 @@ namespace cronlatch::op {
 struct ServerTimeouts {
   HttpLimits admission;
   // The port of the kubelet and of Prometheus; its requests have no bodies.
-  HttpLimits plain{.body_bytes = 64 * 1024,
-                   .body_budget = 1024 * 1024,
+  HttpLimits plain{.body_bytes = std::size_t{64} * 1024,
+                   .body_budget = std::size_t{1024} * 1024,
                    .connections = 64,
                    .workers = 2,  // a probe does not wait for a scrape of thousands of locks
                    .io_threads = 1};

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "config/credentials.h"
+#include "core/store_url.h"
 #include "options/options.h"
-#include "store/url.h"
 
 namespace cronlatch::op {
 namespace {

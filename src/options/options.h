@@ -145,7 +145,7 @@ Status validate(const Options& options);
 // "1s to 5m": false if the limits are no range of durations, or of numbers.
 bool is_in_range(std::string_view limits, Millis value);
 bool is_in_range(std::string_view limits, std::size_t value);
-// No password and no blanks. parse_store_url (store/url.h) checks the rest.
+// No password and no blanks. parse_store_url (core/store_url.h) checks the rest.
 Status check_store_url(std::string_view url);
 Status check_key_prefix(std::string_view prefix);
 

@@ -41,11 +41,14 @@ KubectlCall captured(std::vector<std::string> args, std::string input = {});
 // A batch of one call.
 Result<KubectlResult> run_one(Kubectl& kubectl, KubectlCall call);
 
+// Bytes of the output of one call.
+inline constexpr std::size_t kMaxKubectlOutput = std::size_t{256} << 20;
+
 struct KubectlSpec {
-  std::string program = "kubectl";      // searched in PATH
-  std::vector<std::string> flags;       // --context=..., before the arguments of every call
-  Millis deadline{120'000};             // of one batch; a user may need a minute to log in
-  std::size_t max_output = 256U << 20;  // bytes of one result
+  std::string program = "kubectl";  // searched in PATH
+  std::vector<std::string> flags;   // --context=..., before the arguments of every call
+  Millis deadline{120'000};         // of one batch; a user may need a minute to log in
+  std::size_t max_output = kMaxKubectlOutput;
 };
 
 class RealKubectl final : public Kubectl {

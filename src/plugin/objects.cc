@@ -3,6 +3,7 @@
 #include "plugin/objects.h"
 
 #include "base/text.h"
+#include "gated/gated_container.h"
 #include "kube/container_argv.h"
 #include "labels/gate_argv.h"
 #include "labels/names.h"
@@ -60,12 +61,6 @@ void add_gated(Job& job, const Json& container) {
 }  // namespace
 
 const std::vector<Json>& items_of(const Json& list) { return kube::items_at(list, {"items"}); }
-
-const Json* gated_container(const Json& pod_spec) {
-  for (const Json& container : kube::items_at(pod_spec, {"containers"}))
-    if (find_gate(kube::argv_of(container))) return &container;
-  return nullptr;
-}
 
 KeyValues gate_flags(const Json& pod_spec) {
   const Json* const container = gated_container(pod_spec);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/outcome.h"
+#include "gated/run_result.h"
 #include "kube/json.h"
 
 namespace cronlatch::plugin {
@@ -23,8 +23,6 @@ using KeyValues = std::map<std::string, std::string, std::less<>>;
 // The options in the command of the gated container (`--lock=a/b` is lock -> a/b); empty if no
 // container is gated.
 KeyValues gate_flags(const kube::Json& pod_spec);
-// The gated container (labels/gate_argv.h), or nullptr.
-const kube::Json* gated_container(const kube::Json& pod_spec);
 
 struct CronJob {
   std::string namespace_name, name, uid;
@@ -59,18 +57,6 @@ struct Job {
   std::string command_by_arch;  // instead of `command`, JSON
 };
 Job read_job(const kube::Json& object);
-
-// The outcome in the wrapper's termination message; `kind` is empty without one.
-struct RunResult {
-  std::optional<Kind> kind;
-  Reason reason = Reason::none;
-  std::string lock, holder, fence;
-  std::string since, until;  // skipped, busy: the holder's lease, RFC 3339
-  bool stole = false;
-  bool not_marked = false;
-  Millis waited{}, held{};
-};
-RunResult read_run_result(std::string_view termination_message);
 
 struct Pod {
   std::string namespace_name, name, job, node;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pod: what prevents its start, the state of its gated container, and the outcome that the
 // wrapper wrote.
-#include <algorithm>
-
+#include "gated/gated_container.h"
 #include "plugin/json_fields.h"
 #include "plugin/objects.h"
 
@@ -43,8 +42,7 @@ void read_init_status(const Json& status, Pod& pod) {
 
 void read_end(const Json& terminated, Pod& pod) {
   pod.ended = true;
-  pod.exit_code = static_cast<int>(
-      std::clamp<std::int64_t>(kube::number_at(terminated, {"exitCode"}).value_or(0), 0, 255));
+  pod.exit_code = exit_code_of(terminated);
   pod.end_reason = printable_at(terminated, {"reason"});
   pod.finished = time_at(terminated, {"finishedAt"});
   pod.running_since = time_at(terminated, {"startedAt"});
@@ -65,31 +63,6 @@ void read_gated_status(const Json& status, Pod& pod) {
 }
 
 }  // namespace
-
-RunResult read_run_result(std::string_view text) {
-  constexpr std::size_t kMaxBytes = 4'096;  // the kubelet truncates a termination message to this
-  RunResult result;
-  const auto message = kube::parse_json(text, {.bytes = kMaxBytes, .depth = 4});
-  if (!message || kube::number_at(*message, {"v"}) != 1) return result;
-  const std::string kind = string_at(*message, {"outcome"});
-  for (const KindRow& row : kind_table())
-    if (row.name == kind) result.kind = row.kind;
-  const std::string reason = string_at(*message, {"reason"});
-  for (const ReasonRow& row : reason_table())
-    if (row.name == reason) result.reason = row.reason;
-  result.lock = printable_at(*message, {"lock"});
-  result.holder = printable_at(*message, {"holder"});
-  result.fence = printable_at(*message, {"fence"});
-  result.since = printable_at(*message, {"since"});
-  result.until = printable_at(*message, {"until"});
-  result.stole = kube::is_true(*message, {"stolen"});
-  result.not_marked = kube::is_true(*message, {"not_marked"});
-  result.waited =
-      Millis(std::max<std::int64_t>(kube::number_at(*message, {"waited_ms"}).value_or(0), 0));
-  result.held =
-      Millis(std::max<std::int64_t>(kube::number_at(*message, {"held_ms"}).value_or(0), 0));
-  return result;
-}
 
 Pod read_pod(const Json& object) {
   Pod pod;

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "labels/names.h"
+#include "plugin/kubectl_json.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using kube::Json;
 using Args = std::vector<std::string>;
 
-constexpr std::size_t kMaxBytes = 256U << 20;
 constexpr std::string_view kDefaultPage = "cronlatch/cronlatch-metrics:8080";
 constexpr std::string_view kPageServices =
     "app.kubernetes.io/part-of=cronlatch,cronlatch.dev/port=plain";
@@ -31,11 +31,7 @@ Result<Json> parsed(const KubectlResult& answer, const std::string& what) {
         Code::unreachable,
         "kubectl could not get " + what + " (exit code " + std::to_string(answer.exit_code) + ")",
         "its error message is above"};
-  auto json = kube::parse_json(answer.out, {.bytes = kMaxBytes});
-  if (!json)
-    return Error{Code::config,
-                 "kubectl's list of " + what + " is invalid: " + json.error().message};
-  return json;
+  return parse_list(answer, what);
 }
 
 template <class T>
@@ -71,7 +67,7 @@ void set_status_page(const KubectlResult& answer, Cluster& cluster) {
 // "namespace/service:port" of the first Service that the search by labels returned.
 std::string place_of_service(const KubectlResult& answer) {
   if (!answer.ok()) return "";
-  const auto list = kube::parse_json(answer.out, {.bytes = kMaxBytes});
+  const auto list = parse_list(answer, "Services");
   if (!list || items_of(*list).empty()) return "";
   const Json& service = items_of(*list).front();
   std::string port = "8080";

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "labels/names.h"
+#include "plugin/kubectl_json.h"
 #include "plugin/read_cluster.h"
 #include "plugin/release_plan.h"
 #include "plugin/release_wait.h"
@@ -42,7 +43,7 @@ Result<StoreAccess> find_access(const Arguments& arguments, const Context& conte
   std::string newest;
   const auto find_in = [&](const KubectlResult& answer,
                            std::initializer_list<std::string_view> spec_at) {
-    const auto list = kube::parse_json(answer.out, {.bytes = 256U << 20});
+    const auto list = parse_list(answer, "Jobs and pods");
     if (!answer.ok() || !list) return;
     for (const Json& item : items_of(*list)) {
       const Json* const spec = kube::find(item, spec_at);

@@ -7,6 +7,7 @@
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "core/lock_name.h"
+#include "gated/gated_container.h"
 #include "labels/names.h"
 #include "plugin/json_fields.h"
 

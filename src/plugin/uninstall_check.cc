@@ -2,13 +2,13 @@
 #include "plugin/uninstall_check.h"
 
 #include "base/text.h"
+#include "plugin/kubectl_json.h"
 
 namespace cronlatch::plugin {
 namespace {
 
 using kube::Json;
 
-constexpr std::size_t kMaxBytes = 256U << 20;
 constexpr char kOperators[] =
     "app.kubernetes.io/part-of=cronlatch,app.kubernetes.io/component=operator";
 constexpr char kKinds[] =
@@ -18,11 +18,7 @@ Result<Json> list_of(const KubectlResult& answer, const std::string& what) {
   if (!answer.ok())
     return Error{Code::unreachable, "kubectl could not list " + what + " of the whole cluster",
                  "its error message is above; the check needs the right to list them"};
-  auto list = kube::parse_json(answer.out, {.bytes = kMaxBytes});
-  if (!list)
-    return Error{Code::config,
-                 "kubectl's list of " + what + " is invalid: " + list.error().message};
-  return list;
+  return parse_list(answer, what);
 }
 
 Result<UninstallState> read_state(const Context& context) {

@@ -13,8 +13,8 @@ struct NextStep {
   std::string next;
 };
 
-std::string release(const RunResult& left) {
-  return "kubectl cronlatch release " + left.lock + " --force";
+std::string release(const RunResult& result) {
+  return "kubectl cronlatch release " + result.lock + " --force";
 }
 
 NextStep ran(const Pod& pod) {
@@ -24,12 +24,12 @@ NextStep ran(const Pod& pod) {
   return pod.exit_code == 0 ? NextStep{"succeeded", ""} : NextStep{"failed", logs(pod)};
 }
 
-NextStep skipped(const RunResult& left) {
-  if (left.reason == Reason::done) return {"done", ""};
+NextStep skipped(const RunResult& result) {
+  if (result.reason == Reason::done) return {"done", ""};
   return {"skipped",
           "nothing, if that run does the work. To show it: kubectl cronlatch describe. If it "
           "hangs: " +
-              release(left) + ". To run each time: cronlatch.dev/on-busy=wait"};
+              release(result) + ". To run each time: cronlatch.dev/on-busy=wait"};
 }
 
 NextStep lost(const Pod& pod) {
@@ -98,19 +98,8 @@ NextStep next_step(const Pod& pod, Kind kind) {
 }  // namespace
 
 Finding outcome_finding(const Pod& pod, Kind kind) {
-  const RunResult& left = pod.result;
   NextStep step = next_step(pod, kind);
-  return {std::move(step.code),
-          outcome_sentence({.kind = kind,
-                            .reason = left.reason,
-                            .lock = left.lock,
-                            .holder = left.holder,
-                            .fence = left.fence,
-                            .since = left.since,
-                            .until = left.until,
-                            .waited = left.waited,
-                            .held = left.held,
-                            .exit_code = pod.exit_code}),
+  return {std::move(step.code), outcome_sentence(facts_of(pod.result, kind, pod.exit_code)),
           std::move(step.next)};
 }
 

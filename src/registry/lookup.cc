@@ -173,7 +173,7 @@ class Lookup::Impl {
   const LookupTiming timing_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  image::Lru<Entry> entries_;
+  Lru<Entry> entries_;
   std::deque<LookupRequest> queue_;
   std::map<std::string, std::size_t> running_;  // threads by registry
   std::size_t waiting_ = 0;

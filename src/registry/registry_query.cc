@@ -98,7 +98,7 @@ class ImageReader {
   const Skopeo& skopeo_;
   const LoginSource logins_;
   std::mutex mutex_;
-  image::Lru<image::ImageCommand> commands_;
+  Lru<image::ImageCommand> commands_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "core/lock_stats.h"
 #include "core/store_credentials.h"
-#include "store/url.h"
+#include "core/store_url.h"
 
 namespace cronlatch {
 

@@ -2,8 +2,8 @@
 // URLs of stores. Oracles: an accepted URL that is written again gives the same parts; a password
 // is refused in every place and no error contains it; messages are one line.
 #include "base/result.h"
+#include "core/store_url.h"
 #include "fuzz/oracle.h"
-#include "store/url.h"
 
 namespace {
 

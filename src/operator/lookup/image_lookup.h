@@ -46,17 +46,4 @@ class ImageLookup {
   std::unique_ptr<Impl> impl_;
 };
 
-// The lookup with the deadline of one admission.
-class ImagesUntil final : public EntrypointSource {
- public:
-  ImagesUntil(const ImageLookup& lookup, TimePoint until) : lookup_(lookup), until_(until) {}
-  EntrypointResult find(const EntrypointQuery& use) const override {
-    return lookup_.find(use, until_);
-  }
-
- private:
-  const ImageLookup& lookup_;
-  const TimePoint until_;
-};
-
 }  // namespace cronlatch::op

@@ -42,6 +42,7 @@ class ImagePrefetcher {
   void prefetch_all();
 
  private:
+  // NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
   struct Watched {
     NeededImage needed;
     std::string uid;

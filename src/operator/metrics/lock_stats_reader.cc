@@ -80,23 +80,21 @@ Result<std::vector<LockView>> LockStatsReader::read() {
 void LockStatsReader::report_up() {
   deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 1);
   deps_.metrics.set(kStatsRead, {}, static_cast<double>(deps_.clock.wall().us) / 1e6);
-  if (last_error_ != "")
+  if (last_error_.clear())
     deps_.log({Level::info,
                "store_read",
                "read the lock statistics of the store",
                {{"endpoint", deps_.endpoint}}});
-  last_error_ = "";
 }
 
 void LockStatsReader::report_down(const Error& error) {
   deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 0);
-  if (last_error_ != error.message)
+  if (last_error_.set(error.message))
     deps_.log({Level::warn,
                "store_down",
                "cannot read the lock statistics of the store: " + error.message,
                {{"endpoint", deps_.endpoint}},
                error.hint});
-  last_error_ = error.message;
 }
 
 }  // namespace cronlatch::op

@@ -8,12 +8,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/last_error.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "core/lock_stats.h"
@@ -66,7 +66,7 @@ class LockStatsReader {
   const Dependencies deps_;
   std::unique_ptr<LockStats> lock_stats_;
   std::size_t stamp_ = 0;
-  std::optional<std::string> last_error_;  // as last logged; "": none
+  LastError last_error_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;

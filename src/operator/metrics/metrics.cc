@@ -25,10 +25,24 @@ const prometheus::Histogram::BucketBoundaries& buckets() {
   return kBuckets;
 }
 
-std::string help_of(const MetricName& metric) {
-  const Metric* const row = find_metric(metric.name);
-  return std::string(row == nullptr ? metric.help : row->help);
-}
+// The types of the table in prometheus-cpp.
+template <class Value>
+struct TypeOf;
+template <>
+struct TypeOf<prometheus::Counter> {
+  static constexpr MetricType kType = MetricType::counter;
+  static auto builder() { return prometheus::BuildCounter(); }
+};
+template <>
+struct TypeOf<prometheus::Gauge> {
+  static constexpr MetricType kType = MetricType::gauge;
+  static auto builder() { return prometheus::BuildGauge(); }
+};
+template <>
+struct TypeOf<prometheus::Histogram> {
+  static constexpr MetricType kType = MetricType::histogram;
+  static auto builder() { return prometheus::BuildHistogram(); }
+};
 
 template <class Action>
 void without_throwing(const Action& action) {
@@ -42,36 +56,31 @@ void without_throwing(const Action& action) {
 
 class Metrics::Impl {
  public:
-  prometheus::Family<prometheus::Counter>& counters(const MetricName& metric) {
-    return prometheus::BuildCounter()
-        .Name(std::string(metric.name))
-        .Help(help_of(metric))
-        .Register(registry);
+  // nullptr: the table has no row of this name, or its row has another type.
+  template <class Value>
+  prometheus::Family<Value>* find_family(const MetricName& metric) {
+    const Metric* const row = find_metric(metric.name);
+    if (row == nullptr || row->type != TypeOf<Value>::kType) return nullptr;
+    return &TypeOf<Value>::builder()
+                .Name(std::string(row->name))
+                .Help(std::string(row->help))
+                .Register(registry);
   }
-  prometheus::Family<prometheus::Gauge>& gauges(const MetricName& metric) {
-    return prometheus::BuildGauge()
-        .Name(std::string(metric.name))
-        .Help(help_of(metric))
-        .Register(registry);
+  // For the constants of metrics.h, which have rows.
+  template <class Value>
+  prometheus::Family<Value>& family(const MetricName& metric) {
+    return *find_family<Value>(metric);
   }
 
   prometheus::Registry registry;  // Register() returns an existing family of that name
-  prometheus::Family<prometheus::Counter>& admissions = counters(kAdmissionRequests);
-  prometheus::Histogram& admission_seconds = prometheus::BuildHistogram()
-                                                 .Name(std::string(kAdmissionDuration.name))
-                                                 .Help(help_of(kAdmissionDuration))
-                                                 .Register(registry)
-                                                 .Add({}, buckets());
+  prometheus::Family<prometheus::Counter>& admissions =
+      family<prometheus::Counter>(kAdmissionRequests);
+  prometheus::Histogram& admission_seconds =
+      family<prometheus::Histogram>(kAdmissionDuration).Add({}, buckets());
   prometheus::Family<prometheus::Histogram>& store_seconds =
-      prometheus::BuildHistogram()
-          .Name(std::string(kStoreCommandDuration.name))
-          .Help(help_of(kStoreCommandDuration))
-          .Register(registry);
-  prometheus::Histogram& lookup_seconds = prometheus::BuildHistogram()
-                                              .Name(std::string(kEntrypointLookupDuration.name))
-                                              .Help(help_of(kEntrypointLookupDuration))
-                                              .Register(registry)
-                                              .Add({}, buckets());
+      family<prometheus::Histogram>(kStoreCommandDuration);
+  prometheus::Histogram& lookup_seconds =
+      family<prometheus::Histogram>(kEntrypointLookupDuration).Add({}, buckets());
   std::mutex mutex;
   std::vector<MetricSource> sources;
 };
@@ -121,11 +130,17 @@ void Metrics::certificate_expiry(std::string_view use, WallTime not_after) {
 void Metrics::leader(bool leading) { set(kLeader, {}, leading ? 1 : 0); }
 
 void Metrics::count(const MetricName& counter, const MetricLabels& labels, double by) {
-  without_throwing([&] { impl_->counters(counter).Add(labels).Increment(by); });
+  without_throwing([&] {
+    if (auto* const family = impl_->find_family<prometheus::Counter>(counter))
+      family->Add(labels).Increment(by);
+  });
 }
 
 void Metrics::set(const MetricName& gauge, const MetricLabels& labels, double value) {
-  without_throwing([&] { impl_->gauges(gauge).Add(labels).Set(value); });
+  without_throwing([&] {
+    if (auto* const family = impl_->find_family<prometheus::Gauge>(gauge))
+      family->Add(labels).Set(value);
+  });
 }
 
 void Metrics::add_source(MetricSource source) {

@@ -14,10 +14,9 @@
 
 namespace cronlatch::op {
 
-// A row of metrics/metrics_table.h, which has the help text. Tests use their own.
+// The row of metrics/metrics_table.h with this name has the type and the help text.
 struct MetricName {
   std::string_view name;
-  std::string_view help = {};  // plain text: the library does not escape it
 };
 inline constexpr MetricName kAdmissionRequests{"cronlatch_admission_requests_total"};
 inline constexpr MetricName kAdmissionDuration{"cronlatch_admission_duration_seconds"};
@@ -50,8 +49,8 @@ class Metrics {
   void certificate_expiry(std::string_view use, WallTime not_after);  // use: serving, ca
   void leader(bool leading);
 
-  // For metrics of other modules: each name is either a counter or a gauge. `by` 0 exports a
-  // counter before its first event.
+  // For metrics of other modules. An update of a name without a row, or that does not fit the type
+  // of its row, is dropped. `by` 0 exports a counter before its first event.
   void count(const MetricName& counter, const MetricLabels& labels, double by = 1);
   void set(const MetricName& gauge, const MetricLabels& labels, double value);
   void add_source(MetricSource source);

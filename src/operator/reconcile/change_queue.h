@@ -19,6 +19,7 @@ namespace cronlatch::op {
 
 enum class ObjectKind { cronjob, job, pod };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
 struct ObjectChange {
   enum class Type { updated, deleted, all_listed };
   ObjectKind kind = ObjectKind::cronjob;

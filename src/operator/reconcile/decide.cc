@@ -15,23 +15,20 @@ namespace {
 using kube::Json;
 using kube::string_at;
 
-constexpr std::string_view kFieldManager = "cronlatch";
-
 kube::ObjectRef reference_to(const Json& object, std::string_view kind) {
   return {"batch/v1", std::string(kind), string_at(object, {"metadata", "namespace"}),
           string_at(object, {"metadata", "name"}), string_at(object, {"metadata", "uid"})};
 }
 
-std::string appended(const std::string& before, const std::string& key) {
-  return before.empty() ? key : before + ", " + key;
-}
-
 std::string keys_of(const AnnotationCopy& copy) {
   std::string keys;
-  for (const auto& [key, value] : copy.set)
-    if (key != kCopiedKeysAnnotation) keys = appended(keys, key);
-  for (const std::string& key : copy.remove)
-    if (key != kCopiedKeysAnnotation) keys = appended(keys, key + " (removed)");
+  const auto add = [&keys](const std::string& key, std::string_view suffix) {
+    if (key == kCopiedKeysAnnotation) return;
+    if (!keys.empty()) keys += ", ";
+    keys.append(key).append(suffix);
+  };
+  for (const auto& [key, value] : copy.set) add(key, "");
+  for (const std::string& key : copy.remove) add(key, " (removed)");
   return keys.empty() ? std::string(kCopiedKeysAnnotation) : keys;
 }
 

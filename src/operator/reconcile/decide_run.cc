@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finished runs: the Event that each outcome is recorded as, on the Job and on its CronJob.
 #include "core/outcome_text.h"
+#include "gated/run_result.h"
 #include "operator/reconcile/decide.h"
 
 namespace cronlatch::op {
@@ -12,34 +13,21 @@ struct RunEvent {
   std::string note;
 };
 
-std::string sentence_of(const GatedRun& run, Kind kind) {
-  return outcome_sentence({.kind = kind,
-                           .reason = run.reason,
-                           .lock = run.lock,
-                           .holder = run.holder,
-                           .fence = run.fence,
-                           .since = run.since,
-                           .until = run.until,
-                           .waited = run.waited,
-                           .held = run.held,
-                           .exit_code = run.exit_code});
-}
-
 RunEvent event_of(const GatedRun& run, Kind kind) {
   constexpr std::string_view kSeeLog = "; the pod's log contains the error";
   constexpr auto kNormal = kube::EventType::normal;
   constexpr auto kWarning = kube::EventType::warning;
-  const std::string sentence = sentence_of(run, kind);
+  const std::string sentence = outcome_sentence(facts_of(run.result, kind, run.exit_code));
   switch (kind) {
     case Kind::ran:
-      if (run.reason == Reason::ungated) return {"RanWithoutLock", kWarning, sentence};
+      if (run.result.reason == Reason::ungated) return {"RanWithoutLock", kWarning, sentence};
       return {"Acquired", kNormal, sentence};
     case Kind::skipped:
       return {"Skipped", kNormal, sentence};
     case Kind::busy:
       return {"Busy", kWarning, sentence};
     case Kind::lost:
-      return {run.reason == Reason::taken ? "Stolen" : "Lost", kWarning, sentence};
+      return {run.result.reason == Reason::taken ? "Stolen" : "Lost", kWarning, sentence};
     case Kind::store_down:
       return {"StoreDown", kWarning, sentence};
     case Kind::refused:
@@ -111,24 +99,25 @@ std::vector<Decision> decide_run(const GatedRun& run, const kube::ObjectRef& cro
   const auto count = [&](Reason reason) {
     decisions.push_back(CountRunError{run.pod.namespace_name, cronjob.name, reason});
   };
-  if (!run.kind) {
+  if (!run.result.kind) {
     if (const auto missing = missing_outcome(run)) {
       record(missing->event);
       count(missing->counted);
     }
     return decisions;
   }
-  if (run.stole)
+  if (run.result.stole)
     record({"Stolen", kube::EventType::warning,
-            "took over lock " + run.lock + ", whose last lease had expired unreleased"});
-  record(event_of(run, *run.kind));
-  if (run.not_marked) {
+            "took over lock " + run.result.lock + ", whose last lease had expired unreleased"});
+  record(event_of(run, *run.result.kind));
+  if (run.result.not_marked) {
     record({"DoneNotRecorded", kube::EventType::warning,
             "finished its scheduled time, but the store could not record it; a later run may "
             "repeat the work"});
     count(Reason::not_marked);
   }
-  if (is_error(*run.kind)) count(run.reason == Reason::none ? Reason::config : run.reason);
+  if (is_error(*run.result.kind))
+    count(run.result.reason == Reason::none ? Reason::config : run.result.reason);
   return decisions;
 }
 

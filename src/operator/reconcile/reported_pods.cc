@@ -20,7 +20,7 @@ std::string shortened(const std::string& uid) { return uid.substr(0, kUidLength)
 }  // namespace
 
 ReportedPods::ReportedPods(std::string_view checkpoint) {
-  const auto parsed = kube::parse_json(checkpoint, {.bytes = 64 * 1024, .depth = 4});
+  const auto parsed = kube::parse_json(checkpoint, {.bytes = std::size_t{64} * 1024, .depth = 4});
   if (!parsed) return;
   before_ = kube::number_at(*parsed, {"before"}).value_or(0);
   deleted_ = kube::strings_at(*parsed, {"gone"});

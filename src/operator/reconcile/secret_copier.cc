@@ -24,13 +24,11 @@ bool SecretCopier::is_enabled() const {
 }
 
 bool SecretCopier::fail(const std::string& namespace_name, const std::string& what) {
-  std::string& before = last_errors_[namespace_name];
-  if (before != what)
+  if (last_errors_[namespace_name].set(what))
     log_({Level::warn,
           "secret_not_copied",
           "cannot copy Secret " + settings_.copy_secret_source + ": " + what,
           {{"namespace", namespace_name}}});
-  before = what;
   return false;
 }
 
@@ -49,7 +47,7 @@ bool SecretCopier::copy_to(const std::string& namespace_name, const Json& source
   if (const Json* data = kube::find(source, {"data"})) body["data"] = *data;
   const auto answer = api_.call({.method = kube::Method::patch,
                                  .path = kube::secret_path(namespace_name, name),
-                                 .query = {{"fieldManager", "cronlatch"}},
+                                 .query = {{"fieldManager", std::string(kFieldManager)}},
                                  .body = std::move(body),
                                  .patch_type = kube::PatchType::apply});
   if (!answer) return fail(namespace_name, answer.error().message);

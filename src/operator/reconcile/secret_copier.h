@@ -9,6 +9,7 @@
 #include <string>
 
 #include "admission/settings.h"
+#include "base/last_error.h"
 #include "base/log.h"
 #include "kube/api.h"
 
@@ -34,8 +35,8 @@ class SecretCopier {
   kube::Api& api_;
   const Clock& clock_;
   const Log& log_;
-  std::map<std::string, Copied> copied_;            // by namespace
-  std::map<std::string, std::string> last_errors_;  // by namespace, as last logged
+  std::map<std::string, Copied> copied_;          // by namespace
+  std::map<std::string, LastError> last_errors_;  // by namespace
 };
 
 }  // namespace cronlatch::op

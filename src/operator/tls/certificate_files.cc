@@ -21,8 +21,7 @@ Result<Certificate> CertificateFiles::read() const {
 }
 
 void CertificateFiles::report(const Error& error) {
-  if (error.message == last_error_) return;
-  last_error_ = error.message;
+  if (!last_error_.set(error.message)) return;
   const bool serving = !current_.chain_pem.empty();
   log_({serving ? Level::warn : Level::error,
         "certificate_refused",

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "base/last_error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "operator/tls/certificate.h"
@@ -29,7 +30,7 @@ class CertificateFiles {
   OnCertificate on_certificate_;
   const Log& log_;
   Certificate current_;
-  std::string last_error_;  // reported once, not at each poll
+  LastError last_error_;
 };
 
 }  // namespace cronlatch::op

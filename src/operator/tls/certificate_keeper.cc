@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "kube/secrets.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {
@@ -54,9 +55,8 @@ CertificateKeeper::CertificateKeeper(Installation installation, kube::Api& api, 
       on_certificate_(std::move(on_certificate)) {}
 
 bool CertificateKeeper::fail(const Error& error) {
-  if (error.message != last_error_)
+  if (last_error_.set(error.message))
     log_({Level::warn, "certificate_trouble", error.message, {}, error.hint});
-  last_error_ = error.message;
   return false;
 }
 
@@ -110,7 +110,7 @@ Status CertificateKeeper::store(const std::optional<Json>& secret, const StoredC
   if (!secret) path.resize(path.rfind('/'));
   const auto answer = api_.call({.method = secret ? kube::Method::replace : kube::Method::create,
                                  .path = path,
-                                 .query = {{"fieldManager", "cronlatch"}},
+                                 .query = {{"fieldManager", std::string(kFieldManager)}},
                                  .body = std::move(body)});
   if (!answer) return answer.error();
   // 409: another replica was faster; the next step reads its result.
@@ -131,7 +131,7 @@ Status CertificateKeeper::trust(const Json& configuration, const std::string& bu
   }
   const auto answer = api_.call({.method = kube::Method::patch,
                                  .path = configuration_path(installation_),
-                                 .query = {{"fieldManager", "cronlatch"}},
+                                 .query = {{"fieldManager", std::string(kFieldManager)}},
                                  .body = std::move(patch),
                                  .patch_type = kube::PatchType::json});
   if (!answer) return answer.error();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/last_error.h"
 #include "base/log.h"
 #include "kube/api.h"
 #include "operator/tls/certificate.h"
@@ -51,7 +52,7 @@ class CertificateKeeper {
   std::optional<TimePoint> waiting_since_;  // for the first certificate
   std::string trusted_bundle_;
   std::optional<TimePoint> trusted_since_;
-  std::string last_error_;
+  LastError last_error_;
 };
 
 }  // namespace cronlatch::op

@@ -16,18 +16,18 @@
 namespace cronlatch::redis {
 namespace {
 
-void set_option(int fd, int level, int option, int value) {
+void set_socket_option(int fd, int level, int option, int value) {
   // The connection works without the option, so an error is ignored.
   (void)setsockopt(fd, level, option, &value, sizeof value);
 }
 
 // During a request op-timeout detects a dead peer; keepalive detects it between requests.
 void tune(int fd) {
-  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_socket_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_socket_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);
+  set_socket_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set_socket_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
 int connect_error(int fd) {

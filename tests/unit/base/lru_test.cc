@@ -6,8 +6,6 @@
 namespace cronlatch {
 namespace {
 
-using image::Lru;
-
 TEST(Lru, EvictsTheLeastRecentlyUsedEntry) {
   Lru<int> lru(2);
   lru.put("a", 1);

@@ -74,16 +74,5 @@ TEST(Objects, OutcomeOfAPodComesFromItsTerminationMessage) {
   EXPECT_EQ(skipped->flags.at("lock"), "shop/nightly");
 }
 
-TEST(Objects, OtherTerminationMessagesAreNoOutcome) {
-  EXPECT_EQ(read_run_result("").kind, std::nullopt);
-  EXPECT_EQ(read_run_result("panic: out of cheese").kind, std::nullopt);
-  EXPECT_EQ(read_run_result(R"({"v":2,"outcome":"ran"})").kind, std::nullopt);
-  EXPECT_EQ(read_run_result(R"({"v":1,"outcome":"rang"})").kind, std::nullopt);
-  EXPECT_EQ(
-      read_run_result("{\"v\":1,\"outcome\":\"ran\",\"holder\":\"\x1b[2J\"}").holder.find('\x1b'),
-      std::string::npos);
-  EXPECT_EQ(read_run_result(R"({"v":1,"outcome":"ran","held_ms":-5})").held, Millis(0));
-}
-
 }  // namespace
 }  // namespace cronlatch::plugin

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
+
+#include "metrics/metrics_table.h"
 
 namespace cronlatch::op {
 namespace {
@@ -12,8 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr MetricName kThings{"cronlatch_test_things_total", "Things."};
-constexpr MetricName kLevel{"cronlatch_test_level", "Level."};
+constexpr MetricName kCounter{"cronlatch_ungated_jobs_total"};
+constexpr MetricName kGauge{"cronlatch_ledger_left_out"};
 
 TEST(Metrics, ExportEveryAdmissionCounterBeforeTheFirstAdmission) {
   const Metrics metrics("1.2.3");
@@ -51,16 +54,16 @@ TEST(Metrics, CountAdmissionsByResourceAndResultWithTheirTime) {
 
 TEST(Metrics, AcceptCountersAndGaugesOfOtherModules) {
   Metrics metrics("1");
-  metrics.count(kThings, {{"namespace", "a"}}, 0);
-  metrics.count(kThings, {{"namespace", "b"}});
-  metrics.count(kThings, {{"namespace", "b"}}, 2);
-  metrics.set(kLevel, {}, 5);
-  metrics.set(kLevel, {}, 4);
+  metrics.count(kCounter, {{"namespace", "a"}}, 0);
+  metrics.count(kCounter, {{"namespace", "b"}});
+  metrics.count(kCounter, {{"namespace", "b"}}, 2);
+  metrics.set(kGauge, {}, 5);
+  metrics.set(kGauge, {}, 4);
   const std::string text = metrics.text();
-  EXPECT_THAT(text, HasSubstr("# TYPE cronlatch_test_things_total counter\n"));
-  EXPECT_THAT(text, HasSubstr("cronlatch_test_things_total{namespace=\"a\"} 0\n"));
-  EXPECT_THAT(text, HasSubstr("cronlatch_test_things_total{namespace=\"b\"} 3\n"));
-  EXPECT_THAT(text, HasSubstr("cronlatch_test_level 4\n"));
+  EXPECT_THAT(text, HasSubstr("# TYPE cronlatch_ungated_jobs_total counter\n"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_ungated_jobs_total{namespace=\"a\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_ungated_jobs_total{namespace=\"b\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_ledger_left_out 4\n"));
 }
 
 TEST(Metrics, ExportOtherMetricsWhenASourceFails) {
@@ -78,9 +81,31 @@ TEST(Metrics, ExportOtherMetricsWhenASourceFails) {
 
 TEST(Metrics, DoNotThrowForAnInvalidLabel) {
   Metrics metrics("1");
-  metrics.count(kThings, {{"not a label", "x"}});
-  metrics.set(kThings, {}, 1);  // a counter is no gauge
+  metrics.count(kCounter, {{"not a label", "x"}});
   EXPECT_THAT(metrics.text(), HasSubstr("cronlatch_leader 0\n"));
+}
+
+TEST(Metrics, HaveTheTypeOfTheirRow) {
+  Metrics metrics("1");
+  for (const Metric& row : metric_table()) {
+    if (row.exporter != Exporter::own) continue;
+    metrics.count({row.name}, {});
+    metrics.set({row.name}, {}, 1);
+  }
+  metrics.store_command("show", Micros(1));
+  const std::string text = metrics.text();
+  for (const Metric& row : metric_table())
+    if (row.exporter == Exporter::own) {
+      EXPECT_THAT(text, HasSubstr("# TYPE " + std::string(row.name) + ' ' +
+                                  std::string(name_of(row.type)) + '\n'));
+    }
+}
+
+TEST(Metrics, ExportNothingWithoutARow) {
+  Metrics metrics("1");
+  metrics.count({"cronlatch_other_total"}, {});
+  metrics.set({"cronlatch_other"}, {}, 1);
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("cronlatch_other")));
 }
 
 }  // namespace

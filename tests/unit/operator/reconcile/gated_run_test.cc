@@ -4,14 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "gated_pod.h"
-#include "kube/events.h"
-#include "operator/reconcile/decide.h"
 
 namespace cronlatch::op {
 namespace {
 
 using kube::Json;
-using kube::string_at;
 
 constexpr const char* kMessage =
     R"({"v":1,"outcome":"skipped","reason":"held","lock":"reports/nightly",)"
@@ -29,32 +26,15 @@ Json pod(const std::string& message, int exit_code = 0) {
   return object;
 }
 
-const kube::ObjectRef kCronJob{"batch/v1", "CronJob", "demo", "nightly", "cronjob-uid"};
-
-std::vector<kube::Event> events_of(const std::vector<Decision>& decisions) {
-  std::vector<kube::Event> out;
-  for (const Decision& decision : decisions)
-    if (const auto* event = std::get_if<kube::Event>(&decision)) out.push_back(*event);
-  return out;
-}
-
-std::string message(const std::string& outcome, const std::string& reason,
-                    const std::string& more = "") {
-  return R"({"v":1,"outcome":")" + outcome + R"(","reason":")" + reason +
-         R"(","lock":"demo/nightly","fence":"7","holder":"demo/nightly-2-xyz","waited_ms":1500,)"
-         R"("held_ms":61000)" +
-         more + "}";
-}
-
 TEST(GatedRun, IsReadFromTheMessageOfTheGatedContainer) {
   const auto run = read_gated_run(pod(kMessage));
 
   ASSERT_TRUE(run.has_value());
   EXPECT_EQ(run->container, "main");
-  EXPECT_EQ(run->kind, Kind::skipped);
-  EXPECT_EQ(run->reason, Reason::held);
-  EXPECT_EQ(run->lock, "reports/nightly");
-  EXPECT_EQ(run->holder, "reports/nightly-1-abc");
+  EXPECT_EQ(run->result.kind, Kind::skipped);
+  EXPECT_EQ(run->result.reason, Reason::held);
+  EXPECT_EQ(run->result.lock, "reports/nightly");
+  EXPECT_EQ(run->result.holder, "reports/nightly-1-abc");
   EXPECT_EQ(run->job.name, "nightly-2");
   EXPECT_EQ(run->job.uid, "job-uid");
 }
@@ -69,38 +49,7 @@ TEST(GatedRun, IsReadBehindTheProgramOfAnotherWebhook) {
 
   ASSERT_TRUE(run.has_value());
   EXPECT_EQ(run->container, "main");
-  EXPECT_EQ(run->kind, Kind::skipped);
-}
-
-TEST(GatedRun, ParsesTheOutcomeOfTheWrapper) {
-  const Outcome outcome{.kind = Kind::lost,
-                        .reason = Reason::expired,
-                        .child_code = {},
-                        .error = {},
-                        .lock = "a/b",
-                        .holder = "me",
-                        .fence = 42,
-                        .waited = Millis(7),
-                        .held = Millis(8),
-                        .since = WallTime{1'763'690'000'000'000},
-                        .until = WallTime{1'763'690'120'000'000},
-                        .stole = true,
-                        .not_marked = true};
-
-  const auto run = read_gated_run(pod(to_json(outcome, 0), 79));
-
-  ASSERT_TRUE(run.has_value());
-  EXPECT_EQ(run->kind, outcome.kind);
-  EXPECT_EQ(run->reason, outcome.reason);
-  EXPECT_EQ(run->lock, "a/b");
-  EXPECT_EQ(run->fence, "42");
-  EXPECT_EQ(run->waited, Millis(7));
-  EXPECT_EQ(run->held, Millis(8));
-  EXPECT_EQ(run->since, "2025-11-21T01:53:20Z");
-  EXPECT_EQ(run->until, "2025-11-21T01:55:20Z");
-  EXPECT_TRUE(run->stole);
-  EXPECT_TRUE(run->not_marked);
-  EXPECT_EQ(run->exit_code, 79);
+  EXPECT_EQ(run->result.kind, Kind::skipped);
 }
 
 TEST(GatedRun, IsNothingWhileItRunsOrCanBeRestarted) {
@@ -121,174 +70,6 @@ TEST(GatedRun, IsNothingInAPodWithoutTheGate) {
   Json other = pod(kMessage);
   other["spec"]["containers"][1]["command"] = {"/bin/sh"};
   EXPECT_FALSE(read_gated_run(other).has_value());
-}
-
-TEST(GatedRun, AcceptsOnlyValuesOfClosedLists) {
-  for (const std::string text :
-       {"", "not json", R"({"v":2,"outcome":"ran"})", R"({"v":1,"outcome":"owned"})", "[[[[[[",
-        R"({"v":1,"outcome":7})", "\xff\xfe"}) {
-    const auto run = read_gated_run(pod(text));
-    ASSERT_TRUE(run.has_value());
-    EXPECT_FALSE(run->kind.has_value()) << text;
-    EXPECT_TRUE(decide_run(*run, kCronJob).empty());
-  }
-}
-
-Json silent(int exit_code, const std::string& why) {
-  Json object = pod("", exit_code);
-  object["status"]["containerStatuses"][1]["state"]["terminated"]["reason"] = why;
-  return object;
-}
-
-struct SilentCase {
-  int exit_code;
-  const char* why;
-  const char* event;  // "": no Event
-  Reason counted;
-};
-
-TEST(DecideRun, RecordsARunThatReportedNoResult) {
-  const SilentCase cases[] = {{137, "OOMKilled", "Killed", Reason::signal},
-                              {137, "Error", "Killed", Reason::signal},
-                              {1, "OOMKilled", "Killed", Reason::signal},
-                              {128, "StartError", "CannotStart", Reason::exec},
-                              {127, "ContainerCannotRun", "CannotStart", Reason::exec},
-                              {0, "Completed", "", Reason::none},
-                              {3, "Error", "", Reason::none}};
-  for (const SilentCase& c : cases) {
-    const auto decisions = decide_run(*read_gated_run(silent(c.exit_code, c.why)), kCronJob);
-
-    const auto events = events_of(decisions);
-    if (*c.event == '\0') {
-      EXPECT_TRUE(decisions.empty()) << c.why;
-      continue;
-    }
-    ASSERT_EQ(events.size(), 2U) << c.why;
-    EXPECT_EQ(events[1].reason, c.event);
-    EXPECT_EQ(events[1].regarding, kCronJob);
-    EXPECT_NE(events[1].note.find(c.why), std::string::npos);
-    const auto& count = std::get<CountRunError>(decisions.back());
-    EXPECT_EQ(count.reason, c.counted);
-    EXPECT_EQ(count.cronjob, "nightly");
-    EXPECT_EQ(count.namespace_name, "demo");
-  }
-}
-
-TEST(GatedRun, EscapesControlCharactersOfTenants) {
-  const auto run = read_gated_run(
-      pod(R"({"v":1,"outcome":"skipped","reason":"held","holder":"\u001b[31mred\nline"})"));
-  ASSERT_TRUE(run.has_value());
-  EXPECT_EQ(run->holder.find('\x1b'), std::string::npos);
-  EXPECT_EQ(run->holder.find('\n'), std::string::npos);
-}
-
-TEST(DecideRun, RecordsTheHolderOnJobAndCronJob) {
-  const auto events = events_of(decide_run(*read_gated_run(pod(kMessage)), kCronJob));
-
-  ASSERT_EQ(events.size(), 2U);
-  EXPECT_EQ(events[0].regarding.kind, "Job");
-  EXPECT_EQ(events[1].regarding, kCronJob);
-  EXPECT_EQ(events[0].reason, "Skipped");
-  EXPECT_EQ(
-      events[0].note,
-      "pod nightly-2-xyz: skipped because lock reports/nightly is held by reports/nightly-1-abc "
-      "since 2025-11-21T01:53:20Z");
-}
-
-TEST(DecideRun, RecordsTheEndOfTheLease) {
-  const std::string text = message(
-      "skipped", "held", R"(,"since":"2026-11-21T02:00:00Z","until":"2026-11-21T02:02:00Z")");
-
-  const auto events = events_of(decide_run(*read_gated_run(pod(text)), {}));
-
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_NE(events[0].note.find("since 2026-11-21T02:00:00Z, lease until 2026-11-21T02:02:00Z"),
-            std::string::npos);
-}
-
-struct Case {
-  const char* outcome;
-  const char* reason;
-  const char* event;
-  kube::EventType type;
-  bool counted;
-};
-class DecideRunEach : public ::testing::TestWithParam<Case> {};
-
-TEST_P(DecideRunEach, HasItsReason) {
-  const Case& c = GetParam();
-  const auto decisions = decide_run(*read_gated_run(pod(message(c.outcome, c.reason))), {});
-
-  const auto events = events_of(decisions);
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].reason, c.event);
-  EXPECT_EQ(events[0].type, c.type);
-  EXPECT_EQ(decisions.size(), c.counted ? 2U : 1U);
-}
-INSTANTIATE_TEST_SUITE_P(
-    Outcomes, DecideRunEach,
-    ::testing::Values(Case{"ran", "none", "Acquired", kube::EventType::normal, false},
-                      Case{"ran", "ungated", "RanWithoutLock", kube::EventType::warning, false},
-                      Case{"skipped", "done", "Skipped", kube::EventType::normal, false},
-                      Case{"busy", "wait_timeout", "Busy", kube::EventType::warning, false},
-                      Case{"lost", "expired", "Lost", kube::EventType::warning, false},
-                      Case{"lost", "taken", "Stolen", kube::EventType::warning, false},
-                      Case{"store_down", "unreachable", "StoreDown", kube::EventType::warning,
-                           true},
-                      Case{"refused", "auth", "Refused", kube::EventType::warning, true},
-                      Case{"timed_out", "max_run", "TimedOut", kube::EventType::warning, false},
-                      Case{"interrupted", "signal", "Interrupted", kube::EventType::normal, false},
-                      Case{"cannot_start", "exec", "CannotStart", kube::EventType::warning, true},
-                      Case{"usage", "config", "CannotStart", kube::EventType::warning, true}));
-
-TEST(DecideRun, RecordsTheTakeoverOfAnExpiredLease) {
-  const auto events =
-      events_of(decide_run(*read_gated_run(pod(message("ran", "none", R"(,"stolen":true)"))), {}));
-
-  ASSERT_EQ(events.size(), 2U);
-  EXPECT_EQ(events[0].reason, "Stolen");
-  EXPECT_EQ(events[1].reason, "Acquired");
-}
-
-TEST(DecideRun, RecordsAndCountsAnIdentityThatIsDoneButNotRecorded) {
-  const auto decisions =
-      decide_run(*read_gated_run(pod(message("ran", "none", R"(,"not_marked":true)"))), {});
-
-  const auto events = events_of(decisions);
-  ASSERT_EQ(events.size(), 2U);
-  EXPECT_EQ(events[1].reason, "DoneNotRecorded");
-  EXPECT_EQ(events[1].type, kube::EventType::warning);
-  ASSERT_TRUE(std::holds_alternative<CountRunError>(decisions.back()));
-  EXPECT_EQ(std::get<CountRunError>(decisions.back()).reason, Reason::not_marked);
-}
-
-TEST(Events, HaveANameThatIsDerivedFromTheirIdentity) {
-  const kube::Event event{.regarding = kCronJob,
-                          .identity = "pod-uid",
-                          .reason = "Skipped",
-                          .action = "Run",
-                          .note = "n"};
-  kube::Event other = event;
-  other.identity = "another pod";
-  const auto name = [](const kube::Event& e, std::int64_t now) {
-    return string_at(to_request(e, "pod", {now}).body, {"metadata", "name"});
-  };
-
-  EXPECT_EQ(name(event, 1), name(event, 2));
-  EXPECT_NE(name(event, 1), name(other, 1));
-  EXPECT_TRUE(name(event, 1).starts_with("nightly."));
-}
-
-TEST(Events, CutALongNoteBetweenCharacters) {
-  std::string note(1'023, 'x');
-  note += "ä";
-  const auto request = kube::to_request(
-      {.regarding = kCronJob, .identity = "", .reason = "Lost", .action = "Run", .note = note},
-      std::string(500, 'p'), {0});
-
-  EXPECT_EQ(string_at(request.body, {"note"}), std::string(1'023, 'x'));
-  EXPECT_EQ(string_at(request.body, {"reportingInstance"}).size(), 128U);
-  EXPECT_EQ(request.path, "/apis/events.k8s.io/v1/namespaces/demo/events");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses scheme://[user@]host[:port][/db] from left to right. Error messages never contain the text
 // before an '@', which can be a password.
-#include "store/url.h"
+#include "core/store_url.h"
 
 #include <charconv>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Store URLs: which are accepted, which are refused, and that no error contains a password.
-#include "store/url.h"
+#include "core/store_url.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
