@@ -13,6 +13,7 @@ PACKAGES=(
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   codespell                                                          # spelling
   llvm                                                               # what the tests cover
+  python3-pip                                                        # test: servers of other versions
   yq jq                                                              # render and look at the chart
   util-linux iproute2 procps                           # look at programs and at what they do
 )
@@ -22,7 +23,7 @@ PACKAGES=(
 CLUSTER_PACKAGES=(
   etcd-server containerd runc containernetworking-plugins iptables conntrack  # a node and its control plane
   debootstrap busybox-static                                                  # images without a registry
-  musl-tools binutils python3-pip                                             # an Alpine-like image; Go, where there is none
+  musl-tools binutils                                                         # an Alpine-like image
 )
 
 missing_packages() {  # missing_packages NAME...

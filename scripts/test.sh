@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./dev test [all]: builds release, dev and asan, then runs every test with ctest (presets: CMakePresets.json). It goes on after a
 # failure. The last line is `N passed, N failed, N skipped`; the exit code is 1 when a test failed or none passed. `all` sets
-# LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run; IMAGE_FROM=Dockerfile: the scenarios
-# use the image that ships. The variables do not begin with CRONLATCH_, because the program refuses such variables when it does not
-# know them.
+# LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run, among them the presets versions (other
+# servers), tsan and asan-process (the process tests on a wrapper with sanitizers); IMAGE_FROM=Dockerfile: the scenarios use the image
+# that ships. The variables do not begin with CRONLATCH_, because the program refuses such variables when it does not know them.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -58,7 +58,7 @@ trap stopped INT TERM HUP
 
 mkdir -p "$RESULTS"
 rm -f "$RESULTS"/*.xml "$STAGES"
-for preset in release dev asan; do build_stage $preset; done
+for preset in release dev asan ${LONG_TESTS:+tsan}; do build_stage "$preset"; done
 configure suites || exit
 # Version 0.1.0 is built here and not in the tests that use it: a compiler beside them takes the time that they measure. The tests
 # are skipped when it cannot be built.
@@ -74,6 +74,15 @@ ALONE=$!
 set +m
 ctest_stage dev --parallel "$JOBS"
 ctest_stage asan --parallel "$JOBS"
+if [ -n "${LONG_TESTS:-}" ]; then
+  ctest_stage versions --parallel "$JOBS"
+  ctest_stage tsan --parallel "$JOBS"
+  # In the short form: with the sanitizers, 30,000 processes need more memory than a machine has.
+  (
+    unset LONG_TESTS
+    ctest_stage asan-process --parallel "$JOBS"
+  )
+fi
 say "waiting for the last scenarios (build/test-results/alone.log)"
 wait "$ALONE"
 ALONE=''

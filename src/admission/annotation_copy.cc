@@ -4,6 +4,7 @@
 #include "admission/annotation_copy.h"
 
 #include <algorithm>
+#include <set>
 
 #include "admission/annotations.h"
 #include "admission/job_restrictions.h"
@@ -46,16 +47,30 @@ bool applied_by_another(const Json& cronjob, const std::string& name) {
   });
 }
 
-// The keys in the Job template that are copies. A key in kubectl's last applied manifest is not.
-std::vector<std::string> keys_of_copies(const Json& cronjob) {
-  std::vector<std::string> keys = copied_keys(copy_at(cronjob, std::string(kCopiedKeysAnnotation)));
-  const std::string applied = kube::string_at(
-      cronjob, {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"});
-  const Result<Json> manifest = kube::parse_json(applied.empty() ? "null" : applied);
-  std::erase_if(keys, [&](const std::string& key) {
+// The keys of the Job template that are in a user's manifest: they are the user's own. A manifest
+// can name a key that the object lacks, for example after `kubectl edit`.
+class ManifestKeys {
+ public:
+  explicit ManifestKeys(const Json& cronjob) : cronjob_(cronjob) {
+    const std::string applied = kube::string_at(
+        cronjob, {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"});
+    Result<Json> manifest = kube::parse_json(applied.empty() ? "null" : applied);
+    if (manifest.ok()) last_applied_ = std::move(*manifest);
+  }
+  bool contain(const std::string& key) const {
     const std::string name = std::string(kPrefix) + key;
-    return (manifest.ok() && has_copy(*manifest, name)) || applied_by_another(cronjob, name);
-  });
+    return has_copy(last_applied_, name) || applied_by_another(cronjob_, name);
+  }
+
+ private:
+  const Json& cronjob_;
+  Json last_applied_;
+};
+
+// The keys in the Job template that are copies.
+std::vector<std::string> keys_of_copies(const Json& cronjob, const ManifestKeys& manifest) {
+  std::vector<std::string> keys = copied_keys(copy_at(cronjob, std::string(kCopiedKeysAnnotation)));
+  std::erase_if(keys, [&](const std::string& key) { return manifest.contain(key); });
   return keys;
 }
 
@@ -87,16 +102,38 @@ ReplaceWait replace_wait(const Json& cronjob, const LockRequest& request) {
   return {two_leases, "twice the ttl"};
 }
 
+// What the Job template gets, by key: values with a source, and those for Replace.
+struct Values {
+  std::map<std::string, std::string> all;
+  std::set<std::string> unlisted;  // not listed in cronlatch.dev/mirrored
+
+  // A key of a user's manifest is copied only while it is missing, and then is the user's own:
+  // listed as a copy, it would leave the list at the next admission.
+  void set(const std::string& key, const std::string& value, bool is_listed) {
+    all[key] = value;
+    if (!is_listed) unlisted.insert(key);
+  }
+  std::string listed() const {
+    std::string keys;
+    for (const auto& [key, value] : all)
+      if (unlisted.count(key) == 0) keys += (keys.empty() ? "" : ",") + key;
+    return keys;
+  }
+};
+
 // Replace stops the previous run when it starts the new one: a skip would leave no run.
-void add_for_replace(const Json& cronjob, const LockRequest& request,
-                     std::map<std::string, std::string>& wanted,
-                     std::vector<std::string>& warnings) {
+void add_for_replace(const Json& cronjob, const LockRequest& request, const ManifestKeys& manifest,
+                     Values& values, std::vector<std::string>& warnings) {
   if (kube::string_at(cronjob, {"spec", "concurrencyPolicy"}) != "Replace") return;
   if (request.gate != Gate::on || request.annotated.count("on-busy") != 0) return;
   const ReplaceWait wait = replace_wait(cronjob, request);
-  wanted["on-busy"] = "wait";
+  // Where on-busy is the user's own, nothing is added at the next admission: no value may then be a
+  // copy without a source.
+  const bool is_listed = !manifest.contain("on-busy");
+  values.set("on-busy", "wait", is_listed);
   if (request.annotated.count("wait-timeout") == 0)
-    wanted["wait-timeout"] = show_duration(wait.limit);
+    values.set("wait-timeout", show_duration(wait.limit),
+               is_listed && !manifest.contain("wait-timeout"));
   const std::string limit =
       wait.limit.count() == 0 ? "without a limit" : "at most " + show_duration(wait.limit);
   warnings.push_back("spec.concurrencyPolicy: with Replace a run waits for the lock, " + limit +
@@ -105,25 +142,20 @@ void add_for_replace(const Json& cronjob, const LockRequest& request,
                      "cronlatch.dev/on-busy or cronlatch.dev/wait-timeout");
 }
 
-std::string joined_keys(const std::map<std::string, std::string>& values) {
-  std::string keys;
-  for (const auto& [key, value] : values) keys += (keys.empty() ? "" : ",") + key;
-  return keys;
-}
-
 // Sets what must change to get the wanted annotations.
-void set_changes(const Json& cronjob, const std::map<std::string, std::string>& values,
-                 const std::vector<std::string>& copies, AnnotationCopy& copy) {
-  for (const auto& [key, value] : values) copy.wanted[std::string(kPrefix) + key] = value;
-  if (!values.empty()) copy.wanted[std::string(kCopiedKeysAnnotation)] = joined_keys(values);
+void set_changes(const Json& cronjob, const Values& values, const std::vector<std::string>& copies,
+                 AnnotationCopy& copy) {
+  const std::string mark(kCopiedKeysAnnotation);
+  const std::string listed = values.listed();
+  for (const auto& [key, value] : values.all) copy.wanted[std::string(kPrefix) + key] = value;
+  if (!listed.empty()) copy.wanted[mark] = listed;
   for (const auto& [name, value] : copy.wanted)
     if (!has_copy(cronjob, name) || copy_at(cronjob, name) != value) copy.set[name] = value;
   for (const std::string& key : copies) {
     const std::string name = std::string(kPrefix) + key;
-    if (values.count(key) == 0 && has_copy(cronjob, name)) copy.remove.push_back(name);
+    if (values.all.count(key) == 0 && has_copy(cronjob, name)) copy.remove.push_back(name);
   }
-  const std::string mark(kCopiedKeysAnnotation);
-  if (values.empty() && has_copy(cronjob, mark)) copy.remove.push_back(mark);
+  if (listed.empty() && has_copy(cronjob, mark)) copy.remove.push_back(mark);
 }
 
 void warn(const Annotations& all, Gate gate, AnnotationCopy& copy) {
@@ -138,7 +170,7 @@ void warn(const Annotations& all, Gate gate, AnnotationCopy& copy) {
 
 // `copies` are the keys that may be overwritten and removed.
 Result<AnnotationCopy> plan(const Json& cronjob, const Settings& settings,
-                            const std::vector<std::string>& copies) {
+                            const ManifestKeys& manifest, const std::vector<std::string>& copies) {
   Findings findings;
   Annotations sources = annotations_at(cronjob, {"metadata"}, "metadata", findings);
   merge(sources,
@@ -157,11 +189,11 @@ Result<AnnotationCopy> plan(const Json& cronjob, const Settings& settings,
   if (!findings.empty()) return findings.error();
 
   AnnotationCopy copy;
-  std::map<std::string, std::string> values;
+  Values values;
   if (request.gate != Gate::absent) {
     for (const auto& [key, annotation] : sources)
-      if (own.count(key) == 0) values[key] = annotation.value;
-    add_for_replace(cronjob, request, values, copy.warnings);
+      if (own.count(key) == 0) values.set(key, annotation.value, !manifest.contain(key));
+    add_for_replace(cronjob, request, manifest, values, copy.warnings);
   }
   copy.gated = request.gate == Gate::on;
   set_changes(cronjob, values, copies, copy);
@@ -173,14 +205,15 @@ Result<AnnotationCopy> plan(const Json& cronjob, const Settings& settings,
 
 Result<AnnotationCopy> plan_annotation_copy(const Json& cronjob, const Json* before,
                                             const Settings& settings) {
-  std::vector<std::string> copies = keys_of_copies(cronjob);
-  Result<AnnotationCopy> planned = plan(cronjob, settings, copies);
+  const ManifestKeys manifest(cronjob);
+  std::vector<std::string> copies = keys_of_copies(cronjob, manifest);
+  Result<AnnotationCopy> planned = plan(cronjob, settings, manifest, copies);
   if (!planned.ok() || before == nullptr) return planned;
   const auto edited = [&](const std::string& key) {
     return is_edited(cronjob, *before, std::string(kPrefix) + key, *planned);
   };
   if (std::erase_if(copies, edited) == 0) return planned;
-  return plan(cronjob, settings, copies);
+  return plan(cronjob, settings, manifest, copies);
 }
 
 }  // namespace cronlatch::op

@@ -36,6 +36,7 @@ class World {
 struct WorldKind {
   std::string name;
   std::function<std::unique_ptr<World>()> make;
+  bool needs_tls_server = false;
 };
 inline void PrintTo(const WorldKind& kind, std::ostream* out) { *out << kind.name; }
 

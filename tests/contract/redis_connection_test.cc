@@ -91,6 +91,7 @@ TEST(RedisStore, LogsInAsAUserThatMayOnlyUseItsKeys) {
 }
 
 TEST(RedisStore, GrantsOverTlsByAddressAndByName) {
+  NEEDS_TLS_SERVER();
   const auto server = RedisServer::start_tls(certificates());
   expect_granted_and_freed(trusting(tls_url(*server)));
   expect_granted_and_freed(trusting(tls_url(*server, "localhost")));
@@ -98,11 +99,13 @@ TEST(RedisStore, GrantsOverTlsByAddressAndByName) {
 }
 
 TEST(RedisStore, GrantsOverTlsWithAnRsaCertificate) {
+  NEEDS_TLS_SERVER();
   const auto server = server_with(certificates().rsa());
   expect_granted_and_freed(trusting(tls_url(*server)));
 }
 
 TEST(RedisStore, FindsItsCaAmongManyInABundle) {
+  NEEDS_TLS_SERVER();
   const auto server = RedisServer::start_tls(certificates());
   StoreSpec spec = spec_of(tls_url(*server));
   spec.tls_ca = certificates().bundle();
@@ -110,12 +113,14 @@ TEST(RedisStore, FindsItsCaAmongManyInABundle) {
 }
 
 TEST(RedisStore, RefusesACertificateForAnotherName) {
+  NEEDS_TLS_SERVER();
   const auto server = server_with(certificates().wrong_name());
   expect_refused(trusting(tls_url(*server)), Code::tls, "is not for 127.0.0.1 but for elsewhere");
   expect_refused(trusting(tls_url(*server, "localhost")), Code::tls, "is not for localhost");
 }
 
 TEST(RedisStore, AcceptsTheNameInTlsServerName) {
+  NEEDS_TLS_SERVER();
   const auto server = server_with(certificates().wrong_name());
   StoreSpec spec = trusting(tls_url(*server));
   spec.tls_server_name = "elsewhere.example.";
@@ -123,11 +128,13 @@ TEST(RedisStore, AcceptsTheNameInTlsServerName) {
 }
 
 TEST(RedisStore, RefusesAnExpiredCertificate) {
+  NEEDS_TLS_SERVER();
   const auto server = server_with(certificates().expired());
   expect_refused(trusting(tls_url(*server)), Code::tls, "expired");
 }
 
 TEST(RedisStore, RefusesASelfSignedCertificateUnlessItIsTrusted) {
+  NEEDS_TLS_SERVER();
   const auto server = server_with(certificates().self_signed());
   expect_refused(trusting(tls_url(*server)), Code::tls, "self-signed");
   StoreSpec spec = spec_of(tls_url(*server));
@@ -136,11 +143,13 @@ TEST(RedisStore, RefusesASelfSignedCertificateUnlessItIsTrusted) {
 }
 
 TEST(RedisStore, RefusesACertificateOfAnUnknownCa) {
+  NEEDS_TLS_SERVER();
   const auto server = server_with(certificates().unknown_ca());
   expect_refused(trusting(tls_url(*server)), Code::tls, "unknown CA");
 }
 
 TEST(RedisStore, SkipsVerificationOnlyWithTlsSkipVerify) {
+  NEEDS_TLS_SERVER();
   const auto server = server_with(certificates().unknown_ca());
   StoreSpec spec = trusting(tls_url(*server));
   spec.tls_skip_verify = true;
@@ -148,6 +157,7 @@ TEST(RedisStore, SkipsVerificationOnlyWithTlsSkipVerify) {
 }
 
 TEST(RedisStore, SendsItsClientCertificate) {
+  NEEDS_TLS_SERVER();
   const auto server = RedisServer::start_tls(certificates(), {"--tls-auth-clients", "yes"});
   StoreSpec spec = trusting(tls_url(*server));
   expect_refused(spec, Code::tls, "requires a client certificate");
@@ -171,6 +181,7 @@ TEST(RedisStore, HintsAtRedisWhenAPlainPortDoesNotAnswer) {
 }
 
 TEST(RedisStore, HintsAtRedissWhenAPortUsesTls) {
+  NEEDS_TLS_SERVER();
   const auto server = RedisServer::start_tls(certificates());
   RedisProgram run(spec_of("redis://127.0.0.1:" + std::to_string(server->tls_port())));
   const auto reply = run(run.program.acquire());
@@ -179,6 +190,7 @@ TEST(RedisStore, HintsAtRedissWhenAPortUsesTls) {
 }
 
 TEST(RedisStore, NamesACaFileThatCannotBeRead) {
+  NEEDS_TLS_SERVER();
   const auto server = RedisServer::start_tls(certificates());
   StoreSpec spec = spec_of(tls_url(*server));
   spec.tls_ca = certificates().dir() + "/missing.crt";

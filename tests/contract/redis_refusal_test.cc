@@ -65,14 +65,13 @@ TEST(RedisRefusal, NamesAFullServer) {
 }
 
 TEST(RedisRefusal, NamesAReplica) {
-  const auto server =
-      RedisServer::start({"--replicaof", "127.0.0.1 " + std::to_string(free_port())});
+  const auto server = RedisServer::start({"--replicaof", "127.0.0.1", std::to_string(free_port())});
   RedisProgram run(spec_of(plain_url(*server)));
   expect_unavailable(run(run.program.acquire()), {Code::unreachable, true, "read-only replica"});
 }
 
 TEST(RedisRefusal, NamesAReplicaWithoutItsMaster) {
-  const auto server = RedisServer::start({"--replicaof", "127.0.0.1 " + std::to_string(free_port()),
+  const auto server = RedisServer::start({"--replicaof", "127.0.0.1", std::to_string(free_port()),
                                           "--replica-serve-stale-data", "no"});
   RedisProgram run(spec_of(plain_url(*server)));
   expect_unavailable(run(run.program.acquire()),
@@ -97,7 +96,7 @@ TEST(RedisRefusal, NamesAKeyOfAnotherProgram) {
 }
 
 TEST(RedisRefusal, NamesAServerThatCannotSave) {
-  const auto server = RedisServer::start({"--save", "3600 1"});
+  const auto server = RedisServer::start({"--save", "3600", "1"});
   std::filesystem::remove_all(server->dir());
   RedisClient client(server->port());
   client({"SET", "a", "b"});
@@ -112,11 +111,14 @@ TEST(RedisRefusal, NamesAServerThatCannotSave) {
 
 TEST(RedisRefusal, NamesAServerThatIsLoading) {
   // given: a server that needs 100 ms for each of its keys when it starts again
-  const auto server = RedisServer::start(
-      {"--key-load-delay", "100000", "--loading-process-events-interval-bytes", "1024"});
+  // Redis 6.2 answers once after each 2 MiB.
+  auto options = RedisServer::if_supported("loading-process-events-interval-bytes", "1024");
+  options.insert(options.end(), {"--key-load-delay", "100000"});
+  const auto server = RedisServer::start(options);
   RedisClient client(server->port());
   for (int i = 0; i < 100; ++i)
-    client({"SET", "key" + std::to_string(i), std::string(2'000, static_cast<char>('a' + i % 26))});
+    client(
+        {"SET", "key" + std::to_string(i), std::string(100'000, static_cast<char>('a' + i % 26))});
   client({"CONFIG", "SET", "rdbcompression", "no"});
   client({"SAVE"});
   server->restart();
@@ -126,7 +128,7 @@ TEST(RedisRefusal, NamesAServerThatIsLoading) {
 }
 
 TEST(RedisRefusal, NamesAServerThatIsBusy) {
-  const auto server = RedisServer::start({"--busy-reply-threshold", "10"});
+  const auto server = RedisServer::start({"--lua-time-limit", "10"});
   std::thread script([port = server->port()] {
     redis_command(port, {"EVAL", "while true do end", "0"});
   });

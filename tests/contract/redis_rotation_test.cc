@@ -120,6 +120,7 @@ TEST_F(RedisPasswordRotation, ThatCannotBeReadKeepsTheLastPasswordAndWarnsOnce) 
 // Certificates in files that are replaced by rename, as tools replace them.
 class RedisCertificateRotation : public ::testing::Test {
  protected:
+  void SetUp() override { NEEDS_TLS_SERVER(); }
   RedisCertificateRotation() {
     std::filesystem::create_directory(dir);
     put("ca.crt", certificates().ca());

@@ -10,11 +10,15 @@
 #include <string>
 
 #include "contract/contract.h"
+#include "support/redis_server.h"
 
 namespace cronlatch::testing {
 
 class StoreContract : public ::testing::TestWithParam<WorldKind> {
  protected:
+  void SetUp() override {
+    if (GetParam().needs_tls_server) NEEDS_TLS_SERVER();
+  }
   Program program(const std::string& owner, const std::string& job = "shop/report") {
     return Program(*world_, "shop/report", owner, job);
   }

@@ -78,14 +78,14 @@ class RedisTlsWorld : public ServerWorld {
 };
 
 template <class T>
-WorldKind kind(const char* name) {
-  return {name, [] { return std::make_unique<T>(); }};
+WorldKind kind(const char* name, bool needs_tls_server = false) {
+  return {name, [] { return std::make_unique<T>(); }, needs_tls_server};
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                          ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
                                            kind<RedisPlainWorld>("RedisPlain"),
-                                           kind<RedisTlsWorld>("RedisTls")),
+                                           kind<RedisTlsWorld>("RedisTls", true)),
                          [](const auto& world) { return world.param.name; });
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Starts the program and reads its log line `listening` for the ports.
 #include "operator_process.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -44,13 +45,21 @@ OperatorProcess::OperatorProcess(const Options& options) {
     argv.emplace_back("--");
   }
   argv.insert(argv.end(), {"--config", dir_.path("operator.yaml")});
-  program_ = std::make_unique<Program>(ProgramSpec{.argv = argv});
+  ProgramSpec spec{.argv = argv};
+  if (const char* const options_of_tsan = std::getenv("TSAN_OPTIONS"))
+    spec.env.push_back("TSAN_OPTIONS=" + std::string(options_of_tsan));
+  program_ = std::make_unique<Program>(spec);
   if (!program_->complains("\"event\":\"listening\"") || !program_->complains("\"namespace\"")) {
     std::fprintf(stderr, "the operator does not listen:\n%s", program_->err().c_str());
     std::abort();
   }
   admission_port_ = number_after(program_->err(), "\"admission_port\":\"");
   plain_port_ = number_after(program_->err(), "\"plain_port\":\"");
+}
+
+OperatorProcess::~OperatorProcess() {
+  if (program_->complains("WARNING: ThreadSanitizer", std::chrono::milliseconds(0)))
+    ADD_FAILURE() << program_->err();
 }
 
 void OperatorProcess::install(const std::string& cert_file, const std::string& key_file) {

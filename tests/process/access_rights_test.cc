@@ -20,6 +20,10 @@ class AccessRights : public GatedByRedis {
     spec.env.push_back("CRONLATCH_PASSWORD=secret");
     return spec;
   }
+  bool scripts_can_read_access_list() {
+    const Words script = {"EVAL", "return redis.acl_check_cmd and 1 or 0", "0"};
+    return redis_command(redis->port(), script).integer == 1;
+  }
   std::int64_t keys() { return redis_command(redis->port(), {"DBSIZE"}).integer; }
 };
 
@@ -39,6 +43,8 @@ TEST_F(AccessRights, AMissingCommandEndsWith77AndStartsNothing) {
                                                         {"type", "TYPE"},
                                                         {"eval", "EVAL"},
                                                         {"evalsha", "evalsha"}}) {
+    // A script of Redis 6.2 cannot read the access list, and cannot try EVAL (docs/servers.md).
+    if (command == "eval" && !scripts_can_read_access_list()) continue;
     // Given: a server that knows the script already, so that only the missing command can stop it
     store = "redis://127.0.0.1:" + std::to_string(redis->port());
     ASSERT_TRUE(lock_is_free());

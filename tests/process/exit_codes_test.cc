@@ -138,6 +138,7 @@ TEST_F(FewDescriptors, AreNamedWhereANameIsLookedUp) {
 }
 
 TEST_F(FewDescriptors, AreNamedWhereCertificatesAreRead) {
+  NEEDS_TLS_SERVER();
   const Certificates certificates;
   const auto tls = RedisServer::start_tls(certificates);
   names_the_limit("rediss://localhost:" + std::to_string(tls->tls_port()),

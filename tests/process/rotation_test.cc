@@ -54,6 +54,7 @@ class MountedSecret {
 
 class TlsGated : public Gated {
  protected:
+  void SetUp() override { NEEDS_TLS_SERVER(); }
   void start(const std::vector<std::string>& server_options) {
     redis = RedisServer::start_tls(certificates(), server_options);
     store = "rediss://jobs@127.0.0.1:" + std::to_string(redis->tls_port());

@@ -6,10 +6,10 @@ namespace cronlatch::testing {
 namespace {
 
 // A network of its own, in which the store's address appears after the run has failed to connect.
-// The output file is written by the run; $1 is its path, the run is what follows.
+// $1 is the file for the output of the run, $2 the server's program; the run is what follows.
 constexpr const char* kRouteAppears = R"sh(
-  report=$1; shift
-  setpriv --pdeathsig KILL redis-server --port 6379 --bind 0.0.0.0 --protected-mode no --save '' --daemonize no \
+  report=$1 server=$2; shift 2
+  setpriv --pdeathsig KILL "$server" --port 6379 --bind 0.0.0.0 --protected-mode no --save '' --daemonize no \
     --dir "$(dirname "$report")" --logfile redis.log &
   redis=$!
   trap 'kill $redis' EXIT
@@ -45,7 +45,8 @@ TEST_F(UnreachableStore, IsRetriedAtTheUsualGapAndReachedOnceThereIsARoute) {
   if (Program probe(with_path(in_network({"/bin/true"}))); probe.exit_code() != 0)
     GTEST_SKIP() << "this machine gives no network namespaces: " << probe.err();
   // Given a first decision that may take long, so that only a retry can start the command
-  Words script = {"/bin/bash", "-c", kRouteAppears, "bash", dir.path("report")};
+  Words script = {"/bin/bash",           "-c", kRouteAppears, "bash", dir.path("report"),
+                  RedisServer::program()};
   const Words run = run_words({"--connect-timeout", "15s"}, {"touch", dir.path("started")});
   script.insert(script.end(), run.begin(), run.end());
   // When

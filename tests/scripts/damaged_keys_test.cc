@@ -29,7 +29,7 @@ class DamagedKeys : public ::testing::Test {
     const auto all = writing_calls();
     return {all[0], all[1], all[2], all[4], all[6], all[8], all[9], all[10], all[11], all[12]};
   }
-  ScriptBench bench{kDebugAllowed};
+  ScriptBench bench{debug_allowed()};
 };
 
 TEST_F(DamagedKeys, AnInvalidNumberInTheRecordStopsEveryVerb) {

@@ -12,7 +12,7 @@ class FullMemory : public ::testing::Test {
     bench.acquire("a");
     bench.client({"CONFIG", "SET", "maxmemory", "1"});
   }
-  ScriptBench bench{kDebugAllowed};
+  ScriptBench bench{debug_allowed()};
 };
 
 TEST_F(FullMemory, G2RefusesAGrantAndChangesNothing) {
@@ -61,7 +61,8 @@ TEST(RefusedRights, EachRefusedCommandIsNamedAndChangesNothing) {
   const std::vector<std::string> commands{"type",    "hmget", "zmscore", "zrangebyscore",
                                           "zcard",   "pttl",  "hset",    "persist",
                                           "pexpire", "zadd",  "zrem",    "zremrangebyrank"};
-  ScriptBench bench(kDebugAllowed);
+  ScriptBench bench(debug_allowed());
+  const bool checks_each_verb = can_read_access_list(bench);
   std::map<std::string, int> refused;
   for (const WritingCall& call : writing_calls()) {
     for (const std::string& command : commands) {
@@ -78,7 +79,9 @@ TEST(RefusedRights, EachRefusedCommandIsNamedAndChangesNothing) {
       EXPECT_TRUE(answer.text.starts_with("NOPERM this user may not run " + upper(command) +
                                           " on " + bench.key()))
           << call.name << " without " << command << ": " << answer.text;
-      EXPECT_EQ(digest(bench), before) << call.name << " without " << command;
+      if (checks_each_verb || call.is_grant()) {
+        EXPECT_EQ(digest(bench), before) << call.name << " without " << command;
+      }
     }
   }
   for (const std::string& command : commands)
@@ -86,7 +89,8 @@ TEST(RefusedRights, EachRefusedCommandIsNamedAndChangesNothing) {
 }
 
 TEST(RefusedRights, AReadOnlyKeyChangesNothing) {
-  ScriptBench bench(kDebugAllowed);
+  ScriptBench bench(debug_allowed());
+  if (!can_read_access_list(bench)) GTEST_SKIP() << "Redis 6.2 has no right to read a key only";
   int refused = 0;
   for (const WritingCall& call : writing_calls()) {
     for (const std::string suffix : {"", ":stats", ":groups", ":once:ns/a", ":seen"}) {

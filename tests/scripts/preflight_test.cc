@@ -3,18 +3,14 @@
 // of keys, rights, commands. The error names what is missing, and nothing is written.
 #include <set>
 
-#include "support/script_bench.h"
+#include "writing_calls.h"
 
 namespace cronlatch::testing {
 namespace {
 
-const std::vector<std::string> kDebugAllowed{"--enable-debug-command", "yes"};
-
 const std::vector<std::string> kCommands{"type",    "hmget", "zmscore", "zrangebyscore",
                                          "zcard",   "pttl",  "hset",    "persist",
                                          "pexpire", "zadd",  "zrem",    "zremrangebyrank"};
-
-std::string digest(ScriptBench& bench) { return bench.witness({"DEBUG", "DIGEST"}).text; }
 
 Acquire whole_run(const ScriptBench& bench, std::uint32_t attempt = 1) {
   Acquire a = bench.acquisition("b", attempt);
@@ -80,7 +76,7 @@ std::set<std::string> counters_after_a_grant() {
 TEST(Preflight, ADamagedCounterThatOnlyTheReleaseTouchesIsNotGranted) {
   const std::set<std::string> names = counters_after_a_grant();
   EXPECT_GE(names.size(), 27u);
-  ScriptBench bench(kDebugAllowed);
+  ScriptBench bench(debug_allowed());
   for (const bool repeated : {false, true})
     for (const std::string& name : names) {
       bench.client({"FLUSHALL"});
@@ -98,7 +94,7 @@ TEST(Preflight, ADamagedCounterThatOnlyTheReleaseTouchesIsNotGranted) {
 }
 
 TEST(Preflight, ADamagedMinHoldIsNotGranted) {
-  ScriptBench bench(kDebugAllowed);
+  ScriptBench bench(debug_allowed());
   got<Granted>(bench.acquire("a"));
   got<Released>(bench.release("a"));
   bench.client({"HSET", bench.key(), "min_hold", "soon"});
@@ -115,7 +111,7 @@ TEST(Preflight, ADamagedCounterOfAnotherJobDoesNotStopAGrant) {
 }
 
 TEST(Preflight, AKeyOfAnotherTypeThatOnlyTheReleaseNeedsIsNotGranted) {
-  ScriptBench bench(kDebugAllowed);
+  ScriptBench bench(debug_allowed());
   for (const bool repeated : {false, true})
     for (const std::string suffix : {":stats", ":groups", ":once:ns/b", ":seen"}) {
       bench.client({"FLUSHALL"});
@@ -147,11 +143,13 @@ class Rights : public ::testing::Test {
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
   }
-  ScriptBench bench{kDebugAllowed};
+  ScriptBench bench{debug_allowed()};
 };
 
 TEST_F(Rights, AMissingCommandStopsTheGrantNamesItAndChangesNothing) {
-  for (const bool repeated : {false, true})
+  for (const bool repeated : {false, true}) {
+    // A repeated request has the rights that its first one tried.
+    if (repeated && !can_read_access_list(bench)) break;
     for (const std::string& command : kCommands) {
       bench.client({"FLUSHALL"});
       if (repeated) got<Granted>(bench.send(whole_run(bench)).reply);
@@ -163,9 +161,12 @@ TEST_F(Rights, AMissingCommandStopsTheGrantNamesItAndChangesNothing) {
           << command << ": " << answer.text;
       EXPECT_EQ(digest(bench), before) << command;
     }
+  }
 }
 
 TEST_F(Rights, AMissingEvalThatOnlyARestartedServerNeedsStopsTheGrant) {
+  if (!can_read_access_list(bench))
+    GTEST_SKIP() << "a script of Redis 6.2 cannot read the access list";
   const auto command = redis::encode(whole_run(bench), bench.prefix, bench.now + 3s);
   const std::string sha = bench.client({"SCRIPT", "LOAD", command[1]}).text;
   auto by_hash = command;
@@ -216,7 +217,7 @@ TEST_F(Rights, AreTriedWithoutAGrantWhenMemoryIsFull) {
 
 TEST(MissingCommand, IsNamedBeforeAnyWrite) {
   for (const std::string& command : kCommands) {
-    ScriptBench bench({"--enable-debug-command", "yes", "--rename-command", command, "x-command"});
+    ScriptBench bench({"--rename-command", command, "x-command"});
     const RedisAnswer answer = send(bench, whole_run(bench));
     std::string name = command;
     for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

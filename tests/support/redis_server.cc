@@ -92,6 +92,33 @@ RedisAnswer convert(const redisReply& reply) {
 
 }  // namespace
 
+// The default program must have TLS: a package without it must not skip tests.
+bool RedisServer::has_tls() {
+  static const bool has = std::getenv("TEST_REDIS_SERVER") == nullptr || is_built_with_tls();
+  return has;
+}
+
+// Valkey without TLS has the options of TLS, too. Only a program with TLS requires a certificate.
+bool RedisServer::is_built_with_tls() {
+  RedisServer server({});
+  server.port_ = free_port();
+  server.tls_port_ = free_port();
+  const bool runs = server.launch();
+  return !runs && server.log().find("No tls-cert-file configured") != std::string::npos;
+}
+
+std::string RedisServer::program() {
+  const char* const given = std::getenv("TEST_REDIS_SERVER");
+  return given != nullptr ? given : "redis-server";
+}
+
+std::vector<std::string> RedisServer::if_supported(const std::string& option,
+                                                   const std::string& value) {
+  static const auto server = start();
+  if (redis_command(server->port(), {"CONFIG", "GET", option}).elements.empty()) return {};
+  return {"--" + option, value};
+}
+
 int free_port() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -120,6 +147,7 @@ std::unique_ptr<RedisServer> RedisServer::start(std::vector<std::string> extra_a
 
 std::unique_ptr<RedisServer> RedisServer::start_tls(const Certificates& certificates,
                                                     std::vector<std::string> extra_args) {
+  if (!has_tls()) return start();
   std::vector<std::string> args = {
       "--tls-cert-file",    certificates.good().cert, "--tls-key-file",     certificates.good().key,
       "--tls-ca-cert-file", certificates.ca(),        "--tls-auth-clients", "no"};
@@ -167,9 +195,9 @@ RedisServer::~RedisServer() {
 
 bool RedisServer::launch() {
   std::vector<std::string> args = {
-      "redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1",   "-::1",
-      "--dir",        dir_,     "--logfile",           "log",    "--daemonize", "no",
-      "--save",       "",       "--appendonly",        "no"};
+      program(), "--port", std::to_string(port_), "--bind", "127.0.0.1",   "-::1",
+      "--dir",   dir_,     "--logfile",           "log",    "--daemonize", "no",
+      "--save",  "",       "--appendonly",        "no"};
   if (tls_port_ != 0) {
     args.push_back("--tls-port");
     args.push_back(std::to_string(tls_port_));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // RedisServer: a real redis-server for one test, on free ports of 127.0.0.1 and [::1], in a
 // directory of its own. It ends with the test. RedisClient: a small blocking client to read and to
-// prepare the data of the server.
+// prepare the data of the server. The program is the redis-server in PATH, or TEST_REDIS_SERVER:
+// another version (scripts/servers.sh). The name does not begin with CRONLATCH_, because the
+// program refuses unknown variables with that prefix.
 #pragma once
 
 #include <sys/types.h>
@@ -24,11 +26,17 @@ class RedisServer {
   static std::unique_ptr<RedisServer> start(std::vector<std::string> extra_args = {});
   // The same with a TLS port beside the plain one: the valid certificate, no client certificate
   // required. Later arguments win, so that `extra_args` can set another --tls-cert-file or
-  // --tls-auth-clients yes.
+  // --tls-auth-clients yes. With a program without TLS the server has only the plain port, and
+  // tls_port() is 0: a test begins with NEEDS_TLS_SERVER().
   static std::unique_ptr<RedisServer> start_tls(const Certificates& certificates,
                                                 std::vector<std::string> extra_args = {});
   // The same as start(), with a wall clock that the test can step.
   static std::unique_ptr<RedisServer> start_with_clock();
+  // False for a TEST_REDIS_SERVER that was built without TLS.
+  static bool has_tls();
+  static std::string program();
+  // The arguments for this option, or none for a program without the option (Redis 6.2).
+  static std::vector<std::string> if_supported(const std::string& option, const std::string& value);
   ~RedisServer();
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
@@ -49,6 +57,7 @@ class RedisServer {
  private:
   explicit RedisServer(std::vector<std::string> extra_args);
   bool launch();
+  static bool is_built_with_tls();
   std::string step_file() const { return dir_ + "/step"; }
   void write_step() const;
   bool answers() const;
@@ -62,6 +71,10 @@ class RedisServer {
   int tls_port_ = 0;
   pid_t pid_ = 0;
 };
+
+#define NEEDS_TLS_SERVER()                           \
+  if (!::cronlatch::testing::RedisServer::has_tls()) \
+  GTEST_SKIP() << ::cronlatch::testing::RedisServer::program() << " was built without TLS"
 
 struct RedisAnswer {
   enum class Type { none, status, error, text, integer, array, nil };

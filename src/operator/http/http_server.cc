@@ -4,6 +4,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -32,7 +33,9 @@ class HttpServer::Impl {
   Status set_certificate(const Certificate& certificate, const std::string& client_ca_pem) {
     auto made = make_tls_context(certificate, client_ca_pem);
     if (!made) return made.error();
-    context_ = std::make_shared<asio::ssl::context>(std::move(made).value().release());
+    auto context = std::make_shared<asio::ssl::context>(std::move(made).value().release());
+    const std::lock_guard lock(context_mutex_);
+    context_ = std::move(context);
     return Done{};
   }
 
@@ -110,7 +113,7 @@ class HttpServer::Impl {
   void serve(http::Socket socket) {
     std::shared_ptr<Connection> connection;
     if (transport_ == Transport::tls) {
-      const auto context = context_.load();
+      const auto context = current_context();
       if (context == nullptr) return;  // no certificate yet; /readyz reports it
       connection = http::make_tls_session(std::move(socket), *context, state_);
     } else {
@@ -118,6 +121,11 @@ class HttpServer::Impl {
     }
     state_.add(connection);
     connection->start();
+  }
+
+  std::shared_ptr<asio::ssl::context> current_context() {
+    const std::lock_guard lock(context_mutex_);
+    return context_;
   }
 
   // Connections in the backlog of the kernel are still served.
@@ -135,8 +143,11 @@ class HttpServer::Impl {
   }
 
   const Transport transport_;
-  // Read for each connection while another thread replaces it.
-  std::atomic<std::shared_ptr<asio::ssl::context>> context_;
+  // Read for each connection while another thread replaces it. No std::atomic<std::shared_ptr>: in
+  // GCC 12 a reader leaves it with memory_order_relaxed, so that its read can overlap a later
+  // write.
+  std::mutex context_mutex_;
+  std::shared_ptr<asio::ssl::context> context_;
   http::ServerState state_;
   asio::io_context io_;  // destroyed before state_: its handlers own the connections
   tcp::acceptor acceptor_;

@@ -75,6 +75,86 @@ TEST(AnnotationCopy, AnEditedCopyBelongsToTheUser) {
   EXPECT_EQ(edited->remove, std::vector<std::string>{"cronlatch.dev/wait-timeout"});
 }
 
+// The object after the change that was planned, as the API server stores it.
+Json changed(Json cronjob, const AnnotationCopy& copy) {
+  Json& annotations = cronjob["spec"]["jobTemplate"]["metadata"]["annotations"];
+  for (const auto& [name, value] : copy.set) annotations[name] = value;
+  for (const std::string& name : copy.remove) annotations.erase(name);
+  return cronjob;
+}
+
+Json with_replace(Json cronjob) {
+  cronjob["spec"]["concurrencyPolicy"] = "Replace";
+  return cronjob;
+}
+
+// Server-side apply: the manifest of another manager has the key in the Job template.
+Json managed(Json cronjob, const std::string& key) {
+  const Json annotations = {{"f:cronlatch.dev/" + key, Json::object()}};
+  const Json fields = {
+      {"f:spec", {{"f:jobTemplate", {{"f:metadata", {{"f:annotations", annotations}}}}}}}};
+  cronjob["metadata"]["managedFields"].push_back(
+      {{"manager", "argocd"}, {"operation", "Apply"}, {"fieldsV1", fields}});
+  return cronjob;
+}
+
+// Client-side apply: the manifest that kubectl applied last.
+Json last_applied(Json object, const Texts& of_template) {
+  object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] =
+      kube::to_text(cronjob({}, of_template));
+  return object;
+}
+
+// A manifest names a key that the object lacks: it was removed with `kubectl edit`, or the object
+// was created from an export. The key is copied, because the Job would otherwise lack it.
+TEST(AnnotationCopy, AMissingKeyOfAManifestIsCopiedOnceAndThenTheUsersOwn) {
+  const Json source = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/ttl", "5m"}}, {});
+  const std::string lock = "cronlatch.dev/lock", mark = "cronlatch.dev/mirrored";
+  for (const Json& object : {managed(source, "lock"), last_applied(source, kLock)}) {
+    const Result<AnnotationCopy> first = plan_annotation_copy(object, nullptr, platform());
+    ASSERT_TRUE(first.ok()) << first.error().message;
+    EXPECT_EQ(first->set.at(lock), "true");
+    EXPECT_EQ(first->set.at(mark), "ttl");
+
+    const Result<AnnotationCopy> second =
+        plan_annotation_copy(changed(object, *first), nullptr, platform());
+    ASSERT_TRUE(second.ok()) << second.error().message;
+    EXPECT_TRUE(second->gated);
+    EXPECT_TRUE(second->is_up_to_date());
+  }
+}
+
+TEST(AnnotationCopy, IsIdempotentForEachKeyOfAManifestThatTheObjectLacks) {
+  Settings selecting = platform();
+  selecting.select = {{"demo", "night*", {}, {{"lock", "true"}, {"ttl", "5m"}}}};
+  const Texts mine = {{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/wait-timeout", "3m"}};
+  const Texts copies = {{"cronlatch.dev/lock", "true"},
+                        {"cronlatch.dev/on-busy", "wait"},
+                        {"cronlatch.dev/wait-timeout", "4m"},
+                        {"cronlatch.dev/mirrored", "lock,on-busy,wait-timeout"}};
+  int changes = 0;
+  for (const Settings& settings : {platform(), selecting})
+    for (const Texts& own : {Texts{}, kLock, mine})
+      for (const Texts& of_template : {Texts{}, kCopied, copies})
+        for (const bool replace : {false, true})
+          for (unsigned keys = 0; keys < 16; ++keys) {
+            Json object = cronjob(own, of_template);
+            if (replace) object = with_replace(object);
+            const std::string names[] = {"lock", "ttl", "on-busy", "wait-timeout"};
+            for (unsigned i = 0; i < 4; ++i)
+              if ((keys >> i & 1U) != 0) object = managed(object, names[i]);
+            const Result<AnnotationCopy> first = plan_annotation_copy(object, nullptr, settings);
+            if (!first.ok()) continue;  // the manifest contradicts the CronJob's annotations
+            changes += first->is_up_to_date() ? 0 : 1;
+            const Json after = changed(object, *first);
+            const Result<AnnotationCopy> second = plan_annotation_copy(after, nullptr, settings);
+            ASSERT_TRUE(second.ok()) << second.error().message << object.dump(1) << after.dump(1);
+            EXPECT_TRUE(second->is_up_to_date()) << object.dump(1) << after.dump(1);
+            EXPECT_EQ(second->gated, first->gated) << object.dump(1);
+          }
+  EXPECT_GT(changes, 200);
+}
+
 TEST(AnnotationCopy, ReportsEveryError) {
   const Result<AnnotationCopy> wrong =
       plan_annotation_copy(cronjob({{"cronlatch.dev/lock", "yes"}, {"cronlatch.dev/ttl", "5"}}, {}),

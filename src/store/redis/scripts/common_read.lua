@@ -71,13 +71,15 @@ local function forbidden(command, key)
   error({err = 'NOPERM this user may not run ' .. command .. where})
 end
 
--- Raises the error that the server returned for a command. The texts of 6.2, 7.0 and 7.2 differ, and
--- most do not name the command.
+-- Raises the error that the server returned for a command. The texts of 6.2, 7.0, 7.2 and Valkey 9
+-- differ, and most do not name the command.
 local function refused(command, key, answer)
   local said = answer.err
   local function says(part) return string.find(said, part, 1, true) end
   if says('WRONGTYPE') then poisoned(key, 'type') end
-  if says('Unknown Redis command') then error({err = 'CRONLATCH_NO_COMMAND ' .. command}) end
+  if says('Unknown Redis command') or says('Unknown command') then
+    error({err = 'CRONLATCH_NO_COMMAND ' .. command})
+  end
   if says('user executing the script') or says('NOPERM') or says('ACL failure') then
     forbidden(command, key)
   end

@@ -17,7 +17,8 @@ local function commit()
 end
 
 -- Runs a verb. An error becomes the reply and starts with its code: before 7.0 the position in the
--- script is in front, and before 7.2 a refusal inside a script has no code.
+-- script is in front, and before 7.2 a refusal inside a script has no code. Valkey 9 names the function
+-- server.acl_check_cmd().
 local function run(verb)
   local fine, result = pcall(verb)
   if fine then
@@ -30,7 +31,7 @@ local function run(verb)
   said = string.gsub(said, '%s+$', '')
   if string.find(said, 'user executing the script', 1, true) then
     said = 'NOPERM ' .. string.gsub(said, '^ERR ', '')
-  elseif string.find(said, 'redis.acl_check_cmd()', 1, true) then
+  elseif string.find(said, '.acl_check_cmd()', 1, true) then
     said = 'CRONLATCH_NO_COMMAND ' .. required
   elseif not string.find(said, '^[%u_]+ ') then
     said = 'ERR cronlatch: ' .. said
