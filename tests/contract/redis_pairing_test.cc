@@ -24,8 +24,8 @@ RedisPeer::Script evals(std::vector<std::string> answers) {
   };
 }
 
-std::string kept(int us) { return array({"kept", std::to_string(kFence + us), "0", "0"}); }
-std::string granted(int us) {
+std::string kept(Fence us) { return array({"kept", std::to_string(kFence + us), "0", "0"}); }
+std::string granted(Fence us) {
   return array({"granted", std::to_string(kFence + us), "0", std::to_string(kFence), "0"});
 }
 
