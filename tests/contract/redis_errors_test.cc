@@ -27,7 +27,7 @@ std::vector<ErrorCase> error_cases() {
   using enum After;
   const Code down = Code::unreachable;
   return {
-      {"NOSCRIPT", error("NOSCRIPT No matching script."), down, true, true, keeps},
+      {"NOSCRIPT", error("NOSCRIPT No matching script."), down, true, false, drops},
       {"READONLY", error("READONLY You can't write against a read only replica."), down, true, true,
        drops},
       {"MOVED", error("MOVED 3999 127.0.0.1:6381"), Code::config, false, true, drops},

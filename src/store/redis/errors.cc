@@ -18,7 +18,8 @@ constexpr std::size_t kLongestCommand = 40;
 // clang-format off
 constexpr std::array<RedisErrorRow, 23> kTable = {{
     // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
-    {Kind::noscript, "NOSCRIPT", Code::unreachable, true, false, true, false,
+    // Only as the answer to EVAL, which contains the script: it is the repeated answer to EVALSHA.
+    {Kind::noscript, "NOSCRIPT", Code::unreachable, true, true, false, false,
      "the server does not have the script", "no action needed: the script is sent again"},
     {Kind::readonly, "READONLY", Code::unreachable, true, true, true, false,
      "the server is a read-only replica", "set store to the master, for example to a Service that selects it"},

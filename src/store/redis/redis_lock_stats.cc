@@ -76,11 +76,19 @@ Status RedisStore::open(TimePoint give_up) {
 Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimePoint give_up,
                                                  WrongType wrong_type) {
   for (const auto& command : commands) session_->send(command, Session::OnAnswer::keep);
+  session_->send({"TIME"}, Session::OnAnswer::keep);
   session_->flush();
   Answers answers;
   std::optional<Error> refusal;
-  while (answers.size() < commands.size()) {
+  for (;;) {
     if (auto answer = session_->take()) {
+      if (answers.size() == commands.size()) {
+        if (refusal) return *refusal;
+        if (parse_time(*answer)) return answers;
+        // An answer was missing or repeated, and the others belong to other commands.
+        session_.reset();
+        return unreadable(config_.login.where);
+      }
       const bool is_answer = wrong_type == WrongType::answer && is_wrong_type(*answer);
       if (answer->type == Resp::Type::error && !is_answer && !refusal)
         refusal = redis_error(
@@ -92,8 +100,6 @@ Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimeP
     }
     if (Status waited = wait(give_up); !waited) return waited.error();
   }
-  if (refusal) return *refusal;
-  return answers;
 }
 
 Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t most) {

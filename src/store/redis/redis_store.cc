@@ -33,6 +33,11 @@ void set_sent_at(Reply& reply, TimePoint sent_at) {
   if (auto* renewed = std::get_if<Renewed>(&reply)) renewed->sent_at = sent_at;
 }
 
+Error repeated_answer(const std::string& where) {
+  return {Code::unreachable, "redis at " + where + ": an answer arrived twice",
+          "check the proxies between this host and the server"};
+}
+
 }  // namespace
 
 RedisStore::RedisStore(RedisConfig config)
@@ -69,6 +74,7 @@ void RedisStore::watch(PollSet& set) const {
 
 void RedisStore::connect(TimePoint now) {
   if (std::exchange(has_connected_, true)) read_credentials();
+  last_answer_ = {};
   session_ =
       std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr, config_.login, now);
 }
@@ -138,6 +144,10 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
   }
   if (is_error) return error_reply(answer);
   Decoded decoded = decode(pending_->request, texts_of(answer));
+  if (const auto* unreadable = std::get_if<Unavailable>(&decoded.reply))
+    return mispaired(unreadable->error);
+  if (decoded.now == std::exchange(last_answer_, decoded.now))
+    return mispaired(repeated_answer(config_.login.where));
   if (decoded.now.us != 0) session_->set_server_time(decoded.now, std::max(now, boot_now()));
   if (decoded.index) add_to_index(decoded.now);
   set_sent_at(decoded.reply, *pending_->sent_at);
@@ -179,6 +189,15 @@ Reply RedisStore::timed_out() {
                     ? session_->timeout_error()
                     : redis_error(redis_error_row(RedisErrorClass::timeout), config_.login.where);
   if (session_ != nullptr) session_->mark_peer_failed();
+  session_.reset();
+  return unavailable(std::move(error), true);
+}
+
+// The answer belongs to another request, so later answers on this connection would, too: a repeated
+// "granted" or "kept" would extend the lease by the time between two requests. Two executions of a
+// script never read the same microsecond, because a request follows the answer to the previous one.
+Reply RedisStore::mispaired(Error error) {
+  session_->mark_peer_failed();
   session_.reset();
   return unavailable(std::move(error), true);
 }

@@ -62,13 +62,15 @@ class RedisStore : public Backend {
   Reply error_reply(const Resp& answer);
   Reply unavailable(Error error, bool transient);
   Reply timed_out();
+  Reply mispaired(Error error);
   void add_to_index(ServerTime server_now);
 
   using Answers = std::vector<Resp>;
   using Commands = std::vector<std::vector<std::string>>;
   // Waits, blocking, until the session is ready.
   Status open(TimePoint give_up);
-  // Sends all commands, then waits for all answers; returns the first error.
+  // Sends all commands and a TIME, then waits for all answers; returns the first error. An answer
+  // that is missing or repeated is an error, too.
   enum class WrongType { error, answer };  // how a WRONGTYPE error is returned
   Result<Answers> send_all(const Commands& commands, TimePoint give_up,
                            WrongType wrong_type = WrongType::error);
@@ -84,6 +86,7 @@ class RedisStore : public Backend {
   std::vector<Address> failed_;  // addresses that failed recently, oldest first
   std::unique_ptr<Session> session_;
   bool has_connected_ = false;
+  ServerTime last_answer_{};  // the time in the last reply of a script; 0: none on this connection
   std::string last_warning_;  // why the last credentials are still used; "" when they are not
   std::optional<Pending> pending_;
 };

@@ -14,12 +14,11 @@
 //   on N [ .. ]    at signal N: executes the words in brackets in the handler
 //   listen         blocks every signal, prints "ready", then "signal N" for each one, forever
 //   beat           "beat MICROSECONDS" (CLOCK_BOOTTIME) every 20 ms, forever
-//   sleep MS|forever
-//   await FILE     waits until FILE exists
-//   touch FILE
-//   spawn [ .. ]   a child that executes the words in brackets, then exits 0: "spawned PID"
-//   daemon [ .. ]  the same in a new session, no longer a child of this process
-//   chain FILE     a process that writes the time into FILE (CLOCK_BOOTTIME, microseconds, 8
+//   beats NAME MS  "NAME MICROSECONDS" (CLOCK_BOOTTIME) every 20 ms for MS milliseconds, twice at
+//   least sleep MS|forever await FILE     waits until FILE exists touch FILE spawn [ .. ]   a child
+//   that executes the words in brackets, then exits 0: "spawned PID" daemon [ .. ]  the same in a
+//   new session, no longer a child of this process chain FILE     a process that writes the time
+//   into FILE (CLOCK_BOOTTIME, microseconds, 8
 //                  bytes), forks and exits without pause, its child does the same, each in a
 //                  new session, until FILE is removed
 //   crowd N        N children that wait forever; "crowd of N" when all exist
@@ -142,13 +141,22 @@ void read_line() {
   }
 }
 
-[[noreturn]] void beat() {
-  for (;;) {
-    timespec t{};
-    ::clock_gettime(CLOCK_BOOTTIME, &t);
-    say("beat " + std::to_string(static_cast<long long>(t.tv_sec) * 1'000'000 + t.tv_nsec / 1'000));
-    pause_for(20);
+std::int64_t now_us() {
+  timespec t{};
+  ::clock_gettime(CLOCK_BOOTTIME, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000 + t.tv_nsec / 1'000;
+}
+
+void beats(const std::string& name, std::int64_t ms) {
+  const std::int64_t end = now_us() + ms * 1'000;
+  for (std::int64_t now = 0; now < end; pause_for(20)) {
+    now = now_us();
+    say(name + " " + std::to_string(now));
   }
+}
+
+[[noreturn]] void beat() {
+  for (;;) beats("beat", 1'000);
 }
 
 [[noreturn]] void die(int signo) {
@@ -273,6 +281,9 @@ void execute(const Words& words) {
       listen();
     } else if (verb == "beat") {
       beat();
+    } else if (verb == "beats") {
+      const std::string name = next();
+      beats(name, number(next()));
     } else if (verb == "sleep") {
       pause_for(number(next()));
     } else if (verb == "forever") {

@@ -204,6 +204,30 @@ TEST_F(TreeKill, EndsACrowdOfWhichEachHasASessionOfItsOwn) {
   }
 }
 
+// From this count Run derives how early it has to send the kill (Timings and Run in unit/core).
+TEST_F(TreeKill, CountsTheProcessesOfACrowdForTheTimeOfTheKill) {
+  constexpr std::size_t kCrowd = 600;
+  constexpr std::size_t kOthers = 200;  // processes of the host that may end in the meantime
+  const auto count = [](PosixSupervisor& supervisor) {
+    supervisor.count_tasks();
+    std::size_t tasks = 0;
+    while (const auto fact = supervisor.next())
+      if (const auto* counted = std::get_if<TasksCounted>(&*fact)) tasks = counted->tasks;
+    return tasks;
+  };
+  // Given
+  PosixSupervisor supervisor(gate, Containment::none);
+  const std::size_t before = count(supervisor);
+  // When
+  start(supervisor, dir, {"crowd", std::to_string(kCrowd)});
+  const std::size_t with_crowd = count(supervisor);
+  // Then
+  EXPECT_GT(before, 0u);
+  EXPECT_GE(with_crowd + kOthers, before + kCrowd);
+  supervisor.signal(SIGKILL, Target::tree);
+  EXPECT_TRUE(ends(supervisor));
+}
+
 // The promise is one second with 30,000 processes (a long run) on a machine that has nothing else
 // to do; what a test can hold on any machine is the cost beside the kernel's own.
 TEST_F(TreeKill, ReapsACrowdNearlyAsFastAsTheKernelEndsIt) {
