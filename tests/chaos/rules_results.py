@@ -9,7 +9,6 @@ NOT_STARTED = {"skipped": 0, "busy": 75, "store_down": 69}
 # After a fault, its effect on a run can be reported this much later.
 EFFECT = 8 * SECOND
 SHORT_STOP = 3 * SECOND // 10
-KILLED = -signal.SIGKILL
 
 
 def was_disturbed(history, who, tls=False, until=None):
@@ -93,10 +92,15 @@ def skipped_problem(history, who, reason):
     return None if busy else "no other run can have held the lock"
 
 
+def was_killed(who):
+    """Whether SIGKILL ended the run before it could report. unshare then exits with a code of its own."""
+    return who.killed_at and (who.outcome is None or who.outcome.get("exit_code") != who.code)
+
+
 def exit_code(history):
     """Each exit code and outcome is one that the exit codes of docs/reference allow for what happened to the run."""
     for who in history.contenders.values():
-        if who.ended is None or (who.killed_at and who.code in (KILLED, 128 + signal.SIGKILL)):
+        if who.ended is None or was_killed(who):
             continue
         problem = code_problem(history, who)
         if problem:
