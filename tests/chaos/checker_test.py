@@ -3,7 +3,7 @@
 import unittest
 
 import plan as plans
-from story import PASSWORD, WALL_US, Story
+from story import PASSWORD, SECOND, WALL_US, Story
 
 LOSS = {"class": "server", "kind": "empty"}
 STEP = {"class": "clock", "kind": "step", "step": 60}
@@ -35,6 +35,8 @@ class Checker(unittest.TestCase):
             self.expect([], self.overlap((2, 2.5, fault), law=law))
             self.expect(["S1"], self.overlap((0.6, 0.7, fault), law=law))  # both were granted after it
             self.expect(["S1"], self.overlap((3.2, 3.4, fault), law=law))  # they overlapped before it
+        # c1 is granted by the new data, before the fault is recorded.
+        self.expect([], self.overlap((2, 3.2, {**LOSS, "lost": int(2.1 * SECOND)}), law="loses"))
         story = self.overlap((2, 2.5, LOSS), law="loses")
         story.run("c0", 1, 9)
         story.run("c1", 3, 9)

@@ -92,11 +92,11 @@ class Injector:
 
     async def server(self, fault):
         async with self.server_in_use:
-            begin = now()
+            begin, details = now(), {}
             try:
-                await getattr(self, fault["kind"])(self.run.server, fault.get("seconds", 0))
+                details = await getattr(self, fault["kind"])(self.run.server, fault.get("seconds", 0))
             finally:
-                self.record(fault, begin)
+                self.record(fault, begin, **(details or {}))
 
     async def restart(self, server, length):
         await server.kill()
@@ -105,9 +105,12 @@ class Injector:
 
     async def empty(self, server, length):
         await server.kill()
+        # Between the last grant of the old data and the first one of the new data.
+        lost = now()
         await server.lose_data()
         await asyncio.sleep(length)
         await server.start()
+        return {"lost": lost}
 
     async def pause(self, server, length):
         server.pause()

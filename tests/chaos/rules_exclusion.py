@@ -20,18 +20,23 @@ def breaks_assumption(history, fault):
     return fault["class"] == "clock" and fault["step"] > 0.5
 
 
-def granted_before(history, who, at):
+def failed_at(fault):
+    """A grant before this time is one of the data, or of the clock, that the store then lost."""
+    return fault.get("lost", fault["until"])
+
+
+def granted_before(history, who, fault):
     """By the fencing token, which is not smaller than the store's time at the grant. No plan combines a large step with an
     earlier one, so that the store's clock was the machine's until then."""
-    return who.fence <= at // 1000 + history.offset_us
+    return who.fence <= failed_at(fault) // 1000 + history.offset_us
 
 
 def is_excused(history, first, second, begin, end):
     """One was granted before the store failed it, and ends within its own lease; the other was granted after it."""
     for fault in filter(lambda each: breaks_assumption(history, each), history.faults):
-        before = [granted_before(history, each, fault["until"]) for each in (first, second)]
+        before = [granted_before(history, each, fault) for each in (first, second)]
         old = first if before[0] else second
-        if before[0] != before[1] and begin >= fault["from"] and end <= fault["until"] + old.ttl:
+        if before[0] != before[1] and begin >= fault["from"] and end <= failed_at(fault) + old.ttl:
             return True
     return False
 
@@ -76,8 +81,8 @@ def s2_fence(history):
         if who.fence == 0:
             yield f"{who.id} was started without a fencing token", [who.line(who.start)]
         elif highest and who.fence <= highest.fence:
-            late = any(breaks_assumption(history, each) and granted_before(history, who, each["until"])
-                       and who.start <= each["until"] + who.ttl for each in history.faults)
+            late = any(breaks_assumption(history, each) and granted_before(history, who, each)
+                       and who.start <= failed_at(each) + who.ttl for each in history.faults)
             if who.fence == highest.fence or not late:
                 yield (f"{who.id} has the token {who.fence}, after {highest.id} with {highest.fence}",
                        [highest.line(highest.start), who.line(who.start)])
