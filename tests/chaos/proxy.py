@@ -13,7 +13,11 @@ class Proxy:
 
     def __init__(self, upstream_port):
         self.upstream_port = upstream_port  # a function: the port changes when the store restarts
-        self.port = 0
+        # It never listens. While the proxy is closed, it keeps the port from other programs.
+        self.reserved = socket.socket()
+        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.reserved.bind(("127.0.0.1", 0))
+        self.port = self.reserved.getsockname()[1]
         self.fault = {"kind": None}
         self.changed = asyncio.Event()
         self.connections = set()
@@ -22,10 +26,10 @@ class Proxy:
 
     async def open(self):
         self.server = await asyncio.start_server(self.accept, "127.0.0.1", self.port)
-        self.port = self.server.sockets[0].getsockname()[1]
 
     async def shut(self):
         self.server.close()
+        self.reserved.close()
         self.cut()
         for task in list(self.tasks):
             task.cancel()
