@@ -61,7 +61,7 @@ pack_programs() {
 make_quick_image() {
   step "the product's image, from the presets release and dev"
   (
-    cd "$ROOT"
+    cd "$ROOT" || exit
     for preset in release dev; do configure "$preset"; done
     cmake --build build/release --parallel "$JOBS" --target cronlatch kubectl-cronlatch
     cmake --build build/dev --parallel "$JOBS" --target cronlatch-operator

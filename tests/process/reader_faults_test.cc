@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands that read the store or revoke a lease, and one reply or request that is spoilt:
+// The subcommands that read the store or revoke a lease, and one reply or request that is corrupted:
 // the output is the truth, or there is none and the exit code says that the store is unavailable.
 #include <algorithm>
 
@@ -152,7 +152,7 @@ TEST_P(RevokeFaults, RevokeOnceAndStopTheHolder) {
   EXPECT_TRUE(lock_is_free());
 }
 
-// While it waits for the holder it reads the record; two of these replies are spoilt.
+// While it waits for the holder it reads the record; two of these replies are corrupted.
 TEST_P(RevokeFaults, InItsReadsDoNotReportARunningHolderAsEnded) {
   const FaultKind kind = GetParam();
   // Given a holder that needs half a second to stop
