@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands that read the store or revoke a lease, and one reply or request that is corrupted:
-// the output is the truth, or there is none and the exit code says that the store is unavailable.
+// The subcommands that read the store or revoke a lease, and one reply or request that is
+// corrupted: the output is the truth, or there is none and the exit code says that the store is
+// unavailable.
 #include <algorithm>
 
 #include "fault_case.h"
