@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ./dev test [all]: builds release, dev and asan, then runs every test with ctest (presets: CMakePresets.json). It goes on after a
-# failure. The last line is `N passed, N failed, N skipped`; the exit code is 1 when a test failed or none passed. `all` sets
+# failure; a few tests that failed are repeated, one at a time (docs/decisions/0032). The last line is `N passed, N failed, N skipped`; the exit code is 1 when a test failed or none passed. `all` sets
 # LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run, among them the presets versions (other
 # servers), tsan and asan-process (the process tests on a wrapper with sanitizers); IMAGE_FROM=Dockerfile: the scenarios use the image
 # that ships. The variables do not begin with CRONLATCH_, because the program refuses such variables when it does not know them.
@@ -49,6 +49,14 @@ ctest_stage() {
   echo "$((SECONDS - start)) $status $preset" >>"$STAGES"
 }
 
+# second_try PRESET: repeats the failed tests of a stage when nothing else runs.
+second_try() {
+  local pattern
+  pattern=$(python3 -B scripts/test_summary.py --failed "$RESULTS/$1.xml") || return 0
+  say "ctest --preset $1: second try of the tests that failed"
+  ctest --preset "$1" --parallel 1 --output-junit "$RESULTS/$1.second.xml" -R "$pattern" || true
+}
+
 stopped() {
   [ -z "$ALONE" ] || kill -- "-$ALONE" 2>/dev/null
   echo "./dev test: stopped; ./dev cluster down --all removes what is left of a cluster" >&2
@@ -68,6 +76,7 @@ bash scripts/baseline.sh binary >/dev/null || true
 # The scenarios on a real cluster wait more than they compute. Four at once they need most of the machine: they run beside suites that
 # measure no time. One by one they leave the machine to the timed tests of dev and asan (docs/decisions/0027).
 ctest_stage side-by-side
+second_try side-by-side
 set -m  # a process group of its own, to stop all of it
 ctest_stage alone "${long[@]}" >"$RESULTS/alone.log" 2>&1 &
 ALONE=$!
@@ -87,4 +96,5 @@ say "waiting for the last scenarios (build/test-results/alone.log)"
 wait "$ALONE"
 ALONE=''
 cat "$RESULTS/alone.log"
+for preset in alone dev asan versions tsan; do second_try "$preset"; done
 finish
