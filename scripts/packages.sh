@@ -64,7 +64,7 @@ require_packages() {
     SUDO=(sudo)
   fi
   say "installing ${#missing[@]} packages: ${missing[*]}"
-  "${SUDO[@]}" apt-get update -q >&2
+  "${SUDO[@]}" apt-get update -q -o Acquire::Retries=3 >&2
   without_services "${SUDO[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
+    apt-get install -q -y -o Acquire::Retries=3 --no-install-recommends "${missing[@]}" >&2
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -207,7 +208,6 @@ TEST_F(TreeKill, EndsACrowdOfWhichEachHasASessionOfItsOwn) {
 // From this count Run derives how early it has to send the kill (Timings and Run in unit/core).
 TEST_F(TreeKill, CountsTheProcessesOfACrowdForTheTimeOfTheKill) {
   constexpr std::size_t kCrowd = 600;
-  constexpr std::size_t kOthers = 200;  // processes of the host that may end in the meantime
   const auto count = [](PosixSupervisor& supervisor) {
     supervisor.count_tasks();
     std::size_t tasks = 0;
@@ -215,17 +215,23 @@ TEST_F(TreeKill, CountsTheProcessesOfACrowdForTheTimeOfTheKill) {
       if (const auto* counted = std::get_if<TasksCounted>(&*fact)) tasks = counted->tasks;
     return tasks;
   };
-  // Given
-  PosixSupervisor supervisor(gate, Containment::none);
-  const std::size_t before = count(supervisor);
-  // When
-  start(supervisor, dir, {"crowd", std::to_string(kCrowd)});
-  const std::size_t with_crowd = count(supervisor);
-  // Then
-  EXPECT_GT(before, 0u);
-  EXPECT_GE(with_crowd + kOthers, before + kCrowd);
-  supervisor.signal(SIGKILL, Target::tree);
-  EXPECT_TRUE(ends(supervisor));
+  // Other processes of the host start and end in the meantime, hundreds with a compiler beside the
+  // tests. The count before and the count after bound their number in most tries.
+  bool counted = false;
+  for (int attempt = 0; attempt < 5 && !counted; ++attempt) {
+    // Given
+    PosixSupervisor supervisor(gate, Containment::none);
+    const std::size_t before = count(supervisor);
+    ASSERT_GT(before, 0u);
+    // When
+    start(supervisor, dir, {"crowd", std::to_string(kCrowd)});
+    const std::size_t with_crowd = count(supervisor);
+    supervisor.signal(SIGKILL, Target::tree);
+    ASSERT_TRUE(ends(supervisor));
+    // Then
+    counted = with_crowd >= std::min(before, count(supervisor)) + kCrowd;
+  }
+  EXPECT_TRUE(counted);
 }
 
 // The promise is one second with 30,000 processes (a long run) on a machine that has nothing else
