@@ -43,6 +43,13 @@ Subject gated(const std::string& name, const Settings& s, std::vector<std::strin
   return {name, {s.at("binary"), "run", "--lock", "bench", "--"}, std::move(env)};
 }
 
+// The same run with the program of version 0.1.0.
+Subject earlier(Subject subject, const Settings& s) {
+  subject.name += ", 0.1.0";
+  subject.gate.front() = s.at("earlier");
+  return subject;
+}
+
 Subject over_tls(const std::string& name, const Settings& s, const std::string& port,
                  const std::string& certificates) {
   return gated(name, s,
@@ -65,6 +72,10 @@ std::vector<Subject> subjects(const Settings& s) {
       over_tls("Redis, TLS P-256", s, s.at("redis-p256"), s.at("p256")),
       over_tls("Redis, TLS RSA-2048", s, s.at("redis-rsa"), s.at("rsa")),
   };
+  // Copies: push_back would move what it reads.
+  if (s.contains("earlier"))
+    for (const Subject& subject : std::vector<Subject>{all[2], all[3], all[5]})
+      all.push_back(earlier(subject, s));
   all.push_back({kFlock, {"/usr/bin/flock", s.at("state") + "/flock.lock"}, {}});  // util-linux
   return all;
 }

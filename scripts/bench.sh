@@ -8,7 +8,12 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
 
+what=all
 case ${1:-} in
+  gate)
+    what=gate
+    shift
+    ;;
   admission | lookup | scrape | watch)
     script=$ROOT/scripts/bench_$1.sh
     shift
@@ -16,7 +21,7 @@ case ${1:-} in
     ;;
 esac
 RUNS=${1:-120}
-case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [RUNS] | admission [REVIEWS] | lookup [IMAGES] | scrape [LOCKS] | watch [CRONJOBS]" >&2 && exit 64 ;; esac
+case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [gate] [RUNS] | admission [REVIEWS] | lookup [IMAGES] | scrape [LOCKS] | watch [CRONJOBS]" >&2 && exit 64 ;; esac
 OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
 trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
@@ -46,11 +51,18 @@ mkdir "$STAGE/state"
 # file more slowly, because they are single pages in its cache.
 "$BINARY" install "$STAGE"
 cp "$OUT/baseline" "$OUT/least" "$STAGE"
+# Version 0.1.0 runs in the same session where it can be built.
+earlier=()
+if program=$(bash "$ROOT/scripts/baseline.sh" binary); then
+  cp "$program" "$STAGE/cronlatch-0.1.0"
+  earlier=(earlier="$STAGE/cronlatch-0.1.0")
+fi
 
 say "measure $RUNS interleaved runs of each"
 status=0
 "$OUT/compare" runs="$RUNS" binary="$STAGE/cronlatch" baseline="$STAGE/baseline" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
-  redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" || status=$?
+  redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" "${earlier[@]}" || status=$?
+[ "$what" = all ] || exit $status
 bash "$ROOT/scripts/bench_admission.sh" || status=$?
 bash "$ROOT/scripts/bench_lookup.sh" || status=$?
 bash "$ROOT/scripts/bench_scrape.sh" || status=$?
