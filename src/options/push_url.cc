@@ -67,7 +67,7 @@ Result<PushUrl> parse_push_url(std::string_view text) {
         "the path contains a character that is not valid in a path prefix of the Pushgateway");
   while (url.path.ends_with('/')) url.path.pop_back();
   if (url.path.ends_with("/metrics") || url.path.find("/metrics/") != std::string::npos)
-    return wrong("remove /metrics from the URL: cronlatch appends it");
+    return wrong("the path contains /metrics; remove it, because cronlatch appends it");
   return url;
 }
 
