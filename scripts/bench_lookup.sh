@@ -86,7 +86,7 @@ requests=$(awk '{ sum += $1 } END { print sum }' "$STAGE/fast-unnamed" "$STAGE/s
 remembered=$(($(looked_up cache) - before))
 one=$(resident)
 
-say "$TAGS tags, each twice"
+say "look up $TAGS tags, each twice"
 SECONDS=0
 review each count="$TAGS" >>"$STAGE/first"
 all_looked_up() { [ "$(metric cronlatch_entrypoint_lookup_duration_seconds_count)" -ge "$TAGS" ]; }

@@ -40,16 +40,16 @@ check_size() {
 build_preset() {
   local preset=$1
   say "build $preset"
-  # Each step says itself what a failure means: within a condition the shell forgets set -e.
+  # Each step has its own `|| return`: the shell ignores set -e within a condition.
   configure "$preset" || return
   # The static C library warns about functions that the program never calls through it; only real errors
-  # makes the linker fail.
+  # make the linker fail.
   cmake --build --preset "$preset" --parallel "$JOBS" >&2 || return
   [ "$preset" = release ] || return 0
   check_size "$BINARY" "$SIZE_LIMIT" && check_size "$PLUGIN" "$PLUGIN_SIZE_LIMIT"
 }
 
-# For commands whose own output is what counts: says something only when the build fails, or takes long.
+# For commands whose own output is the result: prints only when the build fails or takes long.
 build_quietly() {
   local preset=$1 log
   log=$(mktemp)
@@ -62,7 +62,7 @@ build_quietly() {
   rm -f "$log"
 }
 
-# wait_until SECONDS COMMAND...: asks every 20 ms until COMMAND succeeds; fails when the time is over.
+# wait_until SECONDS COMMAND...: runs COMMAND every 20 ms until it succeeds; fails after SECONDS.
 wait_until() {
   local seconds=$1 until_ns
   shift

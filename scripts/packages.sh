@@ -7,8 +7,8 @@ PACKAGES=(
   libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev            # link
   libboost-dev libcpprest-dev nlohmann-json3-dev prometheus-cpp-dev  # link the operator
   libgtest-dev libgmock-dev redis-server openssl strace              # test
-  prometheus prometheus-node-exporter python3                        # rules, dashboards, and who asks the exporter
-  prometheus-pushgateway                                             # who gets metrics-push
+  prometheus prometheus-node-exporter python3                        # rules, dashboards, and a client of the exporter
+  prometheus-pushgateway                                             # the receiver of metrics-push
   skopeo docker-registry buildah                                     # image lookups: client, registry, builder
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   codespell                                                          # spelling

@@ -4,7 +4,7 @@
 # failure; a few tests that failed are repeated, one at a time (docs/decisions/0032). The last line is `N passed, N failed, N skipped`; the exit code is 1 when a test failed or none passed. `all` sets
 # LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run, among them the presets versions (other
 # servers), tsan and asan-process (the process tests on a wrapper with sanitizers); IMAGE_FROM=Dockerfile: the scenarios use the image
-# that ships. The variables do not begin with CRONLATCH_, because the program refuses such variables when it does not know them.
+# that ships. The variables do not begin with CRONLATCH_, because the program refuses unknown variables of that prefix.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # actionlint over .github/workflows, built once from its Go module into build/lint. Exit code 69: there is no Go that can
-# build it here.
+# build it.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 
@@ -24,10 +24,10 @@ find_go() {
 }
 
 if [ ! -x "$PROGRAM" ]; then
-  go=$(find_go) || { echo "no Go $GO_AT_LEAST or newer here" && exit 69; }
+  go=$(find_go) || { echo "actionlint requires Go $GO_AT_LEAST or newer, which is not installed" && exit 69; }
   if ! output=$(GOBIN=$FOLDER CGO_ENABLED=0 "$go" install "github.com/rhysd/actionlint/cmd/actionlint@$VERSION" 2>&1); then
     printf '%s\n' "$output"
-    echo "actionlint $VERSION cannot be built here"
+    echo "actionlint $VERSION cannot be built"
     exit 69
   fi
 fi

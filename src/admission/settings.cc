@@ -53,7 +53,7 @@ constexpr Row kRows[] = {
     {"certificate-mode", &S::certificate_mode, "own", "own, files", "own: the operator creates and renews it; files: read from certificate-dir"},
     {"certificate-dir", &S::certificate_dir, "/etc/cronlatch/tls", "", "tls.crt, tls.key, ca.crt in mode files"},
     {"credentials-dir", &S::credentials_dir, "/etc/cronlatch/store", "", "the operator's credentials for the store"},
-    {"patch-cronjobs", &S::patch_cronjobs, "true", "true, false", "false: the reconciler reports what is missing and changes nothing"},
+    {"patch-cronjobs", &S::patch_cronjobs, "true", "true, false", "false: the leader reports missing copies of annotations and patches no CronJob"},
     {"copy-secret-source", &S::copy_secret_source, "", "", "Secret of the operator's namespace that is copied as store-secret"},
     {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "", "namespaces that receive the copy"},
     {"log-format", &S::log_format, "json", "text, json, logfmt", "format of the log lines"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base64.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -37,6 +38,14 @@ std::string encode_base64(std::string_view bytes) {
     for (std::size_t k = 0; k < 4; ++k)
       text += k <= count ? kAlphabet[bits >> (18 - 6 * k) & 63U] : '=';
   }
+  return text;
+}
+
+std::string encode_base64url(std::string_view bytes) {
+  std::string text = encode_base64(bytes);
+  while (text.ends_with('=')) text.pop_back();
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
   return text;
 }
 

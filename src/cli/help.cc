@@ -181,7 +181,7 @@ Result<CommandOutput> help_command(const Invocation& invocation) {
     if (topic.name == wanted) return CommandOutput{topic.page()};
   if (const Subcommand* subcommand = find_subcommand(wanted))
     return CommandOutput{help_page(*subcommand)};
-  return Error{Code::usage, "no help topic " + quoted(wanted),
+  return Error{Code::usage, "unknown help topic " + quoted(wanted),
                "topics: options, exit-codes, outcomes, environment, and every subcommand"};
 }
 

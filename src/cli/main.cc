@@ -21,7 +21,7 @@ int fail(const Error& error) {
 }
 
 Result<CommandOutput> dispatch(const Subcommand& subcommand, const Invocation& invocation) {
-  if (wants_help(invocation.arguments)) return CommandOutput{help_page(subcommand)};
+  if (requests_help(invocation.arguments)) return CommandOutput{help_page(subcommand)};
   // `run` blocks signals instead, before it opens anything, and restores them for its command.
   if (subcommand.function != run_command) std::signal(SIGPIPE, SIG_IGN);
   return subcommand.function(invocation);

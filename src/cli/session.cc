@@ -33,7 +33,7 @@ Millis op_timeout(const Options& options) {
 
 }  // namespace
 
-bool wants_help(const std::vector<std::string>& arguments) {
+bool requests_help(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     if (arguments[i] == "--help" || arguments[i] == "-h") return true;
     if (takes_next(arguments[i])) ++i;

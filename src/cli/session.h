@@ -21,7 +21,7 @@ namespace cronlatch {
 inline constexpr std::array kOutputFlag = {ExtraFlag{"-o", true}};
 
 // --help or -h in the position of an option.
-bool wants_help(const std::vector<std::string>& arguments);
+bool requests_help(const std::vector<std::string>& arguments);
 
 Result<LoadedOptions> load_options(const Invocation& invocation, Operands operands,
                                    std::span<const ExtraFlag> extras = {});

@@ -65,14 +65,14 @@ class TreeBuilder final : public YAML::EventHandler {
   // The collection that is being filled; nullptr at the root.
   YamlNode* parent() { return open_.empty() ? nullptr : open_.back(); }
   // Is the next scalar of the map a key?
-  bool wants_key() {
+  bool expects_key() {
     return parent() != nullptr && parent()->kind == YamlNode::Kind::map && !has_key_;
   }
 
   void scalar(const YAML::Mark& mark, YamlNode node) {
     if (failed_) return;
     node.line = line_of(mark);
-    if (wants_key())
+    if (expects_key())
       key(node);
     else
       place(std::move(node));
@@ -109,7 +109,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, YamlNode::Kind kind) {
     if (failed_) return;
-    if (wants_key()) return fail(line_of(mark), "a key must be a string", "write key: value");
+    if (expects_key()) return fail(line_of(mark), "a key must be a string", "write key: value");
     if (open_.size() >= limits_.depth)
       return fail(line_of(mark), "nested deeper than " + std::to_string(limits_.depth) + " levels",
                   "use fewer levels");

@@ -96,8 +96,7 @@ std::string chart_options() {
                     of_runs) +
          "    \"allOptions\": {\n" +
          definition(
-             "The same, and the options that only the platform sets. Rendered by ./dev gen; "
-             "do not edit.",
+             "Options of runs, and options of the platform. Rendered by ./dev gen; do not edit.",
              of_all);
 }
 

@@ -17,7 +17,13 @@ std::vector<Section> sections() {
            "<!-- Annotations: rendered by `./dev gen`. Do not edit up to the next comment. -->",
            "<!-- End of the annotations. -->", annotation_table()},
           {"charts/cronlatch/values.schema.json", "    \"runOptions\": {", "    \"selection\": {",
-           chart_options()}};
+           chart_options()},
+          {"docs/kubectl.md",
+           "<!-- Commands: rendered by `./dev gen`. Do not edit up to the next comment. -->",
+           "<!-- End of the commands. -->", kubectl_verbs_table()},
+          {"docs/kubectl.md",
+           "<!-- Flags: rendered by `./dev gen`. Do not edit up to the next comment. -->",
+           "<!-- End of the flags. -->", kubectl_flags_table()}};
 }
 
 std::optional<std::string> with_section(std::string_view file, const Section& section) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents that are rendered from the tables of options, exit codes, outcomes, metrics,
-// settings and annotations. cronlatch-gen writes them; a test compares them with the committed
-// files. Nothing here reads or writes a file.
+// settings, annotations and verbs of the plugin. cronlatch-gen writes them; a test compares them
+// with the committed files. Nothing here reads or writes a file.
 #pragma once
 
 #include <optional>
@@ -39,5 +39,7 @@ std::string settings_page();
 std::string all_options_example();
 std::string annotation_table();
 std::string chart_options();
+std::string kubectl_verbs_table();
+std::string kubectl_flags_table();
 
 }  // namespace cronlatch::gen

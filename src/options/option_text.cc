@@ -150,10 +150,10 @@ Status parse_value(std::vector<std::string>& out, const Option&, std::string_vie
   if (!strings) return strings.error();
   const std::string hint = R"(write it like ["sh", "-c", "echo skipped"])";
   if (strings->empty() || strings->front().empty())
-    return Error{Code::usage, "the array names no command", hint};
+    return Error{Code::usage, "the array has no command", hint};
   for (const std::string& one : *strings)
     if (one.find('\0') != std::string::npos)
-      return Error{Code::usage, quoted(text) + " has a NUL byte", hint};
+      return Error{Code::usage, quoted(text) + " contains a NUL byte", hint};
   out = std::move(strings).value();
   return Done{};
 }
@@ -164,7 +164,7 @@ Status parse_value(StringLists& out, const Option&, std::string_view text) {
   for (const auto& [name, strings] : *lists)
     for (const std::string& one : strings)
       if (one.find('\0') != std::string::npos)
-        return Error{Code::usage, quoted(text) + " has a NUL byte", "leave it out"};
+        return Error{Code::usage, quoted(text) + " contains a NUL byte", "leave it out"};
   out = std::move(lists).value();
   return Done{};
 }

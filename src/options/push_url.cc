@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/host_port.h"
 #include "base/text.h"
 
@@ -21,20 +22,6 @@ bool is_word(char c) {
 }
 
 bool is_path_character(char c) { return is_word(c) || c == '/' || c == '.' || c == '~'; }
-
-std::string base64url(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    bits = bits << 8 | static_cast<unsigned char>(c);
-    for (count += 8; count >= 6; count -= 6) out += kDigits[(bits >> (count - 6)) & 63];
-  }
-  if (count > 0) out += kDigits[(bits << (6 - count)) & 63];
-  return out;
-}
 
 }  // namespace
 
@@ -67,7 +54,7 @@ Result<PushUrl> parse_push_url(std::string_view text) {
         "the path contains a character that is not valid in a path prefix of the Pushgateway");
   while (url.path.ends_with('/')) url.path.pop_back();
   if (url.path.ends_with("/metrics") || url.path.find("/metrics/") != std::string::npos)
-    return wrong("remove /metrics from the URL: cronlatch appends it");
+    return wrong("the path contains /metrics; remove it, because cronlatch appends it");
   return url;
 }
 
@@ -82,7 +69,7 @@ std::string push_path(const PushUrl& url, const PushGroup& group) {
   for (const auto& [label, value] : group) {
     if (value.empty()) continue;
     const bool plain = std::all_of(value.begin(), value.end(), is_word);
-    path += '/' + label + (plain ? "/" + value : "@base64/" + base64url(valid_utf8(value)));
+    path += '/' + label + (plain ? "/" + value : "@base64/" + encode_base64url(valid_utf8(value)));
   }
   return path;
 }

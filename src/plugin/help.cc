@@ -7,12 +7,6 @@
 namespace cronlatch::plugin {
 namespace {
 
-std::string usage_of(const Verb& verb) {
-  std::string usage(verb.name);
-  if (!verb.argument.empty()) usage += ' ' + std::string(verb.argument);
-  return usage;
-}
-
 // Two columns; the text of a row may have several lines.
 std::string two_columns(const std::vector<std::pair<std::string, std::string_view>>& rows) {
   std::size_t width = 0;

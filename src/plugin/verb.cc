@@ -60,7 +60,7 @@ constexpr std::array kVerbs = {
     Verb{"uninstall-check", "", "", "CronJobs that request a lock, and objects that an uninstall left",
          "It reads all namespaces. The exit code is 1 if a CronJob requests a lock.\n",
          "--all-namespaces --remove", false, uninstall_check},
-    Verb{"help", "", "[COMMAND]", "this overview, or the help of one command", "", "", false, help},
+    Verb{"help", "", "[COMMAND]", "the overview, or the help of one command", "", "", false, help},
 };
 // clang-format on
 
@@ -86,6 +86,12 @@ const Verb* find_verb(std::string_view name) {
     return one.name == name || (!one.alias.empty() && one.alias == name);
   });
   return verb == kVerbs.end() ? nullptr : &*verb;
+}
+
+std::string usage_of(const Verb& verb) {
+  std::string usage(verb.name);
+  if (!verb.argument.empty()) usage += ' ' + std::string(verb.argument);
+  return usage;
 }
 
 std::string verb_names() {

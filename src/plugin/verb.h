@@ -32,6 +32,7 @@ inline constexpr std::string_view kCommonFlags = "--output --kubectl --help";
 
 std::span<const Verb> verb_table();
 const Verb* find_verb(std::string_view name);
-std::string verb_names();  // "ls, describe, ..."
+std::string usage_of(const Verb& verb);  // "why CRONJOB"
+std::string verb_names();                // "ls, describe, ..."
 
 }  // namespace cronlatch::plugin

@@ -46,7 +46,8 @@ Error missing(const std::string& name, std::string where) {
 
 Error denied(const std::string& name, const std::string& path, int why) {
   const std::string what = "command \"" + name + "\" cannot be executed: " + path;
-  if (why == EISDIR) return {Code::exec_denied, what + " is a directory", "name the program in it"};
+  if (why == EISDIR)
+    return {Code::exec_denied, what + " is a directory", "write the path of a program in it"};
   if (why == EACCES)
     if (const std::optional<std::string> mount = noexec_mount(path))
       return {Code::exec_denied, what + " is on " + *mount + ", which is mounted noexec",

@@ -45,7 +45,7 @@ TEST_F(AccessRights, AMissingCommandEndsWith77AndStartsNothing) {
                                                         {"evalsha", "evalsha"}}) {
     // A script of Redis 6.2 cannot read the access list, and cannot try EVAL (docs/servers.md).
     if (command == "eval" && !scripts_can_read_access_list()) continue;
-    // Given: a server that knows the script already, so that only the missing command can stop it
+    // Given: a server that has the script already, so that only the missing command can stop it
     store = "redis://127.0.0.1:" + std::to_string(redis->port());
     ASSERT_TRUE(lock_is_free());
     redis_command(redis->port(), {"FLUSHALL"});

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 class Leftovers : public GatedByRedis {
  protected:
-  // A daemon that does what `words` say and tells its pid in the file; then the command exits 0.
+  // A daemon that executes `words` and writes its pid to the file; then the command exits 0.
   Words leave(Words words) const {
     words.insert(words.begin(), {"to", file(), "daemon", "["});
     words.insert(words.end(), {"ids", "touch", dir.path("up"), "forever", "]", "await",

@@ -23,7 +23,7 @@ struct FaultCase {
   FaultKind kind = FaultKind::reply_lost;
   std::set<int> numbers{1};  // of the verb's requests
   int exit_code = kOwnCode;
-  bool waits = false;  // the lock is closed at first, so that the run asks several times
+  bool waits = false;  // the lock is closed at first, so that the run sends several requests
   bool tls = false;
   std::string on_store_down = "fail";
   std::chrono::milliseconds connect_timeout{3'000};

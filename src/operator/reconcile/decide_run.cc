@@ -49,14 +49,14 @@ struct MissingOutcome {
   Reason counted;
 };
 std::optional<MissingOutcome> missing_outcome(const GatedRun& run) {
-  constexpr int kSignalled = 128;
+  constexpr int kSignaled = 128;
   const std::string how = "(" + (run.ended.empty() ? "" : run.ended + ", ") + "exit code " +
                           std::to_string(run.exit_code) + ")";
   if (run.ended == "StartError" || run.ended == "ContainerCannotRun")
     return MissingOutcome{{"CannotStart", kube::EventType::warning,
                            "the container runtime could not start the container " + how},
                           Reason::exec};
-  if (run.ended != "OOMKilled" && run.exit_code <= kSignalled) return std::nullopt;
+  if (run.ended != "OOMKilled" && run.exit_code <= kSignaled) return std::nullopt;
   return MissingOutcome{{"Killed", kube::EventType::warning,
                          "killed before it reported a result " + how +
                              "; a lock that it held is free when its lease ends"},

@@ -30,9 +30,9 @@ Unavailable unavailable(const Error& error) {
 }
 
 Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
-  const bool is_ours = find(request.lock, request.claim) != nullptr;
+  const bool is_holder = find(request.lock, request.claim) != nullptr;
   std::optional<KernelLock> taken;
-  if (!is_ours) {
+  if (!is_holder) {
     auto tried = KernelLock::try_take(transaction.files.directory,
                                       with_suffix(transaction.files.base, kLockSuffix),
                                       transaction.files.path_of(kLockSuffix));
@@ -40,7 +40,7 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
     taken = std::move(*tried);
   }
   rules::Record& record = transaction.stored.record;
-  const bool is_taken = !is_ours && !taken;
+  const bool is_taken = !is_holder && !taken;
   Reply reply =
       rules::decide(record, request, transaction.now, transaction.not_after,
                     is_taken ? rules::Expiry::holder_present : rules::Expiry::holder_gone);
@@ -55,7 +55,7 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   }
   if (Status saved = save(transaction); !saved)
     return unavailable(saved.error());  // releases `taken`
-  if (is_ours && std::holds_alternative<Busy>(reply)) unlock(find(request.lock, request.claim));
+  if (is_holder && std::holds_alternative<Busy>(reply)) unlock(find(request.lock, request.claim));
   if (std::holds_alternative<Granted>(reply) && taken) {
     taken->touch();  // the file may be as old as the lock
     held_.push_back({request.lock, transaction.files.base, request.claim, std::move(*taken)});
@@ -72,15 +72,15 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
 
 // There is no lease: a holder keeps the lock as long as it has the kernel lock.
 Reply FileBackend::execute(Transaction& transaction, const Renew& request) {
-  const bool is_ours = find(request.lock, request.claim) != nullptr;
+  const bool is_holder = find(request.lock, request.claim) != nullptr;
   rules::Record& record = transaction.stored.record;
   const bool is_recorded = record.state == rules::HoldState::held && record.claim == request.claim;
-  if (!is_ours && (record.state == rules::HoldState::none || is_recorded))
+  if (!is_holder && (record.state == rules::HoldState::none || is_recorded))
     return NotHolder{LostReason::gone};
   // The process with the kernel lock is the holder, even when an older record names another one.
   const Reply reply =
       rules::decide(record, request, transaction.now, transaction.not_after,
-                    is_ours ? rules::Expiry::holder_gone : rules::Expiry::holder_present);
+                    is_holder ? rules::Expiry::holder_gone : rules::Expiry::holder_present);
   if (Status saved = save(transaction); !saved) return unavailable(saved.error());
   return reply;
 }

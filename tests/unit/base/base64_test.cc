@@ -20,6 +20,13 @@ TEST(Base64, DecodesWhatItEncoded) {
     EXPECT_EQ(decode_base64(encode_base64(text)), text);
 }
 
+TEST(Base64, OfUrlsHasAnotherAlphabetAndNoPadding) {
+  EXPECT_EQ(encode_base64(".\xfb\xff"), "Lvv/");
+  EXPECT_EQ(encode_base64url(".\xfb\xff"), "Lvv_");
+  EXPECT_EQ(encode_base64("\xfb\xef"), "++8=");
+  EXPECT_EQ(encode_base64url("\xfb\xef"), "--8");
+}
+
 TEST(Base64, SkipsWhiteSpace) { EXPECT_EQ(decode_base64("aGVs\r\n bG8="), "hello"); }
 
 TEST(Base64, RefusesInvalidText) {

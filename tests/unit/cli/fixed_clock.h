@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that stands still, for what only wants to say when.
+// A clock that always returns the same time.
 #pragma once
 
 #include "base/time.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What explain says: every state of a lock against every way to treat a busy one.
+// The output of explain: every state of a lock against every way to treat a busy one.
 #include "cli/forecast.h"
 
 #include <gmock/gmock.h>

@@ -53,11 +53,11 @@ TEST(Subcommand, ACommandInPlaceOfASubcommandNamesRun) {
 }
 
 TEST(Subcommand, HelpFlagCountsOnlyInThePlaceOfAnOption) {
-  EXPECT_TRUE(wants_help({"--help"}));
-  EXPECT_TRUE(wants_help({"--lock", "x", "-h", "--", "true"}));
-  EXPECT_FALSE(wants_help({"--", "true", "--help"}));
-  EXPECT_FALSE(wants_help({"--lock", "--help"}));
-  EXPECT_FALSE(wants_help({}));
+  EXPECT_TRUE(requests_help({"--help"}));
+  EXPECT_TRUE(requests_help({"--lock", "x", "-h", "--", "true"}));
+  EXPECT_FALSE(requests_help({"--", "true", "--help"}));
+  EXPECT_FALSE(requests_help({"--lock", "--help"}));
+  EXPECT_FALSE(requests_help({}));
 }
 
 TEST(Subcommand, OutputFormatIsTableOrJson) {

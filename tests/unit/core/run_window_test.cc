@@ -121,7 +121,7 @@ TEST(RunWindow, L5ALaterReplyDoesNotUndoThatTheGroupWasGranted) {
   EXPECT_EQ(d.run.phase(), Phase::pausing);
 }
 
-// The repeated answer to the last question of a wait says nothing of the group: an exit 0 would
+// The repeated answer to the last request of a wait does not contain the group: an exit 0 would
 // turn the failed Job into a complete one.
 TEST(RunWindow, L5ARetryThatTimedOutEndsWith75ThoughTheRepeatedReplyLacksTheGroup) {
   RunSpec spec = spec_with(Millis(30'000));

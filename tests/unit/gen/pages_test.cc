@@ -13,6 +13,8 @@
 #include "kube/json.h"
 #include "metrics/metrics_table.h"
 #include "options/options.h"
+#include "plugin/flag.h"
+#include "plugin/verb.h"
 
 namespace cronlatch::gen {
 namespace {
@@ -73,6 +75,13 @@ TEST(Pages, HaveARowForEverything) {
     EXPECT_TRUE(has_row(outcomes, quoted(row.name))) << row.name;
   for (const ExitRow& row : exit_table())
     EXPECT_TRUE(has_row(codes, std::string(row.code))) << row.code;
+  for (const plugin::Verb& verb : plugin::verb_table())
+    EXPECT_NE(kubectl_verbs_table().find("\n| `kubectl cronlatch " + std::string(verb.name)),
+              std::string::npos)
+        << verb.name;
+  for (const plugin::Flag& flag : plugin::flag_table())
+    EXPECT_NE(kubectl_flags_table().find("\n| `" + std::string(flag.name)), std::string::npos)
+        << flag.name;
   for (const Metric& metric : metric_table())
     EXPECT_TRUE(has_row(metrics, quoted(metric.name))) << metric.name;
   for (const op::SettingRow& row : op::setting_rows())

@@ -79,7 +79,7 @@ TEST(Explanation, RefusalContainsTheMessageOfTheWebhook) {
     if (event.reason == "FailedCreate")
       event.message =
           "jobs.batch \"x\" is forbidden: ValidatingAdmissionPolicy 'cronlatch-gated-jobs' with "
-          "binding 'cronlatch-gated-jobs' denied request: this Job asks for a lock";
+          "binding 'cronlatch-gated-jobs' denied request: this Job requests a lock";
   EXPECT_EQ(cause(cluster, "hourly").code, "operator_away");
 }
 

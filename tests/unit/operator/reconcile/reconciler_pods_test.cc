@@ -31,7 +31,7 @@ TEST(Reconciler, RecordsARunOnJobAndCronJobAndCountsItOnce) {
   leader.reconciler.process(updated(ObjectKind::pod, end));
   leader.reconciler.process(listed(ObjectKind::pod));
   leader.settle();
-  leader.reconciler.process(updated(ObjectKind::pod, end));  // the watch tells it again
+  leader.reconciler.process(updated(ObjectKind::pod, end));  // the watch delivers it again
   leader.settle();
 
   EXPECT_THAT(world.events(), UnorderedElementsAre("Job StoreDown", "CronJob StoreDown"));
