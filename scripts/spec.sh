@@ -10,7 +10,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 MODEL=$ROOT/docs/spec/lease.pml
 WORK=$ROOT/build/spec
 MEMORY_MB=4000
-BITSTATE_SECONDS=600
+BITSTATE_SECONDS=${SPEC_BITSTATE_SECONDS:-600}
 
 rows() { sed -nE 's,^// +((CHECK|LONG|BITSTATE|VARIANT|WITNESS) [A-Za-z_]+ .*),\1,p' "$MODEL"; }
 
