@@ -34,7 +34,7 @@ for target in "${targets[@]}"; do
   new=build/fuzz/$target
   dictionary=tests/fuzz/$target.dict
   mkdir -p "$seeds" "$new"
-  options=(-max_len=4096 -timeout=5 -rss_limit_mb=1024)
+  options=(-max_len=4096 -timeout=5 -rss_limit_mb=1024 -artifact_prefix="build/fuzz/find-$target-")
   [ ! -e "$dictionary" ] || options+=(-dict="$dictionary")
   if [ $minimize = yes ]; then
     say "minimize the seeds of $target"
@@ -46,7 +46,6 @@ for target in "${targets[@]}"; do
     echo "$target: $(find "$seeds" -type f | wc -l) seeds"
   else
     say "fuzz $target for $seconds seconds"
-    "$program" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/find-$target-" "$new" "$seeds"
+    "$program" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 "$new" "$seeds"
   fi
 done

@@ -36,10 +36,13 @@ check() {  # check SENTENCE COMMAND...
 mapfile -t shell < <({ echo dev; echo .ci/run; find scripts tests -name '*.sh'; } | sort)
 mapfile -t cpp < <(find src tests bench \( -name '*.cc' -o -name '*.h' \) | sort)
 mapfile -t licensed < <(printf '%s\n' "${shell[@]}" "${cpp[@]}" && find src -name '*.lua' && find scripts tests -name '*.py')
+# libFuzzer writes them to the current folder, unless it has an -artifact_prefix.
+no_findings() { ! git ls-files --cached --others --exclude-standard | grep -E '(^|/)(crash|leak|timeout|oom|slow-unit)-[0-9a-f]{40}$'; }
 all_have_header() { ! grep -L 'SPDX-License-Identifier: Apache-2.0' "${licensed[@]}" | grep .; }
 check "${#shell[@]} shell scripts pass shellcheck" pass_shellcheck
 check "${#cpp[@]} C++ files are formatted (./dev lint fix does it)" clang-format --dry-run --Werror "${cpp[@]}"
 check "${#licensed[@]} files have the license header" all_have_header
+check "no finding of a fuzz target is outside build/fuzz" no_findings
 check "no misspelled word (codespell; .codespellrc)" bash scripts/lint/spelling.sh
 check "the subjects of the last commits have their form" bash scripts/lint/subjects.sh
 check "the workflows pass actionlint" bash scripts/lint/workflows.sh

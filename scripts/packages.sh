@@ -11,6 +11,7 @@ PACKAGES=(
   prometheus-pushgateway                                             # the receiver of metrics-push
   skopeo docker-registry buildah                                     # image lookups: client, registry, builder
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
+  spin                                                               # test: the specification of the lease protocol
   codespell                                                          # spelling
   llvm                                                               # what the tests cover
   python3-pip                                                        # test: servers of other versions

@@ -172,8 +172,6 @@ void Run::on_cancelled_acquire(const Event& event) {
   if (const Granted* grant = std::get_if<Granted>(&event)) {
     fence_ = grant->fence;
     maybe_granted_ = true;
-  } else if (std::holds_alternative<Busy>(event)) {
-    maybe_granted_ = false;
   } else if (const Unavailable* failure = std::get_if<Unavailable>(&event)) {
     maybe_granted_ = maybe_granted_ || !failure->unsent;
   }

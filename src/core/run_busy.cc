@@ -45,7 +45,8 @@ void Run::on_busy(const Event& event) {
   const bool logged = !last_busy_.holder.empty() && last_busy_.fence == reply.fence;
   last_busy_ = reply;
   group_granted_ = group_granted_ || reply.group_granted;
-  maybe_granted_ = false;
+  // maybe_granted_ stays: the store does not record a busy reply to a run that waits, so that a
+  // delayed earlier request can still be granted.
   window_ends_.reset();  // the store has replied: the next request has a window of its own
   if (reply.reason == BusyReason::done) return finish_without_lock(Kind::skipped, Reason::done);
   if (sent_if_busy_ == IfBusy::timed_out)

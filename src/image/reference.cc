@@ -108,6 +108,10 @@ Status split_name(std::string_view name, Reference& out) {
     out.repository = "library/" + out.repository;
   if (!is_registry(out.registry))
     return invalid("its registry is not a host with an optional port");
+  // In lower case, such a name is a part of a repository on docker.io: another image.
+  if (!names_registry(out.registry))
+    return invalid("its registry is one word in upper case",
+                   "add the domain or the port of the registry, like registry:443/tool");
   if (!is_repository(out.repository) || out.name().size() > kMaxNameLength)
     return invalid("its repository is invalid");
   return Done{};

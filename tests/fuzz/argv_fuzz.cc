@@ -14,7 +14,9 @@ namespace {
 
 using namespace cronlatch;
 
-constexpr std::string_view kPassword = "c4n4ry-Pa55";
+// It does not begin with a hexadecimal digit: an escaped byte before a part of it must not complete
+// it.
+constexpr std::string_view kPassword = "s3cr3t-Pa55";
 
 // Only the password file exists.
 class OneFile final : public Files {

@@ -19,8 +19,7 @@ void docker_config(std::string_view text) {
     const auto image = image::parse_reference(name);
     const auto logins = registry::logins_for(text, *image);
     if (!logins) {
-      fuzz::must(fuzz::is_one_line(logins.error().message), "an error is one line");
-      fuzz::must(text.size() < 8 || !fuzz::contains(logins.error().message, text),
+      fuzz::must(logins.error().message == "the docker config is not a JSON object",
                  "an error contains nothing of the file");
       return;
     }

@@ -46,11 +46,20 @@ void config(std::string_view text) {
   fuzz::must(command->entrypoint != std::vector<std::string>{""}, "one empty word is none");
 }
 
+bool is_constant(std::string_view message) {
+  for (const char* constant :
+       {"it contains a user name", "its digest is invalid", "its tag is invalid",
+        "its repository is invalid", "its registry is not a host with an optional port",
+        "its registry is one word in upper case"})
+    if (message == constant) return true;
+  return false;
+}
+
 void reference(std::string_view text) {
   const auto image = image::parse_reference(text);
   if (!image) {
     error_is_one_line(image.error());
-    fuzz::must(text.size() < 8 || !fuzz::contains(image.error().message, text),
+    fuzz::must(is_constant(image.error().message),
                "an error does not repeat what may carry a login");
     return;
   }

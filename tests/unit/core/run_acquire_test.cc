@@ -265,6 +265,32 @@ TEST_P(CancelSignals, EndAWaitAtOnce) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 128 + GetParam());
 }
 
+// A busy reply to a run that waits is not recorded, so that a delayed first request could be
+// granted after the end of the run (docs/spec, variant BUSY_IS_CERTAIN).
+TEST_P(CancelSignals, ReleaseAfterAnUnknownResultAlsoWhenARetryWasBusy) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_busy = OnBusy::wait;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(10), down()).tick_until(Millis(1'300));
+  ASSERT_NE(d.last_request<Acquire>(), nullptr);
+  d.on(Millis(1'301), held_by("x")).on(Millis(1'302), SignalArrived{GetParam()});
+  ASSERT_NE(d.last_request<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::given_back);
+  d.on(Millis(1'303), NotHolder{LostReason::taken});
+  EXPECT_TRUE(d.finished());
+  EXPECT_EQ(exit_code(d.outcome(), 0), 128 + GetParam());
+}
+
+TEST_P(CancelSignals, ReleaseAfterAnUnknownResultAlsoWhenTheCancelledRetryIsBusy) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_busy = OnBusy::wait;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(10), down()).tick_until(Millis(1'300));
+  d.on(Millis(1'301), SignalArrived{GetParam()}).on(Millis(1'302), held_by("x"));
+  ASSERT_NE(d.last_request<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::given_back);
+}
+
 TEST(Run, IgnoresOtherSignalsBeforeTheStart) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{})

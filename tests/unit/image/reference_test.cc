@@ -64,6 +64,15 @@ TEST(Reference, IsRefusedWhenARuntimeRefusesIt) {
     EXPECT_FALSE(parse_reference(text).ok()) << text << " is " << full_name(text);
 }
 
+TEST(Reference, WithARegistryOfOneWordInUpperCaseIsNotAnotherImageOnDockerHub) {
+  const auto reference = parse_reference("REGISTRY/team/tool");
+
+  ASSERT_FALSE(reference.ok()) << full_name("REGISTRY/team/tool");
+  EXPECT_EQ(reference.error().message, "its registry is one word in upper case");
+  EXPECT_EQ(full_name("REGISTRY:5000/team/tool"), "registry:5000/team/tool:latest");
+  EXPECT_EQ(full_name("LOCALHOST/team/tool"), "localhost/team/tool:latest");
+}
+
 TEST(Reference, WithALoginIsRefusedAndDoesNotRepeatIt) {
   const auto reference = parse_reference("me:s3cret@ghcr.io/a/b");
 
