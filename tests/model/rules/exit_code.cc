@@ -24,6 +24,7 @@ class ExitCodeRule : public Rule {
   void finished(const RunFacts& run) override {
     std::set<int> expected = run.launched == kNever ? unlaunched(run) : launched(run);
     if (lost_[run.id].had_tie && run.on_lost != OnLost::warn) expected.insert(79);
+    if (lost_[run.id].is_end_tie) expected.insert(run.exit_status);
     if (expected.contains(run.exit_code)) return;
     std::string codes;
     for (const int code : expected) codes += " " + std::to_string(code);
@@ -32,10 +33,11 @@ class ExitCodeRule : public Rule {
 
  private:
   struct Lost {
-    Us certain = kNever;   // NotHolder, or D has passed
-    Us expiring = kNever;  // the stop deadline
-    bool is_tie = false;   // `expiring` is: the renewal arrived at the stop deadline
-    bool had_tie = false;  // at any time: 79 is right, too
+    Us certain = kNever;      // NotHolder, or D has passed
+    Us expiring = kNever;     // the stop deadline
+    bool is_tie = false;      // `expiring` is: the renewal arrived at the stop deadline
+    bool had_tie = false;     // at any time: 79 is right, too
+    bool is_end_tie = false;  // D passed when the tree ended: the child's code is right, too
   };
   static bool has_tree(const RunFacts& run) {
     return run.tree_end_received == kNever &&
@@ -49,7 +51,10 @@ class ExitCodeRule : public Rule {
       lost.is_tie = now() < term_by(run) + kTie;
       lost.had_tie = lost.had_tie || lost.is_tie;
     }
-    if (lost.certain == kNever && now() >= dead_by(run) + kTie) lost.certain = dead_by(run);
+    if (lost.certain == kNever && now() >= dead_by(run) - kTie) {
+      lost.certain = dead_by(run);
+      lost.is_end_tie = now() < dead_by(run) + kTie;
+    }
     is_closed_[run.id] = !has_tree(run);
   }
 
