@@ -72,7 +72,7 @@ void Run::on_granted(const Event& event) {
     maybe_granted_ = true;
     if (now_ < *window_ends_) return send_acquire();  // the same attempt: extends the grant
     last_error_ = Error{Code::unreachable, "the grant arrived too late to use its lease"};
-    return release_or_finish(Kind::store_down, Reason::unreachable);
+    return end_window();
   }
   maybe_granted_ = false;
   renew_at_ = reply.sent_at + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *

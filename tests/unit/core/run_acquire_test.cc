@@ -227,6 +227,19 @@ TEST(Run, RetriesInsteadOfStartingOnALateGrant) {
   EXPECT_TRUE(d.launched());
 }
 
+// A wrapper that was stopped reads the reply after the window.
+TEST(Run, TreatsAGrantThatIsTooLateForItsWindowAsAnUnavailableStore) {
+  for (const OnStoreDown down : {OnStoreDown::fail, OnStoreDown::wait, OnStoreDown::run}) {
+    RunSpec spec = spec_with(Millis(5'000));
+    spec.on_store_down = down;
+    RunDriver d(spec);
+    d.on(Millis(0), Begin{}).on(Millis(40'000), Granted{.fence = 7, .sent_at = at(Millis(0))});
+    EXPECT_EQ(d.last_request<Release>() != nullptr, down == OnStoreDown::fail);
+    EXPECT_EQ(d.run.phase() == Phase::retrying, down == OnStoreDown::wait);
+    EXPECT_EQ(d.launched(), down == OnStoreDown::run);
+  }
+}
+
 TEST(Run, TakesANewAttemptNumberWhenTheOldOneIsClosed) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{}).on(Millis(1), TooLate{.closed = true});

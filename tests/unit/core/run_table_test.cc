@@ -39,6 +39,10 @@ const std::vector<std::pair<Phase, std::function<void(RunDriver&)>>>& ways_into_
        [](RunDriver& d) {
          d.up_to_running().on(Millis(1), ChildExited{0, true});
        }},
+      {Phase::skipping,
+       [](RunDriver& d) {
+         d.on(Millis(0), Begin{}).on(Millis(1), Busy{.reason = BusyReason::done, .holder = "y"});
+       }},
       {Phase::finished,
        [](RunDriver& d) {
          d.up_to_running().on(Millis(1), ChildExited{0, true}).on(Millis(2), Released{});
@@ -79,6 +83,7 @@ const std::vector<Event>& events() {
 RunSpec table_spec() {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_busy = OnBusy::wait;
+  spec.has_skip_command = true;
   return spec;
 }
 
@@ -97,12 +102,16 @@ bool may_start_here(Phase phase, const Event& event) {
   return phase == Phase::acquiring && std::holds_alternative<Granted>(event);
 }
 
+// Phase::finished is the last one: a phase that is added without a way into it fails here.
 TEST(RunTable, EveryPhaseIsReached) {
+  std::set<Phase> reached;
   for (const auto& [phase, enter] : ways_into_phases()) {
     RunDriver d(table_spec());
     enter(d);
     EXPECT_EQ(d.run.phase(), phase);
+    reached.insert(d.run.phase());
   }
+  EXPECT_EQ(reached.size(), static_cast<std::size_t>(Phase::finished) + 1);
 }
 
 TEST(RunTable, NoPairStartsTwiceFinishesTwiceOrStartsUngranted) {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/world/server_defects.h"
+
+#include "model/world/client.h"
+#include "model/world/world.h"
+
+namespace cronlatch::model {
+
+void DefectiveServer::replace(rules::Record record) {
+  MemoryServer::Records records = server_.memory_.records();
+  records["l"] = std::move(record);
+  server_.memory_.restore(std::move(records));
+}
+
+Reply DefectiveServer::execute(const Request& request, ServerTime not_after) {
+  if (server_.world_.defect == Defect::executes_late) not_after = ServerTime{INT64_MAX};
+  if (const Acquire* verb = std::get_if<Acquire>(&request)) return acquire(*verb, not_after);
+  if (const Renew* verb = std::get_if<Renew>(&request)) return renew(*verb, not_after);
+  return release(std::get<Release>(request), not_after);
+}
+
+Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
+  const Defect defect = server_.world_.defect;
+  const rules::Record before = server_.record();
+  if (defect == Defect::grants_done && server_.time() <= not_after) {
+    rules::Record record = edited();
+    record.once.clear();
+    replace(std::move(record));
+  }
+  const bool repeated = server_.counted_.contains({request.claim.owner, request.claim.attempt});
+  Reply reply = plain(request, not_after);
+  if (Busy* busy = std::get_if<Busy>(&reply)) {
+    if (defect == Defect::forgets_group_in_reply && repeated) busy->group_granted = false;
+    if (defect == Defect::no_clamp) {
+      rules::Record record = edited();
+      record.expires = std::max(record.expires, before.expires);
+      replace(std::move(record));
+    }
+  }
+  if (std::holds_alternative<Granted>(reply) && defect == Defect::no_min_hold_of_crash) {
+    rules::Record record = edited();
+    record.min_hold = Micros{0};
+    replace(std::move(record));
+  }
+  return reply;
+}
+
+Reply DefectiveServer::renew(const Renew& request, ServerTime not_after) {
+  const Defect defect = server_.world_.defect;
+  const rules::Record& before = server_.record();
+  if (defect == Defect::older_record_taken && before.fence < request.fence &&
+      before.state != rules::HoldState::none)
+    return NotHolder{LostReason::taken};
+  Reply reply = plain(request, not_after);
+  if (defect == Defect::renews_any_owner && std::holds_alternative<NotHolder>(reply))
+    return Renewed{};
+  return reply;
+}
+
+Reply DefectiveServer::release(Release request, ServerTime not_after) {
+  const Defect defect = server_.world_.defect;
+  if (defect == Defect::releases_any_owner) request.claim = server_.record().claim;
+  if (defect == Defect::forgets_ungated_group && request.verdict == RunVerdict::ungated)
+    request.identity.group.clear();
+  return plain(request, not_after);
+}
+
+}  // namespace cronlatch::model
