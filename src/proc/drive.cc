@@ -108,6 +108,7 @@ class Driver {
                      [this](const StoreRequest& store) { this->send(store.request); },
                      [this](const Launch& launch) { this->launch(launch); },
                      [this](const SendSignal& s) { supervisor_.signal(s.signo, s.target); },
+                     [this](const SetKillTime& set) { supervisor_.kill_by(set.at); },
                      [this](const CountTasks&) { supervisor_.count_tasks(); },
                      [this](const LogLine& line) { log_(line); },
                      [](const Finish&) {},
