@@ -20,6 +20,7 @@
 
 #include "base/fd.h"
 #include "base/kernel_clock.h"
+#include "proc/command_file.h"
 #include "proc/guardian_channel.h"
 #include "proc/process_tree.h"
 #include "proc/spawn.h"
@@ -30,7 +31,7 @@ namespace {
 
 constexpr char kName[] = "cronlatch-guardian";
 constexpr char kShortName[] = "cronlatch-guard";  // at most 15 bytes, prctl(2)
-constexpr int kArgumentsBeforeCommand = 3;        // name, channel, path
+constexpr int kArguments = 2;                     // name, channel
 constexpr int kKillEveryMs = 100;                 // as Run does
 
 using Kind = GuardianReport::Kind;
@@ -56,7 +57,7 @@ class Guardian {
     if (plan.cgroup >= 0) tree_.cgroup().emplace(take_over(plan.cgroup));
   }
 
-  // Until no descendant is left, or the wrapper has dismissed this process.
+  // Until no descendant is left.
   void run(const Command& command) {
     if (!start(command)) return;
     while (!done_) {
@@ -137,16 +138,8 @@ class Guardian {
   }
 
   void follow_orders() {
-    while (const std::optional<GuardianOrder> order = channel_.receive<GuardianOrder>()) {
-      switch (order->kind) {
-        case GuardianOrder::Kind::dismiss:
-          done_ = true;
-          return;
-        case GuardianOrder::Kind::signal:
-          signal(order->signo, order->target);
-          break;
-      }
-    }
+    while (const std::optional<GuardianOrder> order = channel_.receive<GuardianOrder>())
+      signal(order->signo, order->target);
     if (channel_.has_ended()) is_killing_ = true;
   }
 
@@ -186,33 +179,39 @@ class Guardian {
   bool done_ = false;
 };
 
+// The wrapper sends the plan when it has the lock. Nothing: it ended before.
+std::optional<GuardianPlan> wait_for_plan(GuardianChannel& channel) {
+  for (;;) {
+    pollfd fd{channel.fd(), POLLIN, 0};
+    ::poll(&fd, 1, -1);
+    if (const auto plan = channel.receive<GuardianPlan>()) return plan;
+    if (channel.has_ended()) return std::nullopt;
+  }
+}
+
 }  // namespace
 
-std::vector<std::string> guardian_argv(int channel, const Command& command) {
-  std::vector<std::string> argv = {kName, std::to_string(channel), command.path};
-  argv.insert(argv.end(), command.argv.begin(), command.argv.end());
-  return argv;
-}
+std::vector<std::string> guardian_argv(int channel) { return {kName, std::to_string(channel)}; }
 
 bool is_guardian(int argc, char** argv) {
-  return argc > kArgumentsBeforeCommand && std::string_view(argv[0]) == kName;
+  return argc == kArguments && std::string_view(argv[0]) == kName;
 }
 
-int run_guardian(int argc, char** argv, char** environment) {
-  constexpr int kNotStartedByAWrapper = 64;
+int run_guardian(char** argv) {
+  constexpr int kNothingToGuard = 64;
   const std::string_view number = argv[1];
   int fd = -1;
   std::from_chars(number.data(), number.data() + number.size(), fd);
   GuardianChannel channel(take_over(fd));
-  const std::optional<GuardianPlan> plan = channel.receive<GuardianPlan>();
-  if (!plan || ::getppid() != plan->wrapper) return kNotStartedByAWrapper;
   ::prctl(PR_SET_NAME, kShortName);
   harden_process();
   Result<SignalReader> signals = SignalReader::open();
-  if (!signals) return kNotStartedByAWrapper;
-  Command command{argv[2], {argv + kArgumentsBeforeCommand, argv + argc}, {}};
-  for (char** entry = environment; *entry != nullptr; ++entry) command.env.emplace_back(*entry);
-  Guardian(std::move(channel), *plan, std::move(*signals)).run(command);
+  const std::optional<GuardianPlan> plan = wait_for_plan(channel);
+  if (!signals || !plan) return kNothingToGuard;
+  const std::optional<Command> command = read_command(plan->command);
+  take_over(plan->command);
+  if (!command) return kNothingToGuard;
+  Guardian(std::move(channel), *plan, std::move(*signals)).run(*command);
   return 0;
 }
 

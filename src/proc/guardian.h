@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guardian: a process between the wrapper and the command of a run with a lease. It is the
 // parent of the command and the reaper of its orphaned descendants. It kills all of them
-//   - when the wrapper ends without having dismissed it, in any way (SIGKILL),
+//   - when the wrapper ends first, in any way (SIGKILL),
 //   - at the kill time of the lease, which a stopped wrapper does not move.
 // It reports the command's changes to the wrapper and sends the wrapper's signals. It is this
-// program, executed again with the environment of the command: it has no password, no key and no
-// connection (docs/decisions/0034-guardian.md).
+// program, executed again without an environment: it has no password, no key and no connection
+// (docs/decisions/0034-guardian.md).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/supervisor.h"
-
 namespace cronlatch {
 
-// argv of a guardian: its name, the number of its end of the channel, path and argv of the command.
-std::vector<std::string> guardian_argv(int channel, const Command& command);
+// argv of a guardian: its name, and the number of its end of the channel.
+std::vector<std::string> guardian_argv(int channel);
 bool is_guardian(int argc, char** argv);
 // The exit code of the process. Call before anything else of the program.
-int run_guardian(int argc, char** argv, char** environment);
+int run_guardian(char** argv);
 
 }  // namespace cronlatch

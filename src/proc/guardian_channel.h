@@ -14,22 +14,19 @@
 
 namespace cronlatch {
 
-// The first message of the wrapper. The descriptors are numbers that the guardian inherits.
+// The first message of the wrapper: start the command. The descriptors are numbers that the
+// guardian inherits.
 struct GuardianPlan {
-  pid_t wrapper = 0;
   OriginalSignals signals;  // of the command
   Placement placement = Placement::new_session;
   int kill_timer = -1;  // readable from the kill time on
   int cgroup = -1;      // directory of the command's cgroup, or -1
+  int command = -1;     // command_file.h
 };
 
-// The other messages of the wrapper.
+// The other messages of the wrapper: a signal to the target. SIGKILL to the tree is answered with
+// GuardianReport::Kind::killed.
 struct GuardianOrder {
-  enum class Kind {
-    signal,   // to the target; SIGKILL to the tree is answered with Report::Kind::killed
-    dismiss,  // the run has ended: the guardian ends and kills nothing
-  };
-  Kind kind = Kind::signal;
   int signo = 0;
   Target target = Target::group;
 };

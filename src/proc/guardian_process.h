@@ -13,29 +13,35 @@ namespace cronlatch {
 
 class GuardianProcess {
  public:
-  // The guardian starts the command. It needs /proc of this PID namespace. The wrapper's pid in the
-  // plan is set here; the descriptors of the plan stay open in this process. std::nullopt with
-  // errno.
-  static std::optional<GuardianProcess> start(const Command& command, GuardianPlan plan);
+  // It inherits these descriptors of the plan, and waits for launch(). It needs /proc of this PID
+  // namespace. std::nullopt with errno.
+  static std::optional<GuardianProcess> start(int kill_timer, int cgroup);
   GuardianProcess(GuardianProcess&&) noexcept = default;
   GuardianProcess& operator=(GuardianProcess&&) noexcept = default;
 
   pid_t pid() const { return pid_; }
   int fd() const { return channel_.fd(); }
+  // Once. The command is started with these signals and in this place. False with errno.
+  bool launch(const Command& command, const OriginalSignals& signals, Placement placement);
   void signal(int signo, Target target);
-  void dismiss() const;
   std::optional<GuardianReport> next();
   // SIGKILL: the command's first process is killed with it, and the other descendants become
   // children of this process. Call before this process reaps it.
   void kill() const;
+  // After the command has ended. Its other descendants become children of this process. Reaps it,
+  // so that it is no background process of this run for an outer run.
+  void end() const;
   // Rounds of SIGKILL to the tree that it has not answered.
   int unanswered() const { return unanswered_; }
 
  private:
-  GuardianProcess(pid_t pid, GuardianChannel channel) : pid_(pid), channel_(std::move(channel)) {}
+  GuardianProcess(pid_t pid, GuardianChannel channel, Fd command, const GuardianPlan& plan)
+      : pid_(pid), channel_(std::move(channel)), command_(std::move(command)), plan_(plan) {}
 
   pid_t pid_;
   GuardianChannel channel_;
+  Fd command_;
+  GuardianPlan plan_;
   int unanswered_ = 0;
 };
 

@@ -40,7 +40,7 @@ PosixSupervisor::PosixSupervisor(SignalReader& signals, Containment containment,
 }
 
 PosixSupervisor::~PosixSupervisor() {
-  if (guardian_) guardian_->dismiss();
+  if (guardian_) guardian_->end();
 }
 
 void PosixSupervisor::start(const Command& command, int inherited_fd) {
@@ -93,10 +93,12 @@ void PosixSupervisor::create_cgroup() {
 }
 
 void PosixSupervisor::prepare() {
-  if (!started_)
+  if (!started_) {
     create_cgroup();
-  else if (tree_.leader() == 0 && !awaiting_tree_)
+    create_guardian();
+  } else if (tree_.leader() == 0 && !awaiting_tree_) {
     tree_.cgroup().reset();
+  }
 }
 
 void PosixSupervisor::count_tasks() {
@@ -210,9 +212,11 @@ void PosixSupervisor::signal(int signo, Target target) {
     terminal_.give_foreground(tree_.group());
   if (guardian_) {
     guardian_->signal(signo, target);
-    // Something holds it that SIGCHLD does not report. The tree becomes this process's own.
-    constexpr int kRounds = 3;
-    if (guardian_->unanswered() > kRounds) guardian_->kill();
+    // Something holds it that SIGCHLD does not report (a debugger).
+    constexpr int kRounds = 5;
+    if (guardian_->unanswered() <= kRounds) return;
+    guardian_->kill();
+    tree_.kill_by_scan();
     return;
   }
   if (target == Target::group) return tree_.signal_group(signo);

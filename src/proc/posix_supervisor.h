@@ -40,7 +40,7 @@ class PosixSupervisor : public Supervisor {
   // waited for.
   explicit PosixSupervisor(SignalReader& signals, Containment containment = Containment::none,
                            Guarding guarding = Guarding::none);
-  // Dismisses the guardian: what is left of the tree lives on.
+  // Ends the guardian. What is left of the tree (leftovers=leave) lives on.
   ~PosixSupervisor() override;
 
   void start(const Command& command, int inherited_fd) override;
@@ -74,6 +74,7 @@ class PosixSupervisor : public Supervisor {
   void kill_tree();
 
   // With a guardian (posix_supervisor_guardian.cc).
+  void create_guardian();
   void start_with_guardian(const Command& command, Placement placement);
   void take_reports();
   void take(const GuardianReport& report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // With a guardian: it starts, signals and reaps; this process keeps the terminal and reports. When
 // the guardian ends before the tree, this process is the reaper, and continues as without one.
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -9,14 +10,14 @@
 
 namespace cronlatch {
 
+void PosixSupervisor::create_guardian() {
+  if (!kill_timer_ || guardian_) return;
+  guardian_ = GuardianProcess::start(kill_timer_->fd(), tree_.cgroup() ? tree_.cgroup()->fd() : -1);
+}
+
 void PosixSupervisor::start_with_guardian(const Command& command, Placement placement) {
-  GuardianPlan plan;
-  plan.signals = signals_.original();
-  plan.placement = placement;
-  plan.kill_timer = kill_timer_->fd();
-  plan.cgroup = tree_.cgroup() ? tree_.cgroup()->fd() : -1;
-  guardian_ = GuardianProcess::start(command, plan);
-  if (!guardian_) {
+  create_guardian();
+  if (!guardian_ || !guardian_->launch(command, signals_.original(), placement)) {
     events_.push_back(CannotStart{start_error("guardian", errno)});
     return;
   }
@@ -29,7 +30,7 @@ void PosixSupervisor::kill_by(std::optional<TimePoint> when) {
 }
 
 void PosixSupervisor::take_reports() {
-  if (!guardian_) return;
+  if (!guardian_ || !started_) return;
   while (const std::optional<GuardianReport> report = guardian_->next()) take(*report);
   if (const int signo = std::exchange(stopped_by_, 0); signo != 0) command_stopped(signo);
 }
@@ -79,6 +80,7 @@ void PosixSupervisor::guardian_changed(bool has_ended) {
   if (!has_ended) return guardian_->kill();
   take_reports();
   guardian_.reset();
+  if (!started_) return;  // start() creates another one
   const bool has_finished =
       start_reported_ && tree_.leader() == 0 && !exit_code_ && !awaiting_tree_;
   guardian_lost_ = !has_finished;
@@ -89,7 +91,8 @@ void PosixSupervisor::guardian_lost(Reaped& reaped) {
   guardian_lost_ = false;
   const bool is_empty = reaped.no_children || tree_.is_empty();
   if (!start_reported_) {
-    if (is_empty) return cannot_start(start_error("the guardian ended", 0));
+    if (is_empty)
+      return cannot_start({Code::system, "the command cannot be started: its guardian ended", {}});
     // The command may run; its pid is not known.
     reaped.exit_code = 128 + SIGKILL;
   }
