@@ -52,7 +52,7 @@ int run_program(int argc, char** argv, char** environment) {
 }  // namespace cronlatch
 
 int main(int argc, char** argv) {
-  if (cronlatch::is_guardian(argc, argv)) return cronlatch::run_guardian(argv);
+  if (cronlatch::is_guardian(argc, argv)) cronlatch::run_guardian(argv);
   cronlatch::reserve_standard_fds();
   return cronlatch::run_program(argc, argv, environ);
 }

@@ -68,7 +68,8 @@ class Supervisor {
   virtual void start(const Command& command, int inherited_fd) = 0;
   // Sends a signal; a target that is gone already is not an error.
   virtual void signal(int signo, Target target) = 0;
-  // Called while a request is in flight: prepares start(), or cleans up after the command.
+  // Called repeatedly, while the store works on a request: prepares start(), or cleans up after the
+  // command.
   virtual void prepare() {}
   // Counts processes and threads; at least those of the tree. The answer is TasksCounted, or none
   // where the system does not report the number.

@@ -59,6 +59,8 @@ class Driver {
       if (run_.outcome()) break;
       take_reply(set);
       handle_pending();
+      // After the store has sent what it can: the server works meanwhile.
+      supervisor_.prepare();
     }
     return *run_.outcome();
   }
@@ -119,7 +121,6 @@ class Driver {
   // The reply may be available at once; Run gets it after the remaining actions.
   void send(const Request& request) {
     store_.send(request, clock_.now());
-    supervisor_.prepare();
     take_reply({});
   }
 

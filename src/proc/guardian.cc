@@ -197,7 +197,9 @@ bool is_guardian(int argc, char** argv) {
   return argc == kArguments && std::string_view(argv[0]) == kName;
 }
 
-int run_guardian(char** argv) {
+// _exit: the libraries have nothing to clean up, and an outer run waits for the end of this
+// process.
+void run_guardian(char** argv) {
   constexpr int kNothingToGuard = 64;
   const std::string_view number = argv[1];
   int fd = -1;
@@ -207,12 +209,12 @@ int run_guardian(char** argv) {
   harden_process();
   Result<SignalReader> signals = SignalReader::open();
   const std::optional<GuardianPlan> plan = wait_for_plan(channel);
-  if (!signals || !plan) return kNothingToGuard;
+  if (!signals || !plan) ::_exit(kNothingToGuard);
   const std::optional<Command> command = read_command(plan->command);
   take_over(plan->command);
-  if (!command) return kNothingToGuard;
+  if (!command) ::_exit(kNothingToGuard);
   Guardian(std::move(channel), *plan, std::move(*signals)).run(*command);
-  return 0;
+  ::_exit(0);
 }
 
 }  // namespace cronlatch

@@ -16,7 +16,7 @@ namespace cronlatch {
 // argv of a guardian: its name, and the number of its end of the channel.
 std::vector<std::string> guardian_argv(int channel);
 bool is_guardian(int argc, char** argv);
-// The exit code of the process. Call before anything else of the program.
-int run_guardian(char** argv);
+// Call before anything else of the program.
+[[noreturn]] void run_guardian(char** argv);
 
 }  // namespace cronlatch
