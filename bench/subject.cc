@@ -89,6 +89,35 @@ std::optional<long> high_water_mark(pid_t pid) {
   return {};
 }
 
+std::optional<long> private_memory_of_child(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid);
+  std::string child;
+  std::ifstream(path + "/children") >> child;
+  std::ifstream map("/proc/" + child + "/smaps_rollup");
+  std::optional<long> kib;
+  for (std::string line; std::getline(map, line);)
+    if (line.rfind("Private_", 0) == 0)
+      kib = kib.value_or(0) + std::stol(line.substr(line.find(':') + 1));
+  return kib;
+}
+
+// What `read_of` returns while the command of the subject is running.
+std::optional<long> while_running(const Subject& subject, std::optional<long> (*read_of)(pid_t)) {
+  Pipe to_command;
+  Pipe from_command;
+  // When `cat` has returned the byte, it is running. It exits when its stdin is closed.
+  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write, Stderr::discarded);
+  if (pid < 0) return {};
+  to_command.close_read();
+  from_command.close_write();
+  char byte = '!';
+  const bool runs =
+      write(to_command.write, &byte, 1) == 1 && read(from_command.read, &byte, 1) == 1;
+  const std::optional<long> kib = read_of(pid);
+  to_command.close_write();
+  return succeeded(pid) && runs ? kib : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> run_once(const Subject& subject, const std::vector<std::string>& command) {
@@ -104,19 +133,11 @@ std::optional<double> run_once(const Subject& subject, const std::vector<std::st
 }
 
 std::optional<long> resident_while_running(const Subject& subject) {
-  Pipe to_command;
-  Pipe from_command;
-  // When `cat` has returned the byte, it is running. It exits when its stdin is closed.
-  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write, Stderr::discarded);
-  if (pid < 0) return {};
-  to_command.close_read();
-  from_command.close_write();
-  char byte = '!';
-  const bool runs =
-      write(to_command.write, &byte, 1) == 1 && read(from_command.read, &byte, 1) == 1;
-  const std::optional<long> kib = high_water_mark(pid);
-  to_command.close_write();
-  return succeeded(pid) && runs ? kib : std::nullopt;
+  return while_running(subject, high_water_mark);
+}
+
+std::optional<long> child_private_while_running(const Subject& subject) {
+  return while_running(subject, private_memory_of_child);
 }
 
 double quantile(std::vector<double> values, double p) {

@@ -20,6 +20,10 @@ std::optional<double> run_once(const Subject& subject, const std::vector<std::st
 // Peak memory of the gate (VmHWM, KiB), read while its command is running.
 std::optional<long> resident_while_running(const Subject& subject);
 
+// Memory that only the gate's child uses (Private_Clean and Private_Dirty, KiB), read while the
+// command is running.
+std::optional<long> child_private_while_running(const Subject& subject);
+
 // `values` must not be empty; p is between 0 and 1.
 double quantile(std::vector<double> values, double p);
 

@@ -9,6 +9,7 @@
 #include "cli/session.h"
 #include "cli/subcommand.h"
 #include "core/outcome.h"
+#include "proc/guardian.h"
 #include "proc/startup.h"
 #include "terminal/stdio.h"
 
@@ -51,6 +52,7 @@ int run_program(int argc, char** argv, char** environment) {
 }  // namespace cronlatch
 
 int main(int argc, char** argv) {
+  if (cronlatch::is_guardian(argc, argv)) cronlatch::run_guardian(argv);
   cronlatch::reserve_standard_fds();
   return cronlatch::run_program(argc, argv, environ);
 }

@@ -50,7 +50,10 @@ Outcome run_under_lock(Prepared& prepared, const Options& options, const Invocat
     return grant_variables(options, invocation.environment, fence, leased);
   };
   // Without a lease the lock is held until every descendant has ended: no deadline has to be met.
-  PosixSupervisor supervisor(signals, leased ? Containment::cgroup : Containment::none);
+  PosixSupervisor supervisor(signals, leased ? Containment::cgroup : Containment::none,
+                             leased && options.guardian == GuardianMode::automatic
+                                 ? Guarding::where_needed
+                                 : Guarding::none);
   Run run(prepared.spec);
   return drive(run, *prepared.store, supervisor, invocation.clock, log,
                std::move(prepared.programs));

@@ -46,7 +46,8 @@ enum class Reason {
   max_run,
   signal,
   ungated,
-  not_marked
+  not_marked,
+  guardian
 };
 
 std::string_view name_of(Kind kind);

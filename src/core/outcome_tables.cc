@@ -17,7 +17,7 @@ constexpr std::array<ExitRow, 12> kExitTable = {{
     {"75", "busy with `on-busy=fail`, or `wait-timeout` passed: try later"},
     {"77", "the store refused this user or its certificate: authentication, ACL, TLS"},
     {"78", "configuration: a file that cannot be read, an invalid lock name, invalid timings"},
-    {"79", "the lease was lost and the command was stopped"},
+    {"79", "the lease (or the guardian) was lost and the command was stopped"},
     {"124", "`max-run` passed and the command was stopped"},
     {"126, 127", "the command cannot be executed, is not found"},
     {"128+n",
@@ -31,7 +31,9 @@ constexpr std::array<KindRow, 10> kKindTable = {{
     {Kind::busy, "busy",
      "the command was not started, and that is an error: busy with `on-busy=fail`, or "
      "`wait-timeout` passed"},
-    {Kind::lost, "lost", "the lease was lost while the command ran, and the command was stopped"},
+    {Kind::lost, "lost",
+     "the lease, or the guardian that kills the command with it, was lost while the command ran, "
+     "and the command was stopped"},
     {Kind::store_down, "store_down", "the command was not started: the store was unavailable"},
     {Kind::refused, "refused",
      "the command was not started: the store refused this user, or the configuration is not valid"},
@@ -42,7 +44,7 @@ constexpr std::array<KindRow, 10> kKindTable = {{
     {Kind::usage, "usage", "the command line, an environment variable or a key is not valid"},
 }};
 
-constexpr std::array<ReasonRow, 17> kReasonTable = {{
+constexpr std::array<ReasonRow, 18> kReasonTable = {{
     {Reason::held, "held", "another run holds the lock"},
     {Reason::done, "done", "the identity given by `once-per` is already done"},
     {Reason::gone, "gone", "the store lost this run's grant, and another run may hold the lock"},
@@ -63,6 +65,7 @@ constexpr std::array<ReasonRow, 17> kReasonTable = {{
     {Reason::ungated, "ungated", "the store was unavailable and `on-store-down` is `run`"},
     {Reason::not_marked, "not_marked",
      "the identity given by `once-per` is done, but the store could not record it"},
+    {Reason::guardian, "guardian", "the guardian ended or was stopped, and the command was killed"},
 }};
 
 }  // namespace

@@ -30,6 +30,9 @@ std::vector<Action> Run::on(const Event& event, TimePoint now) {
     (this->*handler)(event);
   }
   if (has_processes()) enforce_deadlines();
+  // First: before the command starts.
+  if (const auto at = kill_time(); at != kill_time_)
+    out_.insert(out_.begin(), SetKillTime{kill_time_ = at});
   return std::exchange(out_, {});
 }
 
@@ -71,6 +74,11 @@ std::optional<TimePoint> Run::wake_at() const {
 
 bool Run::has_processes() const {
   return phase_ == Phase::starting || phase_ == Phase::running || phase_ == Phase::lingering;
+}
+
+std::optional<TimePoint> Run::kill_time() const {
+  if (!leased_ || !has_processes() || spec_.on_lost != OnLost::kill) return std::nullopt;
+  return lease_->kill_at(spec_.timings);
 }
 
 void Run::send(Request request, Verb verb) {

@@ -72,6 +72,7 @@ class Run {
   void on_not_holder(const Event&);
   void on_renew_failed(const Event&);
   void on_tasks_counted(const Event&);
+  void on_guardian_ended(const Event&);
   void on_signal_to_command(const Event&);
   void enforce_deadlines();
   void lease_timeline();
@@ -83,6 +84,7 @@ class Run {
   bool has_kill_time() const;
   void kill_tree();
   bool has_processes() const;
+  std::optional<TimePoint> kill_time() const;
 
   // the end (run_end.cc)
   void on_cannot_start(const Event&);
@@ -139,7 +141,8 @@ class Run {
   bool stole_ = false;  // the grant took over an expired lease
   TimePoint granted_at_{};
   std::optional<TimePoint> renew_at_;
-  bool expiring_ = false;  // TERM was sent because of the lease
+  std::optional<TimePoint> kill_time_;  // the last SetKillTime
+  bool expiring_ = false;               // TERM was sent because of the lease
   bool lease_lost_ = false;
   Reason lost_reason_ = Reason::none;
   int renew_failures_ = 0;

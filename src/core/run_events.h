@@ -2,6 +2,7 @@
 // The events that Run receives, the actions that it returns, and its phases.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "base/log.h"
@@ -12,9 +13,9 @@ namespace cronlatch {
 
 struct Begin {};
 struct Tick {};
-using Event =
-    std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable,
-                 ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived, TasksCounted>;
+using Event = std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate,
+                           Unavailable, ChildStarted, CannotStart, ChildExited, TreeEmpty,
+                           SignalArrived, TasksCounted, GuardianEnded>;
 
 struct StoreRequest {
   Request request;
@@ -28,10 +29,16 @@ struct SendSignal {
   int signo = 0;
   Target target = Target::group;
 };
+// The time at which the tree must be killed unless the lease is renewed before; nothing: no lease,
+// or `on-lost` does not kill (Supervisor::kill_by).
+struct SetKillTime {
+  std::optional<TimePoint> at;
+};
 // The time that a kill needs depends on the number of processes and threads (lease.h, reap_time).
 struct CountTasks {};
 struct Finish {};
-using Action = std::variant<StoreRequest, Launch, SendSignal, CountTasks, LogLine, Finish>;
+using Action =
+    std::variant<StoreRequest, Launch, SendSignal, SetKillTime, CountTasks, LogLine, Finish>;
 
 enum class Phase {
   idle,        // before Begin

@@ -39,6 +39,17 @@ void Run::on_tasks_counted(const Event& event) {
   spec_.timings.reap = reap_time(std::get<TasksCounted>(event).tasks);
 }
 
+// The run cannot continue: nothing would kill the tree at the end of the lease if this process were
+// stopped. The command's first process has been killed with the guardian.
+void Run::on_guardian_ended(const Event&) {
+  log(Level::error, "guardian_ended",
+      "the guardian of the command ended or was stopped; the command is killed",
+      {{"fence", std::to_string(fence_)}},
+      "check what sent a signal to the process cronlatch-guard");
+  if (!stop_) stop_ = Stop{Kind::lost, Reason::guardian, {}, false};
+  kill_tree();
+}
+
 void Run::on_signal_to_command(const Event& event) {
   // After a long stop (SIGCONT) the lease is checked before the command continues.
   if (has_processes()) enforce_deadlines();

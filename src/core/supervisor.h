@@ -47,13 +47,18 @@ struct SignalArrived {
   int signo = 0;
   bool operator==(const SignalArrived&) const = default;
 };
+// The guardian has ended before the tree, or was stopped. The tree is without its parent and must
+// be killed.
+struct GuardianEnded {
+  bool operator==(const GuardianEnded&) const = default;
+};
 // The answer to count_tasks().
 struct TasksCounted {
   std::size_t tasks = 0;
   bool operator==(const TasksCounted&) const = default;
 };
-using ProcEvent =
-    std::variant<ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived, TasksCounted>;
+using ProcEvent = std::variant<ChildStarted, CannotStart, ChildExited, TreeEmpty, SignalArrived,
+                               TasksCounted, GuardianEnded>;
 
 class Supervisor {
  public:
@@ -63,11 +68,15 @@ class Supervisor {
   virtual void start(const Command& command, int inherited_fd) = 0;
   // Sends a signal; a target that is gone already is not an error.
   virtual void signal(int signo, Target target) = 0;
-  // Called while a request is in flight: prepares start(), or cleans up after the command.
+  // Called repeatedly, while the store works on a request: prepares start(), or cleans up after the
+  // command.
   virtual void prepare() {}
   // Counts processes and threads; at least those of the tree. The answer is TasksCounted, or none
   // where the system does not report the number.
   virtual void count_tasks() {}
+  // From this time on the tree must be killed even if this process is stopped; nothing: never.
+  // Replaces the previous time. Only a supervisor with a guardian can do it.
+  virtual void kill_by(std::optional<TimePoint> when) { (void)when; }
   virtual void watch(PollSet& set) const = 0;
   // The next event; call until there is none. Also reaps other children.
   virtual std::optional<ProcEvent> next() = 0;

@@ -53,6 +53,8 @@ constexpr Option kOptions[] = {
     {"leftovers", &O::leftovers, "end", "", "end, wait, leave", kPolicy, kYes, "background processes of the command: `end` them, `wait` for them, `leave` them (unsafe)",
      {"wait", ""}},
     {"untracked", &O::untracked, "refuse", "", "refuse, allow", kPolicy, kNo, "if the processes of a leased run cannot be found (no /proc): `refuse` (exit 78), `allow` (unsafe)"},
+    {"guardian", &O::guardian, "auto", "", "auto, off", kPolicy, kYes, "second process that kills the command when cronlatch is killed or stopped: `auto` (where needed), `off`",
+     {"auto", "Needed where cronlatch is not the first process of the container: with `shareProcessNamespace`, `hostPID`, or an init program."}},
     {"warn-after", &O::warn_after, "0", "", kYear, kRun, kYes, "logs one warning and increases a counter if the command still runs; 0: off",
      {"20m", ""}},
     {"on-lost", &O::on_lost, "kill", "", "kill, term, warn", kPolicy, kYes, "if the lease is lost: `kill`; `term` and `warn` are unsafe",

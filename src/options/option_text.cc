@@ -37,6 +37,9 @@ constexpr std::array<Word<Leftovers>, 3> words(const Leftovers*) {
 constexpr std::array<Word<Untracked>, 2> words(const Untracked*) {
   return {{{"refuse", Untracked::refuse}, {"allow", Untracked::allow}}};
 }
+constexpr std::array<Word<GuardianMode>, 2> words(const GuardianMode*) {
+  return {{{"auto", GuardianMode::automatic}, {"off", GuardianMode::off}}};
+}
 constexpr std::array<Word<LogFormat>, 3> words(const LogFormat*) {
   return {{{"text", LogFormat::text}, {"json", LogFormat::json}, {"logfmt", LogFormat::logfmt}}};
 }

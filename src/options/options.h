@@ -25,6 +25,10 @@ namespace cronlatch {
 // the run is not the first process of that namespace.
 enum class Untracked { refuse, allow };
 
+// A second process for a leased run that is not the first process of its PID namespace: it kills
+// the command when the run's process is killed, or stopped until the end of the lease.
+enum class GuardianMode { automatic, off };
+
 // The value of every option; one member for each row of the table. The constructor applies the
 // defaults of the rows, so that no other place contains a default.
 struct Options {
@@ -44,6 +48,7 @@ struct Options {
   Leftovers leftovers{};
   Millis warn_after{};
   Untracked untracked{};
+  GuardianMode guardian{};
   OnLost on_lost{};
   OnStoreDown on_store_down{};
   std::string once_per;
@@ -78,7 +83,7 @@ using Field =
                  bool Options::*, int Options::*, std::vector<std::string> Options::*,
                  StringLists Options::*, OnBusy Options::*, OnLost Options::*,
                  OnStoreDown Options::*, Leftovers Options::*, Untracked Options::*,
-                 LogFormat Options::*, Level Options::*>;
+                 GuardianMode Options::*, LogFormat Options::*, Level Options::*>;
 
 enum class Scope {
   // This run only: its variable is removed from the command's environment.

@@ -36,6 +36,8 @@ NextStep lost(const Pod& pod) {
   switch (pod.result.reason) {
     case Reason::revoked:
       return {"lost", ""};
+    case Reason::guardian:
+      return {"lost", "check what killed or stopped the process cronlatch-guard; " + logs(pod)};
     case Reason::taken:
     case Reason::gone:
       return {"lost", "check whether the store lost data, or whether node " + pod.node +

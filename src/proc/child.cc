@@ -62,7 +62,7 @@ void exec_command(const ChildPlan& plan) {
   // Only here: no other program must inherit the lock's descriptor.
   if (plan.inherited_fd >= 0) ::fcntl(plan.inherited_fd, F_SETFD, 0);
   // Last, because a pending signal may end the child here.
-  plan.signals.restore_in_child();
+  plan.signals.restore();
   const int failed = plan.image.exec();
   ssize_t written = 0;
   do written = ::write(plan.error_pipe, &failed, sizeof failed);

@@ -37,7 +37,7 @@ class ExecImage {
 
 struct ChildPlan {
   const ExecImage& image;
-  const SignalReader& signals;
+  const OriginalSignals& signals;
   Placement placement;
   int terminal;      // descriptor of the terminal, or -1
   int inherited_fd;  // descriptor the command inherits, or -1

@@ -59,6 +59,8 @@ class Driver {
       if (run_.outcome()) break;
       take_reply(set);
       handle_pending();
+      // After the store has sent what it can: the server works meanwhile.
+      supervisor_.prepare();
     }
     return *run_.outcome();
   }
@@ -108,6 +110,7 @@ class Driver {
                      [this](const StoreRequest& store) { this->send(store.request); },
                      [this](const Launch& launch) { this->launch(launch); },
                      [this](const SendSignal& s) { supervisor_.signal(s.signo, s.target); },
+                     [this](const SetKillTime& set) { supervisor_.kill_by(set.at); },
                      [this](const CountTasks&) { supervisor_.count_tasks(); },
                      [this](const LogLine& line) { log_(line); },
                      [](const Finish&) {},
@@ -118,7 +121,6 @@ class Driver {
   // The reply may be available at once; Run gets it after the remaining actions.
   void send(const Request& request) {
     store_.send(request, clock_.now());
-    supervisor_.prepare();
     take_reply({});
   }
 

@@ -15,6 +15,8 @@ class OwnCgroup {
   // std::nullopt where it cannot be created: no cgroup v2, no permission (neither root nor a
   // delegated subtree).
   static std::optional<OwnCgroup> create();
+  // The directory of a cgroup that another process has created and removes.
+  explicit OwnCgroup(Fd dir) : dir_(std::move(dir)) {}
   OwnCgroup(OwnCgroup&&) noexcept = default;
   OwnCgroup& operator=(OwnCgroup&&) noexcept = default;
   // Removes it, unless it contains processes.

@@ -11,100 +11,68 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
-#include "base/errno_hint.h"
 #include "base/fd.h"
 #include "proc/child.h"
-#include "proc/noexec.h"
 #include "proc/spawn.h"
+#include "proc/start_error.h"
 
 namespace cronlatch {
+
 namespace {
-
-Error system_error(const char* call, int why) {
-  return {Code::system,
-          std::string("the command cannot be started: ") + call + ": " + std::strerror(why),
-          errno_hint(why, "a limit of processes or memory may be reached")};
-}
-
-// The codes of a shell and of env(1): 127 when the file or its interpreter is missing, else 126.
-Error exec_error(const std::string& path, int why) {
-  const std::string what = "command " + path + " cannot be executed: ";
-  switch (why) {
-    case ENOENT:
-    case ENOTDIR:
-      return {Code::exec_missing, what + "the file, or the interpreter it names, does not exist",
-              "check its first line (#!) and, for a binary, that its loader is in this image"};
-    case ENOMEM:
-    case EAGAIN:
-    case EMFILE:
-    case ENFILE:
-    case EIO:
-      return system_error("execve", why);
-    case EACCES:
-      if (const std::optional<std::string> mount = noexec_mount(path))
-        return {Code::exec_denied, what + "it is on " + *mount + ", which is mounted noexec",
-                noexec_hint(*mount)};
-      [[fallthrough]];
-    default:
-      return {Code::exec_denied, what + std::strerror(why),
-              "check the file's mode, its mount (noexec) and its format"};
-  }
-}
 
 int exit_code_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-bool has_children() {
-  siginfo_t info{};
-  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
 }  // namespace
-
-// The result of one round of waitpid.
-struct PosixSupervisor::Reaped {
-  std::optional<int> exit_code;  // of the command
-  int stopped_by = 0;            // the command is stopped
-  bool no_children = false;
-};
 
 bool can_reach_descendants() {
   return (::getpid() == 1 && !has_children()) || proc_shows_own_namespace();
 }
 
-PosixSupervisor::PosixSupervisor(SignalReader& signals, Containment containment)
+PosixSupervisor::PosixSupervisor(SignalReader& signals, Containment containment, Guarding guarding)
     : signals_(signals), containment_(containment) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  const bool has_other_children = has_children();
-  is_first_process_ = ::getpid() == 1 && !has_other_children;
-  if (has_other_children)
-    other_children_ = descendants_of(::getpid(), {}).value_or(std::vector<Process>{});
+  if (guarding == Guarding::where_needed && ::getpid() != 1 && proc_shows_own_namespace())
+    kill_timer_.emplace();
+}
+
+PosixSupervisor::~PosixSupervisor() {
+  if (guardian_) guardian_->end();
 }
 
 void PosixSupervisor::start(const Command& command, int inherited_fd) {
+  path_ = command.path;
+  awaiting_tree_ = false;
+  create_cgroup();
+  const Placement placement = terminal_.placement();
+  if (kill_timer_)
+    start_with_guardian(command, placement);
+  else
+    start_directly(command, inherited_fd, placement);
+}
+
+void PosixSupervisor::start_directly(const Command& command, int inherited_fd,
+                                     Placement placement) {
   const ExecImage image(command);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-    events_.push_back(CannotStart{system_error("pipe2", errno)});
+    events_.push_back(CannotStart{start_error("pipe2", errno)});
     return;
   }
   Fd reading(ends[0]);
   const Fd writing(ends[1]);
-  const Placement placement = terminal_.placement();
-  const ChildPlan plan{image,        signals_,      placement, terminal_.fd(),
-                       inherited_fd, writing.get(), ::getpid()};
-  create_cgroup();
-  pid_t pid = cgroup_ ? spawn_in_cgroup(plan, cgroup_->fd()) : -1;
+  const ChildPlan plan{image,        signals_.original(), placement, terminal_.fd(),
+                       inherited_fd, writing.get(),       ::getpid()};
+  pid_t pid = tree_.cgroup() ? spawn_in_cgroup(plan, tree_.cgroup()->fd()) : -1;
   if (pid < 0) {
-    cgroup_.reset();
+    tree_.cgroup().reset();
     pid = spawn(plan);
   }
   if (pid < 0) {
-    events_.push_back(CannotStart{system_error("fork", errno)});
+    events_.push_back(CannotStart{start_error("fork", errno)});
     return;
   }
   // In parent and child, so that it is done whichever runs first. Not before setsid, which fails
@@ -112,26 +80,25 @@ void PosixSupervisor::start(const Command& command, int inherited_fd) {
   if (placement != Placement::new_session) ::setpgid(pid, pid);
   if (placement == Placement::foreground_group) terminal_.set_foreground_group(pid);
   exec_errno_ = std::move(reading);
-  child_ = group_ = pid;
-  path_ = command.path;
+  tree_.begin(pid);
   started_ = true;
-  awaiting_tree_ = false;
-  kill_rounds_ = 0;
-  group_killed_ = false;
 }
 
 // In the first process of a PID namespace kill(-1) has the same effect.
 void PosixSupervisor::create_cgroup() {
-  if (containment_ != Containment::cgroup || is_first_process_ || cgroup_tried_) return;
+  if (containment_ != Containment::cgroup || tree_.is_below_first_process() || cgroup_tried_)
+    return;
   cgroup_tried_ = true;
-  cgroup_ = OwnCgroup::create();
+  tree_.cgroup() = OwnCgroup::create();
 }
 
 void PosixSupervisor::prepare() {
-  if (!started_)
+  if (!started_) {
     create_cgroup();
-  else if (child_ == 0 && !awaiting_tree_)
-    cgroup_.reset();
+    create_guardian();
+  } else if (tree_.leader() == 0 && !awaiting_tree_) {
+    tree_.cgroup().reset();
+  }
 }
 
 void PosixSupervisor::count_tasks() {
@@ -142,6 +109,7 @@ void PosixSupervisor::count_tasks() {
 void PosixSupervisor::watch(PollSet& set) const {
   set.add(signals_.fd(), POLLIN);
   if (exec_errno_) set.add(exec_errno_.get(), POLLIN);
+  if (guardian_) set.add(guardian_->fd(), POLLIN);
 }
 
 std::optional<ProcEvent> PosixSupervisor::next() {
@@ -163,6 +131,7 @@ void PosixSupervisor::collect() {
     if (*signo != SIGCHLD && wanted) signals.push_back(*signo);
   }
   finish_start();
+  take_reports();
   report(reap());
   for (const int signo : signals) events_.push_back(SignalArrived{signo});
 }
@@ -179,9 +148,13 @@ void PosixSupervisor::finish_start() {
     events_.push_back(ChildStarted{});
     return;
   }
-  events_.push_back(CannotStart{exec_error(path_, why)});
-  // The rest of the child is reaped like any other child.
-  child_ = group_ = 0;
+  cannot_start(exec_error(path_, why));
+}
+
+// The rest of the child is reaped like any other child.
+void PosixSupervisor::cannot_start(const Error& error) {
+  events_.push_back(CannotStart{error});
+  tree_.clear();
   terminal_.restore_foreground();
 }
 
@@ -193,38 +166,70 @@ PosixSupervisor::Reaped PosixSupervisor::reap() {
     if (pid < 0 && errno == EINTR) continue;
     if (pid < 0) reaped.no_children = errno == ECHILD;
     if (pid <= 0) return reaped;
-    if (child_ == 0 || pid != child_) continue;
+    if (guardian_ && pid == guardian_->pid()) {
+      guardian_changed(!WIFSTOPPED(status));
+      continue;
+    }
+    if (tree_.leader() == 0 || pid != tree_.leader()) continue;
     if (WIFSTOPPED(status)) {
       reaped.stopped_by = WSTOPSIG(status);
       continue;
     }
     // The child's end of the pipe is closed by now, so the result of the start is known.
     finish_start();
-    if (child_ == 0) continue;
-    child_ = 0;
+    if (tree_.leader() == 0) continue;
+    tree_.leader_reaped();
     reaped.stopped_by = 0;
     reaped.exit_code = exit_code_of(status);
   }
 }
 
-void PosixSupervisor::report(const Reaped& reaped) {
-  if (reaped.exit_code) {
-    // First: from now on ^C is for this process.
-    terminal_.restore_foreground();
-    awaiting_tree_ = !(reaped.no_children || tree_is_empty());
-    events_.push_back(ChildExited{*reaped.exit_code, !awaiting_tree_});
-  } else if (awaiting_tree_ && (reaped.no_children || tree_is_empty())) {
+void PosixSupervisor::report(Reaped reaped) {
+  if (guardian_lost_) guardian_lost(reaped);
+  if (reaped.exit_code)
+    command_exited(*reaped.exit_code, reaped.no_children || tree_.is_empty());
+  else if (awaiting_tree_ && !guardian_ && (reaped.no_children || tree_.is_empty())) {
     awaiting_tree_ = false;
     events_.push_back(TreeEmpty{});
   }
-  if (reaped.stopped_by != 0) terminal_.stopped_with(reaped.stopped_by, group_);
+  if (reaped.stopped_by != 0) command_stopped(reaped.stopped_by);
 }
 
-// Called only while there are children. They belong to the tree, unless some existed before.
-bool PosixSupervisor::tree_is_empty() const {
-  if (other_children_.empty()) return false;
-  const std::optional<std::vector<Process>> tree = descendants_of(::getpid(), other_children_);
-  return tree && tree->empty();
+void PosixSupervisor::command_exited(int code, bool tree_empty) {
+  // First: from now on ^C is for this process.
+  terminal_.restore_foreground();
+  awaiting_tree_ = !tree_empty;
+  events_.push_back(ChildExited{code, tree_empty});
+}
+
+void PosixSupervisor::command_stopped(int signo) {
+  if (terminal_.stopped_with(signo, tree_.group())) signal(SIGCONT, Target::group);
+}
+
+void PosixSupervisor::signal(int signo, Target target) {
+  if (!started_) return;
+  if (signo == SIGCONT && target == Target::group && tree_.leader() != 0)
+    terminal_.give_foreground(tree_.group());
+  if (guardian_) {
+    guardian_->signal(signo, target);
+    // Something holds it that SIGCHLD does not report (a debugger).
+    constexpr int kRounds = 5;
+    if (guardian_->unanswered() <= kRounds) return;
+    guardian_->kill();
+    tree_.kill_by_scan();
+    return;
+  }
+  if (target == Target::group) return tree_.signal_group(signo);
+  if (signo != SIGKILL) return tree_.signal_tree(signo);
+  kill_tree();
+}
+
+// First what the kernel does in one step; /proc is read only where that is not enough.
+void PosixSupervisor::kill_tree() {
+  if (tree_.kill_in_one_step()) return;
+  // Reaps what the earlier rounds have killed.
+  if (tree_.is_killed_again()) collect();
+  if (tree_.leader() != 0 || awaiting_tree_) tree_.kill_by_scan();
 }
 
 }  // namespace cronlatch

@@ -7,16 +7,14 @@
 #include <sys/types.h>
 
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
-#include <vector>
 
 #include "base/fd.h"
 #include "core/supervisor.h"
-#include "proc/descendants.h"
-#include "proc/own_cgroup.h"
+#include "proc/boot_timer.h"
+#include "proc/guardian_process.h"
+#include "proc/process_tree.h"
 #include "proc/signal_reader.h"
 #include "proc/terminal.h"
 
@@ -31,12 +29,19 @@ bool can_reach_descendants();
 // two of each run, and makes a kill certain that a scan of /proc only makes very likely.
 enum class Containment { none, cgroup };
 
+// Whether a guardian (guardian.h) is the parent of the command. It is never needed by process 1 of
+// a PID namespace, whose end ends the namespace, and needs /proc.
+enum class Guarding { none, where_needed };
+
 class PosixSupervisor : public Supervisor {
  public:
   // Becomes the reaper of orphaned descendants. `signals` outlives this. Children that the process
   // already has (it was exec'ed by a shell with background jobs) are never signaled and never
   // waited for.
-  explicit PosixSupervisor(SignalReader& signals, Containment containment = Containment::none);
+  explicit PosixSupervisor(SignalReader& signals, Containment containment = Containment::none,
+                           Guarding guarding = Guarding::none);
+  // Ends the guardian. What is left of the tree (leftovers=leave) lives on.
+  ~PosixSupervisor() override;
 
   void start(const Command& command, int inherited_fd) override;
   void signal(int signo, Target target) override;
@@ -44,44 +49,56 @@ class PosixSupervisor : public Supervisor {
   void prepare() override;
   // All of the host: an upper bound at the cost of one small file.
   void count_tasks() override;
+  void kill_by(std::optional<TimePoint> when) override;
   void watch(PollSet& set) const override;
   // Order of simultaneous events: the start, the command's end, the tree's end, signals.
   std::optional<ProcEvent> next() override;
 
  private:
-  struct Reaped;
+  // The result of one round of waitpid.
+  struct Reaped {
+    std::optional<int> exit_code;  // of the command
+    int stopped_by = 0;            // the command is stopped
+    bool no_children = false;
+  };
 
   void create_cgroup();
   void collect();
+  void start_directly(const Command& command, int inherited_fd, Placement placement);
   void finish_start();
   Reaped reap();
-  bool tree_is_empty() const;
-  void report(const Reaped& reaped);
-  void signal_group(int signo);
-  void signal_tree(int signo);
+  void report(Reaped reaped);
+  void command_exited(int code, bool tree_empty);
+  void command_stopped(int signo);
+  void cannot_start(const Error& error);
   void kill_tree();
-  void kill_by_scan(pid_t killed_group);
-  bool kill_new_children(std::unordered_set<pid_t>& killed) const;
-  void signal_without_proc(int signo);
+
+  // With a guardian (posix_supervisor_guardian.cc).
+  void create_guardian();
+  void start_with_guardian(const Command& command, Placement placement);
+  void take_reports();
+  void take(const GuardianReport& report);
+  void guardian_changed(bool has_ended);
+  void guardian_lost(Reaped& reaped);
 
   SignalReader& signals_;
   Terminal terminal_;
   Containment containment_;
-  // Every other process in this PID namespace is a descendant, or entered from outside (nsenter,
-  // kubectl exec).
-  bool is_first_process_ = false;
-  std::vector<Process> other_children_;  // that this process had before
-  std::optional<OwnCgroup> cgroup_;
+  ProcessTree tree_;
   bool cgroup_tried_ = false;
-  int kill_rounds_ = 0;        // rounds of SIGKILL to this tree
-  bool group_killed_ = false;  // in one of them, while its number was valid
   std::deque<ProcEvent> events_;
   Fd exec_errno_;               // open until exec has succeeded or failed
-  pid_t child_ = 0;             // the command, until it is reaped
-  pid_t group_ = 0;             // its process group
   std::string path_;            // of the command, for messages
   bool started_ = false;        // the command was started: signals are for it
   bool awaiting_tree_ = false;  // the command has been reaped, descendants have not
+
+  std::optional<BootTimer> kill_timer_;      // where a guardian is needed
+  std::optional<GuardianProcess> guardian_;  // until it has ended
+  bool guardian_lost_ = false;               // it has ended before the tree
+  bool is_foreground_ = false;               // the command is started in the foreground
+  bool start_reported_ = false;              // by the guardian
+  int stopped_by_ = 0;                       // reported by the guardian, to be handled
+  std::optional<int> exit_code_;             // reported by the guardian, before it reaps
 };
 
 }  // namespace cronlatch

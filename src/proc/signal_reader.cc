@@ -51,7 +51,7 @@ Result<SignalReader> SignalReader::open() {
     return Error{Code::system,
                  std::string("signals cannot be read: signalfd: ") + std::strerror(errno),
                  errno_hint(errno, "check whether a seccomp profile denies it")};
-  return SignalReader(Fd(static_cast<int>(fd)), original, ignored);
+  return SignalReader(Fd(static_cast<int>(fd)), {original, ignored});
 }
 
 std::optional<int> SignalReader::next() {
@@ -66,9 +66,9 @@ std::optional<int> SignalReader::next() {
   }
 }
 
-void SignalReader::restore_in_child() const {
+void OriginalSignals::restore() const {
   if (was_ignored(SIGCHLD)) std::signal(SIGCHLD, SIG_IGN);
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &original_mask_, nullptr, kMaskBytes);
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, kMaskBytes);
 }
 
 }  // namespace cronlatch

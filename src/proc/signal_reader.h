@@ -12,6 +12,17 @@
 
 namespace cronlatch {
 
+// The signal mask and the ignored signals with which a process was started.
+struct OriginalSignals {
+  std::uint64_t mask = 0;
+  std::uint64_t ignored = 0;
+
+  // Known for SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGCHLD; false for others.
+  bool was_ignored(int signo) const { return ((ignored >> (signo - 1)) & 1U) != 0; }
+  // Between fork and exec only. Async-signal-safe.
+  void restore() const;
+};
+
 class SignalReader {
  public:
   static Result<SignalReader> open();
@@ -23,19 +34,14 @@ class SignalReader {
   // another process sent is not.
   std::optional<int> next();
   // This process was started with this signal ignored (nohup, `&` of a shell without job control).
-  // Known for SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGCHLD; false for others.
-  bool was_ignored(int signo) const { return ((ignored_ >> (signo - 1)) & 1U) != 0; }
-  // Between fork and exec only: restores the original signal mask and dispositions.
-  // Async-signal-safe.
-  void restore_in_child() const;
+  bool was_ignored(int signo) const { return original_.was_ignored(signo); }
+  const OriginalSignals& original() const { return original_; }
 
  private:
-  SignalReader(Fd fd, std::uint64_t mask, std::uint64_t ignored)
-      : fd_(std::move(fd)), original_mask_(mask), ignored_(ignored) {}
+  SignalReader(Fd fd, OriginalSignals original) : fd_(std::move(fd)), original_(original) {}
 
   Fd fd_;
-  std::uint64_t original_mask_;
-  std::uint64_t ignored_;
+  OriginalSignals original_;
 };
 
 }  // namespace cronlatch

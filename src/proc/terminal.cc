@@ -64,22 +64,19 @@ void Terminal::restore_foreground() {
   foreground_group_ = 0;
 }
 
-void Terminal::stopped_with(int signo, pid_t group) {
-  if (!tty_) return;
+bool Terminal::stopped_with(int signo, pid_t group) {
+  if (!tty_) return false;
   // Started in the background, moved to the foreground since (a shell sends no signal to a running
   // job), and now it uses the terminal.
   if (signo != SIGTSTP && from_terminal(signo) && has_foreground()) {
     give_foreground(group);
-    ::killpg(group, SIGCONT);
-    return;
+    return true;
   }
-  if (!has_job_control()) {
-    // In such a group the kernel would have ignored ^Z; a stop by kill -STOP is left alone.
-    if (signo == SIGTSTP) ::killpg(group, SIGCONT);
-    return;
-  }
+  // In such a group the kernel would have ignored ^Z; a stop by kill -STOP is left alone.
+  if (!has_job_control()) return signo == SIGTSTP;
   restore_foreground();
   stop_own_group();
+  return false;
 }
 
 }  // namespace cronlatch

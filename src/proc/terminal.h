@@ -27,8 +27,9 @@ class Terminal {
   void give_foreground(pid_t group);
   void restore_foreground();
   // The command was stopped by `signo`: stops this process and its group, as the terminal would
-  // have done with the command in it. Returns after SIGCONT.
-  void stopped_with(int signo, pid_t group);
+  // have done with the command in it. Returns after SIGCONT. True: the caller continues the
+  // command's group.
+  bool stopped_with(int signo, pid_t group);
 
  private:
   bool has_foreground() const;

@@ -10,9 +10,9 @@ A plan has one law, because the guarantees differ:
 """
 import random
 
-# The option `guardian` covers two situations outside of a PID namespace: the wrapper is killed while the command has
-# descendants in other sessions, and the wrapper alone is stopped for long. Set this to True when the option exists.
-GUARDIAN = False
+# The guardian covers two situations outside of a PID namespace: the wrapper is killed while the command has descendants
+# in other sessions, and the wrapper alone is stopped for long. False: plans for a wrapper without a guardian.
+GUARDIAN = True
 
 SECONDS = 12  # the time in which contenders start and faults happen
 LAWS = {"keeps": 60, "clock": 15, "forward": 10, "loses": 15}

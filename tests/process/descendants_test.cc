@@ -36,12 +36,12 @@ TEST_F(Leftovers, ThatHaveEndedAreReaped) {
                            "up", "forever"}));
   ASSERT_TRUE(program.says("up"));
   // When
-  const auto only_the_command = [&program] {
+  const auto guardian_and_command = [&program] {
     const auto tree = descendants_of(program.pid(), {});
-    return tree && tree->size() == 1;
+    return tree && tree->size() == 2;
   };
   // Then
-  EXPECT_TRUE(eventually(only_the_command));
+  EXPECT_TRUE(eventually(guardian_and_command));
   program.signal(SIGTERM);
   EXPECT_EQ(program.exit_code(), 143);
 }

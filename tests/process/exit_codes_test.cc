@@ -113,7 +113,7 @@ class FewDescriptors : public GatedByRedis {
   // Ends in success, or with a message that names the limit.
   void names_the_limit(const std::string& url, const Words& options) {
     int successes = 0;
-    for (const int limit : {5, 6, 12}) {
+    for (const int limit : {5, 6, 16}) {
       ProgramSpec spec{.argv = {"/bin/sh", "-c",
                                 "ulimit -n " + std::to_string(limit) + " && exec \"$@\"", "sh",
                                 binary(), "run", "--lock", "job", "--store", url}};

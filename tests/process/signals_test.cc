@@ -6,8 +6,14 @@
 namespace cronlatch::testing {
 namespace {
 
-class Signals : public Gated {
+enum class Parent { wrapper, guardian };
+
+// A run of the file store has no guardian, a run with a lease has one.
+class Signals : public GatedByRedis, public ::testing::WithParamInterface<Parent> {
  protected:
+  void SetUp() override {
+    if (GetParam() == Parent::wrapper) store = "file://" + dir.path("locks");
+  }
   // A run that waits for a lock which another one holds.
   std::unique_ptr<Program> waiting_run() {
     holder = std::make_unique<Program>(run({}, {"say", "holding", "await", go()}));
@@ -20,7 +26,7 @@ class Signals : public Gated {
   std::unique_ptr<Program> holder;
 };
 
-TEST_F(Signals, ThatCanBeCaughtAllReachTheCommand) {
+TEST_P(Signals, ThatCanBeCaughtAllReachTheCommand) {
   // Given
   Program program(run({}, {"listen"}));
   ASSERT_TRUE(program.says("ready\n"));
@@ -33,7 +39,7 @@ TEST_F(Signals, ThatCanBeCaughtAllReachTheCommand) {
   }
 }
 
-TEST_F(Signals, TermIntHupAndQuitBeforeTheStartCancelAndNothingIsStarted) {
+TEST_P(Signals, TermIntHupAndQuitBeforeTheStartCancelAndNothingIsStarted) {
   for (const int signo : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
     // Given
     const auto waiter = waiting_run();
@@ -49,7 +55,7 @@ TEST_F(Signals, TermIntHupAndQuitBeforeTheStartCancelAndNothingIsStarted) {
   }
 }
 
-TEST_F(Signals, OtherThanThoseFourAreIgnoredBeforeTheStart) {
+TEST_P(Signals, OtherThanThoseFourAreIgnoredBeforeTheStart) {
   // Given
   const auto waiter = waiting_run();
   // When
@@ -61,7 +67,7 @@ TEST_F(Signals, OtherThanThoseFourAreIgnoredBeforeTheStart) {
   EXPECT_TRUE(exists(dir.path("started")));
 }
 
-TEST_F(Signals, ThatWereIgnoredAtTheStartStayIgnoredForTheCommand) {
+TEST_P(Signals, ThatWereIgnoredAtTheStartStayIgnoredForTheCommand) {
   // Given
   ProgramSpec spec = run({}, {"signals"});
   spec.ignored = {SIGHUP};
@@ -73,7 +79,7 @@ TEST_F(Signals, ThatWereIgnoredAtTheStartStayIgnoredForTheCommand) {
   EXPECT_EQ(program.out(), "blocked 200\nignored 1\n");
 }
 
-TEST_F(Signals, OfNohupDoNotCancelAWaitingRun) {
+TEST_P(Signals, OfNohupDoNotCancelAWaitingRun) {
   // Given
   holder = std::make_unique<Program>(run({}, {"say", "holding", "await", go()}));
   ASSERT_TRUE(holder->says("holding"));
@@ -105,6 +111,12 @@ TEST_F(SignalsByRedis, DuringAnUnansweredAcquireCancelItAndNothingStaysHeld) {
   EXPECT_TRUE(lock_is_free());
   EXPECT_FALSE(exists(dir.path("started")));
 }
+
+std::string name_of_parent(const ::testing::TestParamInfo<Parent>& info) {
+  return info.param == Parent::wrapper ? "Wrapper" : "Guardian";
+}
+INSTANTIATE_TEST_SUITE_P(Below, Signals, ::testing::Values(Parent::wrapper, Parent::guardian),
+                         name_of_parent);
 
 }  // namespace
 }  // namespace cronlatch::testing

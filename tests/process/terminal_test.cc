@@ -8,9 +8,13 @@ namespace {
 constexpr char kInterrupt[] = "\x03";
 constexpr char kSuspend[] = "\x1a";
 
-class Terminals : public Gated {
+enum class Parent { wrapper, guardian };
+
+// A run of the file store has no guardian, a run with a lease has one.
+class Terminals : public GatedByRedis, public ::testing::WithParamInterface<Parent> {
  protected:
   void SetUp() override {
+    if (GetParam() == Parent::wrapper) store = "file://" + dir.path("locks");
     if (!exists("/bin/bash")) GTEST_SKIP() << "NOT TESTED: no /bin/bash with job control here";
     shell = std::make_unique<Program>(
         ProgramSpec{.argv = {"/bin/bash", "--norc", "--noprofile", "--noediting", "-i"},
@@ -54,7 +58,7 @@ class Terminals : public Gated {
   std::unique_ptr<Program> shell;
 };
 
-TEST_F(Terminals, GiveTheForegroundToTheCommandAndControlCReachesIt) {
+TEST_P(Terminals, GiveTheForegroundToTheCommandAndControlCReachesIt) {
   // Given
   shell->type(line({"on", "2", "[", "say", "got-interrupt", "exit", "5", "]", "ids", "forever"}) +
               "\n");
@@ -66,12 +70,12 @@ TEST_F(Terminals, GiveTheForegroundToTheCommandAndControlCReachesIt) {
   EXPECT_TRUE(exit_code_is(5)) << shell->out();
 }
 
-TEST_F(Terminals, StopTheJobWithControlZAndContinueItWithFg) {
+TEST_P(Terminals, StopTheJobWithControlZAndContinueItWithFg) {
   shell->type(line(stoppable) + "\n");
   stops_continues_and_ends();
 }
 
-TEST_F(Terminals, ContinueAStoppedJobInTheBackgroundWithBg) {
+TEST_P(Terminals, ContinueAStoppedJobInTheBackgroundWithBg) {
   // Given
   shell->type(
       line({"on", "18", "[", "ids", "]", "on", "10", "[", "exit", "6", "]", "ids", "forever"}) +
@@ -87,7 +91,7 @@ TEST_F(Terminals, ContinueAStoppedJobInTheBackgroundWithBg) {
   EXPECT_TRUE(exit_code_is(6)) << shell->out();
 }
 
-TEST_F(Terminals, AreHandedOverWhenABackgroundJobThatWantsThemIsBroughtToTheFront) {
+TEST_P(Terminals, AreHandedOverWhenABackgroundJobThatWantsThemIsBroughtToTheFront) {
   // Given
   shell->type(line({"ids", "read", "exit", "8"}) + "&\n");
   ASSERT_TRUE(shows("foreground=no")) << shell->out();
@@ -99,7 +103,7 @@ TEST_F(Terminals, AreHandedOverWhenABackgroundJobThatWantsThemIsBroughtToTheFron
   EXPECT_TRUE(exit_code_is(8)) << shell->out();
 }
 
-TEST_F(Terminals, AreGivenBackToTheCallingScriptWhenTheCommandEnds) {
+TEST_P(Terminals, AreGivenBackToTheCallingScriptWhenTheCommandEnds) {
   // Given
   std::ofstream(dir.path("script")) << line({"ids"}) + "\nread answer\necho got-$answer\n";
   // When
@@ -120,15 +124,22 @@ class ScriptsOnTerminals : public Terminals {
   }
 };
 
-TEST_F(ScriptsOnTerminals, AreStoppedAndContinuedWithTheRun) { is_stopped_and_continued(""); }
+TEST_P(ScriptsOnTerminals, AreStoppedAndContinuedWithTheRun) { is_stopped_and_continued(""); }
 
 // To the shell the job has stopped when the script has, whatever we are doing.
-TEST_F(ScriptsOnTerminals, MayBeContinuedBeforeTheRunHasStopped) {
+TEST_P(ScriptsOnTerminals, MayBeContinuedBeforeTheRunHasStopped) {
   Program probe({.argv = {"/usr/bin/strace", "-qq", "-e", "trace=kill", "/bin/true"}});
   if (probe.exit_code() != 0) GTEST_SKIP() << "NOT TESTED: no program may be traced here";
   is_stopped_and_continued(
       "strace -qq -o /dev/null -e trace=kill -e inject=kill:delay_exit=700000 ");
 }
+
+std::string name_of_parent(const ::testing::TestParamInfo<Parent>& info) {
+  return info.param == Parent::wrapper ? "Wrapper" : "Guardian";
+}
+const auto kParents = ::testing::Values(Parent::wrapper, Parent::guardian);
+INSTANTIATE_TEST_SUITE_P(Below, Terminals, kParents, name_of_parent);
+INSTANTIATE_TEST_SUITE_P(Below, ScriptsOnTerminals, kParents, name_of_parent);
 
 }  // namespace
 }  // namespace cronlatch::testing

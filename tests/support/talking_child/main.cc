@@ -7,6 +7,7 @@
 //   say TEXT       the line TEXT
 //   ids            "ids pid=.. ppid=.. pgrp=.. sid=.. foreground=yes|no|none"
 //   fds            "fd N open" for every open descriptor, "fd N closed" for 0 to 2
+//   close          closes every descriptor except that of `to`
 //   env PREFIX     "env NAME=value" for every variable with this prefix
 //   signals        "blocked HEX", "ignored HEX": the masks it was started with
 //   read           waits for a line of standard input: "read LINE", or "eof"
@@ -96,6 +97,12 @@ void fds() {
     const bool open = ::fcntl(fd, F_GETFD) >= 0;
     if (open || fd <= 2) say("fd " + std::to_string(fd) + (open ? " open" : " closed"));
   }
+}
+
+// Except that of `to`.
+void close_all() {
+  for (int fd = 0; fd < 256; ++fd)
+    if (fd != g_state->out) ::close(fd);
 }
 
 void env(const std::string& prefix) {
@@ -264,6 +271,8 @@ void execute(const Words& words) {
       ids();
     } else if (verb == "fds") {
       fds();
+    } else if (verb == "close") {
+      close_all();
     } else if (verb == "env") {
       env(next());
     } else if (verb == "signals") {

@@ -74,6 +74,7 @@ const std::vector<Event>& events() {
                                          ChildExited{1, false},
                                          TreeEmpty{},
                                          TasksCounted{30'000},
+                                         GuardianEnded{},
                                          SignalArrived{SIGTERM},
                                          SignalArrived{SIGUSR1},
                                          SignalArrived{SIGCONT}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals to "the group" and "the tree" that reach no other process: the pid of a reaped process is
-// never used while /proc is readable.
+// Signals to the command's group and to the whole tree.
+#include "proc/process_tree.h"
+
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,30 +12,36 @@
 #include <unordered_set>
 #include <vector>
 
-#include "proc/posix_supervisor.h"
-
 namespace cronlatch {
 
-void PosixSupervisor::signal(int signo, Target target) {
-  if (group_ == 0) return;
-  switch (target) {
-    case Target::group:
-      signal_group(signo);
-      return;
-    case Target::tree:
-      if (signo == SIGKILL)
-        kill_tree();
-      else
-        signal_tree(signo);
-      return;
-  }
+bool has_children() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-void PosixSupervisor::signal_group(int signo) {
-  if (child_ != 0) {
-    if (signo == SIGCONT) terminal_.give_foreground(group_);
+ProcessTree::ProcessTree() {
+  const bool has_other_children = has_children();
+  is_first_process_ = ::getpid() == 1 && !has_other_children;
+  if (has_other_children)
+    other_children_ = descendants_of(::getpid(), {}).value_or(std::vector<Process>{});
+}
+
+void ProcessTree::begin(pid_t leader) {
+  leader_ = group_ = leader;
+  kill_rounds_ = 0;
+  group_killed_ = false;
+}
+
+bool ProcessTree::is_empty() const {
+  if (other_children_.empty()) return false;
+  const std::optional<std::vector<Process>> tree = descendants_of(::getpid(), other_children_);
+  return tree && tree->empty();
+}
+
+void ProcessTree::signal_group(int signo) {
+  if (leader_ != 0) {
     // ESRCH: the child has not made its group yet; with a session of its own only that can.
-    if (::killpg(group_, signo) != 0 && errno == ESRCH) ::kill(child_, signo);
+    if (::killpg(group_, signo) != 0 && errno == ESRCH) ::kill(leader_, signo);
     return;
   }
   // The leader is reaped: the number of its group may be reused as soon as the group is empty.
@@ -43,7 +51,7 @@ void PosixSupervisor::signal_group(int signo) {
     if (p.group == group_) signal_process(p, signo);
 }
 
-void PosixSupervisor::signal_tree(int signo) {
+void ProcessTree::signal_tree(int signo) {
   // The later scans find what was forked during the earlier ones; each process gets the signal
   // once.
   constexpr int kScans = 3;
@@ -57,34 +65,34 @@ void PosixSupervisor::signal_tree(int signo) {
   }
 }
 
-// First what the kernel does in one step; /proc is read only where that is not enough.
-void PosixSupervisor::kill_tree() {
-  // A process that is blocked in the kernel must not hide one that has left the cgroup, nor a new
-  // group with the same number.
-  constexpr int kScanEvery = 5;
+// A process that is blocked in the kernel must not hide one that has left the cgroup, nor a new
+// group with the same number.
+bool ProcessTree::is_thorough_round() const {
+  constexpr int kThoroughEvery = 5;
+  return kill_rounds_ % kThoroughEvery == 0;
+}
+
+bool ProcessTree::kill_in_one_step() {
   ++kill_rounds_;
   if (is_first_process_) {
     // Also processes that entered the namespace from outside: they would end with this one anyway.
     ::kill(-1, SIGKILL);
-    return;
+    return true;
   }
-  const bool thorough = kill_rounds_ % kScanEvery == 0;
   // The group's number is the command's until the command is reaped.
-  if (child_ != 0) group_killed_ = ::killpg(group_, SIGKILL) == 0;
-  if (cgroup_ && cgroup_->kill() && cgroup_->is_populated() && !thorough) return;
-  // Reaps what the earlier rounds have killed.
-  if (kill_rounds_ > 1) collect();
-  if (child_ != 0 || awaiting_tree_) kill_by_scan(group_killed_ && !thorough ? group_ : 0);
+  if (leader_ != 0) group_killed_ = ::killpg(group_, SIGKILL) == 0;
+  return cgroup_ && cgroup_->kill() && cgroup_->is_populated() && !is_thorough_round();
 }
 
 // Stop, so that no process replaces one that ends; then kill; then kill what was forked meanwhile.
 // SIGKILL makes a fork that has begun fail, SIGSTOP does not.
-void PosixSupervisor::kill_by_scan(pid_t killed_group) {
+void ProcessTree::kill_by_scan() {
   using Steady = std::chrono::steady_clock;
   constexpr int kStopScans = 2;
   constexpr int kEmptyRounds = 2;
   constexpr std::chrono::milliseconds kLimit{200};  // renewals and signals are delayed meanwhile
   const auto end = Steady::now() + kLimit;
+  const pid_t killed_group = group_killed_ && !is_thorough_round() ? group_ : 0;
   DescendantScan scan(::getpid(), other_children_, killed_group);
   std::vector<Process> stopped;
   for (int i = 0; i < kStopScans; ++i) {
@@ -112,7 +120,7 @@ void PosixSupervisor::kill_by_scan(pid_t killed_group) {
 // In a chain of processes that fork and exit, each one becomes a child of this process when its
 // parent exits. This list is read faster than a process forks. Nothing is reaped meanwhile, so the
 // pids stay valid. Returns whether a process was killed that is not in `killed`.
-bool PosixSupervisor::kill_new_children(std::unordered_set<pid_t>& killed) const {
+bool ProcessTree::kill_new_children(std::unordered_set<pid_t>& killed) const {
   if (!other_children_.empty()) return false;
   bool any = false;
   for (const pid_t pid : own_children()) {
@@ -123,7 +131,7 @@ bool PosixSupervisor::kill_new_children(std::unordered_set<pid_t>& killed) const
   return any;
 }
 
-void PosixSupervisor::signal_without_proc(int signo) {
+void ProcessTree::signal_without_proc(int signo) {
   // Every other process in the PID namespace is a descendant.
   if (is_first_process_) {
     ::kill(-1, signo);
@@ -131,7 +139,7 @@ void PosixSupervisor::signal_without_proc(int signo) {
   }
   signal_group(signo);
   // The leader has ended and the members cannot be found: the group's number is all that is left.
-  if (child_ == 0) ::killpg(group_, signo);
+  if (leader_ == 0 && group_ != 0) ::killpg(group_, signo);
 }
 
 }  // namespace cronlatch
