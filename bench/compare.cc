@@ -26,6 +26,9 @@ using Settings = std::map<std::string, std::string>;
 constexpr long kSizeLimit = 6'500'000;
 constexpr double kRssLimitKib = 6 * 1024;
 constexpr const char* kBaseline = "spawn+wait baseline";
+constexpr const char* kFile = "file store";
+constexpr const char* kTls = "Redis, TLS P-256";
+constexpr const char* kNoGuardian = "CRONLATCH_GUARDIAN=off";
 constexpr const char* kFlock = "flock(1)";
 constexpr const char* kLeast = "four commands only";
 constexpr const char* kPlaintext = "Redis, plaintext";
@@ -45,13 +48,14 @@ Settings read_settings(int argc, char** argv) {
 
 // Without a guardian, as the first process of a container; `kGuarded` measures its cost.
 Subject gated(const std::string& name, const Settings& s, std::vector<std::string> env) {
-  if (name != kGuarded) env.emplace_back("CRONLATCH_GUARDIAN=off");
+  if (name != kGuarded) env.emplace_back(kNoGuardian);
   return {name, {s.at("binary"), "run", "--lock", "bench", "--"}, std::move(env)};
 }
 
-// The same run with the program of version 0.1.0.
+// The same run with the program of version 0.1.0, which has no guardian.
 Subject earlier(Subject subject, const Settings& s) {
   subject.name += ", 0.1.0";
+  std::erase(subject.env, kNoGuardian);
   subject.gate.front() = s.at("earlier");
   return subject;
 }
@@ -71,18 +75,18 @@ std::vector<Subject> subjects(const Settings& s) {
   std::vector<Subject> all = {
       {"bare /bin/true", {}, {}},
       {kBaseline, {s.at("baseline")}, {}},
-      gated("file store", s, {"CRONLATCH_STORE=file://" + s.at("state")}),
+      gated(kFile, s, {"CRONLATCH_STORE=file://" + s.at("state")}),
       over_plaintext(kPlaintext, s, s.at("redis")),
       over_plaintext(kGuarded, s, s.at("redis")),
       // After the product's run, which loads the scripts into the server.
       {kLeast, {s.at("least"), s.at("redis")}, {}},
-      over_tls("Redis, TLS P-256", s, s.at("redis-p256"), s.at("p256")),
+      over_tls(kTls, s, s.at("redis-p256"), s.at("p256")),
       over_tls("Redis, TLS RSA-2048", s, s.at("redis-rsa"), s.at("rsa")),
   };
-  // Copies: push_back would move what it reads.
   if (s.contains("earlier"))
-    for (const Subject& subject : std::vector<Subject>{all[2], all[3], all[5]})
-      all.push_back(earlier(subject, s));
+    for (const Subject& subject : std::vector<Subject>(all))
+      if (subject.name == kFile || subject.name == kPlaintext || subject.name == kTls)
+        all.push_back(earlier(subject, s));
   all.push_back({kFlock, {"/usr/bin/flock", s.at("state") + "/flock.lock"}, {}});  // util-linux
   return all;
 }
@@ -168,15 +172,14 @@ std::vector<Budget> budgets(const Settings& s, const Session& session, const Tra
     return bench::quantile(session.at(name).ms, 0.5) / baseline;
   };
   long rss = 0;
-  for (const char* name :
-       {"file store", "Redis, plaintext", "Redis, TLS P-256", "Redis, TLS RSA-2048"})
+  for (const char* name : {kFile, kPlaintext, kTls, "Redis, TLS RSA-2048"})
     rss = std::max(rss, session.at(name).rss_kib.value_or(1 << 30));
   struct stat binary {};
   const bool there = stat(s.at("binary").c_str(), &binary) == 0;
   const double guardian_ms = (ratio(kGuarded) - ratio(kPlaintext)) * baseline;
-  return {{"TLS P-256, x baseline", ratio("Redis, TLS P-256"), 8},
+  return {{"TLS P-256, x baseline", ratio(kTls), 8},
           {"plaintext, x four commands only", ratio(kPlaintext) / ratio(kLeast), 1.4},
-          {"file store, x flock(1)", ratio("file store") / ratio(kFlock), 1},
+          {"file store, x flock(1)", ratio(kFile) / ratio(kFlock), 1},
           {"round trips of a short run over TLS", static_cast<double>(tls.round_trips), 5},
           {"Redis commands of a short run", static_cast<double>(plain.commands.size()), 4},
           {"guardian, ms", guardian_ms, kGuardianLimitMs},
@@ -211,6 +214,6 @@ int main(int argc, char** argv) {
   std::printf("\n| one short run | connections | round trips with SYN | Redis commands | |\n");
   std::printf("|---|---:|---:|---:|---|\n");
   print_wire("Redis, plaintext", *plain);
-  print_wire("Redis, TLS P-256", *tls);
+  print_wire(kTls, *tls);
   return print_budgets(budgets(settings, *session, *plain, *tls)) ? 0 : 1;
 }
