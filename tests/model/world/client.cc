@@ -64,10 +64,6 @@ void Client::handle(const Event& event) {
   if (const auto wake = run_.wake_at(); wake && *wake <= now) pass(Tick{});
   if (!facts.is_over() && !std::holds_alternative<Tick>(event)) pass(event);
   if (facts.is_over()) return;
-  // The guardian's contract: the kill deadline of the lease, moved by the wrapper alone.
-  const bool kills = !facts.ungated && facts.confirmed_sent != kNever && facts.launched != kNever &&
-                     facts.on_lost == OnLost::kill;
-  tree_.move_kill_time(kills ? kill_by(facts) : kNever);
   plan_wake_up();
 }
 
@@ -95,6 +91,8 @@ void Client::execute(const Event& event, const std::vector<Action>& actions) {
       connection_.send(sent->request);
     }
     if (const Launch* started = std::get_if<Launch>(&action)) launch(*started);
+    if (const SetKillTime* set = std::get_if<SetKillTime>(&action))
+      tree_.move_kill_time(set->at ? clock.true_at(*set->at) : kNever);
     if (const SendSignal* signal = std::get_if<SendSignal>(&action)) {
       const bool is_forwarded = !forwarded && arrived && signal->signo == arrived->signo;
       forwarded = forwarded || is_forwarded;

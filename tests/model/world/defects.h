@@ -22,6 +22,7 @@ enum class Defect {
   mark_given_up,        // the done mark is retried for 5 s only, and its absence is not reported
   marks_failure,        // a failed run marks its identity as done
   tls_ends_waiting,     // on-store-down=wait does not wait for a valid certificate
+  no_kill_time,         // the guardian does not know when the lease ends
   credentials_once,     // the password is read at the start only
   // of the store (server_defects.cc)
   executes_late,           // requests that were given up are executed

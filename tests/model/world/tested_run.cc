@@ -102,6 +102,8 @@ void TestedRun::alter(const Event& event, Phase phase, std::vector<Action>& acti
   if (defect_ == Defect::kills_with_term && spec_.on_lost == OnLost::term &&
       std::holds_alternative<NotHolder>(event) && phase == Phase::running)
     actions.push_back(SendSignal{SIGKILL, Target::tree});
+  if (defect_ == Defect::no_kill_time)
+    std::erase_if(actions, [](const Action& a) { return std::holds_alternative<SetKillTime>(a); });
   if (defect_ != Defect::marks_failure) return;
   for (Action& action : actions)
     if (StoreRequest* sent = std::get_if<StoreRequest>(&action))
