@@ -204,6 +204,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
                                                           {"kill-after", "7s"},
                                                           {"leftovers", "wait"},
                                                           {"untracked", "allow"},
+                                                          {"guardian", "off"},
                                                           {"warn-after", "7s"},
                                                           {"on-lost", "term"},
                                                           {"on-store-down", "wait"},
