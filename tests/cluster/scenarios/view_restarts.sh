@@ -47,6 +47,9 @@ becomes "a third run increases the count to 3" counted 3 1
 before=$(leader)
 check "the leader is killed" kubectl -n cronlatch delete pod "$before" --grace-period=0 --force
 becomes -t 90 "another replica is the leader" one_leads "$before"
+# A forced deletion returns before the kubelet has killed the process.
+not_scraped() { [ -z "$(query "cronlatch_leader{pod=\"$1\"}")" ]; }
+becomes -t 90 "the killed replica is no longer scraped" not_scraped "$before"
 run_once
 becomes "a run under another leader increases the count to 4" counted 4 1
 await_rollout cronlatch cronlatch-operator
