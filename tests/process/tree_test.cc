@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a whole process tree in each environment of cronlatch, and what it
 // refuses where it could not bring that about.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -10,28 +8,24 @@
 #include <memory>
 #include <vector>
 
-#include "gated.h"
 #include "proc/own_cgroup.h"
 #include "support/long_tests.h"
+#include "surroundings.h"
 
 namespace cronlatch::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-const Words kAsFirstProcess = {"/usr/bin/unshare", "-p", "-f", "--mount-proc"};
 // First process of a PID namespace that sees the /proc of another one.
 const Words kAsFirstProcessWithoutProc = {"/usr/bin/unshare", "-p", "-f"};
 const Words kWithoutProc = {
     "/usr/bin/unshare", "-m", "/bin/sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"};
 const Words kWithAForeignProc = {"/usr/bin/unshare", "-p", "-f", "/bin/sh", "-c",
                                  "\"$@\"; exit $?",  "sh"};
-const Words kWithoutPrivileges = {"/usr/bin/setpriv", "--reuid", "65534",
-                                  "--regid",          "65534",   "--clear-groups"};
 
-class Tree : public GatedByRedis {
+class Tree : public InSurroundings {
  protected:
-  Tree() { ::chmod(dir.path().c_str(), 0777); }
   // Without the file a chain that has survived ends by itself.
   ~Tree() override { std::filesystem::remove(chain()); }
 
@@ -42,15 +36,6 @@ class Tree : public GatedByRedis {
     std::int64_t us = 0;
     if (bytes.size() == sizeof us) std::memcpy(&us, bytes.data(), sizeof us);
     return us;
-  }
-  static bool is_permitted(Words surroundings) {
-    surroundings.push_back("/bin/true");
-    return Program({.argv = surroundings}).exit_code() == 0;
-  }
-  ProgramSpec run_in(const Words& surroundings, const Words& options, const Words& words) const {
-    ProgramSpec spec = run(options, words);
-    spec.argv.insert(spec.argv.begin(), surroundings.begin(), surroundings.end());
-    return spec;
   }
   // max-run kills a chain of processes that fork and exit; nothing of it lives when the run ends.
   void outruns_nothing(const Words& surroundings) {
@@ -142,10 +127,10 @@ TEST_F(Tree, S1_OfAnEnormousCrowdIsReapedBeforeTheLeaseEnds) {
   EXPECT_EQ(program.exit_code(), 79) << program.err();
 }
 
-TEST_F(Tree, IsSignalledInEverySession) { reaches_sessions({"/usr/bin/env"}); }
-TEST_F(Tree, IsSignalledInEverySessionWithoutACgroup) { reaches_sessions(kWithoutPrivileges); }
-TEST_F(Tree, IsSignalledInEverySessionByTheFirstProcess) { reaches_sessions(kAsFirstProcess); }
-TEST_F(Tree, IsSignalledInEverySessionByTheFirstProcessWithoutProc) {
+TEST_F(Tree, IsSignaledInEverySession) { reaches_sessions({"/usr/bin/env"}); }
+TEST_F(Tree, IsSignaledInEverySessionWithoutACgroup) { reaches_sessions(kWithoutPrivileges); }
+TEST_F(Tree, IsSignaledInEverySessionByTheFirstProcess) { reaches_sessions(kAsFirstProcess); }
+TEST_F(Tree, IsSignaledInEverySessionByTheFirstProcessWithoutProc) {
   reaches_sessions(kAsFirstProcessWithoutProc);
 }
 
