@@ -15,7 +15,7 @@ status=0
 ctest --preset coverage --parallel "$JOBS" >&2 || status=1
 
 # Every program that a test runs: what one of them executes is executed.
-mapfile -t objects < <(find "$TREE" -type f -perm -u+x \( -name '*_tests' -o -name cronlatch -o -name '*operator' \) -printf '--object=%p\n')
+mapfile -t objects < <(find "$TREE" -type f -perm -u+x \( -name '*_tests' -o -name cronlatch -o -name kubectl-cronlatch -o -name '*operator' \) -printf '--object=%p\n')
 llvm-profdata merge --sparse --output="$TREE/all.profdata" "$TREE"/profiles/*.profraw || exit
 llvm-cov export --summary-only --instr-profile="$TREE/all.profdata" "${objects[@]}" >"$TREE/summary.json" || exit
 python3 -B scripts/coverage_table.py "$ROOT/src" <"$TREE/summary.json" || exit

@@ -90,6 +90,7 @@ if [ -n "${LONG_TESTS:-}" ]; then
   (
     unset LONG_TESTS
     ctest_stage asan-process --parallel "$JOBS"
+    second_try asan-process
   )
 fi
 say "waiting for the last scenarios (build/test-results/alone.log)"
