@@ -35,6 +35,7 @@ struct Options {
   Options();
 
   std::string lock;  // empty: derived from the command (config/default_lock.h)
+  std::string lock_file;  // another program's lock file, which is then the lock (core/lock_file.h)
   std::string job;
   std::string store;  // empty: the file store's directory of this user
   Millis ttl{};

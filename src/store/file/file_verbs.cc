@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "store/file/file_backend.h"
-#include "store/file/names.h"
+#include "store/file/kernel_file.h"
 #include "store/rules.h"
 
 namespace cronlatch::file {
@@ -23,6 +23,10 @@ void keep_newest_answers(std::map<std::string, std::int64_t>& answers) {
                          [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
+bool is_granted(const rules::Record& record) {
+  return record.state == rules::HoldState::held || record.state == rules::HoldState::revoked;
+}
+
 }  // namespace
 
 Unavailable unavailable(const Error& error) {
@@ -33,14 +37,13 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   const bool is_holder = find(request.lock, request.claim) != nullptr;
   std::optional<KernelLock> taken;
   if (!is_holder) {
-    auto tried = KernelLock::try_take(transaction.files.directory,
-                                      with_suffix(transaction.files.base, kLockSuffix),
-                                      transaction.files.path_of(kLockSuffix));
+    auto tried = try_take_kernel_lock(transaction.files);
     if (!tried) return unavailable(tried.error());
     taken = std::move(*tried);
   }
   rules::Record& record = transaction.stored.record;
   const bool is_taken = !is_holder && !taken;
+  const bool is_foreign = is_taken && !is_granted(record);
   Reply reply =
       rules::decide(record, request, transaction.now, transaction.not_after,
                     is_taken ? rules::Expiry::holder_present : rules::Expiry::holder_gone);
@@ -61,10 +64,11 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
     held_.push_back({request.lock, transaction.files.base, request.claim, std::move(*taken)});
   }
   if (auto* busy = std::get_if<Busy>(&reply);
-      busy && busy->reason == BusyReason::held && busy->holder.empty()) {
-    // Taken without a record: by flock(1), or by a background process of a run.
-    const Holder holder = HolderTable().find(transaction.files.directory,
-                                             with_suffix(transaction.files.base, kLockSuffix), 0);
+      busy && busy->reason == BusyReason::held && (is_foreign || busy->holder.empty())) {
+    // Taken without a record, by another program: the last grant does not describe it.
+    const bool group_granted = busy->group_granted;
+    *busy = {.group_granted = group_granted};
+    const Holder holder = find_holder(HolderTable(), transaction.files, 0);
     if (holder.pid != 0) busy->holder = "pid " + std::to_string(holder.pid);
   }
   return reply;
