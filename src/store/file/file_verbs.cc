@@ -23,10 +23,6 @@ void keep_newest_answers(std::map<std::string, std::int64_t>& answers) {
                          [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
-bool is_granted(const rules::Record& record) {
-  return record.state == rules::HoldState::held || record.state == rules::HoldState::revoked;
-}
-
 }  // namespace
 
 Unavailable unavailable(const Error& error) {
@@ -43,7 +39,6 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   }
   rules::Record& record = transaction.stored.record;
   const bool is_taken = !is_holder && !taken;
-  const bool is_foreign = is_taken && !is_granted(record);
   Reply reply =
       rules::decide(record, request, transaction.now, transaction.not_after,
                     is_taken ? rules::Expiry::holder_present : rules::Expiry::holder_gone);
@@ -64,10 +59,8 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
     held_.push_back({request.lock, transaction.files.base, request.claim, std::move(*taken)});
   }
   if (auto* busy = std::get_if<Busy>(&reply);
-      busy && busy->reason == BusyReason::held && (is_foreign || busy->holder.empty())) {
-    // Taken without a record, by another program: the last grant does not describe it.
-    const bool group_granted = busy->group_granted;
-    *busy = {.group_granted = group_granted};
+      busy && busy->reason == BusyReason::held && busy->holder.empty()) {
+    // Taken without a record: by another program, or by a background process of a run.
     const Holder holder = find_holder(HolderTable(), transaction.files, 0);
     if (holder.pid != 0) busy->holder = "pid " + std::to_string(holder.pid);
   }
