@@ -106,10 +106,11 @@ TEST_P(AsLockrun, AWaitWithALimitEndsLikeABusyLock) {
 
 // lockrun's own end frees the lock, and its command continues. Here the command keeps it.
 TEST_P(AsLockrun, TheLockIsHeldWhenOnlyTheWrapperIsKilled) {
+  // The report comes after the start of the background process.
   Program holder(lockrun({}, {"/bin/sh", "-c",
-                              "echo pid=$$; until [ -e '" + go +
-                                  "' ]; do sleep 0.01; done &"
-                                  "exec >/dev/null 2>&1; wait"}));
+                              "until [ -e '" + go +
+                                  "' ]; do sleep 0.01; done >/dev/null 2>&1 &"
+                                  "echo pid=$$; exec >/dev/null 2>&1; wait"}));
   holder.pid_after("pid=");
   holder.signal(SIGKILL);
   // The command's first process ends with the wrapper; the background process does not.
