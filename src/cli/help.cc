@@ -10,6 +10,7 @@
 #include "config/environment.h"
 #include "core/outcome.h"
 #include "options/options.h"
+#include "programs/program.h"
 #include "terminal/table.h"
 
 namespace cronlatch {
@@ -181,8 +182,11 @@ Result<CommandOutput> help_command(const Invocation& invocation) {
     if (topic.name == wanted) return CommandOutput{topic.page()};
   if (const Subcommand* subcommand = find_subcommand(wanted))
     return CommandOutput{help_page(*subcommand)};
-  return Error{Code::usage, "unknown help topic " + quoted(wanted),
-               "topics: options, exit-codes, outcomes, environment, and every subcommand"};
+  if (const OtherProgram* program = find_program(wanted))
+    return CommandOutput{std::string(program->help)};
+  return Error{
+      Code::usage, "unknown help topic " + quoted(wanted),
+      "topics: options, exit-codes, outcomes, environment, every subcommand, " + program_names()};
 }
 
 }  // namespace cronlatch

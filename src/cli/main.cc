@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // main: reserves descriptors 0 to 2, runs the subcommand, prints its text, returns its exit code.
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/kernel_clock.h"
 #include "cli/help.h"
@@ -11,6 +13,7 @@
 #include "core/outcome.h"
 #include "proc/guardian.h"
 #include "proc/startup.h"
+#include "programs/program.h"
 #include "terminal/stdio.h"
 
 namespace cronlatch {
@@ -22,23 +25,35 @@ int fail(const Error& error) {
 }
 
 Result<CommandOutput> dispatch(const Subcommand& subcommand, const Invocation& invocation) {
+  // Another program has its own help, and `run` behind it.
+  if (subcommand.function == as_command) return as_command(invocation);
   if (requests_help(invocation.arguments)) return CommandOutput{help_page(subcommand)};
   // `run` blocks signals instead, before it opens anything, and restores them for its command.
   if (subcommand.function != run_command) std::signal(SIGPIPE, SIG_IGN);
   return subcommand.function(invocation);
 }
 
+// The words after the program's name. A link with the name of another program is `as NAME`.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const std::string_view path = argc > 0 ? argv[0] : "";
+  if (const OtherProgram* program = find_program(path.substr(path.rfind('/') + 1)))
+    words.insert(words.begin(), {"as", std::string(program->name)});
+  return words;
+}
+
 int run_program(int argc, char** argv, char** environment) {
   const KernelClock clock;
   Invocation invocation{{}, {}, clock};
-  for (int i = 2; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
+  const std::vector<std::string> words = words_of(argc, argv);
   for (char** entry = environment; *entry != nullptr; ++entry)
     invocation.environment.emplace_back(*entry);
-  if (argc < 2) {
+  if (words.empty()) {
     write_stderr(help_page());
     return exit_code(Error{Code::usage, ""});
   }
-  const std::string_view name = argv[1];
+  invocation.arguments.assign(words.begin() + 1, words.end());
+  const std::string& name = words.front();
   const Subcommand* subcommand = find_subcommand(name);
   if (subcommand == nullptr) return fail(unknown_subcommand(name));
   const Result<CommandOutput> printed = dispatch(*subcommand, invocation);

@@ -79,10 +79,10 @@ Result<CommandOutput> run_command(const Invocation& invocation) {
   if (!prepared) {
     const Outcome outcome = outcome_of(prepared.error(), options, started);
     log(line_of(outcome));
-    return CommandOutput{"", report(outcome, options, nullptr, log, clock)};
+    return CommandOutput{"", report(outcome, options, nullptr, log, clock), outcome};
   }
   const Outcome outcome = run_under_lock(*prepared, options, invocation, *signals, log);
-  return CommandOutput{"", report(outcome, options, prepared->store.get(), log, clock)};
+  return CommandOutput{"", report(outcome, options, prepared->store.get(), log, clock), outcome};
 }
 
 }  // namespace cronlatch

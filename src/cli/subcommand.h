@@ -3,6 +3,7 @@
 // rendered from it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/outcome.h"
 
 namespace cronlatch {
 
@@ -22,8 +24,9 @@ struct Invocation {
 
 // The result of a subcommand: `text` is written to standard output at once.
 struct CommandOutput {
-  std::string text;
+  std::string text{};
   int exit_code = 0;
+  std::optional<Outcome> outcome{};  // `run` only: how the run ended
 };
 
 struct Subcommand {
@@ -42,6 +45,7 @@ Error unknown_subcommand(std::string_view name);
 
 // ---- the functions of the table, one file each ----
 Result<CommandOutput> run_command(const Invocation& invocation);
+Result<CommandOutput> as_command(const Invocation& invocation);
 Result<CommandOutput> explain_command(const Invocation& invocation);
 Result<CommandOutput> ls_command(const Invocation& invocation);
 Result<CommandOutput> show_command(const Invocation& invocation);

@@ -3,6 +3,7 @@
 #include "config/default_lock.h"
 
 #include "base/digest.h"
+#include "core/lock_file.h"
 
 namespace cronlatch {
 
@@ -28,6 +29,7 @@ std::string default_store(const Host& host) {
 
 void set_derived_defaults(Options& options, std::span<const std::string> command, const Host& host,
                           const Files& files) {
+  if (!options.lock_file.empty()) options.lock = lock_of_file(options.lock_file);
   if (options.lock.empty() && !command.empty()) options.lock = default_lock(command);
   if (options.store.empty()) options.store = default_store(host);
   if (options.holder.empty()) options.holder = default_holder(host, files);

@@ -121,6 +121,8 @@ Result<LoadedOptions> load(const LoadInput& input, const Files& files, const Hos
   }
   set_derived_defaults(loaded.options, is_command ? loaded.operands : std::vector<std::string>{},
                        host, files);
+  if (!loaded.options.lock_file.empty())
+    loaded.origins[index_of(*find_option("lock"))] = loaded.origin("lock-file");
   add_warnings(loaded);
   return loaded;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/lock_file.h"
 #include "core/store_schemes.h"
 #include "options/options.h"
 
@@ -47,6 +48,20 @@ Status check_login(const Options& options) {
   return Done{};
 }
 
+Status check_lock_file_alone(const Options& options) {
+  if (options.lock_file.empty()) return Done{};
+  if (!options.lock.empty() && options.lock != lock_of_file(options.lock_file))
+    return refuse("lock and lock-file exclude each other: the file is the lock",
+                  "remove one of the two");
+  const StoreTransport transport = store_transport(options.store);
+  if (options.store.empty() || transport == StoreTransport::local ||
+      transport == StoreTransport::unknown)
+    return Done{};
+  return refuse("lock-file: the store is not a file store",
+                "set store to a " + list_store_schemes({StoreTransport::local}) +
+                    " URL, or replace lock-file by lock");
+}
+
 }  // namespace
 
 Status check_store_url(std::string_view url) {
@@ -84,6 +99,7 @@ Status validate(const Options& options) {
   if (!timings) return timings.error();
   if (Status tls = check_tls(options); !tls) return tls;
   if (Status login = check_login(options); !login) return login;
+  if (Status file = check_lock_file_alone(options); !file) return file;
   if (options.isolated && !options.config.empty())
     return refuse("config and isolated exclude each other", "remove one of the two");
   return Done{};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/lock_file.h"
 #include "core/lock_name.h"
 #include "options/options.h"
 #include "options/push_url.h"
@@ -33,6 +34,7 @@ constexpr std::string_view kYear = "0 to 365d";
 constexpr Option kOptions[] = {
     {"lock", &O::lock, "", kOwnLock, kLockChars, kRun, kNo, "name of the lock",
      {"true", "Requests a lock. `true`: the CronJob's own lock. `false`: not gated. Any other value: the lock of that name in the namespace, shared by all CronJobs that use the name. `yes`, `on`, `1` and similar values are refused. A Job without a CronJob needs a name."}, check_lock_name},
+    {"lock-file", &O::lock_file, "", "none", "an absolute path", kRun, kNo, "file of another program (`flock`, `lockrun`) that is locked with flock(2), in place of `lock`; file store only", kNoAnnotation, check_lock_file},
     {"job", &O::job, "", "none", kText, kRun, kNo, "job that the counters belong to, if several jobs share a lock"},
     {"store", &O::store, "", kOwnStore, "a URL", kStore, kNo, "URL of the store: `file:///dir`, `redis://[user@]host[:port][/db]`, `rediss://...` (TLS)", kNoAnnotation, check_store_url},
     {"ttl", &O::ttl, "2m", "", "5s to 1h", kPolicy, kYes, "length of the lease; a crash blocks the lock for this time",

@@ -34,7 +34,8 @@ enum class GuardianMode { automatic, off };
 struct Options {
   Options();
 
-  std::string lock;  // empty: derived from the command (config/default_lock.h)
+  std::string lock;       // empty: derived from the command (config/default_lock.h)
+  std::string lock_file;  // another program's lock file, which is then the lock (core/lock_file.h)
   std::string job;
   std::string store;  // empty: the file store's directory of this user
   Millis ttl{};

@@ -9,7 +9,7 @@ cd -- "$ROOT" || exit 1
 exist() { python3 tests/binary/documented.py "$BINARY" "$PLUGIN" "$@"; }
 # A decision record names what existed when it was written.
 pages=(README.md CONTRIBUTING.md SECURITY.md charts/cronlatch/README.md tests/cluster/README.md docs/*.md
-  docs/reference/*.md docs/runbooks/*.md)
+  docs/migrating/*.md docs/reference/*.md docs/runbooks/*.md)
 check "everything that ${#pages[@]} pages name exists" exist "${pages[@]}"
 
 # Controls: one wrong name in a page is found, and the same page with the correct name is accepted.
@@ -28,6 +28,8 @@ code() { printf '```\n%s\n```' "$1"; }
   control "a subcommand" '`cronlatch show LOCK`' '`cronlatch display LOCK`'
   control "a subcommand in a block" "$(code 'cronlatch ls')" "$(code 'cronlatch list')"
   control "an option" '`cronlatch run --on-busy wait -- a --b`' '`cronlatch run --if-busy wait -- a --b`'
+  control "another program" '`cronlatch as lockrun --wait`' '`cronlatch as lockrum --wait`'
+  control "a flag of another program" '`cronlatch as lockrun --lockfile=a`' '`cronlatch as lockrun --lock=a`'
   control "a flag" "$(code 'cronlatch release a --no-wait')" "$(code 'cronlatch release a --nowait')"
   control "a verb" '`kubectl cronlatch why A`' '`kubectl cronlatch where A`'
   control "a flag of a verb" '`kubectl cronlatch release A --force`' '`kubectl cronlatch why A --force`'

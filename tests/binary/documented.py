@@ -88,6 +88,15 @@ def flags(arguments):
             yield argument.split("=")[0].strip(",;)")
 
 
+def wrong_program(cronlatch, words):
+    """What does not exist in the command line of another program that cronlatch accepts: its name and its flags."""
+    page = help_of(cronlatch, "help", words[0])
+    if not page:
+        yield f"cronlatch as {words[0]}"
+        return
+    yield from (f"cronlatch as {words[0]} {f}" for f in flags(words[1:]) if not re.search(f"^ +{f}[ =]", page, re.M))
+
+
 def wrong_commands(programs, text, in_block):
     """What does not exist in the commands of `text`, which is a line of a code block, or one span."""
     cronlatch, plugin = programs
@@ -98,6 +107,9 @@ def wrong_commands(programs, text, in_block):
         page = help_of(cronlatch, "help", words[0])
         if not page:
             yield f"cronlatch {words[0]}"
+            continue
+        if words[0] == "as" and len(words) > 1 and words[1] != "NAME":
+            yield from wrong_program(cronlatch, words[1:])
             continue
         known = page + help_of(cronlatch, "help", "options")
         yield from (f"cronlatch {words[0]} {f}" for f in flags(words[1:]) if not re.search(f"^ +{f}( |$)", known, re.M))

@@ -15,6 +15,7 @@
 #include "store/file/directory.h"
 #include "store/file/file_backend.h"
 #include "store/file/file_errors.h"
+#include "store/file/kernel_file.h"
 #include "store/file/names.h"
 #include "store/rules.h"
 
@@ -61,8 +62,8 @@ Result<LockFiles> files_of(const Fd& directory, const std::string& path, const s
 LockView FileBackend::view_of(const LockFiles& files, const Stored& stored,
                               const HolderTable& holders) const {
   const HoldState state = stored.record.state;
-  const Holder holder = holders.find(files.directory, with_suffix(files.base, kLockSuffix),
-                                     state == HoldState::held ? stored.pid_namespace : 0);
+  const Holder holder =
+      find_holder(holders, files, state == HoldState::held ? stored.pid_namespace : 0);
   LockView view =
       rules::view(files.lock, stored.record, clock_(), expiry_of(holder.lock_state, state));
   if (holder.lock_state == KernelLockState::held && state != HoldState::held) {
@@ -113,9 +114,7 @@ Result<std::optional<Revoked>> FileBackend::try_end_min_hold(const std::string& 
   if (!begun) return begun.error();
   if (!*begun) return std::optional<Revoked>{};
   Transaction& transaction = **begun;
-  const auto taken = KernelLock::try_take(transaction.files.directory,
-                                          with_suffix(transaction.files.base, kLockSuffix),
-                                          transaction.files.path_of(kLockSuffix));
+  const auto taken = try_take_kernel_lock(transaction.files);
   if (!taken) return taken.error();
   if (!*taken) return std::optional<Revoked>{};
   const Revoked revoked =

@@ -4,7 +4,8 @@
 // identities. There is no lease and nothing to renew.
 //
 //   <name>.lock   the kernel lock. The command inherits it, so it is held until the command's
-//                 processes end.
+//                 processes end. A lock with a path in its name (core/lock_file.h) has the kernel
+//                 lock on that file instead.
 //   <name>.rec    the record. Only a process with the mutex writes it.
 //   <name>.mutex  a second kernel lock, held during one read and write of the record. Taken first.
 //

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "store/file/file_backend.h"
-#include "store/file/names.h"
+#include "store/file/kernel_file.h"
 #include "store/rules.h"
 
 namespace cronlatch::file {
@@ -33,9 +33,7 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   const bool is_holder = find(request.lock, request.claim) != nullptr;
   std::optional<KernelLock> taken;
   if (!is_holder) {
-    auto tried = KernelLock::try_take(transaction.files.directory,
-                                      with_suffix(transaction.files.base, kLockSuffix),
-                                      transaction.files.path_of(kLockSuffix));
+    auto tried = try_take_kernel_lock(transaction.files);
     if (!tried) return unavailable(tried.error());
     taken = std::move(*tried);
   }
@@ -62,9 +60,8 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   }
   if (auto* busy = std::get_if<Busy>(&reply);
       busy && busy->reason == BusyReason::held && busy->holder.empty()) {
-    // Taken without a record: by flock(1), or by a background process of a run.
-    const Holder holder = HolderTable().find(transaction.files.directory,
-                                             with_suffix(transaction.files.base, kLockSuffix), 0);
+    // Taken without a record: by another program, or by a background process of a run.
+    const Holder holder = find_holder(HolderTable(), transaction.files, 0);
     if (holder.pid != 0) busy->holder = "pid " + std::to_string(holder.pid);
   }
   return reply;

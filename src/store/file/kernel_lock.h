@@ -17,6 +17,10 @@ class KernelLock {
   // No value: another process holds it. Never waits. `path` is for messages.
   static Result<std::optional<KernelLock>> try_take(int directory, const std::string& name,
                                                     const std::string& path);
+  // The same on a file that other programs lock as well (flock(1), lockrun), with the same call. A
+  // missing file is created with mode 0666 less the umask; links are followed; a directory can be
+  // locked. Code::config on a network file system.
+  static Result<std::optional<KernelLock>> try_take_file(const std::string& path);
   // Unlocks for all processes, also for those that inherited the descriptor. Destruction alone does
   // not unlock for them.
   void unlock();

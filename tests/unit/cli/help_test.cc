@@ -11,6 +11,7 @@
 
 #include "core/outcome.h"
 #include "options/options.h"
+#include "programs/program.h"
 #include "unit/cli/fixed_clock.h"
 
 namespace cronlatch {
@@ -66,6 +67,13 @@ TEST(Help, EverySubcommandHasAScreenThatStartsWithItsExample) {
     expect_screen(page);
     EXPECT_THAT(page, StartsWith("  cronlatch " + std::string(subcommand.name)));
     EXPECT_EQ(topic(std::string(subcommand.name)), page);
+  }
+}
+
+TEST(Help, EveryOtherProgramHasAPage) {
+  for (const OtherProgram& program : program_table()) {
+    EXPECT_EQ(topic(std::string(program.name)), program.help);
+    EXPECT_THAT(help_page(*find_subcommand("as")), HasSubstr(program.name));
   }
 }
 

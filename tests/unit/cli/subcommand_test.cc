@@ -22,7 +22,7 @@ TEST(Subcommand, EveryNameFindsItsOwnRow) {
     EXPECT_TRUE(names.insert(subcommand.name).second);
     EXPECT_EQ(find_subcommand(subcommand.name), &subcommand);
   }
-  EXPECT_EQ(names.size(), 11U);
+  EXPECT_EQ(names.size(), 12U);
 }
 
 TEST(Subcommand, HelpAndVersionHaveFlags) {
@@ -82,6 +82,8 @@ TEST(Subcommand, WrongArgumentsAreUsageErrorsWithAHint) {
   };
   // `run` is not here: it blocks the signals of the whole process.
   const Case cases[] = {{"explain", {}},
+                        {"as", {}},
+                        {"as", {"lockrum", "-L", "a"}},
                         {"explain", {"-o", "xml", "--", "true"}},
                         {"ls", {"more"}},
                         {"ls", {"-o", "yaml"}},

@@ -45,5 +45,12 @@ TEST(FillIn, LeavesWhatIsSet) {
   EXPECT_EQ(options.lock + options.store + options.holder, "aredis://hme");
 }
 
+TEST(FillIn, ALockFileIsTheLock) {
+  Options options;
+  options.lock_file = "/var/lock/a b";
+  set_derived_defaults(options, Words{"true"}, kHost, FakeFiles{});
+  EXPECT_EQ(options.lock, "_file/var/lock/a_20b");
+}
+
 }  // namespace
 }  // namespace cronlatch

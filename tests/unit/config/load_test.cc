@@ -189,6 +189,20 @@ TEST(Load, WarnsOfAnUnverifiedStore) {
   EXPECT_EQ(loaded->warnings[0].level, Level::warn);
 }
 
+// It excludes `lock` and a Redis store, which the next test sets.
+TEST(Load, TakesALockFileFromEverySource) {
+  Given by_flag{{"--lock-file=/l"}}, by_variable{{}}, by_file{{}};
+  by_variable.environment = {"CRONLATCH_LOCK_FILE=/l"};
+  by_file.files = {{kDefaultFile, "lock-file: /l\n"}};
+  for (const Given* given : {&by_flag, &by_variable, &by_file}) {
+    const Result<LoadedOptions> loaded = load_run(*given);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    EXPECT_EQ(loaded->options.lock_file, "/l");
+    EXPECT_EQ(loaded->options.lock, "_file/l");
+    EXPECT_NE(loaded->origin("lock"), "default");
+  }
+}
+
 TEST(Load, TakesEveryOptionFromEverySource) {
   // given: a value for each option that is not its default
   const std::map<std::string_view, std::string> values = {{"lock", "a"},
@@ -234,7 +248,8 @@ TEST(Load, TakesEveryOptionFromEverySource) {
   Given by_flag{{}}, by_variable{{}}, by_file{{}};
   std::string yaml;
   for (const Option& option : option_table()) {
-    if (option.key == "isolated" || option.key == "command-by-arch") continue;
+    if (option.key == "isolated" || option.key == "command-by-arch" || option.key == "lock-file")
+      continue;
     const std::string& value = values.at(option.key);
     by_flag.flags.push_back(flag_of(option) + "=" + value);
     by_variable.environment.push_back(variable_of(option) + "=" + value);
@@ -249,7 +264,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
     ASSERT_TRUE(loaded.ok()) << loaded.error().message;
     for (const Option& option : option_table()) {
       if (option.key == "isolated" || option.key == "command-by-arch" ||
-          (given == &by_file && option.key == "config"))
+          option.key == "lock-file" || (given == &by_file && option.key == "config"))
         continue;
       EXPECT_EQ(show_option(loaded->options, option), values.at(option.key)) << option.key;
       EXPECT_NE(loaded->origin(option.key), "default") << option.key;

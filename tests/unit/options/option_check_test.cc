@@ -21,6 +21,23 @@ Error refusal(const Options& options) {
 
 TEST(Validate, AcceptsTheDefaults) { EXPECT_TRUE(validate(Options{}).ok()); }
 
+TEST(Validate, RefusesALockFileBesideALockOrWithoutAFileStore) {
+  Options options;
+  options.lock_file = "/var/lock/a";
+  EXPECT_TRUE(validate(options).ok());
+  options.store = "file:///run/x";
+  EXPECT_TRUE(validate(options).ok());
+  options.lock = "a";
+  EXPECT_EQ(refusal(options).message,
+            "lock and lock-file exclude each other: the file is the lock");
+  options.lock = "_file/var/lock/a";
+  EXPECT_TRUE(validate(options).ok()) << "the name that it has";
+  for (const char* store : {"redis://h", "rediss://h"}) {
+    options.store = store;
+    EXPECT_EQ(refusal(options).message, "lock-file: the store is not a file store");
+  }
+}
+
 TEST(Validate, AcceptsFullTls) {
   Options options = over_tls();
   options.tls_ca = "/ca";
