@@ -54,6 +54,12 @@ constexpr std::array kSubcommands = {
                advise_command},
     Subcommand{"config", "[options]", "every option, its value and its origin",
                "cronlatch config --config ./cronlatch.yaml", kOutputFlag, config_command},
+    Subcommand{"store", "init [options]", "create the schema of postgres://",
+               "cronlatch store init --store postgres://owner@db.example/cronlatch",
+               "  --print   print the SQL instead, for psql; no server is contacted\n"
+               "It may be executed again. The owner of the database executes it; a run needs\n"
+               "only the role cronlatch_user.\n",
+               store_command},
     Subcommand{"install", "DIR", "copy this program into DIR", "cronlatch install /cronlatch",
                "DIR must exist. The copy is DIR/cronlatch, mode 0555; it appears complete or\n"
                "not at all.\n",

@@ -53,6 +53,7 @@ Result<CommandOutput> release_command(const Invocation& invocation);
 Result<CommandOutput> metrics_command(const Invocation& invocation);
 Result<CommandOutput> advise_command(const Invocation& invocation);
 Result<CommandOutput> config_command(const Invocation& invocation);
+Result<CommandOutput> store_command(const Invocation& invocation);
 Result<CommandOutput> install_command(const Invocation& invocation);
 Result<CommandOutput> version_command(const Invocation& invocation);
 Result<CommandOutput> help_command(const Invocation& invocation);

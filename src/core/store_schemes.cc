@@ -20,7 +20,7 @@ constexpr std::array<StoreScheme, 9> kSchemes = {{
     {"rediss+sentinel", T::tls, false, "", "", ""},
     {"redis+cluster", T::plain, false, "", "", ""},
     {"rediss+cluster", T::tls, false, "", "", ""},
-    {"postgres", T::unknown, false, "", "", ""},
+    {"postgres", T::unknown, true, "postgres://user@host[:port][,host...]/database[?sslmode=MODE]", "postgres://cronlatch@db.example.com/cronlatch", "a PostgreSQL server (13 or newer), with TLS; [docs/postgres.md](../postgres.md)"},
     {"postgresql", T::unknown, false, "", "", ""},
 }};
 // clang-format on

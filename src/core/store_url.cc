@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses scheme://[user@]host[:port][/db] from left to right. Error messages never contain the text
+// Parses scheme://[user@]host[:port][/db] from left to right (postgres_target.cc: what follows the
+// user in postgres://). Error messages never contain the text
 // before an '@', which can be a password.
 #include "core/store_url.h"
 
@@ -60,6 +61,15 @@ Status parse_user(std::string_view text, StoreUrl& url) {
   return Done{};
 }
 
+Result<StoreUrl> parse_postgres(std::string_view rest, StoreUrl url) {
+  Result<PostgresTarget> target = parse_postgres_target(rest);
+  if (!target) return url_error(target.error().message);
+  url.host = target->hosts.front().host;
+  url.port = target->hosts.front().port;
+  url.postgres = std::move(target).value();
+  return url;
+}
+
 Result<StoreUrl> parse_server(std::string_view rest, StoreUrl url) {
   // A password can contain any character, slashes too: the last '@' of the whole rest ends it.
   const std::size_t at = rest.rfind('@');
@@ -67,12 +77,21 @@ Result<StoreUrl> parse_server(std::string_view rest, StoreUrl url) {
     if (Status user = parse_user(rest.substr(0, at), url); !user) return user.error();
     rest.remove_prefix(at + 1);
   }
+  if (url.transport == StoreTransport::unknown) return parse_postgres(rest, std::move(url));
   const std::size_t slash = rest.find_first_of("/?#");
   if (Status host = parse_host(rest.substr(0, slash), url); !host) return host.error();
   if (slash == std::string_view::npos) return url;
   const std::string_view path = rest.substr(rest[slash] == '/' ? slash + 1 : slash);
   if (Status db = parse_db(path, url); !db) return db.error();
   return url;
+}
+
+// The spelling of a host name that all its spellings share.
+std::string same_case(std::string host) {
+  if (host.ends_with('.')) host.pop_back();
+  for (char& c : host)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return host;
 }
 
 }  // namespace
@@ -94,9 +113,13 @@ std::string store_identity(const StoreUrl& url, std::string_view key_prefix) {
     while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
     return scheme + directory;
   }
-  std::string host = url.name();
-  for (char& c : host)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (url.postgres) {
+    PostgresTarget target = *url.postgres;
+    target.sslmode = SslMode::verify_full;
+    for (PostgresTarget::Host& host : target.hosts) host.host = same_case(host.host);
+    return scheme + show_postgres_target(target) + ' ' + std::string(key_prefix);
+  }
+  const std::string host = same_case(url.host);
   return scheme + host + ' ' + std::to_string(url.port) + ' ' + std::to_string(url.db) + ' ' +
          std::string(key_prefix);
 }
@@ -107,9 +130,9 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
   if (colon == std::string_view::npos) return url_error("the URL has no scheme");
   const StoreScheme* scheme = find_store_scheme(text);
   if (scheme == nullptr)
-    return url_error(
-        "the scheme is not " +
-        list_store_schemes({StoreTransport::local, StoreTransport::plain, StoreTransport::tls}));
+    return url_error("the scheme is not " +
+                     list_store_schemes({StoreTransport::local, StoreTransport::plain,
+                                         StoreTransport::tls, StoreTransport::unknown}));
   if (!scheme->is_supported)
     return url_error(std::string(scheme->name) + ":// is not supported by this version");
   const std::string_view rest = text.substr(colon + 3);

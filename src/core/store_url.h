@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "core/postgres_target.h"
 #include "core/store_schemes.h"
 
 namespace cronlatch {
@@ -21,6 +23,7 @@ struct StoreUrl {
   std::string host;
   std::uint16_t port = 6379;
   int db = 0;
+  std::optional<PostgresTarget> postgres{};  // postgres:// only; `host` is its first host
 
   // The host as in a certificate: without the trailing dot.
   std::string name() const;

@@ -38,9 +38,10 @@ Status check_tls(const Options& options) {
 
 Status check_login(const Options& options) {
   if (store_transport(options.store) != StoreTransport::local) return Done{};
-  const std::string hint = "set store to a " +
-                           list_store_schemes({StoreTransport::plain, StoreTransport::tls}) +
-                           " URL or remove the option";
+  const std::string hint =
+      "set store to a " +
+      list_store_schemes({StoreTransport::plain, StoreTransport::tls, StoreTransport::unknown}) +
+      " URL or remove the option";
   if (!options.redis_username.empty())
     return refuse("redis-username: a file store has no users", hint);
   if (!options.password_file.empty())

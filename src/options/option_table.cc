@@ -36,7 +36,7 @@ constexpr Option kOptions[] = {
      {"true", "Requests a lock. `true`: the CronJob's own lock. `false`: not gated. Any other value: the lock of that name in the namespace, shared by all CronJobs that use the name. `yes`, `on`, `1` and similar values are refused. A Job without a CronJob needs a name."}, check_lock_name},
     {"lock-file", &O::lock_file, "", "none", "an absolute path", kRun, kNo, "file of another program (`flock`, `lockrun`) that is locked with flock(2), in place of `lock`; file store only", kNoAnnotation, check_lock_file},
     {"job", &O::job, "", "none", kText, kRun, kNo, "job that the counters belong to, if several jobs share a lock"},
-    {"store", &O::store, "", kOwnStore, "a URL", kStore, kNo, "URL of the store: `file:///dir`, `redis://[user@]host[:port][/db]`, `rediss://...` (TLS)", kNoAnnotation, check_store_url},
+    {"store", &O::store, "", kOwnStore, "a URL", kStore, kNo, "URL of the store: `file:///dir`, `redis://[user@]host[:port][/db]`, `rediss://...` (TLS), `postgres://...`", kNoAnnotation, check_store_url},
     {"ttl", &O::ttl, "2m", "", "5s to 1h", kPolicy, kYes, "length of the lease; a crash blocks the lock for this time",
      {"2m", "Redis may be unavailable under a running command for this time less about 24 s."}},
     {"renew-every", &O::renew_every, "", "ttl/3, at most 10s", "200ms to 20m", kPolicy, kYes, "time between renewals of the lease; a renewal detects a lost or revoked lease"},

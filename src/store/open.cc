@@ -6,6 +6,7 @@
 #include <array>
 
 #include "store/file/file_store.h"
+#include "store/postgres/open_postgres.h"
 #include "store/redis/open_redis.h"
 
 namespace cronlatch {
@@ -15,10 +16,11 @@ Result<std::unique_ptr<Backend>> open_file(const StoreSpec&, const StoreUrl& url
   return open_file_store(url.directory);
 }
 
-constexpr std::array<StoreOpener, 3> kOpeners = {{
+constexpr std::array<StoreOpener, 4> kOpeners = {{
     {"file", open_file},
     {"redis", redis::open_redis},
     {"rediss", redis::open_redis},
+    {"postgres", postgres::open_postgres},
 }};
 
 }  // namespace

@@ -20,6 +20,7 @@ refuses_value "a number as a duration" 'defaults.max-run=90'
 refuses_value "a value of a CronJob's option that is not allowed" 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"on-lost":"stop"}}}'
 refuses_value "an option that belongs to one run" 'defaults.lock="a"'
 refuses_value "a password in the store's URL" 'store.url="rediss://cron:secret@redis.shop"'
+check "refuses a PostgreSQL store by name" refused_with "do not support a postgres:// store" --set store.url=postgres://cron@db.example/cronlatch
 refuses_value "a store of another kind" 'store.url="http://redis.shop"'
 refuses_value "a number as text" 'replicaCount="two"'
 refuses_value "a negative number of replicas" 'replicaCount=-1'

@@ -9,6 +9,7 @@
 #include "store/memory/memory_store.h"
 #include "store/open.h"
 #include "support/certificates.h"
+#include "support/postgres_server.h"
 #include "support/redis_server.h"
 #include "unit/store/file/support.h"
 
@@ -77,6 +78,16 @@ class RedisTlsWorld : public ServerWorld {
   std::unique_ptr<RedisServer> server_ = RedisServer::start_tls(certificates());
 };
 
+// One server for all tests: each has its own key prefix.
+class PostgresWorld : public ServerWorld {
+ public:
+  PostgresWorld() {
+    static int worlds = 0;
+    spec_ = PostgresServer::shared().spec();
+    spec_.key_prefix = "world-" + std::to_string(++worlds) + ":";
+  }
+};
+
 template <class T>
 WorldKind kind(const char* name, bool needs_tls_server = false) {
   return {name, [] { return std::make_unique<T>(); }, needs_tls_server};
@@ -85,7 +96,8 @@ WorldKind kind(const char* name, bool needs_tls_server = false) {
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                          ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
                                            kind<RedisPlainWorld>("RedisPlain"),
-                                           kind<RedisTlsWorld>("RedisTls", true)),
+                                           kind<RedisTlsWorld>("RedisTls", true),
+                                           kind<PostgresWorld>("Postgres")),
                          [](const auto& world) { return world.param.name; });
 
 }  // namespace

@@ -15,6 +15,7 @@ std::string written(const StoreUrl& url) {
   std::string text = std::string(url.scheme) + "://";
   if (url.transport == StoreTransport::local) return text + url.directory;
   if (!url.user.empty()) text += url.user + "@";
+  if (url.postgres) return text + show_postgres_target(*url.postgres);
   return text + url.where() + "/" + std::to_string(url.db);
 }
 

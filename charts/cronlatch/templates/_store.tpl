@@ -2,6 +2,9 @@
 Parts of the store's URL: scheme://[user@]host[:port][/db]. */ -}}
 
 {{- define "cronlatch.storeAuthority" -}}
+{{- if hasPrefix "postgres:" .Values.store.url -}}
+{{- fail "store.url: the operator and gated CronJobs do not support a postgres:// store. Use rediss://HOST:PORT; docs/postgres.md describes what supports postgres://" -}}
+{{- end -}}
 {{- regexReplaceAll "^[a-z+]+://([^@/]*@)?([^/?]*).*$" .Values.store.url "${2}" -}}
 {{- end -}}
 

@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kBlock = 16'384;
 constexpr int kMaxBlocks = 8;  // per step, so that a flood of bytes cannot delay a deadline
 constexpr std::size_t kMaxRemembered = 16;
-constexpr const char* kPlainPortHint =
-    "check that this port uses TLS; a port without TLS needs redis:// instead of rediss://";
 
 void remember(std::vector<Address>& failed, const Address& address) {
   failed.push_back(address);
@@ -24,9 +22,14 @@ void remember(std::vector<Address>& failed, const Address& address) {
 
 }  // namespace
 
+const ServerKind kRedisServer = {
+    "redis", "",
+    "check that this port uses TLS; a port without TLS needs redis:// instead of rediss://",
+    "see the server's log; a port with TLS needs rediss://"};
+
 Connection::Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
-                       std::string where, TimePoint now)
-    : discovery_(discovery), failed_(failed), tls_(tls), where_(std::move(where)) {
+                       std::string where, TimePoint now, const ServerKind& kind)
+    : discovery_(discovery), failed_(failed), tls_(tls), where_(std::move(where)), kind_(kind) {
   discovery_.begin(now);
 }
 
@@ -36,6 +39,7 @@ void Connection::watch(PollSet& set) const {
       return discovery_.watch(set);
     case Stage::dialing:
       return dialer_->watch(set);
+    case Stage::requesting_tls:
     case Stage::handshaking:
     case Stage::open:
       return set.add(socket_.get(), static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT));
@@ -50,6 +54,7 @@ void Connection::step(const PollSet& set, TimePoint now) {
       return resolve(set, now);
     case Stage::dialing:
       return dial(set, now);
+    case Stage::requesting_tls:
     case Stage::handshaking:
     case Stage::open:
       if ((set.ready(socket_.get()) & (POLLIN | POLLERR | POLLHUP)) != 0) receive();
@@ -92,11 +97,32 @@ void Connection::connected(Dialed dialed) {
     stage_ = Stage::open;
     return;
   }
+  if (kind_.tls_request.empty()) return start_tls();
+  stage_ = Stage::requesting_tls;
+  out_ = kind_.tls_request;
+}
+
+void Connection::start_tls() {
   auto stream = tls_->open();
   if (!stream) return fail(stream.error(), false);
   stream_ = std::move(stream).value();
   stage_ = Stage::handshaking;
   stream_->handshake();
+}
+
+// One byte. More bytes could only come from an attacker: nothing was sent that asks for them, and
+// they must not be read as if they were encrypted (CVE-2021-23222).
+void Connection::read_tls_answer(std::string_view wire) {
+  if (wire == "S") return start_tls();
+  mark_peer_failed();
+  if (wire == "N")
+    return fail({Code::tls, "tls to " + where_ + ": the server does not use TLS",
+                 std::string(kind_.no_tls_hint)},
+                false);
+  fail({Code::unreachable,
+        std::string(kind_.name) + " at " + where_ + ": an invalid answer to the request for TLS",
+        std::string(kind_.no_tls_hint)},
+       true);
 }
 
 void Connection::receive() {
@@ -114,6 +140,7 @@ void Connection::receive() {
 }
 
 void Connection::take(std::string_view wire) {
+  if (stage_ == Stage::requesting_tls) return read_tls_answer(wire);
   if (stream_ == nullptr) {
     in_ += wire;
     has_received_ = true;
@@ -168,14 +195,13 @@ void Connection::fail(Error error, bool transient) {
 
 void Connection::fail_connection_closed(std::string_view how) {
   mark_peer_failed();
-  const RedisErrorRow& row = redis_error_row(RedisErrorClass::eof);
-  Error error = redis_error(row, where_);
+  Error error = error_of(RedisErrorClass::eof);
   if (!how.empty()) error.message += " (" + quotable(how) + ")";
   if (stage_ == Stage::handshaking) {
     error.message += " during the TLS handshake";
-    error.hint = kPlainPortHint;
+    error.hint = kind_.no_tls_hint;
   } else if (stream_ == nullptr && !has_received_) {
-    error.hint = "see the server's log; a port with TLS needs rediss://";
+    error.hint = kind_.tls_hint;
   }
   fail(std::move(error), true);
 }
@@ -195,11 +221,17 @@ void Connection::mark_peer_failed() {
   for (const Address& address : dialer_->pending()) remember(failed_, address);
 }
 
+Error Connection::error_of(RedisErrorClass failure) const {
+  const RedisErrorRow& row = redis_error_row(failure);
+  return {row.code, std::string(kind_.name) + " at " + where_ + ": " + std::string(row.meaning),
+          std::string(row.hint)};
+}
+
 Error Connection::timeout_error() const {
-  Error error = redis_error(redis_error_row(RedisErrorClass::timeout), where_);
+  Error error = error_of(RedisErrorClass::timeout);
   error.message += " (" + std::string(current_step()) + ")";
   // A Redis without TLS reads the TLS hello as an incomplete command and waits for the rest.
-  if (stage_ == Stage::handshaking) error.hint = kPlainPortHint;
+  if (stage_ == Stage::handshaking) error.hint = kind_.no_tls_hint;
   return error;
 }
 
@@ -209,6 +241,7 @@ std::string_view Connection::current_step() const {
       return "looking up its name";
     case Stage::dialing:
       return "connecting";
+    case Stage::requesting_tls:
     case Stage::handshaking:
       return "the TLS handshake";
     case Stage::open:

@@ -26,12 +26,23 @@ struct Failure {
   bool transient = true;
 };
 
+// What differs between the servers that a Connection can connect to.
+struct ServerKind {
+  std::string_view name;  // in messages: "redis at host:port"
+  // Sent before the TLS handshake, which begins when the server answers with 'S'; "": it begins at
+  // once.
+  std::string tls_request{};
+  std::string_view no_tls_hint{};  // for a handshake that fails or does not end
+  std::string_view tls_hint{};     // for a server that closes a connection without TLS
+};
+extern const ServerKind kRedisServer;
+
 class Connection {
  public:
   // Starts to connect. `failed`: addresses that failed recently, tried last; extended here. `tls`
-  // null: plain TCP. All must outlive the connection.
+  // null: plain TCP. All and `kind` must outlive the connection.
   Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
-             TimePoint now);
+             TimePoint now, const ServerKind& kind = kRedisServer);
 
   void watch(PollSet& set) const;
   void step(const PollSet& set, TimePoint now);  // receives; call flush() when all is written
@@ -49,10 +60,13 @@ class Connection {
   Error timeout_error() const;
 
  private:
-  enum class Stage { resolving, dialing, handshaking, open, failed };
+  enum class Stage { resolving, dialing, requesting_tls, handshaking, open, failed };
   void resolve(const PollSet& set, TimePoint now);
   void dial(const PollSet& set, TimePoint now);
   void connected(Dialed dialed);
+  void start_tls();
+  void read_tls_answer(std::string_view wire);
+  Error error_of(RedisErrorClass failure) const;
   void receive();
   void take(std::string_view wire);
   void fail(Error error, bool transient);
@@ -64,6 +78,7 @@ class Connection {
   std::vector<Address>& failed_;
   TlsContext* tls_;
   std::string where_;
+  const ServerKind& kind_;
   Stage stage_ = Stage::resolving;
   std::optional<Dialer> dialer_;
   Fd socket_;

@@ -32,6 +32,11 @@ TEST(StoreSchemes, EachRowIsCompleteAndItsNameIsUnique) {
   }
 }
 
+TEST(StoreSchemes, ListContainsPostgresAmongThoseThatSelectTheTransportInTheUrl) {
+  EXPECT_EQ(list_store_schemes({StoreTransport::tls, StoreTransport::unknown}),
+            "rediss:// or postgres://");
+}
+
 TEST(StoreSchemes, ListContainsTheSupportedSchemesWithTheTransports) {
   using T = StoreTransport;
   EXPECT_EQ(list_store_schemes({T::local, T::plain, T::tls}), "file://, redis:// or rediss://");
@@ -41,8 +46,8 @@ TEST(StoreSchemes, ListContainsTheSupportedSchemesWithTheTransports) {
 
 TEST(StoreSchemes, ExamplesContainOneUrlForEachSupportedScheme) {
   EXPECT_EQ(store_url_examples(),
-            "file:///run/cronlatch, redis://redis.example.com:6379/0 or "
-            "rediss://user@redis.example.com");
+            "file:///run/cronlatch, redis://redis.example.com:6379/0, "
+            "rediss://user@redis.example.com or postgres://cronlatch@db.example.com/cronlatch");
 }
 
 }  // namespace

@@ -97,9 +97,50 @@ TEST(StoreUrl, WithAPasswordIsRefusedAndTheErrorDoesNotContainIt) {
 
 TEST(StoreUrl, OfAReservedSchemeOrAListIsNotSupported) {
   for (const std::string_view text : std::initializer_list<std::string_view>{
-           "redis+sentinel://h1,h2/m", "rediss+cluster://h1", "postgres://u@h/db", "redis://h1,h2",
-           "redis://h1,redis://h2"})
+           "redis+sentinel://h1,h2/m", "rediss+cluster://h1", "postgresql://u@h/db",
+           "redis://h1,h2", "redis://h1,redis://h2"})
     EXPECT_THAT(refusal(text), HasSubstr("not supported by this version")) << text;
+}
+
+// ---- postgres:// ----
+
+TEST(PostgresUrl, IsParsedIntoItsParts) {
+  const StoreUrl url =
+      parsed("postgres://jobs@db1.example:6432,[fd00::1],db3./cronlatch?sslmode=require");
+  ASSERT_TRUE(url.postgres);
+  EXPECT_EQ(url.user, "jobs");
+  EXPECT_EQ(url.where(), "db1.example:6432");
+  EXPECT_EQ(url.endpoint(), "db1.example:6432");
+  ASSERT_EQ(url.postgres->hosts.size(), 3u);
+  EXPECT_EQ(url.postgres->hosts[1], (PostgresTarget::Host{"fd00::1", 5432}));
+  EXPECT_EQ(url.postgres->hosts[2].host, "db3.");
+  EXPECT_EQ(url.postgres->database, "cronlatch");
+  EXPECT_EQ(url.postgres->sslmode, SslMode::require);
+}
+
+TEST(PostgresUrl, VerifiesTheCertificateUnlessItSaysOtherwise) {
+  EXPECT_EQ(parsed("postgres://u@h/d").postgres->sslmode, SslMode::verify_full);
+  EXPECT_EQ(parsed("postgres://u@h/d?sslmode=disable").postgres->sslmode, SslMode::disable);
+  EXPECT_EQ(parsed("postgres://u@h/d?target_session_attrs=read-write&sslmode=verify-full")
+                .postgres->sslmode,
+            SslMode::verify_full);
+}
+
+TEST(PostgresUrl, ErrorNamesTheWrongPart) {
+  EXPECT_THAT(refusal("postgres://u@/d"), HasSubstr("host"));
+  EXPECT_THAT(refusal("postgres://u@h1,/d"), HasSubstr("host is missing"));
+  EXPECT_THAT(refusal("postgres://u@h:0/d"), HasSubstr("port"));
+  EXPECT_THAT(refusal("postgres://u@h"), HasSubstr("database"));
+  EXPECT_THAT(refusal("postgres://u@h/"), HasSubstr("database"));
+  EXPECT_THAT(refusal("postgres://u@h/a/b"), HasSubstr("database"));
+  EXPECT_THAT(refusal("postgres://u@h/a%20b"), HasSubstr("database"));
+  EXPECT_THAT(refusal("postgres://u@h/d?sslmode=prefer"), HasSubstr("sslmode must be"));
+  EXPECT_THAT(refusal("postgres://u@h/d?sslmode=verify-ca"), HasSubstr("sslmode must be"));
+  EXPECT_THAT(refusal("postgres://u@h/d?options=-c"), HasSubstr("sslmode only"));
+  EXPECT_THAT(refusal("postgres://u@h/d?passfile=/x"), HasSubstr("sslmode only"));
+  EXPECT_THAT(refusal("postgres://u@h/d#x"), HasSubstr("'#'"));
+  EXPECT_THAT(refusal("postgres://u@1,2,3,4,5,6,7,8,9/d"), HasSubstr("more than 8 hosts"));
+  EXPECT_THAT(refusal("postgres://u:canary@h/d"), HasSubstr("password"));
 }
 
 std::string identity(std::string_view url, std::string_view prefix = "p:") {
@@ -117,6 +158,10 @@ TEST(StoreIdentity, DiffersForDifferentStores) {
   EXPECT_NE(store, identity("redis://h:6380/0"));
   EXPECT_NE(store, identity("redis://h:6379/1"));
   EXPECT_NE(store, identity("redis://h:6379/0", "q:"));
+  EXPECT_EQ(identity("postgres://u@H/d?sslmode=require"), identity("postgres://v@h.:5432/d"));
+  EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h/e"));
+  EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h,g/d"));
+  EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h/d", "q:"));
   EXPECT_NE(identity("file:///run/a"), identity("file:///run/b"));
 }
 

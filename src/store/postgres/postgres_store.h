@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// PostgresStore: the backend of postgres://. One connection, one request in flight; each request is
+// one transaction in one round trip. Contracts: core/store.h, core/lock_stats.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/lock_stats.h"
+#include "store/postgres/link.h"
+#include "store/postgres/verb_codec.h"
+
+namespace cronlatch::postgres {
+
+class PostgresStore : public Backend {
+ public:
+  PostgresStore(LinkConfig config, std::string key_prefix);
+
+  void send(const Request& request, TimePoint now) override;
+  void watch(PollSet& set) const override;
+  std::optional<Reply> step(const PollSet& set, TimePoint now) override;
+
+  // Only while no request is in flight.
+  Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
+  Result<LockView> show(const std::string& lock, TimePoint give_up) override;
+  Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
+
+ private:
+  struct Pending {
+    Request request;
+    TimePoint give_up{};
+    std::optional<TimePoint> sent_at{};
+  };
+  void send_request(TimePoint now);
+  std::optional<Reply> handle_answers(const std::vector<Answer>& answers, TimePoint now);
+  std::optional<Reply> handle_error(const ServerMessage& error, bool is_rolled_back, TimePoint now);
+  Reply unavailable(Error error, bool transient, bool unsent);
+  // The answers of a transaction that was committed, else its error.
+  Result<std::vector<Answer>> committed(const std::function<std::string()>& messages,
+                                        std::size_t answers, TimePoint give_up);
+  Result<std::vector<LockView>> views(const std::string& lock, std::size_t most, TimePoint give_up);
+
+  Link link_;
+  std::string key_prefix_;
+  ServerTime last_answer_{};  // the time in the last reply of a function; 0: none yet
+  std::optional<Pending> pending_;
+};
+
+}  // namespace cronlatch::postgres

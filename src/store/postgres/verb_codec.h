@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// From requests to calls of the functions in schema.sql, and from their rows to values. No I/O.
+// Rows of a server are untrusted.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/lock_stats.h"
+#include "core/store.h"
+#include "store/postgres/message.h"
+
+namespace cronlatch::postgres {
+
+// One transaction in one write: three answers (begin, function, commit). `limit` bounds the waits
+// and the work of each statement on the server. `not_after` is the request's give_up by the
+// server's clock.
+inline constexpr std::size_t kVerbAnswers = 3;
+std::string encode(const Request& request, std::string_view prefix, ServerTime not_after,
+                   Millis limit);
+std::string encode_revoke(std::string_view lock, std::string_view prefix, ServerTime not_after,
+                          Millis limit);
+
+struct Decoded {
+  Reply reply;       // without `sent_at`, which the store sets
+  ServerTime now{};  // the server's clock; zero when the row was invalid
+};
+// The reply to `request`; a row that its function cannot return becomes Unavailable.
+Decoded decode(const Request& request, const std::vector<Row>& rows);
+Result<Revoked> decode_revoke(const std::vector<Row>& rows);
+
+// Reads one lock (`lock`), or with an empty `lock` the `most` locks that were granted last: four
+// answers (begin, locks, counters, commit).
+inline constexpr std::size_t kViewAnswers = 4;
+std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most);
+Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
+                                           const std::vector<Row>& counters);
+
+}  // namespace cronlatch::postgres

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// From requests to calls. schema.sql lists the parameters of each function.
+#include <algorithm>
+#include <variant>
+
+#include "base/text.h"
+#include "store/postgres/verb_codec.h"
+
+namespace cronlatch::postgres {
+namespace {
+
+// 31 years: sums with the server's time stay far below 2^63.
+constexpr Micros kLongest{1'000'000'000'000'000};
+constexpr Millis kLongestStatement{3'600'000};
+
+std::string text(Micros d) { return std::to_string(std::clamp(d, Micros{0}, kLongest).count()); }
+std::string text_ms(Millis d) {
+  return std::to_string(std::clamp<Micros>(d, Micros{0}, kLongest).count() / 1000);
+}
+std::string text(ServerTime t) { return std::to_string(std::max<std::int64_t>(t.us, 0)); }
+std::string text(bool yes) { return yes ? "t" : "f"; }
+// PostgreSQL stores valid UTF-8 without zero bytes only.
+std::string text(std::string_view s) {
+  std::string valid = valid_utf8(s);
+  std::replace(valid.begin(), valid.end(), '\0', '?');
+  return valid;
+}
+
+std::string_view name_of(IfBusy if_busy) {
+  switch (if_busy) {
+    case IfBusy::wait:
+      return "wait";
+    case IfBusy::skip:
+      return "skip";
+    case IfBusy::fail:
+      return "fail";
+    case IfBusy::timed_out:
+      return "timed_out";
+  }
+  return "wait";
+}
+
+std::string_view name_of(RunVerdict verdict) {
+  switch (verdict) {
+    case RunVerdict::succeeded:
+      return "succeeded";
+    case RunVerdict::failed:
+      return "failed";
+    case RunVerdict::timed_out:
+      return "timed_out";
+    case RunVerdict::lost:
+      return "lost";
+    case RunVerdict::cannot_start:
+      return "cannot_start";
+    case RunVerdict::given_back:
+      return "given_back";
+    case RunVerdict::ungated:
+      return "ungated";
+  }
+  return "given_back";
+}
+
+using Parameters = std::vector<std::string>;
+
+Parameters parameters_of(const Acquire& a) {
+  return {a.claim.owner,
+          std::to_string(a.claim.attempt),
+          text(a.ttl),
+          text(a.identity.holder),
+          text(a.identity.job),
+          text(a.identity.group),
+          text(a.identity.once),
+          text(a.once_ttl),
+          std::string(name_of(a.if_busy)),
+          text_ms(a.waited),
+          std::to_string(bucket_of(kWaitBucketsMs, a.waited.count())),
+          text(a.min_hold)};
+}
+
+Parameters parameters_of(const Renew& r) {
+  return {r.claim.owner,           std::to_string(r.claim.attempt),
+          std::to_string(r.fence), text(r.ttl),
+          text(r.identity.holder), text(r.identity.job),
+          text(r.identity.group),  text(r.identity.once)};
+}
+
+Parameters parameters_of(const Release& r) {
+  return {r.claim.owner,
+          std::to_string(r.claim.attempt),
+          std::to_string(r.fence),
+          std::string(name_of(r.verdict)),
+          text(r.overlong),
+          text_ms(r.held),
+          std::to_string(bucket_of(kHoldBucketsMs, r.held.count())),
+          text(r.min_hold),
+          text(r.once_ttl),
+          text(r.identity.job),
+          text(r.identity.once),
+          text(r.mark_done),
+          text(r.identity.group)};
+}
+
+std::string_view function_of(const Acquire&) { return "acquire"; }
+std::string_view function_of(const Renew&) { return "renew"; }
+std::string_view function_of(const Release&) { return "release"; }
+
+std::string select(std::string_view function, const Parameters& parameters) {
+  std::string sql = "SELECT * FROM cronlatch." + std::string(function) + "(";
+  for (std::size_t i = 1; i <= parameters.size(); ++i)
+    sql += (i > 1 ? ", $" : "$") + std::to_string(i);
+  return call(sql + ")", parameters);
+}
+
+// The settings of the role, the database and the pooler must not change what a request does. The
+// warnings are needed: one of them means that a commit was not replicated.
+std::string transaction(std::string_view function, const Parameters& parameters, Millis limit) {
+  const std::string ms = std::to_string(std::clamp(limit, Millis{1}, kLongestStatement).count());
+  return simple_query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = " +
+                      ms + "; SET LOCAL statement_timeout = " + ms +
+                      "; SET LOCAL client_min_messages = warning") +
+         select(function, parameters) + simple_query("COMMIT");
+}
+
+}  // namespace
+
+std::string encode(const Request& request, std::string_view prefix, ServerTime not_after,
+                   Millis limit) {
+  return std::visit(
+      [&](const auto& verb) {
+        Parameters all{std::string(prefix), verb.lock, text(not_after)};
+        for (std::string& parameter : parameters_of(verb)) all.push_back(std::move(parameter));
+        return transaction(function_of(verb), all, limit);
+      },
+      request);
+}
+
+std::string encode_revoke(std::string_view lock, std::string_view prefix, ServerTime not_after,
+                          Millis limit) {
+  return transaction("revoke", {std::string(prefix), std::string(lock), text(not_after)}, limit);
+}
+
+std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most) {
+  constexpr std::size_t kMost = std::size_t{1} << 62U;  // a bigint
+  const Parameters parameters{std::string(prefix), std::string(lock),
+                              std::to_string(std::min(most, kMost))};
+  const auto read = [&](std::string_view function) {
+    return call("SELECT * FROM cronlatch." + std::string(function) + "($1, nullif($2, ''), $3)",
+                parameters);
+  };
+  return simple_query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") + read("view") +
+         read("view_counters") + simple_query("COMMIT");
+}
+
+}  // namespace cronlatch::postgres

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random calls on a real server and on the rules: every reply and all stored data must be equal.
+// Two properties are checked without the rules: acquired = released + stolen + revoked + open holds
+// for each job after every call, and fences never fall. A failure contains its seed; CRONLATCH_SEED
+// repeats it, CRONLATCH_STEPS sets the number of steps.
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "function_bench.h"
+#include "scripts/random_requests.h"
+#include "scripts/record_checks.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using rules::Record;
+using Occurred = std::map<std::string, int>;
+
+std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+class Walk {
+ public:
+  Walk(FunctionBench& bench, Dice& dice, Occurred& occurred)
+      : bench_(bench),
+        dice_(dice),
+        occurred_(occurred),
+        requests_(dice, model_, bench.lock, 1s, false) {}
+
+  void step() {
+    move_time();
+    lose_data();
+    roll_back();
+    if (lost_ && dice_.one_in(2)) return compare(*lost_);
+    const auto verb = dice_.below(20);
+    if (verb < 10) {
+      lost_.reset();
+      return compare(requests_.acquire());
+    }
+    if (verb < 14) return compare(requests_.renew());
+    if (verb < 19) return compare(requests_.release());
+    compare_revoke();
+  }
+
+ private:
+  void move_time() {
+    const Micros to_end = model_.expires - bench_.now;
+    switch (dice_.below(12)) {
+      case 0:
+        return bench_.pass(1s * static_cast<int>(dice_.below(60)));
+      case 1:
+        return bench_.pass(1us);
+      case 2:
+        return bench_.pass(std::max(to_end, Micros(0)));
+      case 3:
+        return bench_.pass(std::max(to_end - 1us, Micros(0)));
+      case 4:
+        return bench_.pass(to_end > 0us ? to_end + 1us : 0us);
+      case 5:
+        return bench_.pass(dice_.one_in(8) ? 10min : 0min);
+      case 6:
+        return bench_.pass(dice_.one_in(40) ? std::chrono::hours(24) : 0h);
+      case 7:
+        return bench_.pass(dice_.one_in(20) ? -1s * static_cast<int>(dice_.below(4000)) : 0s);
+      default:
+        return bench_.pass(1s * static_cast<int>(dice_.below(8)));
+    }
+  }
+
+  // The request of the holder whose record is lost.
+  void remember_holder() {
+    lost_ = requests_.renew();
+    lost_->claim = model_.claim;
+    lost_->identity = model_.identity;
+    lost_->fence = model_.fence;
+    highest_ = 0;
+  }
+
+  void lose_data() {
+    if (!dice_.one_in(100)) return;
+    remember_holder();
+    if (dice_.one_in(2)) {
+      bench_.lose_all();
+      model_ = {};
+      occurred_["lost all"]++;
+      return;
+    }
+    bench_.lose_record();
+    has_saved_ = false;  // its counters are younger than its record
+    Record left;
+    left.jobs = model_.jobs;
+    left.groups = model_.groups;
+    left.once = model_.once;
+    left.answers = model_.answers;
+    model_ = left;
+    whole_ = false;
+    occurred_["lost the record"]++;
+  }
+
+  // The server goes back to an earlier state, as a promoted standby that lags behind.
+  void roll_back() {
+    if (!has_saved_ || dice_.one_in(60)) {
+      bench_.save();
+      saved_ = model_;
+      has_saved_ = true;
+      return;
+    }
+    if (!dice_.one_in(80)) return;
+    remember_holder();
+    model_ = saved_;
+    bench_.restore();
+    occurred_["rolled back"]++;
+  }
+
+  template <class Verb>
+  void compare(const Verb& verb) {
+    const Micros spare = dice_.one_in(10) ? dice_.of<Micros>({-1us, 0us, -1s}) : 1min;
+    const Reply answer = compare(verb, bench_.now + spare);
+    if (!dice_.one_in(3)) return;
+    // A caller that did not receive the answer repeats the request.
+    const Reply again = compare(verb, bench_.now + spare);
+    if (const auto* granted = std::get_if<Granted>(&answer)) {
+      ASSERT_TRUE(std::holds_alternative<Granted>(again)) << name_of(again);
+      EXPECT_EQ(std::get<Granted>(again).fence, granted->fence);
+    }
+    occurred_["repeated"]++;
+  }
+
+  template <class Verb>
+  Reply compare(const Verb& verb, ServerTime not_after) {
+    const postgres::Decoded answer = bench_.send(verb, not_after);
+    const Reply expected = rules::decide(model_, verb, bench_.now, not_after);
+    EXPECT_EQ(answer.reply, expected)
+        << "functions: " << name_of(answer.reply) << ", rules: " << name_of(expected);
+    EXPECT_EQ(answer.now.us, bench_.now.us);
+    occurred_[name_of(expected)]++;
+    check();
+    return answer.reply;
+  }
+
+  void compare_revoke() {
+    const Revoked answer = bench_.revoke();
+    const Revoked expected = rules::revoke(model_, bench_.now);
+    EXPECT_EQ(answer.was_held, expected.was_held);
+    EXPECT_EQ(answer.holder, expected.holder);
+    EXPECT_EQ(answer.fence, expected.fence);
+    EXPECT_EQ(answer.remaining, expected.remaining);
+    EXPECT_EQ(answer.was_cooling, expected.was_cooling);
+    occurred_[expected.was_held      ? "revoked"
+              : expected.was_cooling ? "ended min-hold"
+                                     : "revoked nothing"]++;
+    check();
+  }
+
+  void check() {
+    ++requests_.calls;
+    Record kept = bench_.record();
+    if (!bench_.read_sets) {
+      kept.groups = model_.groups;
+      kept.once = model_.once;
+      kept.answers = model_.answers;
+    }
+    bench_.read_sets = requests_.calls % 8 == 0;
+    if (whole_) expect_law(kept);
+    EXPECT_GE(kept.fence, highest_) << "the fence fell";
+    highest_ = kept.fence;
+    kept.day = model_.day;  // of the index of Redis; this store has none
+    expect_same_record(kept, model_);
+  }
+
+  FunctionBench& bench_;
+  Dice& dice_;
+  Occurred& occurred_;
+  Record model_;
+  Record saved_;
+  bool has_saved_ = false;
+  bool whole_ = true;  // false after the record was lost without its counters
+  RandomRequests requests_;
+  std::optional<Renew> lost_;
+  Fence highest_ = 0;
+};
+
+constexpr std::uint64_t kCallsPerLock = 250;
+
+TEST(PostgresProperty, FunctionsDecideAsTheRulesInVirtualTime) {
+  const std::uint64_t seed = from_environment("CRONLATCH_SEED", std::random_device{}());
+  // With the repetitions 100,000 calls in a long test, else a fifth of them.
+  const std::uint64_t steps =
+      from_environment("CRONLATCH_STEPS", std::getenv("LONG_TESTS") != nullptr ? 75'000 : 15'000);
+  std::printf("%llu steps with CRONLATCH_SEED=%llu\n", static_cast<unsigned long long>(steps),
+              static_cast<unsigned long long>(seed));
+  Dice dice(seed);
+  Occurred occurred;
+  FunctionBench bench;
+  const ServerTime start = bench.now;
+  for (std::uint64_t done = 0; done < steps && !HasFailure();) {
+    bench.lock = "ns/walk-" + std::to_string(done);
+    bench.now = start;
+    bench.read_sets = true;
+    Walk one(bench, dice, occurred);
+    for (std::uint64_t i = 0; i < kCallsPerLock && done < steps && !HasFailure(); ++i, ++done)
+      one.step();
+  }
+  EXPECT_FALSE(HasFailure()) << "repeat with CRONLATCH_SEED=" << seed;
+  for (const char* answer :
+       {"granted",        "granted stole",   "busy 0",           "busy 0 group",    "busy 1",
+        "busy 2",         "renewed",         "renewed restored", "not holder 0",    "not holder 1",
+        "not holder 2",   "not holder 3",    "released",         "too late closed", "too late",
+        "revoked",        "revoked nothing", "lost all",         "lost the record", "rolled back",
+        "ended min-hold", "repeated"})
+    EXPECT_GT(occurred[answer], 0) << answer << " did not occur";
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
