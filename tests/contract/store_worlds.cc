@@ -9,7 +9,9 @@
 #include "store/memory/memory_store.h"
 #include "store/open.h"
 #include "support/certificates.h"
+#include "support/cluster_group.h"
 #include "support/redis_server.h"
+#include "support/sentinel_group.h"
 #include "unit/store/file/support.h"
 
 namespace cronlatch::testing {
@@ -77,6 +79,25 @@ class RedisTlsWorld : public ServerWorld {
   std::unique_ptr<RedisServer> server_ = RedisServer::start_tls(certificates());
 };
 
+// One group of servers for all tests; each has keys of its own.
+class SentinelWorld : public ServerWorld {
+ public:
+  SentinelWorld() {
+    static int worlds = 0;
+    spec_.url = SentinelGroup::shared().url();
+    spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
+  }
+};
+
+class ClusterWorld : public ServerWorld {
+ public:
+  ClusterWorld() {
+    static int worlds = 0;
+    spec_.url = ClusterGroup::shared().url();
+    spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
+  }
+};
+
 template <class T>
 WorldKind kind(const char* name, bool needs_tls_server = false) {
   return {name, [] { return std::make_unique<T>(); }, needs_tls_server};
@@ -85,7 +106,9 @@ WorldKind kind(const char* name, bool needs_tls_server = false) {
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                          ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
                                            kind<RedisPlainWorld>("RedisPlain"),
-                                           kind<RedisTlsWorld>("RedisTls", true)),
+                                           kind<RedisTlsWorld>("RedisTls", true),
+                                           kind<SentinelWorld>("Sentinel"),
+                                           kind<ClusterWorld>("Cluster")),
                          [](const auto& world) { return world.param.name; });
 
 }  // namespace

@@ -15,7 +15,11 @@ std::string written(const StoreUrl& url) {
   std::string text = std::string(url.scheme) + "://";
   if (url.transport == StoreTransport::local) return text + url.directory;
   if (!url.user.empty()) text += url.user + "@";
-  return text + url.where() + "/" + std::to_string(url.db);
+  if (url.hosts.empty()) return text + url.where() + "/" + std::to_string(url.db);
+  for (std::size_t i = 0; i < url.hosts.size(); ++i)
+    text += (i == 0 ? "" : ",") + url.hosts[i].where();
+  if (!url.master.empty()) text += "/" + url.master;
+  return text + "/" + std::to_string(url.db);
 }
 
 void understood_alike(std::string_view text) {

@@ -25,8 +25,12 @@ void remember(std::vector<Address>& failed, const Address& address) {
 }  // namespace
 
 Connection::Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
-                       std::string where, TimePoint now)
-    : discovery_(discovery), failed_(failed), tls_(tls), where_(std::move(where)) {
+                       std::string where, TimePoint now, std::optional<TlsPeer> tls_peer)
+    : discovery_(discovery),
+      failed_(failed),
+      tls_(tls),
+      where_(std::move(where)),
+      tls_peer_(std::move(tls_peer)) {
   discovery_.begin(now);
 }
 
@@ -92,7 +96,7 @@ void Connection::connected(Dialed dialed) {
     stage_ = Stage::open;
     return;
   }
-  auto stream = tls_->open();
+  auto stream = tls_peer_ ? tls_->open(*tls_peer_) : tls_->open();
   if (!stream) return fail(stream.error(), false);
   stream_ = std::move(stream).value();
   stage_ = Stage::handshaking;

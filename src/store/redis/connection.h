@@ -29,9 +29,10 @@ struct Failure {
 class Connection {
  public:
   // Starts to connect. `failed`: addresses that failed recently, tried last; extended here. `tls`
-  // null: plain TCP. All must outlive the connection.
+  // null: plain TCP. All must outlive the connection. `tls_peer`: if the server is not that of the
+  // settings of `tls`.
   Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
-             TimePoint now);
+             TimePoint now, std::optional<TlsPeer> tls_peer = std::nullopt);
 
   void watch(PollSet& set) const;
   void step(const PollSet& set, TimePoint now);  // receives; call flush() when all is written
@@ -64,6 +65,7 @@ class Connection {
   std::vector<Address>& failed_;
   TlsContext* tls_;
   std::string where_;
+  std::optional<TlsPeer> tls_peer_;
   Stage stage_ = Stage::resolving;
   std::optional<Dialer> dialer_;
   Fd socket_;
