@@ -13,6 +13,9 @@ std::string as_table(const LoadedOptions& loaded) {
         {std::string(option.key), show_option(loaded.options, option), loaded.origin(option.key)});
   if (!loaded.password.empty())
     rows.push_back({"password", loaded.password.shown(), loaded.password_origin});
+  if (!loaded.sentinel_password.empty())
+    rows.push_back(
+        {"sentinel-password", loaded.sentinel_password.shown(), loaded.sentinel_password_origin});
   return render_table(rows);
 }
 
@@ -25,6 +28,8 @@ std::string as_json(const LoadedOptions& loaded) {
   for (const Option& option : option_table())
     add(option.key, show_option(loaded.options, option), loaded.origin(option.key));
   if (!loaded.password.empty()) add("password", loaded.password.shown(), loaded.password_origin);
+  if (!loaded.sentinel_password.empty())
+    add("sentinel-password", loaded.sentinel_password.shown(), loaded.sentinel_password_origin);
   return json_array(objects) + '\n';
 }
 

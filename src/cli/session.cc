@@ -61,6 +61,8 @@ StoreSpec store_spec(const LoadedOptions& loaded, std::function<void(const LogLi
   spec.url = options.store;
   spec.username = options.redis_username;
   spec.password = loaded.password;
+  spec.sentinel_username = options.sentinel_username;
+  spec.sentinel_password = loaded.sentinel_password;
   spec.tls_ca = options.tls_ca;
   spec.tls_cert = options.tls_cert;
   spec.tls_key = options.tls_key;

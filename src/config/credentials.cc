@@ -42,6 +42,8 @@ class CredentialFinder {
   Result<Credentials> find(const std::optional<std::string>& variable) {
     if (Status name = username(); !name) return name.error();
     if (Status word = password(variable); !word) return word.error();
+    if (store_layout(options_.store) == StoreLayout::sentinel)
+      if (Status sentinels = sentinel_login(); !sentinels) return sentinels.error();
     if (store_transport(options_.store) != StoreTransport::plain) {
       set_path_from_dir("tls-ca", options_.tls_ca, "ca.crt");
       set_path_from_dir("tls-cert", options_.tls_cert, "tls.crt");
@@ -58,12 +60,33 @@ class CredentialFinder {
   }
 
   Status username() {
-    const std::string path = options_.redis_username.empty() ? path_in_dir("username") : "";
+    return options_.redis_username.empty() ? username_from_dir("redis-username", "username")
+                                           : Status(Done{});
+  }
+
+  Status username_from_dir(const std::string& key, const std::string& file) {
+    const std::string path = path_in_dir(file);
     if (path.empty()) return Done{};
     const Result<std::string> name = read_line("credentials-dir", path, files_);
     if (!name) return name.error();
-    found_.origins.emplace_back("redis-username", path);
-    return set_option(options_, *find_option("redis-username"), *name);
+    found_.origins.emplace_back(key, path);
+    return set_option(options_, *find_option(key), *name);
+  }
+
+  Status sentinel_login() {
+    if (options_.sentinel_username.empty())
+      if (Status name = username_from_dir("sentinel-username", "sentinel-username"); !name)
+        return name;
+    const bool given = !options_.sentinel_password_file.empty();
+    const std::string path =
+        given ? options_.sentinel_password_file : path_in_dir("sentinel-password");
+    if (path.empty()) return Done{};
+    Result<std::string> text =
+        read_line(given ? "sentinel-password-file" : "credentials-dir", path, files_);
+    if (!text) return text.error();
+    found_.sentinel_password = Secret(std::move(text).value());
+    found_.sentinel_password_origin = path;
+    return Done{};
   }
 
   Status password(const std::optional<std::string>& variable) {
@@ -123,7 +146,9 @@ Result<StoreCredentials> CredentialReader::read(const Files& files) const {
                           .password = std::move(found->password),
                           .tls_ca = options.tls_ca,
                           .tls_cert = options.tls_cert,
-                          .tls_key = options.tls_key};
+                          .tls_key = options.tls_key,
+                          .sentinel_username = options.sentinel_username,
+                          .sentinel_password = std::move(found->sentinel_password)};
 }
 
 }  // namespace cronlatch

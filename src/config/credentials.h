@@ -19,6 +19,8 @@ namespace cronlatch {
 struct Credentials {
   Secret password;
   std::string password_origin;  // "" when there is none
+  Secret sentinel_password;
+  std::string sentinel_password_origin;
   // Key of an option that was set from the directory, and the path.
   std::vector<std::pair<std::string, std::string>> origins;
   std::vector<LogLine> warnings;

@@ -73,6 +73,8 @@ Status apply_credentials(LoadedOptions& loaded, const std::optional<std::string>
   for (const auto& [key, path] : found->origins) loaded.origins[index_of(*find_option(key))] = path;
   loaded.password = std::move(found->password);
   loaded.password_origin = std::move(found->password_origin);
+  loaded.sentinel_password = std::move(found->sentinel_password);
+  loaded.sentinel_password_origin = std::move(found->sentinel_password_origin);
   loaded.warnings = std::move(found->warnings);
   return Done{};
 }

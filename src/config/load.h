@@ -37,8 +37,10 @@ struct LoadedOptions {
   // Beside option_table(): "flag", "environment CRONLATCH_TTL", "<path>:3", "default".
   std::vector<std::string> origins;
   Secret password;
-  std::shared_ptr<const CredentialReader> credentials;     // for later connections
-  std::string password_origin;                             // "" when there is none
+  std::shared_ptr<const CredentialReader> credentials;  // for later connections
+  std::string password_origin;                          // "" when there is none
+  Secret sentinel_password;
+  std::string sentinel_password_origin;
   std::vector<std::string> operands;                       // the command, or the name
   std::map<std::string, std::string, std::less<>> extras;  // flags of the subcommand: name -> value
   std::vector<LogLine> warnings;                           // to be logged once the log is open

@@ -106,6 +106,8 @@ class LockStats {
   virtual Result<LockView> show(
       const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters
   virtual Result<Revoked> revoke(const std::string& lock, TimePoint give_up) = 0;
+  // host:port of the server that answered last, where the URL does not name it; "" otherwise.
+  virtual std::string server() const { return ""; }
 };
 
 // A store as the programs open it.

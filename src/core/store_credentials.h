@@ -18,6 +18,8 @@ struct StoreCredentials {
   std::string tls_ca;    // "" = the system's CAs
   std::string tls_cert;  // both or none
   std::string tls_key;
+  std::string sentinel_username;  // of the Sentinels; they never get those of the store
+  Secret sentinel_password;
 };
 
 // Code::config with path and reason for a file that cannot be read.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,9 +18,17 @@ enum class StoreTransport {
   unknown,  // an unknown scheme, or one whose URL selects the transport in another way
 };
 
+// The servers that the URL names.
+enum class StoreLayout {
+  single,    // one server, or the files of this host
+  sentinel,  // Sentinels, which know the server, and the name that they have for it
+  cluster,   // nodes of a Redis Cluster
+};
+
 struct StoreScheme {
   std::string_view name;
   StoreTransport transport;
+  StoreLayout layout;
   bool is_supported;             // false: reserved for a later version
   std::string_view syntax;       // of the whole URL
   std::string_view example;      // a complete URL, for hints
@@ -33,10 +42,13 @@ const StoreScheme* find_store_scheme(std::string_view url);
 
 // An empty URL is the file store of this user.
 StoreTransport store_transport(std::string_view url);
+StoreLayout store_layout(std::string_view url);  // single for an unknown scheme
 
 // The supported schemes with one of these transports, for messages: "redis:// or rediss://".
-std::string list_store_schemes(std::initializer_list<StoreTransport> transports);
-// One example for each supported scheme.
+// `layout`: only the schemes with it.
+std::string list_store_schemes(std::initializer_list<StoreTransport> transports,
+                               std::optional<StoreLayout> layout = std::nullopt);
+// One example for each supported scheme; for several servers, only those with TLS.
 std::string store_url_examples();
 
 }  // namespace cronlatch

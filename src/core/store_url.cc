@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses scheme://[user@]host[:port][/db] from left to right (postgres_target.cc: what follows the
-// user in postgres://). Error messages never contain the text
-// before an '@', which can be a password.
+// Parses scheme://[user@]host[:port][,...][/master][/db] from left to right (postgres_target.cc:
+// what follows the user in postgres://). Error messages never contain the text before an '@', which
+// can be a password.
 #include "core/store_url.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/host_port.h"
@@ -12,6 +13,9 @@ namespace cronlatch {
 namespace {
 
 constexpr int kMaxDb = 65'535;
+constexpr std::uint16_t kRedisPort = 6379;
+constexpr std::uint16_t kSentinelPort = 26'379;
+constexpr std::size_t kMaxMasterName = 200;
 
 Error url_error(std::string message) {
   return {Code::config, "store: " + std::move(message),
@@ -40,13 +44,54 @@ Status parse_db(std::string_view text, StoreUrl& url) {
   return Done{};
 }
 
+// The hosts of Sentinels, or of nodes of a Cluster.
+Status parse_hosts(std::string_view text, StoreUrl& url) {
+  const std::uint16_t port = url.layout == StoreLayout::sentinel ? kSentinelPort : kRedisPort;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    Result<HostPort> parsed = parse_host_port(text.substr(from, end - from));
+    if (!parsed) return url_error(parsed.error().message);
+    if (url.hosts.size() == kMaxStoreHosts)
+      return url_error("the list has more than " + std::to_string(kMaxStoreHosts) + " hosts");
+    StoreHost host{std::move(parsed->host), parsed->port.value_or(port)};
+    if (std::find(url.hosts.begin(), url.hosts.end(), host) != url.hosts.end())
+      return url_error("a host is listed twice");
+    url.hosts.push_back(std::move(host));
+    from = end + 1;
+  }
+  url.host = url.hosts.front().host;
+  url.port = url.hosts.front().port;
+  return Done{};
+}
+
 Status parse_host(std::string_view text, StoreUrl& url) {
+  if (url.layout != StoreLayout::single) return parse_hosts(text, url);
   if (text.find(',') != std::string_view::npos)
-    return url_error("a list of hosts is not supported by this version");
+    return url_error(std::string(url.scheme) + ":// has one host; a list of hosts needs " +
+                     (url.transport == StoreTransport::tls
+                          ? "rediss+sentinel:// or rediss+cluster://"
+                          : "redis+sentinel:// or redis+cluster://"));
   Result<HostPort> parsed = parse_host_port(text);
   if (!parsed) return url_error(parsed.error().message);
   url.host = std::move(parsed->host);
   url.port = parsed->port.value_or(url.port);
+  return Done{};
+}
+
+// The name of the master, and what follows it.
+Status parse_master(std::string_view& path, StoreUrl& url) {
+  const std::string_view name = path.substr(0, path.find_first_of("/?#"));
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
+  };
+  if (name.empty())
+    return url_error("the name of the master after the hosts is missing, as in s1,s2,s3/mymaster");
+  if (name.size() > kMaxMasterName || !std::all_of(name.begin(), name.end(), allowed))
+    return url_error("the name of the master must be 1 to 200 of letters, digits, . - _");
+  url.master = name;
+  path.remove_prefix(name.size());
+  if (path.starts_with('/')) path.remove_prefix(1);
   return Done{};
 }
 
@@ -80,9 +125,13 @@ Result<StoreUrl> parse_server(std::string_view rest, StoreUrl url) {
   if (url.transport == StoreTransport::unknown) return parse_postgres(rest, std::move(url));
   const std::size_t slash = rest.find_first_of("/?#");
   if (Status host = parse_host(rest.substr(0, slash), url); !host) return host.error();
-  if (slash == std::string_view::npos) return url;
-  const std::string_view path = rest.substr(rest[slash] == '/' ? slash + 1 : slash);
+  std::string_view path;
+  if (slash != std::string_view::npos) path = rest.substr(rest[slash] == '/' ? slash + 1 : slash);
+  if (url.layout == StoreLayout::sentinel)
+    if (Status master = parse_master(path, url); !master) return master.error();
   if (Status db = parse_db(path, url); !db) return db.error();
+  if (url.layout == StoreLayout::cluster && url.db != 0)
+    return url_error("a Redis Cluster has only database 0; remove the number after the hosts");
   return url;
 }
 
@@ -96,14 +145,22 @@ std::string same_case(std::string host) {
 
 }  // namespace
 
-std::string StoreUrl::name() const {
+std::string StoreHost::name() const {
   return host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
 }
 
-std::string StoreUrl::where() const { return show_host_port(host, port); }
+std::string StoreHost::where() const { return show_host_port(host, port); }
+
+std::string StoreUrl::name() const { return StoreHost{host, port}.name(); }
+
+std::string StoreUrl::where() const { return StoreHost{host, port}.where(); }
 
 std::string StoreUrl::endpoint() const {
-  return transport == StoreTransport::local ? directory : where();
+  if (transport == StoreTransport::local) return directory;
+  if (layout == StoreLayout::single) return where();
+  std::string list;
+  for (const StoreHost& each : hosts) list += (list.empty() ? "" : ",") + each.where();
+  return master.empty() ? list : list + '/' + master;
 }
 
 std::string store_identity(const StoreUrl& url, std::string_view key_prefix) {
@@ -119,9 +176,15 @@ std::string store_identity(const StoreUrl& url, std::string_view key_prefix) {
     for (PostgresTarget::Host& host : target.hosts) host.host = same_case(host.host);
     return scheme + show_postgres_target(target) + ' ' + std::string(key_prefix);
   }
-  const std::string host = same_case(url.host);
-  return scheme + host + ' ' + std::to_string(url.port) + ' ' + std::to_string(url.db) + ' ' +
-         std::string(key_prefix);
+  std::vector<std::string> servers;
+  for (const StoreHost& host :
+       url.hosts.empty() ? std::vector<StoreHost>{{url.host, url.port}} : url.hosts)
+    servers.push_back(same_case(host.host) + ' ' + std::to_string(host.port) + ' ');
+  std::sort(servers.begin(), servers.end());
+  std::string identity = scheme;
+  for (const std::string& server : servers) identity += server;
+  if (!url.master.empty()) identity += url.master + ' ';
+  return identity + std::to_string(url.db) + ' ' + std::string(key_prefix);
 }
 
 Result<StoreUrl> parse_store_url(std::string_view text) {
@@ -139,6 +202,7 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
   StoreUrl url;
   url.scheme = scheme->name;
   url.transport = scheme->transport;
+  url.layout = scheme->layout;
   if (scheme->transport == StoreTransport::local) return parse_path(rest, std::move(url));
   if (const std::size_t comma = rest.find(',');
       comma != std::string_view::npos && rest.find("://", comma) != std::string_view::npos)

@@ -12,8 +12,8 @@ namespace cronlatch::op {
 namespace {
 
 // Options of the store that apply to the gated runs and to the operator.
-constexpr std::array<std::string_view, 4> kStoreOptions = {"tls-server-name", "tls-skip-verify",
-                                                           "key-prefix", "redis-username"};
+constexpr std::array<std::string_view, 5> kStoreOptions = {
+    "tls-server-name", "tls-skip-verify", "key-prefix", "redis-username", "sentinel-username"};
 
 Options options_of(const Settings& settings, const Files& files) {
   Options options;
@@ -26,12 +26,15 @@ Options options_of(const Settings& settings, const Files& files) {
   options.credentials_dir = settings.credentials_dir;
   // A user name in the credentials directory replaces the one of the runs.
   if (files.exists(settings.credentials_dir + "/username")) options.redis_username.clear();
+  if (files.exists(settings.credentials_dir + "/sentinel-username"))
+    options.sentinel_username.clear();
   return options;
 }
 
 std::size_t stamp_of(const Settings& settings, const Files& files) {
   std::string all;
-  for (const char* name : {"username", "password", "ca.crt", "tls.crt", "tls.key"})
+  for (const char* name : {"username", "password", "sentinel-username", "sentinel-password",
+                           "ca.crt", "tls.crt", "tls.key"})
     all += files.read(settings.credentials_dir + "/" + name).text + '\0';
   return std::hash<std::string>()(all);
 }
@@ -48,6 +51,8 @@ Result<StoreAccess> read_store_access(const Settings& settings, const Files& fil
   access.spec.url = options.store;
   access.spec.username = options.redis_username;
   access.spec.password = found->password;
+  access.spec.sentinel_username = options.sentinel_username;
+  access.spec.sentinel_password = found->sentinel_password;
   access.spec.tls_ca = options.tls_ca;
   access.spec.tls_cert = options.tls_cert;
   access.spec.tls_key = options.tls_key;

@@ -36,6 +36,19 @@ Status check_tls(const Options& options) {
   return Done{};
 }
 
+Status check_sentinels(const Options& options) {
+  if (store_layout(options.store) == StoreLayout::sentinel) return Done{};
+  const std::string hint =
+      "set store to a " +
+      list_store_schemes({StoreTransport::plain, StoreTransport::tls}, StoreLayout::sentinel) +
+      " URL or remove the option";
+  if (!options.sentinel_username.empty())
+    return refuse("sentinel-username: the store has no Sentinels", hint);
+  if (!options.sentinel_password_file.empty())
+    return refuse("sentinel-password-file: the store has no Sentinels", hint);
+  return Done{};
+}
+
 Status check_login(const Options& options) {
   if (store_transport(options.store) != StoreTransport::local) return Done{};
   const std::string hint =
@@ -101,6 +114,7 @@ Status validate(const Options& options) {
   if (Status tls = check_tls(options); !tls) return tls;
   if (Status login = check_login(options); !login) return login;
   if (Status file = check_lock_file_alone(options); !file) return file;
+  if (Status sentinels = check_sentinels(options); !sentinels) return sentinels;
   if (options.isolated && !options.config.empty())
     return refuse("config and isolated exclude each other", "remove one of the two");
   return Done{};

@@ -60,6 +60,8 @@ struct Options {
   std::string credentials_dir;
   std::string redis_username;
   std::string password_file;
+  std::string sentinel_username;
+  std::string sentinel_password_file;
   std::string tls_ca;
   std::string tls_cert;
   std::string tls_key;

@@ -16,10 +16,14 @@ Result<std::unique_ptr<Backend>> open_file(const StoreSpec&, const StoreUrl& url
   return open_file_store(url.directory);
 }
 
-constexpr std::array<StoreOpener, 4> kOpeners = {{
+constexpr std::array<StoreOpener, 8> kOpeners = {{
     {"file", open_file},
     {"redis", redis::open_redis},
     {"rediss", redis::open_redis},
+    {"redis+sentinel", redis::open_sentinel},
+    {"rediss+sentinel", redis::open_sentinel},
+    {"redis+cluster", redis::open_cluster},
+    {"rediss+cluster", redis::open_cluster},
     {"postgres", postgres::open_postgres},
 }};
 

@@ -58,7 +58,9 @@ class RedisPasswordRotation : public ::testing::Test {
     spec.credentials_now = [this]() -> Result<StoreCredentials> {
       ++sent_at;
       if (broken) return Error{Code::config, "password-file: cannot be read", "check it"};
-      return StoreCredentials{"", Secret(password), "", "", ""};
+      StoreCredentials now;
+      now.password = Secret(password);
+      return now;
     };
     return spec;
   }

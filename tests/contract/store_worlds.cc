@@ -9,8 +9,10 @@
 #include "store/memory/memory_store.h"
 #include "store/open.h"
 #include "support/certificates.h"
+#include "support/cluster_group.h"
 #include "support/postgres_server.h"
 #include "support/redis_server.h"
+#include "support/sentinel_group.h"
 #include "unit/store/file/support.h"
 
 namespace cronlatch::testing {
@@ -88,6 +90,25 @@ class PostgresWorld : public ServerWorld {
   }
 };
 
+// One group of servers for all tests; each has keys of its own.
+class SentinelWorld : public ServerWorld {
+ public:
+  SentinelWorld() {
+    static int worlds = 0;
+    spec_.url = SentinelGroup::shared().url();
+    spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
+  }
+};
+
+class ClusterWorld : public ServerWorld {
+ public:
+  ClusterWorld() {
+    static int worlds = 0;
+    spec_.url = ClusterGroup::shared().url();
+    spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
+  }
+};
+
 template <class T>
 WorldKind kind(const char* name, bool needs_tls_server = false) {
   return {name, [] { return std::make_unique<T>(); }, needs_tls_server};
@@ -97,6 +118,8 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                          ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
                                            kind<RedisPlainWorld>("RedisPlain"),
                                            kind<RedisTlsWorld>("RedisTls", true),
+                                           kind<SentinelWorld>("Sentinel"),
+                                           kind<ClusterWorld>("Cluster"),
                                            kind<PostgresWorld>("Postgres")),
                          [](const auto& world) { return world.param.name; });
 

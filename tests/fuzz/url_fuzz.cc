@@ -16,7 +16,11 @@ std::string written(const StoreUrl& url) {
   if (url.transport == StoreTransport::local) return text + url.directory;
   if (!url.user.empty()) text += url.user + "@";
   if (url.postgres) return text + show_postgres_target(*url.postgres);
-  return text + url.where() + "/" + std::to_string(url.db);
+  if (url.hosts.empty()) return text + url.where() + "/" + std::to_string(url.db);
+  for (std::size_t i = 0; i < url.hosts.size(); ++i)
+    text += (i == 0 ? "" : ",") + url.hosts[i].where();
+  if (!url.master.empty()) text += "/" + url.master;
+  return text + "/" + std::to_string(url.db);
 }
 
 void understood_alike(std::string_view text) {

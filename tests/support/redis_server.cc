@@ -119,17 +119,37 @@ std::vector<std::string> RedisServer::if_supported(const std::string& option,
   return {"--" + option, value};
 }
 
-int free_port() {
+namespace {
+
+// The port that is bound, 0 when `port` is in use. `port` 0: any free one.
+int bound_port(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    std::abort();
+  if (fd < 0) std::abort();
+  const bool is_bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                        getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
   close(fd);
-  return ntohs(address.sin_port);
+  return is_bound ? ntohs(address.sin_port) : 0;
+}
+
+}  // namespace
+
+int free_port() {
+  const int port = bound_port(0);
+  if (port == 0) std::abort();
+  return port;
+}
+
+int free_node_port() {
+  constexpr int kBus = 10'000;
+  for (;;) {
+    const int port = free_port();
+    if (port + kBus <= 65'535 && bound_port(port + kBus) != 0) return port;
+  }
 }
 
 RedisServer::RedisServer(std::vector<std::string> extra_args)
@@ -175,6 +195,32 @@ std::unique_ptr<RedisServer> RedisServer::start_with_clock() {
   std::abort();
 }
 
+// A Sentinel writes its state into its configuration file.
+std::unique_ptr<RedisServer> RedisServer::start_sentinel(std::vector<std::string> extra_args) {
+  std::unique_ptr<RedisServer> server(new RedisServer({"--sentinel"}));
+  server->extra_args_.insert(server->extra_args_.end(), extra_args.begin(), extra_args.end());
+  server->config_file_ = server->dir_ + "/sentinel.conf";
+  std::ofstream(server->config_file_).close();
+  for (int i = 0; i < kPortTries; ++i) {
+    server->port_ = free_port();
+    if (server->launch()) return server;
+  }
+  std::fprintf(stderr, "the Sentinel does not start:\n%s\n", server->log().c_str());
+  std::abort();
+}
+
+std::unique_ptr<RedisServer> RedisServer::start_node(std::vector<std::string> extra_args) {
+  std::unique_ptr<RedisServer> server(
+      new RedisServer({"--cluster-enabled", "yes", "--cluster-node-timeout", "1000"}));
+  server->extra_args_.insert(server->extra_args_.end(), extra_args.begin(), extra_args.end());
+  for (int i = 0; i < kPortTries; ++i) {
+    server->port_ = free_node_port();
+    if (server->launch()) return server;
+  }
+  std::fprintf(stderr, "the node does not start:\n%s\n", server->log().c_str());
+  std::abort();
+}
+
 // In place: the server has mapped the file.
 void RedisServer::write_step() const {
   std::ofstream file(step_file(), std::ios::in | std::ios::out | std::ios::binary);
@@ -194,10 +240,12 @@ RedisServer::~RedisServer() {
 }
 
 bool RedisServer::launch() {
-  std::vector<std::string> args = {
-      program(), "--port", std::to_string(port_), "--bind", "127.0.0.1",   "-::1",
-      "--dir",   dir_,     "--logfile",           "log",    "--daemonize", "no",
-      "--save",  "",       "--appendonly",        "no"};
+  std::vector<std::string> args = {program()};
+  if (!config_file_.empty()) args.push_back(config_file_);
+  for (const std::string& arg : std::vector<std::string>{
+           "--port", std::to_string(port_), "--bind", "127.0.0.1", "-::1", "--dir", dir_,
+           "--logfile", "log", "--daemonize", "no", "--save", "", "--appendonly", "no"})
+    args.push_back(arg);
   if (tls_port_ != 0) {
     args.push_back("--tls-port");
     args.push_back(std::to_string(tls_port_));

@@ -32,6 +32,10 @@ class RedisServer {
                                                 std::vector<std::string> extra_args = {});
   // The same as start(), with a wall clock that the test can step.
   static std::unique_ptr<RedisServer> start_with_clock();
+  // A Sentinel that monitors nothing yet.
+  static std::unique_ptr<RedisServer> start_sentinel(std::vector<std::string> extra_args = {});
+  // A node of a Cluster, alone and without slots; its bus has the port 10,000 higher.
+  static std::unique_ptr<RedisServer> start_node(std::vector<std::string> extra_args = {});
   // False for a TEST_REDIS_SERVER that was built without TLS.
   static bool has_tls();
   static std::string program();
@@ -65,6 +69,7 @@ class RedisServer {
 
   std::string dir_;
   std::vector<std::string> extra_args_;
+  std::string config_file_;               // "": none
   std::vector<std::string> environment_;  // NAME=value, beside that of the test
   std::int64_t step_ = 0;
   int port_ = 0;
@@ -105,5 +110,7 @@ RedisAnswer redis_command(int port, const std::vector<std::string>& args);
 
 // A port of 127.0.0.1 without a listener.
 int free_port();
+// The same, and the port of a Cluster's bus, which is 10,000 higher, has none either.
+int free_node_port();
 
 }  // namespace cronlatch::testing

@@ -4,20 +4,21 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- define "cronlatch.hazards" -}}
 {{- $v := .Values -}}
 {{- $url := $v.store.url -}}
-{{- $host := include "cronlatch.storeHost" . -}}
 {{- $found := list -}}
 {{- if not $url -}}
 {{- $found = append $found "store.url is empty: no run can acquire a lock. Set it to rediss://HOST:PORT" -}}
 {{- else -}}
-{{- if hasPrefix "redis:" $url -}}
+{{- if regexMatch "^redis[:+]" $url -}}
 {{- $found = append $found "store.url is not encrypted: passwords and locks can be read and changed in transit. Use rediss://" -}}
 {{- end -}}
+{{- range $host := include "cronlatch.storeHosts" . | fromJsonArray -}}
 {{- if and (contains "." $host) (regexMatch "[a-z]" $host) (not (hasSuffix "." $host)) (not (contains "[" $host)) -}}
 {{- $found = append $found (printf "the store's host %q is not fully qualified: each start queries every search domain first. Write %q" $host (printf "%s." $host)) -}}
 {{- end -}}
 {{- if not (contains "." $host) -}}
 {{- if not (contains "[" $host) -}}
 {{- $found = append $found (printf "the store's host %q has no dot: gated pods of other namespaces cannot resolve it. Write SERVICE.NAMESPACE.svc.CLUSTER-DOMAIN." $host) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

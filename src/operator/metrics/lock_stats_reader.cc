@@ -7,6 +7,7 @@ namespace cronlatch::op {
 namespace {
 
 constexpr MetricName kStoreUp{"cronlatch_store_up"};
+constexpr MetricName kSwitches{"cronlatch_store_switches_total"};
 constexpr MetricName kStatsRead{"cronlatch_ledger_read_timestamp_seconds"};
 
 // No workload can have this lock name: a namespace begins with a letter or a digit.
@@ -17,8 +18,10 @@ constexpr std::size_t kMaxLocks = 20'000;
 
 }  // namespace
 
-LockStatsReader::LockStatsReader(Dependencies dependencies) : deps_(std::move(dependencies)) {
-  deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 0);
+LockStatsReader::LockStatsReader(Dependencies dependencies)
+    : deps_(std::move(dependencies)), endpoint_(deps_.endpoint) {
+  deps_.metrics.set(kStoreUp, {{"endpoint", endpoint_}}, 0);
+  deps_.metrics.count(kSwitches, {}, 0);
 }
 
 LockStatsReader::~LockStatsReader() { stop(); }
@@ -43,6 +46,7 @@ void LockStatsReader::step() {
   Result<std::vector<LockView>> found = read();
   LockStatsUpdate update;
   if (found) {
+    follow_server();
     report_up();
     update.locks = std::move(found).value();
   } else {
@@ -77,23 +81,38 @@ Result<std::vector<LockView>> LockStatsReader::read() {
   return locks;
 }
 
+// One series at a time: that of a former master would look like an outage.
+void LockStatsReader::follow_server() {
+  const std::string server = lock_stats_->server();
+  if (server.empty() || server == server_) return;
+  if (!server_.empty()) {
+    deps_.metrics.count(kSwitches, {});
+    deps_.log({Level::warn,
+               "store_switched",
+               "the store has another master: " + server,
+               {{"master", server}, {"before", server_}}});
+  }
+  deps_.metrics.remove(kStoreUp, {{"endpoint", endpoint_}});
+  endpoint_ = server_ = server;
+}
+
 void LockStatsReader::report_up() {
-  deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 1);
+  deps_.metrics.set(kStoreUp, {{"endpoint", endpoint_}}, 1);
   deps_.metrics.set(kStatsRead, {}, static_cast<double>(deps_.clock.wall().us) / 1e6);
   if (last_error_.clear())
     deps_.log({Level::info,
                "store_read",
                "read the lock statistics of the store",
-               {{"endpoint", deps_.endpoint}}});
+               {{"endpoint", endpoint_}}});
 }
 
 void LockStatsReader::report_down(const Error& error) {
-  deps_.metrics.set(kStoreUp, {{"endpoint", deps_.endpoint}}, 0);
+  deps_.metrics.set(kStoreUp, {{"endpoint", endpoint_}}, 0);
   if (last_error_.set(error.message))
     deps_.log({Level::warn,
                "store_down",
                "cannot read the lock statistics of the store: " + error.message,
-               {{"endpoint", deps_.endpoint}},
+               {{"endpoint", endpoint_}},
                error.hint});
 }
 

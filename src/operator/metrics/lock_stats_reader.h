@@ -39,7 +39,7 @@ class LockStatsReader {
     std::function<Result<std::unique_ptr<LockStats>>()> open;
   };
   struct Dependencies {
-    std::string endpoint;  // for messages and labels
+    std::string endpoint;  // of the URL; for messages and labels until a server is known
     std::function<Result<Opened>()> access;
     std::function<void(LockStatsUpdate)> listener;  // called on the thread of the reader
     Metrics& metrics;
@@ -60,12 +60,15 @@ class LockStatsReader {
  private:
   Result<std::vector<LockView>> read();
   Status open();
+  void follow_server();
   void report_up();
   void report_down(const Error& error);
 
   const Dependencies deps_;
   std::unique_ptr<LockStats> lock_stats_;
   std::size_t stamp_ = 0;
+  std::string endpoint_;  // of the label: the server in use, or that of the URL
+  std::string server_;    // the last one that the store named
   LastError last_error_;
   std::mutex mutex_;
   std::condition_variable_any wake_;

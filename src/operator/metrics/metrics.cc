@@ -143,6 +143,13 @@ void Metrics::set(const MetricName& gauge, const MetricLabels& labels, double va
   });
 }
 
+void Metrics::remove(const MetricName& gauge, const MetricLabels& labels) {
+  without_throwing([&] {
+    if (auto* const family = impl_->find_family<prometheus::Gauge>(gauge))
+      family->Remove(&family->Add(labels));
+  });
+}
+
 void Metrics::add_source(MetricSource source) {
   const std::lock_guard lock(impl_->mutex);
   impl_->sources.push_back(std::move(source));

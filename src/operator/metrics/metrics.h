@@ -53,6 +53,8 @@ class Metrics {
   // of its row, is dropped. `by` 0 exports a counter before its first event.
   void count(const MetricName& counter, const MetricLabels& labels, double by = 1);
   void set(const MetricName& gauge, const MetricLabels& labels, double value);
+  // The series ends; for labels whose value has changed.
+  void remove(const MetricName& gauge, const MetricLabels& labels);
   void add_source(MetricSource source);
 
   std::string text() const;

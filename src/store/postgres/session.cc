@@ -21,7 +21,7 @@ Session::Session(redis::Discovery& discovery, std::vector<redis::Address>& faile
                  redis::TlsContext* tls, const Login& login, Purpose purpose, TimePoint now)
     : login_(login),
       purpose_(purpose),
-      connection_(discovery, failed, tls, login.where, now, kServer) {}
+      connection_(discovery, failed, tls, login.where, now, std::nullopt, kServer) {}
 
 void Session::step(const PollSet& set, TimePoint now) {
   connection_.step(set, now);

@@ -28,8 +28,14 @@ const ServerKind kRedisServer = {
     "see the server's log; a port with TLS needs rediss://"};
 
 Connection::Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
-                       std::string where, TimePoint now, const ServerKind& kind)
-    : discovery_(discovery), failed_(failed), tls_(tls), where_(std::move(where)), kind_(kind) {
+                       std::string where, TimePoint now, std::optional<TlsPeer> tls_peer,
+                       const ServerKind& kind)
+    : discovery_(discovery),
+      failed_(failed),
+      tls_(tls),
+      where_(std::move(where)),
+      tls_peer_(std::move(tls_peer)),
+      kind_(kind) {
   discovery_.begin(now);
 }
 
@@ -103,7 +109,7 @@ void Connection::connected(Dialed dialed) {
 }
 
 void Connection::start_tls() {
-  auto stream = tls_->open();
+  auto stream = tls_peer_ ? tls_->open(*tls_peer_) : tls_->open();
   if (!stream) return fail(stream.error(), false);
   stream_ = std::move(stream).value();
   stage_ = Stage::handshaking;

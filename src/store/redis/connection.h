@@ -40,9 +40,11 @@ extern const ServerKind kRedisServer;
 class Connection {
  public:
   // Starts to connect. `failed`: addresses that failed recently, tried last; extended here. `tls`
-  // null: plain TCP. All and `kind` must outlive the connection.
+  // null: plain TCP. All and `kind` must outlive the connection. `tls_peer`: if the server is not
+  // that of the settings of `tls`.
   Connection(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, std::string where,
-             TimePoint now, const ServerKind& kind = kRedisServer);
+             TimePoint now, std::optional<TlsPeer> tls_peer = std::nullopt,
+             const ServerKind& kind = kRedisServer);
 
   void watch(PollSet& set) const;
   void step(const PollSet& set, TimePoint now);  // receives; call flush() when all is written
@@ -78,6 +80,7 @@ class Connection {
   std::vector<Address>& failed_;
   TlsContext* tls_;
   std::string where_;
+  std::optional<TlsPeer> tls_peer_;
   const ServerKind& kind_;
   Stage stage_ = Stage::resolving;
   std::optional<Dialer> dialer_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis/open_redis.h"
 
+#include "store/redis/cluster_store.h"
 #include "store/redis/redis_store.h"
+#include "store/redis/sentinel_route.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -36,9 +38,7 @@ CredentialSource source_of(const StoreSpec& spec, const StoreUrl& url) {
   };
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url) {
+Result<RedisConfig> redis_config(const StoreSpec& spec, const StoreUrl& url) {
   if (spec.tls_cert.empty() != spec.tls_key.empty())
     return Error{Code::config,
                  spec.tls_cert.empty() ? "tls-key is set without tls-cert"
@@ -55,7 +55,39 @@ Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUr
   config.key_prefix = spec.key_prefix;
   config.credentials_now = source_of(spec, url);
   config.warn = spec.warn;
-  return std::unique_ptr<Backend>(std::make_unique<RedisStore>(std::move(config)));
+  return config;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url) {
+  Result<RedisConfig> config = redis_config(spec, url);
+  if (!config) return config.error();
+  return std::unique_ptr<Backend>(std::make_unique<RedisStore>(std::move(config).value()));
+}
+
+Result<std::unique_ptr<Backend>> open_sentinel(const StoreSpec& spec, const StoreUrl& url) {
+  Result<RedisConfig> config = redis_config(spec, url);
+  if (!config) return config.error();
+  config->login.role = ServerRole::master;
+  config->tls_server_name = without_trailing_dot(spec.tls_server_name);
+  SentinelConfig sentinels{.sentinels = url.hosts,
+                           .master = url.master,
+                           .user = spec.sentinel_username,
+                           .password = spec.sentinel_password,
+                           .tls_server_name = config->tls_server_name,
+                           .resolver = {}};
+  auto route = std::make_unique<SentinelRoute>(std::move(sentinels), config->tls);
+  return std::unique_ptr<Backend>(
+      std::make_unique<RedisStore>(std::move(config).value(), std::move(route)));
+}
+
+Result<std::unique_ptr<Backend>> open_cluster(const StoreSpec& spec, const StoreUrl& url) {
+  Result<RedisConfig> config = redis_config(spec, url);
+  if (!config) return config.error();
+  config->tls_server_name = without_trailing_dot(spec.tls_server_name);
+  return std::unique_ptr<Backend>(
+      std::make_unique<ClusterStore>(std::move(config).value(), url.hosts));
 }
 
 }  // namespace cronlatch::redis

@@ -9,5 +9,7 @@
 namespace cronlatch::redis {
 
 Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url);
+Result<std::unique_ptr<Backend>> open_sentinel(const StoreSpec& spec, const StoreUrl& url);
+Result<std::unique_ptr<Backend>> open_cluster(const StoreSpec& spec, const StoreUrl& url);
 
 }  // namespace cronlatch::redis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The LockStats interface of RedisStore: blocking calls on the same connection, for the subcommands
-// and for metrics. Reading writes nothing.
+// and for metrics. Reading writes nothing. With a Route, a call is repeated within its deadline.
 #include <algorithm>
 #include <utility>
 
@@ -23,6 +23,14 @@ Error unreadable(const std::string& where) {
 
 bool is_wrong_type(const Resp& answer) {
   return answer.type == Resp::Type::error && answer.text.starts_with("WRONGTYPE");
+}
+
+// The server does not have the key now: another node of the Cluster has it, or gets it.
+bool is_elsewhere(const Resp& answer) {
+  if (answer.type != Resp::Type::error) return false;
+  const RedisErrorClass kind = classify_redis_error(answer.text).kind;
+  return kind == RedisErrorClass::moved || kind == RedisErrorClass::ask ||
+         kind == RedisErrorClass::tryagain;
 }
 
 // The first key of a command; "" when it has none.
@@ -51,9 +59,10 @@ Status RedisStore::wait(TimePoint give_up) {
   }
   const TimePoint now = boot_now();
   if (session_->failure()) {
-    const Error error = session_->failure()->error;
+    const Failure failure = *session_->failure();
     session_.reset();
-    return error;
+    failure_ = failure;
+    return failure.error;
   }
   if (now < give_up) return Done{};
   Error error = session_->timeout_error();
@@ -63,6 +72,7 @@ Status RedisStore::wait(TimePoint give_up) {
 }
 
 Status RedisStore::open(TimePoint give_up) {
+  if (route_ != nullptr) return open_routed(give_up);
   drop_closed_session();
   if (session_ == nullptr) {
     connect(boot_now());
@@ -89,12 +99,16 @@ Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimeP
         session_.reset();
         return unreadable(config_.login.where);
       }
-      const bool is_answer = wrong_type == WrongType::answer && is_wrong_type(*answer);
-      if (answer->type == Resp::Type::error && !is_answer && !refusal)
+      const bool is_answer =
+          wrong_type == WrongType::answer &&
+          (is_wrong_type(*answer) || (!config_.has_index && is_elsewhere(*answer)));
+      if (answer->type == Resp::Type::error && !is_answer && !refusal) {
+        refusal_ = answer->text;
         refusal = redis_error(
             classify_redis_error(answer->text), config_.login.where,
             with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
                                  key_of(commands[answers.size()])));
+      }
       answers.push_back(std::move(*answer));
       continue;
     }
@@ -102,7 +116,37 @@ Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimeP
   }
 }
 
+template <class Read>
+auto RedisStore::with_retries(TimePoint give_up, const Read& read) -> decltype(read()) {
+  if (route_ == nullptr) return read();
+  start_routed_call();
+  for (;;) {
+    auto result = read();
+    const TimePoint now = boot_now();
+    if (result || now >= give_up || !is_retried(now)) return result;
+  }
+}
+
 Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t most) {
+  return with_retries(give_up, [&] { return list_once(give_up, most); });
+}
+
+Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
+  return with_retries(give_up, [&] { return show_once(lock, give_up); });
+}
+
+Result<Revoked> RedisStore::revoke(const std::string& lock, TimePoint give_up) {
+  return with_retries(give_up, [&] { return revoke_once(lock, give_up); });
+}
+
+Result<RedisStore::Answers> RedisStore::ask(const Commands& commands, TimePoint give_up) {
+  return with_retries(give_up, [&]() -> Result<Answers> {
+    if (Status opened = open(give_up); !opened) return opened.error();
+    return send_all(commands, give_up);
+  });
+}
+
+Result<std::vector<LockView>> RedisStore::list_once(TimePoint give_up, std::size_t most) {
   if (Status opened = open(give_up); !opened) return opened.error();
   std::vector<LockView> all;
   const std::string since = std::to_string((session_->server_time(boot_now()) - kIndexMemory).us);
@@ -144,6 +188,26 @@ Result<RedisStore::Answers> RedisStore::read_hashes(const std::vector<std::strin
 
 Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& locks,
                                                 TimePoint give_up) {
+  std::vector<std::string> none_moved;
+  return views_once(locks, give_up, none_moved);
+}
+
+Result<std::vector<LockView>> RedisStore::read_views(const std::vector<std::string>& locks,
+                                                     TimePoint give_up,
+                                                     std::vector<std::string>& moved) {
+  std::vector<std::string> elsewhere;
+  auto found = with_retries(give_up, [&]() -> Result<std::vector<LockView>> {
+    elsewhere.clear();
+    if (Status opened = open(give_up); !opened) return opened.error();
+    return views_once(locks, give_up, elsewhere);
+  });
+  moved.insert(moved.end(), elsewhere.begin(), elsewhere.end());
+  return found;
+}
+
+Result<std::vector<LockView>> RedisStore::views_once(const std::vector<std::string>& locks,
+                                                     TimePoint give_up,
+                                                     std::vector<std::string>& moved) {
   std::vector<LockView> found;
   if (locks.empty()) return found;
   auto answers = read_hashes(locks, give_up, WrongType::answer);
@@ -152,6 +216,10 @@ Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& 
   if (!now) return unreadable(config_.login.where);
   for (std::size_t i = 0; i < locks.size(); ++i) {
     const Resp &record = (*answers)[1 + 2 * i], &stats = (*answers)[2 + 2 * i];
+    if (is_elsewhere(record) || is_elsewhere(stats)) {
+      moved.push_back(locks[i]);
+      continue;
+    }
     const bool readable = !is_wrong_type(record) && !is_wrong_type(stats);
     if (readable && record.elements.empty() && stats.elements.empty()) continue;
     const auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
@@ -162,7 +230,7 @@ Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& 
   return found;
 }
 
-Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
+Result<LockView> RedisStore::show_once(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
   auto answers = read_hashes({lock}, give_up, WrongType::error);
   if (!answers) return answers.error();
@@ -171,10 +239,11 @@ Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
   return decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
 }
 
-Result<Revoked> RedisStore::revoke(const std::string& lock, TimePoint give_up) {
+Result<Revoked> RedisStore::revoke_once(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
   const ServerTime not_after = session_->server_time(give_up);
   auto answers = send_all({encode_revoke(lock, config_.key_prefix, not_after)}, give_up);
+  failure_.reset();  // it may have been executed; a second one would report another result
   if (!answers) return answers.error();
   std::vector<std::string> texts;
   for (const Resp& element : answers->front().elements) texts.push_back(element.text);

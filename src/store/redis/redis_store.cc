@@ -40,9 +40,10 @@ Error repeated_answer(const std::string& where) {
 
 }  // namespace
 
-RedisStore::RedisStore(RedisConfig config)
+RedisStore::RedisStore(RedisConfig config, std::unique_ptr<Route> route)
     : config_(std::move(config)),
-      discovery_(std::make_unique<Resolver>(config_.host, config_.port, config_.resolver)) {
+      discovery_(std::make_unique<Resolver>(config_.host, config_.port, config_.resolver)),
+      route_(std::move(route)) {
   if (config_.tls) tls_.emplace(*config_.tls);
 }
 
@@ -51,6 +52,7 @@ RedisStore::~RedisStore() = default;
 void RedisStore::send(const Request& request, TimePoint) {
   pending_ = Pending{request, give_up_of(request)};
   drop_closed_session();
+  start_routed_request();
 }
 
 // The server may have closed the idle connection. The next request would fail as in an outage, so
@@ -69,6 +71,7 @@ void RedisStore::drop_closed_session() {
 
 void RedisStore::watch(PollSet& set) const {
   if (session_ != nullptr) session_->watch(set);
+  if (route_ != nullptr && pending_) watch_route(set);
   if (pending_) set.wake_by(pending_->give_up);
 }
 
@@ -97,6 +100,7 @@ Status RedisStore::apply_credentials(const Result<StoreCredentials>& now) {
   if (!now) return now.error();
   config_.login.user = now->username;
   config_.login.password = now->password;
+  if (route_ != nullptr) route_->set_credentials(*now);
   return tls_ ? tls_->refresh(*now) : Status(Done{});
 }
 
@@ -106,17 +110,26 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
       pending_.reset();
       return *refused;
     }
-  if (pending_ && session_ == nullptr && now < pending_->give_up) connect(now);
+  if (route_ != nullptr && pending_ && now < pending_->give_up) {
+    if (const auto failed = approach(set, now, pending_->give_up))
+      return unavailable(failed->error, failed->transient);
+  } else if (pending_ && session_ == nullptr && now < pending_->give_up) {
+    connect(now);
+  }
   if (session_ != nullptr) {
     session_->step(set, now);
-    if (pending_ && !pending_->sent_at && session_->is_ready() && now < pending_->give_up)
+    if (pending_ && !pending_->sent_at && !retry_at_ && session_->is_ready() &&
+        now < pending_->give_up)
       send_request(now);
     if (pending_ && pending_->sent_at)
       if (const auto answer = session_->take()) return handle_answer(*answer, now);
     if (session_->failure()) {
-      const Failure failure = *session_->failure();
-      session_.reset();
-      if (pending_) return unavailable(failure.error, failure.transient);
+      std::optional<Failure> failure = *session_->failure();
+      if (route_ != nullptr && pending_)
+        failure = after_failure(*failure, now);
+      else
+        session_.reset();
+      if (failure && pending_) return unavailable(failure->error, failure->transient);
     }
   }
   if (pending_ && now >= pending_->give_up) return timed_out();
@@ -126,6 +139,7 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
 void RedisStore::send_request(TimePoint now) {
   const ServerTime not_after = session_->server_time(pending_->give_up);
   pending_->sent_at = now;
+  if (next_ && next_->asking) session_->send({"ASKING"}, Session::OnAnswer::discard);
   session_->send(encode(pending_->request, config_.key_prefix, not_after, pending_->by),
                  Session::OnAnswer::keep);
   session_->flush();
@@ -142,6 +156,7 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
     if (now < pending_->give_up) send_request(now);
     return std::nullopt;
   }
+  if (is_error && route_ != nullptr && after_error(answer.text, now)) return std::nullopt;
   if (is_error) return error_reply(answer);
   Decoded decoded = decode(pending_->request, texts_of(answer));
   if (const auto* unreadable = std::get_if<Unavailable>(&decoded.reply))
@@ -149,7 +164,11 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
   if (decoded.now == std::exchange(last_answer_, decoded.now))
     return mispaired(repeated_answer(config_.login.where));
   if (decoded.now.us != 0) session_->set_server_time(decoded.now, std::max(now, boot_now()));
-  if (decoded.index) add_to_index(decoded.now);
+  // The earlier request may have been executed, so the reply must not mean "nothing was changed".
+  if (pending_->is_uncertain && decoded.reply == Reply(TooLate{false}))
+    return unavailable({Code::unreachable, "the request was sent again and arrived too late"},
+                       true);
+  if (decoded.index && config_.has_index) add_to_index(decoded.now);
   set_sent_at(decoded.reply, *pending_->sent_at);
   pending_.reset();
   return std::move(decoded.reply);
@@ -172,12 +191,13 @@ Reply RedisStore::error_reply(const Resp& answer) {
     session_->mark_peer_failed();
     session_.reset();
   }
+  const bool unexecuted = row.unexecuted && !pending_->is_uncertain;
   pending_.reset();
-  return Unavailable{std::move(error), row.transient, row.unexecuted};
+  return Unavailable{std::move(error), row.transient, unexecuted};
 }
 
 Reply RedisStore::unavailable(Error error, bool transient) {
-  const bool unsent = !pending_->sent_at;
+  const bool unsent = !pending_->sent_at && !pending_->is_uncertain;
   pending_.reset();
   return Unavailable{std::move(error), transient, unsent};
 }
@@ -185,7 +205,8 @@ Reply RedisStore::unavailable(Error error, bool transient) {
 // The answer can still arrive. It must not be read as the answer to a later request, so the session
 // is closed.
 Reply RedisStore::timed_out() {
-  Error error = session_ != nullptr
+  Error error = route_ != nullptr ? no_server_error()
+                : session_ != nullptr
                     ? session_->timeout_error()
                     : redis_error(redis_error_row(RedisErrorClass::timeout), config_.login.where);
   if (session_ != nullptr) session_->mark_peer_failed();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RedisStore: the backend of redis:// and rediss://. One connection, one request in flight. Each
-// request has a deadline; after a missed deadline the connection is closed. Contracts:
-// core/store.h, core/lock_stats.h.
+// RedisStore: the backend of redis:// and rediss://, and with a Route of redis+sentinel:// and
+// redis+cluster://. One connection, one request in flight. Each request has a deadline; after a
+// missed deadline the connection is closed. Contracts: core/store.h, core/lock_stats.h.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,7 @@
 #include "core/lock_stats.h"
 #include "core/store_credentials.h"
 #include "store/redis/resolver.h"
+#include "store/redis/route.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/session.h"
 #include "store/redis/tls.h"
@@ -25,7 +26,9 @@ struct RedisConfig {
   std::uint16_t port = 6379;
   Login login;
   std::optional<TlsSettings> tls;  // none: plain TCP
+  std::string tls_server_name;     // with a Route: of every server; "" = the host of each
   std::string key_prefix;
+  bool has_index = true;  // false: the locks cannot be listed by the index
   ResolverSettings resolver;
   CredentialSource credentials_now;  // called before each connection except the first; may be empty
   std::function<void(const LogLine&)> warn;  // empty: warnings are dropped
@@ -33,7 +36,8 @@ struct RedisConfig {
 
 class RedisStore : public Backend {
  public:
-  explicit RedisStore(RedisConfig config);
+  // `route`: finds the server; null: `config` names it.
+  explicit RedisStore(RedisConfig config, std::unique_ptr<Route> route = nullptr);
   ~RedisStore() override;
 
   void send(const Request& request, TimePoint now) override;
@@ -44,6 +48,19 @@ class RedisStore : public Backend {
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
+  std::string server() const override;
+
+  // ---- for the store of a Cluster, which reads several servers ----
+  using Answers = std::vector<Resp>;
+  using Commands = std::vector<std::vector<std::string>>;
+  // The answers; the first error. Follows the Route until a server accepts the commands.
+  Result<Answers> ask(const Commands& commands, TimePoint give_up);
+  // A lock without keys is omitted; an invalid one is shown as damaged. `moved`: gets the locks
+  // that this server does not have now.
+  Result<std::vector<LockView>> read_views(const std::vector<std::string>& locks, TimePoint give_up,
+                                           std::vector<std::string>& moved);
+  // Of the last connection that accepted the login; "" before.
+  std::string node_host() const { return server_ ? server_->host : ""; }
 
  private:
   struct Pending {
@@ -51,6 +68,7 @@ class RedisStore : public Backend {
     TimePoint give_up{};
     std::optional<TimePoint> sent_at{};  // when it was sent
     ScriptBy by = ScriptBy::hash;
+    bool is_uncertain = false;  // an earlier connection may have executed it
   };
   void connect(TimePoint now);
   void read_credentials();
@@ -65,20 +83,44 @@ class RedisStore : public Backend {
   Reply mispaired(Error error);
   void add_to_index(ServerTime server_now);
 
-  using Answers = std::vector<Resp>;
-  using Commands = std::vector<std::vector<std::string>>;
+  // ---- redis_route.cc: the connection to the server that the Route names ----
+  void start_routed_request();
+  // One step towards a connection after its login. A failure is final for the request.
+  std::optional<Failure> approach(const PollSet& set, TimePoint now, TimePoint give_up);
+  void connect_to(const NextServer& next, TimePoint now);
+  // Drops the connection; no value when the request is sent again.
+  std::optional<Failure> after_failure(Failure failure, TimePoint now);
+  // True when the request is sent again.
+  bool after_error(std::string_view text, TimePoint now);
+  Error refusal_error(std::string_view text) const;
+  void set_retry(const Retry& retry, TimePoint now);
+  void prepare_resend();
+  void watch_route(PollSet& set) const;
+  Error no_server_error() const;
+  Status open_routed(TimePoint give_up);
+  void start_routed_call();
+  // After a call failed: true when it is sent again.
+  bool is_retried(TimePoint now);
+  // A blocking call, and with a Route its repetitions.
+  template <class Read>
+  auto with_retries(TimePoint give_up, const Read& read) -> decltype(read());
+
   // Waits, blocking, until the session is ready.
   Status open(TimePoint give_up);
   // Sends all commands and a TIME, then waits for all answers; returns the first error. An answer
   // that is missing or repeated is an error, too.
-  enum class WrongType { error, answer };  // how a WRONGTYPE error is returned
+  enum class WrongType { error, answer };  // how the errors of single keys are returned
   Result<Answers> send_all(const Commands& commands, TimePoint give_up,
                            WrongType wrong_type = WrongType::error);
   Status wait(TimePoint give_up);
   Result<Answers> read_hashes(const std::vector<std::string>& locks, TimePoint give_up,
                               WrongType wrong_type);
-  // A lock without keys is omitted; an invalid one is shown as damaged.
   Result<std::vector<LockView>> views(const std::vector<std::string>& locks, TimePoint give_up);
+  Result<std::vector<LockView>> views_once(const std::vector<std::string>& locks, TimePoint give_up,
+                                           std::vector<std::string>& moved);
+  Result<LockView> show_once(const std::string& lock, TimePoint give_up);
+  Result<std::vector<LockView>> list_once(TimePoint give_up, std::size_t most);
+  Result<Revoked> revoke_once(const std::string& lock, TimePoint give_up);
 
   RedisConfig config_;
   std::optional<TlsContext> tls_;
@@ -89,6 +131,16 @@ class RedisStore : public Backend {
   ServerTime last_answer_{};  // the time in the last reply of a script; 0: none on this connection
   std::string last_warning_;  // why the last credentials are still used; "" when they are not
   std::optional<Pending> pending_;
+
+  // With a Route only.
+  std::unique_ptr<Route> route_;
+  bool is_searching_ = false;        // the Route has begun and has not answered
+  std::optional<StoreHost> server_;  // of the last connection that accepted the login
+  std::optional<NextServer> next_;   // of the connection
+  std::optional<TimePoint> retry_at_;
+  std::optional<Error> last_error_;  // the reason of the last retry
+  std::optional<Failure> failure_;   // of the connection, in the last blocking call
+  std::string refusal_;  // the server's text of an error in the last batch, "" without one
 };
 
 }  // namespace cronlatch::redis

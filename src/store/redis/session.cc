@@ -56,7 +56,7 @@ std::optional<ServerTime> parse_time(const Resp& reply) {
 
 Session::Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
                  const Login& login, TimePoint now)
-    : login_(login), connection_(discovery, failed, tls, login.where, now) {}
+    : login_(login), connection_(discovery, failed, tls, login.where, now, login.tls_peer) {}
 
 void Session::step(const PollSet& set, TimePoint now) {
   connection_.step(set, now);
@@ -87,6 +87,7 @@ void Session::send_login() {
     connection_.write(encode_command({"SELECT", std::to_string(login_.db)}));
     expected_.push_back(Expected::select);
   }
+  if (login_.role == ServerRole::sentinel) return;
   connection_.write(encode_command({"TIME"}));
   expected_.push_back(Expected::time);
 }
@@ -144,10 +145,32 @@ void Session::hello(const Resp& reply) {
                              "the server's version is " + quotable(field_of(reply, "version")),
                              kVersionHint),
                 false);
-  if (field_of(reply, "mode") == "sentinel")
-    return fail(wrong_server(login_.where, "the server is a Sentinel",
-                             "set store to the Redis server that the Sentinel monitors"),
-                false);
+  check_role(reply);
+  if (login_.role == ServerRole::sentinel && !failure_) ready_ = true;
+}
+
+// HELLO contains the role that ROLE returns, and needs no further right and no further command.
+void Session::check_role(const Resp& hello) {
+  const std::string mode = field_of(hello, "mode");
+  const auto refuse = [this](const std::string& what, const std::string& hint) {
+    fail(wrong_server(login_.where, what, hint), false);
+  };
+  if (login_.role == ServerRole::sentinel) {
+    if (mode != "sentinel")
+      refuse("the server is not a Sentinel", "list the Sentinels in store, or write redis://");
+    return;
+  }
+  if (mode == "sentinel")
+    return refuse(
+        "the server is a Sentinel",
+        "set store to redis+sentinel://HOST,HOST,HOST/MASTER, or to the Redis server that "
+        "the Sentinel monitors");
+  if (login_.role == ServerRole::node && mode != "cluster")
+    return refuse("the server is not a node of a Redis Cluster", "write redis:// in store");
+  if (login_.role == ServerRole::master && field_of(hello, "role") != "master") {
+    mark_peer_failed();
+    fail(redis_error(redis_error_row(RedisErrorClass::readonly), login_.where), true);
+  }
 }
 
 void Session::select(const Resp& reply) {

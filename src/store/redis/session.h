@@ -16,11 +16,21 @@
 
 namespace cronlatch::redis {
 
+// What the server must be.
+enum class ServerRole {
+  single,    // a standalone server
+  master,    // a server that is no replica
+  sentinel,  // has no TIME
+  node,      // of a Cluster
+};
+
 struct Login {
   std::string where;  // host:port
   std::string user;
   Secret password;
   int db = 0;
+  ServerRole role = ServerRole::single;
+  std::optional<TlsPeer> tls_peer{};  // none: that of the TLS settings
 };
 
 // The answer of TIME; no value when it is invalid.
@@ -59,6 +69,7 @@ class Session {
   void send_login();
   void handle(Resp reply, TimePoint now);
   void hello(const Resp& reply);
+  void check_role(const Resp& hello);
   void select(const Resp& reply);
   void time(const Resp& reply, TimePoint now);
   void refused(const Resp& reply);

@@ -112,23 +112,23 @@ Status TlsContext::load_own_certificate(SSL_CTX* context) const {
   return Done{};
 }
 
-Result<std::unique_ptr<TlsStream>> TlsContext::open() {
+Result<std::unique_ptr<TlsStream>> TlsContext::open(const TlsPeer& peer) {
   if (Status ready = prepare(); !ready) return ready.error();
   std::unique_ptr<SSL, SslDeleter> ssl(SSL_new(loaded_.context.get()));
   X509_VERIFY_PARAM* wanted = SSL_get0_param(ssl.get());
   // An IP address must match an address in the certificate, and is never sent as SNI (RFC 6066,
   // section 3).
-  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, settings_.name.c_str()) != 1) {
+  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, peer.name.c_str()) != 1) {
     SSL_set_hostflags(ssl.get(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    if (SSL_set1_host(ssl.get(), settings_.name.c_str()) != 1 ||
-        SSL_set_tlsext_host_name(ssl.get(), settings_.name.c_str()) != 1)
+    if (SSL_set1_host(ssl.get(), peer.name.c_str()) != 1 ||
+        SSL_set_tlsext_host_name(ssl.get(), peer.name.c_str()) != 1)
       return Error{Code::config, "tls-server-name cannot be used", "it must be a host name"};
   }
-  return std::make_unique<TlsStream>(std::move(ssl), settings_);
+  return std::make_unique<TlsStream>(std::move(ssl), peer, !settings_.cert.empty());
 }
 
-TlsStream::TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, const TlsSettings& settings)
-    : ssl_(std::move(ssl)), settings_(settings) {
+TlsStream::TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, TlsPeer peer, bool has_certificate)
+    : ssl_(std::move(ssl)), peer_(std::move(peer)), has_certificate_(has_certificate) {
   BIO* from_wire = BIO_new(BIO_s_mem());
   BIO* to_wire = BIO_new(BIO_s_mem());
   // An empty buffer means "no bytes yet", not the end.
@@ -187,12 +187,16 @@ void TlsStream::check_result(int result) {
 Error TlsStream::describe(unsigned long code) const {
   const int reason = ERR_GET_REASON(code);
   if (reason != SSL_R_CERTIFICATE_VERIFY_FAILED)
-    return handshake_refused(reason, settings_.where, !settings_.cert.empty());
+    return handshake_refused(reason, peer_.where, has_certificate_);
   // OpenSSL does not store a refused certificate as the peer's; it is the first of the sent chain.
   STACK_OF(X509)* chain = SSL_get_peer_cert_chain(ssl_.get());
   X509* cert = chain == nullptr || sk_X509_num(chain) == 0 ? nullptr : sk_X509_value(chain, 0);
-  return certificate_refused(SSL_get_verify_result(ssl_.get()), settings_.where, settings_.name,
-                             cert);
+  const long verdict = SSL_get_verify_result(ssl_.get());
+  Error error = certificate_refused(verdict, peer_.where, peer_.name, cert);
+  const bool is_name =
+      verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH;
+  if (is_name && !peer_.name_hint.empty()) error.hint = peer_.name_hint;
+  return error;
 }
 
 }  // namespace cronlatch::redis

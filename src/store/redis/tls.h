@@ -20,6 +20,13 @@
 
 namespace cronlatch::redis {
 
+// The server of one connection.
+struct TlsPeer {
+  std::string where;  // host:port, for messages
+  std::string name;   // name or IP address that the certificate must contain; a name is sent as SNI
+  std::string name_hint;  // the fix for a certificate without that name; "" = the one for a URL
+};
+
 struct TlsSettings {
   std::string where;  // host:port, for messages
   std::string name;   // name or IP address that the certificate must contain; a name is sent as SNI
@@ -37,7 +44,8 @@ struct SslDeleter {
 // One connection's TLS.
 class TlsStream {
  public:
-  TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, const TlsSettings& settings);
+  // `has_certificate`: the client has one, which the server can refuse.
+  TlsStream(std::unique_ptr<SSL, SslDeleter> ssl, TlsPeer peer, bool has_certificate);
 
   void receive(std::string_view wire);  // bytes from the socket
   std::string outgoing();               // bytes for the socket
@@ -54,7 +62,8 @@ class TlsStream {
   Error describe(unsigned long code) const;
 
   std::unique_ptr<SSL, SslDeleter> ssl_;
-  const TlsSettings& settings_;
+  TlsPeer peer_;
+  bool has_certificate_;
   bool ended_ = false;
   std::optional<Error> failure_;
 };
@@ -65,7 +74,9 @@ class TlsContext {
   explicit TlsContext(TlsSettings settings) : settings_(std::move(settings)) {}
   // Does the slow part of the first open(), for use while the connection is established.
   Status prepare();
-  Result<std::unique_ptr<TlsStream>> open();
+  Result<std::unique_ptr<TlsStream>> open(const TlsPeer& peer);
+  // The server of the settings.
+  Result<std::unique_ptr<TlsStream>> open() { return open({settings_.where, settings_.name, ""}); }
   // From the next open() on, uses the files of `now` if they differ or were replaced. On an error
   // the files loaded before are still used. Only while no stream exists.
   Status refresh(const StoreCredentials& now);

@@ -34,20 +34,33 @@ TEST(StoreSchemes, EachRowIsCompleteAndItsNameIsUnique) {
 
 TEST(StoreSchemes, ListContainsPostgresAmongThoseThatSelectTheTransportInTheUrl) {
   EXPECT_EQ(list_store_schemes({StoreTransport::tls, StoreTransport::unknown}),
-            "rediss:// or postgres://");
+            "rediss://, rediss+sentinel://, rediss+cluster:// or postgres://");
 }
 
 TEST(StoreSchemes, ListContainsTheSupportedSchemesWithTheTransports) {
   using T = StoreTransport;
-  EXPECT_EQ(list_store_schemes({T::local, T::plain, T::tls}), "file://, redis:// or rediss://");
-  EXPECT_EQ(list_store_schemes({T::plain, T::tls}), "redis:// or rediss://");
-  EXPECT_EQ(list_store_schemes({T::tls}), "rediss://");
+  EXPECT_EQ(list_store_schemes({T::local, T::tls}),
+            "file://, rediss://, rediss+sentinel:// or rediss+cluster://");
+  EXPECT_EQ(list_store_schemes({T::plain}), "redis://, redis+sentinel:// or redis+cluster://");
+  EXPECT_EQ(list_store_schemes({T::plain, T::tls}, StoreLayout::sentinel),
+            "redis+sentinel:// or rediss+sentinel://");
 }
 
-TEST(StoreSchemes, ExamplesContainOneUrlForEachSupportedScheme) {
+TEST(StoreSchemes, LayoutFollowsTheScheme) {
+  EXPECT_EQ(store_layout(""), StoreLayout::single);
+  EXPECT_EQ(store_layout("http://x"), StoreLayout::single);
+  EXPECT_EQ(store_layout("redis://x"), StoreLayout::single);
+  EXPECT_EQ(store_layout("rediss+sentinel://x/m"), StoreLayout::sentinel);
+  EXPECT_EQ(store_layout("redis+cluster://x"), StoreLayout::cluster);
+}
+
+TEST(StoreSchemes, ExamplesContainSeveralServersOnlyWithTls) {
   EXPECT_EQ(store_url_examples(),
             "file:///run/cronlatch, redis://redis.example.com:6379/0, "
-            "rediss://user@redis.example.com or postgres://cronlatch@db.example.com/cronlatch");
+            "rediss://user@redis.example.com, "
+            "rediss+sentinel://user@s1.example.com,s2.example.com,s3.example.com/mymaster, "
+            "rediss+cluster://user@n1.example.com,n2.example.com or "
+            "postgres://cronlatch@db.example.com/cronlatch");
 }
 
 }  // namespace

@@ -97,9 +97,46 @@ TEST(StoreUrl, WithAPasswordIsRefusedAndTheErrorDoesNotContainIt) {
 
 TEST(StoreUrl, OfAReservedSchemeOrAListIsNotSupported) {
   for (const std::string_view text : std::initializer_list<std::string_view>{
-           "redis+sentinel://h1,h2/m", "rediss+cluster://h1", "postgresql://u@h/db",
-           "redis://h1,h2", "redis://h1,redis://h2"})
+           "postgresql://u@h/db", "redis://h1,redis://h2", "redis+sentinel://h1/m,redis://h2"})
     EXPECT_THAT(refusal(text), HasSubstr("not supported by this version")) << text;
+  EXPECT_THAT(refusal("redis://h1,h2"), HasSubstr("redis+sentinel:// or redis+cluster://"));
+}
+
+TEST(StoreUrl, OfSentinelsHasTheirHostsAndTheNameOfTheMaster) {
+  const StoreUrl url = parsed("rediss+sentinel://jobs@s1,s2.:7000,[fd00::1]/my-master.1/3");
+  EXPECT_EQ(url.layout, StoreLayout::sentinel);
+  EXPECT_EQ(url.transport, StoreTransport::tls);
+  EXPECT_EQ(url.user, "jobs");
+  EXPECT_EQ(url.hosts, (std::vector<StoreHost>{{"s1", 26379}, {"s2.", 7000}, {"fd00::1", 26379}}));
+  EXPECT_EQ(url.master, "my-master.1");
+  EXPECT_EQ(url.db, 3);
+  EXPECT_EQ(url.endpoint(), "s1:26379,s2.:7000,[fd00::1]:26379/my-master.1");
+  EXPECT_EQ(parsed("redis+sentinel://s1/m/").db, 0);
+}
+
+TEST(StoreUrl, OfSentinelsNeedsTheNameOfTheMaster) {
+  EXPECT_THAT(refusal("redis+sentinel://s1,s2"), HasSubstr("name of the master"));
+  EXPECT_THAT(refusal("redis+sentinel://s1,s2/"), HasSubstr("name of the master"));
+  EXPECT_THAT(refusal("redis+sentinel://s1/a b"), HasSubstr("letters, digits"));
+  EXPECT_THAT(refusal("redis+sentinel://s1/m/x"), HasSubstr("database"));
+  EXPECT_THAT(refusal("redis+sentinel://s1,,s2/m"), HasSubstr("host is missing"));
+  EXPECT_THAT(refusal("redis+sentinel://s1,s1:26379/m"), HasSubstr("twice"));
+  EXPECT_THAT(refusal("redis+sentinel://u:canary@s1,s2/m"), HasSubstr("password"));
+}
+
+TEST(StoreUrl, OfAClusterHasHostsAndNoDatabase) {
+  const StoreUrl url = parsed("redis+cluster://n1,n2:7001");
+  EXPECT_EQ(url.layout, StoreLayout::cluster);
+  EXPECT_EQ(url.hosts, (std::vector<StoreHost>{{"n1", 6379}, {"n2", 7001}}));
+  EXPECT_EQ(parsed("redis+cluster://n1/0").db, 0);
+  EXPECT_THAT(refusal("redis+cluster://n1/1"), HasSubstr("only database 0"));
+}
+
+TEST(StoreUrl, HasALimitedNumberOfHosts) {
+  std::string text = "redis+cluster://h";
+  for (std::size_t i = 1; i < kMaxStoreHosts; ++i) text += ",h" + std::to_string(i);
+  EXPECT_EQ(parsed(text).hosts.size(), kMaxStoreHosts);
+  EXPECT_THAT(refusal(text + ",last"), HasSubstr("more than 32 hosts"));
 }
 
 // ---- postgres:// ----
@@ -149,6 +186,7 @@ std::string identity(std::string_view url, std::string_view prefix = "p:") {
 
 TEST(StoreIdentity, IsEqualForDifferentSpellingsOfOneStore) {
   EXPECT_EQ(identity("redis://user@Redis.Example"), identity("redis://redis.example.:6379/0"));
+  EXPECT_EQ(identity("redis+sentinel://b,A./m"), identity("redis+sentinel://a,b/m/0"));
   EXPECT_EQ(identity("file:///run/locks/"), identity("file:///run/locks", "other:"));
 }
 
@@ -162,6 +200,8 @@ TEST(StoreIdentity, DiffersForDifferentStores) {
   EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h/e"));
   EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h,g/d"));
   EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h/d", "q:"));
+  EXPECT_NE(identity("redis+sentinel://a,b/m"), identity("redis+sentinel://a,b/n"));
+  EXPECT_NE(identity("redis+sentinel://a,b/m"), identity("redis+sentinel://a/m"));
   EXPECT_NE(identity("file:///run/a"), identity("file:///run/b"));
 }
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that hold a lock of a Redis Cluster while its slot moves or its master ends.
+#include "gated.h"
+#include "store/redis/cluster_reply.h"
+#include "support/cluster_group.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ClusterRun : public Gated {
+ protected:
+  ClusterRun() { store = group.url(); }
+  Words options(const Words& more = {}) const {
+    Words words = {"--ttl", "20s", "--renew-every", "500ms"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  // With the lock of this test: the tests share the servers.
+  ProgramSpec run(const Words& options, const Words& words) const {
+    ProgramSpec spec = Gated::run(options, words);
+    spec.argv[3] = lock();
+    return spec;
+  }
+  static std::string lock() {
+    return ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+  static std::string key() { return "cronlatch:{" + lock() + "}"; }
+  static int slot() { return redis::slot_of(key()); }
+  std::string field(const std::string& name) const {
+    return redis_command(group.owner(slot()).port(), {"HGET", key(), name}).text;
+  }
+  bool is_renewed_after(const std::string& expires) const {
+    return eventually([&] {
+      const std::string now = field("expires");
+      return !now.empty() && now > expires;
+    });
+  }
+
+  ClusterGroup& group = ClusterGroup::shared();
+};
+
+TEST_F(ClusterRun, KeepsTheLockWhileItsSlotMoves) {
+  Program holder(run(options(), {"touch", file(), "await", go()}));
+  ASSERT_TRUE(eventually([&] { return exists(file()); })) << holder.err();
+  const std::string fence = field("fence");
+  RedisServer& from = group.owner(slot());
+  RedisServer& to = group.other_master(slot());
+  // when
+  group.begin_move(slot(), from, to);
+  group.end_move(slot(), from, to);
+  // then
+  ASSERT_TRUE(is_renewed_after(field("expires"))) << holder.err();
+  EXPECT_EQ(field("fence"), fence);
+  Program other(run(options({"--on-busy", "fail"}), {"exit", "0"}));
+  EXPECT_EQ(other.exit_code(), 75) << other.err();
+  Program ls({.argv = {binary(), "ls", "--store", store}});
+  EXPECT_EQ(ls.exit_code(), 0) << ls.err();
+  EXPECT_THAT(ls.out(), HasSubstr(lock()));
+  touch(go());
+  EXPECT_EQ(holder.exit_code(), 0) << holder.err();
+}
+
+TEST_F(ClusterRun, KeepsTheLockWhenItsMasterIsKilled) {
+  Program holder(run(options(), {"touch", file(), "await", go()}));
+  ASSERT_TRUE(eventually([&] { return exists(file()); })) << holder.err();
+  RedisServer& before = group.owner(slot());
+  redis_command(before.port(), {"WAIT", "1", "10000"});
+  const std::string expires = field("expires");
+  // when
+  before.kill_now();
+  // then
+  EXPECT_TRUE(is_renewed_after(expires)) << holder.err();
+  touch(go());
+  EXPECT_EQ(holder.exit_code(), 0) << holder.err();
+  before.restart();
+  group.wait_until_ok();
+}
+
+TEST_F(ClusterRun, ExitsWith69ForUncoveredSlots) {
+  const auto lonely = RedisServer::start_node();
+  store = "redis+cluster://127.0.0.1:" + std::to_string(lonely->port());
+  Program refused(run(options({"--connect-timeout", "1s"}), {"exit", "0"}));
+  EXPECT_EQ(refused.exit_code(), 69) << refused.err();
+  EXPECT_THAT(refused.err(), HasSubstr("uncovered slots"));
+}
+
+TEST_F(ClusterRun, EndsWhenItsLeaseIsRevoked) {
+  Program holder(run(options(), {"touch", file(), "await", go()}));
+  ASSERT_TRUE(eventually([&] { return exists(file()); })) << holder.err();
+  Program release({.argv = {binary(), "release", lock(), "--force", "--store", store}});
+  EXPECT_EQ(release.exit_code(), 0) << release.err();
+  EXPECT_EQ(holder.exit_code(), 79) << holder.err();
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
