@@ -31,6 +31,7 @@ struct Script {
   std::deque<Result<std::vector<LockView>>> lists;  // the last one stays
   std::size_t most = 0;                             // that was asked for
   TimePoint give_up{};
+  std::string server;  // the master in use
 };
 
 class ScriptedLockStats final : public LockStats {
@@ -44,6 +45,7 @@ class ScriptedLockStats final : public LockStats {
     return answer;
   }
   Result<LockView> show(const std::string& lock, TimePoint) override { return named(lock); }
+  std::string server() const override { return script_.server; }
   Result<Revoked> revoke(const std::string&, TimePoint) override {
     ADD_FAILURE() << "the operator never takes a lease away";
     return Revoked{};
@@ -136,6 +138,33 @@ TEST(LockStatsReader, LogsAChangedError) {
   ASSERT_EQ(scene.said.size(), 2U);
   EXPECT_NE(scene.said[1].find("wrong password"), std::string::npos);
   EXPECT_EQ(scene.up(), 0);
+}
+
+TEST(LockStatsReader, FollowsTheMasterThatTheStoreUses) {
+  Scene scene;
+  scene.script.lists = {std::vector<LockView>{}};
+  LockStatsReader reader(scene.parts());
+  const auto up_of = [&](const std::string& server) {
+    return scene.metrics.text().find("cronlatch_store_up{endpoint=\"" + server + "\"} 1") !=
+           std::string::npos;
+  };
+
+  scene.script.server = "m1.test:6379";
+  reader.step();
+  reader.step();
+  EXPECT_TRUE(up_of("m1.test:6379"));
+  EXPECT_EQ(Exported(scene.metrics.text()).at("cronlatch_store_switches_total"), 0);
+
+  scene.script.server = "m2.test:6379";
+  reader.step();
+  reader.step();
+  EXPECT_TRUE(up_of("m2.test:6379"));
+  EXPECT_EQ(Exported(scene.metrics.text()).at("cronlatch_store_switches_total"), 1);
+  EXPECT_EQ(scene.metrics.text().find("m1.test"), std::string::npos);
+  EXPECT_EQ(scene.metrics.text().find("redis.test"), std::string::npos);
+  ASSERT_EQ(scene.said.size(), 1U);
+  EXPECT_NE(scene.said[0].find("event=store_switched"), std::string::npos);
+  EXPECT_NE(scene.said[0].find("m2.test:6379"), std::string::npos);
 }
 
 TEST(LockStatsReader, KeepsItsConnectionUntilAnErrorOrNewCredentials) {
