@@ -4,7 +4,7 @@
 
 ROOT=${ROOT:-$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)}
 JOBS=${JOBS:-$(nproc)}
-SIZE_LIMIT=6500000  # bytes of the stripped wrapper
+SIZE_LIMIT=7000000  # bytes of the stripped wrapper
 PLUGIN_SIZE_LIMIT=2200000  # bytes of the stripped plugin of kubectl
 BINARY=$ROOT/build/release/cronlatch
 PLUGIN=$ROOT/build/release/kubectl-cronlatch

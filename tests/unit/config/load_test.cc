@@ -207,7 +207,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
   // given: a value for each option that is not its default
   const std::map<std::string_view, std::string> values = {{"lock", "a"},
                                                           {"job", "ns/j"},
-                                                          {"store", "rediss://h"},
+                                                          {"store", "rediss+sentinel://h/m"},
                                                           {"ttl", "3m"},
                                                           {"renew-every", "7s"},
                                                           {"on-busy", "wait"},
@@ -230,6 +230,8 @@ TEST(Load, TakesEveryOptionFromEverySource) {
                                                           {"credentials-dir", "/s"},
                                                           {"redis-username", "u"},
                                                           {"password-file", "/p"},
+                                                          {"sentinel-username", "s"},
+                                                          {"sentinel-password-file", "/sp"},
                                                           {"tls-ca", "/ca"},
                                                           {"tls-cert", "/c"},
                                                           {"tls-key", "/k"},
@@ -255,8 +257,8 @@ TEST(Load, TakesEveryOptionFromEverySource) {
     by_variable.environment.push_back(variable_of(option) + "=" + value);
     if (option.key != "config") yaml += std::string(option.key) + ": '" + value + "'\n";
   }
-  by_flag.files = by_variable.files = {{"/p", "pw"}, {"/empty", ""}};
-  by_file.files = {{"/p", "pw"}, {kDefaultFile, yaml}};
+  by_flag.files = by_variable.files = {{"/p", "pw"}, {"/sp", "pw"}, {"/empty", ""}};
+  by_file.files = {{"/p", "pw"}, {"/sp", "pw"}, {kDefaultFile, yaml}};
   for (const Given* given : {&by_flag, &by_variable, &by_file}) {
     // when
     const Result<LoadedOptions> loaded = load_run(*given);

@@ -162,9 +162,10 @@ TEST(LockStatsReader, FollowsTheMasterThatTheStoreUses) {
   EXPECT_EQ(Exported(scene.metrics.text()).at("cronlatch_store_switches_total"), 1);
   EXPECT_EQ(scene.metrics.text().find("m1.test"), std::string::npos);
   EXPECT_EQ(scene.metrics.text().find("redis.test"), std::string::npos);
-  ASSERT_EQ(scene.said.size(), 1U);
-  EXPECT_NE(scene.said[0].find("event=store_switched"), std::string::npos);
-  EXPECT_NE(scene.said[0].find("m2.test:6379"), std::string::npos);
+  ASSERT_EQ(scene.said.size(), 2U);
+  EXPECT_NE(scene.said[0].find("event=store_read"), std::string::npos);
+  EXPECT_NE(scene.said[1].find("event=store_switched"), std::string::npos);
+  EXPECT_NE(scene.said[1].find("m2.test:6379"), std::string::npos);
 }
 
 TEST(LockStatsReader, KeepsItsConnectionUntilAnErrorOrNewCredentials) {
