@@ -118,7 +118,12 @@ exclude() {
   touch /run/block
   sh "$1" </dev/null &
   first=$!
-  eventually has_run_or_ended "$first" && has_run || return
+  if ! { eventually has_run_or_ended "$first" && has_run; }; then
+    touch /run/go
+    kill "$first" 2>/dev/null
+    wait "$first"
+    return 1
+  fi
   rm /run/block
   sh "$2" </dev/null
   local seen

@@ -6,6 +6,7 @@
 #include "contract/redis_support.h"
 #include "store/redis/cluster_reply.h"
 #include "support/cluster_group.h"
+#include "support/eventually.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -174,7 +175,7 @@ TEST_F(ClusterStore, FollowsTheReplicaThatReplacesAKilledMaster) {
   const auto granted = run(acquire_of(run));
   ASSERT_NE(granted_in(granted), nullptr) << reply_text(granted);
   RedisServer& before = group->owner(slot());
-  redis_command(before.port(), {"WAIT", "1", "10000"});
+  ASSERT_TRUE(eventually([&] { return is_replicated(before.port(), 1); }));
   before.kill_now();
   // when: one request lasts longer than the election
   const auto renewed = run(renew_of(run, granted));

@@ -2,6 +2,7 @@
 // The store of Redis Sentinel on real servers: the master is found, followed and checked.
 #include "contract/redis_support.h"
 #include "support/certificates.h"
+#include "support/eventually.h"
 #include "support/sentinel_group.h"
 
 namespace cronlatch::testing {
@@ -35,7 +36,7 @@ TEST_F(SentinelStore, KeepsTheLeaseOverAFailoverByCommand) {
   RedisProgram run(spec_of(group->url()));
   const auto granted = run(acquire_of(run));
   ASSERT_NE(granted_in(granted), nullptr) << reply_text(granted);
-  redis_command(group->master().port(), {"WAIT", "2", "10000"});
+  ASSERT_TRUE(eventually([&] { return is_replicated(group->master().port(), 2); }));
   // when
   group->fail_over();
   // then: one request follows the master
@@ -156,7 +157,7 @@ TEST_F(SentinelStore, FollowsTheMasterThatAKilledOneLeaves) {
   RedisProgram run(spec_of(group->url()));
   const auto granted = run(acquire_of(run));
   ASSERT_NE(granted_in(granted), nullptr) << reply_text(granted);
-  redis_command(group->master().port(), {"WAIT", "2", "10000"});
+  ASSERT_TRUE(eventually([&] { return is_replicated(group->master().port(), 2); }));
   RedisServer& before = group->master();
   before.kill_now();
   // when: one request lasts longer than the failover

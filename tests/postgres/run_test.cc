@@ -75,7 +75,7 @@ TEST_F(PostgresRun, SkipsWhileAnotherRunHoldsTheLockAndIsGrantedAfterIt) {
 }
 
 TEST_F(PostgresRun, TakesOverAnExpiredLease) {
-  Program killed(with_login(run({"--ttl", "5s"}, {"touch", go(), "sleep", "60000"})));
+  Program killed(with_login(run({"--ttl", "15s"}, {"touch", go(), "sleep", "60000"})));
   ASSERT_TRUE(eventually([&] { return exists(go()); })) << killed.err();
   killed.signal(SIGKILL);
   EXPECT_EQ(outcome({"--on-busy", "fail"}).first, 75);

@@ -10,6 +10,7 @@
 #include "store/open.h"
 #include "store/postgres/open_postgres.h"
 #include "support/certificates.h"
+#include "support/eventually.h"
 #include "support/postgres_server.h"
 #include "support/redis_server.h"
 
@@ -217,18 +218,22 @@ TEST(PostgresStore, GivesUpWhileAnotherTransactionLocksTheRow) {
   std::thread blocker([] {
     server()(
         "BEGIN; SELECT 1 FROM cronlatch.locks WHERE lock = 'rows/locked' FOR UPDATE; "
-        "SELECT pg_sleep(2); COMMIT");
+        "DO $$ BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END $$; "
+        "COMMIT");
   });
-  while (server().value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") ==
-         "0") {
-  }
+  EXPECT_TRUE(eventually([] {
+    return server().value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") !=
+           "0";
+  }));
   // When
   Acquire request = acquire("rows/locked");
   request.give_up = boot_now() + Millis(500);
   const auto reply = send_and_wait(*store, request);
   // Then: it ends at its deadline, and nothing was changed
   EXPECT_LT(boot_now(), request.give_up + Seconds(1));
-  EXPECT_TRUE(std::holds_alternative<Unavailable>(*reply));
+  EXPECT_TRUE(reply && std::holds_alternative<Unavailable>(*reply));
+  server().value(
+      "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
   blocker.join();
   EXPECT_TRUE(is_granted(sent(server().spec(), acquire("rows/locked"))));
 }
@@ -256,14 +261,16 @@ TEST(PostgresStore, DoesNotTrustACommitThatNoStandbyConfirmed) {
   // Given: a server that waits for a standby that does not exist
   const auto alone = PostgresServer::start();
   alone->set("synchronous_standby_names", "'absent'");
-  while (alone->value("SHOW synchronous_standby_names") != "absent") {
-  }
+  ASSERT_TRUE(
+      eventually([&] { return alone->value("SHOW synchronous_standby_names") == "absent"; }));
   // When: an administrator cancels the wait, which the server reports as a warning only
   const auto store = opened(alone->spec());
   std::thread canceler([&] {
-    while (alone->value("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE "
-                        "wait_event = 'SyncRep'") == "0") {
-    }
+    EXPECT_TRUE(eventually([&] {
+      return alone->value(
+                 "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE "
+                 "wait_event = 'SyncRep'") != "0";
+    }));
   });
   const auto reply = send_and_wait(*store, acquire("standby/absent"));
   canceler.join();
@@ -303,7 +310,6 @@ TEST(PostgresStore, DoesNotDependOnTheSettingsOfTheRole) {
 
 TEST(PostgresStore, SurvivesACrashOfTheServer) {
   const auto own = PostgresServer::start();
-  own->set("fsync", "on");
   const auto store = opened(own->spec());
   const auto first = send_and_wait(*store, acquire("crash"));
   ASSERT_TRUE(is_granted(first));

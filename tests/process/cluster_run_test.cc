@@ -66,7 +66,7 @@ TEST_F(ClusterRun, KeepsTheLockWhenItsMasterIsKilled) {
   Program holder(run(options(), {"touch", file(), "await", go()}));
   ASSERT_TRUE(eventually([&] { return exists(file()); })) << holder.err();
   RedisServer& before = group.owner(slot());
-  redis_command(before.port(), {"WAIT", "1", "10000"});
+  ASSERT_TRUE(eventually([&] { return is_replicated(before.port(), 1); }));
   const std::string expires = field("expires");
   // when
   before.kill_now();

@@ -12,8 +12,8 @@ class FirstProcessLeftovers : public GatedByRedis {
  protected:
   // The kernel kills what is left in a PID namespace when its first process ends. So the reply to
   // the release is delayed: what is alive in this time was not killed by cronlatch.
-  void are_dead_at_the_release(const Words& surroundings) {
-    Words trial_words = surroundings;
+  void are_dead_at_the_release(const Words& context) {
+    Words trial_words = context;
     trial_words.push_back("/bin/true");
     Program trial({.argv = trial_words});
     if (trial.exit_code() != 0)
@@ -26,7 +26,7 @@ class FirstProcessLeftovers : public GatedByRedis {
     store = proxy.url();
     ProgramSpec spec = run({"--kill-after", "200ms"}, {"to", file(), "daemon", "[", "ignore", "15",
                                                        "beat", "]", "await", go(), "exit", "6"});
-    spec.argv.insert(spec.argv.begin(), surroundings.begin(), surroundings.end());
+    spec.argv.insert(spec.argv.begin(), context.begin(), context.end());
     Program program(spec);
     ASSERT_TRUE(told("beat ")) << program.err();
     // When

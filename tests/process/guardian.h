@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "launch_context.h"
 #include "proc/descendants.h"
-#include "surroundings.h"
 
 namespace cronlatch::testing {
 
@@ -27,7 +27,7 @@ inline std::string proc_file(pid_t pid, const std::string& name) {
 
 inline bool is_guardian(pid_t pid) { return proc_file(pid, "comm") == "cronlatch-guard\n"; }
 
-class GuardianTest : public InSurroundings {
+class GuardianTest : public InLaunchContext {
  protected:
   // The command writes into the file, as does a process that has left its session, and has closed
   // every descriptor that it inherited.

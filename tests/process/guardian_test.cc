@@ -10,10 +10,10 @@ using ::testing::HasSubstr;
 
 class Guardian : public GuardianTest {
  protected:
-  void ends_the_tree_when_the_wrapper_is_killed(const Words& surroundings) {
-    if (!is_permitted(surroundings)) GTEST_SKIP() << "NOT TESTED: not permitted here";
+  void ends_the_tree_when_the_wrapper_is_killed(const Words& context) {
+    if (!is_permitted(context)) GTEST_SKIP() << "NOT TESTED: not permitted here";
     // Given
-    Program program(run_in(surroundings, {}, crowd()));
+    Program program(run_in(context, {}, crowd()));
     ASSERT_TRUE(is_up()) << program.err();
     const std::vector<Process> tree = tree_of(program.pid());
     ASSERT_EQ(tree.size(), 3U) << "guardian, command, daemon";
@@ -26,10 +26,10 @@ class Guardian : public GuardianTest {
                 static_cast<long long>((boottime_us() - killed) / 1000));
     EXPECT_LT(last_beat(), killed + 1'000'000);
   }
-  void ends_the_run(int signo, const Words& surroundings) {
-    if (!is_permitted(surroundings)) GTEST_SKIP() << "NOT TESTED: not permitted here";
+  void ends_the_run(int signo, const Words& context) {
+    if (!is_permitted(context)) GTEST_SKIP() << "NOT TESTED: not permitted here";
     // Given
-    Program program(run_in(surroundings, {"--outcome-file", dir.path("outcome")}, crowd()));
+    Program program(run_in(context, {"--outcome-file", dir.path("outcome")}, crowd()));
     ASSERT_TRUE(is_up()) << program.err();
     const std::vector<Process> tree = tree_of(program.pid());
     const pid_t guardian = guardian_of(program);

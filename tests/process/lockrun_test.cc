@@ -34,10 +34,12 @@ class AsLockrun : public ::testing::TestWithParam<bool> {
     words.insert(words.end(), command.begin(), command.end());
     return {.argv = words};
   }
-  // A shell that reports its start, and ends when `go` exists.
-  Words until_go() const {
-    return {"/bin/sh", "-c", "echo started; until [ -e '" + go + "' ]; do sleep 0.01; done"};
+  // Ends also with the test: flock(1) forks, and its child is not killed with it.
+  std::string wait_for_go() const {
+    return "until [ -e '" + go + "' ] || [ ! -e '" + dir.path() + "' ]; do sleep 0.01; done";
   }
+  // A shell that reports its start, and ends when `go` exists.
+  Words until_go() const { return {"/bin/sh", "-c", "echo started; " + wait_for_go()}; }
 
   ScratchDir dir;
   std::string store = "file://" + dir.path("records");
@@ -108,9 +110,8 @@ TEST_P(AsLockrun, AWaitWithALimitEndsLikeABusyLock) {
 TEST_P(AsLockrun, TheLockIsHeldWhenOnlyTheWrapperIsKilled) {
   // The report comes after the start of the background process.
   Program holder(lockrun({}, {"/bin/sh", "-c",
-                              "until [ -e '" + go +
-                                  "' ]; do sleep 0.01; done >/dev/null 2>&1 &"
-                                  "echo pid=$$; exec >/dev/null 2>&1; wait"}));
+                              wait_for_go() + " >/dev/null 2>&1 &"
+                                              "echo pid=$$; exec >/dev/null 2>&1; wait"}));
   holder.pid_after("pid=");
   holder.signal(SIGKILL);
   // The command's first process ends with the wrapper; the background process does not.
@@ -122,9 +123,9 @@ TEST_P(AsLockrun, TheLockIsHeldWhenOnlyTheWrapperIsKilled) {
 }
 
 TEST_P(AsLockrun, ABackgroundProcessContinuesAndDoesNotHoldTheLock) {
-  Program holder(lockrun({}, {"/bin/sh", "-c",
-                              "(until [ -e '" + go + "' ]; do sleep 0.01; done; touch '" +
-                                  dir.path("done") + "') >/dev/null 2>&1 &"}));
+  Program holder(
+      lockrun({}, {"/bin/sh", "-c",
+                   "(" + wait_for_go() + "; touch '" + dir.path("done") + "') >/dev/null 2>&1 &"}));
   EXPECT_EQ(holder.exit_code(), 0);
   Program next(flock({"/bin/true"}));
   EXPECT_EQ(next.exit_code(), 0);

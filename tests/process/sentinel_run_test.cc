@@ -59,7 +59,7 @@ TEST_F(SentinelRun, KeepsTheLockWhenTheMasterIsKilled) {
   Program holder(run(options(), {"touch", file(), "await", go()}));
   ASSERT_TRUE(eventually([&] { return exists(file()); })) << holder.err();
   RedisServer& before = group.master();
-  redis_command(before.port(), {"WAIT", "2", "10000"});
+  ASSERT_TRUE(eventually([&] { return is_replicated(before.port(), 2); }));
   const std::string expires = field("expires");
   // when
   before.kill_now();

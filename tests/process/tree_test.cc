@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include "launch_context.h"
 #include "proc/own_cgroup.h"
 #include "support/long_tests.h"
-#include "surroundings.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -24,7 +24,7 @@ const Words kWithoutProc = {
 const Words kWithAForeignProc = {"/usr/bin/unshare", "-p", "-f", "/bin/sh", "-c",
                                  "\"$@\"; exit $?",  "sh"};
 
-class Tree : public InSurroundings {
+class Tree : public InLaunchContext {
  protected:
   // Without the file a chain that has survived ends by itself.
   ~Tree() override { std::filesystem::remove(chain()); }
@@ -38,11 +38,11 @@ class Tree : public InSurroundings {
     return us;
   }
   // max-run kills a chain of processes that fork and exit; nothing of it lives when the run ends.
-  void outruns_nothing(const Words& surroundings) {
-    if (!is_permitted(surroundings)) GTEST_SKIP() << "NOT TESTED: not permitted here";
+  void outruns_nothing(const Words& context) {
+    if (!is_permitted(context)) GTEST_SKIP() << "NOT TESTED: not permitted here";
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds; ++round) {
-      Program program(run_in(surroundings, {"--max-run", "100ms", "--kill-after", "0"},
+      Program program(run_in(context, {"--max-run", "100ms", "--kill-after", "0"},
                              {"ignore", "15", "chain", chain(), "forever"}));
       ASSERT_EQ(program.exit_code(), 124) << program.err() << " in round " << round;
       const std::string last = read_file(chain());
@@ -53,9 +53,9 @@ class Tree : public InSurroundings {
     }
   }
   // TERM and CONT reach a stopped process in a session of its own before it is killed.
-  void reaches_sessions(const Words& surroundings) {
-    if (!is_permitted(surroundings)) GTEST_SKIP() << "NOT TESTED: not permitted here";
-    Program program(run_in(surroundings, {"--max-run", "300ms"},
+  void reaches_sessions(const Words& context) {
+    if (!is_permitted(context)) GTEST_SKIP() << "NOT TESTED: not permitted here";
+    Program program(run_in(context, {"--max-run", "300ms"},
                            {"to", file(), "daemon", "[", "on", "15", "[", "say", "got-term", "exit",
                             "0", "]", "die", "19", "forever", "]", "forever"}));
     EXPECT_EQ(program.exit_code(), 124) << program.err();
@@ -135,10 +135,10 @@ TEST_F(Tree, IsSignaledInEverySessionByTheFirstProcessWithoutProc) {
 }
 
 TEST_F(Tree, ThatNoSignalReachesIsNotStartedUnderALease) {
-  for (const Words& surroundings : {kWithoutProc, kWithAForeignProc}) {
-    if (!is_permitted(surroundings)) GTEST_SKIP() << "NOT TESTED: not permitted here";
+  for (const Words& context : {kWithoutProc, kWithAForeignProc}) {
+    if (!is_permitted(context)) GTEST_SKIP() << "NOT TESTED: not permitted here";
     // Given
-    Program program(run_in(surroundings, {}, {"say", "ran"}));
+    Program program(run_in(context, {}, {"say", "ran"}));
     // When
     const auto code = program.exit_code();
     // Then

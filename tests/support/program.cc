@@ -107,15 +107,6 @@ char state_of(pid_t pid) {
 
 }  // namespace
 
-bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit) {
-  const auto end = Clock::now() + limit;
-  for (;;) {
-    if (condition()) return true;
-    if (Clock::now() >= end) return false;
-    ::usleep(2'000);
-  }
-}
-
 std::string talking_child() { return CRONLATCH_TALKING_CHILD; }
 
 ScratchDir::ScratchDir() {

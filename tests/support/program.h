@@ -13,15 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "support/patience.h"
+#include "support/eventually.h"
 
 namespace cronlatch::testing {
 
 using namespace std::chrono_literals;
-
-// Polls until `condition` holds; false when `limit` passed without it.
-bool eventually(const std::function<bool()>& condition,
-                std::chrono::milliseconds limit = kPatience);
 
 std::string talking_child();  // path of the program
 

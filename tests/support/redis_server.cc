@@ -211,7 +211,7 @@ std::unique_ptr<RedisServer> RedisServer::start_sentinel(std::vector<std::string
 
 std::unique_ptr<RedisServer> RedisServer::start_node(std::vector<std::string> extra_args) {
   std::unique_ptr<RedisServer> server(
-      new RedisServer({"--cluster-enabled", "yes", "--cluster-node-timeout", "1000"}));
+      new RedisServer({"--cluster-enabled", "yes", "--cluster-node-timeout", "2000"}));
   server->extra_args_.insert(server->extra_args_.end(), extra_args.begin(), extra_args.end());
   for (int i = 0; i < kPortTries; ++i) {
     server->port_ = free_node_port();
@@ -332,6 +332,14 @@ RedisAnswer RedisClient::operator()(const std::vector<std::string>& args) {
 
 RedisAnswer redis_command(int port, const std::vector<std::string>& args) {
   return RedisClient(port)(args);
+}
+
+bool is_replicated(int port, std::size_t replicas) {
+  const RedisAnswer role = redis_command(port, {"ROLE"});
+  if (role.elements.size() != 3 || role.elements[2].elements.size() != replicas) return false;
+  for (const RedisAnswer& replica : role.elements[2].elements)
+    if (std::atoll(replica.elements[2].text.c_str()) < role.elements[1].integer) return false;
+  return true;
 }
 
 }  // namespace cronlatch::testing

@@ -107,6 +107,9 @@ class RedisClient {
 
 // One command on a connection of its own.
 RedisAnswer redis_command(int port, const std::vector<std::string>& args);
+// The master at `port` has `replicas`, and each has acknowledged everything that it wrote. WAIT
+// does not tell: it waits for the writes of its own connection.
+bool is_replicated(int port, std::size_t replicas);
 
 // A port of 127.0.0.1 without a listener.
 int free_port();

@@ -43,7 +43,7 @@ SentinelGroup::SentinelGroup() {
     sentinels_.push_back(RedisServer::start_sentinel());
     const RedisServer& sentinel = *sentinels_.back();
     redis_command(sentinel.port(), {"SENTINEL", "MONITOR", kMaster, "127.0.0.1", port, "2"});
-    set(sentinel, "down-after-milliseconds", "800");
+    set(sentinel, "down-after-milliseconds", "2000");
     set(sentinel, "failover-timeout", "4000");
   }
   wait_until_stable();
@@ -83,7 +83,7 @@ bool SentinelGroup::is_stable(std::size_t replicas) {
         redis_command(sentinels_[i]->port(), {"SENTINEL", "REPLICAS", kMaster});
     const RedisAnswer others =
         redis_command(sentinels_[i]->port(), {"SENTINEL", "SENTINELS", kMaster});
-    if (found.elements.size() < replicas || others.elements.size() + 1 != sentinels_.size())
+    if (found.elements.size() < replicas || others.elements.size() + 1 < sentinels_.size())
       return false;
   }
   const RedisAnswer role = redis_command(port, {"ROLE"});

@@ -24,8 +24,14 @@ Status check(const StoreSpec& spec, const StoreUrl& url) {
   return Done{};
 }
 
-void warn_unencrypted(const StoreSpec& spec, SslMode mode) {
-  if (!spec.warn || mode != SslMode::disable) return;
+void warn_unverified(const StoreSpec& spec, SslMode mode) {
+  if (!spec.warn || mode == SslMode::verify_full) return;
+  if (mode == SslMode::require)
+    return spec.warn({Level::warn,
+                      "tls_unverified",
+                      "sslmode=require in store: the server's certificate is not verified",
+                      {},
+                      "set tls-ca and remove sslmode"});
   spec.warn({Level::warn,
              "tls_disabled",
              "sslmode=disable in store: the connection is not encrypted, and locks can be read and "
@@ -61,7 +67,7 @@ LinkConfig link_config(const StoreSpec& spec, const StoreUrl& url) {
 
 Result<std::unique_ptr<Backend>> open_postgres(const StoreSpec& spec, const StoreUrl& url) {
   if (Status checked = check(spec, url); !checked) return checked.error();
-  warn_unencrypted(spec, url.postgres->sslmode);
+  warn_unverified(spec, url.postgres->sslmode);
   return std::unique_ptr<Backend>(
       std::make_unique<PostgresStore>(link_config(spec, url), spec.key_prefix));
 }
@@ -70,7 +76,7 @@ Result<std::string> create_schema(const StoreSpec& spec, TimePoint give_up) {
   const Result<StoreUrl> url = parse_store_url(spec.url);
   if (!url) return url.error();
   if (Status checked = check(spec, *url); !checked) return checked.error();
-  warn_unencrypted(spec, url->postgres->sslmode);
+  warn_unverified(spec, url->postgres->sslmode);
   Link link(link_config(spec, *url), Purpose::schema);
   const auto answers = link.execute([] { return simple_query(schema_sql()); }, 1, give_up);
   if (!answers) return answers.error();

@@ -10,7 +10,7 @@
 
 namespace cronlatch::postgres {
 
-// Warns when the connection is not encrypted (sslmode=disable).
+// Warns when the server is not verified (sslmode=require, sslmode=disable).
 Result<std::unique_ptr<Backend>> open_postgres(const StoreSpec& spec, const StoreUrl& url);
 
 // schema.sql: one transaction, which may be executed again.

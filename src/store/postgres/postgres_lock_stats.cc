@@ -18,7 +18,11 @@ Result<std::vector<Answer>> PostgresStore::committed(const std::function<std::st
     const ServerMessage* error = nullptr;
     for (const Answer& answer : *taken)
       if (answer.error && error == nullptr) error = &*answer.error;
-    if (error == nullptr && taken->back().tag == "COMMIT") return taken;
+    const bool is_committed = error == nullptr && taken->back().tag == "COMMIT";
+    if (is_committed && !taken->back().has_warning) return taken;
+    if (is_committed)
+      return postgres_error(Code::unreachable, link_.where(),
+                            "the commit was not confirmed by a standby", "try again");
     if (error != nullptr && sql_state_row(error->state).again && boot_now() < give_up) continue;
     const Error reported = error != nullptr
                                ? server_error(*error, link_.where())

@@ -50,8 +50,9 @@ INSERT INTO cronlatch.version (version, oldest_program) VALUES (1, 1)
 -- One row for each lock: its last grant. State none: no grant, but other data.
 CREATE TABLE IF NOT EXISTS cronlatch.locks (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  prefix text NOT NULL,
-  lock text NOT NULL,
+  -- Collation C: the order of keys does not depend on the system, whose library may change.
+  prefix text COLLATE "C" NOT NULL,
+  lock text COLLATE "C" NOT NULL,
   state text NOT NULL DEFAULT 'none'
     CHECK (state IN ('none', 'free', 'held', 'revoked', 'cooling')),
   owner text NOT NULL DEFAULT '',
@@ -75,8 +76,8 @@ CREATE INDEX IF NOT EXISTS locks_used_day ON cronlatch.locks (used_day);
 
 CREATE TABLE IF NOT EXISTS cronlatch.counters (
   lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
-  job text NOT NULL,
-  name text NOT NULL,
+  job text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
   value bigint NOT NULL CHECK (value >= 0),
   PRIMARY KEY (lock_id, job, name)
 ) WITH (fillfactor = 70);
@@ -84,18 +85,18 @@ CREATE TABLE IF NOT EXISTS cronlatch.counters (
 -- Attempt groups that were granted: kept for a day after `kept`.
 CREATE TABLE IF NOT EXISTS cronlatch.groups (
   lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
-  name text NOT NULL,
+  name text COLLATE "C" NOT NULL,
   kept bigint NOT NULL,
   PRIMARY KEY (lock_id, name)
 );
 CREATE INDEX IF NOT EXISTS groups_kept
-  ON cronlatch.groups (lock_id, kept, name COLLATE "C");
+  ON cronlatch.groups (lock_id, kept, name);
 
 -- Run identities that are finished.
 CREATE TABLE IF NOT EXISTS cronlatch.done (
   lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
-  job text NOT NULL,
-  once text NOT NULL,
+  job text COLLATE "C" NOT NULL,
+  once text COLLATE "C" NOT NULL,
   finished bigint NOT NULL,
   PRIMARY KEY (lock_id, job, once)
 );
@@ -104,7 +105,7 @@ CREATE TABLE IF NOT EXISTS cronlatch.done (
 -- g its attempt group was granted, v its verdict was counted.
 CREATE TABLE IF NOT EXISTS cronlatch.answers (
   lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
-  owner text NOT NULL,
+  owner text COLLATE "C" NOT NULL,
   attempt bigint NOT NULL,
   answer text NOT NULL CHECK (answer IN ('r', 'x', 'h', 'c', 'd', 'g', 'v')),
   kept bigint NOT NULL,
@@ -146,7 +147,8 @@ BEGIN
 END $$;
 
 -- Writes the row. On the first change of a day at most 100 locks are deleted that were not changed
--- for 90 days and have no open grant.
+-- for 90 days, have no open grant, and have no identity that finished in the last 365 days, which
+-- is the longest once-ttl.
 CREATE OR REPLACE FUNCTION cronlatch.save(r cronlatch.locks, p_now bigint) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -162,6 +164,8 @@ BEGIN
     DELETE FROM cronlatch.locks l WHERE l.id IN (
       SELECT o.id FROM cronlatch.locks o
         WHERE o.used_day < v_day - 90 AND o.state <> 'held' AND o.id <> r.id
+          AND NOT EXISTS (SELECT FROM cronlatch.done d
+            WHERE d.lock_id = o.id AND d.finished > p_now - 31536000000000)
         ORDER BY o.used_day LIMIT 100 FOR UPDATE SKIP LOCKED);
   END IF;
 END $$;

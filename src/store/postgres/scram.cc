@@ -107,6 +107,7 @@ Scram::Scram(const Secret& password, std::string nonce)
 std::string Scram::first() const { return std::string(kHeader) + std::string(kUser) + nonce_; }
 
 std::optional<std::string> Scram::answer(std::string_view server_first) {
+  if (!server_signature_.empty()) return std::nullopt;  // a login has one answer
   std::string_view rest = server_first;
   const auto nonce = attribute('r', rest);
   const auto salt64 = nonce ? attribute('s', rest) : std::nullopt;

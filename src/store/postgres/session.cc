@@ -15,6 +15,9 @@ const redis::ServerKind kServer = {
     "enable ssl on the server; sslmode=disable in store connects without TLS (unsafe)",
     "see the server's log"};
 
+// Of all answers to one request: a list of more locks than the exporter reads.
+constexpr std::size_t kMaxRowBytes = 64 << 20;
+
 }  // namespace
 
 Session::Session(redis::Discovery& discovery, std::vector<redis::Address>& failed,
@@ -40,6 +43,7 @@ void Session::step(const PollSet& set, TimePoint now) {
 
 void Session::send(std::string_view messages, std::size_t answers) {
   awaited_ = answers;
+  row_bytes_ = 0;
   answers_.clear();
   connection_.write(messages);
   connection_.flush();
@@ -68,6 +72,10 @@ void Session::handle(const Message& message, TimePoint now) {
     case 'D': {  // DataRow
       auto row = parse_row(message.body);
       if (!row) return fail_unreadable("an invalid row");
+      if (stage_ != Stage::greeting && awaited_ == 0)
+        return fail_unreadable("a row without a request");
+      row_bytes_ += message.body.size() + row->size() * sizeof(Row::value_type);
+      if (row_bytes_ > kMaxRowBytes) return fail_unreadable("an answer that is too large");
       current_.rows.push_back(std::move(*row));
       return;
     }

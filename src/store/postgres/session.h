@@ -92,6 +92,7 @@ class Session {
   Answer current_;
   std::vector<Answer> answers_;
   std::size_t awaited_ = 0;
+  std::size_t row_bytes_ = 0;  // of the rows since the last send()
   std::optional<redis::Failure> failure_;
   ServerTime server_{};
   TimePoint server_read_at_{};

@@ -59,8 +59,9 @@ void Session::authenticate(std::string_view body) {
   if (!fields.fine()) return fail_unreadable("an invalid login message");
   switch (code) {
     case kAuthOk:
-      // A server that only pretends to check the password would skip its own proof.
-      if (scram_ && !is_server_proved_)
+      // A server that only pretends to check the password would skip its own proof. Without a
+      // verified certificate the proof is the only evidence that it is the right server.
+      if (!is_server_proved_ && (scram_ || (!login_.password.empty() && !login_.is_verified)))
         return fail_unreadable("the server ended the login without its proof");
       stage_ = Stage::starting;
       return;

@@ -117,6 +117,8 @@ std::string transaction(std::string_view function, const Parameters& parameters,
   const std::string ms = std::to_string(std::clamp(limit, Millis{1}, kLongestStatement).count());
   return simple_query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = " +
                       ms + "; SET LOCAL statement_timeout = " + ms +
+                      // The rest of a request can be lost with its sender.
+                      "; SET LOCAL idle_in_transaction_session_timeout = " + ms +
                       "; SET LOCAL client_min_messages = warning") +
          select(function, parameters) + simple_query("COMMIT");
 }

@@ -129,7 +129,7 @@ Status ClusterStore::add_views(std::vector<LockView>& all, const StoreHost& host
   // Their slots are being moved: each is read through the redirections.
   for (const std::string& lock : moved) {
     auto view = locks_.show(lock, give_up);
-    if (!view && view.error().code == Code::unreachable) return view.error();
+    if (!view && view.error().code != Code::config) return view.error();
     all.push_back(view ? std::move(view).value() : LockView::of_damaged(lock, {}));
   }
   return Done{};

@@ -85,7 +85,10 @@ Status RedisStore::open(TimePoint give_up) {
 
 Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimePoint give_up,
                                                  WrongType wrong_type) {
-  for (const auto& command : commands) session_->send(command, Session::OnAnswer::keep);
+  for (const auto& command : commands) {
+    if (next_ && next_->asking) session_->send({"ASKING"}, Session::OnAnswer::discard);
+    session_->send(command, Session::OnAnswer::keep);
+  }
   session_->send({"TIME"}, Session::OnAnswer::keep);
   session_->flush();
   Answers answers;
@@ -236,6 +239,10 @@ Result<LockView> RedisStore::show_once(const std::string& lock, TimePoint give_u
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
   if (!now) return unreadable(config_.login.where);
+  if (next_ && next_->asking && (*answers)[1].elements.empty() != (*answers)[2].elements.empty()) {
+    refusal_ = "TRYAGAIN one key of the lock has not moved yet";
+    return redis_error(classify_redis_error(refusal_), config_.login.where, refusal_);
+  }
   return decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
 }
 

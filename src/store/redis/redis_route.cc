@@ -21,6 +21,7 @@ constexpr const char* kNameHint =
 
 void RedisStore::start_routed_request() {
   if (route_ == nullptr) return;
+  if (next_ && next_->asking) session_.reset();  // ASK is for one request
   route_->reset();
   is_searching_ = false;
   retry_at_.reset();

@@ -85,7 +85,7 @@ class RedisStore : public Backend {
 
   // ---- redis_route.cc: the connection to the server that the Route names ----
   void start_routed_request();
-  // One step towards a connection after its login. A failure is final for the request.
+  // One step toward a connection after its login. A failure is final for the request.
   std::optional<Failure> approach(const PollSet& set, TimePoint now, TimePoint give_up);
   void connect_to(const NextServer& next, TimePoint now);
   // Drops the connection; no value when the request is sent again.

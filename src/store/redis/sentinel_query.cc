@@ -67,8 +67,7 @@ Error SentinelQuery::of_sentinel(Error error) const {
         "set sentinel-username and sentinel-password-file, or the files "
         "sentinel-username and sentinel-password in credentials-dir";
   if (error.code == Code::acl)
-    error.hint =
-        "grant the user of the Sentinel +hello|+auth and +sentinel|get-master-addr-by-name";
+    error.hint = "grant the user of the Sentinel +hello +auth +sentinel|get-master-addr-by-name";
   return error;
 }
 

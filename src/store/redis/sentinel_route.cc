@@ -66,8 +66,12 @@ std::optional<std::variant<NextServer, Failure>> SentinelRoute::step(const PollS
     // The first step of a query can fail at once, and then has no descriptor to wait for.
     return step(PollSet{}, now);
   }
-  if (!attempts_.empty()) return std::nullopt;
-  return nothing_found();
+  Failure failure = nothing_found();
+  // A majority has decided: the other Sentinels cannot change it.
+  if (failure.transient && !attempts_.empty()) return std::nullopt;
+  attempts_.clear();
+  next_at_.reset();
+  return failure;
 }
 
 // The connection to a master that this Sentinel names wrongly may take its share of the time.
