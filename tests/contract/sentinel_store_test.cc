@@ -57,6 +57,15 @@ TEST_F(SentinelStore, ReportsAnUnknownMasterAsConfiguration) {
                      {Code::config, false, "do not know a master named other"});
 }
 
+// Two of three have decided.
+TEST_F(SentinelStore, ReportsAnUnknownMasterBesideASentinelThatDoesNotAnswer) {
+  group->sentinel(0).pause();
+  RedisProgram run(spec_of(group->url("", "other")));
+  const auto reply = run(acquire_of(run));
+  group->sentinel(0).resume();
+  expect_unavailable(reply, {Code::config, false, "do not know a master named other"});
+}
+
 TEST_F(SentinelStore, IsFoundBesideASentinelThatIsDown) {
   RedisProgram run(spec_of(group->url(at(free_port()))));
   const auto reply = run(acquire_of(run));

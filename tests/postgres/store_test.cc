@@ -72,6 +72,16 @@ TEST(PostgresStore, NeverSendsAPasswordToAServerThatIsNotVerified) {
   EXPECT_THAT(error.error.message, HasSubstr("without a hash"));
 }
 
+// The role postgres needs no password here: the server shows no proof that it knows it.
+TEST(PostgresStore, RefusesAnUnverifiedServerThatShowsNoProof) {
+  for (const char* options : {"?sslmode=require", "?sslmode=disable"}) {
+    const Unavailable error =
+        refusal(sent(server().spec("postgres", options), acquire("login/no-proof")));
+    EXPECT_THAT(error.error.message, HasSubstr("without its proof")) << options;
+  }
+  EXPECT_TRUE(is_granted(sent(server().spec("postgres"), acquire("login/no-proof"))));
+}
+
 TEST(PostgresStore, RefusesMd5) {
   const Unavailable error = refusal(sent(server().spec("old"), acquire("login/md5")));
   EXPECT_EQ(error.error.code, Code::auth);
@@ -334,11 +344,17 @@ TEST(PostgresStore, DeletesLocksThatWereNotUsedFor90Days) {
   ASSERT_TRUE(is_granted(send_and_wait(*store, acquire("old/held"))));
   server()(
       "INSERT INTO cronlatch.locks (prefix, lock, state, used_day) VALUES ('purge:', "
-      "'old/free', 'free', 10), ('purge:', 'old/open', 'held', 10)");
+      "'old/free', 'free', 10), ('purge:', 'old/open', 'held', 10), ('purge:', 'old/done', 'free', "
+      "10), ('purge:', 'old/forgotten', 'free', 10)");
+  // The longest once-ttl is 365 days.
+  server()(
+      "INSERT INTO cronlatch.done (lock_id, job, once, finished) SELECT id, 'j', 'x', "
+      "(extract(epoch FROM now()) * 1000000)::bigint - CASE lock WHEN 'old/done' THEN 364 ELSE 366 "
+      "END * 86400000000 FROM cronlatch.locks WHERE lock IN ('old/done', 'old/forgotten')");
   ASSERT_TRUE(is_granted(send_and_wait(*store, acquire("new"))));
   EXPECT_EQ(server().value("SELECT string_agg(lock, ' ' ORDER BY lock) FROM cronlatch.locks WHERE "
                            "prefix = 'purge:'"),
-            "new old/held old/open");
+            "new old/done old/held old/open");
 }
 
 TEST(PostgresStore, StoresTextsThatAreNotUtf8) {

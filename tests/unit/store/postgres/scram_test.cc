@@ -29,6 +29,13 @@ TEST(Scram, AnswersAndVerifiesTheServer) {
   EXPECT_FALSE(scram.is_proved("e=other-error"));
 }
 
+// Each answer costs up to a million hashes.
+TEST(Scram, AnswersOnce) {
+  Scram scram(kPassword, kNonce);
+  EXPECT_TRUE(scram.answer(kServerFirst));
+  EXPECT_FALSE(scram.answer(kServerFirst));
+}
+
 TEST(Scram, DoesNotAcceptAProofBeforeTheAnswer) {
   EXPECT_FALSE(Scram(kPassword, kNonce).is_proved("v="));
 }
