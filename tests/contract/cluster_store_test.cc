@@ -148,6 +148,27 @@ TEST_F(ClusterStore, ListsTheSameLocksWhileASlotMoves) {
   EXPECT_EQ(after->size(), 3U);
 }
 
+TEST_F(ClusterStore, ShowsALockWhoseKeysAreOnTheNextNodeBeforeTheMoveEnds) {
+  RedisProgram run(spec);
+  ASSERT_NE(granted_in(run(acquire_of(run))), nullptr);
+  RedisServer& from = group->owner(slot());
+  RedisServer& to = group->other_master(slot());
+  group->begin_move(slot(), from, to);
+  const RedisAnswer keys =
+      redis_command(from.port(), {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot()), "100"});
+  for (const RedisAnswer& key : keys.elements)
+    redis_command(from.port(),
+                  {"MIGRATE", "127.0.0.1", std::to_string(to.port()), key.text, "0", "5000"});
+  // when
+  const auto shown = run.program.backend().show(lock(), boot_now() + Seconds(5));
+  // then
+  EXPECT_TRUE(shown.ok()) << shown.error().message;
+  if (shown.ok()) {
+    EXPECT_EQ(shown->state, LockState::held);
+  }
+  group->end_move(slot(), from, to);
+}
+
 TEST_F(ClusterStore, RefusesAServerThatIsNoNode) {
   const auto single = RedisServer::start();
   RedisProgram run(spec_of("redis+cluster://127.0.0.1:" + std::to_string(single->port())));

@@ -96,6 +96,10 @@ TEST_F(SentinelStore, IsFoundBesideASentinelThatNamesAReplica) {
   // then
   EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
   EXPECT_EQ(run.program.backend().server(), at(group->master().port()));
+  // A replica accepts reads, too.
+  RedisProgram reader(spec_of(group->url(at(liar->port()))));
+  EXPECT_TRUE(reader.program.backend().show(acquire_of(run).lock, boot_now() + kPatience).ok());
+  EXPECT_EQ(reader.program.backend().server(), at(group->master().port()));
 }
 
 TEST_F(SentinelStore, NeverSendsThePasswordOfTheStoreToASentinel) {
