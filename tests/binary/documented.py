@@ -23,8 +23,8 @@ ANNOTATION = re.compile(r"(?<![\w.-])cronlatch\.dev/([a-z-]+)")
 REASON = re.compile(r"reason=([A-Z][A-Za-z]+)")
 # Event reasons of Kubernetes itself; prefixes of metrics of other programs.
 KUBERNETES_REASONS = {"FailedCreate", "NodeNotReady"}
-# Roles of PostgreSQL, not metrics.
-ROLES = {"cronlatch_owner", "cronlatch_user"}
+# Roles and settings of PostgreSQL, not metrics or settings of ours.
+OF_POSTGRES = {"cronlatch_owner", "cronlatch_user", "synchronous_commit", "synchronous_standby_names", "remote_apply"}
 OTHER_METRICS = ("kube_", "node_", "apiserver_")
 # Flags that `kubectl options` lists: kubectl-cronlatch passes them on.
 GLOBAL_FLAGS = {"--context", "--kubeconfig", "--request-timeout", "--as", "--token", "--password"}
@@ -132,7 +132,7 @@ def wrong_commands(programs, text, in_block):
 def wrong_names(text):
     """The names in `text` that do not exist."""
     for name in METRIC.findall(text):
-        if name in ROLES:
+        if name in OF_POSTGRES:
             continue
         if name.endswith("_"):  # the beginning of several names: cronlatch_lock_*
             if not any(metric.startswith(name) for metric in metrics()):
@@ -143,7 +143,7 @@ def wrong_names(text):
     yield from (f"cronlatch.dev/{key}" for key in ANNOTATION.findall(text) if key.rstrip("-") not in annotations())
     yield from (f"Event {name}" for name in REASON.findall(text)
                 if name not in KUBERNETES_REASONS and not occurs(name, '"'))
-    if (re.fullmatch(r"[a-z]+(?:_[a-z]+)+", text) and text not in ROLES and not text.startswith(OTHER_METRICS)
+    if (re.fullmatch(r"[a-z]+(?:_[a-z]+)+", text) and text not in OF_POSTGRES and not text.startswith(OTHER_METRICS)
             and not occurs(text, r"\W")):
         yield text
     for path in VALUE.findall(text):

@@ -17,7 +17,7 @@ check "core includes the C++ standard library and nothing else" core_includes_th
 check "only config includes yaml-cpp" only_in "$ROOT/src" 'yaml-cpp/' 'config/'
 check "only the Redis store includes hiredis and c-ares" only_in "$ROOT/src" '(hiredis|ares)' 'store/redis/'
 check "only base, store, the operator's TLS and its two clients include OpenSSL" \
-  only_in "$ROOT/src" 'openssl/' '(base/|store/redis/|operator/|rest/|registry/)'
+  only_in "$ROOT/src" 'openssl/' '(base/|store/(redis|postgres)/|operator/|rest/|registry/)'
 check "only the operator's HTTP server includes Boost" only_in "$ROOT/src" 'boost/' 'operator/http/'
 check "only the operator's metrics include prometheus-cpp" only_in "$ROOT/src" 'prometheus/' 'operator/metrics/metrics\.cc:'
 check "only the API client includes cpprestsdk" only_in "$ROOT/src" 'cpprest/' 'rest/(https_client\.cc|sink\.h):'
