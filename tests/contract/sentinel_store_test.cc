@@ -121,6 +121,20 @@ TEST_F(SentinelStore, NeverSendsThePasswordOfTheStoreToASentinel) {
   RedisProgram run(spec);
   const auto reply = run(acquire_of(run));
   EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
+  // Neither does it after the files of the credentials were read again.
+  spec.credentials_now = [] {
+    StoreCredentials now;
+    now.username = "jobs";
+    now.password = Secret("of-the-store");
+    now.sentinel_password = Secret("of-the-sentinels");
+    return Result<StoreCredentials>(std::move(now));
+  };
+  RedisProgram rotated(spec, "cc33");
+  EXPECT_TRUE(rotated.program.backend().show("any", boot_now() + kPatience).ok());
+  redis_command(group->master().port(), {"CLIENT", "KILL", "USER", "jobs"});
+  const auto again = rotated.program.backend().show("any", boot_now() + kPatience);
+  EXPECT_TRUE(again.ok()) << again.error().message;
+  spec.credentials_now = nullptr;
   spec.sentinel_password = Secret();
   RedisProgram without(spec);
   expect_unavailable(without(acquire_of(without)), {Code::auth, false, "sentinel at"});

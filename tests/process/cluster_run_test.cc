@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that hold a lock of a Redis Cluster while its slot moves or its master ends.
-#include "gated.h"
+#include "shared_servers.h"
 #include "store/redis/cluster_reply.h"
 #include "support/cluster_group.h"
 
@@ -9,34 +9,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ClusterRun : public Gated {
+class ClusterRun : public OnSharedServers {
  protected:
   ClusterRun() { store = group.url(); }
-  Words options(const Words& more = {}) const {
-    Words words = {"--ttl", "20s", "--renew-every", "500ms"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-  // With the lock of this test: the tests share the servers.
-  ProgramSpec run(const Words& options, const Words& words) const {
-    ProgramSpec spec = Gated::run(options, words);
-    spec.argv[3] = lock();
-    return spec;
-  }
-  static std::string lock() {
-    return ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
-  static std::string key() { return "cronlatch:{" + lock() + "}"; }
   static int slot() { return redis::slot_of(key()); }
-  std::string field(const std::string& name) const {
-    return redis_command(group.owner(slot()).port(), {"HGET", key(), name}).text;
-  }
-  bool is_renewed_after(const std::string& expires) const {
-    return eventually([&] {
-      const std::string now = field("expires");
-      return !now.empty() && now > expires;
-    });
-  }
+  RedisServer& owner() const override { return group.owner(slot()); }
 
   ClusterGroup& group = ClusterGroup::shared();
 };

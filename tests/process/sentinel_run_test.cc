@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that hold a lock of Redis Sentinel while the master changes or the Sentinels are away.
-#include "gated.h"
+#include "shared_servers.h"
 #include "support/sentinel_group.h"
 
 namespace cronlatch::testing {
@@ -8,32 +8,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class SentinelRun : public Gated {
+class SentinelRun : public OnSharedServers {
  protected:
   SentinelRun() { store = group.url(); }
-  Words options(const Words& more = {}) const {
-    Words words = {"--ttl", "20s", "--renew-every", "500ms"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-  // With the lock of this test: the tests share the servers.
-  ProgramSpec run(const Words& options, const Words& words) const {
-    ProgramSpec spec = Gated::run(options, words);
-    spec.argv[3] = lock();
-    return spec;
-  }
-  static std::string lock() {
-    return ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
-  std::string field(const std::string& name) const {
-    return redis_command(group.master().port(), {"HGET", "cronlatch:{" + lock() + "}", name}).text;
-  }
-  bool is_renewed_after(const std::string& expires) const {
-    return eventually([&] {
-      const std::string now = field("expires");
-      return !now.empty() && now > expires;
-    });
-  }
+  RedisServer& owner() const override { return group.master(); }
 
   SentinelGroup& group = SentinelGroup::shared();
 };

@@ -5,6 +5,7 @@
 
 #include "base/host_port.h"
 #include "base/kernel_clock.h"
+#include "store/kept_credentials.h"
 #include "store/redis/wait.h"
 
 namespace cronlatch::postgres {
@@ -64,17 +65,10 @@ void Link::connect(TimePoint now, TimePoint give_up) {
                                        purpose_, now);
 }
 
-// As redis_store.cc: while one of the files cannot be read or used, the last credentials are used.
 void Link::read_credentials() {
   if (!config_.credentials_now) return;
-  const Status applied = apply_credentials(config_.credentials_now());
-  const std::string why = applied ? "" : applied.error().message;
-  if (why == std::exchange(last_warning_, why) || why.empty() || !config_.warn) return;
-  config_.warn({Level::warn,
-                "credentials_kept",
-                "credentials of the store: " + why + "; using those of the last connection",
-                {},
-                applied.error().hint});
+  warn_of_kept_credentials(apply_credentials(config_.credentials_now()), last_warning_,
+                           config_.warn);
 }
 
 Status Link::apply_credentials(const Result<StoreCredentials>& now) {

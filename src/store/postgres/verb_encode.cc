@@ -5,18 +5,13 @@
 
 #include "base/text.h"
 #include "store/postgres/verb_codec.h"
+#include "store/verb_text.h"
 
 namespace cronlatch::postgres {
 namespace {
 
-// 31 years: sums with the server's time stay far below 2^63.
-constexpr Micros kLongest{1'000'000'000'000'000};
 constexpr Millis kLongestStatement{3'600'000};
 
-std::string text(Micros d) { return std::to_string(std::clamp(d, Micros{0}, kLongest).count()); }
-std::string text_ms(Millis d) {
-  return std::to_string(std::clamp<Micros>(d, Micros{0}, kLongest).count() / 1000);
-}
 std::string text(ServerTime t) { return std::to_string(std::max<std::int64_t>(t.us, 0)); }
 std::string text(bool yes) { return yes ? "t" : "f"; }
 // PostgreSQL stores valid UTF-8 without zero bytes only.
@@ -26,60 +21,26 @@ std::string text(std::string_view s) {
   return valid;
 }
 
-std::string_view name_of(IfBusy if_busy) {
-  switch (if_busy) {
-    case IfBusy::wait:
-      return "wait";
-    case IfBusy::skip:
-      return "skip";
-    case IfBusy::fail:
-      return "fail";
-    case IfBusy::timed_out:
-      return "timed_out";
-  }
-  return "wait";
-}
-
-std::string_view name_of(RunVerdict verdict) {
-  switch (verdict) {
-    case RunVerdict::succeeded:
-      return "succeeded";
-    case RunVerdict::failed:
-      return "failed";
-    case RunVerdict::timed_out:
-      return "timed_out";
-    case RunVerdict::lost:
-      return "lost";
-    case RunVerdict::cannot_start:
-      return "cannot_start";
-    case RunVerdict::given_back:
-      return "given_back";
-    case RunVerdict::ungated:
-      return "ungated";
-  }
-  return "given_back";
-}
-
 using Parameters = std::vector<std::string>;
 
 Parameters parameters_of(const Acquire& a) {
   return {a.claim.owner,
           std::to_string(a.claim.attempt),
-          text(a.ttl),
+          micros_text(a.ttl),
           text(a.identity.holder),
           text(a.identity.job),
           text(a.identity.group),
           text(a.identity.once),
-          text(a.once_ttl),
+          micros_text(a.once_ttl),
           std::string(name_of(a.if_busy)),
-          text_ms(a.waited),
+          millis_text(a.waited),
           std::to_string(bucket_of(kWaitBucketsMs, a.waited.count())),
-          text(a.min_hold)};
+          micros_text(a.min_hold)};
 }
 
 Parameters parameters_of(const Renew& r) {
   return {r.claim.owner,           std::to_string(r.claim.attempt),
-          std::to_string(r.fence), text(r.ttl),
+          std::to_string(r.fence), micros_text(r.ttl),
           text(r.identity.holder), text(r.identity.job),
           text(r.identity.group),  text(r.identity.once)};
 }
@@ -90,10 +51,10 @@ Parameters parameters_of(const Release& r) {
           std::to_string(r.fence),
           std::string(name_of(r.verdict)),
           text(r.overlong),
-          text_ms(r.held),
+          millis_text(r.held),
           std::to_string(bucket_of(kHoldBucketsMs, r.held.count())),
-          text(r.min_hold),
-          text(r.once_ttl),
+          micros_text(r.min_hold),
+          micros_text(r.once_ttl),
           text(r.identity.job),
           text(r.identity.once),
           text(r.mark_done),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/kernel_clock.h"
+#include "store/kept_credentials.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/wait.h"
 #include "store/rules.h"
@@ -82,18 +83,10 @@ void RedisStore::connect(TimePoint now) {
       std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr, config_.login, now);
 }
 
-// The files may have been replaced since the last connection. While one of them cannot be read or
-// used (for example during the replacement), the last credentials are used, with one warning.
 void RedisStore::read_credentials() {
   if (!config_.credentials_now) return;
-  const Status applied = apply_credentials(config_.credentials_now());
-  const std::string why = applied ? "" : applied.error().message;
-  if (why == std::exchange(last_warning_, why) || why.empty() || !config_.warn) return;
-  config_.warn({Level::warn,
-                "credentials_kept",
-                "credentials of the store: " + why + "; using those of the last connection",
-                {},
-                applied.error().hint});
+  warn_of_kept_credentials(apply_credentials(config_.credentials_now()), last_warning_,
+                           config_.warn);
 }
 
 Status RedisStore::apply_credentials(const Result<StoreCredentials>& now) {

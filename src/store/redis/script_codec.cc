@@ -7,56 +7,16 @@
 #include <variant>
 
 #include "store/redis/scripts.h"
+#include "store/verb_text.h"
 
 namespace cronlatch::redis {
 
 namespace {
 
-// 31 years: sums with the server's time stay below 2^53, where the scripts' numbers are exact.
-constexpr Micros kLongest{1'000'000'000'000'000};
-
-std::string text(Micros d) { return std::to_string(std::clamp(d, Micros{0}, kLongest).count()); }
-std::string text_ms(Millis d) {
-  return std::to_string(std::clamp<Micros>(d, Micros{0}, kLongest).count() / 1000);
-}
 std::string text(ServerTime t) {
   return std::to_string(std::clamp<std::int64_t>(t.us, 0, (std::int64_t{1} << 53) - 1));
 }
 std::string text(bool yes) { return yes ? "1" : "0"; }
-
-std::string_view name_of(IfBusy if_busy) {
-  switch (if_busy) {
-    case IfBusy::wait:
-      return "wait";
-    case IfBusy::skip:
-      return "skip";
-    case IfBusy::fail:
-      return "fail";
-    case IfBusy::timed_out:
-      return "timed_out";
-  }
-  return "wait";
-}
-
-std::string_view name_of(RunVerdict verdict) {
-  switch (verdict) {
-    case RunVerdict::succeeded:
-      return "succeeded";
-    case RunVerdict::failed:
-      return "failed";
-    case RunVerdict::timed_out:
-      return "timed_out";
-    case RunVerdict::lost:
-      return "lost";
-    case RunVerdict::cannot_start:
-      return "cannot_start";
-    case RunVerdict::given_back:
-      return "given_back";
-    case RunVerdict::ungated:
-      return "ungated";
-  }
-  return "given_back";
-}
 
 std::vector<std::string> eval(const scripts::Script& script, ScriptBy by,
                               std::vector<std::string> keys, std::vector<std::string> arguments) {
@@ -80,22 +40,22 @@ std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
   return {text(not_after),
           a.claim.owner,
           std::to_string(a.claim.attempt),
-          text(a.ttl),
+          micros_text(a.ttl),
           a.identity.holder,
           a.identity.job,
           a.identity.group,
           a.identity.once,
-          text(a.once_ttl),
+          micros_text(a.once_ttl),
           std::string(name_of(a.if_busy)),
-          text_ms(a.waited),
+          millis_text(a.waited),
           std::to_string(bucket_of(kWaitBucketsMs, a.waited.count())),
-          text(a.min_hold)};
+          micros_text(a.min_hold)};
 }
 
 std::vector<std::string> arguments_of(const Renew& r, ServerTime not_after) {
-  return {text(not_after),         r.claim.owner,    std::to_string(r.claim.attempt),
-          std::to_string(r.fence), text(r.ttl),      r.identity.holder,
-          r.identity.job,          r.identity.group, r.identity.once};
+  return {text(not_after),         r.claim.owner,      std::to_string(r.claim.attempt),
+          std::to_string(r.fence), micros_text(r.ttl), r.identity.holder,
+          r.identity.job,          r.identity.group,   r.identity.once};
 }
 
 std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
@@ -105,10 +65,10 @@ std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
           std::to_string(r.fence),
           std::string(name_of(r.verdict)),
           text(r.overlong),
-          text_ms(r.held),
+          millis_text(r.held),
           std::to_string(bucket_of(kHoldBucketsMs, r.held.count())),
-          text(r.min_hold),
-          text(r.once_ttl),
+          micros_text(r.min_hold),
+          micros_text(r.once_ttl),
           r.identity.job,
           r.identity.once,
           text(r.mark_done),

@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
-Result<ParsedProgram> parse(const Words& words, const std::string& directory = "/work") {
+Result<ParsedProgram> parse(const Words& words, const std::string& directory = "/srv") {
   return parse_lockrun({words, directory, "file:///run/cronlatch"});
 }
 
@@ -47,8 +47,8 @@ TEST(Lockrun, AcceptsEveryFormOfAValue) {
 TEST(Lockrun, KeepsThePathAndMakesARelativeOneAbsolute) {
   EXPECT_THAT(run_of({"-L", "/a/../b//c.lock", "--", "j"}).options,
               Contains("--lock-file=/a/../b//c.lock"));
-  EXPECT_THAT(run_of({"-L", "c.lock", "--", "j"}).options, Contains("--lock-file=/work/c.lock"));
-  EXPECT_THAT(run_of({"-L", "././c", "--", "j"}).options, Contains("--lock-file=/work/c"));
+  EXPECT_THAT(run_of({"-L", "c.lock", "--", "j"}).options, Contains("--lock-file=/srv/c.lock"));
+  EXPECT_THAT(run_of({"-L", "././c", "--", "j"}).options, Contains("--lock-file=/srv/c"));
   const Words relative = {"-L", "c", "--", "j"};
   EXPECT_THAT(std::get<NativeRun>(*parse(relative, "/")).options, Contains("--lock-file=/c"));
   EXPECT_THAT(parse(relative, "").error().message, HasSubstr("current directory"));
