@@ -1,65 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev demo: shows the main functions with a temporary Redis. Every step is checked: the demo fails when a result
-# differs from its description. It waits for conditions, not for a fixed time.
+# ./dev demo [postgres | failover]: shows the main functions with a temporary Redis. With a name: scripts/demo_NAME.sh.
 set -euo pipefail
-# shellcheck source=scripts/common.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+case ${1:-} in
+  '') ;;
+  postgres | failover) exec bash "$(dirname -- "${BASH_SOURCE[0]}")/demo_$1.sh" ;;
+  *)
+    echo "usage: ./dev demo [postgres | failover]" >&2
+    exit 64
+    ;;
+esac
+# shellcheck source=scripts/demo_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/demo_common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
 # shellcheck source=scripts/prometheus.sh
 source "$ROOT/scripts/prometheus.sh"
 
-STAGE=$(mktemp -d)
-HOLDERS=()
-
 cleanup() {
-  local pid
-  for pid in "${HOLDERS[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  stop_holders
   stop_prometheus
   stop_all_redis
   rm -rf -- "$STAGE"
 }
 trap cleanup EXIT
-
-describe() { printf '\n%s\n' "$*"; }
-show() { printf '$ %s\n' "$*"; }
-fail() {
-  printf '\nthe demo failed: %s\n' "$*" >&2
-  tail -n 20 "$STAGE"/*.log >&2 || true
-  exit 1
-}
-must() {  # must WHAT COMMAND...
-  local what=$1
-  shift
-  "$@" || fail "$what"
-}
-log_matches() { grep -Eq -- "$2" "$STAGE/$1.log"; }
-
-# gate NAME OPTIONS...: `cronlatch run` in the background, with holder NAME. The command, ./report, prints its fencing
-# token and ends when the file NAME.end exists.
-gate() {
-  local name=$1
-  shift
-  show "cronlatch run --lock reports/nightly --holder $name${*:+ $*} -- ./report &"
-  (cd "$STAGE" && exec "$BINARY" run --lock reports/nightly --holder "$name" "$@" -- ./report) >"$STAGE/$name.log" 2>&1 &
-  GATE=$!
-  HOLDERS+=("$GATE")
-}
-runs() { [ -e "$STAGE/$1.fence" ]; }
-fence() { cat "$STAGE/$1.fence"; }
-ended() { ! kill -0 "$1" 2>/dev/null; }
-count() { sed -n "s/^$1{[^}]*lock=\"reports\/nightly\"[^}]*} //p" "$STAGE/metrics.log"; }
-
-cat >"$STAGE/report" <<'REPORT'
-#!/bin/sh
-me=$CRONLATCH_LOCK_HOLDER
-echo "$$" >"$me.pid"
-echo "report: written by $me, fencing token $CRONLATCH_FENCE"
-echo "$CRONLATCH_FENCE" >"$me.new" && mv "$me.new" "$me.fence"
-while [ ! -e "$me.end" ]; do sleep 0.05; done
-REPORT
-chmod +x "$STAGE/report"
 
 make_certificates "$STAGE/tls"
 start_redis "$STAGE/redis" --tls-cert-file "$STAGE/tls/server.pem" --tls-key-file "$STAGE/tls/server.key" \
@@ -85,14 +49,7 @@ must "A did not run" wait_until 30 runs A
 cat "$STAGE/A.log"
 
 describe "2. B is started while A holds the lock. B is skipped. Its message contains the holder, the start and the end of the lease:"
-show "cronlatch run --lock reports/nightly --holder B -- ./report; echo \"exit code \$?\""
-code=0
-(cd "$STAGE" && exec "$BINARY" run --lock reports/nightly --holder B -- ./report) >"$STAGE/B.log" 2>&1 || code=$?
-cat "$STAGE/B.log"
-echo "exit code $code"
-must "B ran" eval '! runs B'
-must "B's exit code is not 0" [ "$code" = 0 ]
-must "the log of B does not contain the skip and the holder" log_matches B 'skipped.* held by A since .*Z.* until .*Z'
+skip B A
 
 describe "3. A ends. C acquires the lock with a higher fencing token and a lease of 5 seconds:"
 touch "$STAGE/A.end"
@@ -103,9 +60,7 @@ cat "$STAGE/C.log"
 must "C's token is not higher than A's" [ "$(fence C)" -gt "$(fence A)" ]
 
 describe "4. C and its command are killed with SIGKILL. D waits until the lease expires and takes the lock over:"
-show "kill -9 $GATE $(cat "$STAGE/C.pid")"
-kill -9 "$GATE" "$(cat "$STAGE/C.pid")"
-{ wait "$GATE" || true; } 2>/dev/null  # otherwise the shell prints a message about the killed job
+kill_run C "$GATE"
 killed_at=$(date +%s%N)
 gate D --ttl 5s --on-busy wait
 GATE_D=$GATE

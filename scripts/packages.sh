@@ -7,7 +7,7 @@ PACKAGES=(
   libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev            # link
   libboost-dev libcpprest-dev nlohmann-json3-dev prometheus-cpp-dev  # link the operator
   libgtest-dev libgmock-dev redis-server openssl strace              # test
-  postgresql-15                                                      # test: a server of the PostgreSQL store
+  postgresql-15 pgbouncer                                            # test: a server of the PostgreSQL store, a pooler
   prometheus prometheus-node-exporter python3                        # rules, dashboards, and a client of the exporter
   prometheus-pushgateway                                             # the receiver of metrics-push
   skopeo docker-registry buildah                                     # image lookups: client, registry, builder

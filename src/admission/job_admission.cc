@@ -2,17 +2,18 @@
 #include "admission/job_admission.h"
 
 #include "admission/admission_result.h"
-#include "admission/cluster_store.h"
 #include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {
 
-// While the operator has no store that it supports, it denies only Jobs that request a lock.
+// While the operator has no store, it denies only Jobs that request a lock.
 Error missing_setting(const JobView& job, const Settings& settings) {
   const std::string where = job.annotation_path(kLockAnnotation);
-  if (const auto refused = refuse_cluster_store(settings.store))
-    return {Code::config, where + ": " + *refused};
+  if (settings.store.empty())
+    return {Code::config, where +
+                              ": the operator has no store, so it cannot gate a Job; "
+                              "set the chart's value store.url"};
   return {Code::config, where +
                             ": the operator has no image, so it cannot gate a Job; "
                             "set the setting image"};
@@ -42,8 +43,7 @@ Result<std::optional<Injection>> rewrite_job(kube::Json& job, JobOrigin origin,
       read_lock_request(annotations, settings, view.origin.namespace_name, findings);
   if (!findings.empty()) return findings.error();
   if (request.gate != Gate::on) return std::optional<Injection>();
-  if (settings.image.empty() || refuse_cluster_store(settings.store))
-    return missing_setting(view, settings);
+  if (settings.image.empty() || settings.store.empty()) return missing_setting(view, settings);
   Result<Injection> injection = inject(job, view, request, settings, source);
   if (!injection.ok()) return injection.error();
   return std::optional<Injection>(std::move(injection).value());

@@ -34,14 +34,25 @@ bool is_service_name(std::string_view host) {
          host.ends_with(".svc.cluster.local") || std::count(host.begin(), host.end(), '.') == 1;
 }
 
+std::vector<std::string> hosts_of(const StoreUrl& store) {
+  std::vector<std::string> hosts;
+  if (store.postgres)
+    for (const PostgresTarget::Host& each : store.postgres->hosts) hosts.push_back(each.host);
+  for (const StoreHost& each : store.hosts) hosts.push_back(each.host);
+  return hosts.empty() ? std::vector{store.host} : hosts;
+}
+
 void add_network(const JobView& job, const Settings& settings, Warnings& warnings) {
   const bool uses_host_dns =
       job.host_network && (job.dns_policy.empty() || job.dns_policy == "ClusterFirst");
   const Result<StoreUrl> store = parse_store_url(settings.store);
-  if (!uses_host_dns || !store || !is_service_name(store->host)) return;
+  if (!uses_host_dns || !store) return;
+  const std::vector<std::string> hosts = hosts_of(*store);
+  const auto unknown = std::find_if(hosts.begin(), hosts.end(), is_service_name);
+  if (unknown == hosts.end()) return;
   warnings.push_back(job.pod_path("hostNetwork") +
                      ": a pod on the host's network cannot resolve the store's host " +
-                     printable(store->host, 80) + "; set dnsPolicy: ClusterFirstWithHostNet");
+                     printable(*unknown, 80) + "; set dnsPolicy: ClusterFirstWithHostNet");
 }
 
 std::string restart_warning(const std::string& rule, const OwnExitCode& own) {

@@ -34,7 +34,7 @@ constexpr Row kRows[] = {
     {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "Always, IfNotPresent, Never", "pull policy of the init container"},
     {"image-pull-secrets", &S::image_pull_secrets, "[]", "", "Secrets that are added to imagePullSecrets of a gated pod"},
     {"resources", &S::resources, "{}", "", "requests and limits of the init container; empty: 50m and 32Mi of each"},
-    {"store", &S::store, "", "", "URL of the store of every gated run; without it, every request for a lock is refused"},
+    {"store", &S::store, "", "", "URL of the store of every gated run (the [schemes](options.md#the-store)); without it, every request for a lock is refused"},
     {"store-secret", &S::store_secret, "cronlatch-store", "", "Secret in a Job's namespace with the credentials for the store, unless an annotation names another"},
     {"defaults", &S::defaults, "{}", "", "options of every gated run; an annotation of the same option takes precedence"},
     {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "", "namespaces that may use lock-scope: cluster"},

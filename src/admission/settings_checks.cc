@@ -6,6 +6,7 @@
 
 #include "admission/lock_request.h"
 #include "base/text.h"
+#include "core/store_url.h"
 #include "image/registry_policy.h"
 
 namespace cronlatch::op {
@@ -14,8 +15,6 @@ namespace {
 Status check_texts(const Settings& settings) {
   if (settings.image.empty())
     return Error{Code::config, "image: the setting is missing", "set the operator's image"};
-  if (Status url = check_store_url(settings.store); !settings.store.empty() && !url.ok())
-    return Error{Code::config, "store: " + url.error().message, url.error().hint};
   for (const auto& [key, address] : {std::pair{"admission-address", settings.admission_address},
                                      std::pair{"plain-address", settings.plain_address}})
     if (const std::size_t colon = address.rfind(':');
@@ -24,6 +23,22 @@ Status check_texts(const Settings& settings) {
           Code::config,
           std::string(key) + ": " + cronlatch::quoted(address) + " is not an address with a port",
           "write for example \"[::]:8443\""};
+  return Done{};
+}
+
+Status check_store(const Settings& settings) {
+  if (settings.store.empty()) return Done{};
+  if (Status text = check_store_url(settings.store); !text.ok())
+    return Error{Code::config, "store: " + text.error().message, text.error().hint};
+  const Result<StoreUrl> url = parse_store_url(settings.store);
+  if (!url) return url.error();
+  if (!url->postgres || url->postgres->sslmode != SslMode::disable) return Done{};
+  for (const char* key : {"tls-server-name", "tls-skip-verify"})
+    if (const auto given = settings.defaults.find(key);
+        given != settings.defaults.end() && given->second != "false")
+      return Error{Code::config,
+                   "defaults: " + std::string(key) + ": the store has sslmode=disable, without TLS",
+                   "remove sslmode=disable from store, or remove the option"};
   return Done{};
 }
 
@@ -111,7 +126,7 @@ Status check_default(const std::string& key, const std::string& value) {
 
 Status check_settings(const Settings& settings) {
   for (const auto check :
-       {check_texts, check_lookup, check_defaults, check_selections, check_lists})
+       {check_texts, check_store, check_lookup, check_defaults, check_selections, check_lists})
     if (Status checked = check(settings); !checked.ok()) return checked;
   return Done{};
 }

@@ -59,7 +59,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_store_up", kGauge, "endpoint", "1 while this replica can read the lock statistics from the store.", kOperator, {}},
     Metric{"cronlatch_store_command_duration_seconds", kHistogram, "command", "Time to read one lock (show) or all lock statistics (list), including a connection if one was needed.", kOperator, {}},
     Metric{"cronlatch_store_resets_total", kCounter, "", "Locks whose counters restarted because the store had lost them.", kOperator, {}},
-    Metric{"cronlatch_store_switches_total", kCounter, "", "Changes of the master that this replica reads, with Sentinels.", kOperator, {}},
+    Metric{"cronlatch_store_switches_total", kCounter, "", "Changes of the server that this replica reads, where the URL names several hosts.", kOperator, {}},
     Metric{"cronlatch_ledger_read_timestamp_seconds", kGauge, "", "Time at which this replica last read the lock statistics.", kOperator, {}},
     Metric{"cronlatch_ledger_left_out", kGauge, "", "Pairs of lock and job in the store without series here: there are too many, or their names are not valid labels.", kOperator, {}},
     Metric{"cronlatch_admission_requests_total", kCounter, "resource, result", "Admission requests by resource and result.", kOperator, {}},

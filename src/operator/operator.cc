@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "admission/cluster_store.h"
 #include "operator/metrics/process_metrics.h"
 #include "operator/status_page.h"
 #include "operator/store_access.h"
@@ -100,7 +99,8 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
 }
 
 void Operator::start_lock_stats_reader() {
-  if (refuse_cluster_store(settings_.store)) return;
+  if (settings_.store.empty()) return;
+  if (const auto warning = store_warning(settings_)) log_(*warning);
   const auto access = [this]() -> Result<LockStatsReader::Opened> {
     auto read = read_store_access(settings_, disk_);
     if (!read) return read.error();

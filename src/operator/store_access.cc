@@ -65,7 +65,27 @@ Result<StoreAccess> read_store_access(const Settings& settings, const Files& fil
 std::string store_endpoint(const Settings& settings) {
   const Result<StoreUrl> url = parse_store_url(settings.store);
   if (settings.store.empty() || !url) return "";
-  return url->endpoint();
+  if (!url->postgres) return url->endpoint();
+  std::string all;
+  for (const PostgresTarget::Host& each : url->postgres->hosts)
+    all += (all.empty() ? "" : ",") + StoreHost{each.host, each.port}.where();
+  return all;
+}
+
+std::optional<LogLine> store_warning(const Settings& settings) {
+  const Result<StoreUrl> url = parse_store_url(settings.store);
+  if (!url || !url->postgres || url->postgres->sslmode == SslMode::verify_full) return std::nullopt;
+  const bool has_tls = url->postgres->sslmode == SslMode::require;
+  return LogLine{
+      Level::warn,
+      has_tls ? "tls_unverified" : "tls_disabled",
+      has_tls ? "sslmode=require in store: the server's certificate is not verified, so "
+                "another server in the network path can impersonate the store"
+              : "sslmode=disable in store: the connection is not encrypted, and locks "
+                "can be read and changed in transit",
+      {},
+      "add ca.crt to the Secrets of the store, and remove sslmode from the chart's value "
+      "store.url"};
 }
 
 }  // namespace cronlatch::op

@@ -3,9 +3,11 @@
 // password and certificates from `credentials-dir`. Replaced files are used at the next read.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "admission/settings.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "config/files.h"
 #include "store/open.h"
@@ -22,8 +24,12 @@ struct StoreAccess {
 // Code::config with path and reason for a file that cannot be read.
 Result<StoreAccess> read_store_access(const Settings& settings, const Files& files);
 
-// "host:port", or the directory of a file store, as shown in labels and messages. "" without a
-// store.
+// "host:port" of each host, separated by commas, or the directory of a file store, as shown in
+// labels and messages. "" without a store.
 std::string store_endpoint(const Settings& settings);
+
+// For the start of the operator: the URL weakens the check of the server, which every gated run
+// also warns of.
+std::optional<LogLine> store_warning(const Settings& settings);
 
 }  // namespace cronlatch::op

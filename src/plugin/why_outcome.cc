@@ -80,7 +80,7 @@ NextStep next_step(const Pod& pod, Kind kind) {
     case Kind::lost:
       return lost(pod);
     case Kind::store_down:
-      return {"store_down", "check that Redis runs and is reachable from namespace " +
+      return {"store_down", "check that the store runs and is reachable from namespace " +
                                 pod.namespace_name + " (NetworkPolicy, DNS name); " + logs(pod)};
     case Kind::refused:
       return refused(pod);

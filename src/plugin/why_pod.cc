@@ -116,10 +116,11 @@ std::vector<Finding> findings_of_pod(const Cluster& cluster, const Job& job, con
       out.push_back({"stole", "it acquired the lock after the lease of its last holder had expired",
                      "that holder was killed, or was paused"});
     if (pod.result.not_marked)
-      out.push_back({"not_marked",
-                     "its scheduled time is done, but the store did not record that: a retry or "
-                     "another cluster may do the same work again",
-                     "check whether Redis was unavailable when the command exited; " + logs(pod)});
+      out.push_back(
+          {"not_marked",
+           "its scheduled time is done, but the store did not record that: a retry or "
+           "another cluster may do the same work again",
+           "check whether the store was unavailable when the command exited; " + logs(pod)});
   } else if (pod.phase == "Failed") {
     out.push_back(no_result(pod));
   } else {

@@ -37,6 +37,10 @@ check "other ports: the same" holds "$COMPLETE"
 check "other ports: the store's is the one of its URL" holds "$OUT | $(opens 6390) and ($(opens 6379) | not)"
 on --set 'store.url=rediss://[2001:db8::7]'
 check "an IPv6 address without a port: the store's default" holds "$OUT | $(opens 6379)"
+on --set 'store.url=postgres://cron@db-1.example.\,db-2.example.:6432\,[2001:db8::7]:7000/cronlatch?sslmode=require'
+check "PostgreSQL: its usual port, the ports of the other hosts, and not that of Redis" holds "$OUT | $(opens 5432) and $(opens 6432) and $(opens 7000) and ($(opens 6379) | not)"
+on --set store.url=postgres://cron@db.example./cronlatch,networkPolicy.storePorts='{6432}'
+check "PostgreSQL behind a pooler: the additional port of the store" holds "$OUT | $(opens 5432) and $(opens 6432)"
 render --values "$CHART/ci/netpol-values.yaml"
 check "narrowed: the same ports" holds "$COMPLETE"
 check "narrowed: API server in both directions, store in egress, Prometheus in ingress, additional rules last" holds "$POLICY"'

@@ -45,6 +45,13 @@ hazard() { check "warning: $1" notes_contain "$2" "${BASE[@]}" "${@:3}"; }
 check "warning: no store" notes_contain "store.url is empty"
 hazard "one replica" "one replica" --set replicaCount=1
 hazard "a store without TLS" "not encrypted" --set store.url=redis://redis.shop.svc.cluster.local.
+hazard "a PostgreSQL without TLS" "sslmode=disable and is not encrypted" --set 'store.url=postgres://cron@db.example./cronlatch?sslmode=disable'
+hazard "a PostgreSQL that is not verified" "certificate is not verified" --set 'store.url=postgres://cron@db.example./cronlatch?sslmode=require'
+check "a verified PostgreSQL gives no warning" no_warning --set store.url=postgres://cron@db.example./cronlatch
+check "the notes of a PostgreSQL store contain the command that creates the schema" \
+  notes_contain "--store 'postgres://OWNER@db.example./cronlatch'" --set store.url=postgres://cron@db.example./cronlatch
+mentions_init() { notes_contain "store init" "${BASE[@]}"; }
+refuses "the notes of a Redis store do not contain it" mentions_init
 hazard "a host that is not fully qualified" 'Write "redis.shop.svc.cluster.local."' --set store.url=rediss://redis.shop.svc.cluster.local:6379
 hazard "a host that other namespaces cannot resolve" "has no dot" --set store.url=rediss://redis
 hazard "the host's network" "hostNetwork" --set hostNetwork=true

@@ -114,6 +114,15 @@ render --values "$CHART/ci/netpol-values.yaml" --set entrypointLookup.enabled=fa
 check "without the lookup, no port of registries" holds '
   one("NetworkPolicy"; "cronlatch-operator").spec | [.egress[].ports[]?.port] == [53, 53, 6443, 6390]'
 
+render --values "$CHART/ci/postgres-values.yaml"
+check "PostgreSQL: its usual port and that of the second host, to the namespace of the servers only" holds '
+  one("NetworkPolicy"; "cronlatch-operator").spec.egress[2]
+    | [.ports[].port] == [5432, 6432] and .to[0].namespaceSelector.matchLabels["kubernetes.io/metadata.name"] == "shop"'
+check "PostgreSQL: the URL is unchanged in the settings and in a written-out gate" holds '
+  "postgres://cron@db-1.shop.svc.cluster.local.,db-2.shop.svc.cluster.local.:6432/cronlatch?target_session_attrs=read-write" as $url
+  | (one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("store: \"\($url)\""))
+  and (one("CronJob"; "nightly").spec.jobTemplate.spec.template.spec.containers[0].command | index("--store=\($url)"))'
+
 check "a monitor without its CRD is not rendered" bash -c "! '$HELM' template x '$CHART' --kube-version $KUBE_VERSION ${BASE[*]} --set serviceMonitor.enabled=true | grep -q monitoring.coreos.com"
 check "a monitor without its CRD fails with renderMode failIfMissing" refused_with "no ServiceMonitor" "${BASE[@]}" \
   --set serviceMonitor.enabled=true,serviceMonitor.renderMode=failIfMissing

@@ -20,7 +20,24 @@ refuses_value "a number as a duration" 'defaults.max-run=90'
 refuses_value "a value of a CronJob's option that is not allowed" 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"on-lost":"stop"}}}'
 refuses_value "an option that belongs to one run" 'defaults.lock="a"'
 refuses_value "a password in the store's URL" 'store.url="rediss://cron:secret@redis.shop"'
-check "refuses a PostgreSQL store by name" refused_with "do not support a postgres:// store" --set store.url=postgres://cron@db.example/cronlatch
+# Of PostgreSQL: the hosts, the database, and the modes that cronlatch has.
+for url in postgres://cron@db.example/cronlatch postgres://db.example./cronlatch 'postgres://cron@db1.example:6432,[fd00::7]/locks' \
+  'postgres://cron@db.example/cronlatch?sslmode=verify-full' 'postgres://cron@db.example/cronlatch?sslmode=require' \
+  'postgres://cron@db.example/cronlatch?sslmode=disable&target_session_attrs=read-write'; do
+  check "accepts $url" chart_template --set-json "store.url=\"$url\""
+done
+refuses_value "a password in the URL of PostgreSQL" 'store.url="postgres://cron:secret@db.example/cronlatch"'
+refuses_value "PostgreSQL without a database" 'store.url="postgres://cron@db.example"'
+refuses_value "a mode that verifies no name" 'store.url="postgres://cron@db.example/cronlatch?sslmode=verify-ca"'
+refuses_value "a mode whose weaker side an attacker selects" 'store.url="postgres://cron@db.example/cronlatch?sslmode=prefer"'
+refuses_value "an option of libpq that cronlatch does not have" 'store.url="postgres://cron@db.example/cronlatch?options=-c"'
+refuses_value "more than eight hosts" 'store.url="postgres://cron@a,b,c,d,e,f,g,h,i/cronlatch"'
+refuses_value "libpq's other scheme" 'store.url="postgresql://cron@db.example/cronlatch"'
+PLAIN='--set-json=store.url="postgres://cron@db.example/cronlatch?sslmode=disable"'
+check "refuses a server name without TLS" refused_with "the store does not use TLS" "$PLAIN" --set defaults.tls-server-name=db
+check "refuses tls-skip-verify without TLS" refused_with "the store does not use TLS" "$PLAIN" --set defaults.tls-skip-verify=true
+check "refuses a user for Sentinels without Sentinels" refused_with "the store has no Sentinels" \
+  --set store.url=postgres://cron@db.example/cronlatch,defaults.sentinel-username=a
 refuses_value "a store of another kind" 'store.url="http://redis.shop"'
 refuses_value "a number as text" 'replicaCount="two"'
 refuses_value "a negative number of replicas" 'replicaCount=-1'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of the real wrapper with a real server: the exit codes of README.md, a server that is killed
 // during a run, and the commands that read and change the store.
+#include "pooler.h"
 #include "process/gated.h"
 #include "support/certificates.h"
 #include "support/postgres_server.h"
@@ -107,6 +108,21 @@ TEST_F(PostgresRun, ContinuesAfterARestartOfTheServerAndIsReleased) {
   EXPECT_EQ(outcome({"--on-busy", "fail"}).first, 0);
 }
 
+TEST_F(PostgresRun, KeepsItsLockOverARestartOfAPooler) {
+  Pooler pooler(server());
+  store = pooler.url();
+  Program holder(with_login(run({"--ttl", "15s"}, {"touch", go(), "await", file(), "exit", "3"})));
+  ASSERT_TRUE(eventually([&] { return exists(go()); })) << holder.err();
+  pooler.restart();
+  EXPECT_EQ(outcome({"--on-busy", "fail"}).first, 75);
+  Program ls(command({"ls"}));
+  EXPECT_EQ(ls.exit_code(), 0) << ls.err();
+  EXPECT_THAT(ls.out(), AllOf(HasSubstr("job"), HasSubstr("held")));
+  touch(file());
+  EXPECT_EQ(holder.exit_code(), 3) << holder.err();
+  EXPECT_EQ(outcome({"--on-busy", "fail"}).first, 0);
+}
+
 TEST_F(PostgresRun, EndsWith78WithoutASchemaUntilStoreInit) {
   const auto own = PostgresServer::start(false);
   use(*own);
@@ -125,7 +141,7 @@ TEST_F(PostgresRun, EndsWith78WithoutASchemaUntilStoreInit) {
   use(*own);
   EXPECT_EQ(outcome().first, 0);
   // Another version of the schema
-  (*own)("UPDATE cronlatch.version SET version = 2, oldest_program = 2");
+  (*own)("UPDATE cronlatch.version SET version = 3, oldest_program = 3");
   EXPECT_EQ(outcome().first, 78);
   (*own)("UPDATE cronlatch.version SET version = 0, oldest_program = 0");
   EXPECT_EQ(outcome().first, 78);

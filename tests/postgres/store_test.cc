@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <thread>
 
 #include "contract/contract.h"
@@ -177,15 +178,157 @@ TEST(PostgresStore, RefusesAnOlderAndANewerSchema) {
   const Unavailable older = refusal(with_version(0, 0));
   EXPECT_EQ(older.error.code, Code::config);
   EXPECT_THAT(older.error.hint, HasSubstr("store init"));
-  EXPECT_THAT(refusal(with_version(2, 2)).error.message, HasSubstr("too new"));
+  EXPECT_THAT(refusal(with_version(3, 3)).error.message, HasSubstr("too new"));
   // A newer schema that this program can use
-  EXPECT_TRUE(is_granted(with_version(3, 1)));
+  EXPECT_TRUE(is_granted(with_version(4, 1)));
   const auto created =
       postgres::create_schema(server().spec("cronlatch_owner"), boot_now() + Seconds(30));
-  server()("UPDATE cronlatch.version SET version = 1, oldest_program = 1");
+  server()("UPDATE cronlatch.version SET version = 2, oldest_program = 1");
   ASSERT_FALSE(created.ok());
   EXPECT_EQ(created.error().code, Code::config);
   EXPECT_THAT(created.error().message, HasSubstr("too new"));
+}
+
+// The constraints of version 2, with the table of each.
+const std::vector<std::pair<std::string, std::string>> kLimits = {
+    {"locks", "locks_names"},         {"locks", "locks_numbers"},  {"counters", "counters_names"},
+    {"counters", "counters_numbers"}, {"groups", "groups_limits"}, {"done", "done_limits"},
+    {"answers", "answers_limits"}};
+
+void become_version_1(const PostgresServer& own) {
+  for (const auto& [table, name] : kLimits)
+    own("ALTER TABLE cronlatch." + table + " DROP CONSTRAINT " + name);
+  own("UPDATE cronlatch.version SET version = 1, oldest_program = 1");
+}
+
+// Calls of a member of cronlatch_user, who can choose every argument.
+std::string call_of_acquire(const std::string& prefix, const std::string& lock,
+                            const std::string& job, const std::string& bucket) {
+  return "SELECT cronlatch.acquire('" + prefix + "', '" + lock +
+         "', 9000000000000000, 'o', 1, 60000000, 'holder', " + job + ", '', '', 0, 'skip', 1, '" +
+         bucket + "', 0)";
+}
+
+TEST(PostgresStore, UpgradesASchemaOfVersion1AndKeepsItsLocks) {
+  const auto own = PostgresServer::start();
+  become_version_1(*own);
+  // This program can use it before the upgrade.
+  ASSERT_TRUE(is_granted(sent(own->spec(), acquire("upgrade/held"))));
+  (*own)(
+      "INSERT INTO cronlatch.counters SELECT id, repeat('j', 2000), 'acquired', 1 FROM "
+      "cronlatch.locks");
+  const auto upgraded =
+      postgres::create_schema(own->spec("cronlatch_owner"), boot_now() + Seconds(30));
+  ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
+  EXPECT_EQ(own->value("SELECT version FROM cronlatch.version"), "2");
+  // A program of version 1 can use the schema of version 2.
+  EXPECT_EQ(own->value("SELECT oldest_program FROM cronlatch.version"), "1");
+  for (const auto& [table, name] : kLimits)
+    EXPECT_EQ(own->value("SELECT count(*) FROM pg_constraint WHERE conname = '" + name + "'"), "1")
+        << name;
+  // The lock is held as before; its counters of version 1 stay.
+  const auto other = sent(own->spec(), acquire("upgrade/held", "2"));
+  EXPECT_TRUE(other && std::holds_alternative<Busy>(*other));
+  EXPECT_EQ(own->value("SELECT count(*) FROM cronlatch.counters WHERE length(job) = 2000"), "1");
+}
+
+TEST(PostgresStore, KeepsNamesAndSizesWithinLimits) {
+  StoreSpec other = server().spec();
+  other.key_prefix = "limits:";
+  ASSERT_TRUE(is_granted(sent(other, acquire("of/another-team"))));
+  // A member stores nothing that a list of another prefix cannot read.
+  for (const std::string& refused :
+       {call_of_acquire("limits:", "a", "'job'", "0=1,x"),
+        call_of_acquire("limits:", "a", "'job'", "9"),
+        call_of_acquire("limits:", "a", "repeat('j', 1025)", "0"),
+        call_of_acquire("limits:", "a b", "'job'", "0"),
+        call_of_acquire("limits:", "", "'job'", "0"),
+        call_of_acquire("limits:", std::string(201, 'l'), "'job'", "0"),
+        call_of_acquire("limits{", "a", "'job'", "0"), call_of_acquire("", "a", "'job'", "0"),
+        std::string("SELECT cronlatch.renew('limits:', 'a', 9000000000000000, 'o', 1, "
+                    "9223372036854775807, 60000000, '', '', '', '')"),
+        std::string("SELECT cronlatch.acquire('limits:', 'a', 9000000000000000, 'o', "
+                    "1, 9000000000000, '', '', '', '', 0, 'skip', 0, '0', 9000000000000000)")})
+    EXPECT_EQ(server().value("SET ROLE cron; DO $$ BEGIN EXECUTE $q$" + refused +
+                             "$q$; EXCEPTION WHEN check_violation THEN PERFORM "
+                             "set_config('test.refused', 'yes', true); END $$; SELECT "
+                             "current_setting('test.refused', true)"),
+              "yes")
+        << refused;
+  EXPECT_EQ(opened(other)->list(boot_now() + Seconds(10))->size(), 1u);
+  // The run gets an error that names the limits.
+  const Unavailable error = refusal(sent(other, acquire("not a lock")));
+  EXPECT_EQ(error.error.code, Code::config);
+  EXPECT_FALSE(error.transient);
+  EXPECT_THAT(error.error.hint, HasSubstr("limits"));
+  // Every counter of a lock is within them.
+  for (const std::string_view name : kCounterNames)
+    EXPECT_NE(
+        server().value("INSERT INTO cronlatch.counters SELECT id, 'every', '" + std::string(name) +
+                       "', 1 FROM cronlatch.locks WHERE prefix = 'limits:' RETURNING value"),
+        "")
+        << name;
+}
+
+TEST(PostgresStore, ShowsAnUnreadableLockAsDamagedAndListsTheOthers) {
+  const auto own = PostgresServer::start();
+  become_version_1(*own);
+  for (const char* lock : {"a/fine", "b/name", "c/text", "d/number", "e/huge"})
+    ASSERT_TRUE(is_granted(sent(own->spec(), acquire(lock))));
+  (*own)("SET ROLE cron; " + call_of_acquire("cronlatch:", "b/other", "'job'", "x,y"));
+  (*own)(
+      "INSERT INTO cronlatch.counters SELECT id, 'j', 'a,b', 1 FROM cronlatch.locks WHERE lock "
+      "= 'b/name'");
+  (*own)("UPDATE cronlatch.locks SET holder = repeat('h', 5000) WHERE lock = 'c/text'");
+  (*own)("UPDATE cronlatch.locks SET ttl = -1 WHERE lock = 'd/number'");
+  (*own)(
+      "UPDATE cronlatch.locks SET acquired = 9223372036854775807, min_hold = "
+      "9223372036854775807 WHERE lock = 'e/huge'");
+  const auto store = opened(own->spec());
+  const auto views = store->list(boot_now() + Seconds(10));
+  ASSERT_TRUE(views.ok()) << views.error().message;
+  std::map<std::string, LockState> states;
+  for (const LockView& view : *views) states[view.lock] = view.state;
+  EXPECT_EQ(states, (std::map<std::string, LockState>{{"a/fine", LockState::held},
+                                                      {"b/name", LockState::damaged},
+                                                      {"b/other", LockState::damaged},
+                                                      {"c/text", LockState::damaged},
+                                                      {"d/number", LockState::damaged},
+                                                      {"e/huge", LockState::damaged}}));
+  EXPECT_TRUE(store->show("a/fine", boot_now() + Seconds(10)).ok());
+  const auto shown = store->show("c/text", boot_now() + Seconds(10));
+  ASSERT_FALSE(shown.ok());
+  EXPECT_EQ(shown.error().code, Code::config);
+  EXPECT_THAT(shown.error().message, HasSubstr("c/text"));
+}
+
+TEST(PostgresStore, AListEndsAtItsDeadlineOnTheServer) {
+  const auto own = PostgresServer::start();
+  const auto store = opened(own->spec());
+  ASSERT_TRUE(store->list(boot_now() + Seconds(10)).ok());
+  // Given: a transaction that excludes readers
+  std::thread blocker([&] {
+    (*own)(
+        "BEGIN; LOCK TABLE cronlatch.locks; DO $$ BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN "
+        "query_canceled THEN NULL; END $$; COMMIT");
+  });
+  const auto sleeping = [&] {
+    return own->value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+  };
+  EXPECT_TRUE(eventually([&] { return sleeping() != "0"; }));
+  // When
+  EXPECT_FALSE(store->list(boot_now() + Millis(300)).ok());
+  // Then: the server does not continue it
+  EXPECT_TRUE(eventually(
+      [&] {
+        return own->value(
+                   "SELECT count(*) FROM pg_stat_activity WHERE usename = 'cron' AND state = "
+                   "'active'") == "0";
+      },
+      std::chrono::seconds(5)));
+  own->value(
+      "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+  blocker.join();
 }
 
 TEST(PostgresStore, RefusesASchemaOfAnotherRole) {
@@ -217,6 +360,11 @@ TEST(PostgresStore, UsesTheFirstHostThatIsReachableAndNotInRecovery) {
   EXPECT_TRUE(is_granted(sent(spec, acquire("hosts/three"))));
   EXPECT_EQ(opened(server().spec())->show("hosts/three", boot_now() + Seconds(10))->state,
             LockState::held);
+  // The exporter names the host in use.
+  const auto store = opened(spec);
+  EXPECT_EQ(store->server(), "");
+  ASSERT_TRUE(store->list(boot_now() + Seconds(10)).ok());
+  EXPECT_EQ(store->server(), primary);
 }
 
 // ---- transactions ----

@@ -23,6 +23,7 @@
 #include "store/postgres/link.h"
 #include "store/postgres/open_postgres.h"
 #include "support/certificates.h"
+#include "support/eventually.h"
 #include "support/redis_server.h"
 
 namespace cronlatch::testing {
@@ -36,6 +37,7 @@ constexpr int kPortTries = 5;
 
 constexpr const char* kLogins =
     "host all postgres 127.0.0.1/32 trust\n"
+    "host replication postgres 127.0.0.1/32 trust\n"
     "hostssl all clear 127.0.0.1/32 password\n"
     "hostssl all old 127.0.0.1/32 md5\n"
     "host all all 127.0.0.1/32 scram-sha-256\n";
@@ -121,6 +123,10 @@ std::string make_dir() {
 }  // namespace
 
 PostgresServer::PostgresServer() : dir_(make_dir()) {
+  use_certificate(certificates().good().cert, certificates().good().key);
+}
+
+void PostgresServer::initialize() {
   const pid_t pid = spawn({programs() / "initdb", "-D", dir_ + "/data", "-U", "postgres", "-A",
                            "trust", "-E", "UTF8", "--no-sync", "--wal-segsize=1", "-N"},
                           dir_ + "/log");
@@ -128,7 +134,20 @@ PostgresServer::PostgresServer() : dir_(make_dir()) {
   waitpid(pid, &status, 0);
   if (status != 0) give_up("initdb failed:\n" + log());
   write("data/pg_hba.conf", kLogins);
-  use_certificate(certificates().good().cert, certificates().good().key);
+}
+
+void PostgresServer::copy_data_of(const PostgresServer& primary) {
+  std::error_code ignored;
+  fs::remove_all(dir_ + "/data", ignored);
+  const pid_t pid =
+      spawn({programs() / "pg_basebackup", "-D", dir_ + "/data", "--write-recovery-conf",
+             "--wal-method=stream", "--no-sync", "--checkpoint=fast", "-d",
+             "host=127.0.0.1 port=" + std::to_string(primary.port()) +
+                 " user=postgres application_name=" + kStandby},
+            dir_ + "/log");
+  int status = 1;
+  waitpid(pid, &status, 0);
+  if (status != 0) give_up("pg_basebackup failed:\n" + log());
 }
 
 const Certificates& PostgresServer::certificates() {
@@ -138,12 +157,8 @@ const Certificates& PostgresServer::certificates() {
 
 std::unique_ptr<PostgresServer> PostgresServer::start(bool with_schema) {
   std::unique_ptr<PostgresServer> server(new PostgresServer);
-  bool runs = false;
-  for (int i = 0; i < kPortTries && !runs; ++i) {
-    server->port_ = free_port();
-    runs = server->launch();
-  }
-  if (!runs) give_up("postgres does not start:\n" + server->log());
+  server->initialize();
+  server->launch_or_abort();
   (*server)(kRoles, "postgres");
   (*server)("CREATE DATABASE cronlatch OWNER cronlatch_owner", "postgres");
   if (!with_schema) return server;
@@ -151,6 +166,22 @@ std::unique_ptr<PostgresServer> PostgresServer::start(bool with_schema) {
       postgres::create_schema(server->spec("cronlatch_owner"), boot_now() + Seconds(30));
   if (!created) give_up("store init: " + created.error().message);
   return server;
+}
+
+std::unique_ptr<PostgresServer> PostgresServer::start_standby(const PostgresServer& primary) {
+  std::unique_ptr<PostgresServer> server(new PostgresServer);
+  server->copy_data_of(primary);
+  server->launch_or_abort();
+  return server;
+}
+
+void PostgresServer::launch_or_abort() {
+  bool runs = false;
+  for (int i = 0; i < kPortTries && !runs; ++i) {
+    port_ = free_port();
+    runs = launch();
+  }
+  if (!runs) give_up("postgres does not start:\n" + log());
 }
 
 PostgresServer& PostgresServer::shared() {
@@ -280,6 +311,50 @@ void PostgresServer::become_standby() {
   stop();
   write("data/standby.signal", "");
   restart();
+}
+
+void PostgresServer::follow(const PostgresServer& primary) {
+  end(SIGQUIT);
+  copy_data_of(primary);
+  if (!launch()) give_up("the standby does not start:\n" + log());
+}
+
+void PostgresServer::require_standby() { set("synchronous_standby_names", kStandby); }
+
+void PostgresServer::await_standby() const {
+  if (!eventually([&] {
+        return value("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1";
+      }))
+    give_up("no synchronous standby:\n" + log());
+}
+
+pid_t PostgresServer::receiver() const {
+  const std::string self = std::to_string(pid_);
+  std::ifstream children("/proc/" + self + "/task/" + self + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream title("/proc/" + std::to_string(child) + "/cmdline");
+    const std::string text{std::istreambuf_iterator<char>(title), {}};
+    if (text.find("walreceiver") != std::string::npos) return child;
+  }
+  return 0;
+}
+
+void PostgresServer::pause_receiver() const {
+  if (const pid_t found = receiver(); found != 0) kill(found, SIGSTOP);
+}
+
+void PostgresServer::kill_receiver() const {
+  if (const pid_t found = receiver(); found != 0) kill(found, SIGKILL);
+}
+
+// As pg_ctl does it.
+void PostgresServer::promote() {
+  if (!eventually([&] {
+        write("data/promote", "");
+        kill(pid_, SIGUSR1);
+        return query(port_, "postgres", "SELECT 1").ok();
+      }))
+    give_up("the standby was not promoted:\n" + log());
 }
 
 std::string PostgresServer::log() const {

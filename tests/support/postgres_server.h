@@ -26,6 +26,9 @@ class PostgresServer {
  public:
   // Initializes a directory and starts. Aborts the test program with the server's log on a failure.
   static std::unique_ptr<PostgresServer> start(bool with_schema = true);
+  // A hot standby that streams from `primary`, under the name kStandby.
+  static std::unique_ptr<PostgresServer> start_standby(const PostgresServer& primary);
+  static constexpr const char* kStandby = "standby";
   // One server for all tests of a program that use different key prefixes or databases.
   static PostgresServer& shared();
   static const Certificates& certificates();
@@ -51,10 +54,24 @@ class PostgresServer {
   void kill_now();                                              // as after a crash
   void restart();                                               // on the same port
   void become_standby();  // restarts in recovery, and stays there
+  // Ends, loses its data, and starts on the same port as a standby that streams from `primary`.
+  void follow(const PostgresServer& primary);
+  // Of a primary: each commit waits for the standby kStandby from now on, also when there is none.
+  void require_standby();
+  void await_standby() const;  // until it streams
+  // Of a standby: it receives nothing until the next call.
+  void pause_receiver() const;
+  // Of a standby: it loses what it has not written. It restarts by itself, and streams again.
+  void kill_receiver() const;
+  void promote();  // returns when it accepts writes
   void use_certificate(const std::string& cert, const std::string& key);  // from the next start on
 
  private:
   PostgresServer();
+  void initialize();
+  void copy_data_of(const PostgresServer& primary);
+  void launch_or_abort();
+  pid_t receiver() const;  // 0: it does not stream
   bool launch();
   void end(int signo);
   bool answers() const;

@@ -17,6 +17,7 @@ _cluster/{{ $lock }}
 
 {{- /* dict: root, name, namespace, job, url */ -}}
 {{- define "cronlatch.gate" -}}
+{{- include "cronlatch.checkStore" .root -}}
 {{- $flags := dict
       "store" .url
       "lock" (include "cronlatch.lockName" .)

@@ -6,10 +6,16 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- $url := $v.store.url -}}
 {{- $found := list -}}
 {{- if not $url -}}
-{{- $found = append $found "store.url is empty: no run can acquire a lock. Set it to rediss://HOST:PORT" -}}
+{{- $found = append $found "store.url is empty: no run can acquire a lock. Set it to rediss://HOST:PORT or postgres://HOST/DATABASE" -}}
 {{- else -}}
 {{- if regexMatch "^redis[:+]" $url -}}
 {{- $found = append $found "store.url is not encrypted: passwords and locks can be read and changed in transit. Use rediss://" -}}
+{{- end -}}
+{{- if regexMatch "[?&]sslmode=disable" $url -}}
+{{- $found = append $found "store.url has sslmode=disable and is not encrypted: locks can be read and changed in transit. Remove sslmode, and add ca.crt to the Secrets of the store" -}}
+{{- end -}}
+{{- if regexMatch "[?&]sslmode=require" $url -}}
+{{- $found = append $found "store.url has sslmode=require: the store's certificate is not verified, so another server in the network path can impersonate the store. Remove sslmode, and add ca.crt to the Secrets of the store" -}}
 {{- end -}}
 {{- range $host := include "cronlatch.storeHosts" . | fromJsonArray -}}
 {{- if and (contains "." $host) (regexMatch "[a-z]" $host) (not (hasSuffix "." $host)) (not (contains "[" $host)) -}}

@@ -11,6 +11,12 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 
      kubectl -n NAMESPACE create secret generic {{ $v.store.secretName }} \
        --from-literal=username=... --from-literal=password=... --from-file=ca.crt
+{{- if hasPrefix "postgres:" $v.store.url }}
+
+   Create the schema, once, as the owner of the database (docs/postgres.md):
+
+     cronlatch store init --tls-ca ca.crt --store '{{ regexReplaceAll "^postgres://([^@/]*@)?" $v.store.url "postgres://OWNER@" }}'
+{{- end }}
 
 2. Gate a CronJob:
 

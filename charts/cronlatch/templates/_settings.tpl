@@ -3,6 +3,7 @@ The operator's configuration file. Strings are quoted, because YAML reads a name
 */ -}}
 
 {{- define "cronlatch.settings" -}}
+{{- include "cronlatch.checkStore" . -}}
 {{- $v := .Values -}}
 name: {{ include "cronlatch.fullname" . | quote }}
 namespace: {{ .Release.Namespace | quote }}

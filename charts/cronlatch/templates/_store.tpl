@@ -1,19 +1,22 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-Parts of the store's URL: scheme://[user@]host[:port][,...][/master][/db]. */ -}}
+Parts of the store's URL: scheme://[user@]host[:port][,...][/master][/db], postgres://[user@]host[:port][,...]/database[?sslmode=MODE]. */ -}}
 
 {{- define "cronlatch.storeAuthority" -}}
-{{- if hasPrefix "postgres:" .Values.store.url -}}
-{{- fail "store.url: the operator and gated CronJobs do not support a postgres:// store. Use rediss://HOST:PORT; docs/postgres.md describes what supports postgres://" -}}
-{{- end -}}
 {{- regexReplaceAll "^[a-z+]+://([^@/]*@)?([^/?]*).*$" .Values.store.url "${2}" -}}
+{{- end -}}
+
+{{- /* The port of a host without one; with Sentinels also the usual one of a master. */ -}}
+{{- define "cronlatch.storeDefaultPort" -}}
+{{- if regexMatch "^rediss?[+]sentinel:" .Values.store.url -}}26379{{- else if hasPrefix "postgres:" .Values.store.url -}}5432{{- else -}}6379{{- end -}}
 {{- end -}}
 
 {{- /* The ports of all hosts, and with Sentinels the usual one of a master; a JSON list. */ -}}
 {{- define "cronlatch.storePorts" -}}
 {{- $isSentinel := regexMatch "^rediss?[+]sentinel:" .Values.store.url -}}
+{{- $default := include "cronlatch.storeDefaultPort" . -}}
 {{- $ports := list -}}
 {{- range splitList "," (include "cronlatch.storeAuthority" .) -}}
-{{- $ports = append $ports (regexMatch ":[0-9]+$" . | ternary (regexFind "[0-9]+$" .) ($isSentinel | ternary "26379" "6379") | int) -}}
+{{- $ports = append $ports (regexMatch ":[0-9]+$" . | ternary (regexFind "[0-9]+$" .) $default | int) -}}
 {{- end -}}
 {{- if $isSentinel -}}{{- $ports = append $ports 6379 -}}{{- end -}}
 {{- range .Values.networkPolicy.storePorts -}}{{- $ports = append $ports (int .) -}}{{- end -}}
@@ -27,4 +30,22 @@ Parts of the store's URL: scheme://[user@]host[:port][,...][/master][/db]. */ -}
 {{- $hosts = append $hosts (regexReplaceAll ":[0-9]+$" . "") -}}
 {{- end -}}
 {{- $hosts | toJson -}}
+{{- end -}}
+
+{{- /* Refuses defaults that the operator and each run would refuse at their start. Written-out gates include it, too. */ -}}
+{{- define "cronlatch.checkStore" -}}
+{{- $url := .Values.store.url -}}
+{{- $defaults := .Values.defaults -}}
+{{- if and $url (hasKey $defaults "sentinel-username") (not (regexMatch "^rediss?[+]sentinel:" $url)) -}}
+{{- fail "defaults.sentinel-username: the store has no Sentinels. Remove it, or set store.url to a rediss+sentinel:// URL" -}}
+{{- end -}}
+{{- if regexMatch "^redis[:+]|[?&]sslmode=disable" $url -}}
+{{- $hint := "Remove it, or set store.url to a URL with TLS" -}}
+{{- if hasKey $defaults "tls-server-name" -}}
+{{- fail (printf "defaults.tls-server-name: the store does not use TLS. %s" $hint) -}}
+{{- end -}}
+{{- if eq (toString (index $defaults "tls-skip-verify" | default "false")) "true" -}}
+{{- fail (printf "defaults.tls-skip-verify: the store does not use TLS. %s" $hint) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

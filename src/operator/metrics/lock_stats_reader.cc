@@ -81,7 +81,7 @@ Result<std::vector<LockView>> LockStatsReader::read() {
   return locks;
 }
 
-// One series at a time: that of a former master would look like an outage.
+// One series at a time: that of a former server would look like an outage.
 void LockStatsReader::follow_server() {
   const std::string server = lock_stats_->server();
   if (server.empty() || server == server_) return;
@@ -89,8 +89,8 @@ void LockStatsReader::follow_server() {
     deps_.metrics.count(kSwitches, {});
     deps_.log({Level::warn,
                "store_switched",
-               "the store has another master: " + server,
-               {{"master", server}, {"before", server_}}});
+               "the store uses another server: " + server,
+               {{"server", server}, {"before", server_}}});
   }
   deps_.metrics.remove(kStoreUp, {{"endpoint", endpoint_}});
   endpoint_ = server_ = server;

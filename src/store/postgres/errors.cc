@@ -12,7 +12,7 @@ constexpr std::string_view kInitHint =
     "run once, as the owner of the database: cronlatch store init";
 
 // clang-format off
-constexpr std::array<SqlStateRow, 26> kTable = {{
+constexpr std::array<SqlStateRow, 27> kTable = {{
     // state, code, transient, drop, again, quote, meaning, hint
     {"", Code::unreachable, true, true, false, true,
      "the server returned an error", "see the server's log"},
@@ -22,6 +22,8 @@ constexpr std::array<SqlStateRow, 26> kTable = {{
      "the database cannot store a text", "create the database with ENCODING 'UTF8'"},
     {"22P05", Code::config, false, false, false, true,
      "the database cannot store a text", "create the database with ENCODING 'UTF8'"},
+    {"23514", Code::config, false, false, false, true,
+     "a value exceeds a limit of the schema", "docs/postgres.md lists the limits of names and sizes"},
     {"25006", Code::unreachable, true, true, false, false,
      "the server is read-only", "set store to the primary server, or to all hosts, separated by commas"},
     {"28", Code::auth, false, true, false, true,

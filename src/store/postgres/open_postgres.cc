@@ -20,7 +20,8 @@ Status check(const StoreSpec& spec, const StoreUrl& url) {
                  "a client certificate needs both, or neither"};
   if (spec.username.empty() && url.user.empty())
     return Error{Code::config, "store: the postgres:// URL has no user",
-                 "write for example postgres://cronlatch@db.example.com/cronlatch"};
+                 "write for example postgres://cronlatch@db.example.com/cronlatch, or add the file "
+                 "username to credentials-dir (in Kubernetes: the key username to the Secret)"};
   return Done{};
 }
 

@@ -9,6 +9,11 @@
 #include "store/postgres/postgres_store.h"
 
 namespace cronlatch::postgres {
+namespace {
+
+Millis left_until(TimePoint t) { return std::chrono::duration_cast<Millis>(t - boot_now()); }
+
+}  // namespace
 
 Result<std::vector<Answer>> PostgresStore::committed(const std::function<std::string()>& messages,
                                                      std::size_t answers, TimePoint give_up) {
@@ -19,7 +24,10 @@ Result<std::vector<Answer>> PostgresStore::committed(const std::function<std::st
     for (const Answer& answer : *taken)
       if (answer.error && error == nullptr) error = &*answer.error;
     const bool is_committed = error == nullptr && taken->back().tag == "COMMIT";
-    if (is_committed && !taken->back().has_warning) return taken;
+    if (is_committed && !taken->back().has_warning) {
+      server_ = link_.where();
+      return taken;
+    }
     if (is_committed)
       return postgres_error(Code::unreachable, link_.where(),
                             "the commit was not confirmed by a standby", "try again");
@@ -36,7 +44,8 @@ Result<std::vector<Answer>> PostgresStore::committed(const std::function<std::st
 Result<std::vector<LockView>> PostgresStore::views(const std::string& lock, std::size_t most,
                                                    TimePoint give_up) {
   const auto answers =
-      committed([&] { return encode_view(key_prefix_, lock, most); }, kViewAnswers, give_up);
+      committed([&] { return encode_view(key_prefix_, lock, most, left_until(give_up)); },
+                kViewAnswers, give_up);
   if (!answers) return answers.error();
   return decode_views((*answers)[1].rows, (*answers)[2].rows);
 }
@@ -48,6 +57,11 @@ Result<std::vector<LockView>> PostgresStore::list(TimePoint give_up, std::size_t
 Result<LockView> PostgresStore::show(const std::string& lock, TimePoint give_up) {
   auto found = views(lock, 1, give_up);
   if (!found) return found.error();
+  if (!found->empty() && found->front().state == LockState::damaged)
+    return postgres_error(
+        Code::config, link_.where(),
+        "the row of lock " + lock + " or one of its counters has an invalid value",
+        "when no run of it is alive: DELETE FROM cronlatch.locks WHERE lock = '" + lock + "'");
   if (!found->empty()) return std::move(found->front());
   LockView unknown;
   unknown.lock = lock;
@@ -59,7 +73,7 @@ Result<Revoked> PostgresStore::revoke(const std::string& lock, TimePoint give_up
   const auto answers = committed(
       [&] {
         return encode_revoke(lock, key_prefix_, link_.session().server_time(give_up),
-                             std::chrono::duration_cast<Millis>(give_up - boot_now()));
+                             left_until(give_up));
       },
       kVerbAnswers, give_up);
   if (!answers) return answers.error();

@@ -25,6 +25,7 @@ class PostgresStore : public Backend {
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
+  std::string server() const override { return server_; }
 
  private:
   struct Pending {
@@ -43,6 +44,7 @@ class PostgresStore : public Backend {
 
   Link link_;
   std::string key_prefix_;
+  std::string server_;        // host:port of the last answer to a call of LockStats
   ServerTime last_answer_{};  // the time in the last reply of a function; 0: none yet
   std::optional<Pending> pending_;
 };

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The schema of the PostgreSQL store, version 1: tables, and one function for each verb.
+-- The schema of the PostgreSQL store, version 2: tables, and one function for each verb.
 -- The reference is src/store/rules*.cc: the functions decide the same, and a property test compares
 -- both. `cronlatch store init` executes this file; it may be executed again.
 --
@@ -25,8 +25,8 @@ BEGIN
   END IF;
   IF to_regclass('cronlatch.version') IS NOT NULL THEN
     EXECUTE 'SELECT version FROM cronlatch.version' INTO v_version;
-    IF v_version > 1 THEN
-      RAISE EXCEPTION 'the schema has version %, newer than version 1', v_version
+    IF v_version > 2 THEN
+      RAISE EXCEPTION 'the schema has version %, newer than version 2', v_version
         USING ERRCODE = 'CL001';
     END IF;
   END IF;
@@ -38,14 +38,15 @@ END $$;
 CREATE SCHEMA IF NOT EXISTS cronlatch;
 REVOKE ALL ON SCHEMA cronlatch FROM PUBLIC;
 
--- One row. A program of version N can use a schema when oldest_program <= N <= version.
+-- One row. A program of version N can use a schema with oldest_program <= N. Version 2 added the
+-- limits of names and sizes; programs of version 1 can use it.
 CREATE TABLE IF NOT EXISTS cronlatch.version (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   version int NOT NULL,
   oldest_program int NOT NULL
 );
-INSERT INTO cronlatch.version (version, oldest_program) VALUES (1, 1)
-  ON CONFLICT (only_row) DO UPDATE SET version = 1, oldest_program = 1;
+INSERT INTO cronlatch.version (version, oldest_program) VALUES (2, 1)
+  ON CONFLICT (only_row) DO UPDATE SET version = 2, oldest_program = 1;
 
 -- One row for each lock: its last grant. State none: no grant, but other data.
 CREATE TABLE IF NOT EXISTS cronlatch.locks (
@@ -111,6 +112,48 @@ CREATE TABLE IF NOT EXISTS cronlatch.answers (
   kept bigint NOT NULL,
   PRIMARY KEY (lock_id, owner, attempt, answer)
 );
+
+-- Limits of names and sizes: every member of cronlatch_user can store them under every prefix, and
+-- ls and the exporter must be able to read them. Rows of version 1 are not checked; ls shows a row
+-- outside of the limits as damaged. 2^53 - 1 microseconds are in the year 2255.
+DO $$
+DECLARE
+  c record;
+BEGIN
+  FOR c IN SELECT * FROM (VALUES
+    ('locks', 'locks_names',
+      $c$ prefix ~ '^[!-z|~]{1,100}$' AND lock ~ '^[A-Za-z0-9._/-]{1,200}$'
+        AND greatest(octet_length(owner), octet_length(holder), octet_length(job),
+                     octet_length(attempt_group), octet_length(once)) <= 1024 $c$),
+    ('locks', 'locks_numbers',
+      $c$ attempt BETWEEN 0 AND 4294967295
+        AND least(fence, stole, acquired, expires, born) >= 0
+        AND greatest(fence, stole, acquired, expires, born) <= 9007199254740991
+        AND least(ttl, min_hold) >= 0 AND greatest(ttl, min_hold) <= 31622400000000
+        AND used_day BETWEEN 0 AND 104250 AND group_count BETWEEN 0 AND 10000 $c$),
+    ('counters', 'counters_names',
+      $c$ octet_length(job) <= 1024 AND name ~ ('^(acquired|released|stolen|revoked|lost|restored'
+        || '|skipped_(held|done)|wait_timeouts|ungated|long|last_(success|skip)'
+        || '|runs_(succeeded|failed|skipped|busy|timed_out|lost|cannot_start)'
+        || '|(hold|wait)_ms|hold_([0-9]|1[0-3])|wait_[0-8])$') $c$),
+    ('counters', 'counters_numbers', $c$ value <= 9006199254740991 $c$),
+    ('groups', 'groups_limits',
+      $c$ octet_length(name) <= 1024 AND kept BETWEEN 0 AND 9007199254740991 $c$),
+    ('done', 'done_limits',
+      $c$ octet_length(job) <= 1024 AND octet_length(once) <= 1024
+        AND finished BETWEEN 0 AND 9007199254740991 $c$),
+    ('answers', 'answers_limits',
+      $c$ octet_length(owner) <= 1024 AND attempt BETWEEN 0 AND 4294967295
+        AND kept BETWEEN 0 AND 9007199254740991 $c$)
+    ) AS v (table_name, name, condition)
+  LOOP
+    IF NOT EXISTS (SELECT FROM pg_constraint p WHERE p.conname = c.name
+        AND p.conrelid = format('cronlatch.%I', c.table_name)::regclass) THEN
+      EXECUTE format('ALTER TABLE cronlatch.%I ADD CONSTRAINT %I CHECK (%s) NOT VALID',
+        c.table_name, c.name, c.condition);
+    END IF;
+  END LOOP;
+END $$;
 
 -- ---- parts of the verbs ----
 

@@ -167,9 +167,9 @@ void Session::read_greeting(const Answer& answer, TimePoint now) {
       return refuse(Code::config, "the schema cronlatch has no version",
                     "run once, as the owner of the database: cronlatch store init");
     const std::string has = "the schema cronlatch has version " + std::to_string(*schema);
-    if (*schema < kSchemaVersion)
+    if (*schema < kOldestSchema)
       return refuse(Code::config,
-                    has + ", this program needs version " + std::to_string(kSchemaVersion),
+                    has + ", this program needs version " + std::to_string(kOldestSchema),
                     "run once, as the owner of the database: cronlatch store init");
     if (*oldest > kSchemaVersion)
       return refuse(Code::config, has + ", which is too new for this program",

@@ -33,9 +33,11 @@ Decoded decode(const Request& request, const std::vector<Row>& rows);
 Result<Revoked> decode_revoke(const std::vector<Row>& rows);
 
 // Reads one lock (`lock`), or with an empty `lock` the `most` locks that were granted last: four
-// answers (begin, locks, counters, commit).
+// answers (begin, locks, counters, commit). `limit`: as above. A lock with an invalid value is
+// damaged; the others are not affected.
 inline constexpr std::size_t kViewAnswers = 4;
-std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most);
+std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most,
+                        Millis limit);
 Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
                                            const std::vector<Row>& counters);
 

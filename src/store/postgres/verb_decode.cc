@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -14,10 +15,14 @@
 namespace cronlatch::postgres {
 namespace {
 
+// No sum of two numbers of a row overflows.
+constexpr std::int64_t kMaxNumber = std::int64_t{1} << 61;
+
 std::optional<std::int64_t> whole(std::string_view s) {
   std::int64_t n = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
-  if (error != std::errc{} || end != s.data() + s.size() || n < 0) return std::nullopt;
+  if (error != std::errc{} || end != s.data() + s.size() || n < 0 || n > kMaxNumber)
+    return std::nullopt;
   return n;
 }
 
@@ -202,12 +207,14 @@ Result<Revoked> decode_revoke(const std::vector<Row>& rows) {
 Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
                                            const std::vector<Row>& counters) {
   std::map<std::string, std::map<std::string, Counters>> jobs;  // by the lock's id
+  std::set<std::string> damaged;
   for (const Row& row : counters) {
     ColumnReader c(row);
     const std::string id = c.text();
+    if (!c.fine()) return malformed();
     const std::string job = c.text();
     if (!c.fine() || row.size() != 3 || !row[2] || !read_counters(*row[2], jobs[id][job]))
-      return malformed();
+      damaged.insert(id);
   }
   std::vector<LockView> views;
   for (const Row& row : locks) {
@@ -216,6 +223,7 @@ Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
     const std::string id = c.text();
     const std::string lock = c.text();
     const ServerTime now{c.number()};
+    if (!c.fine()) return malformed();
     const auto state = hold_state_named(c.text());
     record.claim.attempt = static_cast<std::uint32_t>(c.number());
     record.identity = {c.text(), c.text(), c.text(), c.text()};
@@ -224,7 +232,10 @@ Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
     record.expires = {c.number()};
     record.ttl = Micros(c.number());
     record.min_hold = Micros(c.number());
-    if (!c.fine() || !state) return malformed();
+    if (!c.fine() || !state || damaged.contains(id)) {
+      views.push_back(LockView::of_damaged(lock, now));
+      continue;
+    }
     record.state = *state;
     record.jobs = std::move(jobs[id]);
     if (record.state == rules::HoldState::none && record.jobs.empty()) continue;

@@ -74,14 +74,18 @@ std::string select(std::string_view function, const Parameters& parameters) {
 
 // The settings of the role, the database and the pooler must not change what a request does. The
 // warnings are needed: one of them means that a commit was not replicated.
-std::string transaction(std::string_view function, const Parameters& parameters, Millis limit) {
+std::string begin(std::string_view mode, Millis limit) {
   const std::string ms = std::to_string(std::clamp(limit, Millis{1}, kLongestStatement).count());
-  return simple_query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = " +
-                      ms + "; SET LOCAL statement_timeout = " + ms +
+  return simple_query("BEGIN ISOLATION LEVEL " + std::string(mode) +
+                      "; SET LOCAL lock_timeout = " + ms + "; SET LOCAL statement_timeout = " + ms +
                       // The rest of a request can be lost with its sender.
                       "; SET LOCAL idle_in_transaction_session_timeout = " + ms +
-                      "; SET LOCAL client_min_messages = warning") +
-         select(function, parameters) + simple_query("COMMIT");
+                      "; SET LOCAL client_min_messages = warning");
+}
+
+std::string transaction(std::string_view function, const Parameters& parameters, Millis limit) {
+  return begin("READ COMMITTED READ WRITE", limit) + select(function, parameters) +
+         simple_query("COMMIT");
 }
 
 }  // namespace
@@ -102,7 +106,8 @@ std::string encode_revoke(std::string_view lock, std::string_view prefix, Server
   return transaction("revoke", {std::string(prefix), std::string(lock), text(not_after)}, limit);
 }
 
-std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most) {
+std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most,
+                        Millis limit) {
   constexpr std::size_t kMost = std::size_t{1} << 62U;  // a bigint
   const Parameters parameters{std::string(prefix), std::string(lock),
                               std::to_string(std::min(most, kMost))};
@@ -110,8 +115,8 @@ std::string encode_view(std::string_view prefix, std::string_view lock, std::siz
     return call("SELECT * FROM cronlatch." + std::string(function) + "($1, nullif($2, ''), $3)",
                 parameters);
   };
-  return simple_query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") + read("view") +
-         read("view_counters") + simple_query("COMMIT");
+  return begin("REPEATABLE READ READ ONLY", limit) + read("view") + read("view_counters") +
+         simple_query("COMMIT");
 }
 
 }  // namespace cronlatch::postgres

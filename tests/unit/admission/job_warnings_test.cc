@@ -27,9 +27,17 @@ TEST(JobWarnings, NameAStoreThatOnlyTheDnsOfTheClusterResolves) {
         << url;
 }
 
+TEST(JobWarnings, NameTheFirstOfSeveralHostsThatCannotBeResolved) {
+  for (const char* url : {"postgres://u@db.example.com,cache.ns.svc:6432/d",
+                          "rediss+sentinel://s1.example.com,cache.ns.svc/mymaster",
+                          "rediss+cluster://n1.example.com,cache.ns.svc"})
+    EXPECT_THAT(warnings_for(url), ElementsAre(HasSubstr("the store's host cache.ns.svc;"))) << url;
+}
+
 TEST(JobWarnings, AcceptAnyOtherStoreOnTheNetworkOfTheHost) {
   for (const char* url : {"redis://redis.example.com", "redis://10.0.0.1:6379", "redis://[fd00::1]",
-                          "redis://[::1]:6379", "file:///var/lock", "", "no url"})
+                          "redis://[::1]:6379", "postgres://u@db.example.com,10.0.0.1/d",
+                          "file:///var/lock", "", "no url"})
     EXPECT_THAT(warnings_for(url), IsEmpty()) << url;
 }
 

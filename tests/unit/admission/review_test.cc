@@ -58,25 +58,6 @@ TEST(Review, DeniesOnlyJobsWithALockWithoutAStore) {
   EXPECT_EQ(result("false"), "skipped");
 }
 
-TEST(Review, DeniesACronJobWithAPostgresStoreAndNamesWhatIsSupported) {
-  Settings settings = platform();
-  settings.store = "postgres://cron@db.example/cronlatch";
-  const auto review = [&](const std::string& lock) {
-    return response(review_cronjob(
-        R"({"request":{"uid":"u","operation":"CREATE","namespace":"demo","object":{
-        "metadata":{"name":"n","annotations":{"cronlatch.dev/lock":")" +
-            lock + R"("}},"spec":{"schedule":"@daily","jobTemplate":{
-        "spec":{"template":{"spec":{"containers":[{"name":"a","command":["a"]}]}}}}}}}})",
-        settings));
-  };
-  EXPECT_EQ(review("false")["allowed"], true);
-  const auto denied = review("nightly");
-  EXPECT_EQ(denied["allowed"], false);
-  const std::string message = denied["status"]["message"];
-  EXPECT_NE(message.find("does not support a postgres:// store"), std::string::npos) << message;
-  EXPECT_NE(message.find("rediss://"), std::string::npos) << message;
-}
-
 TEST(Review, AllowsADeletion) {
   const ReviewResponse reviewed = review_cronjob(
       R"({"request":{"uid":"u","operation":"DELETE","object":null,"oldObject":{}}})", platform());

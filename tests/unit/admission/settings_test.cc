@@ -109,6 +109,49 @@ TEST(Settings, DefaultsAllowOnlyOptionsForAllRuns) {
   EXPECT_EQ(error_of("defaults: {tll: 3m}\n"), "settings:3: defaults: unknown option \"tll\"");
 }
 
+std::string error_of_store(const std::string& url, const std::string& more = "") {
+  const Result<Settings> settings = parse_settings("image: i\nstore: " + url + "\n" + more);
+  return settings.ok() ? "accepted" : settings.error().message + "; " + settings.error().hint;
+}
+
+TEST(Settings, AcceptEverySchemeOfAStore) {
+  for (const char* url :
+       {"rediss://cron@redis.test/1", "redis://redis.test", "rediss+sentinel://s1,s2,s3/mymaster",
+        "rediss+cluster://n1,n2", "postgres://cron@db.test/cronlatch",
+        "postgres://db.test/cronlatch",
+        "postgres://cron@db1.test,db2.test:6432/cronlatch?target_session_attrs=read-write",
+        "postgres://cron@db.test/cronlatch?sslmode=verify-full",
+        "postgres://cron@db.test/cronlatch?sslmode=require",
+        "postgres://cron@db.test/cronlatch?sslmode=disable"})
+    EXPECT_EQ(error_of_store(url), "accepted") << url;
+}
+
+TEST(Settings, RefuseAUrlThatNoRunCouldUse) {
+  for (const char* url :
+       {"postgres://cron@db.test", "postgres://cron@db.test/cronlatch?sslmode=prefer",
+        "postgres://cron@db.test/cronlatch?connect_timeout=3", "postgres://cron@/cronlatch",
+        "postgresql://cron@db.test/cronlatch", "rediss://redis.test:0", "http://redis.test"})
+    EXPECT_EQ(error_of_store(url).substr(0, 18), "settings:2: store:") << url;
+  EXPECT_NE(error_of_store("postgres://cron@db.test/a?sslmode=prefer").find("verify-full, require"),
+            std::string::npos);
+  const std::string secret = error_of_store("postgres://cron:canary@db.test/cronlatch");
+  EXPECT_NE(secret.find("contains a password"), std::string::npos) << secret;
+  EXPECT_EQ(secret.find("canary"), std::string::npos) << secret;
+}
+
+TEST(Settings, RefuseDefaultsThatTheStoreDoesNotHave) {
+  const std::string plain = "postgres://cron@db.test/cronlatch?sslmode=disable";
+  EXPECT_NE(error_of_store(plain, "defaults: {tls-server-name: db}\n").find("without TLS"),
+            std::string::npos);
+  EXPECT_NE(error_of_store(plain, "defaults: {tls-skip-verify: true}\n").find("without TLS"),
+            std::string::npos);
+  EXPECT_EQ(error_of_store(plain, "defaults: {tls-skip-verify: false}\n"), "accepted");
+  const std::string verified = "postgres://cron@db.test/cronlatch";
+  EXPECT_EQ(error_of_store(verified, "defaults: {tls-server-name: db}\n"), "accepted");
+  EXPECT_NE(error_of_store(verified, "defaults: {sentinel-username: a}\n").find("no Sentinels"),
+            std::string::npos);
+}
+
 TEST(Settings, SelectionsAreChecked) {
   EXPECT_EQ(error_of("select: [{name: x, annotations: {lock: \"true\"}}]\n"),
             "settings:3: select[0]: the namespace is missing");

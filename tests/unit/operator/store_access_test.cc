@@ -103,8 +103,25 @@ TEST(StoreAccess, NamesTheStoreByHostAndPort) {
   EXPECT_EQ(store_endpoint(s), "redis.test:7000");
   s.store = "file:///var/lock/jobs";
   EXPECT_EQ(store_endpoint(s), "/var/lock/jobs");
+  s.store = "postgres://cron@db1.test,[fd00::7]:6432/cronlatch?sslmode=require";
+  EXPECT_EQ(store_endpoint(s), "db1.test:5432,[fd00::7]:6432");
   s.store = "";
   EXPECT_EQ(store_endpoint(s), "");
+}
+
+TEST(StoreAccess, WarnsOfAPostgresServerThatIsNotVerified) {
+  Settings s = settings();
+  EXPECT_FALSE(store_warning(s));
+  s.store = "postgres://cron@db.test/cronlatch";
+  EXPECT_FALSE(store_warning(s));
+  s.store += "?sslmode=require";
+  ASSERT_TRUE(store_warning(s));
+  EXPECT_EQ(store_warning(s)->event, "tls_unverified");
+  s.store = "postgres://cron@db.test/cronlatch?sslmode=disable";
+  ASSERT_TRUE(store_warning(s));
+  EXPECT_EQ(store_warning(s)->event, "tls_disabled");
+  s.store = "";
+  EXPECT_FALSE(store_warning(s));
 }
 
 }  // namespace
