@@ -60,8 +60,9 @@ struct Acquire {
   Millis waited{};    // so far, for the wait histogram; recorded when granted after an IfBusy::wait
   Millis min_hold{};  // recorded with the grant: a holder that crashes keeps the lock closed, too
   unsigned slots = 1;  // how many may hold at once; every store refuses more than 1 today
-  // For the servers of a quorum: a server that has no record of the lock and has been running for
-  // less may have lost it, and replies Unavailable. Other stores ignore it.
+  // For the servers of a quorum: a server that has been running for less, and has no record from
+  // before its start, may have lost the lock. It does not grant it (Unavailable). Other stores
+  // ignore it.
   Seconds min_uptime{};
   TimePoint give_up{};
 };

@@ -50,17 +50,21 @@ void QuorumStore::start_acquire(const Acquire& request, TimePoint now) {
   start_round(now);
 }
 
-// A refusal is counted once it is decided, not by each round.
-void QuorumStore::start_round(TimePoint now) {
+Acquire QuorumStore::server_request(IfBusy if_busy) const {
   Acquire request = acquire();
   request.claim = server_claim(request.claim);
-  request.if_busy = IfBusy::wait;
-  request.min_uptime = std::chrono::duration_cast<Seconds>(min_uptime_);
+  request.if_busy = if_busy;
+  request.min_uptime = std::chrono::ceil<Seconds>(min_uptime_);
+  return request;
+}
+
+// A refusal is counted once it is decided, not by each round.
+void QuorumStore::start_round(TimePoint now) {
   pause_ends_.reset();
   settled_at_.reset();
   phase_ = Phase::acquiring;
   sent_at_ = now;
-  send_to_all(request, now);
+  send_to_all(server_request(IfBusy::wait), now);
 }
 
 void QuorumStore::finish_round(TimePoint now) {
@@ -154,13 +158,11 @@ void QuorumStore::finish_return(TimePoint now) {
 
 // A server can have become free: that grant is given back, and the refusal stays the decision.
 void QuorumStore::count_refusal(TimePoint now) {
-  Acquire request = acquire();
-  request.claim = server_claim(request.claim);
   is_counted_ = true;
   requested_.assign(voters_.size(), false);
   phase_ = Phase::counting;
   for (std::size_t i = 0; i < voters_.size(); ++i)
-    if (refused_[i]) send_to(i, request, now);
+    if (refused_[i]) send_to(i, server_request(acquire().if_busy), now);
 }
 
 void QuorumStore::pause(Millis most, TimePoint now) {

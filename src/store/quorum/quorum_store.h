@@ -32,8 +32,8 @@ class QuorumStore : public Backend {
   // is one.
   static constexpr std::uint32_t kRounds = 64;
 
-  // `min_uptime`: a server that has been running for less, and has no record of a lock, may have
-  // lost it, and does not grant it. At least the longest lease that any run requests.
+  // `min_uptime`: of a server without an older record of the lock (Acquire::min_uptime). At least
+  // the longest lease that any run requests.
   QuorumStore(std::vector<std::unique_ptr<Backend>> servers, Millis min_uptime);
 
   void send(const Request& request, TimePoint now) override;
@@ -60,6 +60,8 @@ class QuorumStore : public Backend {
   // ---- quorum_acquire.cc ----
   void start_acquire(const Acquire& request, TimePoint now);
   void start_round(TimePoint now);
+  // As the servers get it: with the claim of this round.
+  Acquire server_request(IfBusy if_busy) const;
   void finish_round(TimePoint now);
   void confirm(TimePoint now);
   void finish_confirmation(TimePoint now);

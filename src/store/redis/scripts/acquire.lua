@@ -3,7 +3,7 @@
 -- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
 --       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
---       13 min_hold  14 min_uptime: of a server without a record, in seconds
+--       13 min_hold  14 min_uptime: of a server that may have lost the record, in seconds
 -- Replies: granted now index fence stole(0|1)
 --          busy now 0 because(held|cooling|done) holder job fence held_for remaining
 --               group_granted(0|1)
@@ -73,12 +73,16 @@ local function preflight(q, is_repeated)
   end
 end
 
--- A server of a quorum that has no record and started recently may have lost it.
-local function require_uptime(seconds)
+-- A server of a quorum that started recently may have lost the record. Only a record from before the
+-- start proves that it has not. INFO counts whole seconds.
+local function require_uptime(r, q, now)
   local answer = redis.pcall('INFO', 'server')
   if type(answer) == 'table' and answer.err then refused('INFO', '', answer) end
   local uptime = tonumber(string.match(answer, 'uptime_in_seconds:(%d+)'))
-  if not uptime or uptime < seconds then error({err = 'CRONLATCH_RESTARTED ' .. seconds}) end
+  if uptime and uptime >= q.min_uptime then return end
+  if not uptime or r.state == 'none' or r.born > now - (uptime + 1) * 1000000 then
+    error({err = 'CRONLATCH_RESTARTED ' .. q.min_uptime})
+  end
 end
 
 -- ---- the decision ----
@@ -126,7 +130,7 @@ local function give_back(r)
 end
 
 local function grant(r, q, now)
-  if r.state == 'none' and q.min_uptime > 0 then require_uptime(q.min_uptime) end
+  if q.min_uptime > 0 then require_uptime(r, q, now) end
   preflight(q, false)
   local stole = r.state == 'held'
   local new = {
