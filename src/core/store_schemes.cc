@@ -52,7 +52,13 @@ StoreTransport store_transport(std::string_view url) {
   return scheme == nullptr ? StoreTransport::unknown : scheme->transport;
 }
 
+bool is_url_list(std::string_view url) {
+  const std::size_t comma = url.find(',');
+  return comma != std::string_view::npos && url.find("://", comma) != std::string_view::npos;
+}
+
 StoreLayout store_layout(std::string_view url) {
+  if (is_url_list(url)) return StoreLayout::quorum;
   const StoreScheme* scheme = find_store_scheme(url);
   return scheme == nullptr ? StoreLayout::single : scheme->layout;
 }

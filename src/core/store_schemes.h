@@ -23,6 +23,7 @@ enum class StoreLayout {
   single,    // one server, or the files of this host
   sentinel,  // Sentinels, which know the server, and the name that they have for it
   cluster,   // nodes of a Redis Cluster
+  quorum,    // independent servers with a URL each, of which a majority decides
 };
 
 struct StoreScheme {
@@ -43,6 +44,8 @@ const StoreScheme* find_store_scheme(std::string_view url);
 // An empty URL is the file store of this user.
 StoreTransport store_transport(std::string_view url);
 StoreLayout store_layout(std::string_view url);  // single for an unknown scheme
+// Several URLs, separated by commas: a quorum.
+bool is_url_list(std::string_view url);
 
 // The supported schemes with one of these transports, for messages: "redis:// or rediss://".
 // `layout`: only the schemes with it.

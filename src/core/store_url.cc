@@ -22,6 +22,11 @@ Error url_error(std::string message) {
           "write for example " + store_url_examples()};
 }
 
+Error quorum_error(std::string message) {
+  return {Code::config, "store: a list of URLs is a quorum, and " + std::move(message),
+          "write for example rediss://r1.example.com,rediss://r2.example.com,rediss://r3.example.com"};
+}
+
 template <class T>
 bool read_number(std::string_view text, T& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -44,6 +49,21 @@ Status parse_db(std::string_view text, StoreUrl& url) {
   return Done{};
 }
 
+// The spelling of a host name that all its spellings share.
+std::string same_case(std::string host) {
+  if (host.ends_with('.')) host.pop_back();
+  for (char& c : host)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return host;
+}
+
+// Two spellings of one host name are one server.
+bool contains_host(const std::vector<StoreHost>& hosts, const StoreHost& host) {
+  return std::any_of(hosts.begin(), hosts.end(), [&](const StoreHost& each) {
+    return same_case(each.host) == same_case(host.host) && each.port == host.port;
+  });
+}
+
 // The hosts of Sentinels, or of nodes of a Cluster.
 Status parse_hosts(std::string_view text, StoreUrl& url) {
   const std::uint16_t port = url.layout == StoreLayout::sentinel ? kSentinelPort : kRedisPort;
@@ -54,8 +74,7 @@ Status parse_hosts(std::string_view text, StoreUrl& url) {
     if (url.hosts.size() == kMaxStoreHosts)
       return url_error("the list has more than " + std::to_string(kMaxStoreHosts) + " hosts");
     StoreHost host{std::move(parsed->host), parsed->port.value_or(port)};
-    if (std::find(url.hosts.begin(), url.hosts.end(), host) != url.hosts.end())
-      return url_error("a host is listed twice");
+    if (contains_host(url.hosts, host)) return url_error("a host is listed twice");
     url.hosts.push_back(std::move(host));
     from = end + 1;
   }
@@ -135,12 +154,35 @@ Result<StoreUrl> parse_server(std::string_view rest, StoreUrl url) {
   return url;
 }
 
-// The spelling of a host name that all its spellings share.
-std::string same_case(std::string host) {
-  if (host.ends_with('.')) host.pop_back();
-  for (char& c : host)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return host;
+// redis://a,redis://b,redis://c: servers that differ only in host and port.
+Result<StoreUrl> parse_quorum(std::string_view text) {
+  std::vector<std::string_view> urls;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    urls.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  // Before any URL is parsed: the comma can be a part of a password, which no message may contain.
+  for (const std::string_view url : urls)
+    if (!url.starts_with("redis://") && !url.starts_with("rediss://"))
+      return quorum_error("each of its URLs must begin with redis:// or rediss://");
+  StoreUrl all;
+  for (const std::string_view url : urls) {
+    Result<StoreUrl> one = parse_store_url(url);
+    if (!one) return one.error();
+    const StoreHost host{one->host, one->port};
+    if (all.hosts.empty()) all = *one;
+    if (one->scheme != all.scheme || one->user != all.user || one->db != all.db)
+      return quorum_error("its URLs must have the same scheme, user and database");
+    if (contains_host(all.hosts, host))
+      return quorum_error("the server " + host.where() + " is listed twice");
+    all.hosts.push_back(host);
+  }
+  const std::size_t count = all.hosts.size();
+  if (count != 3 && count != 5 && count != 7)
+    return quorum_error("it has " + std::to_string(count) + " servers; set 3, 5 or 7");
+  all.layout = StoreLayout::quorum;
+  return all;
 }
 
 }  // namespace
@@ -204,9 +246,7 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
   url.transport = scheme->transport;
   url.layout = scheme->layout;
   if (scheme->transport == StoreTransport::local) return parse_path(rest, std::move(url));
-  if (const std::size_t comma = rest.find(',');
-      comma != std::string_view::npos && rest.find("://", comma) != std::string_view::npos)
-    return url_error("a list of URLs is not supported by this version");
+  if (is_url_list(text)) return parse_quorum(text);
   return parse_server(rest, std::move(url));
 }
 

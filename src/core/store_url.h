@@ -40,7 +40,7 @@ struct StoreUrl {
   std::string host;
   std::uint16_t port = 6379;
   int db = 0;
-  std::vector<StoreHost> hosts;  // of the Sentinels or nodes, in order; empty for one server
+  std::vector<StoreHost> hosts;  // of the Sentinels, nodes or URLs, in order; empty for one server
   std::string master;            // StoreLayout::sentinel: the name that the Sentinels monitor
   std::optional<PostgresTarget> postgres{};  // postgres:// only; `host` is its first host
 

@@ -59,6 +59,7 @@ Result<StoreAccess> read_store_access(const Settings& settings, const Files& fil
   access.spec.tls_server_name = options.tls_server_name;
   access.spec.tls_skip_verify = options.tls_skip_verify;
   access.spec.key_prefix = options.key_prefix;
+  access.spec.max_ttl = options.max_ttl;
   return access;
 }
 

@@ -2,6 +2,7 @@
 // The rules for the text of single options (names, URLs), and for combinations of options.
 #include <algorithm>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "core/lock_file.h"
 #include "core/store_schemes.h"
@@ -47,6 +48,14 @@ Status check_sentinels(const Options& options) {
   if (!options.sentinel_password_file.empty())
     return refuse("sentinel-password-file: the store has no Sentinels", hint);
   return Done{};
+}
+
+Status check_max_ttl(const Options& options) {
+  if (store_layout(options.store) != StoreLayout::quorum || options.ttl <= options.max_ttl)
+    return Done{};
+  return refuse("ttl: " + show_duration(options.ttl) + " is above max-ttl, which is " + show_duration(options.max_ttl),
+                "set ttl to " + show_duration(options.max_ttl) +
+                    " or less, or raise max-ttl in every run with this key-prefix");
 }
 
 Status check_login(const Options& options) {
@@ -115,6 +124,7 @@ Status validate(const Options& options) {
   if (Status login = check_login(options); !login) return login;
   if (Status file = check_lock_file_alone(options); !file) return file;
   if (Status sentinels = check_sentinels(options); !sentinels) return sentinels;
+  if (Status ttl = check_max_ttl(options); !ttl) return ttl;
   if (options.isolated && !options.config.empty())
     return refuse("config and isolated exclude each other", "remove one of the two");
   return Done{};

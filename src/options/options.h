@@ -69,6 +69,7 @@ struct Options {
   bool tls_skip_verify{};
   Millis connect_timeout{};
   std::optional<Millis> op_timeout;
+  Millis max_ttl{};
   std::string key_prefix;
   int exit_skipped{};
   std::string outcome_file;

@@ -7,6 +7,7 @@
 
 #include "store/file/file_store.h"
 #include "store/postgres/open_postgres.h"
+#include "store/quorum/open_quorum.h"
 #include "store/redis/open_redis.h"
 
 namespace cronlatch {
@@ -34,6 +35,7 @@ std::span<const StoreOpener> store_openers() { return kOpeners; }
 Result<std::unique_ptr<Backend>> open_store(const StoreSpec& spec) {
   const Result<StoreUrl> url = parse_store_url(spec.url);
   if (!url) return url.error();
+  if (url->layout == StoreLayout::quorum) return quorum::open_quorum(spec, *url);
   const auto opener = std::find_if(kOpeners.begin(), kOpeners.end(), [&](const StoreOpener& row) {
     return row.scheme == url->scheme;
   });

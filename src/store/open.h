@@ -23,6 +23,8 @@ struct StoreSpec : StoreCredentials {
   std::string tls_server_name;  // "" = the host of the URL
   bool tls_skip_verify = false;
   std::string key_prefix = "cronlatch:";
+  // The longest lease of any run with this key prefix.
+  Millis max_ttl = std::chrono::minutes(10);
   // Called before each connection except the first; empty: user, password and paths never change.
   CredentialSource credentials_now;
   // Gets the warnings between connections; empty: warnings are dropped.

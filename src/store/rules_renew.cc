@@ -71,6 +71,8 @@ Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime no
     record.expires = until;
     record.ttl = request.ttl;
   }
+  // N4: a renewal does not change the fence, unless a quorum granted the lock with a higher one.
+  record.fence = std::max(record.fence, request.fence);
   date_record(record, now);
   return Renewed{};
 }

@@ -39,6 +39,8 @@ on --set 'store.url=rediss://[2001:db8::7]'
 check "an IPv6 address without a port: the store's default" holds "$OUT | $(opens 6379)"
 on --set 'store.url=postgres://cron@db-1.example.\,db-2.example.:6432\,[2001:db8::7]:7000/cronlatch?sslmode=require'
 check "PostgreSQL: its usual port, the ports of the other hosts, and not that of Redis" holds "$OUT | $(opens 5432) and $(opens 6432) and $(opens 7000) and ($(opens 6379) | not)"
+on --set store.url='redis://r1.example\,redis://r2.example:7000/0\,redis://r3.example'
+check "a quorum: the ports of all servers" holds "$OUT | $(opens 6379) and $(opens 7000)"
 on --set store.url=postgres://cron@db.example./cronlatch,networkPolicy.storePorts='{6432}'
 check "PostgreSQL behind a pooler: the additional port of the store" holds "$OUT | $(opens 5432) and $(opens 6432)"
 render --values "$CHART/ci/netpol-values.yaml"

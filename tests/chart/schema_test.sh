@@ -26,6 +26,11 @@ for url in postgres://cron@db.example/cronlatch postgres://db.example./cronlatch
   'postgres://cron@db.example/cronlatch?sslmode=disable&target_session_attrs=read-write'; do
   check "accepts $url" chart_template --set-json "store.url=\"$url\""
 done
+check "accepts a quorum" chart_template --set-json 'store.url="rediss://r1,rediss://r2:7000,rediss://jobs@[fd00::1]/2"'
+refuses_value "a quorum of two servers" 'store.url="rediss://r1,rediss://r2"'
+refuses_value "a quorum of four servers" 'store.url="rediss://a,rediss://b,rediss://c,rediss://d"'
+refuses_value "a quorum of nine servers" 'store.url="redis://a,redis://b,redis://c,redis://d,redis://e,redis://f,redis://g,redis://h,redis://i"'
+refuses_value "a quorum of Sentinels" 'store.url="redis+sentinel://a/m,redis+sentinel://b/m,redis+sentinel://c/m"'
 refuses_value "a password in the URL of PostgreSQL" 'store.url="postgres://cron:secret@db.example/cronlatch"'
 refuses_value "PostgreSQL without a database" 'store.url="postgres://cron@db.example"'
 refuses_value "a mode that verifies no name" 'store.url="postgres://cron@db.example/cronlatch?sslmode=verify-ca"'

@@ -11,6 +11,7 @@
 #include "support/certificates.h"
 #include "support/cluster_group.h"
 #include "support/postgres_server.h"
+#include "support/quorum_group.h"
 #include "support/redis_server.h"
 #include "support/sentinel_group.h"
 #include "unit/store/file/support.h"
@@ -109,6 +110,16 @@ class ClusterWorld : public ServerWorld {
   }
 };
 
+class QuorumWorld : public ServerWorld {
+ public:
+  QuorumWorld() {
+    static int worlds = 0;
+    spec_.url = QuorumGroup::shared().url();
+    spec_.max_ttl = Millis(0);  // the servers have just been started
+    spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
+  }
+};
+
 template <class T>
 WorldKind kind(const char* name, bool needs_tls_server = false) {
   return {name, [] { return std::make_unique<T>(); }, needs_tls_server};
@@ -120,6 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                                            kind<RedisTlsWorld>("RedisTls", true),
                                            kind<SentinelWorld>("Sentinel"),
                                            kind<ClusterWorld>("Cluster"),
+                                           kind<QuorumWorld>("Quorum"),
                                            kind<PostgresWorld>("Postgres")),
                          [](const auto& world) { return world.param.name; });
 

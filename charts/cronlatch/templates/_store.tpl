@@ -1,8 +1,13 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-Parts of the store's URL: scheme://[user@]host[:port][,...][/master][/db], postgres://[user@]host[:port][,...]/database[?sslmode=MODE]. */ -}}
+Parts of the store's URL: scheme://[user@]host[:port][,...][/master][/db], postgres://[user@]host[:port][,...]/database[?sslmode=MODE];
+a quorum is a list of redis:// or rediss:// URLs. */ -}}
 
 {{- define "cronlatch.storeAuthority" -}}
-{{- regexReplaceAll "^[a-z+]+://([^@/]*@)?([^/?]*).*$" .Values.store.url "${2}" -}}
+{{- $authorities := list -}}
+{{- range (regexMatch ",rediss?://" .Values.store.url | ternary (splitList "," .Values.store.url) (list .Values.store.url)) -}}
+{{- $authorities = append $authorities (regexReplaceAll "^[a-z+]+://([^@/]*@)?([^/?]*).*$" . "${2}") -}}
+{{- end -}}
+{{- join "," $authorities -}}
 {{- end -}}
 
 {{- /* The port of a host without one; with Sentinels also the usual one of a master. */ -}}

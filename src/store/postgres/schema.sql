@@ -564,6 +564,7 @@ BEGIN
       r.expires := o_now + p_ttl;
       r.ttl := p_ttl;
     END IF;
+    r.fence := greatest(r.fence, p_fence);
     PERFORM cronlatch.save(r, o_now);
     o_verdict := 'kept';
     RETURN;

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxQuoted = 800;
 constexpr std::size_t kLongestCommand = 40;
 
 // clang-format off
-constexpr std::array<RedisErrorRow, 23> kTable = {{
+constexpr std::array<RedisErrorRow, 24> kTable = {{
     // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
     // Only as the answer to EVAL, which contains the script: it is the repeated answer to EVALSHA.
     {Kind::noscript, "NOSCRIPT", Code::unreachable, true, true, false, false,
@@ -59,6 +59,8 @@ constexpr std::array<RedisErrorRow, 23> kTable = {{
      "the record of this lock is damaged or was written by another program", "set another key-prefix, or delete the lock's keys while no run uses the lock"},
     {Kind::no_command, "CRONLATCH_NO_COMMAND", Code::config, false, false, true, false,
      "the server does not have the command", "docs/operations.md lists the commands that cronlatch needs; check rename-command in the server's configuration"},
+    {Kind::restarted, "CRONLATCH_RESTARTED", Code::unreachable, true, false, true, false,
+     "the server started recently and has no record of this lock, which it may have lost", "the server grants this lock once it has been running for max-ttl"},
     {Kind::unknown_command, "ERR unknown command", Code::config, false, true, true, false,
      "the server does not have the command", "docs/operations.md lists the commands that cronlatch needs; check rename-command in the server's configuration"},
     {Kind::max_clients, "ERR max number of clients", Code::unreachable, true, true, true, false,

@@ -32,6 +32,7 @@ enum class RedisErrorClass {
   timeout,
   poisoned,    // from the scripts: the record is invalid
   no_command,  // from the scripts: the server lacks a command (rename-command, a proxy, a fork)
+  restarted,   // from the scripts: a server of a quorum that may have lost the record
   unknown_command,  // the same, from the server; the rest of the text contains the arguments
   max_clients,      // sent instead of the answer to HELLO
   unknown,

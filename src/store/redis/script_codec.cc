@@ -49,7 +49,8 @@ std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
           std::string(name_of(a.if_busy)),
           millis_text(a.waited),
           std::to_string(bucket_of(kWaitBucketsMs, a.waited.count())),
-          micros_text(a.min_hold)};
+          micros_text(a.min_hold),
+          std::to_string(a.min_uptime.count())};
 }
 
 std::vector<std::string> arguments_of(const Renew& r, ServerTime not_after) {

@@ -138,6 +138,7 @@ std::optional<Retry> SentinelRoute::after_error(std::string_view text) {
     case RedisErrorClass::timeout:
     case RedisErrorClass::poisoned:
     case RedisErrorClass::no_command:
+    case RedisErrorClass::restarted:
     case RedisErrorClass::unknown_command:
     case RedisErrorClass::max_clients:
     case RedisErrorClass::unknown:

@@ -95,10 +95,8 @@ TEST(StoreUrl, WithAPasswordIsRefusedAndTheErrorDoesNotContainIt) {
   }
 }
 
-TEST(StoreUrl, OfAReservedSchemeOrAListIsNotSupported) {
-  for (const std::string_view text : std::initializer_list<std::string_view>{
-           "postgresql://u@h/db", "redis://h1,redis://h2", "redis+sentinel://h1/m,redis://h2"})
-    EXPECT_THAT(refusal(text), HasSubstr("not supported by this version")) << text;
+TEST(StoreUrl, OfAReservedSchemeIsNotSupported) {
+  EXPECT_THAT(refusal("postgresql://u@h/db"), HasSubstr("not supported by this version"));
   EXPECT_THAT(refusal("redis://h1,h2"), HasSubstr("redis+sentinel:// or redis+cluster://"));
 }
 
@@ -130,6 +128,35 @@ TEST(StoreUrl, OfAClusterHasHostsAndNoDatabase) {
   EXPECT_EQ(url.hosts, (std::vector<StoreHost>{{"n1", 6379}, {"n2", 7001}}));
   EXPECT_EQ(parsed("redis+cluster://n1/0").db, 0);
   EXPECT_THAT(refusal("redis+cluster://n1/1"), HasSubstr("only database 0"));
+}
+
+TEST(StoreUrl, OfAQuorumIsAListOfUrlsThatDifferInHostAndPort) {
+  const StoreUrl url = parsed("rediss://jobs@r1/2,rediss://jobs@r2:7000/2,rediss://jobs@[fd00::1]/2");
+  EXPECT_EQ(url.layout, StoreLayout::quorum);
+  EXPECT_EQ(url.transport, StoreTransport::tls);
+  EXPECT_EQ(url.user, "jobs");
+  EXPECT_EQ(url.db, 2);
+  EXPECT_EQ(url.hosts, (std::vector<StoreHost>{{"r1", 6379}, {"r2", 7000}, {"fd00::1", 6379}}));
+  EXPECT_EQ(url.endpoint(), "r1:6379,r2:7000,[fd00::1]:6379");
+  EXPECT_EQ(parsed("redis://a,redis://b,redis://c,redis://d,redis://e").hosts.size(), 5u);
+}
+
+TEST(StoreUrl, OfAQuorumHasThreeFiveOrSevenDifferentServers) {
+  EXPECT_THAT(refusal("redis://a,redis://b"), HasSubstr("2 servers; set 3, 5 or 7"));
+  EXPECT_THAT(refusal("redis://a,redis://b,redis://c,redis://d"), HasSubstr("4 servers"));
+  EXPECT_THAT(refusal("redis://a,redis://b,redis://A.:6379"), HasSubstr("A.:6379 is listed twice"));
+  EXPECT_THAT(refusal("redis://a,rediss://b,redis://c"), HasSubstr("the same scheme"));
+  EXPECT_THAT(refusal("redis://a,redis://b/1,redis://c"), HasSubstr("database"));
+  EXPECT_THAT(refusal("redis://u@a,redis://b,redis://u@c"), HasSubstr("user"));
+  EXPECT_THAT(refusal("redis+sentinel://h1/m,redis://h2,redis://h3"), HasSubstr("must begin with"));
+  EXPECT_THAT(refusal("redis://a,redis+cluster://b,redis://c"), HasSubstr("must begin with"));
+  EXPECT_THAT(refusal("redis://a,b,redis://c"), HasSubstr("must begin with"));
+}
+
+TEST(StoreUrl, WithACommaInAPasswordIsNotPrinted) {
+  const std::string message = refusal("redis://u:ca,nary://x@h");
+  EXPECT_THAT(message, Not(HasSubstr("ca,"))) << message;
+  EXPECT_THAT(message, Not(HasSubstr("nary"))) << message;
 }
 
 TEST(StoreUrl, HasALimitedNumberOfHosts) {

@@ -3,7 +3,7 @@
 -- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
 --       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
---       13 min_hold
+--       13 min_hold  14 min_uptime: of a server that may have lost the record, in seconds
 -- Replies: granted now index fence stole(0|1)
 --          busy now 0 because(held|cooling|done) holder job fence held_for remaining
 --               group_granted(0|1)
@@ -73,6 +73,18 @@ local function preflight(q, is_repeated)
   end
 end
 
+-- A server of a quorum that started recently may have lost the record. Only a record from before the
+-- start proves that it has not. INFO counts whole seconds.
+local function require_uptime(r, q, now)
+  local answer = redis.pcall('INFO', 'server')
+  if type(answer) == 'table' and answer.err then refused('INFO', '', answer) end
+  local uptime = tonumber(string.match(answer, 'uptime_in_seconds:(%d+)'))
+  if uptime and uptime >= q.min_uptime then return end
+  if not uptime or r.state == 'none' or r.born > now - (uptime + 1) * 1000000 then
+    error({err = 'CRONLATCH_RESTARTED ' .. q.min_uptime})
+  end
+end
+
 -- ---- the decision ----
 
 -- Plans the first command. It is not refused when memory is full, so that nothing after it fails.
@@ -118,6 +130,7 @@ local function give_back(r)
 end
 
 local function grant(r, q, now)
+  if q.min_uptime > 0 then require_uptime(r, q, now) end
   preflight(q, false)
   local stole = r.state == 'held'
   local new = {
@@ -190,7 +203,7 @@ local function acquire()
     not_after = argument(1), owner = ARGV[2], attempt = argument(3), ttl = argument(4),
     claim = ARGV[2] .. ':' .. ARGV[3], holder = ARGV[5], job = ARGV[6], group = ARGV[7],
     once = ARGV[8], once_ttl = argument(9), if_busy = ARGV[10], waited = argument(11),
-    bucket = ARGV[12], min_hold = argument(13),
+    bucket = ARGV[12], min_hold = argument(13), min_uptime = argument(14),
   }
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()

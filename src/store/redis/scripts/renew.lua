@@ -56,6 +56,14 @@ local function restore(r, q, now)
   return {'kept', text(now), index, '1'}
 end
 
+-- N4: a renewal does not change the fence, unless a quorum granted the lock with a higher one.
+local function raise_fence(r, q)
+  if q.fence <= r.fence or q.fence >= MAX then return end
+  local ends = crash_hold(r)
+  put('HSET', KEYS[1], 'fence', text(q.fence))
+  if ends ~= 0 then put('HSET', KEYS[1], 'min_hold', text(q.fence) .. ':' .. text(ends - r.acquired)) end
+end
+
 local function renew()
   local now = read_clock()
   local q = question()
@@ -74,6 +82,7 @@ local function renew()
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(r.expires), 'ttl', text(r.ttl),
       'acquired', text(r.acquired))
+  raise_fence(r, q)
   date_record(now)
   post(r)
   commit()

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The LockStats interface of a quorum: blocking calls, one server after the other, for the
+// subcommands and for metrics.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/kernel_clock.h"
+#include "store/quorum/quorum_store.h"
+#include "store/redis/wait.h"
+
+namespace cronlatch::quorum {
+namespace {
+
+// A server that was not needed for the last decision can still execute its request.
+bool wait_until_idle(Voter& voter, TimePoint until) {
+  while (!voter.is_idle() && boot_now() < until) {
+    PollSet set;
+    voter.watch(set);
+    set.wake_by(until);
+    redis::wait_for_events(set);
+    voter.step(set, boot_now());
+  }
+  return voter.is_idle();
+}
+
+// What the servers returned; at least a majority, or an error. A server that does not answer uses
+// its share of the time only.
+template <class T, class Read>
+Result<std::vector<T>> read_majority(std::vector<Voter>& voters, TimePoint give_up,
+                                     const Read& read) {
+  std::vector<T> found;
+  std::optional<Error> failure;
+  for (std::size_t i = 0; i < voters.size(); ++i) {
+    const TimePoint now = boot_now();
+    const TimePoint until = now + (give_up - now) / static_cast<std::int64_t>(voters.size() - i);
+    if (!wait_until_idle(voters[i], until)) continue;
+    Result<T> result = read(voters[i].server(), until);
+    if (result)
+      found.push_back(std::move(result).value());
+    else if (!failure)
+      failure = result.error();
+  }
+  const std::size_t needed = majority_of(voters.size());
+  if (found.size() >= needed) return found;
+  if (!failure) failure = Error{Code::unreachable, "a server has not answered the last request"};
+  failure->message = "only " + std::to_string(found.size()) + " of the quorum's " +
+                     std::to_string(voters.size()) + " servers answered, and " +
+                     std::to_string(needed) + " are needed: " + failure->message;
+  return *failure;
+}
+
+std::int64_t sum_of_counters(const LockView& view) {
+  std::int64_t sum = 0;
+  for (const auto& [job, counters] : view.jobs)
+    for (const auto& [name, value] : counters.values) sum += value;
+  return sum;
+}
+
+// The view with the fence that a majority has, else with the highest fence: a grant that is not
+// confirmed yet, or the last one that a server has. Of several, the one that has counted most, and
+// no lease that ended because its server missed the renewals.
+LockView best_of(const std::vector<LockView>& views, std::size_t needed) {
+  const auto rank = [&](const LockView& view) {
+    const auto same = std::count_if(views.begin(), views.end(), [&](const LockView& other) {
+      return other.fence == view.fence && other.state != LockState::damaged;
+    });
+    return std::tuple(static_cast<std::size_t>(same) >= needed, view.fence,
+                      view.state != LockState::expired, sum_of_counters(view));
+  };
+  LockView best = *std::max_element(
+      views.begin(), views.end(),
+      [&](const LockView& a, const LockView& b) { return rank(a) < rank(b); });
+  best.attempt /= QuorumStore::kRounds;
+  return best;
+}
+
+}  // namespace
+
+Result<LockView> QuorumStore::show(const std::string& lock, TimePoint give_up) {
+  auto views = read_majority<LockView>(voters_, give_up, [&](Backend& server, TimePoint until) {
+    return server.show(lock, until);
+  });
+  if (!views) return views.error();
+  return best_of(*views, majority_of(voters_.size()));
+}
+
+Result<std::vector<LockView>> QuorumStore::list(TimePoint give_up, std::size_t max_locks) {
+  auto lists = read_majority<std::vector<LockView>>(
+      voters_, give_up,
+      [&](Backend& server, TimePoint until) { return server.list(until, max_locks); });
+  if (!lists) return lists.error();
+  std::map<std::string, std::vector<LockView>> by_name;
+  for (std::vector<LockView>& list : *lists)
+    for (LockView& view : list) by_name[view.lock].push_back(std::move(view));
+  std::vector<LockView> all;
+  for (const auto& [name, views] : by_name)
+    all.push_back(best_of(views, majority_of(voters_.size())));
+  if (all.size() > max_locks) {
+    std::sort(all.begin(), all.end(),
+              [](const LockView& a, const LockView& b) { return a.acquired > b.acquired; });
+    all.resize(max_locks);
+    std::sort(all.begin(), all.end(),
+              [](const LockView& a, const LockView& b) { return a.lock < b.lock; });
+  }
+  return all;
+}
+
+Result<Revoked> QuorumStore::revoke(const std::string& lock, TimePoint give_up) {
+  auto revoked = read_majority<Revoked>(voters_, give_up, [&](Backend& server, TimePoint until) {
+    return server.revoke(lock, until);
+  });
+  if (!revoked) return revoked.error();
+  return *std::max_element(revoked->begin(), revoked->end(),
+                           [](const Revoked& a, const Revoked& b) {
+                             return std::tuple(a.was_held, a.was_cooling, a.fence) <
+                                    std::tuple(b.was_held, b.was_cooling, b.fence);
+                           });
+}
+
+}  // namespace cronlatch::quorum

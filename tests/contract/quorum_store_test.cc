@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store with a quorum, on real servers: outages of a minority and of a majority, servers that
+// lost their data, clocks that differ, runs that start at the same time, and fences.
+#include <atomic>
+#include <mutex>
+
+#include "contract/redis_support.h"
+#include "support/eventually.h"
+#include "support/fault_proxy.h"
+#include "support/quorum_group.h"
+
+namespace cronlatch::testing {
+namespace {
+
+const std::string kKey = "cronlatch:{shop/report}";
+
+StoreSpec quorum_spec(const std::string& url, Millis max_ttl = Millis(0)) {
+  StoreSpec spec = spec_of(url);
+  spec.max_ttl = max_ttl;  // the servers of a test have just been started
+  return spec;
+}
+
+std::string field(RedisServer& server, const std::string& name) {
+  return redis_command(server.port(), {"HGET", kKey, name}).text;
+}
+
+class QuorumStore : public ::testing::Test {
+ protected:
+  explicit QuorumStore(std::size_t servers = 3) : group(servers) {}
+  RedisProgram run(const std::string& owner) { return RedisProgram(quorum_spec(group.url()), owner); }
+
+  Fence acquired(RedisProgram& program) {
+    const auto reply = program(program.program.acquire());
+    if (granted_in(reply) == nullptr) ADD_FAILURE() << reply_text(reply);
+    return granted_in(reply) == nullptr ? 0 : granted_in(reply)->fence;
+  }
+  std::size_t servers_with(const std::string& name, const std::string& value) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      if (group[i].pid() != 0 && field(group[i], name) == value) ++count;
+    return count;
+  }
+
+  QuorumGroup group;
+};
+
+class QuorumStoreOfFive : public QuorumStore {
+ protected:
+  QuorumStoreOfFive() : QuorumStore(5) {}
+};
+
+TEST_F(QuorumStore, GrantsWithOneFenceOnAMajority) {
+  RedisProgram one = run("aa"), two = run("bb");
+  const Fence fence = acquired(one);
+  EXPECT_GE(servers_with("fence", std::to_string(fence)), 2u);
+  const auto reply = two(two.program.acquire());
+  ASSERT_TRUE(reply && std::holds_alternative<Busy>(*reply)) << reply_text(reply);
+  EXPECT_EQ(std::get<Busy>(*reply).holder, "host-of-aa");
+  EXPECT_EQ(one.program.show().state, LockState::held);
+  EXPECT_EQ(one.program.show().fence, fence);
+}
+
+TEST_F(QuorumStoreOfFive, WorksWithTwoServersDownAndNotWithThree) {
+  group[0].kill_now();
+  group[3].kill_now();
+  RedisProgram one = run("aa");
+  const Fence fence = acquired(one);
+  const auto renewed = one(one.program.renew(fence));
+  EXPECT_TRUE(renewed && std::holds_alternative<Renewed>(*renewed)) << reply_text(renewed);
+  // when
+  group[4].kill_now();
+  // then
+  const auto lost = one(one.program.renew(fence));
+  expect_unavailable(lost, {Code::unreachable, true, "has 5 servers and needs 3"});
+  RedisProgram two = run("bb");
+  expect_unavailable(two(two.hasty_acquire(Millis(500))),
+                     {Code::unreachable, true, "3 did not execute the request"});
+}
+
+TEST_F(QuorumStoreOfFive, DoesNotWaitForAServerThatDoesNotAnswer) {
+  group[2].pause();
+  RedisProgram one = run("aa");
+  Acquire request = one.program.acquire();
+  request.give_up = boot_now() + Seconds(20);
+  const TimePoint start = boot_now();
+  EXPECT_NE(granted_in(one(request)), nullptr);
+  EXPECT_LT(boot_now() - start, Seconds(10)) << "the limit of the request is 20 s";
+  group[2].resume();
+}
+
+TEST_F(QuorumStore, RisesItsFenceOverMajoritiesThatShareOneServer) {
+  Fence last = 0;
+  for (std::size_t down = 0; down < 6; ++down) {
+    group[down % 3].kill_now();
+    RedisProgram program = run("owner-" + std::to_string(down));
+    const Fence fence = acquired(program);
+    EXPECT_GT(fence, last);
+    last = fence;
+    program(program.program.release(fence));
+    group[down % 3].restart();
+  }
+}
+
+// The fence of one server is far ahead, and the next majority does not contain that server.
+TEST_F(QuorumStore, ConfirmsTheHighestFenceOnTheOtherServers) {
+  RedisProgram one = run("aa"), two = run("bb");
+  const Fence first = acquired(one);
+  one(one.program.release(first));
+  const Fence ahead = first + 3'600'000'000;
+  redis_command(group[0].port(), {"HSET", kKey, "fence", std::to_string(ahead)});
+  // given: a majority with the server whose fence is ahead
+  group[2].kill_now();
+  RedisProgram three = run("cc");
+  const Fence second = acquired(three);
+  EXPECT_GT(second, ahead);
+  three(three.program.release(second));
+  group[2].restart();
+  // when: a majority without it
+  group[0].kill_now();
+  RedisProgram four = run("dd");
+  // then
+  EXPECT_GT(acquired(four), second);
+}
+
+// A server that restarts without its data would grant the lock that another run still holds.
+TEST_F(QuorumStore, DoesNotCountAServerThatMayHaveLostTheLock) {
+  RedisProgram one = run("aa");
+  group[2].kill_now();
+  const Fence fence = acquired(one);  // on the servers 0 and 1
+  group[1].kill_now();
+  group[1].restart();  // without its data
+  group[2].restart();
+  // then: two of three would grant it
+  StoreSpec spec = quorum_spec(group.url(), std::chrono::minutes(10));
+  RedisProgram two(spec, "bb");
+  expect_unavailable(two(two.hasty_acquire(Seconds(1))),
+                     {Code::unreachable, true, "started recently and has no record of this lock"});
+  // The holder restores its record, and holds a majority again.
+  const auto renewed = one(one.program.renew(fence));
+  ASSERT_TRUE(renewed && std::holds_alternative<Renewed>(*renewed)) << reply_text(renewed);
+  EXPECT_TRUE(std::get<Renewed>(*renewed).restored);
+  EXPECT_TRUE(eventually([&] {
+    one(one.program.renew(fence));
+    return servers_with("owner", "aa") == 3;
+  }));
+  const auto busy = two(two.program.acquire());
+  EXPECT_TRUE(busy && std::holds_alternative<Busy>(*busy)) << reply_text(busy);
+}
+
+TEST_F(QuorumStore, LosesALeaseThatAMajorityNoLongerHas) {
+  RedisProgram one = run("aa");
+  const Fence fence = acquired(one);
+  const auto revoked = one.program.backend().revoke("shop/report", boot_now() + kPatience);
+  ASSERT_TRUE(revoked.ok()) << revoked.error().message;
+  EXPECT_TRUE(revoked->was_held);
+  const auto reply = one(one.program.renew(fence));
+  ASSERT_TRUE(reply && std::holds_alternative<NotHolder>(*reply)) << reply_text(reply);
+  EXPECT_EQ(std::get<NotHolder>(*reply).reason, LostReason::revoked);
+}
+
+TEST_F(QuorumStore, KeepsTheLeaseWithAClockThatIsTwoSecondsAhead) {
+  QuorumGroup clocks(3, /*has_clock=*/true);
+  clocks[1].step_clock(2'000'000);
+  RedisProgram one(quorum_spec(clocks.url()), "aa"), two(quorum_spec(clocks.url()), "bb");
+  const Fence fence = acquired(one);
+  for (int i = 0; i < 3; ++i) {
+    const auto renewed = one(one.program.renew(fence));
+    EXPECT_TRUE(renewed && std::holds_alternative<Renewed>(*renewed)) << reply_text(renewed);
+  }
+  const auto busy = two(two.program.acquire());
+  EXPECT_TRUE(busy && std::holds_alternative<Busy>(*busy)) << reply_text(busy);
+  one(one.program.release(fence));
+  ++two.program.claim().attempt;
+  EXPECT_GT(acquired(two), fence);
+}
+
+// An acquire that a slow server executes after the release must not leave a lease there for ever:
+// its time limit by the server's clock has passed, or the next release closes it.
+TEST_F(QuorumStore, LeavesNoLeaseOnASlowServer) {
+  RedisProgram one = run("aa");
+  group[1].pause();
+  const auto granted = one(one.program.acquire());
+  ASSERT_NE(granted_in(granted), nullptr) << reply_text(granted);
+  one(one.program.release(granted_in(granted)->fence));
+  group[1].resume();
+  RedisProgram two = run("bb");
+  EXPECT_TRUE(eventually([&] {
+    const auto reply = two(two.program.acquire());
+    ++two.program.claim().attempt;
+    return granted_in(reply) != nullptr;
+  }));
+}
+
+TEST_F(QuorumStore, CountsARefusalOnceOnEachServer) {
+  RedisProgram one = run("aa"), two = run("bb");
+  const Fence fence = acquired(one);
+  const auto busy = two(two.program.acquire());
+  ASSERT_TRUE(busy && std::holds_alternative<Busy>(*busy)) << reply_text(busy);
+  EXPECT_EQ(one.program.count("skipped_held"), 1);
+  one(one.program.release(fence));
+  EXPECT_EQ(one.program.count("acquired"), 1);
+  EXPECT_EQ(one.program.count("runs_succeeded"), 1);
+  EXPECT_EQ(breach_of_law(one.program.show(), false), "");
+}
+
+TEST_F(QuorumStore, KnowsAFinishedIdentityFromOneServerOfTheMajority) {
+  RedisProgram one = run("aa");
+  one.program.identity().once = "shop/report@1";
+  group[0].kill_now();
+  const Fence fence = acquired(one);
+  one(one.program.release(fence));
+  group[0].restart();
+  group[2].kill_now();
+  // then: of the servers 0 and 1, only 1 has the mark
+  RedisProgram two = run("bb");
+  two.program.identity().once = "shop/report@1";
+  const auto reply = two(two.program.acquire());
+  ASSERT_TRUE(reply && std::holds_alternative<Busy>(*reply)) << reply_text(reply);
+  EXPECT_EQ(std::get<Busy>(*reply).reason, BusyReason::done);
+}
+
+TEST_F(QuorumStore, IsReadFromAMajority) {
+  RedisProgram one = run("aa");
+  acquired(one);
+  group[0].kill_now();
+  const auto list = one.program.backend().list(boot_now() + kPatience);
+  ASSERT_TRUE(list.ok()) << list.error().message;
+  ASSERT_EQ(list->size(), 1u);
+  EXPECT_EQ(list->front().state, LockState::held);
+  group[1].kill_now();
+  const auto failed = one.program.backend().list(boot_now() + kPatience);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().message, ::testing::HasSubstr("only 1 of the quorum's 3 servers"));
+}
+
+// The race in which each run gets some of the servers: exactly one run must start.
+TEST_F(QuorumStoreOfFive, GrantsOneOfManyRunsThatStartAtTheSameTime) {
+  constexpr std::size_t kStarters = 20;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    std::atomic<std::size_t> granted{0}, busy{0}, ready{0};
+    std::mutex mutex;
+    std::string others;
+    std::vector<std::thread> starters;
+    for (std::size_t i = 0; i < kStarters; ++i)
+      starters.emplace_back([&, i] {
+        RedisProgram program = run(std::to_string(repetition) + "-" + std::to_string(i));
+        Acquire request = program.program.acquire();
+        request.lock = "race-" + std::to_string(repetition);
+        for (++ready; ready < kStarters;) std::this_thread::yield();
+        request.give_up = boot_now() + Seconds(15);
+        const auto reply = program(request);
+        if (granted_in(reply) != nullptr)
+          ++granted;
+        else if (reply && std::holds_alternative<Busy>(*reply))
+          ++busy;
+        else {
+          const std::lock_guard lock(mutex);
+          others += reply_text(reply) + "\n";
+        }
+      });
+    for (std::thread& starter : starters) starter.join();
+    EXPECT_EQ(granted, 1u) << others;
+    EXPECT_EQ(busy, kStarters - 1) << others;
+  }
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
