@@ -69,6 +69,7 @@ StoreSpec store_spec(const LoadedOptions& loaded, std::function<void(const LogLi
   spec.tls_server_name = options.tls_server_name;
   spec.tls_skip_verify = options.tls_skip_verify;
   spec.key_prefix = options.key_prefix;
+  spec.strict = strict_settings(options);
   spec.credentials_now = [reader = loaded.credentials] { return reader->read(HostFiles()); };
   spec.warn = std::move(warn);
   return spec;

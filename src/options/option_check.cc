@@ -2,6 +2,7 @@
 // The rules for the text of single options (names, URLs), and for combinations of options.
 #include <algorithm>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "core/lock_file.h"
 #include "core/store_schemes.h"
@@ -62,6 +63,35 @@ Status check_login(const Options& options) {
   return Done{};
 }
 
+// The stores that can be strict: one Redis, and the master of Sentinels.
+Status check_strict_store(const Options& options) {
+  const StoreScheme* const scheme = find_store_scheme(options.store);
+  const bool is_redis = scheme != nullptr && (scheme->transport == StoreTransport::plain ||
+                                              scheme->transport == StoreTransport::tls);
+  if (is_redis && scheme->layout != StoreLayout::cluster) return Done{};
+  const std::string name =
+      scheme == nullptr ? "a file store" : "a " + std::string(scheme->name) + ":// store";
+  return refuse("strict: " + name + " cannot be strict",
+                "set store to a redis://, rediss://, redis+sentinel:// or rediss+sentinel:// URL, "
+                "or remove strict");
+}
+
+Status check_strict(const Options& options) {
+  if (!options.strict) {
+    if (options.min_replicas == 0) return Done{};
+    return refuse("min-replicas is set without strict", "set strict, too");
+  }
+  if (Status store = check_strict_store(options); !store) return store;
+  if (options.ttl > options.max_ttl)
+    return refuse("strict: ttl " + show_duration(options.ttl) + " is above max-ttl " +
+                      show_duration(options.max_ttl),
+                  "lower ttl, or raise max-ttl for every run with this key-prefix");
+  if (store_layout(options.store) != StoreLayout::sentinel || options.min_replicas > 0)
+    return Done{};
+  return refuse("strict: min-replicas is 0, and the Sentinels can promote a replica",
+                "set min-replicas to the number of all replicas");
+}
+
 Status check_lock_file_alone(const Options& options) {
   if (options.lock_file.empty()) return Done{};
   if (!options.lock.empty() && options.lock != lock_of_file(options.lock_file))
@@ -115,9 +145,15 @@ Status validate(const Options& options) {
   if (Status login = check_login(options); !login) return login;
   if (Status file = check_lock_file_alone(options); !file) return file;
   if (Status sentinels = check_sentinels(options); !sentinels) return sentinels;
+  if (Status strict = check_strict(options); !strict) return strict;
   if (options.isolated && !options.config.empty())
     return refuse("config and isolated exclude each other", "remove one of the two");
   return Done{};
+}
+
+std::optional<StrictSettings> strict_settings(const Options& options) {
+  if (!options.strict) return std::nullopt;
+  return StrictSettings{static_cast<std::size_t>(options.min_replicas), options.max_ttl};
 }
 
 }  // namespace cronlatch

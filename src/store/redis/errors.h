@@ -33,6 +33,7 @@ enum class RedisErrorClass {
   poisoned,    // from the scripts: the record is invalid
   no_command,  // from the scripts: the server lacks a command (rename-command, a proxy, a fork)
   unknown_command,  // the same, from the server; the rest of the text contains the arguments
+  replicas,         // from the scripts: more replicas than min-replicas (option strict)
   max_clients,      // sent instead of the answer to HELLO
   unknown,
 };
