@@ -39,8 +39,8 @@ std::optional<StrictRequest> RedisStore::strict_request() const {
   return strict;
 }
 
-// So short that the answer arrives before the deadline, also when the script was unknown and is sent
-// again: the first WAIT then takes its time, too.
+// So short that the answer arrives before the deadline, also when the script was unknown and is
+// sent again: the first WAIT then takes its time, too.
 void RedisStore::send_wait(TimePoint now) {
   pending_->has_wait = config_.strict && config_.strict->min_replicas > 0 &&
                        !std::holds_alternative<Release>(pending_->request);
