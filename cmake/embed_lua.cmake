@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUT: one `const Script <name>` per script, with its hash. Its text is that of the common_*.lua files and its own,
+# Writes OUT: one `const Script <name>` per script, with its hash. Its text is that of the common_*.lua files it needs and its own,
 # without comments. index.lua is not a verb and does not contain the common files.
 cmake_policy(VERSION 3.25)
 file(WRITE ${OUT} "// Written by cmake/embed_lua.cmake from the scripts; not edited.\n#include \"store/redis/scripts.h\"\n\nnamespace cronlatch::scripts {\n")
@@ -17,12 +17,17 @@ function(slim text out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 slim("${common}" common)
+file(READ ${folder}/common_epoch.lua epoch)  # only for verbs that the option strict changes
+slim("${epoch}" epoch)
 foreach(script ${SCRIPTS})
   get_filename_component(name ${script} NAME_WE)
   if(NOT name MATCHES "^common_")
     file(READ ${script} body)
     slim("${body}" body)
     if(NOT name STREQUAL "index")
+      if(name MATCHES "^(acquire|renew|epoch)$")
+        set(body "${epoch}${body}")
+      endif()
       set(body "${common}${body}")
     endif()
     string(SHA1 hash "${body}")

@@ -72,7 +72,9 @@ def store():
         timeline("Store availability by replica", "Whether the replica's last request to the store succeeded.",
                  queries((f"max by (cluster, instance, endpoint) (cronlatch_store_up{{{OWN}}})", "{{instance}}: {{endpoint}}")), size=(12, 7),
                  mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), runbooks=["CronlatchRedisDown"]),
-        series("Store latency", "Duration of the operator's requests to the store.", queries(*quantiles("cronlatch_store_command_duration_seconds")), unit="s", size=(12, 7)),
+        series("Store latency", "Duration of the operator's requests to the store.", queries(*quantiles("cronlatch_store_command_duration_seconds")), unit="s", size=(6, 7)),
+        series("Store quarantine", "Time until the store grants locks again after a failover or a restart, with the option strict.",
+               queries((f"max by (cluster) (cronlatch_store_quarantine_seconds{{{OWN}}})", "{{cluster}}")), unit="s", size=(6, 7), runbooks=["CronlatchStoreQuarantine"]),
     ]
 
 

@@ -13,7 +13,6 @@
 namespace cronlatch {
 namespace {
 
-constexpr Millis kMaxTtl{3'600'000};  // the maximum of the option
 constexpr std::array<std::string_view, 10> kCommonNames = {
     "lock", "cron", "cronjob", "default", "job", "jobs", "main", "mutex", "test", "shared"};
 
@@ -29,8 +28,8 @@ std::string times(std::int64_t n) { return n == 1 ? "once" : std::to_string(n) +
 // The lock statistics contain no history of renewals. A late renewal is visible in the age of a
 // live lease, and in leases that ended without renewal.
 void advise_ttl(const LockUse& use, std::vector<Advice>& out) {
-  if (use.ttl.count() <= 0 || use.ttl >= kMaxTtl) return;
-  const std::string longer = annotation("ttl", text_of(std::min(use.ttl * 2, kMaxTtl)));
+  if (use.ttl.count() <= 0 || use.ttl >= use.max_ttl) return;
+  const std::string longer = annotation("ttl", text_of(std::min(use.ttl * 2, use.max_ttl)));
   if (use.since_renewal && *use.since_renewal * 2 > use.ttl && *use.since_renewal < use.ttl) {
     out.push_back({"ttl", use.job, use.lock,
                    "its lease was renewed " + text_of(*use.since_renewal) + " ago, of a ttl of " +

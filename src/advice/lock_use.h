@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "core/lease.h"
 #include "core/lock_stats.h"
 
 namespace cronlatch {
@@ -22,6 +23,7 @@ struct LockUse {
   std::string requested_name;  // the value of the annotation; "true": the job's own lock
   std::optional<Seconds> gap;  // the shortest time between two scheduled times
   Millis ttl{};
+  Millis max_ttl = kMaxTtl;  // a longer one is refused (with strict the option max-ttl)
   Millis min_hold{};
   std::optional<Millis> since_renewal;  // of a live lease: the time since its last renewal
   std::optional<Millis> slow_run;  // the time within which 19 of 20 runs end, or the slowest run

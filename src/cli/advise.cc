@@ -73,6 +73,8 @@ Result<CommandOutput> advise_command(const Invocation& invocation) {
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
   std::vector<LockUse> uses = uses_of(*views);
+  if (const auto strict = strict_settings(session->loaded.options))
+    for (LockUse& use : uses) use.max_ttl = strict->max_ttl;
   if (!lock.empty()) {
     std::erase_if(uses, [&](const LockUse& use) { return use.lock != lock; });
     if (const Status added = add_configuration(session->loaded, invocation.clock, uses); !added)

@@ -21,6 +21,7 @@ struct Explanation {
   bool shared;
   Timings timings;
   std::optional<LockView> view;  // absent where the store did not answer
+  std::optional<Micros> quarantine;
   Forecast forecast;
   std::string command;  // resolved; "" without one
 };
@@ -50,6 +51,10 @@ std::string as_table(const Explanation& e) {
   if (!options.once_per.empty())
     rows.push_back(
         {"once-per", options.once_per + ": skipped if it is already done; only run checks this"});
+  if (e.quarantine)
+    rows.push_back({"strict", quarantine_text(*e.quarantine) + "; " +
+                                  std::to_string(options.min_replicas) +
+                                  " replicas acknowledge each grant"});
   for (Row& row : lease_rows(e)) rows.push_back(std::move(row));
   if (!e.command.empty()) rows.push_back({"command", e.command});
   return render_table(rows);
@@ -63,6 +68,7 @@ std::string as_json(const Explanation& e) {
   json.text("lock", options.lock).text("store", options.store);
   json.json("shared", e.shared ? "true" : "false");
   json.json("state", e.view ? lock_json(*e.view) : "null");
+  if (e.quarantine) json.number("quarantine_ms", std::chrono::ceil<Millis>(*e.quarantine).count());
   if (e.shared) {
     json.number("ttl_ms", e.timings.ttl.count());
     json.number("renew_every_ms", e.timings.renew_every.count());
@@ -76,10 +82,13 @@ std::string as_json(const Explanation& e) {
 
 // In the order of `run`: errors before the first request, errors of the store, the lock's state.
 Forecast forecast_for(const Result<Programs>& programs, const Status& reach,
-                      const Result<LockView>& seen, const Options& options) {
+                      const Result<LockView>& seen, const Result<std::optional<Micros>>& quarantine,
+                      const Options& options) {
   if (!programs) return forecast(programs.error(), options);
   if (!reach) return forecast(reach.error(), options);
-  return seen ? forecast(*seen, options) : forecast(seen.error(), options);
+  if (!seen) return forecast(seen.error(), options);
+  if (!quarantine) return forecast(quarantine.error(), options);
+  return in_quarantine(forecast(*seen, options), quarantine->value_or(Micros(0)), options);
 }
 
 }  // namespace
@@ -95,12 +104,16 @@ Result<CommandOutput> explain_command(const Invocation& invocation) {
   if (!timings) return timings.error();
   const Result<Programs> programs = find_programs(session->loaded, invocation.environment);
   const Result<LockView> seen = session->store->show(options.lock, session->give_up);
+  const Result<std::optional<Micros>> quarantine =
+      seen ? session->store->quarantine(session->give_up) : std::optional<Micros>();
   const Explanation explanation{
       session->loaded,
       session->store->shared(),
       *timings,
       seen ? std::optional(*seen) : std::nullopt,
-      forecast_for(programs, check_reach(options, session->store->shared()), seen, options),
+      quarantine ? *quarantine : std::nullopt,
+      forecast_for(programs, check_reach(options, session->store->shared()), seen, quarantine,
+                   options),
       programs ? programs->command->path : ""};
   return CommandOutput{session->format == Format::table ? as_table(explanation)
                                                         : as_json(explanation)};

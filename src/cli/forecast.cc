@@ -2,6 +2,7 @@
 // Decides in the same order as Run. It cannot check `once-per`, because only an acquire does.
 #include "cli/forecast.h"
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/lock_text.h"
 #include "core/outcome.h"
@@ -112,6 +113,21 @@ Forecast forecast(const LockView& view, const Options& options) {
       return {Decision::fail, busy_code(), exit_text(busy_code()) + ": " + found.reason};
   }
   return {};
+}
+
+Forecast in_quarantine(Forecast forecast, Micros remaining, const Options& options) {
+  if (forecast.decision != Decision::start || remaining.count() <= 0) return forecast;
+  const std::string reason = ": the store grants no lock for " +
+                             rounded_duration(std::chrono::ceil<Millis>(remaining)) +
+                             " (strict, after a failover or a restart)";
+  if (options.wait_timeout.count() == 0 || remaining <= options.wait_timeout)
+    return {Decision::wait, 0, "wait for the end of the quarantine" + reason};
+  Outcome quarantined;
+  quarantined.kind = Kind::store_down;
+  quarantined.reason = Reason::quarantine;
+  const int code = exit_code(quarantined, 0);
+  return {Decision::refuse, code,
+          exit_text(code) + " after " + show_duration(options.wait_timeout) + reason};
 }
 
 Forecast forecast(const Error& error, const Options& options) {

@@ -31,6 +31,9 @@ struct Forecast {
 
 Forecast forecast(const LockView& view, const Options& options);
 
+// With a store that grants nothing for this time (option strict).
+Forecast in_quarantine(Forecast forecast, Micros remaining, const Options& options);
+
 // The state of the lock could not be read.
 Forecast forecast(const Error& error, const Options& options);
 

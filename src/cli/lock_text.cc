@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/lock_text.h"
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "core/lock_json.h"
 #include "options/options.h"
@@ -27,6 +28,12 @@ Row lock_row(const LockView& view) {
 }
 
 }  // namespace
+
+std::string quarantine_text(Micros remaining) {
+  if (remaining.count() <= 0) return "no quarantine";
+  return "quarantine: the store grants no lock for " +
+         rounded_duration(std::chrono::ceil<Millis>(remaining));
+}
 
 std::string locks_table(const std::vector<LockView>& views) {
   std::vector<Row> rows = {{"LOCK", "STATE", "HOLDER", "SINCE", "EXPIRES", "FENCE", "ACQUIRED",

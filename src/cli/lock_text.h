@@ -13,6 +13,9 @@ namespace cronlatch {
 // The header and one row per lock; counters are summed over jobs.
 std::string locks_table(const std::vector<LockView>& views);
 
+// "no quarantine", or how long the store grants no lock (option strict).
+std::string quarantine_text(Micros remaining);
+
 // state, holder, job, since, expires, ...: the last grant. Also part of `explain`.
 std::vector<Row> grant_rows(const LockView& view);
 

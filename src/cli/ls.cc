@@ -10,6 +10,10 @@ Result<CommandOutput> ls_command(const Invocation& invocation) {
   if (!session) return session.error();
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
+  const Result<std::optional<Micros>> quarantine = session->store->quarantine(session->give_up);
+  if (!quarantine) return quarantine.error();
+  if (quarantine->value_or(Micros(0)).count() > 0)
+    show_warning({Level::warn, "quarantine", quarantine_text(**quarantine), {}, ""});
   if (session->format == Format::table) return CommandOutput{locks_table(*views)};
   std::vector<std::string> objects;
   for (const LockView& view : *views) objects.push_back(lock_json(view));

@@ -70,6 +70,7 @@ StoreSpec store_spec(const LoadedOptions& loaded, std::function<void(const LogLi
   spec.tls_skip_verify = options.tls_skip_verify;
   spec.key_prefix = options.key_prefix;
   spec.max_ttl = options.max_ttl;
+  spec.strict = strict_settings(options);
   spec.credentials_now = [reader = loaded.credentials] { return reader->read(HostFiles()); };
   spec.warn = std::move(warn);
   return spec;

@@ -17,7 +17,7 @@ constexpr Seconds kInitTimeout{30};
 Result<CommandOutput> print_definition(std::string_view url) {
   const std::string_view definition = store_definition(url);
   if (definition.empty())
-    return Error{Code::usage, "this store needs no initialization",
+    return Error{Code::usage, "this store has no definition to print",
                  "only a postgres:// store has a schema"};
   return CommandOutput{std::string(definition)};
 }
@@ -37,9 +37,9 @@ Result<CommandOutput> store_command(const Invocation& invocation) {
   }
   show_warnings(*loaded);
   const TimePoint give_up = invocation.clock.now() + loaded->options.connect_timeout + kInitTimeout;
-  const Result<std::string> where = init_store(store_spec(*loaded, show_warning), give_up);
-  if (!where) return where.error();
-  return CommandOutput{"the store at " + *where + " is ready\n"};
+  const Result<std::string> done = init_store(store_spec(*loaded, show_warning), give_up);
+  if (!done) return done.error();
+  return CommandOutput{*done + '\n'};
 }
 
 }  // namespace cronlatch

@@ -32,7 +32,7 @@ Timings timings_for(Millis ttl, const TimingOptions& options) {
   t.renew_every = options.renew_every.value_or(std::min(ttl / 3, kLongestRenew));
   t.op_timeout = options.op_timeout.value_or(std::min(ttl / 10, kLongestOp));
   t.retry_gap = std::clamp(ttl / 30, Millis(200), Millis(1'000));
-  t.margin = ttl / 100 + kWallStep + kScheduling;
+  t.margin = lease_margin(ttl);
   t.reap = reap_time(0);
   t.grace = std::min({options.kill_after, ttl / 3, room_for_grace(t)});
   return t;
@@ -56,6 +56,8 @@ std::string seconds(Millis d) {
 Millis Timings::outage_tolerance() const {
   return std::max(Millis(0), ttl - margin - reap - grace - renew_every * 11 / 10);
 }
+
+Millis lease_margin(Millis ttl) { return ttl / 100 + kWallStep + kScheduling; }
 
 Millis reap_time(std::size_t tasks) {
   const Micros each = kReapPerTask * static_cast<Micros::rep>(tasks);

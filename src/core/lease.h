@@ -42,6 +42,9 @@ struct TimingOptions {
 // which it would.
 Result<Timings> plan_timings(const TimingOptions& options);
 
+// [eps] The margin of a lease, and of every comparison of its length with the clock of a store.
+Millis lease_margin(Millis ttl);
+
 // [kappa] The time in which the kernel ends that many processes and threads, and they are reaped.
 Millis reap_time(std::size_t tasks);
 

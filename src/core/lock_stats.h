@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,9 @@ class LockStats {
   virtual Result<LockView> show(
       const std::string& lock, TimePoint give_up) = 0;  // an unknown lock is free, without counters
   virtual Result<Revoked> revoke(const std::string& lock, TimePoint give_up) = 0;
+  // Until the store grants locks again (option strict), by its clock: zero when it does now. No
+  // value without strict. Writes nothing.
+  virtual Result<std::optional<Micros>> quarantine(TimePoint) { return std::optional<Micros>(); }
   // host:port of the server that answered last, where the URL does not name it; "" otherwise.
   virtual std::string server() const { return ""; }
 };

@@ -47,7 +47,8 @@ enum class Reason {
   signal,
   ungated,
   not_marked,
-  guardian
+  guardian,
+  quarantine
 };
 
 std::string_view name_of(Kind kind);

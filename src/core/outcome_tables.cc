@@ -44,7 +44,7 @@ constexpr std::array<KindRow, 10> kKindTable = {{
     {Kind::usage, "usage", "the command line, an environment variable or a key is not valid"},
 }};
 
-constexpr std::array<ReasonRow, 18> kReasonTable = {{
+constexpr std::array<ReasonRow, 19> kReasonTable = {{
     {Reason::held, "held", "another run holds the lock"},
     {Reason::done, "done", "the identity given by `once-per` is already done"},
     {Reason::gone, "gone", "the store lost this run's grant, and another run may hold the lock"},
@@ -66,6 +66,9 @@ constexpr std::array<ReasonRow, 18> kReasonTable = {{
     {Reason::not_marked, "not_marked",
      "the identity given by `once-per` is done, but the store could not record it"},
     {Reason::guardian, "guardian", "the guardian ended or was stopped, and the command was killed"},
+    {Reason::quarantine, "quarantine",
+     "the store may have lost grants in a failover or a restart, and grants nothing until their "
+     "leases have ended (`strict`)"},
 }};
 
 }  // namespace

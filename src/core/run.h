@@ -49,6 +49,7 @@ class Run {
   void on_begin(const Event&);
   void on_granted(const Event&);
   void on_busy(const Event&);
+  void on_quarantined(const Event&);
   void on_acquire_too_late(const Event&);
   void on_acquire_unavailable(const Event&);
   void on_cancelled_acquire(const Event&);
@@ -132,6 +133,7 @@ class Run {
   Busy last_busy_{};
   bool group_granted_ = false;                       // a reply contained it: never skip
   std::optional<WallTime> held_since_, held_until_;  // skipped, busy: the holder's lease
+  bool quarantine_logged_ = false;
   std::optional<Error> last_error_;
 
   // the lease

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Busy replies: wait for the lock, or finish without it.
 #include <algorithm>
+#include <utility>
 
 #include "base/duration.h"
 #include "core/outcome_text.h"
@@ -16,6 +17,8 @@ constexpr Millis kMaxPause{800};
 // The pause after a busy reply without a remaining time (the file store).
 constexpr Millis kDefaultPause{250};
 constexpr Millis kMinPause{10};
+// The remaining time is exact, unless another failover follows.
+constexpr Millis kMaxQuarantinePause{5'000};
 
 }  // namespace
 
@@ -58,6 +61,28 @@ void Run::on_busy(const Event& event) {
     log(Level::info, "waiting", "waiting for lock " + spec_.lock + ", held by " + reply.holder,
         {{"holder", reply.holder}, {"fence", std::to_string(reply.fence)}});
   pause(reply);
+}
+
+// Not busy: the run waits, whatever on-busy and on-store-down are.
+void Run::on_quarantined(const Event& event) {
+  const Micros remaining = std::get<Quarantined>(event).remaining;
+  window_ends_.reset();  // the store has replied: the next request has a window of its own
+  last_error_ =
+      Error{Code::unreachable,
+            "the store may have lost grants in a failover or a restart; strict: it grants "
+            "nothing until their leases have ended, at " +
+                wall(now_ + remaining),
+            "no action needed; docs/stores.md lists the causes"};
+  if (!std::exchange(quarantine_logged_, true))
+    log(Level::warn, "quarantine", last_error_->message, {{"until", wall(now_ + remaining)}},
+        last_error_->hint);
+  const std::optional<TimePoint> ends =
+      spec_.wait_timeout.count() > 0 ? std::optional(began_ + spec_.wait_timeout) : std::nullopt;
+  if (ends && now_ >= *ends) return release_or_finish(Kind::store_down, Reason::quarantine);
+  const Micros base = std::clamp<Micros>(remaining, kMinPause, kMaxQuarantinePause);
+  resume_at_ = now_ + base + std::chrono::duration_cast<Micros>((base / 10) * random_unit());
+  if (ends) resume_at_ = std::min(*resume_at_, *ends);
+  phase_ = Phase::pausing;
 }
 
 void Run::pause(const Busy& reply) {

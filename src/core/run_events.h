@@ -15,7 +15,7 @@ struct Begin {};
 struct Tick {};
 using Event = std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate,
                            Unavailable, ChildStarted, CannotStart, ChildExited, TreeEmpty,
-                           SignalArrived, TasksCounted, GuardianEnded>;
+                           SignalArrived, TasksCounted, GuardianEnded, Quarantined>;
 
 struct StoreRequest {
   Request request;

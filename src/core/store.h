@@ -166,7 +166,15 @@ struct Unavailable {
   bool operator==(const Unavailable&) const = default;
 };
 
-using Reply = std::variant<Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable>;
+// Nothing was granted and nothing counted: the store may have lost grants in a failover, and waits
+// until their leases have ended (option strict). The lock is not busy.
+struct Quarantined {
+  Micros remaining{};
+  bool operator==(const Quarantined&) const = default;
+};
+
+using Reply =
+    std::variant<Granted, Busy, Renewed, NotHolder, Released, TooLate, Unavailable, Quarantined>;
 
 // The descriptors and the deadline that the caller's ppoll waits for. `events` and `ready` are
 // those of poll(2).

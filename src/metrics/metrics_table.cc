@@ -57,6 +57,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_gated_cronjobs", kGauge, "state", "CronJobs that request a lock, by state: gated, pending (annotations not copied yet), invalid.", kOperator, {}},
     Metric{"cronlatch_ungated_jobs_total", kCounter, "namespace", "Jobs that request a lock and run without one; must be 0.", kOperator, {}},
     Metric{"cronlatch_store_up", kGauge, "endpoint", "1 while this replica can read the lock statistics from the store.", kOperator, {}},
+    Metric{"cronlatch_store_quarantine_seconds", kGauge, "", "Time until the store grants locks again after a failover or a restart (option strict); 0: it does now.", kOperator, {}},
     Metric{"cronlatch_store_command_duration_seconds", kHistogram, "command", "Time to read one lock (show) or all lock statistics (list), including a connection if one was needed.", kOperator, {}},
     Metric{"cronlatch_store_resets_total", kCounter, "", "Locks whose counters restarted because the store had lost them.", kOperator, {}},
     Metric{"cronlatch_store_switches_total", kCounter, "", "Changes of the server that this replica reads, where the URL names several hosts.", kOperator, {}},

@@ -12,8 +12,9 @@ namespace cronlatch::op {
 namespace {
 
 // Options of the store that apply to the gated runs and to the operator.
-constexpr std::array<std::string_view, 5> kStoreOptions = {
-    "tls-server-name", "tls-skip-verify", "key-prefix", "redis-username", "sentinel-username"};
+constexpr std::array<std::string_view, 8> kStoreOptions = {
+    "tls-server-name",   "tls-skip-verify", "key-prefix",   "redis-username",
+    "sentinel-username", "strict",          "min-replicas", "max-ttl"};
 
 Options options_of(const Settings& settings, const Files& files) {
   Options options;
@@ -60,6 +61,7 @@ Result<StoreAccess> read_store_access(const Settings& settings, const Files& fil
   access.spec.tls_skip_verify = options.tls_skip_verify;
   access.spec.key_prefix = options.key_prefix;
   access.spec.max_ttl = options.max_ttl;
+  access.spec.strict = strict_settings(options);
   return access;
 }
 

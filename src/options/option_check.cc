@@ -51,11 +51,11 @@ Status check_sentinels(const Options& options) {
 }
 
 Status check_max_ttl(const Options& options) {
-  if (store_layout(options.store) != StoreLayout::quorum || options.ttl <= options.max_ttl)
-    return Done{};
-  return refuse("ttl: " + show_duration(options.ttl) + " is above max-ttl, which is " + show_duration(options.max_ttl),
-                "set ttl to " + show_duration(options.max_ttl) +
-                    " or less, or raise max-ttl in every run with this key-prefix");
+  const bool is_limited = options.strict || store_layout(options.store) == StoreLayout::quorum;
+  if (!is_limited || options.ttl <= options.max_ttl) return Done{};
+  return refuse("ttl: " + show_duration(options.ttl) + " is above max-ttl, which is " +
+                    show_duration(options.max_ttl),
+                "lower ttl, or raise max-ttl in every run with this key-prefix");
 }
 
 Status check_login(const Options& options) {
@@ -69,6 +69,33 @@ Status check_login(const Options& options) {
   if (!options.password_file.empty())
     return refuse("password-file: a file store has no passwords", hint);
   return Done{};
+}
+
+// The stores that can be strict: one Redis, and the master of Sentinels.
+Status check_strict_store(const Options& options) {
+  const StoreScheme* const scheme = find_store_scheme(options.store);
+  const bool is_redis = scheme != nullptr && (scheme->transport == StoreTransport::plain ||
+                                              scheme->transport == StoreTransport::tls);
+  const StoreLayout layout = store_layout(options.store);
+  if (is_redis && layout != StoreLayout::cluster && layout != StoreLayout::quorum) return Done{};
+  const std::string name = scheme == nullptr               ? "a file store"
+                           : layout == StoreLayout::quorum ? "a quorum"
+                                                           : "a " + std::string(scheme->name) + ":// store";
+  return refuse("strict: " + name + " cannot be strict",
+                "set store to a redis://, rediss://, redis+sentinel:// or rediss+sentinel:// URL, "
+                "or remove strict");
+}
+
+Status check_strict(const Options& options) {
+  if (!options.strict) {
+    if (options.min_replicas == 0) return Done{};
+    return refuse("min-replicas is set without strict", "set strict, too");
+  }
+  if (Status store = check_strict_store(options); !store) return store;
+  if (store_layout(options.store) != StoreLayout::sentinel || options.min_replicas > 0)
+    return Done{};
+  return refuse("strict: min-replicas is 0, and the Sentinels can promote a replica",
+                "set min-replicas to the number of all replicas");
 }
 
 Status check_lock_file_alone(const Options& options) {
@@ -124,10 +151,16 @@ Status validate(const Options& options) {
   if (Status login = check_login(options); !login) return login;
   if (Status file = check_lock_file_alone(options); !file) return file;
   if (Status sentinels = check_sentinels(options); !sentinels) return sentinels;
+  if (Status strict = check_strict(options); !strict) return strict;
   if (Status ttl = check_max_ttl(options); !ttl) return ttl;
   if (options.isolated && !options.config.empty())
     return refuse("config and isolated exclude each other", "remove one of the two");
   return Done{};
+}
+
+std::optional<StrictSettings> strict_settings(const Options& options) {
+  if (!options.strict) return std::nullopt;
+  return StrictSettings{static_cast<std::size_t>(options.min_replicas), options.max_ttl};
 }
 
 }  // namespace cronlatch

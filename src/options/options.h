@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "core/lease.h"
 #include "core/run.h"
+#include "core/strict.h"
 
 namespace cronlatch {
 
@@ -69,8 +70,10 @@ struct Options {
   bool tls_skip_verify{};
   Millis connect_timeout{};
   std::optional<Millis> op_timeout;
-  Millis max_ttl{};
   std::string key_prefix;
+  bool strict{};
+  int min_replicas{};
+  Millis max_ttl{};
   int exit_skipped{};
   std::string outcome_file;
   std::string metrics_file;
@@ -149,6 +152,9 @@ std::string show_option(const Options& options, const Option& option);
 // Checks combinations of options (timings, a certificate without its key). config::load calls it
 // after it has set all options.
 Status validate(const Options& options);
+
+// No value without `strict`.
+std::optional<StrictSettings> strict_settings(const Options& options);
 
 // ---- for other tables ----
 // "1s to 5m": false if the limits are no range of durations, or of numbers.

@@ -80,6 +80,10 @@ NextStep next_step(const Pod& pod, Kind kind) {
     case Kind::lost:
       return lost(pod);
     case Kind::store_down:
+      if (pod.result.reason == Reason::quarantine)
+        return {"store_quarantine",
+                "nothing: the next run starts after the quarantine; a longer "
+                "cronlatch.dev/wait-timeout waits for its end; docs/stores.md"};
       return {"store_down", "check that the store runs and is reachable from namespace " +
                                 pod.namespace_name + " (NetworkPolicy, DNS name); " + logs(pod)};
     case Kind::refused:

@@ -11,11 +11,11 @@
 
 namespace cronlatch {
 
-// The text that init_store() executes; "" for a store that needs no initialization.
+// The text that init_store() executes; "" for a store without one.
 std::string_view store_definition(std::string_view url);
 
 // Creates the objects, or completes them; changes nothing when they are complete. Blocks up to
-// `give_up`. Returns the endpoint of the store. Code::usage for a store without a definition.
+// `give_up`. Returns what was done. Code::usage for a store that needs no initialization.
 Result<std::string> init_store(const StoreSpec& spec, TimePoint give_up);
 
 }  // namespace cronlatch

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "core/lock_stats.h"
 #include "core/store_credentials.h"
 #include "core/store_url.h"
+#include "core/strict.h"
 
 namespace cronlatch {
 
@@ -25,6 +27,7 @@ struct StoreSpec : StoreCredentials {
   std::string key_prefix = "cronlatch:";
   // The longest lease of any run with this key prefix.
   Millis max_ttl = std::chrono::minutes(10);
+  std::optional<StrictSettings> strict;  // none: off
   // Called before each connection except the first; empty: user, password and paths never change.
   CredentialSource credentials_now;
   // Gets the warnings between connections; empty: warnings are dropped.

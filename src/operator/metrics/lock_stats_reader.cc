@@ -7,6 +7,7 @@ namespace cronlatch::op {
 namespace {
 
 constexpr MetricName kStoreUp{"cronlatch_store_up"};
+constexpr MetricName kQuarantine{"cronlatch_store_quarantine_seconds"};
 constexpr MetricName kSwitches{"cronlatch_store_switches_total"};
 constexpr MetricName kStatsRead{"cronlatch_ledger_read_timestamp_seconds"};
 
@@ -21,6 +22,7 @@ constexpr std::size_t kMaxLocks = 20'000;
 LockStatsReader::LockStatsReader(Dependencies dependencies)
     : deps_(std::move(dependencies)), endpoint_(deps_.endpoint) {
   deps_.metrics.set(kStoreUp, {{"endpoint", endpoint_}}, 0);
+  deps_.metrics.set(kQuarantine, {}, 0);
   deps_.metrics.count(kSwitches, {}, 0);
 }
 
@@ -48,6 +50,7 @@ void LockStatsReader::step() {
   if (found) {
     follow_server();
     report_up();
+    read_quarantine();
     update.locks = std::move(found).value();
   } else {
     lock_stats_.reset();  // the next read opens a connection with the then current credentials
@@ -79,6 +82,22 @@ Result<std::vector<LockView>> LockStatsReader::read() {
   Result<std::vector<LockView>> locks = lock_stats_->list(give_up, kMaxLocks);
   if (locks) deps_.metrics.store_command("list", deps_.clock.now() - shown);
   return locks;
+}
+
+// A user without the rights for it can still read the statistics.
+void LockStatsReader::read_quarantine() {
+  const auto left = lock_stats_->quarantine(deps_.clock.now() + deps_.timing.timeout);
+  if (left) {
+    quarantine_error_.clear();
+    deps_.metrics.set(kQuarantine, {},
+                      static_cast<double>(left->value_or(Micros(0)).count()) / 1e6);
+  } else if (quarantine_error_.set(left.error().message)) {
+    deps_.log({Level::warn,
+               "quarantine_unknown",
+               "cannot read whether the store is in quarantine: " + left.error().message,
+               {{"endpoint", endpoint_}},
+               left.error().hint});
+  }
 }
 
 // One series at a time: that of a former server would look like an outage.

@@ -61,6 +61,7 @@ class LockStatsReader {
   Result<std::vector<LockView>> read();
   Status open();
   void follow_server();
+  void read_quarantine();
   void report_up();
   void report_down(const Error& error);
 
@@ -70,6 +71,7 @@ class LockStatsReader {
   std::string endpoint_;  // of the label: the server in use, or that of the URL
   std::string server_;    // the last one that the store named
   LastError last_error_;
+  LastError quarantine_error_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;

@@ -20,7 +20,7 @@ std::optional<std::variant<NextServer, Failure>> ClusterRoute::step(const PollSe
   const std::size_t others = nodes_.size() + 1;
   const std::size_t left = failures_ < others ? others - failures_ : 1;
   const Micros share = (give_up_ - now) / static_cast<std::int64_t>(left);
-  return NextServer{current_, now + std::max(share, Micros(0)), ask_.has_value()};
+  return NextServer{current_, now + std::max(share, Micros(0)), ask_.has_value(), 0};
 }
 
 std::optional<Retry> ClusterRoute::after_failure(const Failure& failure) {

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxQuoted = 800;
 constexpr std::size_t kLongestCommand = 40;
 
 // clang-format off
-constexpr std::array<RedisErrorRow, 24> kTable = {{
+constexpr std::array<RedisErrorRow, 25> kTable = {{
     // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
     // Only as the answer to EVAL, which contains the script: it is the repeated answer to EVALSHA.
     {Kind::noscript, "NOSCRIPT", Code::unreachable, true, true, false, false,
@@ -63,6 +63,8 @@ constexpr std::array<RedisErrorRow, 24> kTable = {{
      "the server started recently and has no record of this lock, which it may have lost", "the server grants this lock once it has been running for max-ttl"},
     {Kind::unknown_command, "ERR unknown command", Code::config, false, true, true, false,
      "the server does not have the command", "docs/operations.md lists the commands that cronlatch needs; check rename-command in the server's configuration"},
+    {Kind::replicas, "CRONLATCH_REPLICAS", Code::config, false, true, true, true,
+     "strict needs the acknowledgement of all replicas", "set min-replicas to the number of all replicas, for every run"},
     {Kind::max_clients, "ERR max number of clients", Code::unreachable, true, true, true, false,
      "the server has too many clients", "increase maxclients on the server"},
     {Kind::unknown, "", Code::unreachable, true, true, false, true,

@@ -34,6 +34,7 @@ enum class RedisErrorClass {
   no_command,  // from the scripts: the server lacks a command (rename-command, a proxy, a fork)
   restarted,   // from the scripts: a server of a quorum that may have lost the record
   unknown_command,  // the same, from the server; the rest of the text contains the arguments
+  replicas,         // from the scripts: more replicas than min-replicas (option strict)
   max_clients,      // sent instead of the answer to HELLO
   unknown,
 };

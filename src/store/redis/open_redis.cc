@@ -53,20 +53,19 @@ Result<RedisConfig> redis_config(const StoreSpec& spec, const StoreUrl& url) {
   config.login.db = url.db;
   if (url.transport == StoreTransport::tls) config.tls = tls_settings(spec, url);
   config.key_prefix = spec.key_prefix;
+  config.strict = spec.strict;
   config.credentials_now = source_of(spec, url);
   config.warn = spec.warn;
   return config;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url) {
+Result<std::unique_ptr<RedisStore>> single_store(const StoreSpec& spec, const StoreUrl& url) {
   Result<RedisConfig> config = redis_config(spec, url);
   if (!config) return config.error();
-  return std::unique_ptr<Backend>(std::make_unique<RedisStore>(std::move(config).value()));
+  return std::make_unique<RedisStore>(std::move(config).value());
 }
 
-Result<std::unique_ptr<Backend>> open_sentinel(const StoreSpec& spec, const StoreUrl& url) {
+Result<std::unique_ptr<RedisStore>> sentinel_store(const StoreSpec& spec, const StoreUrl& url) {
   Result<RedisConfig> config = redis_config(spec, url);
   if (!config) return config.error();
   config->login.role = ServerRole::master;
@@ -76,10 +75,45 @@ Result<std::unique_ptr<Backend>> open_sentinel(const StoreSpec& spec, const Stor
                            .user = spec.sentinel_username,
                            .password = spec.sentinel_password,
                            .tls_server_name = config->tls_server_name,
+                           .counts_replicas = spec.strict.has_value(),
                            .resolver = {}};
   auto route = std::make_unique<SentinelRoute>(std::move(sentinels), config->tls);
-  return std::unique_ptr<Backend>(
-      std::make_unique<RedisStore>(std::move(config).value(), std::move(route)));
+  return std::make_unique<RedisStore>(std::move(config).value(), std::move(route));
+}
+
+Result<std::unique_ptr<Backend>> as_backend(Result<std::unique_ptr<RedisStore>> store) {
+  if (!store) return store.error();
+  return std::unique_ptr<Backend>(std::move(store).value());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_redis(const StoreSpec& spec, const StoreUrl& url) {
+  return as_backend(single_store(spec, url));
+}
+
+Result<std::unique_ptr<Backend>> open_sentinel(const StoreSpec& spec, const StoreUrl& url) {
+  return as_backend(sentinel_store(spec, url));
+}
+
+Result<std::string> create_epoch(const StoreSpec& spec, const StoreUrl& url, TimePoint give_up) {
+  auto store =
+      url.layout == StoreLayout::sentinel ? sentinel_store(spec, url) : single_store(spec, url);
+  if (!store) return store.error();
+  const Result<EpochState> state = (*store)->create_epoch(give_up);
+  if (!state) return state.error();
+  const std::string start = "the store at " + url.endpoint();
+  const std::string key = epoch_key(spec.key_prefix);
+  switch (*state) {
+    case EpochState::created:
+      return start + " is ready: the first epoch is recorded (" + key + ")";
+    case EpochState::present:
+      return start + " is ready: it has an epoch (" + key + "); nothing was changed";
+    case EpochState::other_history:
+      return start + " has an epoch of an earlier replication history (" + key +
+             "); strict runs start after a quarantine; nothing was changed";
+  }
+  return start;
 }
 
 Result<std::unique_ptr<Backend>> open_cluster(const StoreSpec& spec, const StoreUrl& url) {

@@ -95,6 +95,10 @@ Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimeP
   std::optional<Error> refusal;
   for (;;) {
     if (auto answer = session_->take()) {
+      if (unneeded_waits_ > 0) {
+        --unneeded_waits_;
+        continue;
+      }
       if (answers.size() == commands.size()) {
         if (refusal) return *refusal;
         if (parse_time(*answer)) return answers;

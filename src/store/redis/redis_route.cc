@@ -66,13 +66,17 @@ std::optional<Failure> RedisStore::approach(const PollSet& set, TimePoint now, T
   if (!found) return std::nullopt;
   is_searching_ = false;
   if (auto* failure = std::get_if<Failure>(&*found)) return std::move(*failure);
-  connect_to(std::get<NextServer>(*found), now);
+  const NextServer& next = std::get<NextServer>(*found);
+  if (auto refused = check_replicas(next)) return refused;
+  connect_to(next, now);
   return std::nullopt;
 }
 
 void RedisStore::connect_to(const NextServer& next, TimePoint now) {
   next_ = next;
   last_answer_ = {};
+  unneeded_waits_ = 0;
+  config_.login.is_strict = is_strict_start();
   config_.login.where = next.host.where();
   const std::string& name = config_.tls_server_name;
   config_.login.tls_peer =
@@ -120,6 +124,7 @@ void RedisStore::prepare_resend() {
   if (!pending_) return;
   if (pending_->sent_at) pending_->is_uncertain = true;
   pending_->sent_at.reset();
+  pending_->unacknowledged.reset();
   pending_->by = ScriptBy::hash;
 }
 

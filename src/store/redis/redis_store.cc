@@ -79,6 +79,8 @@ void RedisStore::watch(PollSet& set) const {
 void RedisStore::connect(TimePoint now) {
   if (std::exchange(has_connected_, true)) read_credentials();
   last_answer_ = {};
+  unneeded_waits_ = 0;
+  config_.login.is_strict = is_strict_start();
   session_ =
       std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr, config_.login, now);
 }
@@ -114,9 +116,8 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
     if (pending_ && !pending_->sent_at && !retry_at_ && session_->is_ready() &&
         now < pending_->give_up)
       send_request(now);
-    if (pending_ && pending_->sent_at)
-      if (const auto answer = session_->take()) return handle_answer(*answer, now);
-    if (session_->failure()) {
+    if (auto reply = take_answers(now)) return reply;
+    if (session_ != nullptr && session_->failure()) {
       std::optional<Failure> failure = *session_->failure();
       if (route_ != nullptr && pending_)
         failure = after_failure(*failure, now);
@@ -129,17 +130,37 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
   return std::nullopt;
 }
 
+// A request has one answer, and with WAIT two.
+std::optional<Reply> RedisStore::take_answers(TimePoint now) {
+  while (session_ != nullptr && pending_ && pending_->sent_at) {
+    const auto answer = session_->take();
+    if (!answer) break;
+    if (unneeded_waits_ > 0) {
+      --unneeded_waits_;
+      if (answer->type == Resp::Type::integer || answer->type == Resp::Type::error) continue;
+      return mispaired(repeated_answer(config_.login.where));
+    }
+    if (pending_->unacknowledged) return handle_acknowledgement(*answer);
+    if (auto reply = handle_answer(*answer, now)) return reply;
+  }
+  return std::nullopt;
+}
+
 void RedisStore::send_request(TimePoint now) {
   const ServerTime not_after = session_->server_time(pending_->give_up);
   pending_->sent_at = now;
   if (next_ && next_->asking) session_->send({"ASKING"}, Session::OnAnswer::discard);
-  session_->send(encode(pending_->request, config_.key_prefix, not_after, pending_->by),
-                 Session::OnAnswer::keep);
+  session_->send(
+      encode(pending_->request, config_.key_prefix, not_after, pending_->by, strict_request()),
+      Session::OnAnswer::keep);
+  send_wait(now);
   session_->flush();
+  if (config_.strict) warn_of_hidden_policy();
 }
 
 std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now) {
   const bool is_error = answer.type == Resp::Type::error;
+  if (pending_->has_wait) ++unneeded_waits_;
   if (is_error && pending_->by == ScriptBy::hash &&
       classify_redis_error(answer.text).kind == RedisErrorClass::noscript) {
     // Nothing was executed, so the same attempt is sent again. Causes: a restarted server, a
@@ -163,6 +184,11 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
                        true);
   if (decoded.index && config_.has_index) add_to_index(decoded.now);
   set_sent_at(decoded.reply, *pending_->sent_at);
+  if (needs_acknowledgement(decoded.reply)) {
+    --unneeded_waits_;
+    pending_->unacknowledged = std::move(decoded.reply);
+    return std::nullopt;
+  }
   pending_.reset();
   return std::move(decoded.reply);
 }
@@ -178,7 +204,8 @@ Reply RedisStore::error_reply(const Resp& answer) {
   const RedisErrorRow& row = classify_redis_error(answer.text);
   const std::string text = with_refused_command(
       session_->redact(answer.text), pending_->by == ScriptBy::hash ? "EVALSHA" : "EVAL",
-      record_key(config_.key_prefix, lock_of(pending_->request)) + " or another key of the lock");
+      record_key(config_.key_prefix, lock_of(pending_->request)) + " or another key of the lock" +
+          (config_.strict ? " or " + epoch_key(config_.key_prefix) : ""));
   Error error = redis_error(row, config_.login.where, text);
   if (row.drop) {
     session_->mark_peer_failed();

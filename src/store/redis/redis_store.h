@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "core/lock_stats.h"
 #include "core/store_credentials.h"
+#include "core/strict.h"
 #include "store/redis/resolver.h"
 #include "store/redis/route.h"
 #include "store/redis/script_codec.h"
@@ -28,11 +29,15 @@ struct RedisConfig {
   std::optional<TlsSettings> tls;  // none: plain TCP
   std::string tls_server_name;     // with a Route: of every server; "" = the host of each
   std::string key_prefix;
+  std::optional<StrictSettings> strict;
   bool has_index = true;  // false: the locks cannot be listed by the index
   ResolverSettings resolver;
   CredentialSource credentials_now;  // called before each connection except the first; may be empty
   std::function<void(const LogLine&)> warn;  // empty: warnings are dropped
 };
+
+// What `cronlatch store init` found.
+enum class EpochState { created, present, other_history };
 
 class RedisStore : public Backend {
  public:
@@ -48,7 +53,10 @@ class RedisStore : public Backend {
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
+  Result<std::optional<Micros>> quarantine(TimePoint give_up) override;
   std::string server() const override;
+  // Records the first epoch of the prefix, unless it has one.
+  Result<EpochState> create_epoch(TimePoint give_up);
 
   // ---- for the store of a Cluster, which reads several servers ----
   using Answers = std::vector<Resp>;
@@ -68,12 +76,15 @@ class RedisStore : public Backend {
     TimePoint give_up{};
     std::optional<TimePoint> sent_at{};  // when it was sent
     ScriptBy by = ScriptBy::hash;
-    bool is_uncertain = false;  // an earlier connection may have executed it
+    bool is_uncertain = false;              // an earlier connection may have executed it
+    bool has_wait = false;                  // WAIT was sent after it
+    std::optional<Reply> unacknowledged{};  // the reply, until replicas have acknowledged it
   };
   void connect(TimePoint now);
   void read_credentials();
   Status apply_credentials(const Result<StoreCredentials>& now);
   void drop_closed_session();
+  std::optional<Reply> take_answers(TimePoint now);
   void send_request(TimePoint now);
   // No value when the server returned NOSCRIPT and the text was sent.
   std::optional<Reply> handle_answer(const Resp& answer, TimePoint now);
@@ -82,6 +93,15 @@ class RedisStore : public Backend {
   Reply timed_out();
   Reply mispaired(Error error);
   void add_to_index(ServerTime server_now);
+
+  // ---- redis_strict.cc: with the option strict ----
+  bool is_strict_start() const;
+  std::optional<StrictRequest> strict_request() const;
+  void send_wait(TimePoint now);
+  bool needs_acknowledgement(const Reply& reply) const;
+  Reply handle_acknowledgement(const Resp& answer);
+  std::optional<Failure> check_replicas(const NextServer& next) const;
+  void warn_of_hidden_policy();
 
   // ---- redis_route.cc: the connection to the server that the Route names ----
   void start_routed_request();
@@ -131,6 +151,8 @@ class RedisStore : public Backend {
   ServerTime last_answer_{};  // the time in the last reply of a script; 0: none on this connection
   std::string last_warning_;  // why the last credentials are still used; "" when they are not
   std::optional<Pending> pending_;
+  int unneeded_waits_ = 0;  // answers of WAIT on this connection that no request needs
+  bool policy_warned_ = false;
 
   // With a Route only.
   std::unique_ptr<Route> route_;

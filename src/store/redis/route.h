@@ -22,8 +22,9 @@ namespace cronlatch::redis {
 // The server of the next connection.
 struct NextServer {
   StoreHost host;
-  TimePoint connect_by{};  // a connection without a login at this time has failed
-  bool asking = false;     // each request is preceded by ASKING
+  TimePoint connect_by{};    // a connection without a login at this time has failed
+  bool asking = false;       // each request is preceded by ASKING
+  std::size_t replicas = 0;  // of the server, where the Route counts them
 };
 
 // How a failed request is sent again.

@@ -3,6 +3,7 @@
 #include "store/redis/script_codec.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -34,6 +35,19 @@ std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
   const std::string record = record_key(prefix, lock);
   return {record, stats_key(prefix, lock), record + ":groups",
           record + (job.empty() ? ":once" : ":once:" + job), record + ":seen"};
+}
+
+// The scripts find the key by its number; the two before it belong to the queue, which they do not
+// use yet. A release is the same with strict and without it.
+template <class Verb>
+void add_strict(const StrictRequest& strict, std::string_view prefix, const Verb& verb,
+                std::vector<std::string>& keys, std::vector<std::string>& arguments) {
+  if constexpr (!std::is_same_v<Verb, Release>) {
+    const std::string record = record_key(prefix, verb.lock);
+    keys.insert(keys.end(), {record + ":queue", record + ":asked", epoch_key(prefix)});
+    arguments.push_back(std::to_string(strict.quarantine.count()));
+    arguments.push_back(strict.most_replicas ? std::to_string(*strict.most_replicas) : "");
+  }
 }
 
 std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
@@ -92,14 +106,23 @@ std::string stats_key(std::string_view prefix, std::string_view lock) {
 
 std::string index_key(std::string_view prefix) { return std::string(prefix) + "index"; }
 
+std::string epoch_key(std::string_view prefix) { return std::string(prefix) + "epoch"; }
+
 std::vector<std::string> encode(const Request& request, std::string_view prefix,
-                                ServerTime not_after, ScriptBy by) {
+                                ServerTime not_after, ScriptBy by,
+                                const std::optional<StrictRequest>& strict) {
   return std::visit(
       [&](const auto& verb) {
-        return eval(script_of(verb), by, keys_of(prefix, verb.lock, verb.identity.job),
-                    arguments_of(verb, not_after));
+        std::vector<std::string> keys = keys_of(prefix, verb.lock, verb.identity.job);
+        std::vector<std::string> arguments = arguments_of(verb, not_after);
+        if (strict) add_strict(*strict, prefix, verb, keys, arguments);
+        return eval(script_of(verb), by, std::move(keys), std::move(arguments));
       },
       request);
+}
+
+std::vector<std::string> encode_epoch(std::string_view prefix) {
+  return eval(scripts::epoch, ScriptBy::text, {epoch_key(prefix)}, {});
 }
 
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,

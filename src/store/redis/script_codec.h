@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ namespace cronlatch::redis {
 std::string record_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}
 std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
+std::string epoch_key(std::string_view prefix);  // <prefix>epoch: replication history (strict)
 
 // After this time without an entry the state of a lock has expired: a lock is entered on each day
 // on which it is granted, renewed or counted as busy, and its state is kept for 90 days after that.
@@ -27,9 +29,16 @@ inline constexpr Micros kIndexMemory = std::chrono::hours(24 * 91);
 // EVAL with the script's text, which always works, or EVALSHA with its hash, which saves the server
 // the hashing and can return NOSCRIPT.
 enum class ScriptBy { text, hash };
+// What a request adds with the option strict.
+struct StrictRequest {
+  Micros quarantine{};
+  std::optional<std::size_t> most_replicas;  // refused when more are connected; none: no limit
+};
 // The whole command. `not_after` is the request's give_up by the server's clock.
 std::vector<std::string> encode(const Request& request, std::string_view prefix,
-                                ServerTime not_after, ScriptBy by = ScriptBy::text);
+                                ServerTime not_after, ScriptBy by = ScriptBy::text,
+                                const std::optional<StrictRequest>& strict = std::nullopt);
+std::vector<std::string> encode_epoch(std::string_view prefix);
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
                                        ServerTime not_after);
 // Best effort, after a reply with `index`: enters the lock, and removes old names.

@@ -92,6 +92,7 @@ std::optional<Reply> answer(const std::string& verdict, FieldReader& f) {
   if (verdict == "stale") return TooLate{f.flag()};
   if constexpr (std::is_same_v<Verb, Acquire>) {
     if (verdict == "busy") return busy(f);
+    if (verdict == "quarantine") return Quarantined{Micros(f.number())};
     if (verdict != "granted") return std::nullopt;
     Granted granted;
     granted.fence = f.fence();

@@ -17,6 +17,7 @@ extern const Script acquire;
 extern const Script renew;
 extern const Script release;
 extern const Script revoke;
+extern const Script epoch;
 extern const Script index;
 
 }  // namespace cronlatch::scripts

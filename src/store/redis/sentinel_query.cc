@@ -32,28 +32,44 @@ std::optional<SentinelQuery::Answer> SentinelQuery::step(const PollSet& set, Tim
   if (session_.is_ready() && !is_sent_) {
     is_sent_ = true;
     session_.send({"SENTINEL", "get-master-addr-by-name", config_.master}, Session::OnAnswer::keep);
+    if (config_.counts_replicas)
+      session_.send({"SENTINEL", "replicas", config_.master}, Session::OnAnswer::keep);
     session_.flush();
   }
-  if (is_sent_)
-    if (const auto answer = session_.take()) return answer_of(*answer);
+  while (is_sent_) {
+    const auto answer = session_.take();
+    if (!answer) break;
+    if (!master_) {
+      const Answer named = answer_of(*answer);
+      const auto* const master = std::get_if<NamedMaster>(&named);
+      if (master == nullptr || !config_.counts_replicas) return named;
+      master_ = master->host;
+    } else {
+      if (answer->type != Resp::Type::array) return failure_of(*answer);
+      return NamedMaster{*master_, answer->elements.size()};
+    }
+  }
   if (!session_.failure()) return std::nullopt;
   return Failure{of_sentinel(session_.failure()->error), session_.failure()->transient};
 }
 
 SentinelQuery::Answer SentinelQuery::answer_of(const Resp& answer) const {
   if (answer.type == Resp::Type::nil) return UnknownMaster{};
-  if (answer.type == Resp::Type::error) {
-    const RedisErrorRow& row = classify_redis_error(answer.text);
-    return Failure{
-        of_sentinel(redis_error(
-            row, login_.where, with_refused_command(session_.redact(answer.text), "SENTINEL", ""))),
-        row.transient};
-  }
-  if (const auto master = parse_master(answer)) return *master;
+  if (answer.type == Resp::Type::error) return failure_of(answer);
+  if (const auto master = parse_master(answer)) return NamedMaster{*master};
   return Failure{
       {Code::unreachable, "sentinel at " + login_.where + ": the answer is no address of a master",
        "check that a Redis Sentinel listens on this port"},
       true};
+}
+
+Failure SentinelQuery::failure_of(const Resp& answer) const {
+  const RedisErrorRow& row = classify_redis_error(answer.text);
+  return {of_sentinel(
+              redis_error(row, login_.where,
+                          with_refused_command(session_.redact(answer.text),
+                                               master_ ? "SENTINEL replicas" : "SENTINEL", ""))),
+          row.transient};
 }
 
 Error SentinelQuery::timeout_error() const { return of_sentinel(session_.timeout_error()); }
@@ -67,7 +83,8 @@ Error SentinelQuery::of_sentinel(Error error) const {
         "set sentinel-username and sentinel-password-file, or the files "
         "sentinel-username and sentinel-password in credentials-dir";
   if (error.code == Code::acl)
-    error.hint = "grant the user of the Sentinel +hello +auth +sentinel|get-master-addr-by-name";
+    error.hint = "grant the user of the Sentinel +hello +auth +sentinel|get-master-addr-by-name" +
+                 std::string(config_.counts_replicas ? " +sentinel|replicas" : "");
   return error;
 }
 

@@ -20,15 +20,20 @@ struct SentinelConfig {
   std::string master;
   std::string user;  // of the Sentinels
   Secret password;
-  std::string tls_server_name;  // "" = the host of each Sentinel
+  std::string tls_server_name;   // "" = the host of each Sentinel
+  bool counts_replicas = false;  // the answer contains the number of replicas
   ResolverSettings resolver;
 };
 
+struct NamedMaster {
+  StoreHost host;
+  std::size_t replicas = 0;  // all that the Sentinel knows, also those that are down
+};
 struct UnknownMaster {};  // the Sentinel monitors no master of that name
 
 class SentinelQuery {
  public:
-  using Answer = std::variant<StoreHost, UnknownMaster, Failure>;
+  using Answer = std::variant<NamedMaster, UnknownMaster, Failure>;
 
   // Starts to connect. `config` and `tls` (null: plain TCP) must outlive the query.
   SentinelQuery(const SentinelConfig& config, const StoreHost& sentinel, TlsContext* tls,
@@ -42,6 +47,7 @@ class SentinelQuery {
 
  private:
   Answer answer_of(const Resp& answer) const;
+  Failure failure_of(const Resp& answer) const;
   Error of_sentinel(Error error) const;
 
   const SentinelConfig& config_;
@@ -50,6 +56,7 @@ class SentinelQuery {
   std::vector<Address> failed_;
   Session session_;
   bool is_sent_ = false;
+  std::optional<StoreHost> master_;  // while the number of its replicas is missing
 };
 
 }  // namespace cronlatch::redis

@@ -52,7 +52,7 @@ std::optional<std::variant<NextServer, Failure>> SentinelRoute::step(const PollS
       ++i;
       continue;
     }
-    if (const auto* master = std::get_if<StoreHost>(&*answer))
+    if (const auto* master = std::get_if<NamedMaster>(&*answer))
       return found(*master, attempts_[i].sentinel, now);
     if (const auto* failure = std::get_if<Failure>(&*answer))
       failures_.push_back(*failure);
@@ -75,13 +75,13 @@ std::optional<std::variant<NextServer, Failure>> SentinelRoute::step(const PollS
 }
 
 // The connection to a master that this Sentinel names wrongly may take its share of the time.
-NextServer SentinelRoute::found(const StoreHost& master, std::size_t sentinel, TimePoint now) {
+NextServer SentinelRoute::found(const NamedMaster& master, std::size_t sentinel, TimePoint now) {
   attempts_.clear();
   next_at_.reset();
   answered_ = sentinel;
   const std::size_t others = retries_ < order_.size() ? order_.size() - retries_ : 1;
   const Micros share = (give_up_ - now) / static_cast<std::int64_t>(others);
-  return {master, now + std::max(share, Micros(0))};
+  return {master.host, now + std::max(share, Micros(0)), false, master.replicas};
 }
 
 // A majority decides: one Sentinel can be misconfigured, and the others unreachable for a moment.
@@ -140,6 +140,7 @@ std::optional<Retry> SentinelRoute::after_error(std::string_view text) {
     case RedisErrorClass::no_command:
     case RedisErrorClass::restarted:
     case RedisErrorClass::unknown_command:
+    case RedisErrorClass::replicas:
     case RedisErrorClass::max_clients:
     case RedisErrorClass::unknown:
       return std::nullopt;

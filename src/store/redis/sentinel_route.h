@@ -35,7 +35,7 @@ class SentinelRoute : public Route {
     std::unique_ptr<SentinelQuery> query;
   };
   void start_next(TimePoint now);
-  NextServer found(const StoreHost& master, std::size_t sentinel, TimePoint now);
+  NextServer found(const NamedMaster& master, std::size_t sentinel, TimePoint now);
   Failure nothing_found() const;
   void demote_last();
 

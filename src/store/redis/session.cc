@@ -90,6 +90,12 @@ void Session::send_login() {
   if (login_.role == ServerRole::sentinel) return;
   connection_.write(encode_command({"TIME"}));
   expected_.push_back(Expected::time);
+  if (!login_.is_strict) return;
+  // Before the first request: a grant that cannot be acknowledged would block the lock.
+  connection_.write(encode_command({"WAIT", "0", "1"}));
+  expected_.push_back(Expected::wait);
+  connection_.write(encode_command({"INFO", "memory"}));
+  expected_.push_back(Expected::memory);
 }
 
 void Session::send(const std::vector<std::string>& argv, OnAnswer on_answer) {
@@ -124,6 +130,10 @@ void Session::handle(Resp reply, TimePoint now) {
       return select(reply);
     case Expected::time:
       return time(reply, now);
+    case Expected::wait:
+      return wait(reply);
+    case Expected::memory:
+      return memory(reply);
     case Expected::answer:
       answers_.push_back(std::move(reply));
       return;
@@ -189,13 +199,41 @@ void Session::time(const Resp& reply, TimePoint now) {
   const auto server = parse_time(reply);
   if (!server) return fail_unreadable();
   set_server_time(*server, std::max(now, boot_now()));
-  ready_ = true;
+  ready_ = !login_.is_strict;
 }
 
-void Session::refused(const Resp& reply) {
+void Session::wait(const Resp& reply) {
+  if (reply.type == Resp::Type::error) return refused(reply, "WAIT");
+  if (reply.type != Resp::Type::integer) fail_unreadable();
+}
+
+// Redis 6.2 to 8 and Valkey show the policy; managed services may hide it.
+void Session::memory(const Resp& reply) {
+  if (reply.type == Resp::Type::error) return refused(reply, "INFO");
+  constexpr std::string_view kField = "maxmemory_policy:";
+  const std::size_t at = reply.text.find(kField);
+  ready_ = true;
+  if (at == std::string::npos) {
+    hides_policy_ = true;
+    return;
+  }
+  const std::size_t start = at + kField.size();
+  const std::string policy =
+      reply.text.substr(start, reply.text.find_first_of("\r\n", start) - start);
+  if (policy != "noeviction")
+    fail(wrong_server(login_.where,
+                      "maxmemory-policy is " + quotable(policy) +
+                          ": a server that evicts keys can grant a lock twice (strict)",
+                      "set maxmemory-policy to noeviction on the server"),
+         false);
+}
+
+void Session::refused(const Resp& reply, const std::string& command) {
   const RedisErrorRow& row = classify_redis_error(reply.text);
   if (row.drop) mark_peer_failed();
-  fail(redis_error(row, login_.where, redact(reply.text)), row.transient);
+  std::string text = redact(reply.text);
+  if (!command.empty()) text = with_refused_command(std::move(text), command, "");
+  fail(redis_error(row, login_.where, text), row.transient);
 }
 
 void Session::fail_unreadable() {

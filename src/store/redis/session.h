@@ -30,6 +30,7 @@ struct Login {
   Secret password;
   int db = 0;
   ServerRole role = ServerRole::single;
+  bool is_strict = false;             // checks what the option strict needs from the server
   std::optional<TlsPeer> tls_peer{};  // none: that of the TLS settings
 };
 
@@ -53,6 +54,8 @@ class Session {
   // The next answer that is kept.
   std::optional<Resp> take();
   const std::optional<Failure>& failure() const { return failure_; }
+  // After a strict login: INFO does not contain maxmemory-policy.
+  bool hides_eviction_policy() const { return hides_policy_; }
 
   // The server's clock at `t`, or slightly less, never more.
   ServerTime server_time(TimePoint t) const;
@@ -65,14 +68,16 @@ class Session {
   std::string redact(std::string text) const;
 
  private:
-  enum class Expected { hello, select, time, answer, nothing };
+  enum class Expected { hello, select, time, wait, memory, answer, nothing };
   void send_login();
   void handle(Resp reply, TimePoint now);
   void hello(const Resp& reply);
   void check_role(const Resp& hello);
   void select(const Resp& reply);
   void time(const Resp& reply, TimePoint now);
-  void refused(const Resp& reply);
+  void wait(const Resp& reply);
+  void memory(const Resp& reply);
+  void refused(const Resp& reply, const std::string& command = "");
   void fail(Error error, bool transient);
   void fail_unreadable();
 
@@ -83,6 +88,7 @@ class Session {
   std::deque<Resp> answers_;
   bool login_sent_ = false;
   bool ready_ = false;
+  bool hides_policy_ = false;
   char first_byte_ = 0;
   std::optional<Failure> failure_;
   ServerTime server_{};

@@ -55,6 +55,12 @@ TEST(Advice, LeasesThatEndWithoutRenewalLeadToALongerTtlUpToItsLimit) {
   EXPECT_EQ(advise({use})[0].set, "cronlatch.dev/ttl: \"1h\"");
   use.ttl = Millis(3'600'000);
   EXPECT_THAT(subjects({use}), IsEmpty());
+  // max-ttl of a strict store
+  use.ttl = Millis(400'000);
+  use.max_ttl = Millis(600'000);
+  EXPECT_EQ(advise({use})[0].set, "cronlatch.dev/ttl: \"10m\"");
+  use.ttl = use.max_ttl;
+  EXPECT_THAT(subjects({use}), IsEmpty());
 }
 
 TEST(Advice, RunsLongerThanTheirIntervalAreReportedWithoutTheirSkips) {

@@ -29,6 +29,20 @@ Options busy_is(OnBusy on_busy) {
   return options;
 }
 
+TEST(Forecast, WaitsForTheEndOfAQuarantine) {
+  Options options;
+  const Forecast open = forecast(lock_in(LockState::free), options);
+  EXPECT_EQ(in_quarantine(open, Micros(0), options).decision, Decision::start);
+  EXPECT_EQ(in_quarantine(open, Seconds(60), options).decision, Decision::wait);
+  EXPECT_THAT(in_quarantine(open, Seconds(60), options).sentence,
+              HasSubstr("the store grants no lock for 1m"));
+  options.wait_timeout = Millis(5'000);
+  EXPECT_EQ(in_quarantine(open, Seconds(60), options).decision, Decision::refuse);
+  EXPECT_EQ(in_quarantine(open, Seconds(60), options).exit_code, 69);
+  const Forecast held = forecast(lock_in(LockState::held), options);
+  EXPECT_EQ(in_quarantine(held, Seconds(60), options).decision, held.decision);
+}
+
 TEST(Forecast, AFreeLockStarts) {
   for (const OnBusy on_busy : {OnBusy::skip, OnBusy::wait, OnBusy::fail}) {
     const Forecast f = forecast(lock_in(LockState::free), busy_is(on_busy));

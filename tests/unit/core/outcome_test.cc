@@ -181,13 +181,13 @@ TEST(OutcomeTables, NameEveryKindAndReasonOnce) {
   EXPECT_EQ(kinds,
             (std::set<std::string_view>{"ran", "skipped", "busy", "lost", "store_down", "refused",
                                         "timed_out", "interrupted", "cannot_start", "usage"}));
-  EXPECT_EQ(reasons, (std::set<std::string_view>{"held", "done", "gone", "wait_timeout", "expired",
-                                                 "taken", "revoked", "unreachable", "auth", "tls",
-                                                 "acl", "config", "exec", "max_run", "signal",
-                                                 "ungated", "not_marked", "guardian"}));
+  EXPECT_EQ(reasons, (std::set<std::string_view>{
+                         "held", "done", "gone", "wait_timeout", "expired", "taken", "revoked",
+                         "unreachable", "auth", "tls", "acl", "config", "exec", "max_run", "signal",
+                         "ungated", "not_marked", "guardian", "quarantine"}));
   EXPECT_EQ(name_of(Reason::none), "");
   EXPECT_EQ(kind_table().size(), static_cast<std::size_t>(Kind::usage) + 1);
-  EXPECT_EQ(reason_table().size(), static_cast<std::size_t>(Reason::guardian));
+  EXPECT_EQ(reason_table().size(), static_cast<std::size_t>(Reason::quarantine));
 }
 
 TEST(OutcomeTables, DocumentEveryExitCode) {

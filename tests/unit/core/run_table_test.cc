@@ -75,6 +75,7 @@ const std::vector<Event>& events() {
                                          TreeEmpty{},
                                          TasksCounted{30'000},
                                          GuardianEnded{},
+                                         Quarantined{Millis(5'000)},
                                          SignalArrived{SIGTERM},
                                          SignalArrived{SIGUSR1},
                                          SignalArrived{SIGCONT}};

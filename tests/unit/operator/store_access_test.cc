@@ -48,6 +48,16 @@ TEST(StoreAccess, UsesTheStoreOptionsOfTheRuns) {
   EXPECT_EQ(access->spec.username, "runs");
 }
 
+TEST(StoreAccess, IsStrictLikeTheRuns) {
+  Settings strict = settings();
+  EXPECT_FALSE(read_store_access(strict, kAll)->spec.strict);
+  strict.defaults.insert({{"strict", "true"}, {"min-replicas", "2"}, {"max-ttl", "5m"}});
+  const auto access = read_store_access(strict, kAll);
+  ASSERT_TRUE(access && access->spec.strict);
+  EXPECT_EQ(access->spec.strict->min_replicas, 2U);
+  EXPECT_EQ(access->spec.strict->max_ttl, Millis(300'000));
+}
+
 TEST(StoreAccess, ChangesItsStampWithAnyFile) {
   const auto before = read_store_access(settings(), kAll);
   const auto same = read_store_access(settings(), kAll);

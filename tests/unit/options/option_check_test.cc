@@ -19,6 +19,51 @@ Error refusal(const Options& options) {
   return valid.ok() ? Error{Code::bug, "accepted"} : valid.error();
 }
 
+Options strict_at(const std::string& store, int min_replicas) {
+  Options options;
+  options.store = store;
+  options.strict = true;
+  options.min_replicas = min_replicas;
+  return options;
+}
+
+TEST(Validate, AcceptsStrictForOneRedisAndForSentinels) {
+  for (const char* store : {"redis://h", "rediss://h"}) {
+    EXPECT_TRUE(validate(strict_at(store, 0)).ok()) << store;
+    EXPECT_TRUE(validate(strict_at(store, 2)).ok()) << store;
+  }
+  EXPECT_TRUE(validate(strict_at("redis+sentinel://a,b/m", 2)).ok());
+  EXPECT_EQ(refusal(strict_at("redis+sentinel://a,b/m", 0)).message,
+            "strict: min-replicas is 0, and the Sentinels can promote a replica");
+}
+
+TEST(Validate, RefusesStrictByNameForEveryOtherStore) {
+  for (const StoreScheme& scheme : store_schemes()) {
+    if (!scheme.is_supported || scheme.name.find("sentinel") != std::string_view::npos) continue;
+    if (scheme.name == "redis" || scheme.name == "rediss") continue;
+    const Error error = refusal(strict_at(std::string(scheme.example), 1));
+    EXPECT_EQ(error.code, Code::config) << scheme.name;
+    EXPECT_EQ(error.message,
+              "strict: a " + std::string(scheme.name) + ":// store cannot be strict");
+  }
+  EXPECT_EQ(refusal(strict_at("", 1)).message, "strict: a file store cannot be strict");
+}
+
+TEST(Validate, BoundsTheTtlOnlyWithStrict) {
+  Options options = strict_at("redis://h", 0);
+  options.ttl = Millis(11 * 60'000);
+  EXPECT_EQ(refusal(options).message, "ttl: 11m is above max-ttl, which is 10m");
+  options.max_ttl = options.ttl;
+  EXPECT_TRUE(validate(options).ok());
+  EXPECT_EQ(strict_settings(options)->quarantine(), Millis(11 * 60'000 + 6'600 + 700));
+  options.max_ttl = Millis(5'000);
+  options.strict = false;
+  EXPECT_TRUE(validate(options).ok());
+  EXPECT_FALSE(strict_settings(options));
+  options.min_replicas = 1;
+  EXPECT_EQ(refusal(options).message, "min-replicas is set without strict");
+}
+
 TEST(Validate, AcceptsTheDefaults) { EXPECT_TRUE(validate(Options{}).ok()); }
 
 TEST(Validate, RefusesALockFileBesideALockOrWithoutAFileStore) {

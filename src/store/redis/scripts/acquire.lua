@@ -3,11 +3,13 @@
 -- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
 --       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
---       13 min_hold  14 min_uptime: of a server that may have lost the record, in seconds
+--       13 min_hold  14 min_uptime: of a server that may have lost the record, in seconds; with
+--       strict two more (common_epoch.lua)
 -- Replies: granted now index fence stole(0|1)
 --          busy now 0 because(held|cooling|done) holder job fence held_for remaining
 --               group_granted(0|1)
 --          stale now 0 closed(0|1)
+--          quarantine now 0 remaining
 
 -- ---- preflight: what the renewals and the release of this run need ----
 
@@ -230,7 +232,14 @@ local function acquire()
     return busy(r, 'done', now)
   end
   if ours then return grant_again(r, q, now) end
-  if grantable(r, q, now) then return grant(r, q, now) end
+  if grantable(r, q, now) then
+    local remaining = quarantine(now)
+    if remaining > 0 then
+      commit()
+      return {'quarantine', text(now), '0', text(remaining)}
+    end
+    return grant(r, q, now)
+  end
   return refuse(r, q, now)
 end
 

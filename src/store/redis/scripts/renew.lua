@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Renew: only for the holder, only during its lease (N1, N2, N4). A record that was lost, or replaced
 -- by an older one, is restored from its holder's request (N3).
--- ARGV: 1 not_after  2 owner  3 attempt  4 fence  5 ttl  6 holder  7 job  8 group  9 once
+-- ARGV: 1 not_after  2 owner  3 attempt  4 fence  5 ttl  6 holder  7 job  8 group  9 once; with strict
+--       two more (common_epoch.lua)
 -- Replies: kept now index restored(0|1)
 --          not_ours now 0 because(expired|taken|revoked|gone)
 --          stale now 0 closed(0)
@@ -51,6 +52,7 @@ local function restore(r, q, now)
   -- Counters that were kept already count this grant: it must not be counted twice (C1).
   if open <= 0 then count(q.job, 'acquired') end
   count(q.job, 'restored')
+  quarantine(now)
   post(new)
   commit()
   return {'kept', text(now), index, '1'}
@@ -84,6 +86,7 @@ local function renew()
       'acquired', text(r.acquired))
   raise_fence(r, q)
   date_record(now)
+  quarantine(now)  -- a new epoch begins with its first request; it does not end a lease
   post(r)
   commit()
   return {'kept', text(now), '0', '0'}

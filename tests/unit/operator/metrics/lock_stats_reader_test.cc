@@ -32,6 +32,7 @@ struct Script {
   std::size_t most = 0;                             // that was asked for
   TimePoint give_up{};
   std::string server;  // the master in use
+  Result<std::optional<Micros>> quarantine = std::optional<Micros>();
 };
 
 class ScriptedLockStats final : public LockStats {
@@ -46,6 +47,7 @@ class ScriptedLockStats final : public LockStats {
   }
   Result<LockView> show(const std::string& lock, TimePoint) override { return named(lock); }
   std::string server() const override { return script_.server; }
+  Result<std::optional<Micros>> quarantine(TimePoint) override { return script_.quarantine; }
   Result<Revoked> revoke(const std::string&, TimePoint) override {
     ADD_FAILURE() << "the operator never takes a lease away";
     return Revoked{};
@@ -84,6 +86,31 @@ struct Scene {
 };
 
 const Error kAway{Code::unreachable, "redis at redis.test:6379: connection refused"};
+
+TEST(LockStatsReader, ExportsTheQuarantineOfAStrictStore) {
+  const std::string metric = "cronlatch_store_quarantine_seconds";
+  Scene scene;
+  scene.script.lists = {std::vector<LockView>{}};
+  LockStatsReader reader(scene.parts());
+  reader.step();
+  EXPECT_EQ(Exported(scene.metrics.text()).at(metric), 0) << "not strict";
+  scene.script.quarantine = std::optional<Micros>(Millis(2'500));
+  reader.step();
+  EXPECT_EQ(Exported(scene.metrics.text()).at(metric), 2.5);
+  // when: the user of the operator may not read it
+  scene.script.quarantine = Error{Code::acl, "NOPERM info", ""};
+  reader.step();
+  reader.step();
+  EXPECT_EQ(scene.up(), 1);
+  EXPECT_EQ(std::count_if(scene.said.begin(), scene.said.end(),
+                          [](const std::string& line) {
+                            return line.find("quarantine_unknown") != std::string::npos;
+                          }),
+            1);
+  scene.script.quarantine = std::optional<Micros>(Micros(0));
+  reader.step();
+  EXPECT_EQ(Exported(scene.metrics.text()).at(metric), 0);
+}
 
 TEST(LockStatsReader, ReportsStatisticsAndThatTheStoreIsUp) {
   Scene scene;
