@@ -3,10 +3,12 @@
 #include "store/redis/script_codec.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 #include <variant>
 
 #include "store/redis/scripts.h"
+#include "store/rules.h"
 #include "store/verb_text.h"
 
 namespace cronlatch::redis {
@@ -32,8 +34,13 @@ std::vector<std::string> eval(const scripts::Script& script, ScriptBy by,
 std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
                                  const std::string& job) {
   const std::string record = record_key(prefix, lock);
-  return {record, stats_key(prefix, lock), record + ":groups",
-          record + (job.empty() ? ":once" : ":once:" + job), record + ":seen"};
+  return {record,
+          stats_key(prefix, lock),
+          record + ":groups",
+          record + (job.empty() ? ":once" : ":once:" + job),
+          record + ":seen",
+          record + ":queue",
+          record + ":asked"};
 }
 
 std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
@@ -91,6 +98,10 @@ std::string stats_key(std::string_view prefix, std::string_view lock) {
 
 std::string index_key(std::string_view prefix) { return std::string(prefix) + "index"; }
 
+std::string wake_key(std::string_view prefix, std::string_view lock, std::string_view owner) {
+  return record_key(prefix, lock) + ":wake:" + std::string(owner);
+}
+
 std::vector<std::string> encode(const Request& request, std::string_view prefix,
                                 ServerTime not_after, ScriptBy by) {
   return std::visit(
@@ -111,6 +122,32 @@ std::vector<std::string> encode_index(const std::string& lock, std::string_view 
                                       ServerTime now) {
   return {"EVAL", std::string(scripts::index.text), "1", index_key(prefix), text(now),
           lock,   text(now - kIndexMemory)};
+}
+
+std::vector<std::string> encode_waiters(const std::string& lock, std::string_view prefix,
+                                        ServerTime now) {
+  return {"ZRANGE",
+          record_key(prefix, lock) + ":asked",
+          "(" + text(now - rules::kPlaceLife),
+          "+inf",
+          "BYSCORE",
+          "LIMIT",
+          "0",
+          "1000"};
+}
+
+// The list expires if the run has ended. A run that reads it later only sends a request too early.
+std::vector<std::vector<std::string>> encode_wake(const std::string& lock, const std::string& owner,
+                                                  std::string_view prefix) {
+  const std::string key = wake_key(prefix, lock, owner);
+  return {{"RPUSH", key, "1"}, {"PEXPIRE", key, "5000"}};
+}
+
+std::vector<std::string> encode_listen(const std::string& lock, const std::string& owner,
+                                       std::string_view prefix, Micros most) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3f", static_cast<double>(most.count()) / 1'000'000);
+  return {"BLPOP", wake_key(prefix, lock, owner), seconds};
 }
 
 }  // namespace cronlatch::redis

@@ -75,6 +75,7 @@ const std::vector<Event>& events() {
                                          TreeEmpty{},
                                          TasksCounted{30'000},
                                          GuardianEnded{},
+                                         Woken{},
                                          SignalArrived{SIGTERM},
                                          SignalArrived{SIGUSR1},
                                          SignalArrived{SIGCONT}};
