@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -43,6 +44,8 @@ class RedisStore : public Backend {
   void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
+  void listen(const std::string& lock, const std::string& owner, TimePoint until) override;
+  bool take_wake() override { return std::exchange(is_woken_, false); }
 
   // Only while no request is in flight.
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
@@ -82,6 +85,10 @@ class RedisStore : public Backend {
   Reply timed_out();
   Reply mispaired(Error error);
   void add_to_index(ServerTime server_now);
+  void wake(const std::string& owner);
+  // ---- redis_listen.cc ----
+  void take_wake_answer();
+  void stop_listening();
 
   // ---- redis_route.cc: the connection to the server that the Route names ----
   void start_routed_request();
@@ -131,6 +138,9 @@ class RedisStore : public Backend {
   ServerTime last_answer_{};  // the time in the last reply of a script; 0: none on this connection
   std::string last_warning_;  // why the last credentials are still used; "" when they are not
   std::optional<Pending> pending_;
+  bool is_listening_ = false;  // the connection is blocked until the answer
+  bool is_woken_ = false;
+  bool may_listen_ = true;  // the server has not refused the command
 
   // With a Route only.
   std::unique_ptr<Route> route_;
