@@ -57,14 +57,15 @@ bool request(int fd, std::initializer_list<const char*> words, const char* expec
   return std::strstr(text, expected) != nullptr;
 }
 
-// Evaluates a script with the five keys of the lock "least" and `values` as arguments.
+// Evaluates a script with the seven keys of the lock "least" and `values` as arguments.
 template <class... Values>
 bool evaluate(int fd, const cronlatch::scripts::Script& script, const char* expected,
               Values... values) {
   return request(
       fd,
-      {"EVALSHA", script.hash.data(), "5", "cronlatch:{least}", "cronlatch:{least}:stats",
-       "cronlatch:{least}:groups", "cronlatch:{least}:once", "cronlatch:{least}:seen", values...},
+      {"EVALSHA", script.hash.data(), "7", "cronlatch:{least}", "cronlatch:{least}:stats",
+       "cronlatch:{least}:groups", "cronlatch:{least}:once", "cronlatch:{least}:seen",
+       "cronlatch:{least}:queue", "cronlatch:{least}:asked", values...},
       expected);
 }
 

@@ -24,7 +24,8 @@ Row lock_row(const LockView& view) {
           std::to_string(sum_of(view, "acquired")),
           std::to_string(sum_of(view, "skipped_held") + sum_of(view, "skipped_done")),
           std::to_string(sum_of(view, "stolen")),
-          std::to_string(sum_of(view, "lost"))};
+          std::to_string(sum_of(view, "lost")),
+          view.waiters ? std::to_string(*view.waiters) : ""};
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ std::string quarantine_text(Micros remaining) {
 
 std::string locks_table(const std::vector<LockView>& views) {
   std::vector<Row> rows = {{"LOCK", "STATE", "HOLDER", "SINCE", "EXPIRES", "FENCE", "ACQUIRED",
-                            "SKIPPED", "STOLEN", "LOST"}};
+                            "SKIPPED", "STOLEN", "LOST", "WAITING"}};
   for (const LockView& view : views) rows.push_back(lock_row(view));
   return render_table(rows);
 }
@@ -60,6 +61,7 @@ std::vector<Row> grant_rows(const LockView& view) {
 std::string lock_page(const LockView& view) {
   std::vector<Row> rows = {{"lock", view.lock}};
   for (Row& row : grant_rows(view)) rows.push_back(std::move(row));
+  if (view.waiters) rows.push_back({"runs waiting", std::to_string(*view.waiters)});
   if (view.attempt != 0) rows.push_back({"attempt", std::to_string(view.attempt)});
   if (view.ttl.count() > 0) rows.push_back({"ttl", show_duration(view.ttl)});
   if (!view.identity.group.empty()) rows.push_back({"attempt group", shown(view.identity.group)});

@@ -95,6 +95,7 @@ std::string lock_json(const LockView& view) {
   json.text_or_null("fence", fence_of(view)).number("attempt", view.attempt);
   json.text_or_null("since", when_granted(view, show_time(view.acquired)));
   json.text_or_null("expires", expiry_of(view)).number("ttl_ms", view.ttl.count());
+  json.json("waiters", view.waiters ? std::to_string(*view.waiters) : "null");
   json.json("pid", view.pid == 0 ? "null" : std::to_string(view.pid));
   json.json("counters", sums_json(view)).json("jobs", json_array(jobs));
   return json.str();

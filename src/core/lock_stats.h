@@ -75,6 +75,7 @@ struct LockView {
   ServerTime expires{};       // zero when the store has no lease
   ServerTime closed_until{};  // the end of a min-hold, after a release or a crash; zero without one
   Millis ttl{};
+  std::optional<std::int64_t> waiters{};  // runs that wait; none: the store does not know them
   long pid = 0;  // file store: the process that holds the kernel lock, if known
   std::map<std::string, Counters> jobs;  // by job; "" for runs without one
   bool open() const { return state == LockState::held || state == LockState::expired; }

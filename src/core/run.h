@@ -53,6 +53,7 @@ class Run {
   void on_acquire_too_late(const Event&);
   void on_acquire_unavailable(const Event&);
   void on_cancelled_acquire(const Event&);
+  void on_woken(const Event&);
   void on_signal_before_start(const Event&);
   void send_acquire();
   void retry_acquire(const Unavailable&);
@@ -62,6 +63,7 @@ class Run {
   bool is_waiting_for_lock() const;
   std::optional<TimePoint> wait_ends() const;
   IfBusy if_busy_now() const;
+  void log_waiting(const Busy&);
   void pause(const Busy&);
   void finish_without_lock(Kind, Reason);
   std::string explain_busy(Kind, Reason);
@@ -131,6 +133,8 @@ class Run {
   Millis backoff_{};                      // between windows, with on-store-down=wait
   std::optional<TimePoint> resume_at_;    // pausing, retrying
   Busy last_busy_{};
+  std::optional<Fence> waited_for_;                  // the holder in the last log line of the wait
+  bool has_place_ = false;                           // in the store's queue
   bool group_granted_ = false;                       // a reply contained it: never skip
   std::optional<WallTime> held_since_, held_until_;  // skipped, busy: the holder's lease
   bool quarantine_logged_ = false;

@@ -74,7 +74,7 @@ void Run::on_granted(const Event& event) {
     last_error_ = Error{Code::unreachable, "the grant arrived too late to use its lease"};
     return end_window();
   }
-  maybe_granted_ = false;
+  maybe_granted_ = has_place_ = false;
   renew_at_ = reply.sent_at + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *
                                                                  (0.9 + 0.2 * random_unit()));
   log(Level::info, "acquired",
@@ -178,9 +178,13 @@ void Run::on_cancelled_acquire(const Event& event) {
   release_or_finish(Kind::interrupted, Reason::signal);
 }
 
+void Run::on_woken(const Event&) { send_acquire(); }
+
 void Run::release_or_finish(Kind kind, Reason reason) {
   waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
-  if (!maybe_granted_) return finish(kind, reason);
+  // The next run that waits need not wait for the end of this run's reservation (Q7).
+  const bool leaves_queue = has_place_ && kind == Kind::interrupted;
+  if (!maybe_granted_ && !leaves_queue) return finish(kind, reason);
   start_release(RunVerdict::given_back, kind, reason, kGiveBackPatience);
 }
 

@@ -10,15 +10,27 @@
 namespace cronlatch {
 namespace {
 
-// While waiting, a lock that was released early is noticed within this time and a tenth. It is
-// below 1 s because a takeover may take one pause longer than a lease (L2): after a backward step
-// of the store's clock the next request starts the rest of the lease anew (L7).
+// The first run that waits, and each one in a store without a queue, notices a release within this
+// time and a tenth. It is below 1 s because a takeover may take one pause longer than a lease (L2):
+// after a backward step of the store's clock the next request starts the rest of the lease anew
+// (L7).
 constexpr Millis kMaxPause{800};
+// Of the other runs in a queue, within 10 %. Their place is dead after 6 s without a request.
+constexpr Millis kQueuePause{2'000};
+// After the end of a lease or of a reservation.
+constexpr Millis kAfterEnd{50};
 // The pause after a busy reply without a remaining time (the file store).
 constexpr Millis kDefaultPause{250};
 constexpr Millis kMinPause{10};
 // The remaining time is exact, unless another failover follows.
 constexpr Millis kMaxQuarantinePause{5'000};
+
+std::string place_text(std::uint32_t ahead) {
+  if (ahead == 0) return "; this run is next";
+  if (ahead == 1) return "; 1 run before this one";
+  return (ahead < kMaxAhead ? "; " : "; at least ") + std::to_string(ahead) +
+         " runs before this one";
+}
 
 }  // namespace
 
@@ -45,8 +57,8 @@ IfBusy Run::if_busy_now() const {
 
 void Run::on_busy(const Event& event) {
   const Busy& reply = std::get<Busy>(event);
-  const bool logged = !last_busy_.holder.empty() && last_busy_.fence == reply.fence;
   last_busy_ = reply;
+  has_place_ = reply.ahead.has_value();
   group_granted_ = group_granted_ || reply.group_granted;
   // maybe_granted_ stays: the store does not record a busy reply to a run that waits, so that a
   // delayed earlier request can still be granted.
@@ -57,9 +69,7 @@ void Run::on_busy(const Event& event) {
   if (!is_waiting_for_lock())
     return finish_without_lock(spec_.on_busy == OnBusy::skip ? Kind::skipped : Kind::busy,
                                Reason::held);
-  if (!logged)
-    log(Level::info, "waiting", "waiting for lock " + spec_.lock + ", held by " + reply.holder,
-        {{"holder", reply.holder}, {"fence", std::to_string(reply.fence)}});
+  log_waiting(reply);
   pause(reply);
 }
 
@@ -85,20 +95,49 @@ void Run::on_quarantined(const Event& event) {
   phase_ = Phase::pausing;
 }
 
+// One line for each holder.
+void Run::log_waiting(const Busy& reply) {
+  const bool is_free = reply.reason == BusyReason::queued;
+  if (waited_for_ && (is_free || *waited_for_ == reply.fence)) return;
+  waited_for_ = reply.fence;
+  const std::string why =
+      is_free ? ", which is reserved for another run" : ", held by " + reply.holder;
+  const std::string place = reply.ahead ? place_text(*reply.ahead) : "";
+  Fields fields{{"holder", reply.holder}, {"fence", std::to_string(reply.fence)}};
+  if (reply.ahead) fields.push_back({"runs_before", std::to_string(*reply.ahead)});
+  log(Level::info, "waiting", "waiting for lock " + spec_.lock + why + place, std::move(fields));
+}
+
 void Run::pause(const Busy& reply) {
-  Micros base =
-      reply.remaining.count() > 0 ? std::min<Micros>(reply.remaining, kMaxPause) : kDefaultPause;
-  base = std::max<Micros>(base, kMinPause);
-  const auto jitter = std::chrono::duration_cast<Micros>((base / 10 + Millis(20)) * random_unit());
-  resume_at_ = now_ + base + jitter;
+  const bool is_first = !reply.ahead || *reply.ahead == 0;
+  const double random = random_unit();
+  const auto part_of = [random](Micros d) {
+    return std::chrono::duration_cast<Micros>(d * random);
+  };
+  Micros pause =
+      std::max<Micros>(reply.remaining + (reply.ahead ? kAfterEnd : Millis(0)), kMinPause);
+  if (reply.remaining.count() == 0) pause = kDefaultPause;
+  if (is_first) {
+    pause = std::min<Micros>(pause, kMaxPause);
+    pause += part_of(pause / 10 + Millis(20));
+  } else {
+    pause = std::min(pause, kQueuePause * 9 / 10 + part_of(kQueuePause / 5));
+  }
+  resume_at_ = now_ + pause;
   if (const auto ends = wait_ends()) resume_at_ = std::min(*resume_at_, std::max(*ends, now_));
   phase_ = Phase::pausing;
+  if (reply.ahead) out_.push_back(Listen{spec_.lock, spec_.owner, *resume_at_});
 }
 
 // Also sets the holder's lease of the outcome.
 std::string Run::explain_busy(Kind kind, Reason reason) {
   if (reason == Reason::done) return outcome_summary(kind, reason) + ": " + spec_.identity.once;
   const Busy& b = last_busy_;
+  if (b.reason == BusyReason::queued)
+    return (kind == Kind::skipped            ? "skipped because"
+            : reason == Reason::wait_timeout ? outcome_summary(kind, reason) + ";"
+                                             : "not started because") +
+           std::string(" other runs wait for lock ") + spec_.lock;
   held_since_ = wall_time(now_ - b.held_for);
   if (b.remaining.count() > 0) held_until_ = wall_time(now_ + b.remaining);
   const std::string since = wall(now_ - b.held_for);

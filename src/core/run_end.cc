@@ -143,6 +143,13 @@ void Run::retry_release(const Error& error) {
     return;
   }
   const bool certain = leased_ && !lease_lost_ && verdict_ != RunVerdict::given_back;
+  if (has_place_ && !maybe_granted_) {
+    log(Level::warn, "release_failed",
+        "the place in the queue of lock " + spec_.lock + " could not be removed: " + error.message +
+            "; it ends within 6s",
+        {}, error.hint);
+    return finish(final_kind_, final_reason_);
+  }
   log(Level::warn, "release_failed",
       "lock " + spec_.lock + " could not be released: " + error.message +
           (certain ? "; its lease ends at " + wall(lease_->sent_at + spec_.timings.ttl) : ""),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "base/log.h"
@@ -13,9 +14,11 @@ namespace cronlatch {
 
 struct Begin {};
 struct Tick {};
+// The lock was reserved for this run while it waits (Store::listen).
+struct Woken {};
 using Event = std::variant<Begin, Tick, Granted, Busy, Renewed, NotHolder, Released, TooLate,
                            Unavailable, ChildStarted, CannotStart, ChildExited, TreeEmpty,
-                           SignalArrived, TasksCounted, GuardianEnded, Quarantined>;
+                           SignalArrived, TasksCounted, GuardianEnded, Quarantined, Woken>;
 
 struct StoreRequest {
   Request request;
@@ -36,9 +39,14 @@ struct SetKillTime {
 };
 // The time that a kill needs depends on the number of processes and threads (lease.h, reap_time).
 struct CountTasks {};
+// Until the next acquire of a run that waits (Store::listen).
+struct Listen {
+  std::string lock, owner;
+  TimePoint until{};
+};
 struct Finish {};
-using Action =
-    std::variant<StoreRequest, Launch, SendSignal, SetKillTime, CountTasks, LogLine, Finish>;
+using Action = std::variant<StoreRequest, Launch, SendSignal, SetKillTime, CountTasks, Listen,
+                            LogLine, Finish>;
 
 enum class Phase {
   idle,        // before Begin

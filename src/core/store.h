@@ -37,6 +37,7 @@ enum class IfBusy {
   skip,       // skipped{held} and runs{skipped}
   fail,       // runs{busy}
   timed_out,  // wait_timeouts and runs{busy}: the last acquire of a wait
+  probe,      // count nothing, and take no place in the queue: a server of a quorum
 };
 
 // Names of the run, for display and counters. Stored with the grant; only `group` and `once` affect
@@ -108,6 +109,8 @@ using Request = std::variant<Acquire, Renew, Release>;
 
 // ---- replies ----
 
+inline constexpr std::uint32_t kMaxAhead = 100;
+
 struct Granted {
   Fence fence = 0;
   TimePoint sent_at{};  // read before the request was sent: the lease begins here
@@ -120,6 +123,7 @@ enum class BusyReason {
   held,     // another run holds it
   cooling,  // released, but min-hold has not passed
   done,     // `once` is finished already
+  queued,   // free, but runs that wait are granted it before; counted like `held`
 };
 
 struct Busy {
@@ -131,6 +135,10 @@ struct Busy {
   Micros
       remaining{};  // until it could be granted without a renewal; zero when the store has no lease
   bool group_granted = false;  // the attempt group was granted before: a skip would report success
+  // How many runs wait before this one, at most kMaxAhead. Without a value this run has no place:
+  // it does not wait, or the store keeps no order.
+  std::optional<std::uint32_t> ahead{};
+  std::string wake{};  // the lock was reserved for this owner; the store wakes it
   bool operator==(const Busy&) const = default;
 };
 
@@ -144,10 +152,12 @@ enum class LostReason { expired, taken, revoked, gone };
 
 struct NotHolder {  // final
   LostReason reason = LostReason::taken;
+  std::string wake{};  // as in Busy: this run left the queue
   bool operator==(const NotHolder&) const = default;
 };
 
 struct Released {
+  std::string wake{};  // as in Busy
   bool operator==(const Released&) const = default;
 };
 
@@ -207,6 +217,12 @@ class Store {
   // Continues after ppoll: `set` holds what watch() added, with `ready` filled in. Call it also
   // when the deadline has passed and once right after send(). Returns the reply once.
   virtual std::optional<Reply> step(const PollSet& set, TimePoint now) = 0;
+  // Between two acquires of a run that waits: until `until` or the next send(), the store reports
+  // that the lock was reserved for `owner`. Best effort: a store may report nothing.
+  virtual void listen(const std::string& /*lock*/, const std::string& /*owner*/,
+                      TimePoint /*until*/) {}
+  // True once after such a report. Call it after step().
+  virtual bool take_wake() { return false; }
   // A descriptor every process of the command must inherit (the file store's kernel lock), or -1.
   virtual int inherited_fd() const { return -1; }
   // True when programs on different hosts share the locks of this store; false for the file store.

@@ -88,6 +88,9 @@ std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const s
       return is_holder && is_lease_alive(view) ? "1" : "0";
     case Gauge::open:
       return is_holder && view.open() ? "1" : "0";
+    case Gauge::waiters:
+      if (!view.waiters) return std::nullopt;
+      return std::to_string(*view.waiters);
     case Gauge::acquired_at:
       return is_holder ? time_text(view.acquired) : std::nullopt;
     case Gauge::expires_at:

@@ -112,6 +112,7 @@ class Driver {
                      [this](const SendSignal& s) { supervisor_.signal(s.signo, s.target); },
                      [this](const SetKillTime& set) { supervisor_.kill_by(set.at); },
                      [this](const CountTasks&) { supervisor_.count_tasks(); },
+                     [this](const Listen& l) { store_.listen(l.lock, l.owner, l.until); },
                      [this](const LogLine& line) { log_(line); },
                      [](const Finish&) {},
                  },
@@ -127,6 +128,7 @@ class Driver {
   void take_reply(const PollSet& set) {
     if (std::optional<Reply> reply = store_.step(set, clock_.now()))
       inbox_.push_back(to_event(std::move(*reply)));
+    if (store_.take_wake()) inbox_.push_back(Woken{});
   }
 
   void launch(const Launch& launch) {

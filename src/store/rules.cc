@@ -113,6 +113,7 @@ LockView view(std::string lock, const Record& record, ServerTime now, Expiry exp
   lock_view.expires = clamped_expiry(record, now, expiry);
   lock_view.closed_until = min_hold_end(record, lock_view, now);
   lock_view.ttl = std::chrono::duration_cast<Millis>(record.ttl);
+  if (expiry == Expiry::lease) lock_view.waiters = count_waiters(record, now);
   lock_view.jobs = record.jobs;
   return lock_view;
 }

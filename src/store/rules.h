@@ -38,10 +38,18 @@ enum class Answer : char {
   busy_held = 'h',        // counted as busy: held
   busy_cooling = 'c',     // counted as busy: cooling
   busy_done = 'd',        // counted as busy: done
+  busy_queued = 'q',      // counted as busy: queued
   group_granted = 'g',    // that busy answer had group_granted set
   released = 'r',         // released by its holder
   closed = 'x',           // taken over, or released without a grant: never granted again
   verdict_counted = 'v',  // the verdict of a run that is not the holder was counted
+};
+
+// A free lock is reserved for the first run that waits.
+struct Turn {
+  std::string owner;
+  ServerTime until{};
+  bool operator==(const Turn&) const = default;
 };
 
 // All data of one lock.
@@ -64,6 +72,9 @@ struct Record {
   std::map<std::string, std::map<std::string, std::int64_t>>
       once;                                     // job -> run identity -> when it was finished
   std::map<std::string, std::int64_t> answers;  // "<owner>:<attempt>:<answer>" -> kept until
+  std::map<std::string, std::int64_t> queue;    // owner of a run that waits -> its ticket
+  std::map<std::string, std::int64_t> asked;    // the same owners -> their last request
+  std::optional<Turn> turn;                     // void after the next grant
   bool operator==(const Record&) const = default;
 };
 
@@ -76,6 +87,19 @@ inline constexpr Micros kAnswerMemory =
     std::chrono::minutes(10);  // or twice the ttl, if that is more
 inline constexpr std::size_t kMaxOnceMarks = 128;
 
+// ---- the queue (rules_queue.cc; docs/decisions/0036-waiting-in-order.md) ----
+// A run that waits sends a request at least every 2.2 s. Without one for this time it is dead.
+inline constexpr Micros kPlaceLife = std::chrono::seconds(6);
+// A run without a place is granted a free lock when no other run has sent a request to wait for
+// this time.
+inline constexpr Micros kNewcomerPause = std::chrono::seconds(3);
+// How long a free lock is reserved for the first run that waits.
+inline constexpr Micros kTurn = std::chrono::seconds(2);
+inline constexpr std::size_t kMaxPurgedPlaces = 100;  // of one request
+
+// Whether runs wait in order. Stores without leases keep no order.
+enum class Waiting { unordered, in_order };
+
 // A record with a longer text or a larger counter was written by another program: it is damaged.
 // Options have at most 200 bytes; a counter has room for the longest run in ms.
 inline constexpr std::size_t kMaxText = 4'096;
@@ -84,10 +108,14 @@ inline constexpr std::int64_t kMaxCounter = (std::int64_t{1} << 53) - 1 - 1'000'
 // One function per verb. The store sets `sent_at` of the reply. `not_after` is the request's
 // give_up by the store's clock: after it, nothing changes and the reply is TooLate (G5).
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
-             Expiry expiry = Expiry::lease);
+             Expiry expiry = Expiry::lease, Waiting waiting = Waiting::in_order);
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
              Expiry expiry = Expiry::lease);
-Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after);
+Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after,
+             Waiting waiting = Waiting::in_order);
+
+// The owner for whom the request reserved the lock; "" without one.
+const std::string& wake_of(const Reply& reply);
 
 // For release --force. Counts a live lease as revoked; its holder excludes other runs until it
 // releases the lock, or the lease ends. A lock that only its min-hold keeps closed is opened at

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Acquire: which request is granted the lock, which is answered busy, and what each counts (AQ1 to
-// AQ5, K1 to K6, L0, C2).
+// AQ6, AQ8, K1 to K6, L0, C2).
 #include <algorithm>
 
 #include "store/rules_internal.h"
@@ -32,12 +32,17 @@ std::optional<BusyReason> counted_busy(const Record& record, const Claim& claim,
   if (answered(record, claim, Answer::busy_held, now)) return BusyReason::held;
   if (answered(record, claim, Answer::busy_cooling, now)) return BusyReason::cooling;
   if (answered(record, claim, Answer::busy_done, now)) return BusyReason::done;
+  if (answered(record, claim, Answer::busy_queued, now)) return BusyReason::queued;
   return std::nullopt;
 }
 
 Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry expiry) {
   Busy busy;
   busy.reason = reason;
+  if (reason == BusyReason::queued) {
+    if (record.turn) busy.remaining = std::max(record.turn->until - now, Micros{0});
+    return busy;
+  }
   if (reason == BusyReason::done || record.state == HoldState::none ||
       record.state == HoldState::free)
     return busy;
@@ -59,8 +64,10 @@ void count_skip(Record& record, const std::string& job, std::string_view reason,
 }
 
 // K3: a finished identity blocks every request, whatever its if_busy is.
-Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
-  if (is_holder(record, request.claim)) {
+Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
+                 Waiting waiting) {
+  const bool was_holder = is_holder(record, request.claim);
+  if (was_holder) {
     // Another run marked the identity after the grant, and the caller never received the answer of
     // the grant: the grant is released.
     count(record, record.identity.job, "released");
@@ -69,14 +76,22 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
   }
   count_skip(record, request.identity.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
-  return busy_answer(record, BusyReason::done, now, expiry);
+  Busy busy = busy_answer(record, BusyReason::done, now, expiry);
+  if (waiting == Waiting::unordered) return busy;
+  const Place place = open_queue(record, request.claim.owner, now);
+  busy.wake = leave_queue(record, request.claim.owner, place, now);
+  if (was_holder) busy.wake = hand_over(record, now);
+  return busy;
+}
+
+// L0: the min-hold of an attempt group does not exclude that group.
+bool is_own_group(const Record& record, const Acquire& request) {
+  return !request.identity.group.empty() && request.identity.group == record.identity.group;
 }
 
 bool grantable(const Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
   if (expiry == Expiry::holder_present) return false;
-  // L0: the min-hold of an attempt group does not exclude that group.
-  const bool own_group =
-      !request.identity.group.empty() && request.identity.group == record.identity.group;
+  const bool own_group = is_own_group(record, request);
   switch (record.state) {
     case HoldState::none:
     case HoldState::free:
@@ -107,13 +122,61 @@ Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry exp
   return Granted{fence, {}, expiry == Expiry::lease, stole};
 }
 
-Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
+// Whether a min-hold keeps the lock closed for all others.
+bool is_cooling(const Record& record, ServerTime now, Expiry expiry) {
+  if (record.state == HoldState::cooling) return now < record.expires;
+  return crashed_in_min_hold(record, now, expiry);
+}
+
+BusyReason reason_for(const Record& record, ServerTime now, Expiry expiry, bool is_free) {
+  if (is_free) return BusyReason::queued;
   const bool cooling = (record.state == HoldState::cooling && expiry != Expiry::holder_present) ||
                        crashed_in_min_hold(record, now, expiry);
-  Busy busy = busy_answer(record, cooling ? BusyReason::cooling : BusyReason::held, now, expiry);
+  return cooling ? BusyReason::cooling : BusyReason::held;
+}
+
+Answer answer_for(BusyReason reason) {
+  switch (reason) {
+    case BusyReason::held:
+      return Answer::busy_held;
+    case BusyReason::cooling:
+      return Answer::busy_cooling;
+    case BusyReason::done:
+      return Answer::busy_done;
+    case BusyReason::queued:
+      return Answer::busy_queued;
+  }
+  return Answer::busy_held;
+}
+
+// A run that waits keeps its place or gets one. `free_for_others`: set if the lock is free.
+void wait_in_order(Record& record, const Acquire& request, ServerTime now,
+                   const std::optional<Place>& free_for_others, Busy& busy) {
+  const std::string& owner = request.claim.owner;
+  const bool ends = request.if_busy == IfBusy::timed_out;
+  const bool probes = request.if_busy == IfBusy::probe;
+  const bool waits = request.if_busy == IfBusy::wait || (!ends && !probes && busy.group_granted);
+  if (!waits && !ends && !free_for_others) return;
+  const Place place = free_for_others ? *free_for_others : open_queue(record, owner, now);
+  if (ends) busy.wake = leave_queue(record, owner, place, now);
+  if (free_for_others) {
+    if (std::string reserved = reserve(record, now); !reserved.empty())
+      busy.wake = std::move(reserved);
+    busy.remaining = record.turn ? std::max(record.turn->until - now, Micros{0}) : Micros{0};
+  }
+  if (waits) busy.ahead = keep_place(record, owner, place, now);
+}
+
+// `free_for_others`: the caller's place, if only the order of the runs that wait excludes it.
+Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
+            const std::optional<Place>& free_for_others) {
+  const BusyReason reason = reason_for(record, now, expiry, free_for_others.has_value());
+  Busy busy = busy_answer(record, reason, now, expiry);
   busy.group_granted = group_was_granted(record, request.identity.group, now);
+  if (waiting == Waiting::in_order) wait_in_order(record, request, now, free_for_others, busy);
   switch (request.if_busy) {
     case IfBusy::wait:
+    case IfBusy::probe:
       return busy;
     case IfBusy::skip:
       if (busy.group_granted) return busy;  // L5: it waits instead
@@ -128,10 +191,22 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expir
       count(record, request.identity.job, "runs_busy");
       break;
   }
-  remember(record, request.claim, cooling ? Answer::busy_cooling : Answer::busy_held, now,
-           request.ttl);
+  remember(record, request.claim, answer_for(reason), now, request.ttl);
   if (busy.group_granted) remember(record, request.claim, Answer::group_granted, now, request.ttl);
   return busy;
+}
+
+// AQ6: a free lock is granted to the first run that waits. If it is this one, its place is removed.
+// A lost record has no reservations.
+bool enters(Record& record, const Acquire& request, const Place& place, ServerTime now,
+            Expiry expiry) {
+  const std::string& owner = request.claim.owner;
+  const bool before_all = record.state == HoldState::none ||
+                          (is_own_group(record, request) && is_cooling(record, now, expiry));
+  if (!before_all && !is_next(record, owner, place, now)) return false;
+  record.queue.erase(owner);
+  record.asked.erase(owner);
+  return true;
 }
 
 // C2: a claim that was counted as busy gets the same answer again.
@@ -147,6 +222,7 @@ Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, 
 void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expiry) {
   if (record.state == HoldState::none) record.born = now;
   record.state = HoldState::held;
+  record.turn.reset();
   record.claim = grant.claim;
   record.identity = grant.identity;
   record.fence = grant.fence;
@@ -160,14 +236,14 @@ void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expir
 }
 
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
-             Expiry expiry) {
+             Expiry expiry, Waiting waiting) {
   if (now > not_after) return TooLate{false};
   const auto reason = counted_busy(record, request.claim, now);
   if (!reason && is_closed(record, request.claim, now, expiry)) return TooLate{true};
   clamp(record, now, expiry);
   if (reason) return repeated_busy(record, request.claim, *reason, now, expiry);
   if (is_done(record, request.identity, request.once_ttl, now))
-    return refuse_done(record, request, now, expiry);
+    return refuse_done(record, request, now, expiry, waiting);
   if (is_holder(record, request.claim)) {
     // A repeated request after an unknown result: the same fence, nothing is counted (AQ4).
     if (expiry == Expiry::lease) {
@@ -176,8 +252,14 @@ Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime 
     }
     return Granted{record.fence, {}, expiry == Expiry::lease, record.stole != 0};
   }
-  if (grantable(record, request, now, expiry)) return grant(record, request, now, expiry);
-  return refuse(record, request, now, expiry);
+  if (!grantable(record, request, now, expiry))
+    return refuse(record, request, now, expiry, waiting, std::nullopt);
+  if (waiting == Waiting::in_order) {
+    const Place place = open_queue(record, request.claim.owner, now);
+    if (!enters(record, request, place, now, expiry))
+      return refuse(record, request, now, expiry, waiting, place);
+  }
+  return grant(record, request, now, expiry);
 }
 
 }  // namespace cronlatch::rules

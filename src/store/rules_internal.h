@@ -38,8 +38,33 @@ bool group_was_granted(const Record& record, const std::string& group, ServerTim
 // L5: a group that may be retried is kept for 35 days, a group that succeeded for one day.
 enum class GroupState { open, finished };
 void remember_group(Record& record, const std::string& group, GroupState is, ServerTime now);
+// `wanted`, or the later date that makes `name` the newest after a backward step of the clock.
+std::int64_t newest_date(const Dated& dated, const std::string& name, std::int64_t wanted);
 bool is_done(const Record& record, const Identity& identity, Micros once_ttl, ServerTime now);
 void mark_done(Record& record, const Identity& identity, Micros once_ttl, ServerTime now);
+
+// ---- the queue (rules_queue.cc) ----
+struct Place {
+  std::int64_t ticket = 0;  // 0: this owner has no live place
+  std::int64_t tail = 0;    // the ticket of a new place
+};
+// Removes dead places, also that of the owner. Once, and first, in each request that needs the
+// queue.
+Place open_queue(Record& record, const std::string& owner, ServerTime now);
+// Whether a free lock is granted to this owner before all others.
+bool is_next(const Record& record, const std::string& owner, const Place& place, ServerTime now);
+// The next functions return the owner for whom the lock was reserved, "" if there is none.
+// Reserves a free lock that is granted to another run than the caller.
+std::string reserve(Record& record, ServerTime now);
+// R5: the lock was released.
+std::string hand_over(Record& record, ServerTime now);
+// Q7: the owner waits no longer. Passes its reservation on.
+std::string leave_queue(Record& record, const std::string& owner, const Place& place,
+                        ServerTime now);
+// The owner waits. Returns how many places are before its own, at most kMaxAhead.
+std::uint32_t keep_place(Record& record, const std::string& owner, const Place& place,
+                         ServerTime now);
+std::int64_t count_waiters(const Record& record, ServerTime now);
 
 // ---- shared decisions ----
 // Records the request's run as the holder (rules_acquire.cc); counts nothing.

@@ -14,20 +14,19 @@ bool dated_before(const Dated::value_type& a, const Dated::value_type& b) {
   return a.second != b.second ? a.second < b.second : a.first < b.first;
 }
 
-// `wanted`, or the later date that makes `name` the newest after a backward step of the clock. A
-// bounded list drops its oldest entries, and the new entry must not be among them.
-std::int64_t newest_date(const Dated& dated, const std::string& name, std::int64_t wanted) {
-  const auto newest = std::max_element(dated.begin(), dated.end(), dated_before);
-  if (newest == dated.end() || newest->second < wanted) return wanted;
-  return newest->first == name ? newest->second : newest->second + 1;
-}
-
+// The oldest are dropped.
 void keep_newest(Dated& dated, std::size_t most) {
   while (dated.size() > most)
     dated.erase(std::min_element(dated.begin(), dated.end(), dated_before));
 }
 
 }  // namespace
+
+std::int64_t newest_date(const Dated& dated, const std::string& name, std::int64_t wanted) {
+  const auto newest = std::max_element(dated.begin(), dated.end(), dated_before);
+  if (newest == dated.end() || newest->second < wanted) return wanted;
+  return newest->first == name ? newest->second : newest->second + 1;
+}
 
 bool group_was_granted(const Record& record, const std::string& group, ServerTime now) {
   if (group.empty()) return false;

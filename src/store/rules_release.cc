@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Release: the holder releases the lock and reports the run's verdict; each is counted once (R1 to
-// R4, L0, C1, C2).
+// R5, L0, C1, C2). A run that waits removes its place (Q7).
 #include <algorithm>
 
 #include "store/rules_internal.h"
@@ -58,7 +58,9 @@ void close_grant(Record& record, const Release& request, ServerTime now) {
   remember_group(record, request.identity.group, group_state_after(request), now);
   record.state = rest > Micros{0} ? HoldState::cooling : HoldState::free;
   record.expires = rest > Micros{0} ? now + rest : ServerTime{};
-  if (rest > Micros{0}) record.ttl = rest;  // so that the clamp does not shorten it
+  if (rest == Micros{0}) return;
+  record.ttl = rest;  // so that the clamp does not shorten it
+  record.turn.reset();
 }
 
 // Whether a run that is not the holder reports a verdict: it ran without a lock, it reports a lost
@@ -95,19 +97,27 @@ void count_non_holder(Record& record, const Release& request, ServerTime now) {
 
 }  // namespace
 
-Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after) {
+Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after,
+             Waiting waiting) {
+  const bool in_order = waiting == Waiting::in_order;
   if (now > not_after) return TooLate{false};
   // R4: the work is finished, in every state of the lease.
   if (request.mark_done) mark_done(record, request.identity, request.once_ttl, now);
   const bool is_recorded = record.state != HoldState::none && record.claim == request.claim;
   if (is_recorded && (record.state == HoldState::held || record.state == HoldState::revoked)) {
     close_grant(record, request, now);
-    return Released{};
+    if (!in_order || record.state != HoldState::free) return Released{};
+    open_queue(record, request.claim.owner, now);
+    return Released{hand_over(record, now)};
   }
   if (is_recorded || answered(record, request.claim, Answer::released, now))
     return Released{};  // R3
   count_non_holder(record, request, now);
-  return NotHolder{loss_reason(record, request.fence)};
+  NotHolder reply{loss_reason(record, request.fence)};
+  if (!in_order) return reply;
+  const Place place = open_queue(record, request.claim.owner, now);
+  reply.wake = leave_queue(record, request.claim.owner, place, now);
+  return reply;
 }
 
 }  // namespace cronlatch::rules

@@ -26,6 +26,8 @@ std::string_view name_of(IfBusy if_busy) {
       return "skip";
     case IfBusy::fail:
       return "fail";
+    case IfBusy::probe:
+      return "probe";
     case IfBusy::timed_out:
       return "timed_out";
   }

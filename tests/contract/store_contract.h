@@ -44,9 +44,13 @@ inline Busy busy(const std::optional<Reply>& reply) {
   ADD_FAILURE() << "not busy, reply " << (reply ? static_cast<int>(reply->index()) : -1);
   return {};
 }
-inline bool is_released(const std::optional<Reply>& reply) { return reply == Reply(Released{}); }
+// Of any run that it reserved the lock for.
+inline bool is_released(const std::optional<Reply>& reply) {
+  return reply && std::holds_alternative<Released>(*reply);
+}
 inline bool is_not_holder(const std::optional<Reply>& reply, LostReason reason) {
-  return reply == Reply(NotHolder{reason});
+  const NotHolder* lost = reply ? std::get_if<NotHolder>(&*reply) : nullptr;
+  return lost != nullptr && lost->reason == reason;
 }
 inline bool closed(const std::optional<Reply>& reply) { return reply == Reply(TooLate{true}); }
 // Refused after its deadline: TooLate, not executed, or no reply.

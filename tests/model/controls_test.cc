@@ -64,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
         Control{"AMinHoldThatEndsWithACrash", Defect::no_min_hold_of_crash, "L0: granted"},
         Control{"ARevocationThatKeepsTheMinHold", Defect::revoke_keeps_min_hold, "L0:"},
         Control{"ADoneIdentityThatIsGranted", Defect::grants_done, "K3:"},
+        Control{"AFreeLockForTheFirstRequest", Defect::no_queue, "AQ6:", "Q2:"},
+        Control{"AReservationThatNeverEnds", Defect::endless_reservation, "L4:"},
         Control{"ARunThatSetsNoKillTime", Defect::no_kill_time, "D:", "S1:"},
         Control{"AGuardianThatIgnoresDeath", Defect::guardian_ignores_death, "guardian:"},
         Control{"AGuardianThatIgnoresAStop", Defect::guardian_ignores_stop, "D:", "S1:"},

@@ -97,7 +97,11 @@ TEST_P(AcquireTest, AQ5CountsBusyAsTheRequestSelectsAndForItsJob) {
   };
   const auto before = lock.record();
   acquire_with("w", IfBusy::wait);
-  EXPECT_EQ(lock.record(), before);
+  rules::Record after = lock.record();
+  EXPECT_EQ(after.queue.size(), 1u);
+  after.queue.clear();
+  after.asked.clear();
+  EXPECT_EQ(after, before);
   acquire_with("s", IfBusy::skip);
   acquire_with("f", IfBusy::fail);
   acquire_with("t", IfBusy::timed_out);

@@ -34,6 +34,8 @@ class Rules : public Implementation {
     rest.groups = record.groups;
     rest.once = record.once;
     rest.answers = record.answers;
+    rest.queue = record.queue;
+    rest.asked = record.asked;
     record = std::move(rest);
   }
   void lose_groups(const std::string& lock) override { records_[lock].groups.clear(); }

@@ -38,12 +38,27 @@ TEST(ScriptCodec, EncodesTheTextEveryKeyAndEveryArgument) {
 
   EXPECT_EQ(command[0], "EVAL");
   EXPECT_EQ(command[1], scripts::acquire.text);
-  EXPECT_EQ(
-      after_script(command),
-      (std::vector<std::string>{"5", "p:{ns/name}", "p:{ns/name}:stats", "p:{ns/name}:groups",
-                                "p:{ns/name}:once:ns/job", "p:{ns/name}:seen", "1763690000123456",
-                                "0f", "3", "30000000", "pod", "ns/job", "uid", "tick",
-                                "86400000000", "timed_out", "4000", "2", "60000000"}));
+  EXPECT_EQ(after_script(command), (std::vector<std::string>{"7",
+                                                             "p:{ns/name}",
+                                                             "p:{ns/name}:stats",
+                                                             "p:{ns/name}:groups",
+                                                             "p:{ns/name}:once:ns/job",
+                                                             "p:{ns/name}:seen",
+                                                             "p:{ns/name}:queue",
+                                                             "p:{ns/name}:asked",
+                                                             "1763690000123456",
+                                                             "0f",
+                                                             "3",
+                                                             "30000000",
+                                                             "pod",
+                                                             "ns/job",
+                                                             "uid",
+                                                             "tick",
+                                                             "86400000000",
+                                                             "timed_out",
+                                                             "4000",
+                                                             "2",
+                                                             "60000000"}));
 }
 
 TEST(ScriptCodec, EncodesWithAReleaseTheDataThatOutlivesTheLease) {
@@ -64,7 +79,7 @@ TEST(ScriptCodec, KeepsEveryKeyOfALockInOneSlot) {
   const auto command = redis::encode(release, "p:", kNow);
 
   EXPECT_EQ(command[6], "p:{ns/name}:once");
-  for (std::size_t i = 3; i < 8; ++i)
+  for (std::size_t i = 3; i < 10; ++i)
     EXPECT_TRUE(command[i].starts_with("p:{ns/name}")) << command[i];
 }
 
@@ -75,9 +90,9 @@ TEST(ScriptCodec, EncodesOnlyNumbersThatAScriptRepresentsExactly) {
   const auto command =
       redis::encode(longest, "p:", ServerTime{std::numeric_limits<std::int64_t>::max()});
 
-  EXPECT_EQ(command[8], "9007199254740991");
-  EXPECT_EQ(command[16], "1000000000000000");
-  EXPECT_EQ(command[18], "0");
+  EXPECT_EQ(command[10], "9007199254740991");
+  EXPECT_EQ(command[18], "1000000000000000");
+  EXPECT_EQ(command[20], "0");
 }
 
 TEST(ScriptCodec, DecodesEveryVerdict) {
@@ -90,12 +105,19 @@ TEST(ScriptCodec, DecodesEveryVerdict) {
   EXPECT_EQ(decoded(acquire(), {"granted", "7", "1", "5", "0"}).now, ServerTime{7});
   EXPECT_TRUE(decoded(acquire(), {"granted", "7", "1", "5", "0"}).index);
   EXPECT_EQ(
-      decoded(acquire(), {"busy", "7", "0", "cooling", "pod", "job", "5", "9", "8", "1"}).reply,
+      decoded(acquire(), {"busy", "7", "0", "cooling", "pod", "job", "5", "9", "8", "1", "", ""})
+          .reply,
       Reply(Busy{BusyReason::cooling, "pod", "job", 5, 9us, 8us, true}));
+  EXPECT_EQ(
+      decoded(acquire(), {"busy", "7", "0", "queued", "", "", "0", "0", "8", "0", "3", "0f"}).reply,
+      Reply(Busy{BusyReason::queued, "", "", 0, 0us, 8us, false, 3, "0f"}));
   EXPECT_EQ(decoded(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Renewed{{}, true}));
   EXPECT_EQ(decoded(Renew{}, {"not_ours", "7", "0", "revoked"}).reply,
             Reply(NotHolder{LostReason::revoked}));
-  EXPECT_EQ(decoded(Release{}, {"freed", "7", "0"}).reply, Reply(Released{}));
+  EXPECT_EQ(decoded(Release{}, {"freed", "7", "0", ""}).reply, Reply(Released{}));
+  EXPECT_EQ(decoded(Release{}, {"freed", "7", "0", "0f"}).reply, Reply(Released{"0f"}));
+  EXPECT_EQ(decoded(Release{}, {"not_ours", "7", "0", "taken", "0f"}).reply,
+            Reply(NotHolder{LostReason::taken, "0f"}));
   EXPECT_EQ(decoded(Release{}, {"stale", "7", "0", "1"}).reply, Reply(TooLate{true}));
 }
 
@@ -113,7 +135,12 @@ TEST(ScriptCodec, DecodesAnInvalidReplyAsUnavailable) {
       {acquire(), {"granted", "7", "yes", "5", "0"}},
       {acquire(), {"kept", "7", "0", "0"}},
       {acquire(), {"freed", "7", "0"}},
-      {acquire(), {"busy", "7", "0", "asleep", "", "", "0", "0", "0", "0"}},
+      {acquire(), {"busy", "7", "0", "asleep", "", "", "0", "0", "0", "0", "", ""}},
+      {acquire(), {"busy", "7", "0", "held", "", "", "0", "0", "0", "0"}},
+      {acquire(), {"busy", "7", "0", "held", "", "", "0", "0", "0", "0", "101", ""}},
+      {acquire(), {"busy", "7", "0", "held", "", "", "0", "0", "0", "0", "-1", ""}},
+      {Release{}, {"freed", "7", "0"}},
+      {Release{}, {"not_ours", "7", "0", "taken"}},
       {Renew{}, {"granted", "7", "0", "5", "0"}},
       {Renew{}, {"not_ours", "7", "0", "bored"}},
       {Release{}, {"kept", "7", "0", "0"}},
@@ -208,7 +235,8 @@ TEST(ScriptCodec, RefusesTextsThatAreLongerThanAnyOption) {
   const auto view = redis::decode_view("ns/name", record(), {{"acquired|" + huge, "1"}}, kNow);
   ASSERT_FALSE(view.ok());
   EXPECT_LT(view.error().message.size(), 300u);
-  const std::vector<std::string> busy{"busy", "7", "0", "held", huge, "", "5", "0", "0", "0"};
+  const std::vector<std::string> busy{"busy", "7", "0", "held", huge, "",
+                                      "5",    "0", "0", "0",    "",   ""};
   EXPECT_TRUE(std::holds_alternative<Unavailable>(redis::decode(acquire(), busy).reply));
 }
 

@@ -92,6 +92,7 @@ TEST_F(DamagedKeys, AKeyOfAnotherTypeStopsEveryVerbThatNeedsIt) {
   stops({all[3], all[5], all[7]}, ":stats");
   stops({all[0], all[5], all[6], all[9], all[10], of_a_group}, ":groups");
   stops({all[0], all[1], all[2], all[5], all[6], all[7], all[9], all[10]}, ":seen");
+  for (const char* queue : {":queue", ":asked"}) stops({all[0], all[6], all[7], all[10]}, queue);
   stops({all[6], all[10], all[11]}, ":once:ns/a");
   stops({of_a_run}, ":once:ns/b");
 }
@@ -141,6 +142,23 @@ TEST_F(DamagedKeys, AnInvalidDateStopsTheVerbThatReadsIt) {
   for (const std::string score : {"inf", "9007199254740994"})
     expect_refused({all[0]}, {"ZADD", bench.key(":groups"), score, "other"},
                    bench.key(":groups") + " other");
+}
+
+TEST_F(DamagedKeys, AnInvalidReservationStopsTheVerbThatReadsIt) {
+  const auto wait = [](ScriptBench& b) {
+    auto a = b.acquisition("b");
+    a.if_busy = IfBusy::wait;
+    return send_raw(b, a);
+  };
+  const WritingCall of_a_waiter{"acquire of a run that waits",
+                                [&](ScriptBench& b) {
+                                  b.acquire("a");
+                                  wait(b);
+                                  b.release("a");
+                                },
+                                wait};
+  for (const std::string value : {"", "x", "5", "5:", "5:6", ":6:b", "x:6:b", "5:-1:b"})
+    expect_refused({of_a_waiter}, {"HSET", bench.key(), "turn", value}, bench.key() + " turn");
 }
 
 TEST_F(DamagedKeys, AnInvalidMinHoldStopsTheVerbThatReadsIt) {

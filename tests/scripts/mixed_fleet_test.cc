@@ -27,11 +27,19 @@ std::string script_of_v0_1_0(const std::string& verb) {
   return read("common") + "\n" + read(verb);
 }
 
+// A reply of 0.1.0 with the fields that were added: no place, no run to wake.
+std::vector<std::string> with_added_fields(std::vector<std::string> reply, const Request& request) {
+  if (reply[0] == "busy") reply.insert(reply.end(), {"", ""});
+  const bool is_release = std::holds_alternative<Release>(request);
+  if (is_release && (reply[0] == "freed" || reply[0] == "not_ours")) reply.push_back("");
+  return reply;
+}
+
 // What a program of 0.1.0 sends for the request: its own script, and the arguments of that version.
 std::vector<std::string> as_v0_1_0(const Request& request, std::vector<std::string> command) {
   static const std::string acquire = script_of_v0_1_0("acquire"), renew = script_of_v0_1_0("renew"),
                            release = script_of_v0_1_0("release");
-  constexpr std::size_t kScriptAndKeys = 8;
+  constexpr std::size_t kScriptAndKeys = 10;
   if (std::holds_alternative<Acquire>(request)) {
     command[1] = acquire;
     command.resize(kScriptAndKeys + 12);
@@ -98,6 +106,7 @@ class Fleet {
     EXPECT_FALSE(answer.is_error()) << (program.old ? "0.1.0: " : "this: ") << answer.text;
     std::vector<std::string> fields;
     for (const RedisAnswer& element : answer.elements) fields.push_back(element.text);
+    if (program.old) fields = with_added_fields(std::move(fields), request);
     const Reply reply = redis::decode(request, fields).reply;
     EXPECT_FALSE(std::holds_alternative<Unavailable>(reply));
     check_law();

@@ -113,7 +113,8 @@ TEST(Preflight, ADamagedCounterOfAnotherJobDoesNotStopAGrant) {
 TEST(Preflight, AKeyOfAnotherTypeThatOnlyTheReleaseNeedsIsNotGranted) {
   ScriptBench bench(debug_allowed());
   for (const bool repeated : {false, true})
-    for (const std::string suffix : {":stats", ":groups", ":once:ns/b", ":seen"}) {
+    for (const std::string suffix :
+         {":stats", ":groups", ":once:ns/b", ":seen", ":queue", ":asked"}) {
       bench.client({"FLUSHALL"});
       if (repeated) got<Granted>(bench.send(whole_run(bench)).reply);
       bench.client({"SET", bench.key(suffix), "text"});
@@ -172,7 +173,7 @@ TEST_F(Rights, AMissingEvalThatOnlyARestartedServerNeedsStopsTheGrant) {
   auto by_hash = command;
   by_hash[0] = "EVALSHA";
   by_hash[1] = sha;
-  by_hash[8] = "9000000000000000";
+  by_hash[10] = "9000000000000000";
   const RedisAnswer answer =
       without({"~*", "+@all", "-eval"}, [&] { return bench.client(by_hash); });
   EXPECT_EQ(answer.text, "NOPERM this user may not run EVAL");

@@ -83,8 +83,10 @@ class RandomRequests {
 
  private:
   Claim claim() {
+    if (model_.turn && dice_.one_in(3))
+      return {model_.turn->owner, static_cast<std::uint32_t>(3 + calls / 40)};
     if (model_.state != rules::HoldState::none && dice_.one_in(2)) return model_.claim;
-    return {dice_.of({"a", "b", "c", "d"}),
+    return {dice_.of({"a", "b", "c", "d", "e", "f"}),
             static_cast<std::uint32_t>(1 + dice_.below(3 + calls / 40))};
   }
   Identity identity() {

@@ -30,6 +30,13 @@ void expect_same_record(const rules::Record& stored, const rules::Record& expect
           << counter << '|' << job;
     }
   EXPECT_EQ(stored.answers, expected.answers);
+  EXPECT_EQ(stored.queue, expected.queue);
+  EXPECT_EQ(stored.asked, expected.asked);
+  EXPECT_EQ(stored.turn.has_value(), expected.turn.has_value());
+  if (stored.turn && expected.turn) {
+    EXPECT_EQ(stored.turn->owner, expected.turn->owner);
+    EXPECT_EQ(stored.turn->until.us, expected.turn->until.us);
+  }
   EXPECT_EQ(stored.groups, expected.groups);
   EXPECT_EQ(stored.once, expected.once);
   EXPECT_TRUE(stored == expected);
@@ -41,9 +48,10 @@ std::string name_of(const Reply& reply) {
   std::string name = names[reply.index()];
   if (const auto* busy = std::get_if<Busy>(&reply))
     name += " " + std::to_string(static_cast<int>(busy->reason)) +
-            (busy->group_granted ? " group" : "");
+            (busy->group_granted ? " group" : "") + (busy->ahead ? " place" : "");
   if (const auto* lost = std::get_if<NotHolder>(&reply))
     name += " " + std::to_string(static_cast<int>(lost->reason));
+  if (!rules::wake_of(reply).empty()) name += " wakes";
   if (const auto* late = std::get_if<TooLate>(&reply)) name += late->closed ? " closed" : "";
   if (const auto* granted = std::get_if<Granted>(&reply)) name += granted->stole ? " stole" : "";
   if (const auto* renewed = std::get_if<Renewed>(&reply))

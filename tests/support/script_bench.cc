@@ -16,7 +16,7 @@ constexpr std::string_view kVirtual = "local t = {0, tonumber(ARGV[#ARGV])}";
 // "ns/j" and "ns/<owner>" for the owners a to d.
 constexpr std::string_view kDump = R"(
 local dump = {redis.pcall('HGETALL', KEYS[1]), redis.pcall('HGETALL', KEYS[1] .. ':stats')}
-for _, suffix in ipairs(ARGV[#ARGV - 1] == 'hashes' and {} or {':groups', ':seen', ':once', ':once:ns/j', ':once:ns/a', ':once:ns/b',
+for _, suffix in ipairs(ARGV[#ARGV - 1] == 'hashes' and {} or {':groups', ':seen', ':queue', ':asked', ':once', ':once:ns/j', ':once:ns/a', ':once:ns/b',
                          ':once:ns/c', ':once:ns/d'}) do
   dump[#dump + 1] = redis.pcall('ZRANGE', KEYS[1] .. suffix, 0, -1, 'WITHSCORES')
 end
@@ -47,7 +47,7 @@ rules::HoldState hold_state_of(const std::string& state) {
 
 rules::Record read_dump(const RedisAnswer& dump) {
   rules::Record r;
-  if (dump.elements.size() != 2 && dump.elements.size() != 4 + std::size(kOnceJobs)) {
+  if (dump.elements.size() != 2 && dump.elements.size() != 6 + std::size(kOnceJobs)) {
     ADD_FAILURE() << "no dump: " << dump.text;
     return r;
   }
@@ -65,6 +65,11 @@ rules::Record read_dump(const RedisAnswer& dump) {
     // "<fence>:<length>", of this grant or of an earlier one.
     if (hash["min_hold"].starts_with(hash["fence"] + ":"))
       r.min_hold = Micros(std::stoll(hash["min_hold"].substr(hash["fence"].size() + 1)));
+    // "<fence>:<until>:<owner>", likewise.
+    if (const std::string fence = hash["fence"] + ":"; hash["turn"].starts_with(fence)) {
+      const std::string rest = hash["turn"].substr(fence.size());
+      r.turn = rules::Turn{rest.substr(rest.find(':') + 1), {std::stoll(rest)}};
+    }
     r.born = {std::stoll(hash["born"])};
     r.day = std::stoll(hash["day"]);
   }
@@ -75,8 +80,10 @@ rules::Record read_dump(const RedisAnswer& dump) {
   if (dump.elements.size() == 2) return r;
   r.groups = dated(dump.elements[2]);
   r.answers = dated(dump.elements[3]);
+  r.queue = dated(dump.elements[4]);
+  r.asked = dated(dump.elements[5]);
   for (std::size_t i = 0; i < std::size(kOnceJobs); ++i)
-    if (auto done = dated(dump.elements[4 + i]); !done.empty())
+    if (auto done = dated(dump.elements[6 + i]); !done.empty())
       r.once[std::string(kOnceJobs[i])] = std::move(done);
   return r;
 }

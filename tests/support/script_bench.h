@@ -58,7 +58,7 @@ class ScriptBench {
   rules::Record record();
   // The same as the last call left it, read in one go with its answer.
   const rules::Record& last_record() const { return last_record_; }
-  bool read_sets = true;  // false: last_record() has no groups, run identities and answers
+  bool read_sets = true;  // false: last_record() has only the grant and the counters
   std::int64_t counted(const std::string& owner, std::string_view name);
   std::string key(const std::string& suffix = "") const {
     return redis::record_key(prefix, lock) + suffix;

@@ -39,9 +39,9 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   }
   rules::Record& record = transaction.stored.record;
   const bool is_taken = !is_holder && !taken;
-  Reply reply =
-      rules::decide(record, request, transaction.now, transaction.not_after,
-                    is_taken ? rules::Expiry::holder_present : rules::Expiry::holder_gone);
+  Reply reply = rules::decide(record, request, transaction.now, transaction.not_after,
+                              is_taken ? rules::Expiry::holder_present : rules::Expiry::holder_gone,
+                              rules::Waiting::unordered);
   // The record names this claim, but another process has its kernel lock, for example a forked copy
   // of this process.
   if (std::holds_alternative<Granted>(reply) && is_taken)
@@ -83,8 +83,8 @@ Reply FileBackend::execute(Transaction& transaction, const Renew& request) {
 }
 
 Reply FileBackend::execute(Transaction& transaction, const Release& request) {
-  const Reply reply =
-      rules::decide(transaction.stored.record, request, transaction.now, transaction.not_after);
+  const Reply reply = rules::decide(transaction.stored.record, request, transaction.now,
+                                    transaction.not_after, rules::Waiting::unordered);
   if (std::holds_alternative<TooLate>(reply)) return reply;
   const Status saved = save(transaction);
   // Also when the record could not be written: the run has ended, and its background processes must

@@ -240,6 +240,7 @@ Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
     record.jobs = std::move(jobs[id]);
     if (record.state == rules::HoldState::none && record.jobs.empty()) continue;
     views.push_back(rules::view(lock, record, now));
+    views.back().waiters.reset();  // this store does not record them
   }
   std::sort(views.begin(), views.end(),
             [](const LockView& a, const LockView& b) { return a.lock < b.lock; });

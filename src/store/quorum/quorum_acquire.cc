@@ -14,6 +14,12 @@ constexpr Millis kLeaderPause{10};
 constexpr Millis kPause{100};
 constexpr int kMaxDoublings = 3;
 
+// A run that waits is not refused. L5: neither is a group that was granted before.
+bool is_counted_by_servers(IfBusy if_busy, const Busy& busy) {
+  if (if_busy == IfBusy::wait) return false;
+  return if_busy == IfBusy::timed_out || !busy.group_granted;
+}
+
 // A majority has closed the attempt.
 bool is_closed(const Replies& replies) {
   const auto closed = std::count(replies.begin(), replies.end(), Reply(TooLate{/*closed=*/true}));
@@ -64,7 +70,7 @@ void QuorumStore::start_round(TimePoint now) {
   settled_at_.reset();
   phase_ = Phase::acquiring;
   sent_at_ = now;
-  send_to_all(server_request(IfBusy::wait), now);
+  send_to_all(server_request(IfBusy::probe), now);
 }
 
 void QuorumStore::finish_round(TimePoint now) {
@@ -85,7 +91,7 @@ void QuorumStore::finish_round(TimePoint now) {
   }
   if ((contention && contention->is_decided) || now >= rounds_end_) {
     decision_ = contention ? Reply(contention->busy) : Reply(Unavailable{no_majority_error()});
-    is_counted_ = !contention || acquire().if_busy == IfBusy::wait;
+    is_counted_ = !contention || !is_counted_by_servers(acquire().if_busy, contention->busy);
     return give_back(now);
   }
   if (contention && contention->is_leading) return pause(kLeaderPause, now);

@@ -15,6 +15,7 @@ namespace cronlatch::redis {
 namespace {
 
 constexpr std::size_t kBatch = 200;  // locks per round trip
+constexpr std::size_t kReads = 3;    // commands per lock
 
 Error unreadable(const std::string& where) {
   return {Code::unreachable, "redis at " + where + ": a reply of an unexpected type",
@@ -182,13 +183,15 @@ Result<std::vector<LockView>> RedisStore::list_once(TimePoint give_up, std::size
   return all;
 }
 
-// Reads the time, then record and counters of each lock.
+// Reads the time, then record, counters and waiting runs of each lock.
 Result<RedisStore::Answers> RedisStore::read_hashes(const std::vector<std::string>& locks,
                                                     TimePoint give_up, WrongType wrong_type) {
   Commands commands = {{"TIME"}};
+  const ServerTime now = session_->server_time(boot_now());
   for (const std::string& lock : locks) {
     commands.push_back({"HGETALL", record_key(config_.key_prefix, lock)});
     commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
+    commands.push_back(encode_waiters(lock, config_.key_prefix, now));
   }
   return send_all(commands, give_up, wrong_type);
 }
@@ -222,15 +225,18 @@ Result<std::vector<LockView>> RedisStore::views_once(const std::vector<std::stri
   const auto now = parse_time(answers->front());
   if (!now) return unreadable(config_.login.where);
   for (std::size_t i = 0; i < locks.size(); ++i) {
-    const Resp &record = (*answers)[1 + 2 * i], &stats = (*answers)[2 + 2 * i];
-    if (is_elsewhere(record) || is_elsewhere(stats)) {
+    const Resp *const answer = &(*answers)[1 + kReads * i], &record = answer[0], &stats = answer[1],
+                      &waiters = answer[2];
+    if (is_elsewhere(record) || is_elsewhere(stats) || is_elsewhere(waiters)) {
       moved.push_back(locks[i]);
       continue;
     }
-    const bool readable = !is_wrong_type(record) && !is_wrong_type(stats);
+    const bool readable =
+        !is_wrong_type(record) && !is_wrong_type(stats) && !is_wrong_type(waiters);
     if (readable && record.elements.empty() && stats.elements.empty()) continue;
-    const auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
-                               : unreadable(config_.login.where);
+    auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
+                         : unreadable(config_.login.where);
+    if (view) view->waiters = waiters.elements.size();
     // One damaged lock must not hide the others.
     found.push_back(view ? *view : LockView::of_damaged(locks[i], *now));
   }
@@ -247,7 +253,9 @@ Result<LockView> RedisStore::show_once(const std::string& lock, TimePoint give_u
     refusal_ = "TRYAGAIN one key of the lock has not moved yet";
     return redis_error(classify_redis_error(refusal_), config_.login.where, refusal_);
   }
-  return decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
+  auto view = decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
+  if (view) view->waiters = (*answers)[3].elements.size();
+  return view;
 }
 
 Result<Revoked> RedisStore::revoke_once(const std::string& lock, TimePoint give_up) {

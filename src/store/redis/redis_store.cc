@@ -53,6 +53,7 @@ RedisStore::~RedisStore() = default;
 void RedisStore::send(const Request& request, TimePoint) {
   pending_ = Pending{request, give_up_of(request)};
   drop_closed_session();
+  stop_listening();
   start_routed_request();
 }
 
@@ -113,6 +114,7 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
   }
   if (session_ != nullptr) {
     session_->step(set, now);
+    take_wake_answer();
     if (pending_ && !pending_->sent_at && !retry_at_ && session_->is_ready() &&
         now < pending_->give_up)
       send_request(now);
@@ -183,6 +185,7 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
     return unavailable({Code::unreachable, "the request was sent again and arrived too late"},
                        true);
   if (decoded.index && config_.has_index) add_to_index(decoded.now);
+  if (const std::string& owner = rules::wake_of(decoded.reply); !owner.empty()) wake(owner);
   set_sent_at(decoded.reply, *pending_->sent_at);
   if (needs_acknowledgement(decoded.reply)) {
     --unneeded_waits_;
@@ -197,6 +200,13 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
 void RedisStore::add_to_index(ServerTime server_now) {
   session_->send(encode_index(lock_of(pending_->request), config_.key_prefix, server_now),
                  Session::OnAnswer::discard);
+  session_->flush();
+}
+
+// The answers are ignored: without them the run that waits sends its next request within 2.2 s.
+void RedisStore::wake(const std::string& owner) {
+  for (const auto& command : encode_wake(lock_of(pending_->request), owner, config_.key_prefix))
+    session_->send(command, Session::OnAnswer::discard);
   session_->flush();
 }
 

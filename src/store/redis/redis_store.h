@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -48,6 +49,8 @@ class RedisStore : public Backend {
   void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
+  void listen(const std::string& lock, const std::string& owner, TimePoint until) override;
+  bool take_wake() override { return std::exchange(is_woken_, false); }
 
   // Only while no request is in flight.
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
@@ -93,6 +96,10 @@ class RedisStore : public Backend {
   Reply timed_out();
   Reply mispaired(Error error);
   void add_to_index(ServerTime server_now);
+  void wake(const std::string& owner);
+  // ---- redis_listen.cc ----
+  void take_wake_answer();
+  void stop_listening();
 
   // ---- redis_strict.cc: with the option strict ----
   bool is_strict_start() const;
@@ -153,6 +160,9 @@ class RedisStore : public Backend {
   std::optional<Pending> pending_;
   int unneeded_waits_ = 0;  // answers of WAIT on this connection that no request needs
   bool policy_warned_ = false;
+  bool is_listening_ = false;  // the connection is blocked until the answer
+  bool is_woken_ = false;
+  bool may_listen_ = true;  // the server has not refused the command
 
   // With a Route only.
   std::unique_ptr<Route> route_;

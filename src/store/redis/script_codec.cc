@@ -3,11 +3,13 @@
 #include "store/redis/script_codec.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "store/redis/scripts.h"
+#include "store/rules.h"
 #include "store/verb_text.h"
 
 namespace cronlatch::redis {
@@ -33,18 +35,21 @@ std::vector<std::string> eval(const scripts::Script& script, ScriptBy by,
 std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
                                  const std::string& job) {
   const std::string record = record_key(prefix, lock);
-  return {record, stats_key(prefix, lock), record + ":groups",
-          record + (job.empty() ? ":once" : ":once:" + job), record + ":seen"};
+  return {record,
+          stats_key(prefix, lock),
+          record + ":groups",
+          record + (job.empty() ? ":once" : ":once:" + job),
+          record + ":seen",
+          record + ":queue",
+          record + ":asked"};
 }
 
-// The scripts find the key by its number; the two before it belong to the queue, which they do not
-// use yet. A release is the same with strict and without it.
+// A release is the same with strict and without it.
 template <class Verb>
 void add_strict(const StrictRequest& strict, std::string_view prefix, const Verb& verb,
                 std::vector<std::string>& keys, std::vector<std::string>& arguments) {
   if constexpr (!std::is_same_v<Verb, Release>) {
-    const std::string record = record_key(prefix, verb.lock);
-    keys.insert(keys.end(), {record + ":queue", record + ":asked", epoch_key(prefix)});
+    keys.push_back(epoch_key(prefix));
     arguments.push_back(std::to_string(strict.quarantine.count()));
     arguments.push_back(strict.most_replicas ? std::to_string(*strict.most_replicas) : "");
   }
@@ -108,6 +113,10 @@ std::string index_key(std::string_view prefix) { return std::string(prefix) + "i
 
 std::string epoch_key(std::string_view prefix) { return std::string(prefix) + "epoch"; }
 
+std::string wake_key(std::string_view prefix, std::string_view lock, std::string_view owner) {
+  return record_key(prefix, lock) + ":wake:" + std::string(owner);
+}
+
 std::vector<std::string> encode(const Request& request, std::string_view prefix,
                                 ServerTime not_after, ScriptBy by,
                                 const std::optional<StrictRequest>& strict) {
@@ -135,6 +144,32 @@ std::vector<std::string> encode_index(const std::string& lock, std::string_view 
                                       ServerTime now) {
   return {"EVAL", std::string(scripts::index.text), "1", index_key(prefix), text(now),
           lock,   text(now - kIndexMemory)};
+}
+
+std::vector<std::string> encode_waiters(const std::string& lock, std::string_view prefix,
+                                        ServerTime now) {
+  return {"ZRANGE",
+          record_key(prefix, lock) + ":asked",
+          "(" + text(now - rules::kPlaceLife),
+          "+inf",
+          "BYSCORE",
+          "LIMIT",
+          "0",
+          "1000"};
+}
+
+// The list expires if the run has ended. A run that reads it later only sends a request too early.
+std::vector<std::vector<std::string>> encode_wake(const std::string& lock, const std::string& owner,
+                                                  std::string_view prefix) {
+  const std::string key = wake_key(prefix, lock, owner);
+  return {{"RPUSH", key, "1"}, {"PEXPIRE", key, "5000"}};
+}
+
+std::vector<std::string> encode_listen(const std::string& lock, const std::string& owner,
+                                       std::string_view prefix, Micros most) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3f", static_cast<double>(most.count()) / 1'000'000);
+  return {"BLPOP", wake_key(prefix, lock, owner), seconds};
 }
 
 }  // namespace cronlatch::redis

@@ -21,6 +21,8 @@ std::string record_key(std::string_view prefix, std::string_view lock);  // <pre
 std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
 std::string epoch_key(std::string_view prefix);  // <prefix>epoch: replication history (strict)
+// <prefix>{<lock>}:wake:<owner>, a list that wakes the run that waits
+std::string wake_key(std::string_view prefix, std::string_view lock, std::string_view owner);
 
 // After this time without an entry the state of a lock has expired: a lock is entered on each day
 // on which it is granted, renewed or counted as busy, and its state is kept for 90 days after that.
@@ -45,6 +47,13 @@ std::vector<std::string> encode_revoke(const std::string& lock, std::string_view
 std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,
                                       ServerTime now);
 
+// Best effort, after a reply with `wake`.
+std::vector<std::vector<std::string>> encode_wake(const std::string& lock, const std::string& owner,
+                                                  std::string_view prefix);
+// Returns when the lock is reserved for the owner, at the latest after `most`.
+std::vector<std::string> encode_listen(const std::string& lock, const std::string& owner,
+                                       std::string_view prefix, Micros most);
+
 struct Decoded {
   Reply reply;         // without `sent_at`, which the store sets
   ServerTime now{};    // the server's clock; zero when the reply was malformed
@@ -53,6 +62,10 @@ struct Decoded {
 // The reply to `request`; a reply that its script cannot return becomes Unavailable.
 Decoded decode(const Request& request, const std::vector<std::string>& reply);
 Result<Revoked> decode_revoke(const std::vector<std::string>& reply);
+
+// The runs that wait at the server's time `now`, at most 1,000.
+std::vector<std::string> encode_waiters(const std::string& lock, std::string_view prefix,
+                                        ServerTime now);
 
 // From the results of HGETALL on the record and on the stats; both are empty for an unknown lock.
 // Code::config when another program wrote them.

@@ -39,6 +39,14 @@ class FieldReader {
     return n.value_or(0);
   }
   Fence fence() { return static_cast<Fence>(number()); }
+  // An empty field: the caller has no place.
+  std::optional<std::uint32_t> ahead() {
+    const std::string s = text();
+    if (s.empty()) return std::nullopt;
+    const auto n = whole(s);
+    if (!n || *n > kMaxAhead) fine_ = false;
+    return static_cast<std::uint32_t>(n.value_or(0));
+  }
   bool flag() {
     const std::string s = text();
     if (s != "0" && s != "1") fine_ = false;
@@ -68,14 +76,18 @@ Error malformed() {
 
 Busy busy(FieldReader& f) {
   Busy b;
-  b.reason = f.one_of<BusyReason>(
-      {{"held", BusyReason::held}, {"cooling", BusyReason::cooling}, {"done", BusyReason::done}});
+  b.reason = f.one_of<BusyReason>({{"held", BusyReason::held},
+                                   {"cooling", BusyReason::cooling},
+                                   {"done", BusyReason::done},
+                                   {"queued", BusyReason::queued}});
   b.holder = f.text();
   b.job = f.text();
   b.fence = f.fence();
   b.held_for = Micros(f.number());
   b.remaining = Micros(f.number());
   b.group_granted = f.flag();
+  b.ahead = f.ahead();
+  b.wake = f.text();
   return b;
 }
 
@@ -100,13 +112,13 @@ std::optional<Reply> answer(const std::string& verdict, FieldReader& f) {
     if (granted.fence == 0) return std::nullopt;
     return granted;
   } else {
-    if (verdict == "not_ours") return NotHolder{reason(f)};
-    if constexpr (std::is_same_v<Verb, Renew>) {
-      if (verdict == "kept") return Renewed{{}, f.flag()};
-    } else {
-      if (verdict == "freed") return Released{};
-    }
-    return std::nullopt;
+    constexpr bool renews = std::is_same_v<Verb, Renew>;
+    if (renews && verdict == "kept") return Renewed{{}, f.flag()};
+    if (!renews && verdict == "freed") return Released{f.text()};
+    if (verdict != "not_ours") return std::nullopt;
+    NotHolder reply{reason(f)};
+    if (!renews) reply.wake = f.text();
+    return reply;
   }
 }
 

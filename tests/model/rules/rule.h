@@ -63,6 +63,7 @@ std::unique_ptr<Rule> owner_rule();
 std::unique_ptr<Rule> counter_rule();
 std::unique_ptr<Rule> release_rule();
 std::unique_ptr<Rule> takeover_rule();
+std::unique_ptr<Rule> queue_rule();
 std::unique_ptr<Rule> restore_rule();
 std::unique_ptr<Rule> min_hold_rule();
 std::unique_ptr<Rule> group_rule();

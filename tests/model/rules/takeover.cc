@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// L2: a lock can be granted T after the last renewal, and not before (AQ1); a waiting run sends a
-// request at least once a second. L7: a backward step of the store's clock extends a lease by at
-// most T, counted from the next request.
+// L2: a lock can be granted T after the last renewal, and not before (AQ1); the first run that
+// waits sends a request at least once a second, the others at least every 2.2 s. L7: a backward
+// step of the store's clock extends a lease by at most T, counted from the next request.
 #include <map>
 
 #include "model/rules/rule.h"
@@ -27,13 +27,16 @@ class TakeoverRule : public Rule {
     }
   }
   void received(const RunFacts& run, const Reply& reply) override {
-    if (std::holds_alternative<Busy>(reply)) waiting_[run.id] = {now(), run.stopped_total};
+    const Busy* busy = std::get_if<Busy>(&reply);
+    if (busy == nullptr) return;
+    const bool is_first = !busy->ahead || *busy->ahead == 0;
+    waiting_[run.id] = {now(), run.stopped_total, is_first ? kSecond : 2'300 * kMs};
   }
   void sent(const RunFacts& run, const Request& request) override {
     const auto at = waiting_.find(run.id);
     if (at == waiting_.end()) return;
     const Us pause = now() - at->second.since - (run.stopped_total - at->second.stopped);
-    if (std::holds_alternative<Acquire>(request) && pause > kSecond)
+    if (std::holds_alternative<Acquire>(request) && pause > at->second.longest)
       report(run, "L2: a waiting run paused for " + std::to_string(pause) + " us");
     waiting_.erase(at);
   }
@@ -58,7 +61,7 @@ class TakeoverRule : public Rule {
   }
 
   struct Waiting {
-    Us since, stopped;
+    Us since, stopped, longest;
   };
   int holder_ = 0;
   Us extended_ = 0, ttl_ = 0;

@@ -8,12 +8,17 @@
 namespace cronlatch::model {
 namespace {
 
-constexpr Us kGiveBack = kSecond, kPause = kSecond, kTolerance = 200 * kMs;
+constexpr Us kGiveBack = kSecond, kTolerance = 200 * kMs;
+// Between an answer and the next request: of the first run that waits, and of the others.
+constexpr Us kPause = kSecond, kQueuePause = 2'300 * kMs;
 
 class WindowRule : public Rule {
  public:
   void received(const RunFacts& run, const Reply& reply) override {
-    if (std::holds_alternative<Busy>(reply)) stopped_[run.id] = run.stopped_total;
+    const Busy* busy = std::get_if<Busy>(&reply);
+    if (busy == nullptr) return;
+    stopped_[run.id] = run.stopped_total;
+    pause_[run.id] = busy->ahead && *busy->ahead > 0 ? kQueuePause : kPause;
   }
   void tree_started(const RunFacts& run) override {
     if (run.ungated) judge(run, false);
@@ -29,14 +34,15 @@ class WindowRule : public Rule {
     const Us stopped = run.stopped_total - stopped_[run.id];
     const Us longest_pause = std::clamp(run.ttl / 30, 200 * kMs, kSecond) * 5 / 4;
     const Us least = run.in_true(run.window - longest_pause) - 10 * kMs;
-    const Us most = run.in_true(kPause + run.window + (may_give_back ? kGiveBack : 0)) + kTolerance;
+    const Us pause = pause_.contains(run.id) ? pause_[run.id] : kPause;
+    const Us most = run.in_true(pause + run.window + (may_give_back ? kGiveBack : 0)) + kTolerance;
     const Us took = now() - from;
     if (took < least) report(run, "L1: gives up " + std::to_string(took) + " us after an answer");
     if (took - stopped > most)
       report(run, "L1: is not decided within W but after " + std::to_string(took) + " us");
   }
 
-  std::map<int, Us> stopped_;
+  std::map<int, Us> stopped_, pause_;
 };
 
 }  // namespace

@@ -35,6 +35,8 @@ enum class Defect {
   no_min_hold_of_crash,    // the min-hold ends with the lease of a crashed run
   revoke_keeps_min_hold,   // a revocation does not end a min-hold
   grants_done,             // a done identity is granted again
+  no_queue,                // a free lock is granted to the first request
+  endless_reservation,     // a reservation does not end
   // of the guardian (process_tree.cc)
   guardian_ignores_death,
   guardian_ignores_stop,

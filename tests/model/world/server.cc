@@ -68,6 +68,7 @@ Reply Server::execute(Client& client, const Request& request, ServerTime not_aft
     client.facts.confirmed_executed = world_.now();
   if (late) world_.seen.add(Case::late);
   count(request, reply, before);
+  wake(rules::wake_of(reply));
   world_.note(client.facts.id, kVerbs[request.index()], static_cast<std::int64_t>(reply.index()));
   world_.fact(&Rule::executed, Execution{.run = client.facts,
                                          .request = request,
@@ -85,6 +86,17 @@ Reply Server::execute(Client& client, const Request& request, ServerTime not_aft
   return reply;
 }
 
+// Half of the messages are lost.
+void Server::wake(const std::string& owner) {
+  if (owner.empty() || world_.random.one_in(2)) return;
+  for (const auto& client : world_.clients)
+    if (client->facts.owner == owner)
+      world_.later(world_.random.between(200, 20 * kMs), [this, waiter = client.get()] {
+        world_.seen.add(Case::woken);
+        waiter->handle(Woken{});
+      });
+}
+
 void Server::count(const Request& request, const Reply& reply, const LockHead& before) {
   Seen& seen = world_.seen;
   if (const Granted* granted = std::get_if<Granted>(&reply)) {
@@ -95,6 +107,7 @@ void Server::count(const Request& request, const Reply& reply, const LockHead& b
     seen.add(Case::busy);
     if (busy->reason == BusyReason::done) seen.add(Case::done_busy);
     if (busy->reason == BusyReason::cooling) seen.add(Case::cooling_busy);
+    if (busy->reason == BusyReason::queued) seen.add(Case::queued_busy);
     if (busy->group_granted) seen.add(Case::group_waits);
   }
   if (const Renewed* renewed = std::get_if<Renewed>(&reply); renewed && renewed->restored)

@@ -46,6 +46,7 @@ class Server {
   Reply decide(const Request& request, ServerTime not_after);
   void lose(const MemoryServer::Records& records, const char* what);
   bool is_kind(const Request& request, const Reply& reply) const;
+  void wake(const std::string& owner);
   void count(const Request& request, const Reply& reply, const LockHead& before);
 
   World& world_;

@@ -27,6 +27,13 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
     record.once.clear();
     replace(std::move(record));
   }
+  const bool in_time = server_.time() <= not_after;
+  if (in_time && (defect == Defect::no_queue || defect == Defect::endless_reservation)) {
+    rules::Record record = edited();
+    if (defect == Defect::no_queue) record.asked.clear(), record.queue.clear();
+    if (record.turn) record.turn->until = server_.time() + rules::kTurn;
+    replace(std::move(record));
+  }
   const bool repeated = server_.counted_.contains({request.claim.owner, request.claim.attempt});
   Reply reply = plain(request, not_after);
   if (Busy* busy = std::get_if<Busy>(&reply)) {

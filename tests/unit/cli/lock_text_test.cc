@@ -61,6 +61,7 @@ TEST(LockText, LsHasOneRowForEachLock) {
   LockView free;
   free.lock = "x";
   free.identity.holder = "an earlier run";
+  free.waiters = 12;
 
   // when
   const std::string table = locks_table({held_lock(), free});
@@ -68,11 +69,11 @@ TEST(LockText, LsHasOneRowForEachLock) {
   // then
   EXPECT_EQ(table,
             "LOCK             STATE  HOLDER         SINCE                 EXPIRES               "
-            "FENCE             ACQUIRED  SKIPPED  STOLEN  LOST\n"
+            "FENCE             ACQUIRED  SKIPPED  STOLEN  LOST  WAITING\n"
             "reports/nightly  held   web-1:12:boot  2025-11-21T01:53:20Z  2025-11-21T01:55:20Z  "
-            "1763690000123456  6         3        1       0\n"
+            "1763690000123456  6         3        1       0     -\n"
             "x                free   -              -                     -                     "
-            "-                 0         0        0       0\n");
+            "-                 0         0        0       0     12\n");
 }
 
 TEST(LockText, LsOfNothingIsTheHeader) {
@@ -90,6 +91,15 @@ TEST(LockText, ShowContainsEveryCounterOfEveryJob) {
   EXPECT_THAT(page, HasSubstr("counters of job reports/weekly\n"));
   for (const std::string_view counter : kCounterNames)
     EXPECT_THAT(page, HasSubstr("  " + std::string(counter) + ' '));
+}
+
+TEST(LockText, ShowsTheNumberOfWaitingRunsWhereTheStoreHasIt) {
+  LockView view = held_lock();
+  EXPECT_THAT(lock_page(view), Not(HasSubstr("runs waiting")));
+  EXPECT_TRUE(YAML::Load(lock_json(view))["waiters"].IsNull());
+  view.waiters = 2;
+  EXPECT_THAT(lock_page(view), HasSubstr("runs waiting  2\n"));
+  EXPECT_EQ(YAML::Load(lock_json(view))["waiters"].as<int>(), 2);
 }
 
 TEST(LockText, ShowCallsTheHolderOfAFreeLockTheLast) {

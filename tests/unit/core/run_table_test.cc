@@ -76,6 +76,7 @@ const std::vector<Event>& events() {
                                          TasksCounted{30'000},
                                          GuardianEnded{},
                                          Quarantined{Millis(5'000)},
+                                         Woken{},
                                          SignalArrived{SIGTERM},
                                          SignalArrived{SIGUSR1},
                                          SignalArrived{SIGCONT}};

@@ -226,6 +226,16 @@ TEST(MetricsText, OnlyTheJobOfTheLastGrantHoldsASharedLock) {
       HasSubstr(R"(cronlatch_lock_held{namespace="reports",cronjob="weekly",lock="shared"} 0)"));
 }
 
+TEST(MetricsText, TheNumberOfWaitingRunsIsExportedWhereTheStoreHasIt) {
+  LockView view = held_lock();
+  EXPECT_THAT(lock_stats_metrics({view}), Not(HasSubstr("cronlatch_lock_waiters{")));
+  view.waiters = 3;
+  EXPECT_THAT(
+      lock_stats_metrics({view}),
+      HasSubstr(
+          R"(cronlatch_lock_waiters{namespace="reports",cronjob="nightly",lock="reports/nightly"} 3)"));
+}
+
 TEST(MetricsText, RunErrorsSurviveAMetricsFile) {
   // given
   const RunErrors errors = {

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Acquire: which request is granted the lock, which is answered busy, and what each counts
--- (AQ1 to AQ5, K1 to K6, L0, L5, C2).
+-- (AQ1 to AQ6, AQ8, K1 to K6, L0, L5, C2).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 ttl  5 holder  6 job  7 group  8 once  9 once_ttl
---       10 if_busy: wait, skip, fail, timed_out  11 waited so far, in ms  12 its bucket
+--       10 if_busy: wait, skip, fail, timed_out, probe  11 waited so far, in ms  12 its bucket
 --       13 min_hold  14 min_uptime: of a server that may have lost the record, in seconds; with
 --       strict two more (common_epoch.lua)
 -- Replies: granted now index fence stole(0|1)
---          busy now 0 because(held|cooling|done) holder job fence held_for remaining
---               group_granted(0|1)
+--          busy now 0 because(held|cooling|done|queued) holder job fence held_for remaining
+--               group_granted(0|1) ahead(empty: no place) wake(an owner, or empty)
 --          stale now 0 closed(0|1)
 --          quarantine now 0 remaining
 
@@ -38,6 +38,7 @@ local function require_listed_rights(q)
       if i ~= 5 then require_rights(i, 'ZCARD', 'ZREMRANGEBYRANK') end
     end
   end
+  for i = 6, 7 do require_rights(i, 'ZRANGEBYSCORE', 'ZADD', 'ZREM', 'PEXPIRE') end
 end
 
 -- For servers whose access list a script cannot read: reads, and writes that change nothing. ZADD is
@@ -49,6 +50,11 @@ local function try_commands(q)
   life = life > 0 and text(life) or KEEP_MS
   put('ZADD', KEYS[5], 'XX', '0', ':')
   put('ZREM', KEYS[5], ':')
+  for i = 6, 7 do
+    read(i, 'ZRANGEBYSCORE', '0', '0', 'LIMIT', '0', '1')
+    put('ZADD', KEYS[i], 'XX', '0', ':')
+    put('ZREM', KEYS[i], ':')
+  end
   for i = 3, 4 do
     if (i == 3 and q.group or q.once) ~= '' then
       read(i, 'ZCARD')
@@ -66,6 +72,8 @@ end
 local function preflight(q, is_repeated)
   for i = 1, #COUNTERS do guarded[i] = COUNTERS[i] .. '|' .. q.job end
   if q.group ~= '' then dates(3, q.group) end
+  read(6, 'ZCARD')
+  read(7, 'ZCARD')
   crash_hold(loaded)
   if redis.acl_check_cmd then
     require_listed_rights(q)
@@ -89,30 +97,31 @@ end
 
 -- ---- the decision ----
 
--- Plans the first command. It is not refused when memory is full, so that nothing after it fails.
-local function touch(r)
-  if #plan == 0 then keep(KEYS[1], r) end
-end
-
-local function busy(r, because, now, group_granted)
+-- `place`: the answer's part about the queue.
+local function busy(r, because, now, group_granted, place)
   if r.clamped then
     touch(r)
     put('HSET', KEYS[1], 'expires', text(r.expires), 'acquired', text(r.acquired))
   end
-  if #plan > 0 then
-    post(r)
-    commit()
-  end
+  if touched or #counted > 0 then post(r) end
+  if #plan > 0 then commit() end
   local flag = group_granted and '1' or '0'
+  local ahead, wake = place and place.ahead or '', place and place.wake or ''
+  if because == 'queued' then
+    local turn = not place and read_turn(r)
+    local till = place and place.till or turn and turn.till or now
+    return {'busy', text(now), '0', because, '', '', '0', '0', text(math.max(0, till - now)), flag,
+            ahead, wake}
+  end
   if because == 'done' or r.state == 'none' or r.state == 'free' then
-    return {'busy', text(now), '0', because, '', '', '0', '0', '0', flag}
+    return {'busy', text(now), '0', because, '', '', '0', '0', '0', flag, ahead, wake}
   end
   local ends = r.expires
   if because == 'cooling' and r.state == 'held' and now >= ends then
     ends = math.max(ends, crash_hold(r))
   end
   return {'busy', text(now), '0', because, r.holder, r.job, text(r.fence),
-          text(math.max(0, now - r.acquired)), text(math.max(0, ends - now)), flag}
+          text(math.max(0, now - r.acquired)), text(math.max(0, ends - now)), flag, ahead, wake}
 end
 
 local function count_skip(r, q, reason, now)
@@ -131,7 +140,7 @@ local function give_back(r)
   count(r.job, 'released')
 end
 
-local function grant(r, q, now)
+local function grant(r, q, now, ticket)
   if q.min_uptime > 0 then require_uptime(r, q, now) end
   preflight(q, false)
   local stole = r.state == 'held'
@@ -142,6 +151,11 @@ local function grant(r, q, now)
     acquired = now, expires = now + q.ttl, min_hold = q.min_hold,
   }
   local index = seat(r, new, now)
+  write_queue(now)
+  if ticket then
+    put('ZREM', KEYS[6], q.owner)
+    put('ZREM', KEYS[7], q.owner)
+  end
   -- AQ3: for the job that lost it.
   if stole then count(r.job, 'stolen') end
   if stole or r.state == 'revoked' then
@@ -168,9 +182,30 @@ local function grant_again(r, q, now)
   return {'granted', text(now), '0', text(r.fence), r.stole ~= 0 and '1' or '0'}
 end
 
-local function refuse(r, q, now)
+-- The caller is busy: it keeps its place, or leaves the queue. `is_free`: another run is granted the
+-- lock next, and the queue is open.
+local function wait_in_order(r, q, now, group_granted, is_free, ticket)
+  local ends = q.if_busy == 'timed_out'
+  local waits = q.if_busy == 'wait' or (group_granted and not ends and q.if_busy ~= 'probe')
+  if not (waits or ends or is_free) then return nil end
+  if not is_free then ticket = open_queue(q.owner, now) end
+  local place = {}
+  if #plan == 0 then put('PEXPIRE', KEYS[7], QUEUE_MS) end
+  write_queue(now)
+  if waits then place.ahead = text(keep_place(q.owner, ticket, now)) end
+  if ends then place.wake = leave_queue(r, q.owner, ticket, now) end
+  if is_free then
+    local reserved
+    place.till, reserved = reserve(r, now)
+    if reserved ~= '' then place.wake = reserved end
+  end
+  if place.wake and place.wake ~= '' then touch(r) end
+  return place
+end
+
+local function refuse(r, q, now, is_free, ticket)
   local alive = (r.state == 'held' or r.state == 'revoked') and now < r.expires
-  local because = alive and 'held' or 'cooling'
+  local because = is_free and 'queued' or alive and 'held' or 'cooling'
   local group_granted = q.group ~= '' and (q.group == r.group or dates(3, q.group) > now - DAY)
   -- L5: a group that was granted before waits instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
@@ -183,11 +218,12 @@ local function refuse(r, q, now)
     count(q.job, 'wait_timeouts')
     count(q.job, 'runs_busy')
   end
-  if #plan > 0 then
-    remember(q.claim, because == 'cooling' and 'c' or 'h', now, q.ttl)
+  if #counted > 0 then
+    remember(q.claim, because == 'cooling' and 'c' or is_free and 'q' or 'h', now, q.ttl)
     if group_granted then remember(q.claim, 'g', now, q.ttl) end
   end
-  return busy(r, because, now, group_granted)
+  local place = wait_in_order(r, q, now, group_granted, is_free, ticket)
+  return busy(r, because, now, group_granted, place)
 end
 
 -- True when neither a lease nor a min-hold excludes this caller. L0: the min-hold of an attempt group
@@ -197,6 +233,14 @@ local function grantable(r, q, now)
   if r.state ~= 'cooling' and now < r.expires then return false end
   if r.state == 'revoked' or (q.group ~= '' and q.group == r.group) then return true end
   return now >= (r.state == 'cooling' and r.expires or crash_hold(r))
+end
+
+-- A run that is granted a free lock before all runs that wait. A lost record has no reservations.
+local function precedes_queue(r, q, now)
+  if r.state == 'none' then return true end
+  if q.group == '' or q.group ~= r.group then return false end
+  if r.state == 'cooling' then return now < r.expires end
+  return r.state == 'held' and now < crash_hold(r)
 end
 
 local function acquire()
@@ -214,10 +258,12 @@ local function acquire()
   local same = r.owner == q.owner and r.attempt == q.attempt
   local ours = same and r.state == 'held' and now < r.expires
   -- The times until which each final answer to this claim is kept (C2, R3).
-  local released, closed, held, cooling, done, group = dates(5, q.claim .. ':r', q.claim .. ':x',
-      q.claim .. ':h', q.claim .. ':c', q.claim .. ':d', q.claim .. ':g')
+  local released, closed, held, cooling, done, group, queued = dates(5, q.claim .. ':r',
+      q.claim .. ':x', q.claim .. ':h', q.claim .. ':c', q.claim .. ':d', q.claim .. ':g',
+      q.claim .. ':q')
   -- C2: a claim that was counted as busy gets the same answer again.
   local because = now < held and 'held' or now < cooling and 'cooling' or now < done and 'done'
+      or now < queued and 'queued'
   if not because and (now < released or now < closed
       or (r.owner == q.owner and q.attempt < r.attempt) or (same and not ours)) then
     return {'stale', text(now), '0', '1'}
@@ -229,18 +275,24 @@ local function acquire()
     if ours then give_back(r) end
     count_skip(r, q, 'skipped_done', now)
     remember(q.claim, 'd', now, q.ttl)
-    return busy(r, 'done', now)
+    local ticket = open_queue(q.owner, now)
+    write_queue(now)
+    local place = {wake = leave_queue(r, q.owner, ticket, now)}
+    if ours then place.wake = hand_over(r, now) end
+    return busy(r, 'done', now, false, place)
   end
   if ours then return grant_again(r, q, now) end
-  if grantable(r, q, now) then
-    local remaining = quarantine(now)
-    if remaining > 0 then
-      commit()
-      return {'quarantine', text(now), '0', text(remaining)}
-    end
-    return grant(r, q, now)
+  if not grantable(r, q, now) then return refuse(r, q, now, false) end
+  local remaining = quarantine(now)
+  if remaining > 0 then
+    commit()
+    return {'quarantine', text(now), '0', text(remaining)}
   end
-  return refuse(r, q, now)
+  local ticket = open_queue(q.owner, now)
+  if precedes_queue(r, q, now) or is_next(r, q.owner, ticket, now) then
+    return grant(r, q, now, ticket)
+  end
+  return refuse(r, q, now, true, ticket)
 end
 
 return run(acquire)

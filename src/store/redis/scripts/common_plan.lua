@@ -11,6 +11,13 @@ local function keep(key, r)
   if r.state == 'held' then put('PERSIST', key) else put('PEXPIRE', key, KEEP_MS) end
 end
 
+-- Plans to keep the record. It is not refused when memory is full, so that nothing after it fails.
+local touched = false
+local function touch(r)
+  if not touched then keep(KEYS[1], r) end
+  touched = true
+end
+
 -- Plans to drop at most PURGE members dated at or before `limit`; returns how many.
 local function purge(i, limit)
   local old = read(i, 'ZRANGEBYSCORE', '-inf', text(limit), 'LIMIT', '0', tostring(PURGE))

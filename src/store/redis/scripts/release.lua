@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Release: the holder releases the lock and reports the run's verdict; each is counted once
--- (R1 to R4, K5, K6, L0, C1, C2).
+-- (R1 to R5, K5, K6, L0, C1, C2). A run that waits removes its place (Q7).
 -- ARGV: 1 not_after  2 owner  3 attempt  4 fence (0: unknown)
 --       5 verdict: succeeded, failed, timed_out, lost, cannot_start, given_back, ungated
 --       6 overlong(0|1)  7 held in ms  8 its bucket  9 min_hold  10 once_ttl  11 job  12 once
 --       13 mark_done(0|1)  14 group
--- Replies: freed now 0
---          not_ours now 0 because(taken|gone)
+-- Replies: freed now 0 wake(an owner, or empty)
+--          not_ours now 0 because(taken|gone) wake
 --          stale now 0 closed(0)
 
 local COUNTED = {
@@ -50,6 +50,17 @@ local function rest_of_min_hold(r, q, now)
   return math.min(math.max(0, r.acquired + q.min_hold - now), q.min_hold)
 end
 
+-- The lock was released. Returns the owner to wake. During a min-hold no reservation is valid.
+local function wake_next(r, q, now, rest)
+  if rest > 0 then
+    if read_turn(r) then put('HSET', KEYS[1], 'turn', '0:0:') end
+    return ''
+  end
+  open_queue(q.owner, now)
+  write_queue(now)
+  return hand_over(r, now)
+end
+
 local function close(r, q, now)
   local was_held, lease, rest = r.state == 'held', r.ttl, rest_of_min_hold(r, q, now)
   r.state = rest > 0 and 'cooling' or 'free'
@@ -71,8 +82,10 @@ local function close(r, q, now)
   if q.overlong then count(r.job, 'long') end
   mark_done(q, now)
   remember_group(q.group, q.finished, now)
+  local wake = wake_next(r, q, now, rest)
   post(r)
   commit()
+  return wake
 end
 
 -- Whether a run that is not the holder reports a verdict: it ran without a lock, it reports a lost
@@ -95,8 +108,12 @@ local function count_outside(r, q, now)
   mark_done(q, now)
   -- A delayed acquire of this attempt must not be granted: no run would follow.
   remember(q.claim, 'x', now, r.ttl)
+  local ticket = open_queue(q.owner, now)
+  write_queue(now)
+  local wake = leave_queue(r, q.owner, ticket, now)
   post(r)
   commit()
+  return wake
 end
 
 -- R3: a repeated release succeeds and changes nothing, even when another run holds the lock. Only a
@@ -116,15 +133,14 @@ local function release()
   local same = r.owner == q.owner and r.attempt == q.attempt
 
   if same and (r.state == 'held' or r.state == 'revoked') then
-    close(r, q, now)
-    return {'freed', text(now), '0'}
+    return {'freed', text(now), '0', close(r, q, now)}
   end
   if same or now < dates(5, q.claim .. ':r') then
     repeat_mark(r, q, now)
-    return {'freed', text(now), '0'}
+    return {'freed', text(now), '0', ''}
   end
-  count_outside(r, q, now)
-  return {'not_ours', text(now), '0', why_not_ours(r, q.fence)}
+  local wake = count_outside(r, q, now)
+  return {'not_ours', text(now), '0', why_not_ours(r, q.fence), wake}
 end
 
 return run(release)
