@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -44,15 +43,11 @@ std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
           record + ":asked"};
 }
 
-// A release is the same with strict and without it.
-template <class Verb>
-void add_strict(const StrictRequest& strict, std::string_view prefix, const Verb& verb,
+void add_strict(const StrictRequest& strict, std::string_view prefix,
                 std::vector<std::string>& keys, std::vector<std::string>& arguments) {
-  if constexpr (!std::is_same_v<Verb, Release>) {
-    keys.push_back(epoch_key(prefix));
-    arguments.push_back(std::to_string(strict.quarantine.count()));
-    arguments.push_back(strict.most_replicas ? std::to_string(*strict.most_replicas) : "");
-  }
+  keys.push_back(epoch_key(prefix));
+  arguments.push_back(std::to_string(strict.quarantine.count()));
+  arguments.push_back(strict.most_replicas ? std::to_string(*strict.most_replicas) : "");
 }
 
 std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
@@ -124,7 +119,9 @@ std::vector<std::string> encode(const Request& request, std::string_view prefix,
       [&](const auto& verb) {
         std::vector<std::string> keys = keys_of(prefix, verb.lock, verb.identity.job);
         std::vector<std::string> arguments = arguments_of(verb, not_after);
-        if (strict) add_strict(*strict, prefix, verb, keys, arguments);
+        // A release is the same with strict and without it.
+        if (strict && !std::holds_alternative<Release>(request))
+          add_strict(*strict, prefix, keys, arguments);
         return eval(script_of(verb), by, std::move(keys), std::move(arguments));
       },
       request);
