@@ -64,7 +64,7 @@ class PostgresFailover : public ::testing::Test {
 };
 
 TEST_F(PostgresFailover, KeepsEveryConfirmedGrantAndNeverGrantsTwice) {
-  const int rounds = is_long_run() ? 30 : 3;
+  const int rounds = is_long_run() ? 20 : 3;
   LockLoad load(spec(), 6, 2);
   for (int i = 0; i < rounds; ++i) {
     ASSERT_TRUE(load.runs_for(100)) << "round " << i;

@@ -44,7 +44,7 @@ class PostgresPooler : public ::testing::Test {
 
 TEST_F(PostgresPooler, ClientsThatShareOneConnectionNeverShareALock) {
   LockLoad load(spec("pooled-load:"), 6, 2);
-  EXPECT_TRUE(load.runs_for(is_long_run() ? 5'000 : 300));
+  EXPECT_TRUE(load.runs_for(is_long_run() ? 1'500 : 300));
   load.stop();
   EXPECT_THAT(load.violations(), IsEmpty());
   EXPECT_EQ(server().value("SELECT count(*) FROM pg_stat_activity WHERE usename = 'cron'"), "1");
