@@ -125,6 +125,8 @@ Result<LoadedOptions> load(const LoadInput& input, const Files& files, const Hos
                        host, files);
   if (!loaded.options.lock_file.empty())
     loaded.origins[index_of(*find_option("lock"))] = loaded.origin("lock-file");
+  if (loaded.options.key_format != KeyFormat::native)
+    loaded.origins[index_of(*find_option("lock"))] = loaded.origin("foreign-key");
   add_warnings(loaded);
   return loaded;
 }

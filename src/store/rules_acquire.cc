@@ -35,9 +35,22 @@ std::optional<BusyReason> counted_busy(const Record& record, const Claim& claim,
   return std::nullopt;
 }
 
-Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry expiry) {
+// Another program has the key, and no lease of the lock itself is in effect.
+bool is_blocked(const Record& record, const KeyState& key, ServerTime now, Expiry expiry) {
+  const bool granted = record.state == HoldState::held || record.state == HoldState::revoked;
+  return key.is_in_effect() && !(granted && alive(record, now, expiry));
+}
+
+Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry expiry,
+                 const ForeignKey* foreign) {
   Busy busy;
   busy.reason = reason;
+  const KeyState key = key_state(record.shared, foreign, now);
+  if (reason == BusyReason::held && is_blocked(record, key, now, expiry)) {
+    busy.holder = foreign_holder(foreign->format);
+    busy.remaining = key.remaining;
+    return busy;
+  }
   if (reason == BusyReason::done || record.state == HoldState::none ||
       record.state == HoldState::free)
     return busy;
@@ -59,17 +72,19 @@ void count_skip(Record& record, const std::string& job, std::string_view reason,
 }
 
 // K3: a finished identity blocks every request, whatever its if_busy is.
-Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
+Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
+                 ForeignKey* foreign) {
   if (is_holder(record, request.claim)) {
     // Another run marked the identity after the grant, and the caller never received the answer of
     // the grant: the grant is released.
     count(record, record.identity.job, "released");
     record.state = HoldState::free;
     record.expires = {};
+    release_key(record, foreign, now, Micros{0});
   }
   count_skip(record, request.identity.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
-  return busy_answer(record, BusyReason::done, now, expiry);
+  return busy_answer(record, BusyReason::done, now, expiry, foreign);
 }
 
 bool grantable(const Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
@@ -92,7 +107,8 @@ bool grantable(const Record& record, const Acquire& request, ServerTime now, Exp
   return false;
 }
 
-Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
+Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
+              ForeignKey* foreign) {
   const bool stole = record.state == HoldState::held;
   if (stole) count(record, record.identity.job, "stolen");  // AQ3: for the job that lost the lease
   if (stole || record.state == HoldState::revoked)
@@ -102,15 +118,20 @@ Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry exp
   set_holder(record, {request.claim, request.identity, fence, now, request.ttl, request.min_hold},
              now, expiry);
   record.stole = stole ? predecessor : 0;
+  claim_key(record, foreign, now);
   count(record, request.identity.job, "acquired");
   if (request.waited > Millis{0}) count_wait(record, request.identity.job, request.waited);
   return Granted{fence, {}, expiry == Expiry::lease, stole};
 }
 
-Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
-  const bool cooling = (record.state == HoldState::cooling && expiry != Expiry::holder_present) ||
-                       crashed_in_min_hold(record, now, expiry);
-  Busy busy = busy_answer(record, cooling ? BusyReason::cooling : BusyReason::held, now, expiry);
+Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
+            const ForeignKey* foreign) {
+  const KeyState key = key_state(record.shared, foreign, now);
+  const bool cooling = !is_blocked(record, key, now, expiry) &&
+                       ((record.state == HoldState::cooling && expiry != Expiry::holder_present) ||
+                        crashed_in_min_hold(record, now, expiry));
+  Busy busy =
+      busy_answer(record, cooling ? BusyReason::cooling : BusyReason::held, now, expiry, foreign);
   busy.group_granted = group_was_granted(record, request.identity.group, now);
   switch (request.if_busy) {
     case IfBusy::wait:
@@ -136,8 +157,8 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expir
 
 // C2: a claim that was counted as busy gets the same answer again.
 Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, ServerTime now,
-                   Expiry expiry) {
-  Busy busy = busy_answer(record, reason, now, expiry);
+                   Expiry expiry, const ForeignKey* foreign) {
+  Busy busy = busy_answer(record, reason, now, expiry, foreign);
   busy.group_granted = answered(record, claim, Answer::group_granted, now);
   return busy;
 }
@@ -160,24 +181,32 @@ void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expir
 }
 
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
-             Expiry expiry) {
+             Expiry expiry, ForeignKey* foreign) {
   if (now > not_after) return TooLate{false};
+  const KeyState key = key_state(record.shared, foreign, now);
+  if (key.hold == KeyHold::unreadable) return unreadable_key();
   const auto reason = counted_busy(record, request.claim, now);
   if (!reason && is_closed(record, request.claim, now, expiry)) return TooLate{true};
+  // Another program took the key from this grant, whose answer the caller never received.
+  if (!reason && is_holder(record, request.claim) && key.is_foreign() &&
+      !is_done(record, request.identity, request.once_ttl, now))
+    return TooLate{true};
   clamp(record, now, expiry);
-  if (reason) return repeated_busy(record, request.claim, *reason, now, expiry);
+  if (reason) return repeated_busy(record, request.claim, *reason, now, expiry, foreign);
   if (is_done(record, request.identity, request.once_ttl, now))
-    return refuse_done(record, request, now, expiry);
+    return refuse_done(record, request, now, expiry, foreign);
   if (is_holder(record, request.claim)) {
     // A repeated request after an unknown result: the same fence, nothing is counted (AQ4).
     if (expiry == Expiry::lease) {
       record.expires = now + request.ttl;
       record.ttl = request.ttl;
     }
+    claim_key(record, foreign, now);
     return Granted{record.fence, {}, expiry == Expiry::lease, record.stole != 0};
   }
-  if (grantable(record, request, now, expiry)) return grant(record, request, now, expiry);
-  return refuse(record, request, now, expiry);
+  if (!is_blocked(record, key, now, expiry) && grantable(record, request, now, expiry))
+    return grant(record, request, now, expiry, foreign);
+  return refuse(record, request, now, expiry, foreign);
 }
 
 }  // namespace cronlatch::rules

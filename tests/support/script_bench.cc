@@ -65,6 +65,7 @@ rules::Record read_dump(const RedisAnswer& dump) {
     // "<fence>:<length>", of this grant or of an earlier one.
     if (hash["min_hold"].starts_with(hash["fence"] + ":"))
       r.min_hold = Micros(std::stoll(hash["min_hold"].substr(hash["fence"].size() + 1)));
+    r.shared = hash["shared"];
     r.born = {std::stoll(hash["born"])};
     r.day = std::stoll(hash["day"]);
   }

@@ -36,6 +36,7 @@ local function require_listed_rights(q)
       if i ~= 5 then require_rights(i, 'ZCARD', 'ZREMRANGEBYRANK') end
     end
   end
+  if PEER then require_rights(#KEYS, 'SET', 'DEL', 'PTTL') end
 end
 
 -- For servers whose access list a script cannot read: reads, and writes that change nothing. ZADD is
@@ -56,6 +57,11 @@ local function try_commands(q)
   put('PEXPIRE', KEYS[5], life)
   put('PERSIST', KEYS[5])
   put('PEXPIRE', KEYS[5], life)
+  -- The key does not exist, or its value is no longer in effect: the grant writes it next.
+  if PEER then
+    read(#KEYS, 'PTTL')
+    put('DEL', PEER)
+  end
 end
 
 -- Runs before the first plan of a grant, so that a granted run can be renewed and released: the
@@ -75,6 +81,10 @@ end
 
 -- ---- the decision ----
 
+local function is_live(r, now)
+  return (r.state == 'held' or r.state == 'revoked') and now < r.expires
+end
+
 -- Plans the first command. It is not refused when memory is full, so that nothing after it fails.
 local function touch(r)
   if #plan == 0 then keep(KEYS[1], r) end
@@ -90,6 +100,9 @@ local function busy(r, because, now, group_granted)
     commit()
   end
   local flag = group_granted and '1' or '0'
+  if because == 'held' and peer.blocks then
+    return {'busy', text(now), '0', because, name_of_peer(), '', '0', '0', text(peer.left), flag}
+  end
   if because == 'done' or r.state == 'none' or r.state == 'free' then
     return {'busy', text(now), '0', because, '', '', '0', '0', '0', flag}
   end
@@ -114,6 +127,7 @@ local function give_back(r)
   r.state, r.expires = 'free', 0
   keep(KEYS[1], r)
   put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires))
+  if PEER then release_peer(r, 0, 0) end
   count(r.job, 'released')
 end
 
@@ -126,6 +140,7 @@ local function grant(r, q, now)
     fence = math.max(r.fence + 1, now), stole = stole and r.fence or 0,
     acquired = now, expires = now + q.ttl, min_hold = q.min_hold,
   }
+  if PEER then new.shared = claim_peer(new.fence, now, math.max(q.ttl, q.min_hold)) end
   local index = seat(r, new, now)
   -- AQ3: for the job that lost it.
   if stole then count(r.job, 'stolen') end
@@ -148,14 +163,17 @@ local function grant_again(r, q, now)
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl),
       'acquired', text(r.acquired))
+  if PEER then
+    local life = math.max(q.ttl, crash_hold(r) - now)
+    put('HSET', KEYS[1], 'shared', claim_peer(r.fence, now, life))
+  end
   post(r)
   commit()
   return {'granted', text(now), '0', text(r.fence), r.stole ~= 0 and '1' or '0'}
 end
 
 local function refuse(r, q, now)
-  local alive = (r.state == 'held' or r.state == 'revoked') and now < r.expires
-  local because = alive and 'held' or 'cooling'
+  local because = (is_live(r, now) or peer.blocks) and 'held' or 'cooling'
   local group_granted = q.group ~= '' and (q.group == r.group or dates(3, q.group) > now - DAY)
   -- L5: a group that was granted before waits instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
@@ -194,6 +212,7 @@ local function acquire()
   }
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
+  if PEER then read_peer(r, now, true) end
 
   -- AQ4: an attempt that was released, lost or followed by a later attempt is closed.
   local same = r.owner == q.owner and r.attempt == q.attempt
@@ -208,6 +227,8 @@ local function acquire()
     return {'stale', text(now), '0', '1'}
   end
   clamp(r, now)
+  -- Another program has the key, and no lease of this lock's own is in effect.
+  peer.blocks = peer.state == 'held' and not is_live(r, now)
   if because then return busy(r, because, now, now < group) end
   -- K3: a finished identity blocks every request, whatever its if_busy is.
   if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
@@ -216,8 +237,12 @@ local function acquire()
     remember(q.claim, 'd', now, q.ttl)
     return busy(r, 'done', now)
   end
-  if ours then return grant_again(r, q, now) end
-  if grantable(r, q, now) then return grant(r, q, now) end
+  if ours then
+    -- Another program took the key from this grant, whose answer the caller never received.
+    if is_peers() then return {'stale', text(now), '0', '1'} end
+    return grant_again(r, q, now)
+  end
+  if not peer.blocks and grantable(r, q, now) then return grant(r, q, now) end
   return refuse(r, q, now)
 end
 

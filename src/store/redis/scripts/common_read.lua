@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the verbs share: first this file, then common_plan.lua and common_write.lua. The reference
+-- What the verbs share: first this file, then common_plan.lua,
+-- common_foreign.lua and common_write.lua. The reference
 -- is src/store/rules*.cc: the scripts decide the same, and the property test in tests/scripts
 -- compares both. Needs Redis 6.2 or newer. A user needs EVAL, EVALSHA and TIME, and on the keys
 -- below the prefix: TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM ZREMRANGEBYRANK PTTL
@@ -11,6 +12,7 @@
 --   3 groups  zset: attempt group -> kept for a day after this time (us)
 --   4 once    zset: run identity of the caller's job -> when it was finished (us)
 --   5 seen    zset: <owner>:<attempt>:<answer> -> kept until (us)
+-- The last one of a lock that shares a key with another program: that key (common_foreign.lua).
 --
 -- Order of every verb: read the clock once, validate the stored data, decide, plan the writes, check
 -- the rights to all of them, write. No step that can fail follows the first write, because Redis does
