@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short name for any text.
+// Short names for any text.
 #pragma once
 
 #include <cstddef>
@@ -10,5 +10,8 @@ namespace cronlatch {
 
 // The first `digits` hex digits of the text's SHA-256; at most 64.
 std::string short_digest(std::string_view text, std::size_t digits);
+
+// The text's MD5 in hex: the key names of cronlock and golock.
+std::string md5_hex(std::string_view text);
 
 }  // namespace cronlatch

@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/subcommand.h"
 #include "config/default_lock.h"
+#include "config/files.h"
 #include "programs/program.h"
 #include "terminal/stdio.h"
 
@@ -20,6 +21,27 @@ namespace {
 std::string current_directory() {
   char path[PATH_MAX];
   return getcwd(path, sizeof path) == nullptr ? "" : path;
+}
+
+// "" if /proc is not mounted.
+std::string program_directory() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length <= 0) return "";
+  const std::string program(path, static_cast<std::size_t>(length));
+  return program.substr(0, program.rfind('/'));
+}
+
+ProgramFile read_file(const std::string& path) {
+  FileText file = HostFiles().read(path);
+  return {std::move(file.text), file.error};
+}
+
+template <class Native>
+Invocation native_invocation(const Native& native, const Invocation& invocation) {
+  Invocation result{native_arguments(native), invocation.environment, invocation.clock};
+  if (!native.password.empty()) result.password = native.password.reveal();
+  return result;
 }
 
 CommandOutput fail(const OtherProgram& program, const Error& error) {
@@ -34,15 +56,22 @@ CommandOutput print(std::string text) {
 
 CommandOutput run_as(const OtherProgram& program, const NativeRun& run,
                      const Invocation& invocation) {
-  Invocation native{run.options, invocation.environment, invocation.clock};
-  native.arguments.emplace_back("--");
-  native.arguments.insert(native.arguments.end(), run.command.begin(), run.command.end());
-  const Result<CommandOutput> done = run_command(native);
+  if (!run.message.empty()) write_stderr(run.message);
+  const Result<CommandOutput> done = run_command(native_invocation(run, invocation));
   if (!done) return fail(program, done.error());
   if (!done->outcome) return *done;
   const ProgramEnd end = program.end(run, *done->outcome);
   if (!end.message.empty()) write_stderr(end.message);
   return {"", end.exit_code};
+}
+
+// The program exits in the same way whether there was something to remove or not.
+CommandOutput release_as(const OtherProgram& program, const NativeRelease& release,
+                         const Invocation& invocation) {
+  const Result<CommandOutput> done = release_command(native_invocation(release, invocation));
+  if (!done) return fail(program, done.error());
+  write_stderr("cronlatch: " + done->text);
+  return {"", release.exit_code};
 }
 
 }  // namespace
@@ -58,10 +87,18 @@ Result<CommandOutput> as_command(const Invocation& invocation) {
                  "write cronlatch as NAME [ARG...]; the names: " + program_names()};
   Host host;
   host.uid = geteuid();
-  const ProgramInput input{std::span(words).subspan(1), current_directory(), default_store(host)};
+  const ProgramInput input{.arguments = std::span(words).subspan(1),
+                           .directory = current_directory(),
+                           .default_store = default_store(host),
+                           .environment = invocation.environment,
+                           .program_directory = program_directory(),
+                           .read = read_file};
   Result<ParsedProgram> parsed = program->parse(input);
   if (!parsed) return fail(*program, parsed.error());
   if (auto* text = std::get_if<ProgramText>(&*parsed)) return print(std::move(text->text));
+  if (const auto* release = std::get_if<NativeRelease>(&*parsed))
+    return release->explain ? print(native_command_line(*release))
+                            : release_as(*program, *release, invocation);
   const NativeRun& run = std::get<NativeRun>(*parsed);
   if (run.explain) return print(native_command_line(run));
   return run_as(*program, run, invocation);

@@ -73,8 +73,12 @@ Result<LockView> wait_until_over(const Wait& wait, const std::string& lock,
                "see: cronlatch show " + lock};
 }
 
-CommandOutput min_hold_ended(const std::string& lock, Micros rest) {
-  const ServerTime until{wall_now().us + rest.count()};
+CommandOutput opened(const std::string& lock, const Revoked& revoked) {
+  // Another program's grant has no fence.
+  if (revoked.fence == 0)
+    return CommandOutput{"opened lock " + lock + ": removed the key of " +
+                         printable(revoked.holder) + ", whose command was not stopped\n"};
+  const ServerTime until{wall_now().us + revoked.remaining.count()};
   return CommandOutput{"opened lock " + lock + ": ended its min-hold, which lasted until " +
                        show_time(until) + "\n"};
 }
@@ -94,7 +98,7 @@ Result<CommandOutput> release_command(const Invocation& invocation) {
   const TimePoint began = invocation.clock.now();
   const Result<Revoked> revoked = session->store->revoke(lock, session->give_up);
   if (!revoked) return revoked.error();
-  if (revoked->was_cooling) return min_hold_ended(lock, revoked->remaining);
+  if (revoked->was_cooling) return opened(lock, *revoked);
   if (!revoked->was_held) return CommandOutput{"lock " + lock + ": no run held it\n"};
   const std::string what = "lock " + lock + ": revoked the lease of " + printable(revoked->holder) +
                            ", fence " + std::to_string(revoked->fence);

@@ -46,7 +46,8 @@ Result<LoadedOptions> load_options(const Invocation& invocation, Operands operan
   const LoadInput input{.args = invocation.arguments,
                         .environment = invocation.environment,
                         .operands = operands,
-                        .extras = extras};
+                        .extras = extras,
+                        .password = invocation.password};
   return load(input, HostFiles(), this_host());
 }
 

@@ -27,12 +27,12 @@ constexpr std::array kSubcommands = {
     Subcommand{"explain", "[options] -- COMMAND [ARG...]", "what run would do now, without a lock",
                "cronlatch explain --lock reports/nightly -- /usr/local/bin/report", kOutputFlag,
                explain_command},
-    Subcommand{"as", "NAME [ARG...]", "accept the flags of lockrun",
+    Subcommand{"as", "NAME [ARG...]", "accept another program's flags",
                "cronlatch as lockrun --lockfile=/var/lock/report -- /usr/local/bin/report",
-               "NAME is lockrun. A link with that name to cronlatch does the same:\n"
+               "NAME is cronlock, golock or lockrun. A link with that name does the same:\n"
                "  ln -s /usr/local/bin/cronlatch /usr/local/bin/lockrun\n"
                "The flag --explain prints the command line of `cronlatch run` and runs nothing.\n"
-               "The flags and exit codes of the program: cronlatch help lockrun\n",
+               "The flags, variables and exit codes of a program: cronlatch help lockrun\n",
                as_command},
     Subcommand{"ls", "[options]", "the locks in the store",
                "cronlatch ls --store rediss://redis.example", kLocksOutput, ls_command},

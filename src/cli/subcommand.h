@@ -20,6 +20,7 @@ struct Invocation {
   std::vector<std::string> arguments;    // after the subcommand's name
   std::vector<std::string> environment;  // NAME=value
   const Clock& clock;
+  std::optional<std::string> password{};  // of the store, from another program's settings
 };
 
 // The result of a subcommand: `text` is written to standard output at once.

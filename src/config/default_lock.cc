@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "core/lock_file.h"
+#include "core/shared_key.h"
 
 namespace cronlatch {
 
@@ -30,6 +31,8 @@ std::string default_store(const Host& host) {
 void set_derived_defaults(Options& options, std::span<const std::string> command, const Host& host,
                           const Files& files) {
   if (!options.lock_file.empty()) options.lock = lock_of_file(options.lock_file);
+  if (options.key_format != KeyFormat::native)
+    options.lock = lock_of_shared_key(options.key_format, options.foreign_key);
   if (options.lock.empty() && !command.empty()) options.lock = default_lock(command);
   if (options.store.empty()) options.store = default_store(host);
   if (options.holder.empty()) options.holder = default_holder(host, files);

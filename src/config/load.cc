@@ -106,7 +106,8 @@ Result<LoadedOptions> load(const LoadInput& input, const Files& files, const Hos
       return around.error();
   if (Status applied = apply_settings(loaded, flags->settings); !applied) return applied.error();
 
-  const auto password = is_isolated ? std::nullopt : variable(input.environment, kPasswordVariable);
+  auto password = input.password;
+  if (!password && !is_isolated) password = variable(input.environment, kPasswordVariable);
   if (Status valid = validate(loaded.options); !valid) return valid.error();
   if (Status login = apply_credentials(loaded, password, files); !login) return login.error();
   // Again: the directory may contain a certificate without its key.
@@ -125,6 +126,8 @@ Result<LoadedOptions> load(const LoadInput& input, const Files& files, const Hos
                        host, files);
   if (!loaded.options.lock_file.empty())
     loaded.origins[index_of(*find_option("lock"))] = loaded.origin("lock-file");
+  if (loaded.options.key_format != KeyFormat::native)
+    loaded.origins[index_of(*find_option("lock"))] = loaded.origin("foreign-key");
   add_warnings(loaded);
   return loaded;
 }

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ struct LoadInput {
   std::span<const std::string> environment;  // NAME=value
   Operands operands = Operands::nothing;
   std::span<const ExtraFlag> extras{};
+  std::optional<std::string> password{};  // in place of the variable, also with isolated
 };
 
 struct LoadedOptions {

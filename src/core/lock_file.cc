@@ -2,24 +2,13 @@
 #include "core/lock_file.h"
 
 #include "base/text.h"
+#include "core/escaped_name.h"
 #include "core/lock_name.h"
 
 namespace cronlatch {
 namespace {
 
 constexpr std::string_view kPrefix = "_file";
-constexpr std::string_view kHex = "0123456789abcdef";
-
-bool is_hex(char c) { return kHex.find(c) != std::string_view::npos; }
-
-bool is_plain(char c) {
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return letter || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '/';
-}
-
-bool hex_follows(std::string_view text, std::size_t at) {
-  return at + 2 < text.size() && is_hex(text[at + 1]) && is_hex(text[at + 2]);
-}
 
 }  // namespace
 
@@ -37,33 +26,12 @@ Status check_lock_file(std::string_view path) {
   return Done{};
 }
 
-std::string lock_of_file(std::string_view path) {
-  std::string lock(kPrefix);
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const char c = path[i];
-    if (is_plain(c) || (c == '_' && !hex_follows(path, i))) {
-      lock += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    lock += {'_', kHex[byte >> 4], kHex[byte & 15]};
-  }
-  return lock;
-}
+std::string lock_of_file(std::string_view path) { return std::string(kPrefix) + escape_name(path); }
 
 std::optional<std::string> file_of_lock(std::string_view lock) {
   if (!lock.starts_with(kPrefix) || !lock.substr(kPrefix.size()).starts_with('/'))
     return std::nullopt;
-  const std::string_view text = lock.substr(kPrefix.size());
-  std::string path;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '_' && hex_follows(text, i)) {
-      path += static_cast<char>(kHex.find(text[i + 1]) << 4 | kHex.find(text[i + 2]));
-      i += 2;
-    } else {
-      path += text[i];
-    }
-  }
+  std::string path = unescape_name(lock.substr(kPrefix.size()));
   // Other names decode, too; only the name of a file encodes to itself again.
   if (!check_lock_file(path) || lock_of_file(path) != lock) return std::nullopt;
   return path;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option lock-file: a lock whose kernel lock is on a file that other programs lock, too. The
-// name of such a lock is `_file` and the path, one to one: a letter, a digit, '.', '-' and '/' is
-// itself; '_' is itself unless two lower-case hexadecimal digits follow; any other byte is '_' and
-// its two hexadecimal digits. Pure.
+// name of such a lock is `_file` and the path (core/escaped_name.h), one to one. Pure.
 #pragma once
 
 #include <optional>

@@ -138,11 +138,13 @@ std::string Run::explain_busy(Kind kind, Reason reason) {
             : reason == Reason::wait_timeout ? outcome_summary(kind, reason) + ";"
                                              : "not started because") +
            std::string(" other runs wait for lock ") + spec_.lock;
-  held_since_ = wall_time(now_ - b.held_for);
+  // Another program's grant has no fence, and no known time.
+  const bool is_granted = b.fence != 0;
+  if (is_granted) held_since_ = wall_time(now_ - b.held_for);
   if (b.remaining.count() > 0) held_until_ = wall_time(now_ + b.remaining);
-  const std::string since = wall(now_ - b.held_for);
+  const std::string since = is_granted ? wall(now_ - b.held_for) : "";
   const std::string until = held_until_ ? wall(now_ + b.remaining) : "";
-  const std::string fence = "; fence " + std::to_string(b.fence);
+  const std::string fence = is_granted ? "; fence " + std::to_string(b.fence) : "";
   if (b.reason == BusyReason::cooling) {
     std::string text = kind == Kind::skipped ? "skipped because" : "not started because";
     if (reason == Reason::wait_timeout)
@@ -155,7 +157,7 @@ std::string Run::explain_busy(Kind kind, Reason reason) {
                            .reason = reason,
                            .lock = spec_.lock,
                            .holder = b.holder,
-                           .fence = std::to_string(b.fence),
+                           .fence = is_granted ? std::to_string(b.fence) : "",
                            .since = since,
                            .until = until,
                            .waited = waited_,
@@ -173,9 +175,10 @@ void Run::finish_without_lock(Kind kind, Reason reason) {
   if (reason == Reason::done) {
     fields.push_back({"once_per", spec_.identity.once});
   } else {
-    fields.insert(fields.end(), {{"holder", last_busy_.holder},
-                                 {"since", wall(now_ - last_busy_.held_for)},
-                                 {"fence", std::to_string(last_busy_.fence)}});
+    fields.push_back({"holder", last_busy_.holder});
+    if (last_busy_.fence != 0)
+      fields.insert(fields.end(), {{"since", wall(now_ - last_busy_.held_for)},
+                                   {"fence", std::to_string(last_busy_.fence)}});
     if (held_until_) fields.push_back({"until", wall(now_ + last_busy_.remaining)});
   }
   log(Level::info, std::string(name_of(kind)), text, std::move(fields));

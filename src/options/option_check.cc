@@ -5,6 +5,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "core/lock_file.h"
+#include "core/shared_key.h"
 #include "core/store_schemes.h"
 #include "options/options.h"
 
@@ -112,6 +113,39 @@ Status check_lock_file_alone(const Options& options) {
                     " URL, or replace lock-file by lock");
 }
 
+bool is_redis(std::string_view url) {
+  const StoreScheme* scheme = find_store_scheme(url);
+  return scheme != nullptr && scheme->name.starts_with("redis");
+}
+
+Status check_shared_key(const Options& options) {
+  const bool is_native = options.key_format == KeyFormat::native;
+  const std::string hint = "set store to a " +
+                           list_store_schemes({StoreTransport::plain, StoreTransport::tls}) +
+                           " URL, or replace key-format and foreign-key by lock";
+  if (is_native && !options.foreign_key.empty())
+    return refuse("foreign-key is set without key-format",
+                  "set key-format to cronlock, golock or redlock");
+  if (!is_native && options.foreign_key.empty())
+    return refuse("key-format is set without foreign-key",
+                  "set foreign-key to the key of the other program");
+  if (!is_native && !is_redis(options.store))
+    return refuse("key-format: the store is not a Redis store", hint);
+  if (!is_native && store_layout(options.store) == StoreLayout::quorum)
+    return refuse("key-format: a quorum shares no key with another program", hint);
+  if (!is_native && options.strict)
+    return refuse("key-format and strict exclude each other", "remove one of the two");
+  if (!is_native && !options.lock_file.empty())
+    return refuse("key-format and lock-file exclude each other", "remove one of the two");
+  if (!is_native && !options.lock.empty() &&
+      options.lock != lock_of_shared_key(options.key_format, options.foreign_key))
+    return refuse("lock and foreign-key exclude each other: the key is the lock",
+                  "remove one of the two");
+  if (shared_key_of_lock(options.lock) && !is_redis(options.store))
+    return refuse("lock " + quoted(options.lock) + ": the store is not a Redis store", hint);
+  return Done{};
+}
+
 }  // namespace
 
 Status check_store_url(std::string_view url) {
@@ -150,6 +184,7 @@ Status validate(const Options& options) {
   if (Status tls = check_tls(options); !tls) return tls;
   if (Status login = check_login(options); !login) return login;
   if (Status file = check_lock_file_alone(options); !file) return file;
+  if (Status key = check_shared_key(options); !key) return key;
   if (Status sentinels = check_sentinels(options); !sentinels) return sentinels;
   if (Status strict = check_strict(options); !strict) return strict;
   if (Status ttl = check_max_ttl(options); !ttl) return ttl;

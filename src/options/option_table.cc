@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/lock_file.h"
 #include "core/lock_name.h"
+#include "core/shared_key.h"
 #include "options/options.h"
 #include "options/push_url.h"
 
@@ -35,6 +36,8 @@ constexpr Option kOptions[] = {
     {"lock", &O::lock, "", kOwnLock, kLockChars, kRun, kNo, "name of the lock",
      {"true", "Requests a lock. `true`: the CronJob's own lock. `false`: not gated. Any other value: the lock of that name in the namespace, shared by all CronJobs that use the name. `yes`, `on`, `1` and similar values are refused. A Job without a CronJob needs a name."}, check_lock_name},
     {"lock-file", &O::lock_file, "", "none", "an absolute path", kRun, kNo, "file of another program (`flock`, `lockrun`) that is locked with flock(2), in place of `lock`; file store only", kNoAnnotation, check_lock_file},
+    {"key-format", &O::key_format, "native", "", "native, cronlock, golock, redlock", kRun, kNo, "program that shares the lock by the key `foreign-key`; Redis only; `native`: none"},
+    {"foreign-key", &O::foreign_key, "", "none", "1 to 150 bytes, no blanks, no braces", kRun, kNo, "key of another program (see `key-format`) that is the lock, in place of `lock`", kNoAnnotation, check_foreign_key},
     {"job", &O::job, "", "none", kText, kRun, kNo, "job that the counters belong to, if several jobs share a lock"},
     {"store", &O::store, "", kOwnStore, "a URL", kStore, kNo, "URL: `file://`, `redis://`, `redis+sentinel://`, `redis+cluster://` (`rediss...`: with TLS), `postgres://`; 3, 5 or 7 `redis://` URLs with commas: a quorum", kNoAnnotation, check_store_url},
     {"ttl", &O::ttl, "2m", "", "5s to 1h", kPolicy, kYes, "length of the lease; a crash blocks the lock for this time",

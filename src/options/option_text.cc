@@ -40,6 +40,12 @@ constexpr std::array<Word<Untracked>, 2> words(const Untracked*) {
 constexpr std::array<Word<GuardianMode>, 2> words(const GuardianMode*) {
   return {{{"auto", GuardianMode::automatic}, {"off", GuardianMode::off}}};
 }
+constexpr std::array<Word<KeyFormat>, 4> words(const KeyFormat*) {
+  return {{{"native", KeyFormat::native},
+           {"cronlock", KeyFormat::cronlock},
+           {"golock", KeyFormat::golock},
+           {"redlock", KeyFormat::redlock}}};
+}
 constexpr std::array<Word<LogFormat>, 3> words(const LogFormat*) {
   return {{{"text", LogFormat::text}, {"json", LogFormat::json}, {"logfmt", LogFormat::logfmt}}};
 }

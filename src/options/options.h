@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "core/lease.h"
 #include "core/run.h"
+#include "core/shared_key.h"
 #include "core/strict.h"
 
 namespace cronlatch {
@@ -37,6 +38,8 @@ struct Options {
 
   std::string lock;       // empty: derived from the command (config/default_lock.h)
   std::string lock_file;  // another program's lock file, which is then the lock (core/lock_file.h)
+  KeyFormat key_format{};
+  std::string foreign_key;  // another program's key, which is then the lock (core/shared_key.h)
   std::string job;
   std::string store;  // empty: the file store's directory of this user
   Millis ttl{};
@@ -85,12 +88,11 @@ struct Options {
   StringLists command_by_arch;
 };
 
-using Field =
-    std::variant<std::string Options::*, Millis Options::*, std::optional<Millis> Options::*,
-                 bool Options::*, int Options::*, std::vector<std::string> Options::*,
-                 StringLists Options::*, OnBusy Options::*, OnLost Options::*,
-                 OnStoreDown Options::*, Leftovers Options::*, Untracked Options::*,
-                 GuardianMode Options::*, LogFormat Options::*, Level Options::*>;
+using Field = std::variant<
+    std::string Options::*, Millis Options::*, std::optional<Millis> Options::*, bool Options::*,
+    int Options::*, std::vector<std::string> Options::*, StringLists Options::*, OnBusy Options::*,
+    OnLost Options::*, OnStoreDown Options::*, Leftovers Options::*, Untracked Options::*,
+    GuardianMode Options::*, KeyFormat Options::*, LogFormat Options::*, Level Options::*>;
 
 enum class Scope {
   // This run only: its variable is removed from the command's environment.

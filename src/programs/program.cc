@@ -5,14 +5,29 @@
 #include <array>
 
 #include "base/shell_text.h"
+#include "programs/cronlock.h"
+#include "programs/golock.h"
 #include "programs/lockrun.h"
 
 namespace cronlatch {
 namespace {
 
 constexpr std::array kPrograms = {
+    OtherProgram{"cronlock", kCronlockHelp, parse_cronlock, end_cronlock, kCronlockError},
+    OtherProgram{"golock", kGolockHelp, parse_golock, end_golock, kCronlockError},
     OtherProgram{"lockrun", kLockrunHelp, parse_lockrun, end_lockrun, kLockrunError},
 };
+
+// With --isolated, no variable would set the password.
+std::string command_line(std::string_view subcommand, std::vector<std::string> arguments,
+                         const std::string& password_text) {
+  std::vector<std::string> words = {"cronlatch", std::string(subcommand)};
+  if (!password_text.empty()) std::erase(arguments, "--isolated");
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const std::string password =
+      password_text.empty() ? "" : "CRONLATCH_PASSWORD=\"" + password_text + "\" ";
+  return password + shell_text(words) + '\n';
+}
 
 }  // namespace
 
@@ -30,12 +45,25 @@ std::string program_names() {
   return names;
 }
 
-std::string native_command_line(const NativeRun& run) {
-  std::vector<std::string> words = {"cronlatch", "run"};
-  words.insert(words.end(), run.options.begin(), run.options.end());
+std::vector<std::string> native_arguments(const NativeRun& run) {
+  std::vector<std::string> words = run.options;
   words.emplace_back("--");
   words.insert(words.end(), run.command.begin(), run.command.end());
-  return shell_text(words) + '\n';
+  return words;
+}
+
+std::vector<std::string> native_arguments(const NativeRelease& release) {
+  std::vector<std::string> words = {release.lock, "--force", "--no-wait"};
+  words.insert(words.end(), release.options.begin(), release.options.end());
+  return words;
+}
+
+std::string native_command_line(const NativeRun& run) {
+  return command_line("run", native_arguments(run), run.password_text);
+}
+
+std::string native_command_line(const NativeRelease& release) {
+  return command_line("release", native_arguments(release), release.password_text);
 }
 
 }  // namespace cronlatch

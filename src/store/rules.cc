@@ -56,7 +56,9 @@ Revoked end_min_hold(Record& record, Revoked revoked, ServerTime ends, ServerTim
 
 }  // namespace
 
-Revoked revoke(Record& record, ServerTime now, Expiry expiry) {
+namespace {
+
+Revoked revoke_record(Record& record, ServerTime now, Expiry expiry) {
   Revoked revoked{false, record.identity.holder, record.fence, Micros{0}};
   if (record.state == HoldState::none || record.state == HoldState::free) return revoked;
   clamp(record, now, expiry);
@@ -71,6 +73,20 @@ Revoked revoke(Record& record, ServerTime now, Expiry expiry) {
     record.state = HoldState::revoked;
     count(record, record.identity.job, "revoked");
   }
+  return revoked;
+}
+
+}  // namespace
+
+Revoked revoke(Record& record, ServerTime now, Expiry expiry, ForeignKey* foreign) {
+  const KeyState key = key_state(record.shared, foreign, now);
+  Revoked revoked = revoke_record(record, now, expiry);
+  if (key.hold == KeyHold::none || revoked.was_held) return revoked;
+  if (key.is_in_effect())
+    revoked = {
+        .holder = foreign_holder(foreign->format), .remaining = key.remaining, .was_cooling = true};
+  foreign->value.reset();
+  record.shared.clear();
   return revoked;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/time.h"
 #include "core/lock_stats.h"
+#include "core/shared_key.h"
 #include "core/store.h"
 
 namespace cronlatch::rules {
@@ -64,6 +65,7 @@ struct Record {
   Micros ttl{};          // the length that set `expires`: the longest wait after a clock step (L7)
   Micros min_hold{};     // of the grant, from `acquired`: the lock stays closed after a crash
   ServerTime born{};     // creation of this record
+  std::string shared{};  // what the last grant wrote to another program's key; "" for nothing
   std::int64_t day = 0;  // days since 1970: last use of the lock, when it was entered in the index
 
   std::map<std::string, Counters> jobs;
@@ -77,6 +79,22 @@ struct Record {
   std::optional<Turn> turn;                     // void after the next grant
   bool operator==(const Record&) const = default;
 };
+
+// The key of another program that shares the lock (core/shared_key.h), as the store has it.
+struct ForeignKey {
+  KeyFormat format = KeyFormat::cronlock;  // cronlock or redlock
+  std::optional<std::string> value{};      // no value: there is no key
+  std::optional<Micros> life{};            // no value: the key does not expire
+};
+
+// A grant writes a time that is far ahead, so that the clock of no client can reach it: that of
+// cronlock's own default. A value of another program is in effect for a minute after its time.
+inline constexpr std::int64_t kForeignRelease = 86'401;  // seconds
+// Added for a grant: its fence modulo this. Otherwise its value would be that of a cronlock that
+// writes the key in the same second.
+inline constexpr std::int64_t kForeignSpread = 86'400;
+inline constexpr std::int64_t kLatestForeign = 9'000'000'000;
+inline constexpr Micros kForeignMargin = std::chrono::minutes(1);
 
 // Version 0.1.0 dates a group at its grant and keeps it for a day. With a date 34 days ahead, both
 // versions keep it for 35 days.
@@ -107,12 +125,14 @@ inline constexpr std::int64_t kMaxCounter = (std::int64_t{1} << 53) - 1 - 1'000'
 
 // One function per verb. The store sets `sent_at` of the reply. `not_after` is the request's
 // give_up by the store's clock: after it, nothing changes and the reply is TooLate (G5).
+// `foreign`: for a lock that shares a key; null for any other.
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
-             Expiry expiry = Expiry::lease, Waiting waiting = Waiting::in_order);
+             Expiry expiry = Expiry::lease, Waiting waiting = Waiting::in_order,
+             ForeignKey* foreign = nullptr);
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
-             Expiry expiry = Expiry::lease);
+             Expiry expiry = Expiry::lease, ForeignKey* foreign = nullptr);
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after,
-             Waiting waiting = Waiting::in_order);
+             Waiting waiting = Waiting::in_order, ForeignKey* foreign = nullptr);
 
 // The owner for whom the request reserved the lock; "" without one.
 const std::string& wake_of(const Reply& reply);
@@ -120,11 +140,17 @@ const std::string& wake_of(const Reply& reply);
 // For release --force. Counts a live lease as revoked; its holder excludes other runs until it
 // releases the lock, or the lease ends. A lock that only its min-hold keeps closed is opened at
 // once.
-Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease);
+// Removes the key of another program, whoever wrote it, unless a lease is in effect.
+Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease,
+               ForeignKey* foreign = nullptr);
 
 // Changes nothing.
 LockView view(std::string lock, const Record& record, ServerTime now,
               Expiry expiry = Expiry::lease);
+
+// The same lock while another program has its key; no lease of the lock itself is in effect.
+// `shared`: of its record. False when the value is none that the other program can have written.
+bool show_foreign(LockView& view, const std::string& shared, const ForeignKey& foreign);
 
 // The refusal of slots other than 1, by every store: no store supports them yet.
 std::optional<Unavailable> refuse_slots(const Request& request);

@@ -36,11 +36,24 @@ std::optional<BusyReason> counted_busy(const Record& record, const Claim& claim,
   return std::nullopt;
 }
 
-Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry expiry) {
+// Another program has the key, and no lease of the lock itself is in effect.
+bool is_blocked(const Record& record, const KeyState& key, ServerTime now, Expiry expiry) {
+  const bool granted = record.state == HoldState::held || record.state == HoldState::revoked;
+  return key.is_in_effect() && !(granted && alive(record, now, expiry));
+}
+
+Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry expiry,
+                 const ForeignKey* foreign) {
   Busy busy;
   busy.reason = reason;
   if (reason == BusyReason::queued) {
     if (record.turn) busy.remaining = std::max(record.turn->until - now, Micros{0});
+    return busy;
+  }
+  const KeyState key = key_state(record.shared, foreign, now);
+  if (reason == BusyReason::held && is_blocked(record, key, now, expiry)) {
+    busy.holder = foreign_holder(foreign->format);
+    busy.remaining = key.remaining;
     return busy;
   }
   if (reason == BusyReason::done || record.state == HoldState::none ||
@@ -65,7 +78,7 @@ void count_skip(Record& record, const std::string& job, std::string_view reason,
 
 // K3: a finished identity blocks every request, whatever its if_busy is.
 Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
-                 Waiting waiting) {
+                 Waiting waiting, ForeignKey* foreign) {
   const bool was_holder = is_holder(record, request.claim);
   if (was_holder) {
     // Another run marked the identity after the grant, and the caller never received the answer of
@@ -73,10 +86,11 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
     count(record, record.identity.job, "released");
     record.state = HoldState::free;
     record.expires = {};
+    release_key(record, foreign, now, Micros{0});
   }
   count_skip(record, request.identity.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
-  Busy busy = busy_answer(record, BusyReason::done, now, expiry);
+  Busy busy = busy_answer(record, BusyReason::done, now, expiry, foreign);
   if (waiting == Waiting::unordered) return busy;
   const Place place = open_queue(record, request.claim.owner, now);
   busy.wake = leave_queue(record, request.claim.owner, place, now);
@@ -107,7 +121,8 @@ bool grantable(const Record& record, const Acquire& request, ServerTime now, Exp
   return false;
 }
 
-Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
+Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
+              ForeignKey* foreign) {
   const bool stole = record.state == HoldState::held;
   if (stole) count(record, record.identity.job, "stolen");  // AQ3: for the job that lost the lease
   if (stole || record.state == HoldState::revoked)
@@ -117,6 +132,7 @@ Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry exp
   set_holder(record, {request.claim, request.identity, fence, now, request.ttl, request.min_hold},
              now, expiry);
   record.stole = stole ? predecessor : 0;
+  claim_key(record, foreign, now);
   count(record, request.identity.job, "acquired");
   if (request.waited > Millis{0}) count_wait(record, request.identity.job, request.waited);
   return Granted{fence, {}, expiry == Expiry::lease, stole};
@@ -128,8 +144,11 @@ bool is_cooling(const Record& record, ServerTime now, Expiry expiry) {
   return crashed_in_min_hold(record, now, expiry);
 }
 
-BusyReason reason_for(const Record& record, ServerTime now, Expiry expiry, bool is_free) {
+BusyReason reason_for(const Record& record, ServerTime now, Expiry expiry, bool is_free,
+                      const ForeignKey* foreign) {
   if (is_free) return BusyReason::queued;
+  if (is_blocked(record, key_state(record.shared, foreign, now), now, expiry))
+    return BusyReason::held;
   const bool cooling = (record.state == HoldState::cooling && expiry != Expiry::holder_present) ||
                        crashed_in_min_hold(record, now, expiry);
   return cooling ? BusyReason::cooling : BusyReason::held;
@@ -169,9 +188,10 @@ void wait_in_order(Record& record, const Acquire& request, ServerTime now,
 
 // `free_for_others`: the caller's place, if only the order of the runs that wait excludes it.
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
-            const std::optional<Place>& free_for_others) {
-  const BusyReason reason = reason_for(record, now, expiry, free_for_others.has_value());
-  Busy busy = busy_answer(record, reason, now, expiry);
+            const std::optional<Place>& free_for_others, const ForeignKey* foreign) {
+  const BusyReason reason =
+      reason_for(record, now, expiry, free_for_others.has_value(), foreign);
+  Busy busy = busy_answer(record, reason, now, expiry, foreign);
   busy.group_granted = group_was_granted(record, request.identity.group, now);
   if (waiting == Waiting::in_order) wait_in_order(record, request, now, free_for_others, busy);
   switch (request.if_busy) {
@@ -211,8 +231,8 @@ bool enters(Record& record, const Acquire& request, const Place& place, ServerTi
 
 // C2: a claim that was counted as busy gets the same answer again.
 Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, ServerTime now,
-                   Expiry expiry) {
-  Busy busy = busy_answer(record, reason, now, expiry);
+                   Expiry expiry, const ForeignKey* foreign) {
+  Busy busy = busy_answer(record, reason, now, expiry, foreign);
   busy.group_granted = answered(record, claim, Answer::group_granted, now);
   return busy;
 }
@@ -236,30 +256,37 @@ void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expir
 }
 
 Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime not_after,
-             Expiry expiry, Waiting waiting) {
+             Expiry expiry, Waiting waiting, ForeignKey* foreign) {
   if (now > not_after) return TooLate{false};
+  const KeyState key = key_state(record.shared, foreign, now);
+  if (key.hold == KeyHold::unreadable) return unreadable_key();
   const auto reason = counted_busy(record, request.claim, now);
   if (!reason && is_closed(record, request.claim, now, expiry)) return TooLate{true};
+  // Another program took the key from this grant, whose answer the caller never received.
+  if (!reason && is_holder(record, request.claim) && key.is_foreign() &&
+      !is_done(record, request.identity, request.once_ttl, now))
+    return TooLate{true};
   clamp(record, now, expiry);
-  if (reason) return repeated_busy(record, request.claim, *reason, now, expiry);
+  if (reason) return repeated_busy(record, request.claim, *reason, now, expiry, foreign);
   if (is_done(record, request.identity, request.once_ttl, now))
-    return refuse_done(record, request, now, expiry, waiting);
+    return refuse_done(record, request, now, expiry, waiting, foreign);
   if (is_holder(record, request.claim)) {
     // A repeated request after an unknown result: the same fence, nothing is counted (AQ4).
     if (expiry == Expiry::lease) {
       record.expires = now + request.ttl;
       record.ttl = request.ttl;
     }
+    claim_key(record, foreign, now);
     return Granted{record.fence, {}, expiry == Expiry::lease, record.stole != 0};
   }
-  if (!grantable(record, request, now, expiry))
-    return refuse(record, request, now, expiry, waiting, std::nullopt);
+  if (is_blocked(record, key, now, expiry) || !grantable(record, request, now, expiry))
+    return refuse(record, request, now, expiry, waiting, std::nullopt, foreign);
   if (waiting == Waiting::in_order) {
     const Place place = open_queue(record, request.claim.owner, now);
     if (!enters(record, request, place, now, expiry))
-      return refuse(record, request, now, expiry, waiting, place);
+      return refuse(record, request, now, expiry, waiting, place, foreign);
   }
-  return grant(record, request, now, expiry);
+  return grant(record, request, now, expiry, foreign);
 }
 
 }  // namespace cronlatch::rules

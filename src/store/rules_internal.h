@@ -66,6 +66,26 @@ std::uint32_t keep_place(Record& record, const std::string& owner, const Place& 
                          ServerTime now);
 std::int64_t count_waiters(const Record& record, ServerTime now);
 
+// ---- the key of another program (rules_foreign.cc) ----
+enum class KeyHold {
+  none,        // no key is shared, or there is none
+  own,         // the last grant wrote it
+  past,        // of another program, no longer in effect
+  foreign,     // of another program
+  unreadable,  // no value of the other program
+};
+struct KeyState {
+  KeyHold hold = KeyHold::none;
+  Micros remaining{};  // of another program's value, at most; zero: unknown
+  bool is_foreign() const { return hold != KeyHold::none && hold != KeyHold::own; }
+  bool is_in_effect() const { return hold == KeyHold::foreign || hold == KeyHold::unreadable; }
+};
+KeyState key_state(const std::string& shared, const ForeignKey* foreign, ServerTime now);
+void claim_key(Record& record, ForeignKey* foreign, ServerTime now);
+// `rest`: of a min-hold, during which the key stays.
+void release_key(Record& record, ForeignKey* foreign, ServerTime now, Micros rest);
+Unavailable unreadable_key();
+
 // ---- shared decisions ----
 // Records the request's run as the holder (rules_acquire.cc); counts nothing.
 struct Grant {

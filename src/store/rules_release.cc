@@ -45,7 +45,7 @@ GroupState group_state_after(const Release& request) {
                                                                        : GroupState::open;
 }
 
-void close_grant(Record& record, const Release& request, ServerTime now) {
+void close_grant(Record& record, const Release& request, ServerTime now, ForeignKey* foreign) {
   const std::string job = record.identity.job;  // of the grant
   remember(record, record.claim, Answer::released, now, record.ttl);
   const Micros rest = remaining_min_hold(record, request, now);
@@ -56,6 +56,7 @@ void close_grant(Record& record, const Release& request, ServerTime now) {
     count_hold(record, job, request.held);
   if (request.overlong) count(record, job, "long");
   remember_group(record, request.identity.group, group_state_after(request), now);
+  release_key(record, foreign, now, rest);
   record.state = rest > Micros{0} ? HoldState::cooling : HoldState::free;
   record.expires = rest > Micros{0} ? now + rest : ServerTime{};
   if (rest == Micros{0}) return;
@@ -98,14 +99,14 @@ void count_non_holder(Record& record, const Release& request, ServerTime now) {
 }  // namespace
 
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after,
-             Waiting waiting) {
+             Waiting waiting, ForeignKey* foreign) {
   const bool in_order = waiting == Waiting::in_order;
   if (now > not_after) return TooLate{false};
   // R4: the work is finished, in every state of the lease.
   if (request.mark_done) mark_done(record, request.identity, request.once_ttl, now);
   const bool is_recorded = record.state != HoldState::none && record.claim == request.claim;
   if (is_recorded && (record.state == HoldState::held || record.state == HoldState::revoked)) {
-    close_grant(record, request, now);
+    close_grant(record, request, now, foreign);
     if (!in_order || record.state != HoldState::free) return Released{};
     open_queue(record, request.claim.owner, now);
     return Released{hand_over(record, now)};

@@ -9,11 +9,13 @@ namespace cronlatch::rules {
 
 namespace {
 
-Reply restore(Record& record, const Renew& request, ServerTime now, Expiry expiry) {
+Reply restore(Record& record, const Renew& request, ServerTime now, Expiry expiry,
+              ForeignKey* foreign) {
   if (answered(record, request.claim, Answer::released, now) ||
       answered(record, request.claim, Answer::closed, now))
     return NotHolder{LostReason::taken};
   if (request.fence == 0) return NotHolder{LostReason::gone};
+  if (key_state(record.shared, foreign, now).is_foreign()) return NotHolder{LostReason::taken};
   if (record.state == HoldState::held || record.state == HoldState::revoked)
     remember(record, record.claim, Answer::closed, now, record.ttl);
   // A replaced open grant is closed in its job's counters, unless they already count it closed
@@ -25,6 +27,7 @@ Reply restore(Record& record, const Renew& request, ServerTime now, Expiry expir
   set_holder(record,
              {request.claim, request.identity, request.fence, acquired, request.ttl, Micros{0}},
              now, expiry);
+  claim_key(record, foreign, now);
   // Counters that were kept already count this grant: it must not be counted twice (C1).
   if (open_grants(record, request.identity.job) <= 0)
     count(record, request.identity.job, "acquired");
@@ -54,18 +57,20 @@ LostReason loss_reason(const Record& record, Fence fence) {
 }
 
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
-             Expiry expiry) {
+             Expiry expiry, ForeignKey* foreign) {
   if (now > not_after) return TooLate{false};
-  if (record.state == HoldState::none) return restore(record, request, now, expiry);
+  if (record.state == HoldState::none) return restore(record, request, now, expiry, foreign);
   if (record.claim != request.claim) {
     if (is_older(record, request.fence) && is_unheld(record, now, expiry))
-      return restore(record, request, now, expiry);
+      return restore(record, request, now, expiry, foreign);
     return NotHolder{loss_reason(record, request.fence)};
   }
   if (record.state == HoldState::revoked) return NotHolder{LostReason::revoked};
   if (record.state != HoldState::held) return NotHolder{LostReason::taken};
   if (expiry != Expiry::lease) return Renewed{};
   if (!alive(record, now, expiry)) return NotHolder{LostReason::expired};
+  // Never overwritten: the other program's run has begun.
+  if (key_state(record.shared, foreign, now).is_foreign()) return NotHolder{LostReason::taken};
   clamp(record, now, expiry);
   if (const ServerTime until = now + request.ttl; until >= record.expires) {
     record.expires = until;
@@ -73,6 +78,7 @@ Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime no
   }
   // N4: a renewal does not change the fence, unless a quorum granted the lock with a higher one.
   record.fence = std::max(record.fence, request.fence);
+  claim_key(record, foreign, now);
   date_record(record, now);
   return Renewed{};
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The pages docs/migrating/*.md, as they are written: each crontab line and each shell block runs in a mount and network
 # namespace with its own /usr/local/bin, /run, and a Redis at redis.example:6379. The lines before, between and after exclude
-# each other, in both directions. lockrun and cronlock are doubles that lock as those programs do.
+# each other, in both directions. lockrun, cronlock, golock and redlock are doubles that lock as those programs do.
 set -uo pipefail
 if [ "${1:-}" != inside ]; then
   if ! unshare --map-root-user --mount --net true 2>/dev/null; then
@@ -18,7 +18,8 @@ PAGES=$ROOT/docs/migrating
 PATIENCE=30
 shopt -s nullglob
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf -- "$work"' EXIT
+# The server is a child of the shell of a check.
+trap 'kill $(jobs -p) $(cat "$work/redis.pid" 2>/dev/null) 2>/dev/null; wait; rm -rf -- "$work"' EXIT
 
 # eventually COMMAND...: waits until the command succeeds.
 eventually() {
@@ -39,6 +40,7 @@ make_host() {
   python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: up, running' || return
   redis-server --bind 127.0.0.1 --port 6379 --save '' --dir "$work" --logfile "$work/redis.log" >/dev/null 2>&1 &
+  echo $! >"$work/redis.pid"
   eventually answers_ping
 }
 answers_ping() { [ "$(redis-cli -h redis.example ping 2>/dev/null)" = PONG ]; }
@@ -61,26 +63,9 @@ flock -n 9 || { echo "ERROR: cannot launch $1 - run is locked" >&2; exit 1; }
 "$@" 9>&-
 DOUBLE
 
-# SETNX with the time of its end, 200 when the key is in the future; at the end GETSET and EXPIREAT with the grace time.
-cat >"$work/cronlock" <<'DOUBLE'
-#!/bin/bash
-redis() { redis-cli -h "${CRONLOCK_HOST:-localhost}" "$@"; }
-key=cronlock.${CRONLOCK_KEY:-$(echo "$@" | md5sum | cut -d' ' -f1)}
-now=$(date +%s)
-if [ "$(redis SETNX "$key" $((now + 86401)))" = 0 ]; then
-  [ "$(redis GET "$key")" -lt "$now" ] || exit 200
-  [ "$(redis GETSET "$key" $((now + 86401)))" -lt "$now" ] || exit 200
-fi
-"$@"
-code=$?
-redis GETSET "$key" $((now + 41)) >/dev/null
-redis EXPIREAT "$key" $((now + 41)) >/dev/null
-exit $code
-DOUBLE
-
 install_programs() {
   local program
-  for program in report lockrun cronlock; do install -m 0755 "$work/$program" /usr/local/bin/ || return; done
+  for program in "$work"/{report,lockrun} "$ROOT"/tests/doubles/*; do install -m 0755 "$program" /usr/local/bin/ || return; done
 }
 
 # blocks PAGE: one file for each crontab line (NUMBER.crontab) and each shell block (NUMBER.sh) in $work/PAGE, and the heading
@@ -153,9 +138,9 @@ for page in "$PAGES"/*.md; do
     for second in Before Between After; do
       for one in $(lines "$page" $first); do
         for other in $(lines "$page" $second); do
-          # Before and After need the steps between; a library's lock is in the program.
+          # A library's lock is in the program.
           case $page:$first:$second in
-            cronlock:Before:After | cronlock:After:Before | libraries:*Before*) continue ;;
+            libraries:*Before*) continue ;;
           esac
           check "$page: the line of $first excludes that of $second" exclude "$one" "$other"
         done
@@ -167,6 +152,19 @@ for page in "$PAGES"/*.md; do
   done
 done
 
+# The page of redlock has the lock of a library in its program.
+library='redlock redis.example:6379 locks:report /usr/local/bin/report --nightly'
+echo "$library" >"$work/library"
+check "redlock: the line of After excludes a library" exclude "$(lines redlock After)" "$work/library"
+check "redlock: a library excludes the line of After" exclude "$work/library" "$(lines redlock After)"
+sed 's/locks:report/locks:other/' "$work/library" >"$work/other"
+refuses "control: a library with another key is not excluded" exclude "$(lines redlock After)" "$work/other"
+
+for line in $(lines cronlock Before); do
+  check "cronlock: the native line excludes that of Before" exclude "$(lines cronlock "Without a gap")" "$line"
+  check "cronlock: the line of Before excludes the native one" exclude "$line" "$(lines cronlock "Without a gap")"
+done
+
 # Control: two lines without a common lock do not exclude each other.
 echo 'cronlatch run --lock-file /var/lock/one -- /usr/local/bin/report' >"$work/one"
 echo 'cronlatch run --lock-file /var/lock/two -- /usr/local/bin/report' >"$work/two"
@@ -174,4 +172,8 @@ refuses "control: lines with two files do not exclude each other" exclude "$work
 clean
 cronlatch as lockrun --explain --lockfile=/var/lock/report --wait --retries=7 -- /usr/local/bin/report >"$work/explained"
 check "lockrun: the page contains the line that --explain prints" grep -qFxf "$work/explained" "$PAGES/lockrun.md"
+CRONLOCK_HOST=redis.example CRONLOCK_KEY=report cronlatch as cronlock --explain /usr/local/bin/report --nightly >"$work/explained"
+check "cronlock: the page contains the line that --explain prints" grep -qFxf "$work/explained" "$PAGES/cronlock.md"
+CRONLOCK_HOST=redis.example cronlatch as golock --explain /usr/local/bin/report --nightly >"$work/explained"
+check "golock: the page contains the line that --explain prints" grep -qFxf "$work/explained" "$PAGES/golock.md"
 finish

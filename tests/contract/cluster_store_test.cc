@@ -4,6 +4,7 @@
 #include <set>
 
 #include "contract/redis_support.h"
+#include "core/shared_key.h"
 #include "store/redis/cluster_reply.h"
 #include "support/cluster_group.h"
 #include "support/eventually.h"
@@ -121,6 +122,44 @@ TEST_F(ClusterStore, ListsTheLocksOfAllMasters) {
   }
   EXPECT_EQ(found, names);
   EXPECT_EQ(listed->size(), names.size());
+}
+
+// All keys of the lock are in the slot of the other program's key, and the scan returns its name.
+TEST_F(ClusterStore, SharesAKeyWithAnotherProgramInItsSlot) {
+  spec.key_prefix = "sharing:";
+  RedisProgram run(spec);
+  for (const std::string name : {"_cronlock/cronlock.report", "_redlock/locks_3areport"}) {
+    const std::string key = shared_key_of_lock(name)->key;
+    RedisServer& owner = group->owner(slot_of(key));
+    ASSERT_NE(granted_in(run(acquire_of(run, name))), nullptr);
+    EXPECT_EQ(redis_command(owner.port(), {"EXISTS", key}).integer, 1);
+    const auto view = run.program.backend().show(name, boot_now() + kPatience);
+    ASSERT_TRUE(view.ok()) << view.error().message;
+    EXPECT_EQ(view->state, LockState::held);
+    EXPECT_NE(view->fence, 0U);
+
+    redis_command(owner.port(), {"SET", key, "9999999999"});
+    Renew renewal = run.program.renew(view->fence);
+    renewal.lock = name;
+    const auto lost = run(renewal);
+    ASSERT_TRUE(lost && std::holds_alternative<NotHolder>(*lost)) << reply_text(lost);
+  }
+  const auto listed = run.program.backend().list(boot_now() + kPatience);
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  ASSERT_EQ(listed->size(), 2U);
+  EXPECT_EQ(listed->front().lock, "_cronlock/cronlock.report");
+}
+
+// Other programs know one holder only. The refusal does not depend on the support of slots.
+TEST_F(ClusterStore, RefusesSlotsForASharedKey) {
+  RedisProgram run(spec);
+  Acquire request = acquire_of(run, "_redlock/locks");
+  request.slots = 2;
+  const auto reply = run(request);
+  EXPECT_EQ(unavailable_of(reply).error.code, Code::config);
+  EXPECT_NE(unavailable_of(reply).error.message.find("key-format has one holder only"),
+            std::string::npos);
+  EXPECT_TRUE(unavailable_of(reply).unsent);
 }
 
 TEST_F(ClusterStore, ListsTheSameLocksWhileASlotMoves) {

@@ -203,7 +203,7 @@ TEST(AsOtherProgram, AnUnknownNameIsAUsageError) {
     Program program({.argv = argv});
 
     EXPECT_EQ(program.exit_code(), 64);
-    EXPECT_THAT(program.err(), HasSubstr("the names: lockrun"));
+    EXPECT_THAT(program.err(), HasSubstr("the names: cronlock, golock, lockrun"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "core/shared_key.h"
 #include "random_requests.h"
 #include "record_checks.h"
 #include "support/script_bench.h"
@@ -32,12 +33,15 @@ class Walk {
  public:
   // `unit`: the length of a second; every length is a multiple of it.
   Walk(ScriptBench& bench, Dice& dice, Occurred& occurred, TimeOf time, Micros unit)
-      : bench_(bench),
+      : shared_(shared_key_of_lock(bench.lock)),
+        bench_(bench),
         dice_(dice),
         occurred_(occurred),
         time_(time),
         unit_(unit),
-        requests_(dice, model_, bench.lock, unit, time == TimeOf::server) {}
+        requests_(dice, model_, bench.lock, unit, time == TimeOf::server) {
+    if (shared_) foreign_.format = shared_->format;
+  }
 
   void step() {
     if (time_ == TimeOf::test)
@@ -46,6 +50,7 @@ class Walk {
       await_expiry();
     lose_data();
     roll_back();
+    if (shared_ && dice_.one_in(6)) change_foreign_key();
     if (lost_ && dice_.one_in(2)) return compare(*lost_);
     const auto verb = dice_.below(20);
     if (verb < 10) {
@@ -68,6 +73,32 @@ class Walk {
       bench_.now.us =
           std::stoll(time.elements[0].text) * 1'000'000 + std::stoll(time.elements[1].text);
     }
+  }
+
+  // As the other program does, with and without a lock of its own.
+  void change_foreign_key() {
+    if (dice_.one_in(3)) {
+      bench_.client({"DEL", shared_->key});
+      foreign_.value.reset();
+      return;
+    }
+    const auto ahead = dice_.of<std::int64_t>({-4000, -61, -60, -59, 0, 5, 86401});
+    const std::int64_t seconds = bench_.now.us / 1'000'000 + ahead;
+    foreign_.value = shared_->format == KeyFormat::redlock
+                         ? "token" + std::to_string(dice_.below(9))
+                         : std::to_string(seconds);
+    bench_.client({"SET", shared_->key, *foreign_.value});
+  }
+
+  rules::ForeignKey* foreign() { return shared_ ? &foreign_ : nullptr; }
+
+  // What a grant wrote expires by the real clock of the server: a grant with the key and one
+  // without it get the same answers.
+  void check_foreign_key() {
+    const RedisAnswer found = bench_.client({"GET", shared_->key});
+    const bool is_own = foreign_.value && *foreign_.value == model_.shared;
+    if (found.text.empty() && is_own) foreign_.value.reset();
+    EXPECT_EQ(found.text, foreign_.value.value_or(""));
   }
 
   void move_time() {
@@ -113,6 +144,8 @@ class Walk {
       for (const char* suffix : kSuffixes) gone.push_back(bench_.key(suffix));
       model_ = {};
       highest_ = 0;
+      if (shared_) gone.push_back(shared_->key);
+      foreign_.value.reset();
       occurred_["lost all"]++;
     } else {
       saved_.reset();  // its counters are younger than its record
@@ -125,6 +158,8 @@ class Walk {
       left.asked = model_.asked;
       model_ = left;
       highest_ = 0;
+      // The key that the lost grant wrote is now that of another program; its life is not compared.
+      if (shared_) bench_.client({"PERSIST", shared_->key});
       whole = false;
       occurred_["lost the record"]++;
     }
@@ -136,7 +171,7 @@ class Walk {
   void roll_back() {
     if (time_ != TimeOf::test) return;
     if (!saved_ || dice_.one_in(60)) {
-      saved_ = Saved{model_, save()};
+      saved_ = Saved{model_, save(), foreign_};
       return;
     }
     if (!dice_.one_in(80)) return;
@@ -146,6 +181,9 @@ class Walk {
     lost_->fence = model_.fence;
     model_ = saved_->model;
     restore(saved_->keys);
+    foreign_ = saved_->foreign;
+    if (shared_) bench_.client({"DEL", shared_->key});
+    if (foreign_.value) bench_.client({"SET", shared_->key, *foreign_.value});
     highest_ = 0;  // the server does not have the lost grant until its holder restores it
     occurred_["rolled back"]++;
   }
@@ -174,11 +212,12 @@ class Walk {
   Reply compare(const Verb& verb, ServerTime not_after) {
     const redis::Decoded answer = bench_.send(verb, not_after);
     const std::int64_t day_before = model_.day;
-    const Reply expected = rules::decide(model_, verb, answer.now, not_after);
+    const Reply expected = decide(verb, answer.now, not_after);
     EXPECT_EQ(answer.reply, expected)
         << "scripts: " << name_of(answer.reply) << ", rules: " << name_of(expected);
     EXPECT_EQ(answer.index, model_.day != day_before);
     occurred_[name_of(expected)]++;
+    count_foreign(expected);
     if constexpr (std::is_same_v<Verb, Release>) {
       const bool late = std::holds_alternative<TooLate>(answer.reply);
       if (verb.mark_done && !verb.identity.once.empty() && verb.once_ttl > 0ms && !late)
@@ -186,6 +225,27 @@ class Walk {
     }
     check();
     return answer.reply;
+  }
+
+  Reply decide(const Release& release, ServerTime now, ServerTime not_after) {
+    return rules::decide(model_, release, now, not_after, rules::Waiting::in_order, foreign());
+  }
+  Reply decide(const Acquire& acquire, ServerTime now, ServerTime not_after) {
+    return rules::decide(model_, acquire, now, not_after, rules::Expiry::lease,
+                         rules::Waiting::in_order, foreign());
+  }
+  Reply decide(const Renew& renew, ServerTime now, ServerTime not_after) {
+    return rules::decide(model_, renew, now, not_after, rules::Expiry::lease, foreign());
+  }
+  void count_foreign(const Reply& reply) {
+    if (!shared_) return;
+    const auto* busy = std::get_if<Busy>(&reply);
+    if (busy != nullptr && busy->holder == foreign_holder(shared_->format))
+      occurred_["held by another program"]++;
+    const bool is_foreign = foreign_.value && *foreign_.value != model_.shared;
+    if (is_foreign && model_.state == HoldState::held) occurred_[name_of(reply) + " foreign"]++;
+    if (foreign_.value && model_.state == HoldState::cooling && !is_foreign)
+      occurred_["key kept for a min-hold"]++;
   }
 
   // A caller that did not receive the answer repeats the request: the answer must be the same. A
@@ -271,7 +331,7 @@ class Walk {
 
   void compare_revoke() {
     const Revoked answer = bench_.revoke();
-    const Revoked expected = rules::revoke(model_, bench_.now);
+    const Revoked expected = rules::revoke(model_, bench_.now, rules::Expiry::lease, foreign());
     EXPECT_EQ(answer.was_held, expected.was_held);
     EXPECT_EQ(answer.holder, expected.holder);
     EXPECT_EQ(answer.fence, expected.fence);
@@ -295,11 +355,14 @@ class Walk {
     }
     bench_.read_sets = requests_.calls % 8 == 0;
     if (whole) expect_law(kept);
+    if (shared_) check_foreign_key();
     EXPECT_GE(kept.fence, highest_) << "the fence fell";
     highest_ = kept.fence;
     expect_same_record(kept, model_);
   }
 
+  const std::optional<SharedKey> shared_;
+  rules::ForeignKey foreign_;
   ScriptBench& bench_;
   Dice& dice_;
   Occurred& occurred_;
@@ -311,6 +374,7 @@ class Walk {
   struct Saved {
     Record model;
     std::map<std::string, std::string> keys;
+    rules::ForeignKey foreign;
   };
   std::optional<Saved> saved_;
   Fence highest_ = 0;
@@ -319,7 +383,7 @@ class Walk {
 // Then a new lock is used: the first calls on a lock differ from later ones.
 constexpr std::uint64_t kCallsPerLock = 250;
 
-Occurred walk(std::uint64_t steps, TimeOf time, Micros unit) {
+Occurred walk(std::uint64_t steps, TimeOf time, Micros unit, KeyFormat format = KeyFormat::native) {
   const std::uint64_t seed = from_environment("CRONLATCH_SEED", std::random_device{}());
   std::printf("%llu steps with CRONLATCH_SEED=%llu\n", static_cast<unsigned long long>(steps),
               static_cast<unsigned long long>(seed));
@@ -328,7 +392,8 @@ Occurred walk(std::uint64_t steps, TimeOf time, Micros unit) {
   ScriptBench bench({}, time);
   const ServerTime start = bench.now;
   for (std::uint64_t done = 0; done < steps && !::testing::Test::HasFailure();) {
-    bench.lock = "ns/walk-" + std::to_string(done);
+    const std::string name = "ns/walk-" + std::to_string(done);
+    bench.lock = format == KeyFormat::native ? name : lock_of_shared_key(format, "k:" + name);
     if (time == TimeOf::test) bench.now = start;
     Walk one(bench, dice, occurred, time, unit);
     for (std::uint64_t i = 0; i < kCallsPerLock && done < steps; ++i, ++done) {
@@ -383,6 +448,22 @@ TEST(Property, ScriptsDecideAsTheRulesInVirtualTime) {
                              "ended min-hold",
                              "repeated",
                              "marked"});
+}
+
+class SharedKeyProperty : public ::testing::TestWithParam<KeyFormat> {};
+INSTANTIATE_TEST_SUITE_P(Of, SharedKeyProperty,
+                         ::testing::Values(KeyFormat::cronlock, KeyFormat::redlock),
+                         [](const auto& format) { return std::string(name_of(format.param)); });
+
+// Another program changes the key at random.
+TEST_P(SharedKeyProperty, ScriptsDecideAsTheRulesWithAKeyOfAnotherProgram) {
+  const Occurred occurred =
+      walk(from_environment("CRONLATCH_STEPS", 15'000), TimeOf::test, 1s, GetParam());
+
+  expect_occurred(occurred, {"granted", "granted stole", "busy 0", "renewed", "renewed restored",
+                             "released", "revoked", "ended min-hold", "lost all", "rolled back",
+                             "held by another program", "not holder 1 foreign",
+                             "too late closed foreign", "released", "key kept for a min-hold"});
 }
 
 TEST(Property, ScriptsDecideAsTheRulesByTheServersClock) {

@@ -70,6 +70,7 @@ rules::Record read_dump(const RedisAnswer& dump) {
       const std::string rest = hash["turn"].substr(fence.size());
       r.turn = rules::Turn{rest.substr(rest.find(':') + 1), {std::stoll(rest)}};
     }
+    r.shared = hash["shared"];
     r.born = {std::stoll(hash["born"])};
     r.day = std::stoll(hash["day"]);
   }

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "base/kernel_clock.h"
-#include "core/lock_name.h"
 #include "store/redis/cluster_route.h"
 
 namespace cronlatch::redis {
@@ -23,15 +22,6 @@ std::string escaped(const std::string& prefix) {
     pattern += c;
   }
   return pattern;
-}
-
-// The lock of <prefix>{<lock>}...; "" for another key.
-std::string lock_of_key(const std::string& key, const std::string& prefix) {
-  if (!key.starts_with(prefix + '{')) return "";
-  const std::size_t close = key.find('}', prefix.size());
-  if (close == std::string::npos) return "";
-  const std::string lock = key.substr(prefix.size() + 1, close - prefix.size() - 1);
-  return check_lock_name(lock).ok() ? lock : "";
 }
 
 Error unreadable(const std::string& where) {

@@ -7,9 +7,11 @@
 #include "base/duration.h"
 #include "base/kernel_clock.h"
 #include "core/lock_name.h"
+#include "core/shared_key.h"
 #include "store/redis/redis_store.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/wait.h"
+#include "store/rules.h"
 
 namespace cronlatch::redis {
 namespace {
@@ -45,6 +47,14 @@ Fields fields_of(const Resp& answer) {
   for (std::size_t i = 0; i + 1 < answer.elements.size(); i += 2)
     fields[answer.elements[i].text] = answer.elements[i + 1].text;
   return fields;
+}
+
+// From the answers to GET and PTTL.
+rules::ForeignKey foreign_key(KeyFormat format, const Resp& value, const Resp& life) {
+  rules::ForeignKey key{.format = format};
+  if (value.type == Resp::Type::text) key.value = value.text;
+  if (life.integer >= 0) key.life = Millis(life.integer);
+  return key;
 }
 
 }  // namespace
@@ -183,9 +193,9 @@ Result<std::vector<LockView>> RedisStore::list_once(TimePoint give_up, std::size
   return all;
 }
 
-// Reads the time, then record, counters and waiting runs of each lock.
-Result<RedisStore::Answers> RedisStore::read_hashes(const std::vector<std::string>& locks,
-                                                    TimePoint give_up, WrongType wrong_type) {
+// Reads the time, then record, counters and waiting runs of each lock. The key of another program is
+// not read: a user that may not read it can still list the locks.
+RedisStore::Commands RedisStore::hash_reads(const std::vector<std::string>& locks) const {
   Commands commands = {{"TIME"}};
   const ServerTime now = session_->server_time(boot_now());
   for (const std::string& lock : locks) {
@@ -193,7 +203,7 @@ Result<RedisStore::Answers> RedisStore::read_hashes(const std::vector<std::strin
     commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
     commands.push_back(encode_waiters(lock, config_.key_prefix, now));
   }
-  return send_all(commands, give_up, wrong_type);
+  return commands;
 }
 
 Result<std::vector<LockView>> RedisStore::views(const std::vector<std::string>& locks,
@@ -220,7 +230,7 @@ Result<std::vector<LockView>> RedisStore::views_once(const std::vector<std::stri
                                                      std::vector<std::string>& moved) {
   std::vector<LockView> found;
   if (locks.empty()) return found;
-  auto answers = read_hashes(locks, give_up, WrongType::answer);
+  auto answers = send_all(hash_reads(locks), give_up, WrongType::answer);
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
   if (!now) return unreadable(config_.login.where);
@@ -245,7 +255,10 @@ Result<std::vector<LockView>> RedisStore::views_once(const std::vector<std::stri
 
 Result<LockView> RedisStore::show_once(const std::string& lock, TimePoint give_up) {
   if (Status opened = open(give_up); !opened) return opened.error();
-  auto answers = read_hashes({lock}, give_up, WrongType::error);
+  const auto shared = shared_key_of_lock(lock);
+  Commands commands = hash_reads({lock});
+  if (shared) commands.insert(commands.end(), {{"GET", shared->key}, {"PTTL", shared->key}});
+  auto answers = send_all(commands, give_up);
   if (!answers) return answers.error();
   const auto now = parse_time(answers->front());
   if (!now) return unreadable(config_.login.where);
@@ -253,8 +266,15 @@ Result<LockView> RedisStore::show_once(const std::string& lock, TimePoint give_u
     refusal_ = "TRYAGAIN one key of the lock has not moved yet";
     return redis_error(classify_redis_error(refusal_), config_.login.where, refusal_);
   }
-  auto view = decode_view(lock, fields_of((*answers)[1]), fields_of((*answers)[2]), *now);
+  const Fields record = fields_of((*answers)[1]);
+  auto view = decode_view(lock, record, fields_of((*answers)[2]), *now);
   if (view) view->waiters = (*answers)[3].elements.size();
+  if (!view || !shared) return view;
+  const auto written = record.find("shared");
+  if (!rules::show_foreign(*view, written == record.end() ? "" : written->second,
+                           foreign_key(shared->format, (*answers)[4], (*answers)[5])))
+    return redis_error(redis_error_row(RedisErrorClass::poisoned), config_.login.where,
+                       shared->key + " value");
   return view;
 }
 

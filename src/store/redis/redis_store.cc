@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/kernel_clock.h"
+#include "core/shared_key.h"
 #include "store/kept_credentials.h"
 #include "store/redis/script_codec.h"
 #include "store/redis/wait.h"
@@ -32,6 +33,26 @@ std::vector<std::string> texts_of(const Resp& answer) {
 void set_sent_at(Reply& reply, TimePoint sent_at) {
   if (auto* granted = std::get_if<Granted>(&reply)) granted->sent_at = sent_at;
   if (auto* renewed = std::get_if<Renewed>(&reply)) renewed->sent_at = sent_at;
+}
+
+// The other program knows one holder only.
+std::optional<Unavailable> refuse_request(const Request& request) {
+  const auto* acquire = std::get_if<Acquire>(&request);
+  if (acquire != nullptr && acquire->slots != 1 && shared_key_of_lock(acquire->lock))
+    return Unavailable{{Code::config,
+                        "slots is " + std::to_string(acquire->slots) +
+                            ", and a lock with key-format has one holder only",
+                        "set slots to 1, or replace key-format and foreign-key by lock"},
+                       false,
+                       true};
+  return rules::refuse_slots(request);
+}
+
+// For a refusal that does not name the key.
+std::string keys_text(std::string_view prefix, const std::string& lock) {
+  const auto shared = shared_key_of_lock(lock);
+  return record_key(prefix, lock) + (shared ? ", " + shared->key : "") +
+         " or another key of the lock";
 }
 
 Error repeated_answer(const std::string& where) {
@@ -102,7 +123,7 @@ Status RedisStore::apply_credentials(const Result<StoreCredentials>& now) {
 
 std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
   if (pending_ && !pending_->sent_at)
-    if (auto refused = rules::refuse_slots(pending_->request)) {
+    if (auto refused = refuse_request(pending_->request)) {
       pending_.reset();
       return *refused;
     }
@@ -214,7 +235,7 @@ Reply RedisStore::error_reply(const Resp& answer) {
   const RedisErrorRow& row = classify_redis_error(answer.text);
   const std::string text = with_refused_command(
       session_->redact(answer.text), pending_->by == ScriptBy::hash ? "EVALSHA" : "EVAL",
-      record_key(config_.key_prefix, lock_of(pending_->request)) + " or another key of the lock" +
+      keys_text(config_.key_prefix, lock_of(pending_->request)) +
           (config_.strict ? " or " + epoch_key(config_.key_prefix) : ""));
   Error error = redis_error(row, config_.login.where, text);
   if (row.drop) {

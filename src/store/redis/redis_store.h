@@ -140,8 +140,7 @@ class RedisStore : public Backend {
   Result<Answers> send_all(const Commands& commands, TimePoint give_up,
                            WrongType wrong_type = WrongType::error);
   Status wait(TimePoint give_up);
-  Result<Answers> read_hashes(const std::vector<std::string>& locks, TimePoint give_up,
-                              WrongType wrong_type);
+  Commands hash_reads(const std::vector<std::string>& locks) const;
   Result<std::vector<LockView>> views(const std::vector<std::string>& locks, TimePoint give_up);
   Result<std::vector<LockView>> views_once(const std::vector<std::string>& locks, TimePoint give_up,
                                            std::vector<std::string>& moved);

@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/lock_name.h"
+#include "core/shared_key.h"
 #include "store/redis/scripts.h"
 #include "store/rules.h"
 #include "store/verb_text.h"
@@ -31,16 +33,20 @@ std::vector<std::string> eval(const scripts::Script& script, ScriptBy by,
   return command;
 }
 
+// The key of another program is the last one.
+std::vector<std::string> with_foreign_key(std::vector<std::string> keys, std::string_view lock) {
+  if (auto shared = shared_key_of_lock(lock)) keys.push_back(std::move(shared->key));
+  return keys;
+}
+
 std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
                                  const std::string& job) {
   const std::string record = record_key(prefix, lock);
-  return {record,
-          stats_key(prefix, lock),
-          record + ":groups",
-          record + (job.empty() ? ":once" : ":once:" + job),
-          record + ":seen",
-          record + ":queue",
-          record + ":asked"};
+  return with_foreign_key(
+      {record, stats_key(prefix, lock), record + ":groups",
+       record + (job.empty() ? ":once" : ":once:" + job), record + ":seen", record + ":queue",
+       record + ":asked"},
+      lock);
 }
 
 void add_strict(const StrictRequest& strict, std::string_view prefix,
@@ -97,7 +103,23 @@ const scripts::Script& script_of(const Release&) { return scripts::release; }
 }  // namespace
 
 std::string record_key(std::string_view prefix, std::string_view lock) {
-  return std::string(prefix) + "{" + std::string(lock) + "}";
+  const auto shared = shared_key_of_lock(lock);
+  if (!shared) return std::string(prefix) + "{" + std::string(lock) + "}";
+  return std::string(prefix) + "{" + shared->key + "}:" + std::string(name_of(shared->format));
+}
+
+std::string lock_of_key(std::string_view key, std::string_view prefix) {
+  if (!key.starts_with(std::string(prefix) + '{')) return "";
+  const std::size_t close = key.find('}', prefix.size());
+  if (close == std::string_view::npos) return "";
+  const std::string_view tag = key.substr(prefix.size() + 1, close - prefix.size() - 1);
+  const std::string_view rest = key.substr(close + 1);
+  for (const KeyFormat format : {KeyFormat::cronlock, KeyFormat::redlock}) {
+    const std::string suffix = ":" + std::string(name_of(format));
+    if ((rest == suffix || rest.starts_with(suffix + ":")) && check_foreign_key(tag).ok())
+      return lock_of_shared_key(format, tag);
+  }
+  return check_lock_name(tag).ok() ? std::string(tag) : "";
 }
 
 std::string stats_key(std::string_view prefix, std::string_view lock) {
@@ -133,7 +155,8 @@ std::vector<std::string> encode_epoch(std::string_view prefix) {
 
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
                                        ServerTime not_after) {
-  return eval(scripts::revoke, ScriptBy::text, {record_key(prefix, lock), stats_key(prefix, lock)},
+  return eval(scripts::revoke, ScriptBy::text,
+              with_foreign_key({record_key(prefix, lock), stats_key(prefix, lock)}, lock),
               {text(not_after)});
 }
 

@@ -17,8 +17,12 @@
 namespace cronlatch::redis {
 
 // ---- keys (scripts/common_read.lua lists all of them) ----
-std::string record_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}
-std::string stats_key(std::string_view prefix, std::string_view lock);   // <prefix>{<lock>}:stats
+// <prefix>{<lock>}; of a lock that shares a key (core/shared_key.h): <prefix>{<key>}:<format>, so
+// that all its keys are in the slot of that key.
+std::string record_key(std::string_view prefix, std::string_view lock);
+// The lock of any of its keys below the prefix; "" for another key.
+std::string lock_of_key(std::string_view key, std::string_view prefix);
+std::string stats_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}:stats
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
 std::string epoch_key(std::string_view prefix);  // <prefix>epoch: replication history (strict)
 // <prefix>{<lock>}:wake:<owner>, a list that wakes the run that waits

@@ -52,5 +52,13 @@ TEST(FillIn, ALockFileIsTheLock) {
   EXPECT_EQ(options.lock, "_file/var/lock/a_20b");
 }
 
+TEST(FillIn, AKeyOfAnotherProgramIsTheLock) {
+  Options options;
+  options.key_format = KeyFormat::redlock;
+  options.foreign_key = "locks:a";
+  set_derived_defaults(options, Words{"true"}, kHost, FakeFiles{});
+  EXPECT_EQ(options.lock, "_redlock/locks_3aa");
+}
+
 }  // namespace
 }  // namespace cronlatch

@@ -205,7 +205,9 @@ TEST(Load, TakesALockFileFromEverySource) {
 
 TEST(Load, TakesEveryOptionFromEverySource) {
   // given: a value for each option that is not its default
-  const std::map<std::string_view, std::string> values = {{"lock", "a"},
+  const std::map<std::string_view, std::string> values = {{"lock", "_redlock/k_3aa"},
+                                                          {"key-format", "redlock"},
+                                                          {"foreign-key", "k:a"},
                                                           {"job", "ns/j"},
                                                           {"store", "rediss+sentinel://h/m"},
                                                           {"ttl", "3m"},

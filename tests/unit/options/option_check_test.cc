@@ -83,6 +83,36 @@ TEST(Validate, RefusesALockFileBesideALockOrWithoutAFileStore) {
   }
 }
 
+TEST(Validate, RefusesAKeyOfAnotherProgramBesideALockOrWithoutRedis) {
+  Options options;
+  options.store = "redis://h";
+  options.key_format = KeyFormat::golock;
+  EXPECT_EQ(refusal(options).message, "key-format is set without foreign-key");
+  options.foreign_key = "cronlock.a";
+  EXPECT_TRUE(validate(options).ok());
+  options.lock = "a";
+  EXPECT_EQ(refusal(options).message,
+            "lock and foreign-key exclude each other: the key is the lock");
+  options.lock = "_cronlock/cronlock.a";
+  EXPECT_TRUE(validate(options).ok()) << "the name that it has";
+  for (const char* store : {"redis+sentinel://h/m", "rediss://h", "redis+cluster://h"}) {
+    options.store = store;
+    EXPECT_TRUE(validate(options).ok()) << store;
+  }
+  for (const char* store : {"", "file:///run/x", "postgres://u@h/d"}) {
+    options.store = store;
+    EXPECT_EQ(refusal(options).message, "key-format: the store is not a Redis store") << store;
+    EXPECT_EQ(refusal(options).code, Code::config);
+  }
+  options.key_format = KeyFormat::native;
+  options.store = "redis://h";
+  EXPECT_EQ(refusal(options).message, "foreign-key is set without key-format");
+  options.foreign_key = "";
+  options.store = "file:///run/x";
+  EXPECT_EQ(refusal(options).message,
+            "lock \"_cronlock/cronlock.a\": the store is not a Redis store");
+}
+
 TEST(Validate, AcceptsFullTls) {
   Options options = over_tls();
   options.tls_ca = "/ca";

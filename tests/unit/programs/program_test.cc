@@ -42,6 +42,17 @@ TEST(Program, PrintsTheNativeCommandLineForAShell) {
   EXPECT_EQ(native_command_line({.options = {"--lock-file=/a b", "--on-busy=wait"},
                                  .command = {"sh", "-c", "echo $x"}}),
             "cronlatch run '--lock-file=/a b' --on-busy=wait -- sh -c 'echo $x'\n");
+  EXPECT_EQ(native_command_line(NativeRelease{.lock = "a", .options = {"--store=redis://h"}}),
+            "cronlatch release a --force --no-wait --store=redis://h\n");
+}
+
+// With --isolated, the variable would have no effect.
+TEST(Program, PrintsTheVariableOfAPasswordAndNeverThePassword) {
+  EXPECT_EQ(native_command_line({.options = {"--isolated", "--store=redis://h"},
+                                 .command = {"job"},
+                                 .password = Secret("open sesame"),
+                                 .password_text = "$CRONLOCK_AUTH"}),
+            "CRONLATCH_PASSWORD=\"$CRONLOCK_AUTH\" cronlatch run --store=redis://h -- job\n");
 }
 
 }  // namespace

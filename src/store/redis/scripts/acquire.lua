@@ -39,6 +39,7 @@ local function require_listed_rights(q)
     end
   end
   for i = 6, 7 do require_rights(i, 'ZRANGEBYSCORE', 'ZADD', 'ZREM', 'PEXPIRE') end
+  if PEER then require_rights(#KEYS, 'SET', 'DEL', 'PTTL') end
 end
 
 -- For servers whose access list a script cannot read: reads, and writes that change nothing. ZADD is
@@ -64,6 +65,11 @@ local function try_commands(q)
   put('PEXPIRE', KEYS[5], life)
   put('PERSIST', KEYS[5])
   put('PEXPIRE', KEYS[5], life)
+  -- The key does not exist, or its value is no longer in effect: the grant writes it next.
+  if PEER then
+    read(#KEYS, 'PTTL')
+    put('DEL', PEER)
+  end
 end
 
 -- Runs before the first plan of a grant, so that a granted run can be renewed and released: the
@@ -97,6 +103,10 @@ end
 
 -- ---- the decision ----
 
+local function is_live(r, now)
+  return (r.state == 'held' or r.state == 'revoked') and now < r.expires
+end
+
 -- `place`: the answer's part about the queue.
 local function busy(r, because, now, group_granted, place)
   if r.clamped then
@@ -111,6 +121,10 @@ local function busy(r, because, now, group_granted, place)
     local turn = not place and read_turn(r)
     local till = place and place.till or turn and turn.till or now
     return {'busy', text(now), '0', because, '', '', '0', '0', text(math.max(0, till - now)), flag,
+            ahead, wake}
+  end
+  if because == 'held' and peer.blocks then
+    return {'busy', text(now), '0', because, name_of_peer(), '', '0', '0', text(peer.left), flag,
             ahead, wake}
   end
   if because == 'done' or r.state == 'none' or r.state == 'free' then
@@ -137,6 +151,7 @@ local function give_back(r)
   r.state, r.expires = 'free', 0
   keep(KEYS[1], r)
   put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires))
+  if PEER then release_peer(r, 0, 0) end
   count(r.job, 'released')
 end
 
@@ -150,6 +165,7 @@ local function grant(r, q, now, ticket)
     fence = math.max(r.fence + 1, now), stole = stole and r.fence or 0,
     acquired = now, expires = now + q.ttl, min_hold = q.min_hold,
   }
+  if PEER then new.shared = claim_peer(new.fence, now, math.max(q.ttl, q.min_hold)) end
   local index = seat(r, new, now)
   write_queue(now)
   if ticket then
@@ -177,6 +193,10 @@ local function grant_again(r, q, now)
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(now + q.ttl), 'ttl', text(q.ttl),
       'acquired', text(r.acquired))
+  if PEER then
+    local life = math.max(q.ttl, crash_hold(r) - now)
+    put('HSET', KEYS[1], 'shared', claim_peer(r.fence, now, life))
+  end
   post(r)
   commit()
   return {'granted', text(now), '0', text(r.fence), r.stole ~= 0 and '1' or '0'}
@@ -204,8 +224,7 @@ local function wait_in_order(r, q, now, group_granted, is_free, ticket)
 end
 
 local function refuse(r, q, now, is_free, ticket)
-  local alive = (r.state == 'held' or r.state == 'revoked') and now < r.expires
-  local because = is_free and 'queued' or alive and 'held' or 'cooling'
+  local because = is_free and 'queued' or (is_live(r, now) or peer.blocks) and 'held' or 'cooling'
   local group_granted = q.group ~= '' and (q.group == r.group or dates(3, q.group) > now - DAY)
   -- L5: a group that was granted before waits instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
@@ -253,6 +272,7 @@ local function acquire()
   }
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
+  if PEER then read_peer(r, now, true) end
 
   -- AQ4: an attempt that was released, lost or followed by a later attempt is closed.
   local same = r.owner == q.owner and r.attempt == q.attempt
@@ -269,6 +289,8 @@ local function acquire()
     return {'stale', text(now), '0', '1'}
   end
   clamp(r, now)
+  -- Another program has the key, and no lease of this lock's own is in effect.
+  peer.blocks = peer.state == 'held' and not is_live(r, now)
   if because then return busy(r, because, now, now < group) end
   -- K3: a finished identity blocks every request, whatever its if_busy is.
   if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
@@ -281,8 +303,12 @@ local function acquire()
     if ours then place.wake = hand_over(r, now) end
     return busy(r, 'done', now, false, place)
   end
-  if ours then return grant_again(r, q, now) end
-  if not grantable(r, q, now) then return refuse(r, q, now, false) end
+  if ours then
+    -- Another program took the key from this grant, whose answer the caller never received.
+    if is_peers() then return {'stale', text(now), '0', '1'} end
+    return grant_again(r, q, now)
+  end
+  if peer.blocks or not grantable(r, q, now) then return refuse(r, q, now, false) end
   local remaining = quarantine(now)
   if remaining > 0 then
     commit()

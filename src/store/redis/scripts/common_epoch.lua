@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The option strict: no grant until the leases that a failover may have lost have ended (AQ7). A
--- server gets a new replication id when it is promoted, and when it starts. Only a strict request has:
+-- server gets a new replication id when it is promoted, and when it starts. Only a strict request has
+-- them; a lock that shares the key of another program is never strict:
 -- KEYS: 8 epoch  hash of the prefix: replid (the last known id), since (us; 0: the first epoch)
 -- ARGV: the last two: length of the quarantine (us), the most replicas that may be connected or ''
 
@@ -19,7 +20,7 @@ end
 -- Returns how long the quarantine lasts (us), 0 without one. Plans to record a new epoch, which also
 -- follows a backward step of the clock to before its start. A quarantine without its key is a new one.
 local function quarantine(now)
-  if not KEYS[EPOCH] then return 0 end
+  if PEER or not KEYS[EPOCH] then return 0 end
   local id, replicas = replication()
   local most = whole(ARGV[#ARGV])
   if most and replicas > most then

@@ -96,6 +96,10 @@ local function seat(old, new, now)
     write[#write + 1] = 'min_hold'
     write[#write + 1] = text(new.fence) .. ':' .. text(new.min_hold)
   end
+  if new.shared then
+    write[#write + 1] = 'shared'
+    write[#write + 1] = new.shared
+  end
   plan[#plan + 1] = write
   put('PERSIST', KEYS[1])
   remember_group(new.group, false, now)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the verbs share: first this file, then common_{plan,queue,write}.lua. The reference
+-- What the verbs share: first this file, then common_{plan,foreign,queue,write}.lua. The reference
 -- is src/store/rules*.cc: the scripts decide the same, and the property test in tests/scripts
 -- compares both. Needs Redis 6.2 or newer. A user needs EVAL, EVALSHA and TIME, and on the keys
 -- below the prefix: TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM ZREMRANGEBYRANK PTTL
@@ -13,6 +13,7 @@
 --   5 seen    zset: <owner>:<attempt>:<answer> -> kept until (us)
 --   6 queue   zset: owner of a run that waits -> its ticket (us)
 --   7 asked   zset: the same owners -> their last request (us)
+-- The last one of a lock that shares a key with another program: that key (common_foreign.lua).
 --
 -- Order of every verb: read the clock once, validate the stored data, decide, plan the writes, check
 -- the rights to all of them, write. No step that can fail follows the first write, because Redis does

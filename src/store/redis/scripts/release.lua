@@ -71,6 +71,10 @@ local function close(r, q, now)
   else
     put('HSET', KEYS[1], 'state', r.state, 'expires', '0')
   end
+  if PEER then
+    read_peer(r)
+    release_peer(r, now, rest)
+  end
   remember(q.claim, 'r', now, lease)
   -- For the job that the grant was counted for; a revoked grant is counted as closed already.
   if was_held then count(r.job, 'released') end

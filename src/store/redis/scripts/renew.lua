@@ -32,6 +32,10 @@ local function restore(r, q, now)
   local released, closed = dates(5, claim .. ':r', claim .. ':x')
   if now < released or now < closed then return not_ours('taken', now) end
   if q.fence == 0 or q.fence >= MAX then return not_ours('gone', now) end
+  if PEER then
+    read_peer(r)
+    if is_peers() then return not_ours('taken', now) end
+  end
   -- Not refused when memory is full, even without a record: a renewal works at maxmemory (G2).
   put('PERSIST', KEYS[1])
   local new = {
@@ -39,6 +43,7 @@ local function restore(r, q, now)
     holder = q.holder, job = q.job, group = q.group, once = q.once,
     acquired = math.min(q.fence, now), expires = now + q.ttl, ttl = q.ttl, min_hold = 0,
   }
+  if PEER then new.shared = claim_peer(q.fence, now, q.ttl) end
   local index = seat(r, new, now)
   if r.state == 'held' or r.state == 'revoked' then
     remember(r.owner .. ':' .. text(r.attempt), 'x', now, r.ttl)
@@ -62,6 +67,7 @@ end
 local function raise_fence(r, q)
   if q.fence <= r.fence or q.fence >= MAX then return end
   local ends = crash_hold(r)
+  r.fence = q.fence
   put('HSET', KEYS[1], 'fence', text(q.fence))
   if ends ~= 0 then put('HSET', KEYS[1], 'min_hold', text(q.fence) .. ':' .. text(ends - r.acquired)) end
 end
@@ -79,12 +85,21 @@ local function renew()
   if r.state == 'revoked' then return not_ours('revoked', now) end
   if r.state ~= 'held' then return not_ours('taken', now) end
   if now >= r.expires then return not_ours('expired', now) end
+  -- Never overwritten: the other program's run has begun.
+  if PEER then
+    read_peer(r)
+    if is_peers() then return not_ours('taken', now) end
+  end
   clamp(r, now)
   if now + q.ttl >= r.expires then r.expires, r.ttl = now + q.ttl, q.ttl end
   put('PERSIST', KEYS[1])
   put('HSET', KEYS[1], 'expires', text(r.expires), 'ttl', text(r.ttl),
       'acquired', text(r.acquired))
+  local life = PEER and math.max(r.expires, crash_hold(r)) - now
   raise_fence(r, q)
+  if PEER then
+    put('HSET', KEYS[1], 'shared', claim_peer(r.fence, now, life))
+  end
   date_record(now)
   quarantine(now)  -- a new epoch begins with its first request; it does not end a lease
   post(r)
