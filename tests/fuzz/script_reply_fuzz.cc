@@ -36,7 +36,8 @@ bool can_answer(const Request& request, const Reply& reply) {
       std::holds_alternative<TooLate>(reply) || std::holds_alternative<Unavailable>(reply);
   if (shared) return true;
   if (std::holds_alternative<Acquire>(request))
-    return std::holds_alternative<Granted>(reply) || std::holds_alternative<Busy>(reply);
+    return std::holds_alternative<Granted>(reply) || std::holds_alternative<Busy>(reply) ||
+           std::holds_alternative<Quarantined>(reply);
   if (std::holds_alternative<Renew>(request))
     return std::holds_alternative<Renewed>(reply) || std::holds_alternative<NotHolder>(reply);
   return std::holds_alternative<Released>(reply) || std::holds_alternative<NotHolder>(reply);

@@ -25,10 +25,16 @@ class StrictRun : public GatedByRedis {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
+  bool is_acknowledged() const {
+    RedisClient client(redis->port());
+    client({"INCR", "for-the-replica"});
+    return client({"WAIT", "1", "200"}).integer == 1;
+  }
+  // The first write can be part of the synchronization.
   void start_replica() {
     redis_command(redis->port(), {"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
     replica = RedisServer::start({"--replicaof", "127.0.0.1", std::to_string(redis->port())});
-    ASSERT_TRUE(eventually([&] { return is_replicated(redis->port(), 1); }));
+    ASSERT_TRUE(eventually([&] { return is_acknowledged() && is_acknowledged(); }));
   }
   std::unique_ptr<RedisServer> replica;
 };

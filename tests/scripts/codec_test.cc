@@ -26,6 +26,7 @@ Acquire acquire() {
   a.if_busy = IfBusy::timed_out;
   a.waited = 4s;
   a.min_hold = 1min;
+  a.min_uptime = 10min;
   return a;
 }
 
@@ -58,7 +59,8 @@ TEST(ScriptCodec, EncodesTheTextEveryKeyAndEveryArgument) {
                                                              "timed_out",
                                                              "4000",
                                                              "2",
-                                                             "60000000"}));
+                                                             "60000000",
+                                                             "600"}));
 }
 
 TEST(ScriptCodec, EncodesWithAReleaseTheDataThatOutlivesTheLease) {
@@ -111,6 +113,7 @@ TEST(ScriptCodec, DecodesEveryVerdict) {
   EXPECT_EQ(
       decoded(acquire(), {"busy", "7", "0", "queued", "", "", "0", "0", "8", "0", "3", "0f"}).reply,
       Reply(Busy{BusyReason::queued, "", "", 0, 0us, 8us, false, 3, "0f"}));
+  EXPECT_EQ(decoded(acquire(), {"quarantine", "7", "0", "250"}).reply, Reply(Quarantined{250us}));
   EXPECT_EQ(decoded(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Renewed{{}, true}));
   EXPECT_EQ(decoded(Renew{}, {"not_ours", "7", "0", "revoked"}).reply,
             Reply(NotHolder{LostReason::revoked}));
@@ -261,6 +264,27 @@ TEST(ScriptCodec, ShowsTheMinHoldOfAGrantThatCrashedAndNoOther) {
     fields["min_hold"] = wrong;
     EXPECT_FALSE(redis::decode_view("ns/name", fields, {}, later).ok()) << wrong;
   }
+}
+
+TEST(ScriptCodec, AppendsTheEpochAndItsArgumentsOnlyWithStrict) {
+  const std::optional<redis::StrictRequest> strict = redis::StrictRequest{5'750'000us, 2};
+  Renew renew;
+  renew.lock = "ns/name";
+  for (const Request& request : {Request(acquire()), Request(renew)}) {
+    const auto plain = after_script(redis::encode(request, "p:", kNow));
+    const auto command =
+        after_script(redis::encode(request, "p:", kNow, redis::ScriptBy::hash, strict));
+    ASSERT_EQ(plain[0], "5");
+    ASSERT_EQ(command[0], "8");
+    EXPECT_EQ(command[8], "p:epoch") << "the key that common_epoch.lua finds by its number";
+    EXPECT_EQ(command.size(), plain.size() + 5);
+    EXPECT_EQ(command[command.size() - 2], "5750000");
+    EXPECT_EQ(command.back(), "2");
+  }
+  Release release;
+  release.lock = "ns/name";
+  EXPECT_EQ(redis::encode(release, "p:", kNow, redis::ScriptBy::hash, strict),
+            redis::encode(release, "p:", kNow, redis::ScriptBy::hash));
 }
 
 TEST(ScriptCodec, EntersALockInTheIndexWithItsTime) {

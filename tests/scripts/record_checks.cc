@@ -43,8 +43,8 @@ void expect_same_record(const rules::Record& stored, const rules::Record& expect
 }
 
 std::string name_of(const Reply& reply) {
-  static const std::vector<std::string> names{"granted",  "busy",     "renewed",    "not holder",
-                                              "released", "too late", "unavailable"};
+  static const std::vector<std::string> names{"granted",  "busy",     "renewed",     "not holder",
+                                              "released", "too late", "unavailable", "quarantined"};
   std::string name = names[reply.index()];
   if (const auto* busy = std::get_if<Busy>(&reply))
     name += " " + std::to_string(static_cast<int>(busy->reason)) +
