@@ -18,6 +18,8 @@ refuses_value "a word that the option does not have" 'defaults.on-busy="queue"'
 refuses_value "a duration without a unit" 'defaults.ttl="90"'
 refuses_value "a number as a duration" 'defaults.max-run=90'
 refuses_value "a value of a CronJob's option that is not allowed" 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"on-lost":"stop"}}}'
+refuses_value "a word for strict that is no boolean" 'defaults.strict="maybe"'
+refuses_value "a max-ttl without a unit" 'defaults.max-ttl="600"'
 refuses_value "an option that belongs to one run" 'defaults.lock="a"'
 refuses_value "a password in the store's URL" 'store.url="rediss://cron:secret@redis.shop"'
 check "refuses a PostgreSQL store by name" refused_with "do not support a postgres:// store" --set store.url=postgres://cron@db.example/cronlatch
@@ -40,7 +42,7 @@ refuses_value "a CronJob with its own store" 'cronJobs={"a":{"schedule":"@daily"
 refuses_value "a CronJob whose Jobs would have names that are too long" "cronJobs={\"$(printf 'a%.0s' {1..53})\":{\"schedule\":\"@daily\",\"image\":\"i\",\"command\":[\"a\"]}}"
 refuses_value "an unknown uninstall policy" 'uninstall.policy="maybe"'
 check "accepts the values of chart 0.1.0 that have no effect now" chart_template "${BASE[@]}" --set uninstall.guard=true,uninstall.policy=open
-check "accepts valid values" chart_template "${BASE[@]}" --set-json 'defaults={"ttl":"5m","min-hold":0}'
+check "accepts valid values" chart_template "${BASE[@]}" --set-json 'defaults={"ttl":"5m","min-hold":0,"strict":true,"min-replicas":2,"max-ttl":"15m"}'
 
 # Every map with fixed keys has additionalProperties false. Only maps with keys of the user may be open.
 every_object_is_closed() {
