@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "core/outcome.h"
 #include "fake_files.h"
 
@@ -203,11 +206,26 @@ TEST(Load, TakesALockFileFromEverySource) {
   }
 }
 
+// It excludes `lock` and `strict`, which the next test sets.
+TEST(Load, TakesASharedKeyFromEverySource) {
+  Given by_flag{{"--store=redis://h", "--key-format=redlock", "--foreign-key=k:a"}};
+  Given by_variable{{}}, by_file{{}};
+  by_variable.environment = {"CRONLATCH_STORE=redis://h", "CRONLATCH_KEY_FORMAT=redlock",
+                             "CRONLATCH_FOREIGN_KEY=k:a"};
+  by_file.files = {
+      {kDefaultFile, "store: redis://h\nkey-format: redlock\nforeign-key: 'k:a'\n"}};
+  for (const Given* given : {&by_flag, &by_variable, &by_file}) {
+    const Result<LoadedOptions> loaded = load_run(*given);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    EXPECT_EQ(loaded->options.key_format, KeyFormat::redlock);
+    EXPECT_EQ(loaded->options.foreign_key, "k:a");
+    EXPECT_EQ(loaded->options.lock, "_redlock/k_3aa");
+  }
+}
+
 TEST(Load, TakesEveryOptionFromEverySource) {
   // given: a value for each option that is not its default
-  const std::map<std::string_view, std::string> values = {{"lock", "_redlock/k_3aa"},
-                                                          {"key-format", "redlock"},
-                                                          {"foreign-key", "k:a"},
+  const std::map<std::string_view, std::string> values = {{"lock", "a"},
                                                           {"job", "ns/j"},
                                                           {"store", "rediss+sentinel://h/m"},
                                                           {"ttl", "3m"},
@@ -241,6 +259,9 @@ TEST(Load, TakesEveryOptionFromEverySource) {
                                                           {"tls-skip-verify", "true"},
                                                           {"connect-timeout", "7s"},
                                                           {"op-timeout", "2s"},
+                                                          {"strict", "true"},
+                                                          {"min-replicas", "2"},
+                                                          {"max-ttl", "9m"},
                                                           {"key-prefix", "p:"},
                                                           {"exit-skipped", "7"},
                                                           {"outcome-file", "/o"},
@@ -249,11 +270,12 @@ TEST(Load, TakesEveryOptionFromEverySource) {
                                                           {"log-format", "json"},
                                                           {"log-level", "debug"},
                                                           {"config", "/empty"}};
+  const std::set<std::string_view> not_here = {"isolated", "command-by-arch", "lock-file",
+                                               "key-format", "foreign-key"};
   Given by_flag{{}}, by_variable{{}}, by_file{{}};
   std::string yaml;
   for (const Option& option : option_table()) {
-    if (option.key == "isolated" || option.key == "command-by-arch" || option.key == "lock-file")
-      continue;
+    if (not_here.contains(option.key)) continue;
     const std::string& value = values.at(option.key);
     by_flag.flags.push_back(flag_of(option) + "=" + value);
     by_variable.environment.push_back(variable_of(option) + "=" + value);
@@ -267,9 +289,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
     // then
     ASSERT_TRUE(loaded.ok()) << loaded.error().message;
     for (const Option& option : option_table()) {
-      if (option.key == "isolated" || option.key == "command-by-arch" ||
-          option.key == "lock-file" || (given == &by_file && option.key == "config"))
-        continue;
+      if (not_here.contains(option.key) || (given == &by_file && option.key == "config")) continue;
       EXPECT_EQ(show_option(loaded->options, option), values.at(option.key)) << option.key;
       EXPECT_NE(loaded->origin(option.key), "default") << option.key;
     }
