@@ -72,7 +72,7 @@ struct Renew {
   std::string lock;
   Claim claim;
   Identity identity;  // used when the store has lost the record and re-creates it (invariant N3)
-  Fence fence = 0;      // of the grant; a higher one raises that of the record (a quorum)
+  Fence fence = 0;    // of the grant; a higher one raises that of the record (a quorum)
   Millis ttl{};
   TimePoint give_up{};  // at most the lease's own end
 };

@@ -23,8 +23,9 @@ Error url_error(std::string message) {
 }
 
 Error quorum_error(std::string message) {
-  return {Code::config, "store: a list of URLs is a quorum, and " + std::move(message),
-          "write for example rediss://r1.example.com,rediss://r2.example.com,rediss://r3.example.com"};
+  return {
+      Code::config, "store: a list of URLs is a quorum, and " + std::move(message),
+      "write for example rediss://r1.example.com,rediss://r2.example.com,rediss://r3.example.com"};
 }
 
 template <class T>

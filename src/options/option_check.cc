@@ -79,9 +79,10 @@ Status check_strict_store(const Options& options) {
                                               scheme->transport == StoreTransport::tls);
   const StoreLayout layout = store_layout(options.store);
   if (is_redis && layout != StoreLayout::cluster && layout != StoreLayout::quorum) return Done{};
-  const std::string name = scheme == nullptr               ? "a file store"
-                           : layout == StoreLayout::quorum ? "a quorum"
-                                                           : "a " + std::string(scheme->name) + ":// store";
+  const std::string name = scheme == nullptr ? "a file store"
+                           : layout == StoreLayout::quorum
+                               ? "a quorum"
+                               : "a " + std::string(scheme->name) + ":// store";
   return refuse("strict: " + name + " cannot be strict",
                 "set store to a redis://, rediss://, redis+sentinel:// or rediss+sentinel:// URL, "
                 "or remove strict");

@@ -39,7 +39,7 @@ constexpr Option kOptions[] = {
     {"key-format", &O::key_format, "native", "", "native, cronlock, golock, redlock", kRun, kNo, "program that shares the lock by the key `foreign-key`; Redis only; `native`: none"},
     {"foreign-key", &O::foreign_key, "", "none", "1 to 150 bytes, no blanks, no braces", kRun, kNo, "key of another program (see `key-format`) that is the lock, in place of `lock`", kNoAnnotation, check_foreign_key},
     {"job", &O::job, "", "none", kText, kRun, kNo, "job that the counters belong to, if several jobs share a lock"},
-    {"store", &O::store, "", kOwnStore, "a URL", kStore, kNo, "`file://`, `redis://`, `redis+sentinel://`, `redis+cluster://` (`rediss`: TLS), `postgres://`; list: quorum", kNoAnnotation, check_store_url},
+    {"store", &O::store, "", kOwnStore, "a URL", kStore, kNo, "`file://`, `redis://`, `redis+sentinel://`, `redis+cluster://` (`rediss...`: TLS), `postgres://`; list: quorum", kNoAnnotation, check_store_url},
     {"ttl", &O::ttl, "2m", "", "5s to 1h", kPolicy, kYes, "length of the lease; a crash blocks the lock for this time",
      {"2m", "Redis may be unavailable under a running command for this time less about 24 s."}},
     {"renew-every", &O::renew_every, "", "ttl/3, at most 10s", "200ms to 20m", kPolicy, kYes, "time between renewals of the lease; a renewal detects a lost or revoked lease"},

@@ -189,8 +189,7 @@ void wait_in_order(Record& record, const Acquire& request, ServerTime now,
 // `free_for_others`: the caller's place, if only the order of the runs that wait excludes it.
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
             const std::optional<Place>& free_for_others, const ForeignKey* foreign) {
-  const BusyReason reason =
-      reason_for(record, now, expiry, free_for_others.has_value(), foreign);
+  const BusyReason reason = reason_for(record, now, expiry, free_for_others.has_value(), foreign);
   Busy busy = busy_answer(record, reason, now, expiry, foreign);
   busy.group_granted = group_was_granted(record, request.identity.group, now);
   if (waiting == Waiting::in_order) wait_in_order(record, request, now, free_for_others, busy);

@@ -27,7 +27,9 @@ std::string field(RedisServer& server, const std::string& name) {
 class QuorumStore : public ::testing::Test {
  protected:
   explicit QuorumStore(std::size_t servers = 3) : group(servers) {}
-  RedisProgram run(const std::string& owner) { return RedisProgram(quorum_spec(group.url()), owner); }
+  RedisProgram run(const std::string& owner) {
+    return RedisProgram(quorum_spec(group.url()), owner);
+  }
 
   Fence acquired(RedisProgram& program) {
     const auto reply = program(program.program.acquire());

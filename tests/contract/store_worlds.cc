@@ -125,15 +125,13 @@ WorldKind kind(const char* name, bool needs_tls_server = false) {
   return {name, [] { return std::make_unique<T>(); }, needs_tls_server};
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
-                         ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
-                                           kind<RedisPlainWorld>("RedisPlain"),
-                                           kind<RedisTlsWorld>("RedisTls", true),
-                                           kind<SentinelWorld>("Sentinel"),
-                                           kind<ClusterWorld>("Cluster"),
-                                           kind<QuorumWorld>("Quorum"),
-                                           kind<PostgresWorld>("Postgres")),
-                         [](const auto& world) { return world.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Stores, StoreContract,
+    ::testing::Values(kind<MemoryWorld>("Memory"), kind<FileWorld>("File"),
+                      kind<RedisPlainWorld>("RedisPlain"), kind<RedisTlsWorld>("RedisTls", true),
+                      kind<SentinelWorld>("Sentinel"), kind<ClusterWorld>("Cluster"),
+                      kind<QuorumWorld>("Quorum"), kind<PostgresWorld>("Postgres")),
+    [](const auto& world) { return world.param.name; });
 
 }  // namespace
 }  // namespace cronlatch::testing

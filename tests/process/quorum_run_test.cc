@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 int uptime(RedisServer& server) {
   const std::string info = redis_command(server.port(), {"INFO", "server"}).text;
   const std::size_t at = info.find("uptime_in_seconds:");
-  return at == std::string::npos ? 0 : std::atoi(info.c_str() + at + sizeof("uptime_in_seconds:") - 1);
+  return at == std::string::npos ? 0
+                                 : std::atoi(info.c_str() + at + sizeof("uptime_in_seconds:") - 1);
 }
 
 class QuorumRun : public Gated {
@@ -80,8 +81,8 @@ TEST_F(QuorumRun, StopsTheCommandWhenAMajorityIsDownAndANewRunExits69) {
 TEST_F(QuorumRun, StartsTheCommandOfOneOfManyRuns) {
   std::vector<std::unique_ptr<Program>> starters;
   for (int i = 0; i < 15; ++i)
-    starters.push_back(
-        std::make_unique<Program>(run(options({"--kill-after", "1s"}), {"touch", file(), "await", go()})));
+    starters.push_back(std::make_unique<Program>(
+        run(options({"--kill-after", "1s"}), {"touch", file(), "await", go()})));
   ASSERT_TRUE(eventually([&] { return exists(file()); }));
   int skipped = 0;
   const auto count_skipped = [&] {

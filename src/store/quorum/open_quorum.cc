@@ -21,8 +21,7 @@ Result<std::unique_ptr<Backend>> open_quorum(const StoreSpec& spec, const StoreU
     if (!server) return server.error();
     servers.push_back(std::move(server).value());
   }
-  return std::unique_ptr<Backend>(
-      std::make_unique<QuorumStore>(std::move(servers), spec.max_ttl));
+  return std::unique_ptr<Backend>(std::make_unique<QuorumStore>(std::move(servers), spec.max_ttl));
 }
 
 }  // namespace cronlatch::quorum

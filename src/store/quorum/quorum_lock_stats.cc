@@ -69,9 +69,9 @@ LockView best_of(const std::vector<LockView>& views, std::size_t needed) {
     return std::tuple(static_cast<std::size_t>(same) >= needed, view.fence,
                       view.state != LockState::expired, sum_of_counters(view));
   };
-  LockView best = *std::max_element(
-      views.begin(), views.end(),
-      [&](const LockView& a, const LockView& b) { return rank(a) < rank(b); });
+  LockView best =
+      *std::max_element(views.begin(), views.end(),
+                        [&](const LockView& a, const LockView& b) { return rank(a) < rank(b); });
   best.attempt /= QuorumStore::kRounds;
   return best;
 }
@@ -79,9 +79,8 @@ LockView best_of(const std::vector<LockView>& views, std::size_t needed) {
 }  // namespace
 
 Result<LockView> QuorumStore::show(const std::string& lock, TimePoint give_up) {
-  auto views = read_majority<LockView>(voters_, give_up, [&](Backend& server, TimePoint until) {
-    return server.show(lock, until);
-  });
+  auto views = read_majority<LockView>(
+      voters_, give_up, [&](Backend& server, TimePoint until) { return server.show(lock, until); });
   if (!views) return views.error();
   return best_of(*views, majority_of(voters_.size()));
 }

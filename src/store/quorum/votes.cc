@@ -10,7 +10,8 @@ std::size_t missing(const Replies& replies) {
   return static_cast<std::size_t>(std::count(replies.begin(), replies.end(), std::nullopt));
 }
 
-// `yes`: replies that agree. `no`: replies that make the answer no, once there is a majority of them.
+// `yes`: replies that agree. `no`: replies that make the answer no, once there is a majority of
+// them.
 Verdict judge(const Replies& replies, std::size_t yes, std::size_t no) {
   const std::size_t needed = majority_of(replies.size());
   if (yes >= needed) return Verdict::yes;
@@ -62,8 +63,7 @@ Verdict judge_acquire(const Replies& replies) {
     if (busy != nullptr && busy->reason == BusyReason::done) return Verdict::no;
     if (busy != nullptr || (reply && std::holds_alternative<TooLate>(*reply))) ++refused;
   }
-  if (granted + missing(replies) >= majority_of(replies.size()))
-    return judge(replies, granted, 0);
+  if (granted + missing(replies) >= majority_of(replies.size())) return judge(replies, granted, 0);
   return judge(replies, 0, granted + refused);
 }
 
@@ -133,12 +133,12 @@ Unavailable unavailable_of(const Replies& replies) {
   }
   // Without the servers that only the user can repair, there is no majority.
   const bool is_final = replies.size() - final_failures < needed;
-  Error error{is_final ? shown->error.code : Code::unreachable,
-              "the quorum has " + std::to_string(replies.size()) + " servers and needs " +
-                  std::to_string(needed) + "; " +
-                  std::to_string(failed + needed > replies.size() ? failed
-                                                                  : failed + missing(replies)) +
-                  " did not execute the request"};
+  Error error{
+      is_final ? shown->error.code : Code::unreachable,
+      "the quorum has " + std::to_string(replies.size()) + " servers and needs " +
+          std::to_string(needed) + "; " +
+          std::to_string(failed + needed > replies.size() ? failed : failed + missing(replies)) +
+          " did not execute the request"};
   if (shown != nullptr) {
     error.message += ": " + shown->error.message;
     error.hint = shown->error.hint;

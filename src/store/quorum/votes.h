@@ -33,7 +33,7 @@ Verdict judge_release(const Replies& replies);
 
 // The state of a lock that was not granted to the caller.
 struct Contention {
-  Busy busy{};            // of the server with the highest fence; its flags are those of all servers
+  Busy busy{};  // of the server with the highest fence; its flags are those of all servers
   bool is_decided = false;  // a majority names the same holder, or the run identity is finished
   bool is_leading = false;  // the caller has more servers than each other run; the lowest server
                             // decides between equal numbers

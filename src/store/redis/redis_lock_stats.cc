@@ -193,8 +193,8 @@ Result<std::vector<LockView>> RedisStore::list_once(TimePoint give_up, std::size
   return all;
 }
 
-// Reads the time, then record, counters and waiting runs of each lock. The key of another program is
-// not read: a user that may not read it can still list the locks.
+// Reads the time, then record, counters and waiting runs of each lock. The key of another program
+// is not read: a user that may not read it can still list the locks.
 RedisStore::Commands RedisStore::hash_reads(const std::vector<std::string>& locks) const {
   Commands commands = {{"TIME"}};
   const ServerTime now = session_->server_time(boot_now());

@@ -42,11 +42,10 @@ std::vector<std::string> with_foreign_key(std::vector<std::string> keys, std::st
 std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
                                  const std::string& job) {
   const std::string record = record_key(prefix, lock);
-  return with_foreign_key(
-      {record, stats_key(prefix, lock), record + ":groups",
-       record + (job.empty() ? ":once" : ":once:" + job), record + ":seen", record + ":queue",
-       record + ":asked"},
-      lock);
+  return with_foreign_key({record, stats_key(prefix, lock), record + ":groups",
+                           record + (job.empty() ? ":once" : ":once:" + job), record + ":seen",
+                           record + ":queue", record + ":asked"},
+                          lock);
 }
 
 void add_strict(const StrictRequest& strict, std::string_view prefix,

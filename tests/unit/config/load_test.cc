@@ -212,8 +212,7 @@ TEST(Load, TakesASharedKeyFromEverySource) {
   Given by_variable{{}}, by_file{{}};
   by_variable.environment = {"CRONLATCH_STORE=redis://h", "CRONLATCH_KEY_FORMAT=redlock",
                              "CRONLATCH_FOREIGN_KEY=k:a"};
-  by_file.files = {
-      {kDefaultFile, "store: redis://h\nkey-format: redlock\nforeign-key: 'k:a'\n"}};
+  by_file.files = {{kDefaultFile, "store: redis://h\nkey-format: redlock\nforeign-key: 'k:a'\n"}};
   for (const Given* given : {&by_flag, &by_variable, &by_file}) {
     const Result<LoadedOptions> loaded = load_run(*given);
     ASSERT_TRUE(loaded.ok()) << loaded.error().message;

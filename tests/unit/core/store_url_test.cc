@@ -131,7 +131,8 @@ TEST(StoreUrl, OfAClusterHasHostsAndNoDatabase) {
 }
 
 TEST(StoreUrl, OfAQuorumIsAListOfUrlsThatDifferInHostAndPort) {
-  const StoreUrl url = parsed("rediss://jobs@r1/2,rediss://jobs@r2:7000/2,rediss://jobs@[fd00::1]/2");
+  const StoreUrl url =
+      parsed("rediss://jobs@r1/2,rediss://jobs@r2:7000/2,rediss://jobs@[fd00::1]/2");
   EXPECT_EQ(url.layout, StoreLayout::quorum);
   EXPECT_EQ(url.transport, StoreTransport::tls);
   EXPECT_EQ(url.user, "jobs");

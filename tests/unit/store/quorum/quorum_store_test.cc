@@ -83,20 +83,31 @@ class SimulatedRun {
     const Identity identity{claim_.owner, "job", "", ""};
     is_pending_ = true;
     if (!is_holding_) {
-      store_->send(Acquire{.lock = "lock", .claim = claim_, .identity = identity, .ttl = kTtl,
+      store_->send(Acquire{.lock = "lock",
+                           .claim = claim_,
+                           .identity = identity,
+                           .ttl = kTtl,
                            .if_busy = world_.one_in(2) ? IfBusy::wait : IfBusy::skip,
                            .give_up = now + Seconds(3)},
                    now);
     } else if (now >= work_ends_) {
-      store_->send(Release{.lock = "lock", .claim = claim_, .identity = identity, .fence = fence_,
-                           .verdict = RunVerdict::succeeded, .give_up = now + Seconds(1)},
+      store_->send(Release{.lock = "lock",
+                           .claim = claim_,
+                           .identity = identity,
+                           .fence = fence_,
+                           .verdict = RunVerdict::succeeded,
+                           .give_up = now + Seconds(1)},
                    now);
       is_holding_ = false;
       judge_.ended(this);
       is_releasing_ = true;
     } else {
-      store_->send(Renew{.lock = "lock", .claim = claim_, .identity = identity, .fence = fence_,
-                         .ttl = kTtl, .give_up = std::min(lease_ends_, now + Seconds(1))},
+      store_->send(Renew{.lock = "lock",
+                         .claim = claim_,
+                         .identity = identity,
+                         .fence = fence_,
+                         .ttl = kTtl,
+                         .give_up = std::min(lease_ends_, now + Seconds(1))},
                    now);
     }
     step();

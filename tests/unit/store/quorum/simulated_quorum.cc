@@ -24,8 +24,7 @@ SimulatedWorld::SimulatedWorld(unsigned seed, std::size_t servers, Defect defect
     : random_(seed), defect_(defect), servers_(servers) {
   for (std::size_t i = 0; i < servers; ++i) {
     servers_[i].offset = Millis(static_cast<int>(below(kMaxOffsetMs)));
-    servers_[i].memory =
-        std::make_unique<MemoryServer>([this, i] { return server_time(i, now_); });
+    servers_[i].memory = std::make_unique<MemoryServer>([this, i] { return server_time(i, now_); });
   }
 }
 

@@ -29,7 +29,7 @@ class SimulatedWorld {
 
   struct Server {
     std::unique_ptr<MemoryServer> memory;
-    Micros offset{};     // of its clock
+    Micros offset{};      // of its clock
     TimePoint started{};  // the last time its data was lost
   };
 

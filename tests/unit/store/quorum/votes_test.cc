@@ -75,12 +75,12 @@ TEST(Contention, IsDecidedWhenARunHasAMajority) {
 
 TEST(Contention, IsLedByOneRun) {
   // The caller and a have two servers each: the caller has the lowest one.
-  EXPECT_TRUE(
-      find_contention({granted(), held_by("a"), held_by("a"), granted(), held_by("b")})->is_leading);
-  EXPECT_FALSE(
-      find_contention({held_by("a"), granted(), granted(), held_by("a"), held_by("b")})->is_leading);
-  EXPECT_TRUE(
-      find_contention({held_by("a"), granted(), granted(), held_by("b"), held_by("c")})->is_leading);
+  EXPECT_TRUE(find_contention({granted(), held_by("a"), held_by("a"), granted(), held_by("b")})
+                  ->is_leading);
+  EXPECT_FALSE(find_contention({held_by("a"), granted(), granted(), held_by("a"), held_by("b")})
+                   ->is_leading);
+  EXPECT_TRUE(find_contention({held_by("a"), granted(), granted(), held_by("b"), held_by("c")})
+                  ->is_leading);
   EXPECT_FALSE(find_contention({held_by("a"), held_by("b"), down()})->is_leading);
 }
 
