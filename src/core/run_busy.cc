@@ -147,7 +147,7 @@ void Run::finish_without_lock(Kind kind, Reason reason) {
   Fields fields{{"reason", std::string(name_of(reason))}};
   if (reason == Reason::done) {
     fields.push_back({"once_per", spec_.identity.once});
-  } else {
+  } else if (last_busy_.reason != BusyReason::queued) {
     fields.insert(fields.end(), {{"holder", last_busy_.holder},
                                  {"since", wall(now_ - last_busy_.held_for)},
                                  {"fence", std::to_string(last_busy_.fence)}});
