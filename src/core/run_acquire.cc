@@ -174,6 +174,8 @@ void Run::on_cancelled_acquire(const Event& event) {
     maybe_granted_ = true;
   } else if (const Unavailable* failure = std::get_if<Unavailable>(&event)) {
     maybe_granted_ = maybe_granted_ || !failure->unsent;
+  } else if (const Busy* busy = std::get_if<Busy>(&event)) {
+    has_place_ = busy->ahead.has_value();
   }
   release_or_finish(Kind::interrupted, Reason::signal);
 }

@@ -174,7 +174,7 @@ void Run::finish_without_lock(Kind kind, Reason reason) {
   Fields fields{{"reason", std::string(name_of(reason))}};
   if (reason == Reason::done) {
     fields.push_back({"once_per", spec_.identity.once});
-  } else {
+  } else if (last_busy_.reason != BusyReason::queued) {
     fields.push_back({"holder", last_busy_.holder});
     if (last_busy_.fence != 0)
       fields.insert(fields.end(), {{"since", wall(now_ - last_busy_.held_for)},

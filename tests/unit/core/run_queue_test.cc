@@ -115,6 +115,13 @@ TEST(RunQueue, Q7ASignalRemovesThePlaceBeforeTheEnd) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 128 + SIGTERM);
 }
 
+TEST(RunQueue, Q7ASignalDuringTheFirstRequestRemovesThePlaceToo) {
+  RunDriver d(waiting_spec());
+  d.on(Millis(0), Begin{}).on(Millis(1), SignalArrived{SIGTERM}).on(Millis(2), place(3));
+  ASSERT_NE(d.last_request<Release>(), nullptr);
+  EXPECT_EQ(d.last_request<Release>()->verdict, RunVerdict::given_back);
+}
+
 TEST(RunQueue, Q7AStoreThatDoesNotAnswerDelaysTheEndByAboutASecond) {
   RunDriver d(waiting_spec());
   d.on(Millis(0), Begin{}).on(Millis(0), place(3)).on(Millis(10), SignalArrived{SIGTERM});
