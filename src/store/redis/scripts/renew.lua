@@ -77,7 +77,8 @@ local function renew()
   put('HSET', KEYS[1], 'expires', text(r.expires), 'ttl', text(r.ttl),
       'acquired', text(r.acquired))
   date_record(now)
-  quarantine(now)  -- a new epoch begins with its first request; it does not end a lease
+  -- A new epoch begins with its first request; it does not end a lease.
+  quarantine(now)
   post(r)
   commit()
   return {'kept', text(now), '0', '0'}
