@@ -119,7 +119,7 @@ TEST_P(AsCronlock, ARunThatLostItsKeyIsStoppedAndTheOtherProgramContinues) {
   ASSERT_TRUE(other.says("started"));
 
   EXPECT_EQ(holder.exit_code(), 201);
-  EXPECT_THAT(holder.err(), HasSubstr("another run took the lock"));
+  EXPECT_THAT(holder.err(), HasSubstr("is lost: taken"));
   EXPECT_TRUE(key_exists("cronlock.k"));
   touch(go);
   EXPECT_EQ(other.exit_code(), 0);
