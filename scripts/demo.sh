@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev demo [postgres | failover]: shows the main functions with a temporary Redis. With a name: scripts/demo_NAME.sh.
+# ./dev demo [postgres | failover | migrate]: shows the main functions with a temporary Redis. With a name: scripts/demo_NAME.sh.
 set -euo pipefail
 case ${1:-} in
   '') ;;
-  postgres | failover) exec bash "$(dirname -- "${BASH_SOURCE[0]}")/demo_$1.sh" ;;
+  postgres | failover | migrate) exec bash "$(dirname -- "${BASH_SOURCE[0]}")/demo_$1.sh" ;;
   *)
-    echo "usage: ./dev demo [postgres | failover]" >&2
+    echo "usage: ./dev demo [postgres | failover | migrate]" >&2
     exit 64
     ;;
 esac

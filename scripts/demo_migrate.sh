@@ -4,25 +4,16 @@
 # Hosts are directories, cronlock is the double in tests/doubles, which sends the requests of cronlock. Every step is
 # checked: the demo fails when a result differs from its description. It waits for conditions, not for a fixed time.
 set -euo pipefail
-# shellcheck source=scripts/common.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/demo_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/demo_common.sh"
 # shellcheck source=scripts/redis.sh
 source "$ROOT/scripts/redis.sh"
 
-STAGE=$(mktemp -d)
 cleanup() {
   stop_all_redis
   rm -rf -- "$STAGE"
 }
 trap cleanup EXIT
-
-describe() { printf '\n%s\n' "$*"; }
-show() { printf '$ %s\n' "$*"; }
-fail() {
-  printf '\nthe demo failed: %s\n' "$*" >&2
-  tail -n 20 "$STAGE"/*.log >&2 || true
-  exit 1
-}
 
 # The job reports an overlap: only one of two runs at the same time can create the directory.
 cat >"$STAGE/report" <<'JOB'
