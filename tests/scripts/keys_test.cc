@@ -50,6 +50,28 @@ TEST(ScriptKeys, G3ForgetsAtMostAHundredOldEntriesInOneCall) {
   EXPECT_EQ(bench.client({"ZCARD", bench.key(":seen")}).integer, 51);
 }
 
+TEST(ScriptKeys, ARunWaitsWhenMemoryIsFull) {
+  ScriptBench bench;
+  bench.acquire("a");
+  bench.client({"CONFIG", "SET", "maxmemory", "1"});
+  auto request = bench.acquisition("b");
+  request.if_busy = IfBusy::wait;
+  EXPECT_EQ(got<Busy>(bench.send(request).reply).ahead, 0u);
+  EXPECT_EQ(got<Busy>(bench.send(request).reply).ahead, 0u);
+  EXPECT_EQ(got<Released>(bench.release("a")).wake, "b");
+}
+
+TEST(ScriptKeys, ThePlacesOfAQueueExpireTogether) {
+  ScriptBench bench;
+  bench.acquire("a");
+  auto request = bench.acquisition("b");
+  request.if_busy = IfBusy::wait;
+  bench.send(request);
+  for (const char* suffix : {":queue", ":asked"})
+    EXPECT_NEAR(static_cast<double>(bench.client({"PTTL", bench.key(suffix)}).integer), 600'000,
+                60'000);
+}
+
 TEST(ScriptKeys, ARevocationAfterItsTimeChangesNothing) {
   ScriptBench bench;
   bench.acquire("a");
