@@ -15,7 +15,8 @@ std::string_view store_definition(std::string_view url) {
 Result<std::string> init_store(const StoreSpec& spec, TimePoint give_up) {
   const Result<StoreUrl> url = parse_store_url(spec.url);
   if (!url) return url.error();
-  if (url->transport == StoreTransport::local || url->layout == StoreLayout::cluster)
+  if (url->transport == StoreTransport::local || url->layout == StoreLayout::cluster ||
+      url->layout == StoreLayout::quorum)
     return Error{Code::usage, "this store needs no initialization",
                  "a postgres:// store has a schema; one Redis server, or Sentinels, have an epoch "
                  "for strict"};

@@ -52,19 +52,21 @@ struct Run {
   Ms ends = 0;  // of its command
 };
 
+std::size_t index_of(int server) { return static_cast<std::size_t>(server); }
+
 class FailoverWorld {
  public:
   FailoverWorld(std::uint64_t seed, const StrictVariant& variant)
       : random_(seed), variant_(variant) {
     for (int i = 0; i < kServers; ++i) {
-      servers_[i].master = 0;
-      servers_[i].history = 1;
-      servers_[i].state.epoch = Epoch{1, -1'000'000};
-      servers_[i].clock_error = random_.between(0, 200);
+      servers_[index_of(i)].master = 0;
+      servers_[index_of(i)].history = 1;
+      servers_[index_of(i)].state.epoch = Epoch{1, -1'000'000};
+      servers_[index_of(i)].clock_error = random_.between(0, 200);
     }
     for (int i = 0; i < kRuns; ++i) {
-      runs_[i].owner = "o" + std::to_string(i);
-      runs_[i].next = random_.between(0, 2'000);
+      runs_[index_of(i)].owner = "o" + std::to_string(i);
+      runs_[index_of(i)].next = random_.between(0, 2'000);
     }
     next_fault_ = random_.between(5'000, 15'000);
   }
@@ -81,36 +83,40 @@ class FailoverWorld {
 
  private:
   // ---- servers ----
-  bool is_isolated(int server) const { return isolated_[server]; }
+  bool is_isolated(int server) const { return isolated_[index_of(server)]; }
   bool are_connected(int a, int b) const {
-    return servers_[a].is_up && servers_[b].is_up && is_isolated(a) == is_isolated(b);
+    return servers_[index_of(a)].is_up && servers_[index_of(b)].is_up &&
+           is_isolated(a) == is_isolated(b);
   }
   void replicate() {
     for (int i = 0; i < kServers; ++i) {
-      Server& replica = servers_[i];
+      Server& replica = servers_[index_of(i)];
       const int master = replica.master;
-      if (master == i || !are_connected(i, master) || servers_[master].master != master) continue;
+      if (master == i || !are_connected(i, master) || servers_[index_of(master)].master != master)
+        continue;
       if (!random_.one_in(3)) continue;  // a lag of some steps
-      replica.state = servers_[master].state;
-      replica.history = servers_[master].history;
+      replica.state = servers_[index_of(master)].state;
+      replica.history = servers_[index_of(master)].history;
     }
   }
   std::size_t acknowledged(const Pending& request) const {
     std::size_t count = 0;
     for (int i = 0; i < kServers; ++i)
-      count += i != request.server && servers_[i].master == request.server &&
-               are_connected(i, request.server) && servers_[i].history == request.history &&
-               servers_[i].state.sequence >= request.sequence;
+      count += i != request.server && servers_[index_of(i)].master == request.server &&
+               are_connected(i, request.server) &&
+               servers_[index_of(i)].history == request.history &&
+               servers_[index_of(i)].state.sequence >= request.sequence;
     return count;
   }
   void promote(int server) {
     ++result_.promotions;
-    servers_[server].master = server;
-    servers_[server].history = ++histories_;
-    if (random_.one_in(4)) servers_[server].state = State{};  // it was restarted without its data
+    servers_[index_of(server)].master = server;
+    servers_[index_of(server)].history = ++histories_;
+    if (random_.one_in(4))
+      servers_[index_of(server)].state = State{};  // it was restarted without its data
     named_ = server;
     for (int i = 0; i < kServers; ++i)
-      if (!is_isolated(i) && servers_[i].is_up) servers_[i].master = server;
+      if (!is_isolated(i) && servers_[index_of(i)].is_up) servers_[index_of(i)].master = server;
   }
   // A master is isolated, alone or with a replica, or ends; then another one is promoted; then the
   // network heals, and everything follows the named master.
@@ -119,11 +125,11 @@ class FailoverWorld {
       case 0: {
         const bool is_killed = random_.one_in(3);
         if (is_killed) {
-          servers_[named_].is_up = false;
+          servers_[index_of(named_)].is_up = false;
         } else {
-          isolated_[named_] = true;
+          isolated_[index_of(named_)] = true;
           const int with = (named_ + static_cast<int>(random_.between(1, 2))) % kServers;
-          if (random_.one_in(2)) isolated_[with] = true;
+          if (random_.one_in(2)) isolated_[index_of(with)] = true;
           for (Run& run : runs_) {
             run.sees_isolated = random_.percent(70);
             run.sees_others = !run.sees_isolated || random_.percent(70);
@@ -135,7 +141,8 @@ class FailoverWorld {
       case 1: {
         std::vector<int> candidates;
         for (int i = 0; i < kServers; ++i)
-          if (i != named_ && !is_isolated(i) && servers_[i].is_up) candidates.push_back(i);
+          if (i != named_ && !is_isolated(i) && servers_[index_of(i)].is_up)
+            candidates.push_back(i);
         promote(candidates[static_cast<std::size_t>(
             random_.between(0, static_cast<std::int64_t>(candidates.size()) - 1))]);
         next_fault_ = now_ + random_.between(1'000, 25'000);
@@ -143,10 +150,10 @@ class FailoverWorld {
       }
       default:
         for (int i = 0; i < kServers; ++i) {
-          if (!servers_[i].is_up) servers_[i].state = State{};
-          isolated_[i] = false;
-          servers_[i].is_up = true;
-          servers_[i].master = named_;
+          if (!servers_[index_of(i)].is_up) servers_[index_of(i)].state = State{};
+          isolated_[index_of(i)] = false;
+          servers_[index_of(i)].is_up = true;
+          servers_[index_of(i)].master = named_;
         }
         for (Run& run : runs_) run.sees_others = run.sees_isolated = true;
         stage_ = 0;
@@ -158,7 +165,7 @@ class FailoverWorld {
   // The server that executes the request of the run; none: unavailable.
   std::optional<int> reach(Run& run) const {
     const auto is_reachable = [&](int server) {
-      return servers_[server].is_up && servers_[server].master == server &&
+      return servers_[index_of(server)].is_up && servers_[index_of(server)].master == server &&
              (is_isolated(server) ? run.sees_isolated : run.sees_others);
     };
     if (is_reachable(run.server)) return run.server;
@@ -167,7 +174,7 @@ class FailoverWorld {
     return named_;
   }
   std::optional<Reply> execute(int server, const Request& request) {
-    Server& at = servers_[server];
+    Server& at = servers_[index_of(server)];
     const Ms clock = 1'700'000'000'000 + now_ + at.clock_error;
     MemoryServer memory([clock] { return ServerTime{clock * 1'000}; });
     memory.restore(at.state.records);
@@ -210,8 +217,8 @@ class FailoverWorld {
       request = acquire;
     }
     const std::optional<Reply> reply = execute(*server, request);
-    Pending pending{is_renewal, *server, servers_[*server].history,
-                    servers_[*server].state.sequence, now_ - random_.between(0, 100)};
+    Pending pending{is_renewal, *server, servers_[index_of(*server)].history,
+                    servers_[index_of(*server)].state.sequence, now_ - random_.between(0, 100)};
     if (const auto* granted = std::get_if<Granted>(&*reply)) {
       pending.fence = granted->fence;
       run.pending = pending;

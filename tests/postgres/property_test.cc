@@ -24,7 +24,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
 
 // This store keeps no order of the runs that wait.
 template <class Verb>
-Reply decide(Record& record, const Verb& verb, ServerTime now, ServerTime not_after) {
+Reply decide_unordered(Record& record, const Verb& verb, ServerTime now, ServerTime not_after) {
   if constexpr (std::is_same_v<Verb, Acquire>)
     return rules::decide(record, verb, now, not_after, rules::Expiry::lease,
                          rules::Waiting::unordered);
@@ -144,7 +144,7 @@ class Walk {
   template <class Verb>
   Reply compare(const Verb& verb, ServerTime not_after) {
     const postgres::Decoded answer = bench_.send(verb, not_after);
-    const Reply expected = decide(model_, verb, bench_.now, not_after);
+    const Reply expected = decide_unordered(model_, verb, bench_.now, not_after);
     EXPECT_EQ(answer.reply, expected)
         << "functions: " << name_of(answer.reply) << ", rules: " << name_of(expected);
     EXPECT_EQ(answer.now.us, bench_.now.us);

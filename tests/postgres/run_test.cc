@@ -152,8 +152,8 @@ TEST_F(PostgresRun, PrintsTheSchemaWithoutAServer) {
   EXPECT_EQ(print.exit_code(), 0) << print.err();
   EXPECT_THAT(print.out(), AllOf(HasSubstr("CREATE SCHEMA IF NOT EXISTS cronlatch"),
                                  HasSubstr("SECURITY DEFINER"), HasSubstr("COMMIT;")));
-  Program redis({.argv = {binary(), "store", "init", "--store", "redis://127.0.0.1"}});
-  EXPECT_EQ(redis.exit_code(), 64);
+  Program cluster({.argv = {binary(), "store", "init", "--store", "redis+cluster://127.0.0.1"}});
+  EXPECT_EQ(cluster.exit_code(), 64);
   Program other({.argv = {binary(), "store", "drop"}});
   EXPECT_EQ(other.exit_code(), 64);
 }
