@@ -39,7 +39,7 @@ std::optional<SharedKey> shared_key_of_lock(std::string_view lock);
 // "cronlock", "redlock": the last part of the record's key (store/redis).
 std::string_view name_of(KeyFormat format);
 
-// Whom a busy lock names when the key belongs to a run of another program.
+// The holder of a busy lock whose key belongs to a run of another program.
 std::string foreign_holder(KeyFormat format);
 
 }  // namespace cronlatch

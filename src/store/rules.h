@@ -140,7 +140,7 @@ const std::string& wake_of(const Reply& reply);
 // For release --force. Counts a live lease as revoked; its holder excludes other runs until it
 // releases the lock, or the lease ends. A lock that only its min-hold keeps closed is opened at
 // once.
-// Removes the key of another program, whoever wrote it, unless a lease is in effect.
+// Removes the shared key, also if another program wrote it, unless a lease is in effect.
 Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease,
                ForeignKey* foreign = nullptr);
 

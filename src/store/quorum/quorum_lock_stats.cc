@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/kernel_clock.h"
+#include "store/limit_views.h"
 #include "store/quorum/quorum_store.h"
 #include "store/redis/wait.h"
 
@@ -96,13 +97,7 @@ Result<std::vector<LockView>> QuorumStore::list(TimePoint give_up, std::size_t m
   std::vector<LockView> all;
   for (const auto& [name, views] : by_name)
     all.push_back(best_of(views, majority_of(voters_.size())));
-  if (all.size() > max_locks) {
-    std::sort(all.begin(), all.end(),
-              [](const LockView& a, const LockView& b) { return a.acquired > b.acquired; });
-    all.resize(max_locks);
-    std::sort(all.begin(), all.end(),
-              [](const LockView& a, const LockView& b) { return a.lock < b.lock; });
-  }
+  limit_views(all, max_locks);
   return all;
 }
 

@@ -28,7 +28,7 @@ enum class Verdict {
 Verdict judge_acquire(const Replies& replies);
 // Confirmed by a majority. `no`: a majority can no longer be the caller's.
 Verdict judge_renew(const Replies& replies);
-// Executed by a majority, whoever holds the lock.
+// Executed by a majority, also by servers on which another run holds the lock.
 Verdict judge_release(const Replies& replies);
 
 // The state of a lock that was not granted to the caller.

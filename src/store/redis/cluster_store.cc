@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/kernel_clock.h"
+#include "store/limit_views.h"
 #include "store/redis/cluster_route.h"
 
 namespace cronlatch::redis {
@@ -95,13 +96,7 @@ Result<std::vector<LockView>> ClusterStore::list(TimePoint give_up, std::size_t 
   // A lock without keys is forgotten.
   names_.clear();
   for (const LockView& view : all) names_.insert(view.lock);
-  if (all.size() > max_locks) {
-    std::sort(all.begin(), all.end(),
-              [](const LockView& a, const LockView& b) { return a.acquired > b.acquired; });
-    all.resize(max_locks);
-  }
-  std::sort(all.begin(), all.end(),
-            [](const LockView& a, const LockView& b) { return a.lock < b.lock; });
+  limit_views(all, max_locks);
   return all;
 }
 

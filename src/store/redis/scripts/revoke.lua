@@ -2,7 +2,8 @@
 -- Revoke: counts a live lease as revoked. Its holder excludes other runs until it releases, or until
 -- the lease ends. A lock that only its min-hold keeps closed is opened at once.
 -- KEYS: record, stats. ARGV: 1 not_after
--- The key of another program is removed, whoever wrote it, unless a lease of this lock is in effect.
+-- The shared key is removed, also if another program wrote it, unless a lease of this lock is in
+-- effect.
 -- Replies: revoked now 0 ended(none|lease|min_hold) holder fence remaining
 --          stale now 0 closed(0)
 
