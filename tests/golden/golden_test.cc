@@ -12,6 +12,7 @@
 #include "admission/review.h"
 #include "golden/yaml_json.h"
 #include "support/base64.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::op {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using kube::Json;
 
-const fs::path kFolder = fs::path(CRONLATCH_SOURCE_DIR) / "tests/golden";
+const fs::path kFolder = fs::path(cronlatch::testing::source_dir()) / "tests/golden";
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "gated.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -12,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string double_of(const std::string& program) {
-  return std::string(CRONLATCH_SOURCE_DIR) + "/tests/doubles/" + program;
+  return source_dir() + "/tests/doubles/" + program;
 }
 
 class SharesAKey : public ::testing::Test {

@@ -16,6 +16,7 @@
 
 #include "support/program.h"
 #include "support/redis_server.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::testing {
 
@@ -26,7 +27,7 @@ using Words = std::vector<std::string>;
 inline std::string binary() {
   const char* given = std::getenv("TESTED_BINARY");
   if (given != nullptr) return given;
-  const std::string release = std::string(CRONLATCH_SOURCE_DIR) + "/build/release/cronlatch";
+  const std::string release = source_dir() + "/build/release/cronlatch";
   if (exists(release)) return release;
   const std::string beside =
       talking_child().substr(0, talking_child().rfind('/')) + "/../cronlatch";

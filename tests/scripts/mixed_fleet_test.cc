@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "support/script_bench.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -18,8 +19,7 @@ constexpr Millis kDay = std::chrono::hours(24);
 
 std::string script_of_v0_1_0(const std::string& verb) {
   const auto read = [](const std::string& name) {
-    std::ifstream file(std::string(CRONLATCH_SOURCE_DIR) + "/tests/scripts/v0_1_0/" + name +
-                       ".lua");
+    std::ifstream file(source_dir() + "/tests/scripts/v0_1_0/" + name + ".lua");
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();

@@ -15,12 +15,13 @@
 #include "options/options.h"
 #include "plugin/flag.h"
 #include "plugin/verb.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::gen {
 namespace {
 
 std::string committed(const std::string& path) {
-  std::ifstream file(std::string(CRONLATCH_SOURCE_DIR) + "/" + path, std::ios::binary);
+  std::ifstream file(cronlatch::testing::source_dir() + "/" + path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "core/lock_stats.h"
+#include "support/source_dir.h"
 
 namespace cronlatch {
 namespace {
@@ -26,7 +27,7 @@ std::string text_of(const std::filesystem::path& path) {
 std::set<std::string> names_in_operator() {
   static const std::regex kName("\"((cronlatch|process)_[a-z_]+)\"");
   std::set<std::string> names;
-  const auto folder = std::filesystem::path(CRONLATCH_SOURCE_DIR) / "src/operator";
+  const auto folder = std::filesystem::path(cronlatch::testing::source_dir()) / "src/operator";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
     const std::string text = text_of(entry.path());

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "options/options.h"
+#include "support/source_dir.h"
 
 namespace cronlatch {
 namespace {
@@ -34,7 +35,7 @@ TEST(OptionTable, AppliesEveryDefault) {
 
 // The members that options.h declares between `struct Options {` and its end.
 std::set<std::string> declared_members() {
-  std::ifstream file(std::string(CRONLATCH_SOURCE_DIR) + "/src/options/options.h");
+  std::ifstream file(cronlatch::testing::source_dir() + "/src/options/options.h");
   static const std::regex kMember("^  [A-Za-z:<>_]+(<std::string>)? ([a-z_]+)(\\{.*\\})?;.*$");
   std::set<std::string> members;
   std::string line;

@@ -14,6 +14,7 @@
 #include "plugin/flag.h"
 #include "plugin/run_verb.h"
 #include "recorded.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -35,7 +36,8 @@ TEST(PluginHelp, EveryFunctionOfAVerbHasARow) {
   const std::regex declaration(
       R"(\nResult<Output> (\w+)\(const Arguments& arguments,\s+const Context& context\);)");
   std::size_t functions = 0;
-  for (const auto& file : std::filesystem::directory_iterator(CRONLATCH_SOURCE_DIR "/src/plugin")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(cronlatch::testing::source_dir() + "/src/plugin")) {
     if (file.path().extension() != ".h") continue;
     const std::string text = testing::read_file(file.path());
     for (std::sregex_iterator found(text.begin(), text.end(), declaration), end; found != end;

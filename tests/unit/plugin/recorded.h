@@ -8,6 +8,7 @@
 #include "base/rfc3339.h"
 #include "plugin/cluster.h"
 #include "support/program.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::plugin {
 
@@ -15,7 +16,7 @@ namespace cronlatch::plugin {
 inline WallTime recorded_at() { return parse_rfc3339("2026-11-22T06:27:40Z").value(); }
 
 inline std::string recorded_text(const std::string& name) {
-  return testing::read_file(std::string(CRONLATCH_SOURCE_DIR) + "/tests/unit/plugin/objects/" +
+  return testing::read_file(cronlatch::testing::source_dir() + "/tests/unit/plugin/objects/" +
                             name + ".json");
 }
 
