@@ -119,7 +119,7 @@ void Run::on_released(const Event& event) {
   mark_missing_ = false;
   const bool exited = verdict_ == RunVerdict::succeeded || verdict_ == RunVerdict::failed;
   if (std::holds_alternative<NotHolder>(event) && exited)
-    log(Level::warn, "release_not_ours",
+    log(Level::warn, "release_not_holder",
         "this run no longer held lock " + spec_.lock + " at its release");
   finish(final_kind_, final_reason_);
 }
