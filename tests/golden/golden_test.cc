@@ -103,7 +103,7 @@ Json summary(const Response& answer) {
   return out;
 }
 
-class Golden : public testing::TestWithParam<std::string> {};
+class Golden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, HasTheExpectedResponse) {
   // Given
@@ -133,7 +133,7 @@ TEST_P(Golden, IsNotChangedByASecondCall) {
   EXPECT_EQ(second.response["allowed"], first.response["allowed"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()), [](const auto& one) {
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, ::testing::ValuesIn(cases()), [](const auto& one) {
   std::string name = one.param;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
