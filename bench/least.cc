@@ -84,7 +84,7 @@ int gate(int port, char** command) {
                 (static_cast<long long>(time(nullptr)) + 60) * 1000000);
   namespace scripts = cronlatch::scripts;
   if (!evaluate(fd, scripts::acquire, "granted", until, owner, "1", "120000000", "least", "", "",
-                "", "3024000000000", "skip", "0", "0", "0"))
+                "", "3024000000000", "skip", "0", "0", "0", "0"))
     return 69;
   const int code = run(command);
   const bool freed = evaluate(fd, scripts::release, "freed", until, owner, "1", "0", "succeeded",
