@@ -134,7 +134,7 @@ Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime no
 Reply decide(Record& record, const Release& request, ServerTime now, ServerTime not_after,
              Waiting waiting = Waiting::in_order, ForeignKey* foreign = nullptr);
 
-// The owner for whom the request reserved the lock; "" without one.
+// The owner that the request reserved the lock for; "" without one.
 const std::string& wake_of(const Reply& reply);
 
 // For release --force. Counts a live lease as revoked; its holder excludes other runs until it

@@ -53,7 +53,7 @@ struct Place {
 Place open_queue(Record& record, const std::string& owner, ServerTime now);
 // Whether a free lock is granted to this owner before all others.
 bool is_next(const Record& record, const std::string& owner, const Place& place, ServerTime now);
-// The next functions return the owner for whom the lock was reserved, "" if there is none.
+// The next functions return the owner that the lock was reserved for, "" if there is none.
 // Reserves a free lock that is granted to another run than the caller.
 std::string reserve(Record& record, ServerTime now);
 // R5: the lock was released.

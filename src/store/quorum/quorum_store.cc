@@ -61,6 +61,7 @@ std::optional<Reply> QuorumStore::step(const PollSet& set, TimePoint now) {
   request_.reset();
   pause_ends_.reset();
   settled_at_.reset();
+  decision_.reset();
   phase_ = Phase::idle;
   return std::exchange(reply_, std::nullopt);
 }

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "simulated_quorum.h"
 #include "support/long_tests.h"
@@ -193,6 +195,47 @@ TEST(QuorumStore, KeepsItsGuaranteesOverRandomSchedules) {
     grants += judge.grants;
   }
   EXPECT_GT(grants, static_cast<int>(schedules)) << "the runs must make progress";
+}
+
+// Refuses every acquire at once, and never answers another request.
+class RefusingServer : public Backend {
+ public:
+  void send(const Request& request, TimePoint) override {
+    is_acquire_ = std::holds_alternative<Acquire>(request);
+  }
+  void watch(PollSet&) const override {}
+  std::optional<Reply> step(const PollSet&, TimePoint) override {
+    if (!std::exchange(is_acquire_, false)) return std::nullopt;
+    return Busy{.holder = "another"};
+  }
+  Result<std::vector<LockView>> list(TimePoint, std::size_t) override { return unused(); }
+  Result<LockView> show(const std::string&, TimePoint) override { return unused(); }
+  Result<Revoked> revoke(const std::string&, TimePoint) override { return unused(); }
+
+ private:
+  static Error unused() { return {Code::bug, "not used"}; }
+  bool is_acquire_ = false;
+};
+
+TEST(QuorumStore, ReportsAReleaseWithoutAnAnswerAsUnavailableAlsoAfterARefusal) {
+  std::vector<std::unique_ptr<Backend>> servers;
+  for (int i = 0; i < 3; ++i) servers.push_back(std::make_unique<RefusingServer>());
+  QuorumStore store(std::move(servers), kMaxTtl);
+  TimePoint now{Seconds(1)};
+  store.send(
+      Acquire{.lock = "lock", .claim = {"aa", 1}, .identity = {}, .give_up = now + Seconds(3)},
+      now);
+  const auto refused = store.step(PollSet{}, now);
+  ASSERT_TRUE(refused && std::holds_alternative<Busy>(*refused));
+  // when
+  store.send(
+      Release{.lock = "lock", .claim = {"aa", 1}, .identity = {}, .give_up = now + Seconds(1)},
+      now);
+  EXPECT_FALSE(store.step(PollSet{}, now));
+  now += Seconds(1);
+  const auto released = store.step(PollSet{}, now);
+  // then
+  EXPECT_TRUE(released && std::holds_alternative<Unavailable>(*released));
 }
 
 class QuorumControl : public ::testing::TestWithParam<Defect> {};
