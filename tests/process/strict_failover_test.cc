@@ -14,43 +14,73 @@ namespace cronlatch::testing {
 namespace {
 
 constexpr int kContenders = 4;
+constexpr std::chrono::milliseconds kLimit{60'000};
 
-class StrictFailover : public Gated {
- protected:
-  StrictFailover() { store = group.url(); }
+// Runs that contend for one lock of one group of servers.
+class Contest {
+ public:
+  Contest(SentinelGroup& servers, std::string key_prefix)
+      : group(servers), prefix_(std::move(key_prefix)) {}
 
-  Words options(bool is_strict) const {
-    Words words = {"--ttl", "10s", "--renew-every", "1s", "--kill-after", "200ms"};
-    words.insert(words.end(), {"--on-busy", "wait", "--wait-timeout", "30s"});
-    words.insert(words.end(), {"--key-prefix", prefix()});
-    if (is_strict)
-      words.insert(words.end(), {"--strict", "--min-replicas", "2", "--max-ttl", "10s"});
-    return words;
-  }
-  // Each test has its own epoch.
-  static std::string prefix() {
-    return std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ":";
-  }
   void init() const {
-    Program init({.argv = {binary(), "store", "init", "--store", store, "--key-prefix", prefix()}});
-    ASSERT_EQ(init.exit_code(), 0) << init.err();
+    Program init(
+        {.argv = {binary(), "store", "init", "--store", group.url(), "--key-prefix", prefix_}});
+    EXPECT_EQ(init.exit_code(), 0) << init.err();
   }
-  // Holds a lock of the kernel as long as one of its processes lives.
-  Words command(const std::string& seconds) const {
-    return {"sh", "-c",
-            "exec 9>" + dir.path("kernel") + "; flock -n 9 && echo ran >> " + log() +
-                " || echo overlap >> " + log() + "; sleep " + seconds};
-  }
-  std::string log() const { return dir.path("log"); }
-  std::size_t ran() const { return count(read_file(log()), "ran"); }
-  std::size_t overlaps() const { return count(read_file(log()), "overlap"); }
+  std::size_t ran() const { return count(log(), "ran"); }
+  std::size_t overlaps() const { return count(log(), "overlap"); }
+  std::string log() const { return read_file(log_path()); }
 
   ProgramSpec contender(bool is_strict, const std::string& seconds) const {
-    Words argv = {binary(), "run", "--lock", "job", "--store", store};
+    Words argv = {binary(), "run", "--lock", "job", "--store", group.url()};
     for (const Words& part : {options(is_strict), Words{"--"}, command(seconds)})
       argv.insert(argv.end(), part.begin(), part.end());
     return {.argv = argv};
   }
+
+  // Its replicas and the Sentinels lose it, but clients do not: Sentinels count the refusal as no
+  // answer.
+  void isolate(const RedisServer& master) {
+    redis_command(master.port(), {"ACL", "SETUSER", "default", "-ping"});
+    cut_links(master);
+    EXPECT_TRUE(eventually([&] { return group.named_port() != master.port(); }, kLimit));
+  }
+  void heal(const RedisServer& master) {
+    redis_command(master.port(), {"ACL", "SETUSER", "default", "+@all"});
+    group.wait_until_stable();
+  }
+
+  // Kills and separates masters in turn; returns the number of overlaps.
+  std::size_t fail_over_under_load(bool is_strict, int times) {
+    std::atomic<bool> is_over = false;
+    std::vector<std::thread> contenders;
+    for (int i = 0; i < kContenders; ++i)
+      contenders.emplace_back([&] { contend(is_strict, is_over); });
+    for (int i = 0; i < times && fail_over(is_strict, /*by_isolation=*/i % 2 == 1); ++i) continue;
+    is_over = true;
+    for (std::thread& contender : contenders) contender.join();
+    return overlaps();
+  }
+
+  SentinelGroup& group;
+
+ private:
+  Words options(bool is_strict) const {
+    Words words = {"--ttl", "10s", "--renew-every", "1s", "--kill-after", "200ms"};
+    words.insert(words.end(), {"--on-busy", "wait", "--wait-timeout", "30s"});
+    words.insert(words.end(), {"--key-prefix", prefix_});
+    if (is_strict)
+      words.insert(words.end(), {"--strict", "--min-replicas", "2", "--max-ttl", "10s"});
+    return words;
+  }
+  // Holds a lock of the kernel as long as one of its processes lives.
+  Words command(const std::string& seconds) const {
+    return {"sh", "-c",
+            "exec 9>" + dir_.path("kernel") + "; flock -n 9 && echo ran >> " + log_path() +
+                " || echo overlap >> " + log_path() + "; sleep " + seconds};
+  }
+  std::string log_path() const { return dir_.path("log"); }
+
   // Each command lasts longer than a failover.
   void contend(bool is_strict, const std::atomic<bool>& is_over) const {
     while (!is_over) {
@@ -65,31 +95,19 @@ class StrictFailover : public Gated {
     redis_command(master.port(), {"CLIENT", "KILL", "TYPE", "replica"});
   }
 
-  // Its replicas and the Sentinels lose it, but clients do not: Sentinels count the refusal as no
-  // answer.
-  void isolate(const RedisServer& master) {
-    redis_command(master.port(), {"ACL", "SETUSER", "default", "-ping"});
-    cut_links(master);
-    ASSERT_TRUE(eventually([&] { return group.named_port() != master.port(); }, kLimit));
-  }
-  void heal(const RedisServer& master) {
-    redis_command(master.port(), {"ACL", "SETUSER", "default", "+@all"});
-    group.wait_until_stable();
-  }
-
   // The replicas lack the last grant, unless the store is strict.
   void kill(RedisServer& master, bool is_strict) {
     cut_links(master);
     const std::size_t last = ran();
     eventually([&] { return ran() > last; }, std::chrono::milliseconds(is_strict ? 2'000 : 8'000));
     master.kill_now();
-    ASSERT_TRUE(eventually([&] { return group.named_port() != master.port(); }, kLimit));
+    EXPECT_TRUE(eventually([&] { return group.named_port() != master.port(); }, kLimit));
     master.restart();
     group.wait_until_stable();
   }
-  void fail_over(bool is_strict, bool by_isolation) {
-    const std::size_t before = ran();
-    ASSERT_TRUE(eventually([&] { return ran() > before; }, kLimit)) << "no run before the failover";
+  // False when no run starts before or after it.
+  bool fail_over(bool is_strict, bool by_isolation) {
+    if (!runs_again()) return false;
     RedisServer& master = group.master();
     if (by_isolation) {
       isolate(master);
@@ -99,64 +117,84 @@ class StrictFailover : public Gated {
     } else {
       kill(master, is_strict);
     }
-    const std::size_t after = ran();
-    ASSERT_TRUE(eventually([&] { return ran() > after; }, kLimit)) << "no run after the failover";
+    return runs_again();
+  }
+  bool runs_again() const {
+    const std::size_t before = ran();
+    const bool does = eventually([&] { return ran() > before; }, kLimit);
+    EXPECT_TRUE(does) << "no run before or after a failover:\n" << log();
+    return does;
   }
 
-  // Returns the number of overlaps.
-  std::size_t fail_over_under_load(bool is_strict, int times) {
-    std::atomic<bool> is_over = false;
-    std::vector<std::thread> contenders;
-    for (int i = 0; i < kContenders; ++i)
-      contenders.emplace_back([&] { contend(is_strict, is_over); });
-    for (int i = 0; i < times && !HasFatalFailure(); ++i) fail_over(is_strict, i % 2 == 1);
-    is_over = true;
-    for (std::thread& contender : contenders) contender.join();
-    return overlaps();
-  }
+  std::string prefix_;
+  ScratchDir dir_;
+};
 
-  static constexpr std::chrono::milliseconds kLimit{60'000};
-  SentinelGroup& group = SentinelGroup::shared();
+// The tests share a group; each has its own epoch.
+class StrictFailover : public ::testing::Test {
+ protected:
+  Contest contest{
+      SentinelGroup::shared(),
+      std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ":"};
 };
 
 TEST_F(StrictFailover, NeverRunsTwoCommandsAtOnce) {
-  init();
-  const int times = is_long_run() ? 200 : 3;
-  EXPECT_EQ(fail_over_under_load(/*is_strict=*/true, times), 0U) << read_file(log());
-  std::printf("strict: %d failovers, %zu runs, %zu overlaps\n", times, ran(), overlaps());
+  contest.init();
+  EXPECT_EQ(contest.fail_over_under_load(/*is_strict=*/true, 3), 0U) << contest.log();
+  std::printf("strict: 3 failovers, %zu runs\n", contest.ran());
+}
+
+// 200 failovers, most of whose time is waiting: side by side on groups of their own.
+TEST_F(StrictFailover, NeverRunsTwoCommandsAtOnceOverManyFailovers) {
+  if (!is_long_run()) GTEST_SKIP() << "long: LONG_TESTS is not set";
+  constexpr int kGroups = 5;
+  constexpr int kFailovers = 40;
+  std::atomic<std::size_t> runs = 0;
+  std::vector<std::thread> groups;
+  for (int i = 0; i < kGroups; ++i) {
+    groups.emplace_back([&runs] {
+      SentinelGroup servers;
+      Contest own(servers, "cronlatch:");
+      own.init();
+      EXPECT_EQ(own.fail_over_under_load(/*is_strict=*/true, kFailovers), 0U) << own.log();
+      runs += own.ran();
+    });
+  }
+  for (std::thread& group : groups) group.join();
+  std::printf("strict: %d failovers, %zu runs\n", kGroups * kFailovers, runs.load());
 }
 
 // For comparison: the number depends on which run requests the lock first.
 TEST_F(StrictFailover, WithoutStrictOverlapsAreReported) {
   const int times = is_long_run() ? 20 : 2;
-  const std::size_t found = fail_over_under_load(/*is_strict=*/false, times);
-  std::printf("not strict: %d failovers, %zu runs, %zu overlaps\n", times, ran(), found);
+  const std::size_t found = contest.fail_over_under_load(/*is_strict=*/false, times);
+  std::printf("not strict: %d failovers, %zu runs, %zu overlaps\n", times, contest.ran(), found);
 }
 
 TEST_F(StrictFailover, AnIsolatedMasterConfirmsNothing) {
-  init();
-  Program holder(contender(/*is_strict=*/true, "60"));
-  ASSERT_TRUE(eventually([&] { return ran() == 1; }, kLimit)) << holder.err();
-  RedisServer& before = group.master();
+  contest.init();
+  Program holder(contest.contender(/*is_strict=*/true, "60"));
+  ASSERT_TRUE(eventually([&] { return contest.ran() == 1; }, kLimit)) << holder.err();
+  RedisServer& before = contest.group.master();
   // when
-  isolate(before);
-  Program other(contender(/*is_strict=*/true, "1"));
+  contest.isolate(before);
+  Program other(contest.contender(/*is_strict=*/true, "1"));
   // then
   EXPECT_EQ(holder.exit_code(kLimit), 79) << holder.err();
-  heal(before);
-  EXPECT_TRUE(eventually([&] { return ran() == 2; }, kLimit)) << other.err();
-  EXPECT_EQ(overlaps(), 0U);
+  contest.heal(before);
+  EXPECT_TRUE(eventually([&] { return contest.ran() == 2; }, kLimit)) << other.err();
+  EXPECT_EQ(contest.overlaps(), 0U);
 }
 
 // The control of the test above.
 TEST_F(StrictFailover, WithoutStrictAnIsolatedMasterRenewsBesideTheOther) {
-  Program holder(contender(/*is_strict=*/false, "60"));
-  ASSERT_TRUE(eventually([&] { return ran() == 1; }, kLimit)) << holder.err();
-  RedisServer& before = group.master();
-  isolate(before);
-  Program other(contender(/*is_strict=*/false, "1"));
-  EXPECT_TRUE(eventually([&] { return overlaps() == 1; }, kLimit)) << other.err();
-  heal(before);
+  Program holder(contest.contender(/*is_strict=*/false, "60"));
+  ASSERT_TRUE(eventually([&] { return contest.ran() == 1; }, kLimit)) << holder.err();
+  RedisServer& before = contest.group.master();
+  contest.isolate(before);
+  Program other(contest.contender(/*is_strict=*/false, "1"));
+  EXPECT_TRUE(eventually([&] { return contest.overlaps() == 1; }, kLimit)) << other.err();
+  contest.heal(before);
 }
 
 }  // namespace
