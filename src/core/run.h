@@ -52,7 +52,7 @@ class Run {
   void on_quarantined(const Event&);
   void on_acquire_too_late(const Event&);
   void on_acquire_unavailable(const Event&);
-  void on_cancelled_acquire(const Event&);
+  void on_canceled_acquire(const Event&);
   void on_woken(const Event&);
   void on_signal_before_start(const Event&);
   void send_acquire();

@@ -162,13 +162,13 @@ void Run::on_signal_before_start(const Event& event) {
   if (cancel_signo_ != 0) return finish(Kind::interrupted, Reason::signal);
   cancel_signo_ = signo;
   if (phase_ == Phase::acquiring) {
-    phase_ = Phase::cancelling;
+    phase_ = Phase::canceling;
     return;
   }
   release_or_finish(Kind::interrupted, Reason::signal);
 }
 
-void Run::on_cancelled_acquire(const Event& event) {
+void Run::on_canceled_acquire(const Event& event) {
   if (const Granted* grant = std::get_if<Granted>(&event)) {
     fence_ = grant->fence;
     maybe_granted_ = true;

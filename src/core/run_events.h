@@ -53,7 +53,7 @@ enum class Phase {
   acquiring,   // an acquire is in flight
   pausing,     // busy: waiting until the next acquire
   retrying,    // the store is unavailable: waiting until the next acquire
-  cancelling,  // a signal arrived while an acquire was in flight; its grant is released
+  canceling,  // a signal arrived while an acquire was in flight; its grant is released
   starting,    // granted (or ungated): the command is being executed
   running,     // the command runs
   lingering,   // the command has exited, descendants run

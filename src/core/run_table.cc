@@ -21,7 +21,7 @@ Run::Handler Run::handler_of(Phase phase, const Event& event) {
   static const Row acquiring  = row(none,          none,         &R::on_granted,            &R::on_busy,               none,             none,               none,             &R::on_acquire_too_late,   &R::on_acquire_unavailable,  none,            none,                       none,                       none,               &R::on_signal_before_start,    none,                  none,                   &R::on_quarantined,  none);
   static const Row pausing    = row(none,          &R::on_tick,  none,                      none,                      none,             none,               none,             none,                      none,                        none,            none,                       none,                       none,               &R::on_signal_before_start,    none,                  none,                   none,  &R::on_woken);
   static const Row retrying   = row(none,          &R::on_tick,  none,                      none,                      none,             none,               none,             none,                      none,                        none,            none,                       none,                       none,               &R::on_signal_before_start,    none,                  none,                   none,  none);
-  static const Row cancelling = row(none,          none,         &R::on_cancelled_acquire,  &R::on_cancelled_acquire,  none,             none,               none,             &R::on_cancelled_acquire,  &R::on_cancelled_acquire,    none,            none,                       none,                       none,               &R::on_signal_before_start,    none,                  none,                   &R::on_cancelled_acquire,  none);
+  static const Row canceling  = row(none,          none,         &R::on_canceled_acquire,   &R::on_canceled_acquire,   none,             none,               none,             &R::on_canceled_acquire,   &R::on_canceled_acquire,     none,            none,                       none,                       none,               &R::on_signal_before_start,    none,                  none,                   &R::on_canceled_acquire,   none);
   static const Row starting   = row(none,          none,         none,                      none,                      &R::on_renewed,   &R::on_not_holder,  none,             &R::on_renew_failed,       &R::on_renew_failed,         &R::on_started,  &R::on_cannot_start,        &R::on_child_exited,        none,               &R::on_signal_to_command,      &R::on_tasks_counted,  &R::on_guardian_ended,  none,  none);
   static const Row running    = row(none,          none,         none,                      none,                      &R::on_renewed,   &R::on_not_holder,  none,             &R::on_renew_failed,       &R::on_renew_failed,         none,            none,                       &R::on_child_exited,        none,               &R::on_signal_to_command,      &R::on_tasks_counted,  &R::on_guardian_ended,  none,  none);
   static const Row lingering  = row(none,          none,         none,                      none,                      &R::on_renewed,   &R::on_not_holder,  none,             &R::on_renew_failed,       &R::on_renew_failed,         none,            none,                       none,                       &R::on_tree_empty,  &R::on_signal_to_command,      &R::on_tasks_counted,  &R::on_guardian_ended,  none,  none);
@@ -39,8 +39,8 @@ Run::Handler Run::handler_of(Phase phase, const Event& event) {
         return pausing;
       case Phase::retrying:
         return retrying;
-      case Phase::cancelling:
-        return cancelling;
+      case Phase::canceling:
+        return canceling;
       case Phase::starting:
         return starting;
       case Phase::running:

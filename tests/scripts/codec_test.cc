@@ -115,11 +115,11 @@ TEST(ScriptCodec, DecodesEveryVerdict) {
       Reply(Busy{BusyReason::queued, "", "", 0, 0us, 8us, false, 3, "0f"}));
   EXPECT_EQ(decoded(acquire(), {"quarantine", "7", "0", "250"}).reply, Reply(Quarantined{250us}));
   EXPECT_EQ(decoded(Renew{}, {"kept", "7", "0", "1"}).reply, Reply(Renewed{{}, true}));
-  EXPECT_EQ(decoded(Renew{}, {"not_ours", "7", "0", "revoked"}).reply,
+  EXPECT_EQ(decoded(Renew{}, {"not_holder", "7", "0", "revoked"}).reply,
             Reply(NotHolder{LostReason::revoked}));
   EXPECT_EQ(decoded(Release{}, {"freed", "7", "0", ""}).reply, Reply(Released{}));
   EXPECT_EQ(decoded(Release{}, {"freed", "7", "0", "0f"}).reply, Reply(Released{"0f"}));
-  EXPECT_EQ(decoded(Release{}, {"not_ours", "7", "0", "taken", "0f"}).reply,
+  EXPECT_EQ(decoded(Release{}, {"not_holder", "7", "0", "taken", "0f"}).reply,
             Reply(NotHolder{LostReason::taken, "0f"}));
   EXPECT_EQ(decoded(Release{}, {"stale", "7", "0", "1"}).reply, Reply(TooLate{true}));
 }
@@ -143,9 +143,9 @@ TEST(ScriptCodec, DecodesAnInvalidReplyAsUnavailable) {
       {acquire(), {"busy", "7", "0", "held", "", "", "0", "0", "0", "0", "101", ""}},
       {acquire(), {"busy", "7", "0", "held", "", "", "0", "0", "0", "0", "-1", ""}},
       {Release{}, {"freed", "7", "0"}},
-      {Release{}, {"not_ours", "7", "0", "taken"}},
+      {Release{}, {"not_holder", "7", "0", "taken"}},
       {Renew{}, {"granted", "7", "0", "5", "0"}},
-      {Renew{}, {"not_ours", "7", "0", "bored"}},
+      {Renew{}, {"not_holder", "7", "0", "bored"}},
       {Release{}, {"kept", "7", "0", "0"}},
   };
   for (const auto& [request, reply] : wrong) {

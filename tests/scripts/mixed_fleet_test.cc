@@ -27,11 +27,13 @@ std::string script_of_v0_1_0(const std::string& verb) {
   return read("common") + "\n" + read(verb);
 }
 
-// A reply of 0.1.0 with the fields that were added: no place, no run to wake.
-std::vector<std::string> with_added_fields(std::vector<std::string> reply, const Request& request) {
+// A reply of 0.1.0 in the present form: a verdict has another name, and fields were added (no place,
+// no run to wake).
+std::vector<std::string> in_present_form(std::vector<std::string> reply, const Request& request) {
+  if (reply[0] == "not_ours") reply[0] = "not_holder";
   if (reply[0] == "busy") reply.insert(reply.end(), {"", ""});
   const bool is_release = std::holds_alternative<Release>(request);
-  if (is_release && (reply[0] == "freed" || reply[0] == "not_ours")) reply.push_back("");
+  if (is_release && (reply[0] == "freed" || reply[0] == "not_holder")) reply.push_back("");
   return reply;
 }
 
@@ -106,7 +108,7 @@ class Fleet {
     EXPECT_FALSE(answer.is_error()) << (program.old ? "0.1.0: " : "this: ") << answer.text;
     std::vector<std::string> fields;
     for (const RedisAnswer& element : answer.elements) fields.push_back(element.text);
-    if (program.old) fields = with_added_fields(std::move(fields), request);
+    if (program.old) fields = in_present_form(std::move(fields), request);
     const Reply reply = redis::decode(request, fields).reply;
     EXPECT_FALSE(std::holds_alternative<Unavailable>(reply));
     check_law();

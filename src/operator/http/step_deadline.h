@@ -23,18 +23,18 @@ class StepDeadline {
     if (!set_ || expires_at_ < timer_.expiry()) start_timer(on_expired);
   }
   void cancel() {
-    cancelled_ = true;
+    canceled_ = true;
     timer_.cancel();
   }
 
  private:
   template <class OnExpired>
   void start_timer(const OnExpired& on_expired) {
-    if (cancelled_) return;
+    if (canceled_) return;
     set_ = true;
     timer_.expires_at(expires_at_);
     timer_.async_wait([this, on_expired](const boost::system::error_code& error) {
-      if (error || cancelled_) return;
+      if (error || canceled_) return;
       if (std::chrono::steady_clock::now() < expires_at_) return start_timer(on_expired);
       set_ = false;
       on_expired();
@@ -44,7 +44,7 @@ class StepDeadline {
   boost::asio::steady_timer timer_;
   std::chrono::steady_clock::time_point expires_at_{};
   bool set_ = false;
-  bool cancelled_ = false;
+  bool canceled_ = false;
 };
 
 }  // namespace cronlatch::op::http

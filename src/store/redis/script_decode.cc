@@ -115,7 +115,7 @@ std::optional<Reply> answer(const std::string& verdict, FieldReader& f) {
     constexpr bool renews = std::is_same_v<Verb, Renew>;
     if (renews && verdict == "kept") return Renewed{{}, f.flag()};
     if (!renews && verdict == "freed") return Released{f.text()};
-    if (verdict != "not_ours") return std::nullopt;
+    if (verdict != "not_holder") return std::nullopt;
     NotHolder reply{reason(f)};
     if (!renews) reply.wake = f.text();
     return reply;

@@ -294,7 +294,7 @@ TEST_P(CancelSignals, ReleaseAfterAnUnknownResultAlsoWhenARetryWasBusy) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 128 + GetParam());
 }
 
-TEST_P(CancelSignals, ReleaseAfterAnUnknownResultAlsoWhenTheCancelledRetryIsBusy) {
+TEST_P(CancelSignals, ReleaseAfterAnUnknownResultAlsoWhenTheCanceledRetryIsBusy) {
   RunSpec spec = spec_with(Millis(30'000));
   spec.on_busy = OnBusy::wait;
   RunDriver d(spec);

@@ -27,7 +27,7 @@ const std::vector<std::pair<Phase, std::function<void(RunDriver&)>>>& ways_into_
        [](RunDriver& d) {
          d.on(Millis(0), Begin{}).on(Millis(1), Unavailable{{Code::unreachable, "x"}, true, false});
        }},
-      {Phase::cancelling,
+      {Phase::canceling,
        [](RunDriver& d) { d.on(Millis(0), Begin{}).on(Millis(1), SignalArrived{SIGTERM}); }},
       {Phase::starting, [](RunDriver& d) { d.on(Millis(0), Begin{}).granted(); }},
       {Phase::running, [](RunDriver& d) { d.up_to_running(); }},

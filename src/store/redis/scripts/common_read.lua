@@ -178,7 +178,7 @@ local function crash_hold(r)
 end
 
 -- Why a caller that is not the holder lost the lock.
-local function why_not_ours(r, fence)
+local function loss_reason(r, fence)
   if r.state == 'none' or r.fence < fence or (fence ~= 0 and r.born > fence) then return 'gone' end
   return 'taken'
 end

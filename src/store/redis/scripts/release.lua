@@ -6,7 +6,7 @@
 --       6 overlong(0|1)  7 held in ms  8 its bucket  9 min_hold  10 once_ttl  11 job  12 once
 --       13 mark_done(0|1)  14 group
 -- Replies: freed now 0 wake(an owner, or empty)
---          not_ours now 0 because(taken|gone) wake
+--          not_holder now 0 because(taken|gone) wake
 --          stale now 0 closed(0)
 
 local COUNTED = {
@@ -144,7 +144,7 @@ local function release()
     return {'freed', text(now), '0', ''}
   end
   local wake = count_outside(r, q, now)
-  return {'not_ours', text(now), '0', why_not_ours(r, q.fence), wake}
+  return {'not_holder', text(now), '0', loss_reason(r, q.fence), wake}
 end
 
 return run(release)

@@ -4,7 +4,7 @@
 -- ARGV: 1 not_after  2 owner  3 attempt  4 fence  5 ttl  6 holder  7 job  8 group  9 once; with strict
 --       two more (common_epoch.lua)
 -- Replies: kept now index restored(0|1)
---          not_ours now 0 because(expired|taken|revoked|gone)
+--          not_holder now 0 because(expired|taken|revoked|gone)
 --          stale now 0 closed(0)
 
 local function question()
@@ -14,7 +14,7 @@ local function question()
   }
 end
 
-local function not_ours(because, now) return {'not_ours', text(now), '0', because} end
+local function not_holder(because, now) return {'not_holder', text(now), '0', because} end
 
 -- 1 when the job has an open grant in the counters (C1).
 local function open_grants(job)
@@ -30,11 +30,11 @@ end
 local function restore(r, q, now)
   local claim = ARGV[2] .. ':' .. ARGV[3]
   local released, closed = dates(5, claim .. ':r', claim .. ':x')
-  if now < released or now < closed then return not_ours('taken', now) end
-  if q.fence == 0 or q.fence >= MAX then return not_ours('gone', now) end
+  if now < released or now < closed then return not_holder('taken', now) end
+  if q.fence == 0 or q.fence >= MAX then return not_holder('gone', now) end
   if PEER then
     read_peer(r)
-    if is_peers() then return not_ours('taken', now) end
+    if is_peers() then return not_holder('taken', now) end
   end
   -- Not refused when memory is full, even without a record: a renewal works at maxmemory (G2).
   put('PERSIST', KEYS[1])
@@ -80,15 +80,15 @@ local function renew()
   if r.state == 'none' then return restore(r, q, now) end
   if r.owner ~= q.owner or r.attempt ~= q.attempt then
     if r.fence < q.fence and is_unheld(r, now) then return restore(r, q, now) end
-    return not_ours(why_not_ours(r, q.fence), now)
+    return not_holder(loss_reason(r, q.fence), now)
   end
-  if r.state == 'revoked' then return not_ours('revoked', now) end
-  if r.state ~= 'held' then return not_ours('taken', now) end
-  if now >= r.expires then return not_ours('expired', now) end
+  if r.state == 'revoked' then return not_holder('revoked', now) end
+  if r.state ~= 'held' then return not_holder('taken', now) end
+  if now >= r.expires then return not_holder('expired', now) end
   -- Never overwritten: the other program's run has begun.
   if PEER then
     read_peer(r)
-    if is_peers() then return not_ours('taken', now) end
+    if is_peers() then return not_holder('taken', now) end
   end
   clamp(r, now)
   if now + q.ttl >= r.expires then r.expires, r.ttl = now + q.ttl, q.ttl end
