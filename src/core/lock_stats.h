@@ -64,6 +64,17 @@ enum class LockState {
   damaged,  // the stored record is not valid: the error of show() contains why
 };
 
+// One of the grants that are open at once (option slots).
+struct GrantView {
+  LockState state = LockState::held;  // held, expired or revoked
+  Identity identity;
+  Fence fence = 0;
+  std::uint32_t attempt = 0;
+  ServerTime acquired{};
+  ServerTime expires{};
+  bool operator==(const GrantView&) const = default;
+};
+
 struct LockView {
   std::string lock;
   LockState state = LockState::free;
@@ -76,6 +87,10 @@ struct LockView {
   ServerTime closed_until{};  // the end of a min-hold, after a release or a crash; zero without one
   Millis ttl{};
   std::optional<std::int64_t> waiters{};  // runs that wait; none: the store does not know them
+  std::uint32_t slots = 1;                // how many may hold the lock at once
+  // Of a lock with several slots: the open grants, by fence. `state` is then held with one of them
+  // alive; the other fields are those of the last grant.
+  std::vector<GrantView> grants{};
   long pid = 0;  // file store: the process that holds the kernel lock, if known
   std::map<std::string, Counters> jobs;  // by job; "" for runs without one
   bool open() const { return state == LockState::held || state == LockState::expired; }

@@ -60,7 +60,7 @@ struct Acquire {
   IfBusy if_busy = IfBusy::skip;
   Millis waited{};    // so far, for the wait histogram; recorded when granted after an IfBusy::wait
   Millis min_hold{};  // recorded with the grant: a holder that crashes keeps the lock closed, too
-  unsigned slots = 1;  // how many may hold at once; every store refuses more than 1 today
+  unsigned slots = 1;  // how many may hold at once (option slots), 1 to 1,000
   // For the servers of a quorum: a server that has been running for less, and has no record from
   // before its start, may have lost the lock. It does not grant it (Unavailable). Other stores
   // ignore it.
@@ -74,6 +74,7 @@ struct Renew {
   Identity identity;  // used when the store has lost the record and re-creates it (invariant N3)
   Fence fence = 0;    // of the grant; a higher one raises that of the record (a quorum)
   Millis ttl{};
+  unsigned slots = 1;   // as in Acquire: used when the record is created again
   TimePoint give_up{};  // at most the lease's own end
 };
 
