@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FileBackend: the class behind open_file_store. Requests are in file_store.cc, the decision of
-// each verb in file_verbs.cc, statistics and revocation in file_lock_stats.cc.
+// each verb in file_verbs.cc, the choice of a slot in slot_choice.cc, statistics and revocation in
+// file_lock_stats.cc.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,7 @@
 #include "store/file/holders.h"
 #include "store/file/kernel_lock.h"
 #include "store/file/record_file.h"
+#include "store/rules.h"
 
 namespace cronlatch::file {
 
@@ -21,6 +23,14 @@ Unavailable unavailable(const Error& error);
 
 class FileBackend final : public Backend {
  public:
+  // The slot that an acquire is decided for.
+  struct Choice {
+    unsigned slot = 1;
+    rules::Expiry expiry = rules::Expiry::holder_gone;
+    std::optional<KernelLock> taken{};  // its kernel lock, unless this process has it already
+    bool renumbers = false;             // no slot is in use: a grant sets their number
+  };
+
   FileBackend(std::string directory, WallClock clock)
       : directory_(std::move(directory)), clock_(std::move(clock)) {}
 
@@ -45,7 +55,12 @@ class FileBackend final : public Backend {
     std::string lock;
     std::string base;
     Claim claim;
+    unsigned slot = 1;
     KernelLock kernel_lock;
+  };
+  struct SlotsView {
+    LockView view;
+    std::vector<long> pids;  // of the processes that hold a slot; 0: not visible
   };
   // One attempt at a request: everything that is open while the mutex is held.
   struct Transaction {
@@ -63,6 +78,7 @@ class FileBackend final : public Backend {
   Reply execute(Transaction& transaction, const Acquire& request);
   Reply execute(Transaction& transaction, const Renew& request);
   Reply execute(Transaction& transaction, const Release& request);
+  Result<Choice> choose_slot(Transaction& transaction, const Acquire& request);
   static Status save(Transaction& transaction);
   HeldLock* find(const std::string& lock, const Claim& claim);
   void unlock(const HeldLock* held);
@@ -71,7 +87,10 @@ class FileBackend final : public Backend {
   // Ends the min-hold of a lock that only the min-hold keeps closed; no value while other processes
   // use it.
   Result<std::optional<Revoked>> try_end_min_hold(const std::string& lock);
-  LockView view_of(const LockFiles& files, const Stored& stored, const HolderTable& holders) const;
+  LockView view_of_slot(const LockFiles& files, const Stored& stored, const HolderTable& holders,
+                        unsigned slot) const;
+  SlotsView view_of(const LockFiles& files, const Stored& stored, const HolderTable& holders) const;
+  Result<SlotsView> read_view(const std::string& lock) const;
 
   std::string directory_;
   WallClock clock_;

@@ -17,6 +17,7 @@
 #include "store/file/file_errors.h"
 #include "store/file/kernel_file.h"
 #include "store/file/names.h"
+#include "store/file/slots.h"
 #include "store/rules.h"
 
 namespace cronlatch::file {
@@ -59,11 +60,11 @@ Result<LockFiles> files_of(const Fd& directory, const std::string& path, const s
 
 }  // namespace
 
-LockView FileBackend::view_of(const LockFiles& files, const Stored& stored,
-                              const HolderTable& holders) const {
+LockView FileBackend::view_of_slot(const LockFiles& files, const Stored& stored,
+                                   const HolderTable& holders, unsigned slot) const {
   const HoldState state = stored.record.state;
   const Holder holder =
-      find_holder(holders, files, state == HoldState::held ? stored.pid_namespace : 0);
+      find_holder(holders, files, state == HoldState::held ? stored.pid_namespace : 0, slot);
   LockView view =
       rules::view(files.lock, stored.record, clock_(), expiry_of(holder.lock_state, state));
   if (holder.lock_state == KernelLockState::held && state != HoldState::held) {
@@ -75,6 +76,39 @@ LockView FileBackend::view_of(const LockFiles& files, const Stored& stored,
   if (view.state == LockState::held)
     view.pid = holder.lock_state == KernelLockState::unknown ? stored.pid : holder.pid;
   return view;
+}
+
+FileBackend::SlotsView FileBackend::view_of(const LockFiles& files, const Stored& stored,
+                                            const HolderTable& holders) const {
+  SlotsView all;
+  LockView& last = all.view;
+  Stored open_stored = stored;
+  std::size_t closed = 0;
+  LockState state = LockState::free;
+  for (unsigned slot = 1; slot <= stored.slots; ++slot) {
+    if (slot != 1 && stored.others.count(slot) == 0) continue;
+    const OpenSlot open(open_stored, slot);
+    LockView view = view_of_slot(files, open_stored, holders, slot);
+    if (view.state == LockState::held) all.pids.push_back(view.pid);
+    if (view.state == LockState::cooling || view.closed_until.us != 0) ++closed;
+    if (view.state == LockState::held || (view.open() && state != LockState::held))
+      state = view.state;
+    if (view.open() && stored.slots > 1)
+      last.grants.push_back(
+          {view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires});
+    std::vector<GrantView> grants = std::move(last.grants);
+    if (slot == 1 || view.fence > last.fence) last = std::move(view);
+    last.grants = std::move(grants);
+  }
+  last.slots = stored.slots;
+  if (stored.slots == 1) return all;
+  std::sort(last.grants.begin(), last.grants.end(),
+            [](const GrantView& a, const GrantView& b) { return a.fence < b.fence; });
+  if (state == LockState::free && closed == stored.slots) state = LockState::cooling;
+  if (closed < stored.slots) last.closed_until = {};
+  last.state = state;
+  last.pid = all.pids.empty() ? 0 : all.pids.front();
+  return all;
 }
 
 Result<std::vector<LockView>> FileBackend::list(TimePoint, std::size_t most) {
@@ -92,16 +126,16 @@ Result<std::vector<LockView>> FileBackend::list(TimePoint, std::size_t most) {
     const Result<Stored> stored = read_record(*files);
     if (!stored && stored.error().code != Code::config) return stored.error();
     // One damaged record must not hide the others.
-    views.push_back(stored ? view_of(*files, *stored, holders)
+    views.push_back(stored ? view_of(*files, *stored, holders).view
                            : LockView::of_damaged(lock, clock_()));
   }
   return views;
 }
 
-Result<LockView> FileBackend::show(const std::string& lock, TimePoint) {
+Result<FileBackend::SlotsView> FileBackend::read_view(const std::string& lock) const {
   const Result<std::optional<Fd>> directory = open_directory(directory_, IfMissing::no_value);
   if (!directory) return directory.error();
-  if (!*directory) return rules::view(lock, {}, clock_(), Expiry::holder_gone);
+  if (!*directory) return SlotsView{rules::view(lock, {}, clock_(), Expiry::holder_gone), {}};
   const Result<LockFiles> files = files_of(**directory, directory_, lock);
   if (!files) return files.error();
   const Result<Stored> stored = read_record(*files);
@@ -109,23 +143,55 @@ Result<LockView> FileBackend::show(const std::string& lock, TimePoint) {
   return view_of(*files, *stored, HolderTable());
 }
 
+Result<LockView> FileBackend::show(const std::string& lock, TimePoint) {
+  Result<SlotsView> read = read_view(lock);
+  if (!read) return read.error();
+  return std::move(read->view);
+}
+
 Result<std::optional<Revoked>> FileBackend::try_end_min_hold(const std::string& lock) {
   Result<std::optional<Transaction>> begun = begin(lock);
   if (!begun) return begun.error();
   if (!*begun) return std::optional<Revoked>{};
   Transaction& transaction = **begun;
-  const auto taken = try_take_kernel_lock(transaction.files);
-  if (!taken) return taken.error();
-  if (!*taken) return std::optional<Revoked>{};
-  const Revoked revoked =
-      rules::revoke(transaction.stored.record, transaction.now, Expiry::holder_gone);
+  Stored& stored = transaction.stored;
+  std::vector<KernelLock> all;
+  for (unsigned slot = 1; slot <= stored.slots; ++slot) {
+    auto taken = try_take_kernel_lock(transaction.files, slot);
+    if (!taken) return taken.error();
+    if (!*taken) return std::optional<Revoked>{};
+    all.push_back(std::move(**taken));
+  }
+  Revoked revoked;
+  for (unsigned slot = stored.slots; slot >= 1; --slot) {
+    const OpenSlot open(stored, slot);
+    const Revoked of_slot = rules::revoke(stored.record, transaction.now, Expiry::holder_gone);
+    if (slot == 1 ? !revoked.was_cooling : of_slot.was_cooling) revoked = of_slot;
+  }
+  if (stored.slots > 1 && is_unused(stored)) set_slots(stored, 1);
   if (const Status saved = save(transaction); !saved) return saved.error();
   return std::optional(revoked);
 }
 
+namespace {
+
+// Only the visible processes.
+std::string text_of(const std::vector<long>& pids, std::string_view separator) {
+  std::string text;
+  for (const long pid : pids)
+    if (pid != 0) text += (text.empty() ? "" : std::string(separator)) + std::to_string(pid);
+  return text;
+}
+
+}  // namespace
+
 Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) {
-  Result<LockView> view = show(lock, give_up);
-  while (view && (view->state == LockState::cooling || view->state == LockState::expired)) {
+  Result<SlotsView> read = read_view(lock);
+  const auto ends_by_force = [&] {
+    return read &&
+           (read->view.state == LockState::cooling || read->view.state == LockState::expired);
+  };
+  while (ends_by_force()) {
     const Result<std::optional<Revoked>> ended = try_end_min_hold(lock);
     if (!ended) return ended.error();
     if (*ended) return **ended;
@@ -135,18 +201,22 @@ Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) 
                        " was locked by other processes until the deadline",
                    "check whether one of them is stopped (SIGSTOP)"};
     poll(nullptr, 0, 1);
-    view = show(lock, give_up);
+    read = read_view(lock);
   }
-  if (!view) return view.error();
-  if (view->state != LockState::held) return Revoked{false, view->identity.holder, view->fence};
+  if (!read) return read.error();
+  const LockView& view = read->view;
+  if (view.state != LockState::held) return Revoked{false, view.identity.holder, view.fence};
+  const bool is_one = read->pids.size() == 1;
   const std::string identity =
-      view->identity.holder.empty() ? "" : " (" + view->identity.holder + ")";
-  const std::string by = view->pid == 0 ? "a process that is not visible from this PID namespace"
-                                        : "process " + std::to_string(view->pid);
+      view.identity.holder.empty() || !is_one ? "" : " (" + view.identity.holder + ")";
+  const std::string pids = text_of(read->pids, ", ");
+  const std::string by = pids.empty() ? "a process that is not visible from this PID namespace"
+                                      : (is_one ? "process " : "the processes ") + pids;
   return Error{
       Code::usage,
       "lock " + lock + " is held by " + by + identity + "; a lock in a file cannot be revoked",
-      view->pid == 0 ? "stop that process" : "stop it: kill " + std::to_string(view->pid)};
+      pids.empty() ? "stop that process"
+                   : (is_one ? "stop it: kill " : "stop them: kill ") + text_of(read->pids, " ")};
 }
 
 }  // namespace cronlatch::file

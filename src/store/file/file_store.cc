@@ -83,7 +83,6 @@ std::optional<Reply> FileBackend::attempt(TimePoint now) {
                             " was locked by other processes until the deadline",
                         "check whether one of them is stopped (SIGSTOP)"});
   }
-  if (std::optional<Unavailable> refused = rules::refuse_slots(request)) return *refused;
   Result<std::optional<Transaction>> begun = begin(lock_of(request));
   if (!begun) return unavailable(begun.error());
   if (!*begun) return std::nullopt;

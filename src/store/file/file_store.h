@@ -6,6 +6,9 @@
 //   <name>.lock   the kernel lock. The command inherits it, so it is held until the command's
 //                 processes end. A lock with a path in its name (core/lock_file.h) has the kernel
 //                 lock on that file instead.
+//   <name>.<slot>.slot
+//                 the kernel lock of slot 2 and higher, for runs with the option slots. The record
+//                 has the grants of all slots, and is written with another version meanwhile.
 //   <name>.rec    the record. Only a process with the mutex writes it.
 //   <name>.mutex  a second kernel lock, held during one read and write of the record. Taken first.
 //

@@ -7,6 +7,7 @@
 
 #include "store/file/file_backend.h"
 #include "store/file/kernel_file.h"
+#include "store/file/slots.h"
 #include "store/rules.h"
 
 namespace cronlatch::file {
@@ -31,37 +32,50 @@ Unavailable unavailable(const Error& error) {
 
 Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
   const bool is_holder = find(request.lock, request.claim) != nullptr;
-  std::optional<KernelLock> taken;
-  if (!is_holder) {
-    auto tried = try_take_kernel_lock(transaction.files);
-    if (!tried) return unavailable(tried.error());
-    taken = std::move(*tried);
+  Result<Choice> chosen = choose_slot(transaction, request);
+  if (!chosen) return unavailable(chosen.error());
+  Choice& choice = *chosen;
+  Stored& stored = transaction.stored;
+  const auto decide = [&](Stored& in) {
+    return decide_in_slot(in, choice.slot, request, transaction.now, transaction.not_after,
+                          choice.expiry);
+  };
+  Reply reply;
+  if (choice.renumbers) {
+    Stored renumbered = stored;
+    set_slots(renumbered, request.slots);
+    reply = decide(renumbered);
+    if (std::holds_alternative<Granted>(reply))
+      stored = std::move(renumbered);
+    else
+      reply = decide(stored);  // the number stays
+  } else {
+    reply = decide(stored);
   }
-  rules::Record& record = transaction.stored.record;
-  const bool is_taken = !is_holder && !taken;
-  Reply reply = rules::decide(record, request, transaction.now, transaction.not_after,
-                              is_taken ? rules::Expiry::holder_present : rules::Expiry::holder_gone,
-                              rules::Waiting::unordered);
   // The record names this claim, but another process has its kernel lock, for example a forked copy
   // of this process.
-  if (std::holds_alternative<Granted>(reply) && is_taken)
-    return Busy{BusyReason::held, record.identity.holder, record.identity.job, record.fence,
-                transaction.now - record.acquired};
-  if (std::holds_alternative<Granted>(reply) && taken) {
-    transaction.stored.pid = getpid();
-    transaction.stored.pid_namespace = own_pid_namespace();
+  if (std::holds_alternative<Granted>(reply) && choice.expiry == rules::Expiry::holder_present) {
+    const SlotGrant grant = grant_of(stored, choice.slot);
+    return Busy{BusyReason::held, grant.identity.holder, grant.identity.job, grant.fence,
+                transaction.now - grant.acquired};
+  }
+  if (std::holds_alternative<Granted>(reply) && choice.taken) {
+    const OpenSlot open(stored, choice.slot);
+    stored.pid = getpid();
+    stored.pid_namespace = own_pid_namespace();
   }
   if (Status saved = save(transaction); !saved)
     return unavailable(saved.error());  // releases `taken`
   if (is_holder && std::holds_alternative<Busy>(reply)) unlock(find(request.lock, request.claim));
-  if (std::holds_alternative<Granted>(reply) && taken) {
-    taken->touch();  // the file may be as old as the lock
-    held_.push_back({request.lock, transaction.files.base, request.claim, std::move(*taken)});
+  if (std::holds_alternative<Granted>(reply) && choice.taken) {
+    choice.taken->touch();  // the file may be as old as the lock
+    held_.push_back({request.lock, transaction.files.base, request.claim, choice.slot,
+                     std::move(*choice.taken)});
   }
   if (auto* busy = std::get_if<Busy>(&reply);
       busy && busy->reason == BusyReason::held && busy->holder.empty()) {
     // Taken without a record: by another program, or by a background process of a run.
-    const Holder holder = find_holder(HolderTable(), transaction.files, 0);
+    const Holder holder = find_holder(HolderTable(), transaction.files, 0, choice.slot);
     if (holder.pid != 0) busy->holder = "pid " + std::to_string(holder.pid);
   }
   return reply;
@@ -69,23 +83,38 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
 
 // There is no lease: a holder keeps the lock as long as it has the kernel lock.
 Reply FileBackend::execute(Transaction& transaction, const Renew& request) {
-  const bool is_holder = find(request.lock, request.claim) != nullptr;
+  const HeldLock* const held = find(request.lock, request.claim);
+  const bool is_holder = held != nullptr;
+  std::optional<OpenSlot> open(
+      std::in_place, transaction.stored,
+      is_holder ? held->slot : slot_of(transaction.stored, request.claim).value_or(1));
   rules::Record& record = transaction.stored.record;
   const bool is_recorded = record.state == rules::HoldState::held && record.claim == request.claim;
   if (!is_holder && (record.state == rules::HoldState::none || is_recorded))
     return NotHolder{LostReason::gone};
   // The process with the kernel lock is the holder, even when an older record names another one.
+  Renew of_slot = request;
+  of_slot.slots = 1;
   const Reply reply =
-      rules::decide(record, request, transaction.now, transaction.not_after,
+      rules::decide(record, of_slot, transaction.now, transaction.not_after,
                     is_holder ? rules::Expiry::holder_gone : rules::Expiry::holder_present);
+  open.reset();
   if (Status saved = save(transaction); !saved) return unavailable(saved.error());
   return reply;
 }
 
 Reply FileBackend::execute(Transaction& transaction, const Release& request) {
-  const Reply reply = rules::decide(transaction.stored.record, request, transaction.now,
-                                    transaction.not_after, rules::Waiting::unordered);
+  const HeldLock* const held = find(request.lock, request.claim);
+  Stored& stored = transaction.stored;
+  std::optional<OpenSlot> open(
+      std::in_place, stored,
+      held != nullptr ? held->slot : slot_of(stored, request.claim).value_or(1));
+  const Reply reply = rules::decide(stored.record, request, transaction.now, transaction.not_after,
+                                    rules::Waiting::unordered);
+  open.reset();
   if (std::holds_alternative<TooLate>(reply)) return reply;
+  // The last release: the next grant sets the number, and version 0.1.0 can read the record.
+  if (stored.slots > 1 && is_unused(stored)) set_slots(stored, 1);
   const Status saved = save(transaction);
   // Also when the record could not be written: the run has ended, and its background processes must
   // not hold the lock.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file whose kernel lock decides about a lock: <name>.lock in the directory of the store, or
-// the file in the lock's name (core/lock_file.h), which other programs lock, too.
+// The file whose kernel lock decides about a slot of a lock: <name>.lock or <name>.<slot>.slot in
+// the directory of the store, or the file in the lock's name (core/lock_file.h), which other
+// programs lock, too.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,12 @@
 
 namespace cronlatch::file {
 
-// As KernelLock::try_take, or KernelLock::try_take_file.
-Result<std::optional<KernelLock>> try_take_kernel_lock(const LockFiles& files);
+// As KernelLock::try_take, or KernelLock::try_take_file. Only a lock without a path in its name has
+// slots above 1.
+Result<std::optional<KernelLock>> try_take_kernel_lock(const LockFiles& files, unsigned slot = 1);
 
 // As HolderTable::find.
-Holder find_holder(const HolderTable& holders, const LockFiles& files, std::uint64_t pid_namespace);
+Holder find_holder(const HolderTable& holders, const LockFiles& files, std::uint64_t pid_namespace,
+                   unsigned slot = 1);
 
 }  // namespace cronlatch::file

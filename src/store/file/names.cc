@@ -33,11 +33,17 @@ std::string escaped(std::string_view lock) {
 
 }  // namespace
 
+std::string lock_suffix(unsigned slot) {
+  if (slot == 1) return std::string(kLockSuffix);
+  return "." + std::to_string(slot) + std::string(kSlotSuffix);
+}
+
 Result<std::string> file_base(std::string_view lock) {
   if (lock.empty()) return Error{Code::config, "the lock name is empty", "set lock"};
   std::string base = escaped(lock);
-  const std::size_t longest = std::max(
-      {kLockSuffix.size(), kMutexSuffix.size(), kRecordSuffix.size(), kDraftSuffix.size()});
+  const std::size_t longest =
+      std::max({kLockSuffix.size(), kMutexSuffix.size(), kRecordSuffix.size(), kDraftSuffix.size(),
+                lock_suffix(kMaxSlots).size()});
   if (base.size() + longest > NAME_MAX)
     return Error{Code::config, "the lock name is too long for a file name",
                  "use at most 200 letters, digits and . _ - /"};

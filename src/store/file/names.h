@@ -20,6 +20,13 @@ inline constexpr std::string_view kRecordSuffix = ".rec";
 inline constexpr std::string_view kDraftSuffix =
     ".new";  // a record during its write, renamed when it is complete
 
+// The kernel lock of slot 2 and higher: <base>.<slot>.slot. No other file of a lock ends with it.
+inline constexpr std::string_view kSlotSuffix = ".slot";
+inline constexpr unsigned kMaxSlots = 1'000;
+
+// ".lock" for slot 1, else ".<slot>.slot".
+std::string lock_suffix(unsigned slot);
+
 // The part before the suffix. Code::config for an empty name and for a name that is too long.
 Result<std::string> file_base(std::string_view lock);
 // The lock whose record has this file name; no value when it is not the name of a record.

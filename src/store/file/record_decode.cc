@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/file/checksum.h"
+#include "store/file/names.h"
 #include "store/file/record_codec.h"
 #include "store/file/record_format.h"
 
@@ -16,7 +17,7 @@ namespace {
 using rules::HoldState;
 using rules::Record;
 
-constexpr std::size_t kMaxWords = 4;
+constexpr std::size_t kMaxWords = 17;  // of the line of a slot
 
 void extract_min_hold(Record& record) {
   const auto at = record.answers.find(min_hold_key(record));
@@ -132,9 +133,23 @@ bool read_lists(Reader& reader, Record& record) {
   return true;
 }
 
-bool read(Reader& reader, const std::string& lock, Stored& stored) {
+bool read_slots(Reader& reader, Stored& stored) {
+  unsigned slot = 0;
+  SlotGrant grant;
+  while (reader.is("slot")) {
+    const bool good =
+        visit_slot(grant, [&](auto&... values) { return reader.line("slot", slot, values...); });
+    if (!good || slot < 2 || slot > stored.slots) return false;
+    stored.others[slot] = grant;
+  }
+  return true;
+}
+
+bool read(Reader& reader, const std::string& lock, bool has_slots, Stored& stored) {
   std::string of;
   if (!reader.line("lock", of) || of != lock) return false;
+  if (has_slots && !reader.line("slots", stored.slots, stored.last_fence)) return false;
+  if (has_slots && (stored.slots < 2 || stored.slots > kMaxSlots)) return false;
   bool good = true;
   for_each_field(
       stored, [&](std::string_view key, auto& value) { good = good && reader.line(key, value); });
@@ -142,6 +157,7 @@ bool read(Reader& reader, const std::string& lock, Stored& stored) {
   std::string sum;
   if (!good || !read_lists(reader, stored.record)) return false;
   extract_min_hold(stored.record);
+  if (has_slots && !read_slots(reader, stored)) return false;
   return (reader.line(kEnd) || reader.line(kEnd, sum)) && reader.at_end();
 }
 
@@ -161,10 +177,11 @@ Result<Stored> decode(const std::string& lock, std::string_view text) {
   std::string version;
   if (!reader.line(kVersionKey, version))
     return Error{Code::config, "this is not a record of a lock"};
-  if (version != kVersion)
+  const bool has_slots = version == kVersionWithSlots;
+  if (version != kVersion && !has_slots)
     return Error{Code::config, "it has the format of another version (" + version + ")"};
   if (has_wrong_checksum(text)) return Error{Code::config, "the checksum does not match the text"};
-  if (!read(reader, lock, stored))
+  if (!read(reader, lock, has_slots, stored))
     return Error{Code::config, "line " + std::to_string(reader.number()) + " is invalid"};
   return stored;
 }

@@ -69,8 +69,10 @@ class Writer {
 
 std::string encode(const std::string& lock, const Stored& stored) {
   Writer out;
-  out.line(kVersionKey, std::string(kVersion));
+  const bool has_slots = stored.slots > 1;
+  out.line(kVersionKey, std::string(has_slots ? kVersionWithSlots : kVersion));
   out.line("lock", lock);
+  if (has_slots) out.line("slots", stored.slots, stored.last_fence);
   for_each_field(stored, [&](std::string_view key, const auto& value) { out.line(key, value); });
   for (const auto& [job, counters] : stored.record.jobs)
     for (const auto& [name, value] : counters.values) out.line("counter", job, name, value);
@@ -80,6 +82,10 @@ std::string encode(const std::string& lock, const Stored& stored) {
   for (const auto& [answer, until] : stored.record.answers) out.line("answered", answer, until);
   if (const Record& r = stored.record; r.min_hold > Micros{0})
     out.line("answered", min_hold_key(r), (r.acquired + r.min_hold).us);
+  if (has_slots)
+    for (const auto& other : stored.others)
+      visit_slot(other.second,
+                 [&](const auto&... values) { out.line("slot", other.first, values...); });
   out.line(kEnd, checksum(out.text()));
   return out.take();
 }

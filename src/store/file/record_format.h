@@ -14,6 +14,8 @@ namespace cronlatch::file {
 
 inline constexpr std::string_view kVersionKey = "cronlatch-lock";
 inline constexpr std::string_view kVersion = "1";
+// Of a lock with several slots, while one of them is in use. Version 0.1.0 refuses it (exit 78).
+inline constexpr std::string_view kVersionWithSlots = "2";
 inline constexpr std::string_view kEnd = "end";
 // An empty text. A text that is "-" has its dash escaped.
 inline constexpr std::string_view kEmptyText = "-";
@@ -46,6 +48,14 @@ void for_each_field(StoredT& stored, Visit&& visit) {
   visit("day", r.day);
   visit("pid", stored.pid);
   visit("pid-namespace", stored.pid_namespace);
+}
+
+// The line of slot 2 and higher.
+template <class Grant, class Visit>
+auto visit_slot(Grant& g, Visit&& visit) {
+  return visit(g.state, g.claim.owner, g.claim.attempt, g.identity.holder, g.identity.job,
+               g.identity.group, g.identity.once, g.fence, g.stole, g.acquired.us, g.expires.us,
+               g.ttl, g.min_hold, g.pid, g.pid_namespace);
 }
 
 // The min-hold of the grant is written as one more answer, with the time at which it ends. Version

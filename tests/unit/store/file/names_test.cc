@@ -37,7 +37,9 @@ TEST(FileNames, DoNotCollide) {
   // When each is mapped, with every suffix
   std::map<std::string, std::string> seen;
   for (const std::string& lock : locks)
-    for (const auto suffix : {kLockSuffix, kMutexSuffix, kRecordSuffix, kDraftSuffix}) {
+    for (const std::string& suffix :
+         {lock_suffix(1), lock_suffix(2), lock_suffix(22), std::string(kMutexSuffix),
+          std::string(kRecordSuffix), std::string(kDraftSuffix)}) {
       const auto [at, fresh] = seen.emplace(with_suffix(*file_base(lock), suffix), lock);
       // Then no two are equal
       EXPECT_TRUE(fresh) << lock << " and " << at->second << " are both " << at->first;
@@ -59,7 +61,8 @@ TEST(FileNames, FitForEveryValidLockName) {
   for (const char c : {'a', '/', '.'}) {
     const auto base = file_base(std::string(200, c));
     ASSERT_TRUE(base.ok());
-    EXPECT_LE(with_suffix(*base, kMutexSuffix).size(), std::size_t{NAME_MAX});
+    for (const std::string& suffix : {std::string(kMutexSuffix), lock_suffix(kMaxSlots)})
+      EXPECT_LE(with_suffix(*base, suffix).size(), std::size_t{NAME_MAX});
   }
 }
 

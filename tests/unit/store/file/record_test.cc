@@ -46,6 +46,26 @@ Stored everything() {
   return stored;
 }
 
+// The same, with slots.
+Stored several_slots() {
+  Stored stored = everything();
+  stored.slots = 1'000;
+  stored.last_fence = 1'900'000'000'000'000;
+  stored.others[2] = {rules::HoldState::held,
+                      {"fedcba9876543210fedcba9876543210", 3},
+                      {"a b", "-", "", "tick"},
+                      1'900'000'000'000'000,
+                      5,
+                      {6},
+                      {7},
+                      Micros(8),
+                      Micros(9),
+                      10,
+                      11};
+  stored.others[1'000].state = rules::HoldState::cooling;
+  return stored;
+}
+
 bool store(const LockFiles& files, const Stored& stored) {
   const auto before = open_record(files);
   return before.ok() && write_text(files, *before, encode(files.lock, stored)).ok();
@@ -73,6 +93,35 @@ TEST_F(FileRecord, IsReadBackExactly) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, stored);
   }
+}
+
+TEST_F(FileRecord, WithSlotsIsReadBackExactly) {
+  ASSERT_TRUE(store(files(), several_slots()));
+  const auto read = read_record(files());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, several_slots());
+}
+
+// Version 0.1.0 refuses each other version, and so runs beside no holder of another slot.
+TEST_F(FileRecord, WithSlotsHasAnotherVersion) {
+  const std::string text = encode("a/b", several_slots());
+  EXPECT_EQ(text.substr(0, text.find("seat")),
+            "cronlatch-lock 2\nlock a/b\nslots 1000 1900000000000000\n");
+  EXPECT_NE(text.find("\nslot 2 held fedcba9876543210fedcba9876543210 3 a%20b %2d - tick "
+                      "1900000000000000 5 6 7 8 9 10 11\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(FileRecord, WithASlotThatItDoesNotHaveIsDamaged) {
+  for (const unsigned slots : {2U, 999U, 1'001U}) {
+    Stored stored = several_slots();
+    stored.slots = slots;
+    EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok()) << slots;
+  }
+  Stored stored = several_slots();
+  stored.others[1] = {};
+  EXPECT_FALSE(decode("a/b", encode("a/b", stored)).ok());
 }
 
 TEST_F(FileRecord, IsReadableText) {
@@ -189,9 +238,9 @@ TEST_F(FileRecord, IsNeverReadIncompleteWithoutTheMutex) {
 }
 
 TEST_F(FileRecord, CutOffAnywhereIsDamaged) {
-  const std::string text = encode("a/b", everything());
-  for (std::size_t length = 1; length < text.size(); ++length)
-    EXPECT_FALSE(decode("a/b", text.substr(0, length)).ok()) << length;
+  for (const std::string& text : {encode("a/b", everything()), encode("a/b", several_slots())})
+    for (std::size_t length = 1; length < text.size(); ++length)
+      EXPECT_FALSE(decode("a/b", text.substr(0, length)).ok()) << length;
 }
 
 TEST_F(FileRecord, ThatIsDamagedIsNamedAndNotChanged) {
@@ -292,9 +341,9 @@ TEST_F(FileRecord, WithATextThatIsLongerThanAnyOptionIsDamaged) {
 }
 
 TEST_F(FileRecord, OfAnotherVersionIsReported) {
-  const auto read = decode("a/b", "cronlatch-lock 2\nwhatever\n");
+  const auto read = decode("a/b", "cronlatch-lock 3\nwhatever\n");
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().message.find("another version (2)"), std::string::npos);
+  EXPECT_NE(read.error().message.find("another version (3)"), std::string::npos);
 }
 
 TEST_F(FileRecord, ThatIsALinkOrADirectoryIsNotFollowed) {
