@@ -2,6 +2,9 @@
 // Decides in the same order as Run. It cannot check `once-per`, because only an acquire does.
 #include "cli/forecast.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/lock_text.h"
@@ -58,6 +61,39 @@ LockAccess access_to(const LockView& view, const Options& options) {
   return {Access::closed, ""};
 }
 
+// The grants of a lock with several slots whose runs still run; an expired one is taken over.
+std::size_t slots_in_use(const LockView& view) {
+  return static_cast<std::size_t>(
+      std::count_if(view.grants.begin(), view.grants.end(),
+                    [](const GrantView& grant) { return grant.state != LockState::expired; }));
+}
+
+// Whether a slot could be granted now. No value: as for a lock with one holder.
+std::optional<LockAccess> access_to_slot(const LockView& view, const Options& options) {
+  if (view.slots == 1 || view.state != LockState::held) return std::nullopt;
+  const std::size_t used = slots_in_use(view);
+  const std::string of = std::to_string(view.slots) + " slots ";
+  if (used < view.slots)
+    return LockAccess{Access::open, std::to_string(view.slots - used) + " of " + of + "are free"};
+  const bool same_group =
+      !options.attempt_group.empty() &&
+      std::any_of(view.grants.begin(), view.grants.end(), [&](const GrantView& grant) {
+        return grant.identity.group == options.attempt_group;
+      });
+  return LockAccess{Access::closed, "all " + of + "are held", same_group};
+}
+
+// While a run holds the lock, the number of slots does not change.
+std::optional<Forecast> other_number(const LockView& view, const Options& options) {
+  const bool is_held = view.state == LockState::held || view.state == LockState::revoked;
+  if (!is_held || view.slots == static_cast<unsigned>(options.slots)) return std::nullopt;
+  const Error refused{Code::config, ""};
+  const int code = exit_code(refused);
+  return Forecast{Decision::refuse, code,
+                  "exit " + std::to_string(code) + ": slots is " + std::to_string(options.slots) +
+                      ", and the lock has " + std::to_string(view.slots) + " while a run holds it"};
+}
+
 std::string at_most(Millis limit) {
   return limit.count() == 0 ? "without limit" : "at most " + show_duration(limit);
 }
@@ -94,7 +130,8 @@ std::string_view name_of(Decision decision) {
 }
 
 Forecast forecast(const LockView& view, const Options& options) {
-  const LockAccess found = access_to(view, options);
+  if (std::optional<Forecast> refused = other_number(view, options)) return *refused;
+  const LockAccess found = access_to_slot(view, options).value_or(access_to(view, options));
   if (found.access == Access::open)
     return {Decision::start, 0, "acquire the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)

@@ -67,6 +67,7 @@ Result<RunSpec> make_run_spec(const Options& options, const RunFacts& facts) {
   spec.kill_after = options.kill_after;
   spec.once_ttl = options.once_ttl;
   spec.grace_period = options.grace_period;
+  spec.slots = static_cast<unsigned>(options.slots);
   spec.has_skip_command = !options.skip_command.empty();
   spec.seed = facts.seed;
   spec.wall_minus_boot = facts.wall_minus_boot;

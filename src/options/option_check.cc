@@ -119,6 +119,29 @@ bool is_redis(std::string_view url) {
   return scheme != nullptr && scheme->name.starts_with("redis");
 }
 
+// A quorum and PostgreSQL have one holder, and the key or the file of another program has one
+// owner.
+Status check_slots(const Options& options) {
+  if (options.slots == 1) return Done{};
+  const StoreScheme* const scheme = find_store_scheme(options.store);
+  const std::string above = "slots: " + std::to_string(options.slots) + " is above 1, and ";
+  const bool is_quorum = store_layout(options.store) == StoreLayout::quorum;
+  const bool is_postgres = scheme != nullptr && scheme->transport == StoreTransport::unknown;
+  if (is_quorum || is_postgres)
+    return refuse(above +
+                      (is_quorum ? "a quorum" : "a " + std::string(scheme->name) + ":// store") +
+                      " has one slot",
+                  "set store to a redis://, redis+sentinel://, redis+cluster:// or file:// URL, or "
+                  "remove slots");
+  if (!options.lock_file.empty() || file_of_lock(options.lock))
+    return refuse(above + "a lock-file has one holder",
+                  "remove slots, or replace lock-file by lock");
+  if (options.key_format != KeyFormat::native || shared_key_of_lock(options.lock))
+    return refuse(above + "a key of another program has one holder",
+                  "remove slots, or replace key-format and foreign-key by lock");
+  return Done{};
+}
+
 Status check_shared_key(const Options& options) {
   const bool is_native = options.key_format == KeyFormat::native;
   const std::string hint = "set store to a " +
@@ -186,6 +209,7 @@ Status validate(const Options& options) {
   if (Status login = check_login(options); !login) return login;
   if (Status file = check_lock_file_alone(options); !file) return file;
   if (Status key = check_shared_key(options); !key) return key;
+  if (Status slots = check_slots(options); !slots) return slots;
   if (Status sentinels = check_sentinels(options); !sentinels) return sentinels;
   if (Status strict = check_strict(options); !strict) return strict;
   if (Status ttl = check_max_ttl(options); !ttl) return ttl;

@@ -47,6 +47,7 @@ struct Options {
   OnBusy on_busy{};
   std::vector<std::string> skip_command;
   Millis wait_timeout{};
+  int slots{};
   Millis min_hold{};
   Millis max_run{};
   Millis kill_after{};

@@ -84,6 +84,40 @@ TEST(Forecast, AHeldLockFollowsOnBusy) {
   }
 }
 
+TEST(Forecast, ALockWithSlotsStartsWhileOneIsFree) {
+  // given
+  LockView view = lock_in(LockState::held);
+  view.slots = 3;
+  view.grants.resize(2);
+  Options options = busy_is(OnBusy::skip);
+  options.slots = 3;
+
+  // then
+  EXPECT_EQ(forecast(view, options).decision, Decision::start);
+  EXPECT_THAT(forecast(view, options).sentence, HasSubstr("1 of 3 slots"));
+  view.grants.resize(3);
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+  EXPECT_THAT(forecast(view, options).sentence, HasSubstr("all 3 slots"));
+  view.grants[1].identity.group = options.attempt_group = "job-uid";
+  EXPECT_EQ(forecast(view, options).decision, Decision::wait) << "a retry never skips";
+  view.grants[1].state = LockState::expired;
+  EXPECT_EQ(forecast(view, options).decision, Decision::start);
+}
+
+TEST(Forecast, AnotherNumberOfSlotsIsRefusedWhileTheLockIsHeld) {
+  LockView view = lock_in(LockState::held);
+  view.slots = 3;
+  view.grants.resize(1);
+  const Options one = busy_is(OnBusy::wait);
+  EXPECT_EQ(forecast(view, one).decision, Decision::refuse);
+  EXPECT_EQ(forecast(view, one).exit_code, 78);
+  EXPECT_THAT(forecast(view, one).sentence, HasSubstr("slots is 1, and the lock has 3"));
+  Options two = one;
+  two.slots = 2;
+  EXPECT_EQ(forecast(lock_in(LockState::held), two).decision, Decision::refuse);
+  EXPECT_EQ(forecast(lock_in(LockState::free), two).decision, Decision::start);
+}
+
 TEST(Forecast, NamesTheHolderAndTheEndOfItsLease) {
   const Forecast f = forecast(lock_in(LockState::held), busy_is(OnBusy::skip));
 

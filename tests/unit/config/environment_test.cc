@@ -31,7 +31,7 @@ TEST(Environment, NamesTheNearestOfAnUnknownVariable) {
 
 TEST(Environment, RefusesUnknownVariables) {
   for (const char* bad :
-       {"CRONLATCH_SLOTS=2", "CRONLATCH_ISOLATED=true", "CRONLATCH_BINARY=x", "CRONLATCH_=x",
+       {"CRONLATCH_PERMITS=2", "CRONLATCH_ISOLATED=true", "CRONLATCH_BINARY=x", "CRONLATCH_=x",
         "CRONLATCH_ttl=5m", "CRONLATCH_PASSWORDS=x", "CRONLATCH_TTL_PORT_X=1"})
     EXPECT_FALSE(environment_settings(Environment{bad}).ok()) << bad;
 }

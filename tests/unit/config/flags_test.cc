@@ -54,7 +54,7 @@ TEST(Flags, NameTheNearestOfAnUnknownOne) {
 }
 
 TEST(Flags, RefuseOptionsThatDoNotWorkYet) {
-  EXPECT_EQ(refusal({"--slots", "2", "--", "x"}).message, "unknown flag --slots");
+  EXPECT_EQ(refusal({"--permits", "2", "--", "x"}).message, "unknown flag --permits");
 }
 
 TEST(Flags, NeverTakeOrShowAPassword) {

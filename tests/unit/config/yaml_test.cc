@@ -46,7 +46,7 @@ TEST(Yaml, MayBeEmpty) {
 TEST(Yaml, NamesTheNearestOfAnUnknownKey) {
   EXPECT_EQ(refusal("ttl: 5m\non-bsuy: wait\n"),
             (Error{Code::usage, "/c.yaml:2: unknown key \"on-bsuy\"", "did you mean on-busy?"}));
-  EXPECT_EQ(refusal("slots: 2").message, "/c.yaml:1: unknown key \"slots\"");
+  EXPECT_EQ(refusal("permits: 2").message, "/c.yaml:1: unknown key \"permits\"");
   EXPECT_EQ(refusal("password: hunter2").message.find("hunter2"), std::string::npos);
 }
 

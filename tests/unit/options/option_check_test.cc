@@ -64,6 +64,49 @@ TEST(Validate, BoundsTheTtlOnlyWithStrict) {
   EXPECT_EQ(refusal(options).message, "min-replicas is set without strict");
 }
 
+Options slots_at(const std::string& store, int slots) {
+  Options options;
+  options.store = store;
+  options.slots = slots;
+  return options;
+}
+
+TEST(Validate, RefusesSlotsByNameForStoresThatHaveOne) {
+  for (const char* store : {"", "file:///run/x", "redis://h", "rediss://h",
+                            "redis+sentinel://a,b/m", "rediss+cluster://a,b"})
+    EXPECT_TRUE(validate(slots_at(store, 3)).ok()) << store;
+  const std::string hint =
+      "set store to a redis://, redis+sentinel://, redis+cluster:// or file:// URL, or remove "
+      "slots";
+  EXPECT_EQ(refusal(slots_at("redis://a,redis://b,redis://c", 3)),
+            (Error{Code::config, "slots: 3 is above 1, and a quorum has one slot", hint}));
+  EXPECT_EQ(
+      refusal(slots_at("postgres://u@h/d", 2)),
+      (Error{Code::config, "slots: 2 is above 1, and a postgres:// store has one slot", hint}));
+  for (const char* store : {"redis://a,redis://b,redis://c", "postgres://u@h/d"})
+    EXPECT_TRUE(validate(slots_at(store, 1)).ok()) << store;
+}
+
+TEST(Validate, RefusesSlotsForALockOfAnotherProgram) {
+  Options file = slots_at("", 2), key = slots_at("redis://h", 2);
+  file.lock_file = "/var/lock/a";
+  key.key_format = KeyFormat::redlock;
+  key.foreign_key = "a";
+  EXPECT_EQ(refusal(file).message, "slots: 2 is above 1, and a lock-file has one holder");
+  EXPECT_EQ(refusal(key).message,
+            "slots: 2 is above 1, and a key of another program has one holder");
+  file.slots = key.slots = 1;
+  EXPECT_TRUE(validate(file).ok());
+  EXPECT_TRUE(validate(key).ok());
+  Options by_name = slots_at("", 2);
+  by_name.lock = "_file/var/lock/a";
+  EXPECT_EQ(refusal(by_name), refusal([&] {
+              file.slots = 2;
+              return file;
+            }()))
+      << "the name that such a lock has";
+}
+
 TEST(Validate, AcceptsTheDefaults) { EXPECT_TRUE(validate(Options{}).ok()); }
 
 TEST(Validate, RefusesALockFileBesideALockOrWithoutAFileStore) {

@@ -146,16 +146,15 @@ TEST(OptionTable, DerivesEveryNameFromTheKey) {
   EXPECT_EQ(variable_of(*find_option("isolated")), "");
 }
 
-TEST(OptionTable, LeavesOutWhatDoesNotWorkYet) { EXPECT_EQ(find_option("slots"), nullptr); }
-
 TEST(OptionTable, RemovesExactlyTheVariablesOfOneRun) {
   std::set<std::string_view> of_run;
   for (const Option& option : option_table())
     if (option.scope == Scope::run) of_run.insert(option.key);
-  EXPECT_EQ(of_run, (std::set<std::string_view>{
-                        "lock", "lock-file", "key-format", "foreign-key", "job", "holder",
-                        "once-per", "attempt-group", "grace-period", "outcome-file", "metrics-file",
-                        "metrics-push", "min-hold", "max-run", "warn-after", "wait-timeout"}));
+  EXPECT_EQ(of_run,
+            (std::set<std::string_view>{"lock", "lock-file", "key-format", "foreign-key", "job",
+                                        "holder", "once-per", "attempt-group", "grace-period",
+                                        "outcome-file", "metrics-file", "metrics-push", "min-hold",
+                                        "max-run", "slots", "warn-after", "wait-timeout"}));
 }
 
 TEST(OptionTable, FindsTheNearestKey) {
