@@ -140,6 +140,10 @@ void put_environment(PatchBuilder& patch, const std::string& container, const Jo
   put_named(patch, env, "name", from_field(kPodNameVariable, "metadata.name"));
   put_named(patch, env, "name",
             from_field(kJobUidVariable, "metadata.labels['batch.kubernetes.io/controller-uid']"));
+  if (view.has_indexed_pods())
+    put_named(patch, env, "name",
+              from_field(kIndexVariable,
+                         "metadata.annotations['batch.kubernetes.io/job-completion-index']"));
   const std::optional<WallTime> scheduled = parse_rfc3339(view.scheduled_timestamp);
   if (scheduled)
     put_named(patch, env, "name",

@@ -7,16 +7,55 @@
 namespace cronlatch::op {
 namespace {
 
-void check_parallel(const JobView& job, Findings& findings) {
-  const auto check = [&](const char* field, std::optional<std::int64_t> value) {
-    if (value && *value > 1)
-      findings.add(job.origin.path + "spec." + field,
-                   std::to_string(*value) +
-                       " is above the maximum of 1: the pods would wait for each other's lock",
-                   std::string("set ") + field + ": 1");
-  };
-  check("parallelism", job.parallelism);
-  check("completions", job.completions);
+// The maximum of the option slots.
+constexpr std::int64_t kMaxSlots = 1'000;
+// The store keeps the newest 128 finished identities of each job (K6).
+constexpr std::int64_t kMaxIndexesOnce = 128;
+
+std::string slots_annotation(std::int64_t slots) {
+  return "cronlatch.dev/slots: \"" + std::to_string(slots) + '"';
+}
+
+void check_parallelism(const JobView& job, const LockRequest& request, Findings& findings) {
+  const std::int64_t parallelism = job.parallelism.value_or(1);
+  const std::int64_t slots = request.options.slots;
+  if (parallelism <= slots) return;
+  const std::string fix =
+      parallelism <= kMaxSlots ? "write " + slots_annotation(parallelism) : std::string();
+  findings.add(job.origin.path + "spec.parallelism",
+               std::to_string(parallelism) + " is above cronlatch.dev/slots, which is " +
+                   std::to_string(slots) + ": the pods would wait for each other's lock",
+               (fix.empty() ? "" : fix + ", or ") + "set parallelism: " + std::to_string(slots));
+}
+
+void check_once(const JobView& job, Findings& findings) {
+  if (!job.has_indexed_pods()) {
+    findings.add(job.origin.path + "spec.completionMode",
+                 "with cronlatch.dev/once-per-schedule the first pod that succeeds would finish "
+                 "the scheduled time for all pods",
+                 "set completionMode: Indexed, or remove cronlatch.dev/once-per-schedule");
+  } else if (job.completions > kMaxIndexesOnce) {
+    findings.add(job.origin.path + "spec.completions",
+                 std::to_string(*job.completions) + " is above " + std::to_string(kMaxIndexesOnce) +
+                     ", which is how many finished pods the store keeps for "
+                     "cronlatch.dev/once-per-schedule",
+                 "set completions: " + std::to_string(kMaxIndexesOnce) +
+                     " or less, or remove cronlatch.dev/once-per-schedule");
+  }
+}
+
+void check_pods(const JobView& job, const LockRequest& request, Findings& findings) {
+  if (!job.has_several_pods()) return;
+  check_parallelism(job, request, findings);
+  const bool at_once = job.parallelism > 1;
+  if (request.options.on_busy == OnBusy::skip)
+    findings.add(
+        job.origin.path + (at_once ? "spec.parallelism" : "spec.completions"),
+        std::to_string(at_once ? *job.parallelism : *job.completions) +
+            " is above 1, and cronlatch.dev/on-busy is \"skip\": a skipped pod exits with 0, "
+            "which counts as a completion",
+        "write cronlatch.dev/on-busy: \"wait\" or \"fail\"");
+  if (request.once_per_schedule) check_once(job, findings);
 }
 
 void check_windows(const JobView& job, Findings& findings) {
@@ -67,7 +106,7 @@ void check_wait_timeout(const JobView& job, const LockRequest& request, Findings
 
 void check_restrictions(const JobView& job, std::size_t container, const LockRequest& request,
                         Findings& findings) {
-  check_parallel(job, findings);
+  check_pods(job, request, findings);
   check_windows(job, findings);
   check_reserved_names(job, container, findings);
   check_wait_timeout(job, request, findings);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that cannot be gated although the command is known: the lock would be acquired too late,
-// never, or by each pod separately. Each restriction adds a finding with field path and fix.
+// Jobs that cannot be gated although the command is known: the lock would be acquired too late or
+// never, or a skipped pod would count as a completion. Each restriction adds a finding with field
+// path and fix.
 #pragma once
 
 #include "admission/findings.h"

@@ -108,6 +108,7 @@ JobView parse_job(const Json& job, JobOrigin origin) {
       kube::string_at(job, {"metadata", "annotations", kScheduledAnnotation});
   view.parallelism = kube::number_at(job, {"spec", "parallelism"});
   view.completions = kube::number_at(job, {"spec", "completions"});
+  view.completion_mode = kube::string_at(job, {"spec", "completionMode"});
   view.ttl_seconds_after_finished = kube::number_at(job, {"spec", "ttlSecondsAfterFinished"});
   view.manual_selector = kube::is_true(job, {"spec", "manualSelector"});
   view.active_deadline = active_deadline(job);

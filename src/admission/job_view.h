@@ -66,6 +66,7 @@ struct JobView {
   AnnotationValues annotations;     // of the Job
   std::string scheduled_timestamp;  // as the CronJob controller wrote it; "": created by hand
   std::optional<std::int64_t> parallelism, completions, ttl_seconds_after_finished;
+  std::string completion_mode;  // NonIndexed, Indexed; "": NonIndexed
   bool manual_selector = false;
   std::optional<Millis> active_deadline;  // the shorter of the Job's and the pod's
 
@@ -79,6 +80,11 @@ struct JobView {
   std::optional<std::int64_t> termination_grace_period_seconds;
   // For EntrypointSource, which reads the placement and the pull secrets. Valid as long as the Job.
   const kube::Json* pod_spec = nullptr;
+
+  // Whether pods of the Job run at the same time, or after another one has succeeded.
+  bool has_several_pods() const { return parallelism > 1 || completions > 1; }
+  // Each pod does another part of the work, and has a completion index.
+  bool has_indexed_pods() const { return has_several_pods() && completion_mode == "Indexed"; }
 
   // "spec.template.spec.containers[1]", as in the user's manifest.
   std::string container_path(std::size_t index) const;

@@ -171,6 +171,11 @@ class LockRequestReader {
     all.store = settings_.store;
     const Status valid = validate(all);
     if (valid.ok()) return;
+    if (const Annotation* const slots = find("slots");
+        slots != nullptr && valid.error().message.starts_with("slots: ")) {
+      findings_.add(slots->where, valid.error().message, valid.error().hint);
+      return;
+    }
     for (const std::string_view key : {"ttl", "kill-after", "lock"}) {
       const Annotation* const annotation = find(key);
       if (annotation == nullptr) continue;

@@ -29,6 +29,12 @@ std::string schedule_identity(const JobView& job, const std::string& cronjob, Fi
   return "";
 }
 
+// The completion index is the same in every retry of a pod, and in every cluster.
+std::string with_index(const std::string& identity, const JobView& job) {
+  if (identity.empty() || !job.has_indexed_pods()) return identity;
+  return identity + "/" + variable(kIndexVariable);
+}
+
 // The time from SIGTERM to SIGKILL when the kubelet stops the pod. A run can record its result only
 // within it.
 std::string grace_period(const JobView& job) {
@@ -57,11 +63,12 @@ Values values_of_job(const JobView& job, const LockRequest& request,
     const std::string full_name = namespace_name + "/" + cronjob;
     values["job"] = kubelet_escaped(full_name);
     if (request.once_per_schedule) {
-      values["once-per"] = kubelet_escaped(schedule_identity(job, full_name, findings));
+      values["once-per"] =
+          with_index(kubelet_escaped(schedule_identity(job, full_name, findings)), job);
       values["grace-period"] = grace_period(job);
     }
   }
-  values["attempt-group"] = variable(kJobUidVariable);
+  values["attempt-group"] = with_index(variable(kJobUidVariable), job);
   values["holder"] = kubelet_escaped(namespace_name + "/") + variable(kPodNameVariable);
   values["outcome-file"] = kubelet_escaped(outcome_file);
   return values;

@@ -12,10 +12,13 @@
 
 namespace cronlatch::op {
 
-// Variables of the container, set by the kubelet from the pod's fields. Both are the variables of
+// Variables of the container, set by the kubelet from the pod's fields. They are the variables of
 // options of one run, so the wrapper removes them from the command's environment.
 inline constexpr std::string_view kPodNameVariable = "CRONLATCH_HOLDER";
 inline constexpr std::string_view kJobUidVariable = "CRONLATCH_ATTEMPT_GROUP";
+// The completion index, a part of attempt-group and once-per. The Job controller's
+// JOB_COMPLETION_INDEX has the same value only if the manifest does not set that variable.
+inline constexpr std::string_view kIndexVariable = "CRONLATCH_ONCE_PER";
 
 // ["/cronlatch-bin/cronlatch", "run", "--isolated", ..., "--"], without the user's command.
 // `outcome_file` is the container's terminationMessagePath.

@@ -27,7 +27,7 @@ const Json kJob = Json::parse(R"({
     "cronlatch.dev/lock": "nightly", "cronlatch.dev/ttl": 5, "other": "x",
     "batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-11-21T02:00:00Z"}},
   "spec": {
-    "parallelism": 2, "completions": 3, "ttlSecondsAfterFinished": 0, "manualSelector": true,
+    "parallelism": 2, "completions": 3, "completionMode": "Indexed", "ttlSecondsAfterFinished": 0, "manualSelector": true,
     "activeDeadlineSeconds": 60,
     "template": {
       "metadata": {"annotations": {
@@ -56,6 +56,8 @@ TEST(JobView, HasTheFieldsOfTheJob) {
   EXPECT_EQ(view.scheduled_timestamp, "2026-11-21T02:00:00Z");
   EXPECT_EQ(view.parallelism, 2);
   EXPECT_EQ(view.completions, 3);
+  EXPECT_TRUE(view.has_several_pods());
+  EXPECT_TRUE(view.has_indexed_pods());
   EXPECT_EQ(view.ttl_seconds_after_finished, 0);
   EXPECT_TRUE(view.manual_selector);
   EXPECT_EQ(view.active_deadline, Millis(30'000));
