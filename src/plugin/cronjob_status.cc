@@ -12,13 +12,19 @@ using kube::Json;
 // Pods show that a run is running, not whether it holds the lock or waits for it.
 void add_state_from_pods(const std::vector<const Pod*>& pods, CronJobStatus& status) {
   status.state = "not running";
+  std::size_t others = 0;
   for (const Pod* pod : pods) {
     if (!pod->running) continue;
+    if (status.state == "running") {
+      ++others;
+      continue;
+    }
     status.state = "running";
     status.holder = pod->namespace_name + '/' + pod->name;
     status.since = pod->running_since;
-    return;
   }
+  if (others > 0)
+    status.holder += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
 }
 
 void add_state_from_page(const StatusPage& page, CronJobStatus& status) {
@@ -27,7 +33,7 @@ void add_state_from_page(const StatusPage& page, CronJobStatus& status) {
   // A lock that was never requested has no record.
   status.state = status.live == nullptr ? "free" : status.live->state;
   if (status.live != nullptr) {
-    status.holder = status.live->holder;
+    status.holder = status.live->holder_text();
     status.since = status.live->since;
     status.expires = status.live->expires;
   }

@@ -121,6 +121,8 @@ Job read_job(const Json& object) {
   job.started = time_at(object, {"status", "startTime"});
   job.completed = time_at(object, {"status", "completionTime"});
   job.suspended = kube::is_true(object, {"spec", "suspend"});
+  job.has_several_pods = kube::number_at(object, {"spec", "parallelism"}) > 1 ||
+                         kube::number_at(object, {"spec", "completions"}) > 1;
   KeyValues annotations;
   add_annotations(annotations, object, {"metadata", "annotations"});
   add_annotations(annotations, object, {"spec", "template", "metadata", "annotations"});

@@ -49,7 +49,8 @@ struct Job {
   std::optional<WallTime> scheduled, created, started, completed;
   bool requests_lock = false, gated = false, suspended = false;
   bool complete = false, failed = false;
-  std::string failure, message;  // of the condition Failed: "BackoffLimitExceeded", ...
+  bool has_several_pods = false;  // parallelism or completions above 1
+  std::string failure, message;   // of the condition Failed: "BackoffLimitExceeded", ...
   // The source of the command of the gated container's image; empty: the container has a command.
   std::string command_from;
   std::string container;  // the gated one; its command and args without the wrapper:

@@ -133,13 +133,13 @@ bool is_cooling(const Cluster& cluster, const std::string& lock) {
 std::string holder_text(const Cluster& cluster, const std::string& lock) {
   if (cluster.status_page) {
     const LockStatus* const live = cluster.status_page->find(lock);
-    if (live == nullptr || live->holder.empty())
+    if (live == nullptr || live->holder_text().empty())
       return live == nullptr ? "not held, according to the operator" : live->state;
     if (live->state == "cooling") {
       const std::string until = live->expires ? " until " + rfc3339(*live->expires) : "";
       return "released by " + live->holder + ", closed by its min-hold" + until;
     }
-    std::string text = live->state + " by " + live->holder;
+    std::string text = live->state + " by " + live->holder_text();
     if (live->since) text += " since " + rfc3339(*live->since);
     if (live->expires) text += ", lease until " + rfc3339(*live->expires);
     return text;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/status_page.h"
 
+#include <algorithm>
+
 #include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {
@@ -32,6 +34,8 @@ LockStatus read_lock(const Json& object) {
   lock.since = time_at(object, {"since"});
   lock.expires = time_at(object, {"expires"});
   lock.ttl = Millis(kube::number_at(object, {"ttl_ms"}).value_or(0));
+  for (const Json& grant : kube::items_at(object, {"grants"}))
+    lock.holders.push_back(printable_at(grant, {"holder"}));
   for (const Json& job : kube::items_at(object, {"jobs"}))
     if (const Json* const counters = find(job, {"counters"}))
       lock.jobs[string_at(job, {"job"})] = read_counters(*counters);
@@ -43,6 +47,18 @@ LockStatus read_lock(const Json& object) {
 std::int64_t JobCounters::get(std::string_view name) const {
   const auto at = values.find(name);
   return at == values.end() ? 0 : at->second;
+}
+
+bool LockStatus::is_held_by(std::string_view pod) const {
+  if (holders.empty()) return holder == pod;
+  return std::find(holders.begin(), holders.end(), pod) != holders.end();
+}
+
+std::string LockStatus::holder_text() const {
+  if (holders.empty()) return holder;
+  const std::size_t others = holders.size() - 1;
+  if (others == 0) return holders.front();
+  return holders.front() + " and " + std::to_string(others) + (others == 1 ? " other" : " others");
 }
 
 const LockStatus* StatusPage::find(std::string_view lock) const {

@@ -26,6 +26,11 @@ struct LockStatus {
   std::optional<WallTime> since, expires;
   Millis ttl{};
   std::map<std::string, JobCounters, std::less<>> jobs;
+  std::vector<std::string> holders;  // of a lock with several slots, by fence; else empty
+
+  bool is_held_by(std::string_view pod) const;
+  // "shop/a", or "shop/a and 2 others"; "" without a holder.
+  std::string holder_text() const;
 };
 
 struct StatusPage {

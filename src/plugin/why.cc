@@ -2,6 +2,8 @@
 // In this order: the CronJob, its scheduled time, the Job, the pod, the wrapper's outcome.
 #include "plugin/why.h"
 
+#include <algorithm>
+
 #include "base/rfc3339.h"
 #include "plugin/why_missing.h"
 #include "plugin/why_pod.h"
@@ -78,17 +80,42 @@ Finding deleted_job(const Cluster& cluster, const CronJob& cronjob) {
   return {"gone", "its Job was deleted; the operator's Event: " + event->message, ""};
 }
 
+constexpr std::size_t kMaxPods = 20;
+
+// The newest first.
+std::vector<const Pod*> pods_of_job(const Cluster& cluster, const Job& job) {
+  std::vector<const Pod*> pods;
+  for (const Pod& pod : cluster.pods)
+    if (pod.job == job.name && pod.namespace_name == job.namespace_name) pods.push_back(&pod);
+  std::stable_sort(pods.begin(), pods.end(), [](const Pod* a, const Pod* b) {
+    return a->created.value_or(WallTime{}) > b->created.value_or(WallTime{});
+  });
+  return pods;
+}
+
+// Of a Job with one pod at a time only the newest pod counts: the others are earlier attempts.
+void add_pods(const Cluster& cluster, const Job& job, const std::vector<const Pod*>& pods,
+              std::vector<Finding>& out) {
+  const std::size_t shown = job.has_several_pods ? std::min(pods.size(), kMaxPods) : 1;
+  for (std::size_t i = 0; i < shown; ++i)
+    for (Finding& finding : findings_of_pod(cluster, *pods[i])) {
+      if (job.has_several_pods) finding.what = "pod " + pods[i]->name + ": " + finding.what;
+      out.push_back(std::move(finding));
+    }
+  if (job.has_several_pods && pods.size() > shown)
+    out.push_back({"more_pods", std::to_string(pods.size() - shown) + " older pods are not shown",
+                   kubectl_in(job.namespace_name, "get pods -l job-name=" + job.name)});
+  if (job.failed)
+    out.push_back({"job_failed", "the Job failed (" + job.failure + "): " + job.message, ""});
+}
+
 std::vector<Finding> findings_of_job(const Cluster& cluster, const CronJob& cronjob,
                                      const Job& job) {
   if (job.suspended)
     return {{"job_suspended", "its Job " + job.name + " is suspended, by a queue or a user",
              kubectl_in(cronjob.namespace_name,
                         "patch job " + job.name + " -p '{\"spec\":{\"suspend\":false}}'")}};
-  const Pod* pod = nullptr;
-  for (const Pod& one : cluster.pods)
-    if (one.job == job.name && one.namespace_name == job.namespace_name &&
-        (pod == nullptr || one.created.value_or(WallTime{}) > pod->created.value_or(WallTime{})))
-      pod = &one;
+  const std::vector<const Pod*> pods = pods_of_job(cluster, job);
   std::vector<Finding> out;
   if (!job.gated && job.requests_lock)
     out.push_back({"ran_ungated",
@@ -96,8 +123,8 @@ std::vector<Finding> findings_of_job(const Cluster& cluster, const CronJob& cron
                        " requests a lock, but its containers run without one: it was "
                        "created while the admission webhook was not active",
                    "check that the operator and its policies are installed and active"});
-  if (pod != nullptr) {
-    for (Finding& finding : findings_of_pod(cluster, job, *pod)) out.push_back(std::move(finding));
+  if (!pods.empty()) {
+    add_pods(cluster, job, pods, out);
     return out;
   }
   const Event* const failed =

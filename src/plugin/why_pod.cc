@@ -81,11 +81,12 @@ Finding running(const Cluster& cluster, const Pod& pod) {
       pod.running_since ? " since " + rfc3339(*pod.running_since) : std::string();
   const LockStatus* const lock =
       cluster.status_page ? cluster.status_page->find(lock_of(pod)) : nullptr;
-  if (lock != nullptr && lock->holder == self)
+  if (lock != nullptr && lock->is_held_by(self))
     return {"running", "it holds lock " + lock->name + " and runs" + since, logs(pod)};
-  if (lock != nullptr && !lock->holder.empty())
+  const std::string holder = lock == nullptr ? "" : lock->holder_text();
+  if (!holder.empty())
     return {"waiting",
-            "it waits for lock " + lock->name + ", held by " + lock->holder +
+            "it waits for lock " + lock->name + ", held by " + holder +
                 (lock->since ? " since " + rfc3339(*lock->since) : std::string()) +
                 (lock->expires ? ", lease until " + rfc3339(*lock->expires) : std::string()),
             "no action is needed; if the holder hangs: kubectl cronlatch release " + lock->name +
@@ -101,7 +102,7 @@ std::string logs(const Pod& pod) {
                     "logs " + pod.name + (pod.container.empty() ? "" : " -c " + pod.container));
 }
 
-std::vector<Finding> findings_of_pod(const Cluster& cluster, const Job& job, const Pod& pod) {
+std::vector<Finding> findings_of_pod(const Cluster& cluster, const Pod& pod) {
   std::vector<Finding> out;
   if (pod.container.empty()) {
     out.push_back({"not_gated_pod",
@@ -127,8 +128,6 @@ std::vector<Finding> findings_of_pod(const Cluster& cluster, const Job& job, con
     out.push_back(not_started(pod));
   }
   if (pod.deleting) out.push_back({"deleting", "its pod is being deleted", ""});
-  if (job.failed)
-    out.push_back({"job_failed", "the Job failed (" + job.failure + "): " + job.message, ""});
   return out;
 }
 

@@ -53,6 +53,25 @@ TEST(Objects, GateBehindTheProgramOfAnotherWebhookIsFound) {
   EXPECT_EQ(job.args, (std::vector<std::string>{"sh", "-c", "x"}));
 }
 
+TEST(Objects, JobWithParallelismOrCompletionsHasSeveralPods) {
+  EXPECT_FALSE(read_job({{"spec", {{"parallelism", 1}, {"completions", 1}}}}).has_several_pods);
+  EXPECT_FALSE(read_job(Json::object()).has_several_pods);
+  EXPECT_TRUE(read_job({{"spec", {{"parallelism", 2}}}}).has_several_pods);
+  EXPECT_TRUE(read_job({{"spec", {{"completions", 2}}}}).has_several_pods);
+}
+
+TEST(Objects, StatusPageHasTheHoldersOfSeveralSlots) {
+  const auto page = read_status_page(
+      R"({"v": 1, "locks": [{"lock": "a", "holder": "h2", "slots": 3,
+          "grants": [{"holder": "h1"}, {"holder": "h2"}]}, {"lock": "b", "holder": "h"}]})");
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->find("a")->holder_text(), "h1 and 1 other");
+  EXPECT_TRUE(page->find("a")->is_held_by("h1"));
+  EXPECT_FALSE(page->find("a")->is_held_by("h"));
+  EXPECT_EQ(page->find("b")->holder_text(), "h");
+  EXPECT_TRUE(page->find("b")->is_held_by("h"));
+}
+
 TEST(Objects, AnnotationFalseRequestsNoLock) {
   CronJob cronjob;
   cronjob.annotations["lock"] = "false";

@@ -196,6 +196,51 @@ TEST(Explanation, RunningPodHoldsItsLockOrWaitsForIt) {
   EXPECT_EQ(run.cause().code, "running");
 }
 
+TEST(Explanation, EachPodOfAJobWithSeveralIsListed) {
+  OneRun run;
+  run.ends(Kind::ran);
+  Pod second = *run.pod;
+  second.name = "second";
+  second.ended = false;
+  second.running = true;
+  second.result = RunResult{};
+  const auto findings = [&] {
+    return explain_last_run(run.cluster, cronjob_of(run.cluster, "nightly")).findings;
+  };
+  const std::string first = run.pod->name;
+  run.cluster.pods.push_back(second);
+  EXPECT_EQ(findings().size(), 1U) << "an earlier attempt";
+  run.job->has_several_pods = true;
+  ASSERT_EQ(findings().size(), 2U);
+  EXPECT_EQ(findings()[0].code, "succeeded");
+  EXPECT_THAT(findings()[0].what, HasSubstr("pod " + first + ": "));
+  EXPECT_EQ(findings()[1].code, "running");
+  EXPECT_THAT(findings()[1].what, HasSubstr("pod second: "));
+  run.job->failed = true;
+  EXPECT_EQ(findings().size(), 3U) << "the failure of the Job is not repeated";
+  run.job->failed = false;
+  for (int i = 0; i < 30; ++i) run.cluster.pods.push_back(second);
+  ASSERT_EQ(findings().size(), 21U);
+  EXPECT_EQ(findings()[20].code, "more_pods");
+  EXPECT_THAT(findings()[20].what, HasSubstr("12 older pods"));
+}
+
+TEST(Explanation, PodOfALockWithSlotsHoldsOneOrWaits) {
+  OneRun run;
+  run.pod->ended = false;
+  run.pod->running = true;
+  LockStatus lock;
+  lock.name = "shop/nightly";
+  lock.holder = "shop/c";
+  lock.holders = {"shop/a", "shop/b", "shop/c"};
+  run.cluster.status_page = StatusPage{};
+  run.cluster.status_page->locks[lock.name] = lock;
+  EXPECT_EQ(run.cause().code, "waiting");
+  EXPECT_THAT(run.cause().what, HasSubstr("held by shop/a and 2 others"));
+  run.cluster.status_page->locks[lock.name].holders[1] = "shop/" + run.pod->name;
+  EXPECT_EQ(run.cause().code, "running");
+}
+
 TEST(Explanation, CronJobThatIsNotGatedOrNotCopiedIsReported) {
   OneRun run;
   for (CronJob& cronjob : run.cluster.cronjobs) cronjob.job_annotations.clear();
