@@ -86,8 +86,8 @@ clean() {
   redis-cli -h redis.example FLUSHALL >/dev/null
 }
 count_runs() { [ -e /run/ran ] && wc -l </run/ran || echo 0; }
-has_run() { [ "$(count_runs)" -ge 1 ]; }
-has_run_or_ended() { has_run || ! kill -0 "$1" 2>/dev/null; }
+has_run() { [ "$(count_runs)" -ge "${1:-1}" ]; }
+has_run_or_ended() { has_run "${2:-1}" || ! kill -0 "$1" 2>/dev/null; }  # has_run_or_ended PID [RUNS]
 
 # runs_once FILE: a crontab line or a block succeeds; a crontab line runs the job once.
 runs_once() {
@@ -96,27 +96,38 @@ runs_once() {
   [ "${1##*.}" = sh ] || [ "$(count_runs)" = 1 ]
 }
 
-# exclude FIRST SECOND: while the first line runs the job, the second line does not start it.
+# slots_of FILE: how many runs of the line may hold the lock at once.
+slots_of() {
+  local slots
+  slots=$(sed -nE 's/.*--slots ([0-9]+).*/\1/p' "$1" | head -n 1)
+  echo "${slots:-1}"
+}
+
+# exclude FIRST SECOND: while the first line runs the job, in each of its slots, the second line does not start it.
 exclude() {
-  local first
+  local first slots pids=()
   clean
   touch /run/block
-  sh "$1" </dev/null &
-  first=$!
-  if ! { eventually has_run_or_ended "$first" && has_run; }; then
-    touch /run/go
-    kill "$first" 2>/dev/null
-    wait "$first"
-    return 1
-  fi
+  slots=$(slots_of "$1")
+  while [ "${#pids[@]}" -lt "$slots" ]; do
+    sh "$1" </dev/null &
+    first=$!
+    pids+=("$first")
+    if ! { eventually has_run_or_ended "$first" "${#pids[@]}" && has_run "${#pids[@]}"; }; then
+      touch /run/go
+      kill "${pids[@]}" 2>/dev/null
+      wait "${pids[@]}"
+      return 1
+    fi
+  done
   rm /run/block
   sh "$2" </dev/null
   local seen
   seen=$(count_runs)
   touch /run/go
-  wait "$first" || return
+  for first in "${pids[@]}"; do wait "$first" || return; done
   echo "the job ran $seen times"
-  [ "$seen" = 1 ]
+  [ "$seen" = "$slots" ]
 }
 
 # lines PAGE HEADING: the crontab lines below that heading.
@@ -140,7 +151,7 @@ for page in "$PAGES"/*.md; do
         for other in $(lines "$page" $second); do
           # A library's lock is in the program.
           case $page:$first:$second in
-            libraries:*Before*) continue ;;
+            libraries:*Before* | redis-semaphore:*Before*) continue ;;
           esac
           check "$page: the line of $first excludes that of $second" exclude "$one" "$other"
         done

@@ -26,19 +26,19 @@ start_redis "$STAGE/redis" --appendonly yes --appendfsync always --maxmemory-pol
 export CRONLATCH_STORE=redis://127.0.0.1:$REDIS_PORT
 
 # holder PROGRAM LOCK [OPTION...]: a run that holds the lock until $STAGE/LOCK.end exists, in a separate process group. Its
-# process id is in LOCK.pid, and later its exit code in LOCK.code.
+# process id is in LOCK.pid, and later its exit code in LOCK.code. With AS, these files have that name.
 holder() {
-  local program=$1 lock=$2
+  local program=$1 lock=$2 name=${AS:-$2}
   shift 2
-  rm -f "$STAGE/$lock".{began,end,code}
+  rm -f "$STAGE/$name".{began,end,code}
   (
     # shellcheck disable=SC2016  # the inner shell expands it
-    setsid sh -c 'echo $$ >"$0.pid" && exec "$@"' "$STAGE/$lock" "$program" run --lock "$lock" --job fleet/a --ttl 5s \
-      --outcome-file "$STAGE/$lock.holder" "$@" -- \
-      sh -c "touch '$STAGE/$lock.began'; until [ -e '$STAGE/$lock.end' ]; do sleep 0.05; done"
-    echo $? >"$STAGE/$lock.code"
-  ) >"$STAGE/$lock.log" 2>&1 &
-  wait_until 30 [ -e "$STAGE/$lock.began" ] || { cat "$STAGE/$lock.log" && return 1; }
+    setsid sh -c 'echo $$ >"$0.pid" && exec "$@"' "$STAGE/$name" "$program" run --lock "$lock" --job fleet/a --ttl 5s \
+      --outcome-file "$STAGE/$name.holder" "$@" -- \
+      sh -c "touch '$STAGE/$name.began'; until [ -e '$STAGE/$name.end' ]; do sleep 0.05; done"
+    echo $? >"$STAGE/$name.code"
+  ) >"$STAGE/$name.log" 2>&1 &
+  wait_until 30 [ -e "$STAGE/$name.began" ] || { cat "$STAGE/$name.log" && return 1; }
 }
 ends_with() {  # ends_with CODE LOCK
   if wait_until 30 [ -s "$STAGE/$2.code" ] && is "$1" cat "$STAGE/$2.code"; then return; fi
@@ -152,4 +152,32 @@ check "the statistics add up" counters_balance crowd
 same_metrics() { diff <("$OLD" metrics | grep -E '^cronlatch_lock_(acquired|released|stolen|revoked|skipped)_total' | sort) \
   <("$NEW" metrics | grep -E '^cronlatch_lock_(acquired|released|stolen|revoked|skipped)_total' | sort); }
 check "both versions export the same counters" same_metrics
+
+# ---- slots, which 0.1.0 does not have, in a file store ----
+export CRONLATCH_STORE=file://$STAGE/locks
+refused_with_78() {  # refused_with_78 PROGRAM LOCK [OPTION...]: the command is not started
+  local program=$1 lock=$2 code=0
+  shift 2
+  timeout 60 "$program" run --lock "$lock" "$@" -- touch "$STAGE/started" 2>"$STAGE/refusal" || code=$?
+  cat "$STAGE/refusal"
+  [ "$code" = 78 ] && [ ! -e "$STAGE/started" ]
+}
+crashes_with_slots() { holder "$NEW" several --slots 2 && crash several; }
+counts_the_crash() { is 1 of_lock "$OLD" several counters.stolen && counters_balance several; }
+check "slots: 0.1.0 acquires the lock" holder "$OLD" several
+check "slots: this version with two slots is refused" refused_with_78 "$NEW" several --slots 2 --on-busy wait
+check "slots: 0.1.0 ends with 0" end_holder several
+check "slots: this version acquires slot 1" holder "$NEW" several --slots 2
+check "slots: 0.1.0 is refused" refused_with_78 "$OLD" several --on-busy wait
+AS=second check "slots: this version acquires slot 2" holder "$NEW" several --slots 2
+check "slots: the run with slot 1 ends with 0" end_holder several
+check "slots: 0.1.0 is refused, although the lock of slot 1 is free" refused_with_78 "$OLD" several
+check "slots: the run with slot 2 ends with 0" end_holder second
+check "slots: 0.1.0 acquires the lock after the last release" other "$OLD" several -- true
+check "slots: both versions count all grants" counters_balance several
+check "slots: this version is killed while it holds slot 1" crashes_with_slots
+check "slots: 0.1.0 is refused until a run of this version" refused_with_78 "$OLD" several
+check "slots: this version with one slot acquires the lock" wait_until 30 other "$NEW" several -- true
+check "slots: 0.1.0 acquires the lock" other "$OLD" several -- true
+check "slots: both versions count the killed run as stolen" counts_the_crash
 finish
