@@ -17,22 +17,23 @@ using Values = std::map<std::string, std::string, std::less<>>;
 
 std::string variable(std::string_view name) { return "$(" + std::string(name) + ")"; }
 
-// `<cronjob>@<seconds since 1970>`: the same for one scheduled time in every time zone.
+// "/<index>" of an Indexed pod: the same in every retry of the pod, and in every cluster.
+std::string index_suffix(const JobView& job) {
+  return job.has_indexed_pods() ? "/" + variable(kIndexVariable) : "";
+}
+
+// `<cronjob>[/<index>]@<seconds since 1970>`: the same for one scheduled time in every time zone,
+// escaped for the kubelet.
 std::string schedule_identity(const JobView& job, const std::string& cronjob, Findings& findings) {
   if (job.scheduled_timestamp.empty()) return "";  // created by hand: only the lock excludes it
   const std::optional<WallTime> at = parse_rfc3339(job.scheduled_timestamp);
-  if (at) return cronjob + "@" + std::to_string(at->us / 1'000'000);
+  if (at)
+    return kubelet_escaped(cronjob) + index_suffix(job) + "@" + std::to_string(at->us / 1'000'000);
   findings.add(job.annotation_path(kScheduledAnnotation),
                cronlatch::quoted(job.scheduled_timestamp) + " is not a time",
                "remove the annotation: the CronJob controller writes it, for example "
                "2026-11-21T02:00:00Z");
   return "";
-}
-
-// The completion index is the same in every retry of a pod, and in every cluster.
-std::string with_index(const std::string& identity, const JobView& job) {
-  if (identity.empty() || !job.has_indexed_pods()) return identity;
-  return identity + "/" + variable(kIndexVariable);
 }
 
 // The time from SIGTERM to SIGKILL when the kubelet stops the pod. A run can record its result only
@@ -63,12 +64,11 @@ Values values_of_job(const JobView& job, const LockRequest& request,
     const std::string full_name = namespace_name + "/" + cronjob;
     values["job"] = kubelet_escaped(full_name);
     if (request.once_per_schedule) {
-      values["once-per"] =
-          with_index(kubelet_escaped(schedule_identity(job, full_name, findings)), job);
+      values["once-per"] = schedule_identity(job, full_name, findings);
       values["grace-period"] = grace_period(job);
     }
   }
-  values["attempt-group"] = with_index(variable(kJobUidVariable), job);
+  values["attempt-group"] = variable(kJobUidVariable) + index_suffix(job);
   values["holder"] = kubelet_escaped(namespace_name + "/") + variable(kPodNameVariable);
   values["outcome-file"] = kubelet_escaped(outcome_file);
   return values;

@@ -79,18 +79,17 @@ std::string definition(std::string_view comment, const std::string& properties) 
 std::string chart_options() {
   std::string of_runs, of_all;
   for (const Option& option : option_table()) {
-    if (!option.cluster_default) continue;
+    // The lock is a value of its own.
+    const bool is_of_runs = option.annotatable() && option.key != "lock";
+    if (!is_of_runs && !option.cluster_default) continue;
     const std::string description =
         json_quoted(std::string(option.help) + ". Allowed: " + std::string(option.limits));
     const std::string schema = "\"description\": " + description + ", " + type_of(option);
-    if (!of_all.empty()) of_all += ",\n";
-    if (option.annotatable()) {
-      of_runs += (of_runs.empty() ? "" : ",\n") + member(option.key, schema);
-      of_all += member(option.key, "\"$ref\": \"#/definitions/runOptions/properties/" +
-                                       std::string(option.key) + "\"");
-    } else {
-      of_all += member(option.key, schema);
-    }
+    if (is_of_runs) of_runs += (of_runs.empty() ? "" : ",\n") + member(option.key, schema);
+    if (!option.cluster_default) continue;
+    const std::string reference =
+        "\"$ref\": \"#/definitions/runOptions/properties/" + std::string(option.key) + "\"";
+    of_all += (of_all.empty() ? "" : ",\n") + member(option.key, is_of_runs ? reference : schema);
   }
   return definition("Options that may differ between runs. Rendered by ./dev gen; do not edit.",
                     of_runs) +
