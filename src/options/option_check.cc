@@ -155,8 +155,11 @@ Status check_shared_key(const Options& options) {
                   "set foreign-key to the key of the other program");
   if (!is_native && !is_redis(options.store))
     return refuse("key-format: the store is not a Redis store", hint);
-  if (!is_native && store_layout(options.store) == StoreLayout::quorum)
-    return refuse("key-format: a quorum shares no key with another program", hint);
+  if (!is_native && options.key_format != KeyFormat::redlock &&
+      store_layout(options.store) == StoreLayout::quorum)
+    return refuse("key-format: only redlock libraries lock on a quorum of servers",
+                  "set store to the one server of the other program, or replace key-format and "
+                  "foreign-key by lock");
   if (!is_native && options.strict)
     return refuse("key-format and strict exclude each other", "remove one of the two");
   if (!is_native && !options.lock_file.empty())

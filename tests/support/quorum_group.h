@@ -2,10 +2,12 @@
 // QuorumGroup: independent Redis servers, whose URLs are a store with a quorum.
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "support/program.h"
 #include "support/redis_server.h"
 
 namespace cronlatch::testing {
@@ -23,6 +25,16 @@ class QuorumGroup {
     return group;
   }
 
+  // Starts the servers that are down. A server grants a lock without a record once it has been
+  // running for max-ttl. False when a server does not reach that within the limit of eventually().
+  bool run_for(int seconds) {
+    for (const auto& server : servers_) {
+      if (server->pid() == 0) server->restart();
+      if (!eventually([&] { return uptime(*server) >= seconds; })) return false;
+    }
+    return true;
+  }
+
   RedisServer& operator[](std::size_t i) { return *servers_[i]; }
   std::size_t size() const { return servers_.size(); }
   std::string url() const {
@@ -38,6 +50,13 @@ class QuorumGroup {
   }
 
  private:
+  static int uptime(const RedisServer& server) {
+    const std::string info = redis_command(server.port(), {"INFO", "server"}).text;
+    const std::string name = "uptime_in_seconds:";
+    const std::size_t at = info.find(name);
+    return at == std::string::npos ? 0 : std::atoi(info.c_str() + at + name.size());
+  }
+
   std::vector<std::unique_ptr<RedisServer>> servers_;
 };
 
