@@ -6,7 +6,7 @@ file(WRITE ${OUT} "// Written by cmake/embed_lua.cmake from the scripts; not edi
 list(GET SCRIPTS 0 first)
 get_filename_component(folder ${first} DIRECTORY)
 set(common "")
-foreach(part read plan foreign queue write)  # each uses the names of the ones before
+foreach(part read plan seats foreign queue write)  # each uses the names of the ones before
   file(READ ${folder}/common_${part}.lua text)
   string(APPEND common "${text}")
 endforeach()

@@ -18,8 +18,8 @@ LockUse use_of(const LockView& view, const std::string& job, const Counters& cou
   use.lost = counters.get("lost");
   use.slow_run = p95_hold(counters);
   if (use.slow_run) use.slow_run_label = "19 of 20 runs end within";
-  if (view.state == LockState::held && view.identity.job == job && view.ttl.count() > 0 &&
-      view.expires.us != 0)
+  if (view.slots == 1 && view.state == LockState::held && view.identity.job == job &&
+      view.ttl.count() > 0 && view.expires.us != 0)
     use.since_renewal = view.ttl - std::chrono::duration_cast<Millis>(
                                        std::min(Micros(view.ttl), view.expires - view.now));
   return use;

@@ -14,10 +14,16 @@ constexpr std::size_t kShown = 256;
 
 std::string shown(std::string_view text) { return printable(text, kShown); }
 
+std::string holders(const LockView& view) {
+  const std::string holder = when_granted(view, shown(view.identity.holder));
+  if (view.grants.size() < 2) return holder;
+  return holder + " and " + std::to_string(view.grants.size() - 1) + " more";
+}
+
 Row lock_row(const LockView& view) {
   return {view.lock,
-          std::string(name_of(view.state)),
-          when_granted(view, shown(view.identity.holder)),
+          state_text(view),
+          holders(view),
           when_granted(view, show_time(view.acquired)),
           expiry_of(view),
           fence_of(view),
@@ -26,6 +32,15 @@ Row lock_row(const LockView& view) {
           std::to_string(sum_of(view, "stolen")),
           std::to_string(sum_of(view, "lost")),
           view.waiters ? std::to_string(*view.waiters) : ""};
+}
+
+std::string grants_table(const LockView& view) {
+  std::vector<Row> rows = {{"  STATE", "HOLDER", "JOB", "SINCE", "EXPIRES", "FENCE"}};
+  for (const GrantView& grant : view.grants)
+    rows.push_back({"  " + std::string(name_of(grant.state)), shown(grant.identity.holder),
+                    shown(grant.identity.job), show_time(grant.acquired), show_time(grant.expires),
+                    std::to_string(grant.fence)});
+  return render_table(rows);
 }
 
 }  // namespace
@@ -44,7 +59,7 @@ std::string locks_table(const std::vector<LockView>& views) {
 }
 
 std::vector<Row> grant_rows(const LockView& view) {
-  std::vector<Row> rows = {{"state", std::string(name_of(view.state))}};
+  std::vector<Row> rows = {{"state", state_text(view)}};
   const auto add = [&](std::string key, std::string value) {
     if (!value.empty()) rows.push_back({std::move(key), std::move(value)});
   };
@@ -67,6 +82,7 @@ std::string lock_page(const LockView& view) {
   if (!view.identity.group.empty()) rows.push_back({"attempt group", shown(view.identity.group)});
   if (!view.identity.once.empty()) rows.push_back({"once-per", shown(view.identity.once)});
   std::string page = render_table(rows);
+  if (!view.grants.empty()) page += "\ngrants\n" + grants_table(view);
   for (const auto& [job, counters] : view.jobs) {
     page += job.empty() ? "\ncounters\n" : "\ncounters of job " + shown(job) + '\n';
     std::vector<Row> counts;

@@ -19,7 +19,7 @@ std::string quarantine_text(Micros remaining);
 // state, holder, job, since, expires, ...: the last grant. Also part of `explain`.
 std::vector<Row> grant_rows(const LockView& view);
 
-// Every field, then the counters of each job.
+// Every field, the open grants of a lock with several slots, then the counters of each job.
 std::string lock_page(const LockView& view);
 
 }  // namespace cronlatch

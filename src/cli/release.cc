@@ -3,6 +3,7 @@
 // it or the lease has ended, so that the next run never overlaps with the holder.
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/duration.h"
@@ -47,6 +48,9 @@ Error without_force(const LockView& view) {
 // A revoked lease is over when the holder has released it, another run was granted, or the store's
 // clock has passed its end.
 bool is_over(const LockView& view, Fence revoked) {
+  if (view.slots > 1)
+    return std::none_of(view.grants.begin(), view.grants.end(),
+                        [](const GrantView& grant) { return grant.state == LockState::revoked; });
   return view.fence != revoked || view.state == LockState::free ||
          view.state == LockState::cooling || (view.expires.us != 0 && view.expires <= view.now);
 }

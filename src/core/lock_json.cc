@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lock_json.h"
 
+#include <algorithm>
+
 #include "base/json_object.h"
 #include "base/rfc3339.h"
 
@@ -25,6 +27,15 @@ std::string sums_json(const LockView& view) {
   JsonObject json;
   for (const std::string_view name : kCounterNames)
     if (!is_time(name)) json.number(name, sum_of(view, name));
+  return json.str();
+}
+
+std::string grant_json(const GrantView& grant) {
+  JsonObject json;
+  json.text("state", name_of(grant.state)).text("holder", grant.identity.holder);
+  json.text("job", grant.identity.job).text("fence", std::to_string(grant.fence));
+  json.number("attempt", grant.attempt).text_or_null("since", show_time(grant.acquired));
+  json.text_or_null("expires", show_time(grant.expires));
   return json.str();
 }
 
@@ -80,6 +91,22 @@ std::string expiry_of(const LockView& view) {
   return view.state == LockState::free ? "" : show_time(view.expires);
 }
 
+std::int64_t live_grants(const LockView& view) {
+  if (view.slots == 1) {
+    const bool is_live = view.state == LockState::held ||
+                         (view.state == LockState::revoked && view.expires > view.now);
+    return is_live ? 1 : 0;
+  }
+  return std::count_if(view.grants.begin(), view.grants.end(),
+                       [](const GrantView& grant) { return grant.state != LockState::expired; });
+}
+
+std::string state_text(const LockView& view) {
+  std::string text(name_of(view.state));
+  if (view.slots == 1) return text;
+  return text + ' ' + std::to_string(live_grants(view)) + " of " + std::to_string(view.slots);
+}
+
 std::string fence_of(const LockView& view) {
   return view.fence == 0 ? "" : std::to_string(view.fence);
 }
@@ -95,6 +122,9 @@ std::string lock_json(const LockView& view) {
   json.text_or_null("fence", fence_of(view)).number("attempt", view.attempt);
   json.text_or_null("since", when_granted(view, show_time(view.acquired)));
   json.text_or_null("expires", expiry_of(view)).number("ttl_ms", view.ttl.count());
+  std::vector<std::string> grants;
+  for (const GrantView& grant : view.grants) grants.push_back(grant_json(grant));
+  json.number("slots", view.slots).json("grants", json_array(grants));
   json.json("waiters", view.waiters ? std::to_string(*view.waiters) : "null");
   json.json("pid", view.pid == 0 ? "null" : std::to_string(view.pid));
   json.json("counters", sums_json(view)).json("jobs", json_array(jobs));

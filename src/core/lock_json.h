@@ -11,9 +11,10 @@
 
 namespace cronlatch {
 
-// Stable keys: lock, state, holder, job, fence (a string), attempt, since, expires, ttl_ms, pid,
-// counters (summed), jobs (each with its counters and the buckets of its histograms). Times are RFC
-// 3339 or null. The owner token is not in it.
+// Stable keys: lock, state, holder, job, fence (a string), attempt, since, expires, ttl_ms, slots,
+// grants (the open grants of a lock with several slots), waiters, pid, counters (summed), jobs
+// (each with its counters and the buckets of its histograms). Times are RFC 3339 or null. The owner
+// token is not in it.
 std::string lock_json(const LockView& view);
 
 // ---- parts, for other formats ----
@@ -25,5 +26,7 @@ bool granted(const LockView& view);                                       // the
 std::string when_granted(const LockView& view, const std::string& text);  // or ""
 std::string expiry_of(const LockView& view);                              // or ""
 std::string fence_of(const LockView& view);                               // or ""
+std::int64_t live_grants(const LockView& view);                           // with a live lease
+std::string state_text(const LockView& view);  // with several slots: "held 2 of 3"
 
 }  // namespace cronlatch

@@ -89,7 +89,7 @@ struct LockView {
   std::optional<std::int64_t> waiters{};  // runs that wait; none: the store does not know them
   std::uint32_t slots = 1;                // how many may hold the lock at once
   // Of a lock with several slots: the open grants, by fence. `state` is then held with one of them
-  // alive; the other fields are those of the last grant.
+  // alive; `fence` is of the last grant, the other fields are of the last one in that state.
   std::vector<GrantView> grants{};
   long pid = 0;  // file store: the process that holds the kernel lock, if known
   std::map<std::string, Counters> jobs;  // by job; "" for runs without one

@@ -147,6 +147,7 @@ void Run::renew_when_due() {
              .identity = spec_.identity,
              .fence = fence_,
              .ttl = spec_.timings.ttl,
+             .slots = spec_.slots,
              .give_up = std::min<TimePoint>(now_ + spec_.timings.op_timeout,
                                             lease_->reaped_by(spec_.timings))},
        Verb::renew);

@@ -30,7 +30,7 @@ struct CounterSeries {
 };
 
 // A gauge of one job's use of a lock. `waiters` are those of all jobs. Times are the store's.
-enum class Gauge { held, open, waiters, acquired_at, expires_at, last_success, last_skip };
+enum class Gauge { held, open, slots, waiters, acquired_at, expires_at, last_success, last_skip };
 
 // The store has `<counter>_ms` (the sum) and `<counter>_<i>` (the i-th bucket, not cumulative).
 struct HistogramSource {

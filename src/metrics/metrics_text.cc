@@ -3,6 +3,7 @@
 // adjacent.
 #include "metrics/metrics_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "base/overloaded.h"
 #include "base/text.h"
+#include "core/lock_json.h"
 #include "metrics/metrics_table.h"
 
 namespace cronlatch {
@@ -60,42 +62,54 @@ void number(std::string& out, std::string_view name, std::string_view labels,
   out.append(digits, static_cast<std::size_t>(end - digits)).append(1, '\n');
 }
 
-bool is_lease_alive(const LockView& view) {
-  switch (view.state) {
-    case LockState::held:
-      return true;
-    case LockState::revoked:  // until its holder releases it, or the lease expires
-      return view.expires > view.now;
-    case LockState::free:
-    case LockState::expired:
-    case LockState::cooling:
-    case LockState::damaged:
-      return false;
-  }
-  return false;
-}
-
 std::optional<std::string> time_text(ServerTime t) {
   if (t.us == 0) return std::nullopt;
   return seconds(t);
 }
 
+// The grants that the gauges count. Without slots a view has only its last grant.
+std::vector<GrantView> grants_of(const LockView& view) {
+  if (view.slots > 1) return view.grants;
+  const bool is_open = view.open() || live_grants(view) > 0;
+  if (!is_open) return {};
+  return {{view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires}};
+}
+
+struct JobGrants {
+  std::int64_t live = 0;
+  std::int64_t open = 0;  // not closed in the counters
+  ServerTime acquired{};  // of the last one
+  ServerTime expires{};   // of the first to end
+};
+
+JobGrants grants_of(const LockView& view, const std::string& job) {
+  JobGrants found;
+  for (const GrantView& grant : grants_of(view)) {
+    if (grant.identity.job != job) continue;
+    if (grant.state != LockState::expired) ++found.live;
+    if (grant.state != LockState::revoked) ++found.open;
+    found.acquired = std::max(found.acquired, grant.acquired);
+    if (found.expires.us == 0 || grant.expires < found.expires) found.expires = grant.expires;
+  }
+  return found;
+}
+
 std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const std::string& job,
                                       const Counters& counters) {
-  const bool is_holder = view.identity.job == job;
   switch (gauge) {
     case Gauge::held:
-      return is_holder && is_lease_alive(view) ? "1" : "0";
+      return std::to_string(grants_of(view, job).live);
     case Gauge::open:
-      return is_holder && view.open() ? "1" : "0";
+      return std::to_string(grants_of(view, job).open);
+    case Gauge::slots:
+      return std::to_string(view.slots);
     case Gauge::waiters:
       if (!view.waiters) return std::nullopt;
       return std::to_string(*view.waiters);
     case Gauge::acquired_at:
-      return is_holder ? time_text(view.acquired) : std::nullopt;
+      return time_text(view.identity.job == job ? view.acquired : grants_of(view, job).acquired);
     case Gauge::expires_at:
-      return is_holder && (view.open() || is_lease_alive(view)) ? time_text(view.expires)
-                                                                : std::nullopt;
+      return time_text(grants_of(view, job).expires);
     case Gauge::last_success:
       return time_text({counters.get("last_success")});
     case Gauge::last_skip:

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
 #include "core/lock_stats.h"
@@ -46,26 +47,35 @@ enum class Answer : char {
   verdict_counted = 'v',  // the verdict of a run that is not the holder was counted
 };
 
-// A free lock is reserved for the first run that waits.
+// A free seat is reserved for the first run that waits.
 struct Turn {
   std::string owner;
   ServerTime until{};
   bool operator==(const Turn&) const = default;
 };
 
-// All data of one lock.
-struct Record {
+// One of the grants that a lock can have at once (option slots).
+struct Seat {
   HoldState state = HoldState::none;
-  Claim claim;  // of the last grant
+  Claim claim;  // of its last grant
   Identity identity;
   Fence fence = 0;
   Fence stole = 0;  // fence of the expired grant that was taken over; 0: none
   ServerTime acquired{};
   ServerTime expires{};  // of the lease, or of the min-hold; zero without either
   Micros ttl{};          // the length that set `expires`: the longest wait after a clock step (L7)
-  Micros min_hold{};     // of the grant, from `acquired`: the lock stays closed after a crash
-  ServerTime born{};     // creation of this record
-  std::string shared{};  // what the last grant wrote to another program's key; "" for nothing
+  Micros min_hold{};     // of the grant, from `acquired`: the seat stays closed after a crash
+  std::optional<Turn> turn;  // void after the next grant
+  bool operator==(const Seat&) const = default;
+};
+
+// All data of one lock. It is its own first seat, the only one of a lock with one slot. A record
+// exists if its first seat was granted.
+struct Record : Seat {
+  unsigned slots = 1;      // set by the grant of an idle lock; 1 after the last release
+  std::vector<Seat> more;  // the other slots - 1 seats; state none: not granted yet
+  ServerTime born{};       // creation of this record
+  std::string shared{};    // what the last grant wrote to another program's key; "" for nothing
   std::int64_t day = 0;  // days since 1970: last use of the lock, when it was entered in the index
 
   std::map<std::string, Counters> jobs;
@@ -76,7 +86,6 @@ struct Record {
   std::map<std::string, std::int64_t> answers;  // "<owner>:<attempt>:<answer>" -> kept until
   std::map<std::string, std::int64_t> queue;    // owner of a run that waits -> its ticket
   std::map<std::string, std::int64_t> asked;    // the same owners -> their last request
-  std::optional<Turn> turn;                     // void after the next grant
   bool operator==(const Record&) const = default;
 };
 
@@ -137,9 +146,9 @@ Reply decide(Record& record, const Release& request, ServerTime now, ServerTime 
 // The owner that the request reserved the lock for; "" without one.
 const std::string& wake_of(const Reply& reply);
 
-// For release --force. Counts a live lease as revoked; its holder excludes other runs until it
-// releases the lock, or the lease ends. A lock that only its min-hold keeps closed is opened at
-// once.
+// For release --force. Counts each live lease as revoked; its holder excludes other runs until it
+// releases the lock, or the lease ends. A seat that only its min-hold keeps closed is opened at
+// once. Reports the revoked lease with the highest fence, and the longest time that remains.
 // Removes the shared key, also if another program wrote it, unless a lease is in effect.
 Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease,
                ForeignKey* foreign = nullptr);
@@ -152,7 +161,12 @@ LockView view(std::string lock, const Record& record, ServerTime now,
 // `shared`: of its record. False when the value is none that the other program can have written.
 bool show_foreign(LockView& view, const std::string& shared, const ForeignKey& foreign);
 
-// The refusal of slots other than 1, by every store: no store supports them yet.
-std::optional<Unavailable> refuse_slots(const Request& request);
+// ---- several slots (rules_seats.cc; docs/decisions/0041-slots.md) ----
+inline constexpr unsigned kMaxSlots = 1'000;
+// The refusal of slots other than 1, for a store that supports one holder only. `where`: its name.
+std::optional<Unavailable> refuse_slots(const Request& request,
+                                        std::string_view where = "this store");
+// A holder uses `stored` slots, and the request another number.
+Unavailable other_slots(const Acquire& request, unsigned stored, const std::string& holder);
 
 }  // namespace cronlatch::rules

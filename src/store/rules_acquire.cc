@@ -2,6 +2,7 @@
 // Acquire: which request is granted the lock, which is answered busy, and what each counts (AQ1 to
 // AQ6, AQ8, K1 to K6, L0, C2).
 #include <algorithm>
+#include <utility>
 
 #include "store/rules_internal.h"
 
@@ -9,13 +10,15 @@ namespace cronlatch::rules {
 
 namespace {
 
-bool is_holder(const Record& record, const Claim& claim) {
-  return record.state == HoldState::held && record.claim == claim;
+// The open grant of the claim; null without one.
+Seat* held_by(Record& record, const Claim& claim) {
+  Seat* const seat = seat_of(record, claim);
+  return seat != nullptr && seat->state == HoldState::held ? seat : nullptr;
 }
 
 // Without a lease the recorded grant of the caller cannot have expired.
-bool is_live_holder(const Record& record, const Claim& claim, ServerTime now, Expiry expiry) {
-  return is_holder(record, claim) && (expiry != Expiry::lease || alive(record, now, expiry));
+bool is_live(const Seat& seat, ServerTime now, Expiry expiry) {
+  return seat.state == HoldState::held && (expiry != Expiry::lease || alive(seat, now, expiry));
 }
 
 // AQ4: this attempt has a final answer: it was released, lost, or followed by a later attempt.
@@ -23,9 +26,12 @@ bool is_closed(const Record& record, const Claim& claim, ServerTime now, Expiry 
   if (answered(record, claim, Answer::released, now) ||
       answered(record, claim, Answer::closed, now))
     return true;
-  if (record.state == HoldState::none || record.claim.owner != claim.owner) return false;
-  if (claim.attempt < record.claim.attempt) return true;
-  return claim.attempt == record.claim.attempt && !is_live_holder(record, claim, now, expiry);
+  const ConstSeats seats = seats_of(record);
+  return std::any_of(seats.begin(), seats.end(), [&](const Seat* seat) {
+    if (seat->state == HoldState::none || seat->claim.owner != claim.owner) return false;
+    if (claim.attempt < seat->claim.attempt) return true;
+    return claim.attempt == seat->claim.attempt && !is_live(*seat, now, expiry);
+  });
 }
 
 std::optional<BusyReason> counted_busy(const Record& record, const Claim& claim, ServerTime now) {
@@ -47,7 +53,7 @@ Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry
   Busy busy;
   busy.reason = reason;
   if (reason == BusyReason::queued) {
-    if (record.turn) busy.remaining = std::max(record.turn->until - now, Micros{0});
+    busy.remaining = until_turn(record, now);
     return busy;
   }
   const KeyState key = key_state(record.shared, foreign, now);
@@ -56,16 +62,15 @@ Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry
     busy.remaining = key.remaining;
     return busy;
   }
-  if (reason == BusyReason::done || record.state == HoldState::none ||
-      record.state == HoldState::free)
+  const Seat& seat = next_to_end(record, now, expiry);
+  if (reason == BusyReason::done || seat.state == HoldState::none || seat.state == HoldState::free)
     return busy;
-  busy.holder = record.identity.holder;
-  busy.job = record.identity.job;
-  busy.fence = record.fence;
-  busy.held_for = std::max(now - record.acquired, Micros{0});
+  busy.holder = seat.identity.holder;
+  busy.job = seat.identity.job;
+  busy.fence = seat.fence;
+  busy.held_for = std::max(now - seat.acquired, Micros{0});
   // Without a lease only a min-hold has an end time.
-  const bool crashed = reason == BusyReason::cooling && crashed_in_min_hold(record, now, expiry);
-  const ServerTime ends = crashed ? record.acquired + record.min_hold : record.expires;
+  const ServerTime ends = reason == BusyReason::cooling ? end_of(seat, now, expiry) : seat.expires;
   busy.remaining = std::max(ends - now, Micros{0});
   return busy;
 }
@@ -79,13 +84,13 @@ void count_skip(Record& record, const std::string& job, std::string_view reason,
 // K3: a finished identity blocks every request, whatever its if_busy is.
 Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
                  Waiting waiting, ForeignKey* foreign) {
-  const bool was_holder = is_holder(record, request.claim);
-  if (was_holder) {
+  Seat* const own = held_by(record, request.claim);
+  if (own != nullptr) {
     // Another run marked the identity after the grant, and the caller never received the answer of
     // the grant: the grant is released.
-    count(record, record.identity.job, "released");
-    record.state = HoldState::free;
-    record.expires = {};
+    count(record, own->identity.job, "released");
+    own->state = HoldState::free;
+    own->expires = {};
     release_key(record, foreign, now, Micros{0});
   }
   count_skip(record, request.identity.job, "skipped_done", now);
@@ -94,54 +99,74 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
   if (waiting == Waiting::unordered) return busy;
   const Place place = open_queue(record, request.claim.owner, now);
   busy.wake = leave_queue(record, request.claim.owner, place, now);
-  if (was_holder) busy.wake = hand_over(record, now);
+  if (own == nullptr) return busy;
+  busy.wake = hand_over(record, *own, now);
+  reset_if_idle(record);
   return busy;
 }
 
 // L0: the min-hold of an attempt group does not exclude that group.
-bool is_own_group(const Record& record, const Acquire& request) {
-  return !request.identity.group.empty() && request.identity.group == record.identity.group;
+bool is_own_group(const Seat& seat, const Acquire& request) {
+  return !request.identity.group.empty() && request.identity.group == seat.identity.group;
 }
 
-bool grantable(const Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
+bool grantable(const Seat& seat, const Acquire& request, ServerTime now, Expiry expiry) {
   if (expiry == Expiry::holder_present) return false;
-  const bool own_group = is_own_group(record, request);
-  switch (record.state) {
+  const bool own_group = is_own_group(seat, request);
+  switch (seat.state) {
     case HoldState::none:
     case HoldState::free:
       return true;
     case HoldState::held:
-      return !alive(record, now, expiry) &&
-             (own_group || !crashed_in_min_hold(record, now, expiry));
+      return !alive(seat, now, expiry) && (own_group || !crashed_in_min_hold(seat, now, expiry));
     case HoldState::revoked:
-      return !alive(record, now, expiry);
+      return !alive(seat, now, expiry);
     case HoldState::cooling:
-      return now >= record.expires || own_group;
+      return now >= seat.expires || own_group;
   }
   return false;
 }
 
-Granted grant(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
+// The seats that could be granted, those without an expired grant first.
+Seats grantable_seats(Record& record, const Acquire& request, ServerTime now, Expiry expiry) {
+  Seats seats = seats_of(record);
+  std::erase_if(seats, [&](const Seat* seat) { return !grantable(*seat, request, now, expiry); });
+  std::stable_partition(seats.begin(), seats.end(),
+                        [](const Seat* seat) { return seat->state != HoldState::held; });
+  return seats;
+}
+
+void close_unreleased(Record& record, const Seat& seat, ServerTime now) {
+  if (seat.state == HoldState::held)
+    count(record, seat.identity.job, "stolen");  // AQ3: for the job that lost the lease
+  if (seat.state == HoldState::held || seat.state == HoldState::revoked)
+    remember(record, seat.claim, Answer::closed, now, seat.ttl);
+}
+
+Granted grant(Record& record, Seat& chosen, const Acquire& request, ServerTime now, Expiry expiry,
               ForeignKey* foreign) {
-  const bool stole = record.state == HoldState::held;
-  if (stole) count(record, record.identity.job, "stolen");  // AQ3: for the job that lost the lease
-  if (stole || record.state == HoldState::revoked)
-    remember(record, record.claim, Answer::closed, now, record.ttl);
-  const Fence predecessor = record.fence;
-  const Fence fence = std::max(predecessor + 1, static_cast<Fence>(now.us));  // AQ2
-  set_holder(record, {request.claim, request.identity, fence, now, request.ttl, request.min_hold},
-             now, expiry);
-  record.stole = stole ? predecessor : 0;
+  const bool resized = record.slots != request.slots;
+  Seat& seat = resized ? record : chosen;
+  const bool stole = seat.state == HoldState::held;
+  for (const Seat* replaced : resized ? seats_of(record) : Seats{&seat})
+    close_unreleased(record, *replaced, now);
+  const Fence predecessor = seat.fence;
+  const Fence fence = std::max(newest(record).fence + 1, static_cast<Fence>(now.us));  // AQ2
+  if (resized) set_slots(record, request.slots);
+  set_holder(record, seat,
+             {request.claim, request.identity, fence, now, request.ttl, request.min_hold}, now,
+             expiry);
+  seat.stole = stole ? predecessor : 0;
   claim_key(record, foreign, now);
   count(record, request.identity.job, "acquired");
   if (request.waited > Millis{0}) count_wait(record, request.identity.job, request.waited);
   return Granted{fence, {}, expiry == Expiry::lease, stole};
 }
 
-// Whether a min-hold keeps the lock closed for all others.
-bool is_cooling(const Record& record, ServerTime now, Expiry expiry) {
-  if (record.state == HoldState::cooling) return now < record.expires;
-  return crashed_in_min_hold(record, now, expiry);
+// Whether a min-hold keeps the seat closed for all others.
+bool is_cooling(const Seat& seat, ServerTime now, Expiry expiry) {
+  if (seat.state == HoldState::cooling) return now < seat.expires;
+  return crashed_in_min_hold(seat, now, expiry);
 }
 
 BusyReason reason_for(const Record& record, ServerTime now, Expiry expiry, bool is_free,
@@ -149,8 +174,9 @@ BusyReason reason_for(const Record& record, ServerTime now, Expiry expiry, bool 
   if (is_free) return BusyReason::queued;
   if (is_blocked(record, key_state(record.shared, foreign, now), now, expiry))
     return BusyReason::held;
-  const bool cooling = (record.state == HoldState::cooling && expiry != Expiry::holder_present) ||
-                       crashed_in_min_hold(record, now, expiry);
+  const Seat& seat = next_to_end(record, now, expiry);
+  const bool cooling = (seat.state == HoldState::cooling && expiry != Expiry::holder_present) ||
+                       crashed_in_min_hold(seat, now, expiry);
   return cooling ? BusyReason::cooling : BusyReason::held;
 }
 
@@ -168,31 +194,37 @@ Answer answer_for(BusyReason reason) {
   return Answer::busy_held;
 }
 
-// A run that waits keeps its place or gets one. `free_for_others`: set if the lock is free.
+// The seats that are free, and the caller's place: only the order of the runs that wait excludes
+// it.
+struct FreeForOthers {
+  Seats seats;
+  Place place;
+};
+
+// A run that waits keeps its place or gets one.
 void wait_in_order(Record& record, const Acquire& request, ServerTime now,
-                   const std::optional<Place>& free_for_others, Busy& busy) {
+                   const std::optional<FreeForOthers>& free, Busy& busy) {
   const std::string& owner = request.claim.owner;
   const bool ends = request.if_busy == IfBusy::timed_out;
   const bool probes = request.if_busy == IfBusy::probe;
   const bool waits = request.if_busy == IfBusy::wait || (!ends && !probes && busy.group_granted);
-  if (!waits && !ends && !free_for_others) return;
-  const Place place = free_for_others ? *free_for_others : open_queue(record, owner, now);
+  if (!waits && !ends && !free) return;
+  const Place place = free ? free->place : open_queue(record, owner, now);
   if (ends) busy.wake = leave_queue(record, owner, place, now);
-  if (free_for_others) {
-    if (std::string reserved = reserve(record, now); !reserved.empty())
+  if (free) {
+    if (std::string reserved = reserve(record, free->seats, now); !reserved.empty())
       busy.wake = std::move(reserved);
-    busy.remaining = record.turn ? std::max(record.turn->until - now, Micros{0}) : Micros{0};
+    busy.remaining = until_turn(record, now);
   }
   if (waits) busy.ahead = keep_place(record, owner, place, now);
 }
 
-// `free_for_others`: the caller's place, if only the order of the runs that wait excludes it.
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
-            const std::optional<Place>& free_for_others, const ForeignKey* foreign) {
-  const BusyReason reason = reason_for(record, now, expiry, free_for_others.has_value(), foreign);
+            const std::optional<FreeForOthers>& free, const ForeignKey* foreign) {
+  const BusyReason reason = reason_for(record, now, expiry, free.has_value(), foreign);
   Busy busy = busy_answer(record, reason, now, expiry, foreign);
   busy.group_granted = group_was_granted(record, request.identity.group, now);
-  if (waiting == Waiting::in_order) wait_in_order(record, request, now, free_for_others, busy);
+  if (waiting == Waiting::in_order) wait_in_order(record, request, now, free, busy);
   switch (request.if_busy) {
     case IfBusy::wait:
     case IfBusy::probe:
@@ -215,17 +247,38 @@ Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expir
   return busy;
 }
 
-// AQ6: a free lock is granted to the first run that waits. If it is this one, its place is removed.
-// A lost record has no reservations.
-bool enters(Record& record, const Acquire& request, const Place& place, ServerTime now,
+// AQ6: a free seat is granted to the first run that waits. If it is this one, its place is removed.
+// A lost record has no reservations. Null: the caller is not the first.
+Seat* enter(Record& record, const Acquire& request, const FreeForOthers& free, ServerTime now,
             Expiry expiry) {
   const std::string& owner = request.claim.owner;
-  const bool before_all = record.state == HoldState::none ||
-                          (is_own_group(record, request) && is_cooling(record, now, expiry));
-  if (!before_all && !is_next(record, owner, place, now)) return false;
+  const auto before_all = std::find_if(free.seats.begin(), free.seats.end(), [&](const Seat* seat) {
+    return record.state == HoldState::none ||
+           (is_own_group(*seat, request) && is_cooling(*seat, now, expiry));
+  });
+  Seat* const seat = before_all != free.seats.end()
+                         ? *before_all
+                         : next_seat(record, free.seats, request.slots, owner, free.place, now);
+  if (seat == nullptr) return nullptr;
   record.queue.erase(owner);
   record.asked.erase(owner);
-  return true;
+  return seat;
+}
+
+// Another number of slots is refused while a lease or a min-hold excludes this request; nothing
+// changes. The seat that is free first; no value: none excludes it.
+std::optional<Seat> excludes_other_slots(const Record& record, const Acquire& request,
+                                         ServerTime now, Expiry expiry) {
+  std::optional<Seat> first;
+  if (record.state == HoldState::none || record.slots == request.slots) return first;
+  for (const Seat* stored : seats_of(record)) {
+    Seat seat = *stored;
+    clamp(seat, now, expiry);
+    if (!grantable(seat, request, now, expiry) &&
+        (!first || end_of(seat, now, expiry) < end_of(*first, now, expiry)))
+      first = std::move(seat);
+  }
+  return first;
 }
 
 // C2: a claim that was counted as busy gets the same answer again.
@@ -238,18 +291,18 @@ Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, 
 
 }  // namespace
 
-void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expiry) {
+void set_holder(Record& record, Seat& seat, const Grant& grant, ServerTime now, Expiry expiry) {
   if (record.state == HoldState::none) record.born = now;
-  record.state = HoldState::held;
-  record.turn.reset();
-  record.claim = grant.claim;
-  record.identity = grant.identity;
-  record.fence = grant.fence;
-  record.stole = 0;
-  record.acquired = grant.acquired;
-  record.ttl = expiry == Expiry::lease ? grant.ttl : Micros{0};
-  record.min_hold = std::max(grant.min_hold, Micros{0});
-  record.expires = expiry == Expiry::lease ? now + grant.ttl : ServerTime{};
+  seat.state = HoldState::held;
+  seat.turn.reset();
+  seat.claim = grant.claim;
+  seat.identity = grant.identity;
+  seat.fence = grant.fence;
+  seat.stole = 0;
+  seat.acquired = grant.acquired;
+  seat.ttl = expiry == Expiry::lease ? grant.ttl : Micros{0};
+  seat.min_hold = std::max(grant.min_hold, Micros{0});
+  seat.expires = expiry == Expiry::lease ? now + grant.ttl : ServerTime{};
   date_record(record, now);
   remember_group(record, grant.identity.group, GroupState::open, now);
 }
@@ -261,31 +314,36 @@ Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime 
   if (key.hold == KeyHold::unreadable) return unreadable_key();
   const auto reason = counted_busy(record, request.claim, now);
   if (!reason && is_closed(record, request.claim, now, expiry)) return TooLate{true};
+  Seat* const own = held_by(record, request.claim);
   // Another program took the key from this grant, whose answer the caller never received.
-  if (!reason && is_holder(record, request.claim) && key.is_foreign() &&
+  if (!reason && own != nullptr && key.is_foreign() &&
       !is_done(record, request.identity, request.once_ttl, now))
     return TooLate{true};
-  clamp(record, now, expiry);
+  if (!reason && own == nullptr && !is_done(record, request.identity, request.once_ttl, now))
+    if (const auto holder = excludes_other_slots(record, request, now, expiry))
+      return other_slots(request, record.slots, holder->identity.holder);
+  for (Seat* seat : seats_of(record)) clamp(*seat, now, expiry);
   if (reason) return repeated_busy(record, request.claim, *reason, now, expiry, foreign);
   if (is_done(record, request.identity, request.once_ttl, now))
     return refuse_done(record, request, now, expiry, waiting, foreign);
-  if (is_holder(record, request.claim)) {
+  if (own != nullptr) {
     // A repeated request after an unknown result: the same fence, nothing is counted (AQ4).
     if (expiry == Expiry::lease) {
-      record.expires = now + request.ttl;
-      record.ttl = request.ttl;
+      own->expires = now + request.ttl;
+      own->ttl = request.ttl;
     }
     claim_key(record, foreign, now);
-    return Granted{record.fence, {}, expiry == Expiry::lease, record.stole != 0};
+    return Granted{own->fence, {}, expiry == Expiry::lease, own->stole != 0};
   }
-  if (is_blocked(record, key, now, expiry) || !grantable(record, request, now, expiry))
+  FreeForOthers free{grantable_seats(record, request, now, expiry), {}};
+  if (is_blocked(record, key, now, expiry) || free.seats.empty())
     return refuse(record, request, now, expiry, waiting, std::nullopt, foreign);
-  if (waiting == Waiting::in_order) {
-    const Place place = open_queue(record, request.claim.owner, now);
-    if (!enters(record, request, place, now, expiry))
-      return refuse(record, request, now, expiry, waiting, place, foreign);
-  }
-  return grant(record, request, now, expiry, foreign);
+  if (waiting == Waiting::unordered)
+    return grant(record, *free.seats.front(), request, now, expiry, foreign);
+  free.place = open_queue(record, request.claim.owner, now);
+  Seat* const seat = enter(record, request, free, now, expiry);
+  if (seat == nullptr) return refuse(record, request, now, expiry, waiting, free, foreign);
+  return grant(record, *seat, request, now, expiry, foreign);
 }
 
 }  // namespace cronlatch::rules

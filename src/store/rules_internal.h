@@ -8,12 +8,33 @@ namespace cronlatch::rules {
 
 // ---- time (rules.cc) ----
 // The grant has not expired: its holder may still run.
-bool alive(const Record& record, ServerTime now, Expiry expiry);
+bool alive(const Seat& seat, ServerTime now, Expiry expiry);
 // L7: after a backward step of the clock no wait is longer than the recorded length.
-ServerTime clamped_expiry(const Record& record, ServerTime now, Expiry expiry);
-void clamp(Record& record, ServerTime now, Expiry expiry);
+ServerTime clamped_expiry(const Seat& seat, ServerTime now, Expiry expiry);
+void clamp(Seat& seat, ServerTime now, Expiry expiry);
 // L0: the holder did not release an expired grant, and its min-hold has not passed.
-bool crashed_in_min_hold(const Record& record, ServerTime now, Expiry expiry);
+bool crashed_in_min_hold(const Seat& seat, ServerTime now, Expiry expiry);
+// When the seat could be granted without a renewal.
+ServerTime end_of(const Seat& seat, ServerTime now, Expiry expiry);
+
+// ---- seats (rules_seats.cc) ----
+using Seats = std::vector<Seat*>;
+using ConstSeats = std::vector<const Seat*>;
+Seats seats_of(Record& record);  // the first is the record itself
+ConstSeats seats_of(const Record& record);
+// The seat of the claim, in any state; null without one.
+Seat* seat_of(Record& record, const Claim& claim);
+// The seat with the highest fence: the last grant.
+const Seat& newest(const Record& record);
+// The seat that becomes free first, of those that are not free.
+const Seat& next_to_end(const Record& record, ServerTime now, Expiry expiry);
+// How many seats but these the job holds.
+std::int64_t held_by_others(const Record& record, const std::string& job, const Seats& but);
+// A grant with another number of slots: all seats are free.
+void set_slots(Record& record, unsigned slots);
+// After the last release a lock without runs that wait has one slot again. Its seat is the last
+// grant, so that fences still rise.
+void reset_if_idle(Record& record);
 
 // ---- kept answers (rules_counters.cc) ----
 using Dated = std::map<std::string, std::int64_t>;
@@ -51,13 +72,17 @@ struct Place {
 // Removes dead places, also that of the owner. Once, and first, in each request that needs the
 // queue.
 Place open_queue(Record& record, const std::string& owner, ServerTime now);
-// Whether a free lock is granted to this owner before all others.
-bool is_next(const Record& record, const std::string& owner, const Place& place, ServerTime now);
-// The next functions return the owner that the lock was reserved for, "" if there is none.
-// Reserves a free lock that is granted to another run than the caller.
-std::string reserve(Record& record, ServerTime now);
-// R5: the lock was released.
-std::string hand_over(Record& record, ServerTime now);
+// The seat that is granted to this owner before all others, of the free ones; null without one. At
+// most `most` of them count: the request's slots.
+Seat* next_seat(const Record& record, const Seats& free, std::size_t most, const std::string& owner,
+                const Place& place, ServerTime now);
+// The next functions return the owner that a seat was reserved for, "" if there is none.
+// Reserves a free seat that is granted to another run than the caller.
+std::string reserve(Record& record, const Seats& free, ServerTime now);
+// R5: the seat was released.
+std::string hand_over(Record& record, Seat& seat, ServerTime now);
+// Until the first reservation ends; zero without one.
+Micros until_turn(const Record& record, ServerTime now);
 // Q7: the owner waits no longer. Passes its reservation on.
 std::string leave_queue(Record& record, const std::string& owner, const Place& place,
                         ServerTime now);
@@ -87,7 +112,7 @@ void release_key(Record& record, ForeignKey* foreign, ServerTime now, Micros res
 Unavailable unreadable_key();
 
 // ---- shared decisions ----
-// Records the request's run as the holder (rules_acquire.cc); counts nothing.
+// Records the request's run as the holder of the seat (rules_acquire.cc); counts nothing.
 struct Grant {
   const Claim& claim;
   const Identity& identity;
@@ -96,7 +121,7 @@ struct Grant {
   Micros ttl;
   Micros min_hold;
 };
-void set_holder(Record& record, const Grant& grant, ServerTime now, Expiry expiry);
+void set_holder(Record& record, Seat& seat, const Grant& grant, ServerTime now, Expiry expiry);
 // Why a caller that is not the holder lost the lock (rules_renew.cc).
 LostReason loss_reason(const Record& record, Fence fence);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in order: places, and the reservation of a free lock for the first run that waits (Q1 to
-// Q7, AQ6, AQ8).
+// Waiting in order: places, and the reservation of a free seat for the first run that waits (Q1 to
+// Q7, AQ6, AQ8). A run has at most one reservation.
 #include <algorithm>
 #include <vector>
 
@@ -37,24 +37,59 @@ void remove_place(Record& record, const std::string& owner) {
   record.asked.erase(owner);
 }
 
-// "" when no run waits.
-std::string first_place(const Record& record) {
-  const Dated::value_type* first = nullptr;
-  for (const auto& entry : record.queue)
-    if (first == nullptr || dated_before(&entry, first)) first = &entry;
-  return first == nullptr ? "" : first->first;
-}
-
 bool has_lapsed(const Turn& turn, ServerTime now) { return now >= turn.until; }
 
 bool is_waiting(const Record& record, const std::string& owner) {
   return record.queue.contains(owner);
 }
 
-std::string reserve_until(Record& record, ServerTime until) {
-  std::string first = first_place(record);
-  if (!first.empty()) record.turn = Turn{first, until};
+bool is_reserved(const Seat& seat, const std::string& owner, ServerTime now) {
+  return seat.turn && seat.turn->owner == owner && !has_lapsed(*seat.turn, now);
+}
+
+// Whether another seat than `but` is reserved for the owner.
+bool has_reservation(const Record& record, const std::string& owner, const Seat* but,
+                     ServerTime now) {
+  const ConstSeats seats = seats_of(record);
+  return std::any_of(seats.begin(), seats.end(), [&](const Seat* seat) {
+    return seat != but && is_reserved(*seat, owner, now);
+  });
+}
+
+// The first run that waits and for which no other seat is reserved; "" without one.
+std::string first_place(const Record& record, const Seat& seat, ServerTime now) {
+  const Dated::value_type* first = nullptr;
+  for (const auto& entry : record.queue)
+    if ((first == nullptr || dated_before(&entry, first)) &&
+        !has_reservation(record, entry.first, &seat, now))
+      first = &entry;
+  return first == nullptr ? "" : first->first;
+}
+
+// How many runs without a reservation wait before the owner.
+std::size_t count_before(const Record& record, const std::string& owner, ServerTime now) {
+  const auto own = record.queue.find(owner);
+  return static_cast<std::size_t>(
+      std::count_if(record.queue.begin(), record.queue.end(), [&](const auto& entry) {
+        return dated_before(&entry, &*own) && !has_reservation(record, entry.first, nullptr, now);
+      }));
+}
+
+std::string reserve_until(Record& record, Seat& seat, ServerTime until, ServerTime now) {
+  std::string first = first_place(record, seat, now);
+  if (!first.empty()) seat.turn = Turn{first, until};
   return first;
+}
+
+// Whether a run that waits has the reservation.
+bool is_kept(const Record& record, const Seat& seat, ServerTime now) {
+  return seat.turn && !has_lapsed(*seat.turn, now) && is_waiting(record, seat.turn->owner);
+}
+
+Seat* first_without_turn(const Record& record, const Seats& free, ServerTime now) {
+  const auto at = std::find_if(free.begin(), free.end(),
+                               [&](const Seat* seat) { return !is_kept(record, *seat, now); });
+  return at == free.end() ? nullptr : *at;
 }
 
 }  // namespace
@@ -74,29 +109,56 @@ Place open_queue(Record& record, const std::string& owner, ServerTime now) {
   return place;
 }
 
-bool is_next(const Record& record, const std::string& owner, const Place& place, ServerTime now) {
+Seat* next_seat(const Record& record, const Seats& free, std::size_t most, const std::string& owner,
+                const Place& place, ServerTime now) {
   if (place.ticket == 0) {
     const std::int64_t since = (now - kNewcomerPause).us;
-    return std::none_of(record.asked.begin(), record.asked.end(),
-                        [since](const auto& entry) { return entry.second > since; });
+    const auto others = static_cast<std::size_t>(
+        std::count_if(record.asked.begin(), record.asked.end(),
+                      [since](const auto& entry) { return entry.second > since; }));
+    if (others >= std::min(free.size(), most)) return nullptr;
+    Seat* const seat = first_without_turn(record, free, now);
+    return seat != nullptr ? seat : free.front();
   }
-  if (record.turn && has_lapsed(*record.turn, now)) return true;
-  if (record.turn && is_waiting(record, record.turn->owner)) return record.turn->owner == owner;
-  return first_place(record) == owner;
+  for (Seat* seat : free)
+    if (is_reserved(*seat, owner, now)) return seat;
+  for (Seat* seat : free)
+    if (seat->turn && has_lapsed(*seat->turn, now)) return seat;
+  const auto open = static_cast<std::size_t>(std::count_if(
+      free.begin(), free.end(), [&](const Seat* seat) { return !is_kept(record, *seat, now); }));
+  if (count_before(record, owner, now) >= std::min(open, most)) return nullptr;
+  return first_without_turn(record, free, now);
 }
 
-std::string reserve(Record& record, ServerTime now) {
+// One seat in each call: a reply can wake one run.
+std::string reserve(Record& record, const Seats& free, ServerTime now) {
   const ServerTime latest = now + kTurn;
-  if (!record.turn) return reserve_until(record, latest);
-  if (has_lapsed(*record.turn, now)) return "";
-  // L7: a backward step of the clock does not extend a reservation.
-  const ServerTime until = std::min(record.turn->until, latest);
-  if (!is_waiting(record, record.turn->owner)) return reserve_until(record, until);
-  record.turn->until = until;
-  return "";
+  std::string wake;
+  for (Seat* seat : free) {
+    if (seat->turn && has_lapsed(*seat->turn, now)) continue;
+    // L7: a backward step of the clock does not extend a reservation.
+    const ServerTime until = seat->turn ? std::min(seat->turn->until, latest) : latest;
+    if (is_kept(record, *seat, now))
+      seat->turn->until = until;
+    else if (wake.empty())
+      wake = reserve_until(record, *seat, until, now);
+  }
+  return wake;
 }
 
-std::string hand_over(Record& record, ServerTime now) { return reserve_until(record, now + kTurn); }
+std::string hand_over(Record& record, Seat& seat, ServerTime now) {
+  return reserve_until(record, seat, now + kTurn, now);
+}
+
+Micros until_turn(const Record& record, ServerTime now) {
+  Micros first{0};
+  for (const Seat* seat : seats_of(record)) {
+    if (!seat->turn || has_lapsed(*seat->turn, now)) continue;
+    const Micros left = seat->turn->until - now;
+    if (first == Micros{0} || left < first) first = left;
+  }
+  return first;
+}
 
 std::uint32_t keep_place(Record& record, const std::string& owner, const Place& place,
                          ServerTime now) {
@@ -112,9 +174,9 @@ std::string leave_queue(Record& record, const std::string& owner, const Place& p
                         ServerTime now) {
   if (place.ticket == 0) return "";
   remove_place(record, owner);
-  const bool was_reserved =
-      record.turn && record.turn->owner == owner && !has_lapsed(*record.turn, now);
-  return was_reserved ? hand_over(record, now) : "";
+  for (Seat* seat : seats_of(record))
+    if (is_reserved(*seat, owner, now)) return hand_over(record, *seat, now);
+  return "";
 }
 
 std::int64_t count_waiters(const Record& record, ServerTime now) {

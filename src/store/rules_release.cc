@@ -2,6 +2,7 @@
 // Release: the holder releases the lock and reports the run's verdict; each is counted once (R1 to
 // R5, L0, C1, C2). A run that waits removes its place (Q7).
 #include <algorithm>
+#include <utility>
 
 #include "store/rules_internal.h"
 
@@ -32,11 +33,10 @@ void count_verdict(Record& record, const std::string& job, RunVerdict verdict, S
 }
 
 // L0: the rest of the min-hold, at most all of it.
-Micros remaining_min_hold(const Record& record, const Release& request, ServerTime now) {
-  if (record.state != HoldState::held || request.verdict == RunVerdict::given_back)
-    return Micros{0};
+Micros remaining_min_hold(const Seat& seat, const Release& request, ServerTime now) {
+  if (seat.state != HoldState::held || request.verdict == RunVerdict::given_back) return Micros{0};
   const Micros all = request.min_hold;
-  return std::clamp(record.acquired + all - now, Micros{0}, std::max(all, Micros{0}));
+  return std::clamp(seat.acquired + all - now, Micros{0}, std::max(all, Micros{0}));
 }
 
 // L5: a run that succeeded is not retried, except in a race.
@@ -45,11 +45,12 @@ GroupState group_state_after(const Release& request) {
                                                                        : GroupState::open;
 }
 
-void close_grant(Record& record, const Release& request, ServerTime now, ForeignKey* foreign) {
-  const std::string job = record.identity.job;  // of the grant
-  remember(record, record.claim, Answer::released, now, record.ttl);
-  const Micros rest = remaining_min_hold(record, request, now);
-  if (record.state == HoldState::held)
+void close_grant(Record& record, Seat& seat, const Release& request, ServerTime now,
+                 ForeignKey* foreign) {
+  const std::string job = seat.identity.job;  // of the grant
+  remember(record, seat.claim, Answer::released, now, seat.ttl);
+  const Micros rest = remaining_min_hold(seat, request, now);
+  if (seat.state == HoldState::held)
     count(record, job, "released");  // a revoked grant is counted already
   count_verdict(record, job, request.verdict, now);
   if (request.verdict != RunVerdict::given_back && request.verdict != RunVerdict::ungated)
@@ -57,11 +58,18 @@ void close_grant(Record& record, const Release& request, ServerTime now, Foreign
   if (request.overlong) count(record, job, "long");
   remember_group(record, request.identity.group, group_state_after(request), now);
   release_key(record, foreign, now, rest);
-  record.state = rest > Micros{0} ? HoldState::cooling : HoldState::free;
-  record.expires = rest > Micros{0} ? now + rest : ServerTime{};
+  seat.state = rest > Micros{0} ? HoldState::cooling : HoldState::free;
+  seat.expires = rest > Micros{0} ? now + rest : ServerTime{};
   if (rest == Micros{0}) return;
-  record.ttl = rest;  // so that the clamp does not shorten it
-  record.turn.reset();
+  seat.ttl = rest;  // so that the clamp does not shorten it
+  seat.turn.reset();
+}
+
+bool has_fence(const Record& record, Fence fence) {
+  const ConstSeats seats = seats_of(record);
+  return std::any_of(seats.begin(), seats.end(), [fence](const Seat* seat) {
+    return seat->state != HoldState::none && seat->fence == fence;
+  });
 }
 
 // Whether a run that is not the holder reports a verdict: it ran without a lock, it reports a lost
@@ -77,8 +85,7 @@ bool reports_verdict(const Record& record, const Release& request) {
     case RunVerdict::failed:
     case RunVerdict::timed_out:
     case RunVerdict::cannot_start:
-      return request.fence != 0 &&
-             (record.state == HoldState::none || request.fence != record.fence);
+      return request.fence != 0 && !has_fence(record, request.fence);
   }
   return false;
 }
@@ -104,14 +111,16 @@ Reply decide(Record& record, const Release& request, ServerTime now, ServerTime 
   if (now > not_after) return TooLate{false};
   // R4: the work is finished, in every state of the lease.
   if (request.mark_done) mark_done(record, request.identity, request.once_ttl, now);
-  const bool is_recorded = record.state != HoldState::none && record.claim == request.claim;
-  if (is_recorded && (record.state == HoldState::held || record.state == HoldState::revoked)) {
-    close_grant(record, request, now, foreign);
-    if (!in_order || record.state != HoldState::free) return Released{};
+  Seat* const seat = seat_of(record, request.claim);
+  if (seat != nullptr && (seat->state == HoldState::held || seat->state == HoldState::revoked)) {
+    close_grant(record, *seat, request, now, foreign);
+    if (!in_order || seat->state != HoldState::free) return Released{};
     open_queue(record, request.claim.owner, now);
-    return Released{hand_over(record, now)};
+    std::string wake = hand_over(record, *seat, now);
+    reset_if_idle(record);
+    return Released{std::move(wake)};
   }
-  if (is_recorded || answered(record, request.claim, Answer::released, now))
+  if (seat != nullptr || answered(record, request.claim, Answer::released, now))
     return Released{};  // R3
   count_non_holder(record, request, now);
   NotHolder reply{loss_reason(record, request.fence)};

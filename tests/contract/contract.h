@@ -29,6 +29,7 @@ class World {
   virtual std::unique_ptr<Backend> open() = 0;
   virtual bool leased() const { return true; }
   virtual bool shared() const { return true; }
+  virtual bool has_slots() const { return false; }  // several holders at once
   // Moves the store's clock forward, or waits.
   virtual void pass(Millis time) = 0;
 };

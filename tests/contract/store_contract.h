@@ -34,6 +34,9 @@ class StoreContract : public ::testing::TestWithParam<WorldKind> {
 #define ONLY_LEASED() \
   if (!world_->leased()) GTEST_SKIP() << "needs a store with leases"
 
+#define ONLY_WITH_SLOTS() \
+  if (!world_->has_slots()) GTEST_SKIP() << "needs a store with several slots"
+
 inline Granted granted(const std::optional<Reply>& reply) {
   if (reply && std::holds_alternative<Granted>(*reply)) return std::get<Granted>(*reply);
   ADD_FAILURE() << "not granted, reply " << (reply ? static_cast<int>(reply->index()) : -1);

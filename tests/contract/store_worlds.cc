@@ -22,6 +22,7 @@ namespace {
 class MemoryWorld : public World {
  public:
   std::unique_ptr<Backend> open() override { return std::make_unique<MemoryStore>(server_); }
+  bool has_slots() const override { return true; }
   void pass(Millis time) override { now_ = now_ + time; }
 
  private:
@@ -57,7 +58,13 @@ class ServerWorld : public World {
   StoreSpec spec_;
 };
 
-class RedisPlainWorld : public ServerWorld {
+// One server of Redis, or several that act as one.
+class RedisWorld : public ServerWorld {
+ public:
+  bool has_slots() const override { return true; }
+};
+
+class RedisPlainWorld : public RedisWorld {
  public:
   RedisPlainWorld() { spec_.url = "redis://127.0.0.1:" + std::to_string(server_->port()); }
 
@@ -65,7 +72,7 @@ class RedisPlainWorld : public ServerWorld {
   std::unique_ptr<RedisServer> server_ = RedisServer::start();
 };
 
-class RedisTlsWorld : public ServerWorld {
+class RedisTlsWorld : public RedisWorld {
  public:
   RedisTlsWorld() {
     spec_.url = "rediss://127.0.0.1:" + std::to_string(server_->tls_port());
@@ -92,7 +99,7 @@ class PostgresWorld : public ServerWorld {
 };
 
 // One group of servers for all tests; each has keys of its own.
-class SentinelWorld : public ServerWorld {
+class SentinelWorld : public RedisWorld {
  public:
   SentinelWorld() {
     static int worlds = 0;
@@ -101,7 +108,7 @@ class SentinelWorld : public ServerWorld {
   }
 };
 
-class ClusterWorld : public ServerWorld {
+class ClusterWorld : public RedisWorld {
  public:
   ClusterWorld() {
     static int worlds = 0;

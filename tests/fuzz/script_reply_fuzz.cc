@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies of the scripts, as an array of strings, and of HGETALL. Oracles: the answer is one that
-// the verb can have; an invalid reply becomes an error of one line; no number is out of range.
-// Input: a byte that selects the verb, then the elements, ended by newlines.
+// Replies of the scripts, as an array of strings, and of HGETALL; packed seats. Oracles: the answer
+// is one that the verb can have; an invalid reply becomes an error of one line; no number is out of
+// range. Input: a byte that selects the verb, then the elements, ended by newlines.
 #include "fuzz/oracle.h"
 #include "store/redis/script_codec.h"
 
@@ -16,6 +16,7 @@ Request request_of(std::uint8_t verb) {
     case 0: {
       Acquire acquire;
       acquire.lock = "lock";
+      acquire.slots = 2;
       return acquire;
     }
     case 1: {
@@ -56,13 +57,26 @@ void check_reply(const Request& request, const redis::Decoded& decoded) {
   }
 }
 
+void check_seat(const std::string& packed) {
+  const auto seat = redis::unpack_seat(packed);
+  if (!seat) return;
+  fuzz::must(seat->fence <= kMaxFence, "a fence fits into a double");
+  fuzz::must((seat->fence == 0) == (seat->state == rules::HoldState::none), "a grant has a fence");
+  const std::size_t texts = seat->claim.owner.size() + seat->identity.holder.size() +
+                            seat->identity.job.size() + seat->identity.group.size() +
+                            seat->identity.once.size();
+  fuzz::must(texts < packed.size(), "the texts are parts of the packed one");
+}
+
 void check_view(const std::vector<std::string>& elements) {
   redis::Fields record;
   redis::Fields stats;
+  redis::Fields seats;
+  for (std::size_t i = 0; i < elements.size(); ++i) seats[std::to_string(i + 2)] = elements[i];
   for (std::size_t i = 0; i + 1 < elements.size(); i += 2)
     (elements[i].find(':') == std::string::npos ? record : stats)[elements[i]] = elements[i + 1];
   const Result<LockView> view =
-      redis::decode_view("lock", record, stats, ServerTime{1'763'690'000'000'000});
+      redis::decode_view("lock", record, stats, ServerTime{1'763'690'000'000'000}, seats);
   if (!view) {
     fuzz::must(fuzz::is_one_line(view.error().message), "an error is one line");
     return;
@@ -83,5 +97,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (const Result<Revoked> revoked = redis::decode_revoke(elements); revoked)
     fuzz::must(revoked->remaining.count() >= 0, "no time is negative");
   check_view(elements);
+  for (const std::string& element : elements) check_seat(element);
   return 0;
 }

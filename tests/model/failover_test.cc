@@ -2,6 +2,7 @@
 // S1 over failovers with the option strict, and the parts of it that cannot be omitted.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "model/failover_world.h"
@@ -19,6 +20,8 @@ std::optional<std::uint64_t> find_overlap(const StrictVariant& variant, std::uin
     all.promotions += one.promotions;
     all.quarantined += one.quarantined;
     all.given_back += one.given_back;
+    all.refused += one.refused;
+    all.most = std::max(all.most, one.most);
     if (one.overlap.empty()) continue;
     std::printf("seed %llu, %s\n", static_cast<unsigned long long>(seed), one.overlap.c_str());
     return seed;
@@ -27,6 +30,8 @@ std::optional<std::uint64_t> find_overlap(const StrictVariant& variant, std::uin
               all.grants, all.promotions, all.quarantined, all.given_back);
   EXPECT_GT(all.grants, 0);
   EXPECT_GT(all.promotions, 0);
+  EXPECT_EQ(all.most, static_cast<int>(variant.slots));
+  EXPECT_EQ(all.refused > 0, variant.slots_of_last > 0);
   return std::nullopt;
 }
 
@@ -43,6 +48,29 @@ TEST(Failover, OverlapsWithWaitForOneOfTwoReplicas) {
 
 TEST(Failover, OverlapsWithoutAQuarantine) {
   EXPECT_TRUE(find_overlap({.has_quarantine = false}, 1'000));
+}
+
+// M1, over the same failovers.
+TEST(Failover, M1_StrictKeepsTheNumberOfHolders) {
+  EXPECT_FALSE(find_overlap({.slots = 2}, testing::is_long_run() ? 100'000 : 1'000));
+  EXPECT_FALSE(find_overlap({.slots = 3}, testing::is_long_run() ? 100'000 : 300));
+}
+
+TEST(Failover, M4_RunsWithAnotherNumberAreExcluded) {
+  EXPECT_FALSE(find_overlap({.slots = 2, .slots_of_last = 1}, 500));
+  EXPECT_FALSE(find_overlap({.slots = 2, .slots_of_last = 4}, 500));
+}
+
+TEST(Failover, M1_IsBrokenWithoutAQuarantine) {
+  EXPECT_TRUE(find_overlap({.has_quarantine = false, .slots = 2}, 1'000));
+}
+
+TEST(Failover, M1_IsBrokenWhenTheEndOfAFurtherSeatIsIgnored) {
+  EXPECT_TRUE(find_overlap({.slots = 3, .ignores_seat_end = true}, 100));
+}
+
+TEST(Failover, M4_IsBrokenWhenTheNumberIsNotCompared) {
+  EXPECT_TRUE(find_overlap({.slots = 2, .slots_of_last = 3, .ignores_number = true}, 100));
 }
 
 }  // namespace

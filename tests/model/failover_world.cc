@@ -173,11 +173,31 @@ class FailoverWorld {
     run.server = named_;
     return named_;
   }
+  unsigned slots_of(const Run& run) const {
+    const bool is_last = &run == &runs_.back();
+    return is_last && variant_.slots_of_last > 0 ? variant_.slots_of_last : variant_.slots;
+  }
+  // The defects of the negative controls.
+  void damage(MemoryServer::Records& records, const Request& request) const {
+    const auto* acquire = std::get_if<Acquire>(&request);
+    const auto at = records.find("l");
+    if (acquire == nullptr || at == records.end()) return;
+    rules::Record& record = at->second;
+    if (variant_.ignores_seat_end)
+      for (rules::Seat& seat : record.more) seat.expires = {};
+    if (variant_.ignores_number && record.state != rules::HoldState::none &&
+        acquire->slots > record.slots) {
+      record.slots = acquire->slots;
+      record.more.resize(acquire->slots - 1);
+    }
+  }
   std::optional<Reply> execute(int server, const Request& request) {
     Server& at = servers_[index_of(server)];
     const Ms clock = 1'700'000'000'000 + now_ + at.clock_error;
     MemoryServer memory([clock] { return ServerTime{clock * 1'000}; });
-    memory.restore(at.state.records);
+    MemoryServer::Records records = at.state.records;
+    damage(records, request);
+    memory.restore(std::move(records));
     Reply reply = memory.execute(request, ServerTime{INT64_MAX});
     const bool is_release = std::holds_alternative<Release>(request);
     if (!is_release && variant_.has_quarantine) {
@@ -207,6 +227,7 @@ class FailoverWorld {
       renew.claim = claim;
       renew.fence = run.fence;
       renew.ttl = kTtl;
+      renew.slots = slots_of(run);
       request = renew;
     } else {
       Acquire acquire;
@@ -214,6 +235,7 @@ class FailoverWorld {
       acquire.claim = claim;
       acquire.ttl = kTtl;
       acquire.if_busy = IfBusy::wait;
+      acquire.slots = slots_of(run);
       request = acquire;
     }
     const std::optional<Reply> reply = execute(*server, request);
@@ -226,6 +248,8 @@ class FailoverWorld {
       run.pending = pending;
     } else if (std::holds_alternative<Quarantined>(*reply)) {
       ++result_.quarantined;
+    } else if (std::holds_alternative<Unavailable>(*reply)) {
+      ++result_.refused;
     } else if (std::holds_alternative<NotHolder>(*reply)) {
       run.holds.reset();
     }
@@ -269,13 +293,18 @@ class FailoverWorld {
   }
   void check() {
     int holders = 0;
+    unsigned slots = variant_.slots;
     std::string names;
     for (const Run& run : runs_)
       if (run.holds) {
         ++holders;
+        // A run relies on its own number.
+        slots = holders == 1 ? slots_of(run) : std::min(slots, slots_of(run));
         names += ' ' + run.owner;
       }
-    if (holders > 1) result_.overlap = "at " + std::to_string(now_) + " ms:" + names;
+    result_.most = std::max(result_.most, holders);
+    if (holders > static_cast<int>(slots))
+      result_.overlap = "at " + std::to_string(now_) + " ms:" + names;
   }
 
   Random random_;

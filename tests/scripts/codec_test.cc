@@ -27,6 +27,7 @@ Acquire acquire() {
   a.waited = 4s;
   a.min_hold = 1min;
   a.min_uptime = 10min;
+  a.slots = 3;
   return a;
 }
 
@@ -39,7 +40,7 @@ TEST(ScriptCodec, EncodesTheTextEveryKeyAndEveryArgument) {
 
   EXPECT_EQ(command[0], "EVAL");
   EXPECT_EQ(command[1], scripts::acquire.text);
-  EXPECT_EQ(after_script(command), (std::vector<std::string>{"7",
+  EXPECT_EQ(after_script(command), (std::vector<std::string>{"8",
                                                              "p:{ns/name}",
                                                              "p:{ns/name}:stats",
                                                              "p:{ns/name}:groups",
@@ -47,6 +48,7 @@ TEST(ScriptCodec, EncodesTheTextEveryKeyAndEveryArgument) {
                                                              "p:{ns/name}:seen",
                                                              "p:{ns/name}:queue",
                                                              "p:{ns/name}:asked",
+                                                             "p:{ns/name}:seats",
                                                              "1763690000123456",
                                                              "0f",
                                                              "3",
@@ -60,7 +62,8 @@ TEST(ScriptCodec, EncodesTheTextEveryKeyAndEveryArgument) {
                                                              "4000",
                                                              "2",
                                                              "60000000",
-                                                             "600"}));
+                                                             "600",
+                                                             "3"}));
 }
 
 TEST(ScriptCodec, EncodesWithAReleaseTheDataThatOutlivesTheLease) {
@@ -81,7 +84,7 @@ TEST(ScriptCodec, KeepsEveryKeyOfALockInOneSlot) {
   const auto command = redis::encode(release, "p:", kNow);
 
   EXPECT_EQ(command[6], "p:{ns/name}:once");
-  for (std::size_t i = 3; i < 10; ++i)
+  for (std::size_t i = 3; i < 11; ++i)
     EXPECT_TRUE(command[i].starts_with("p:{ns/name}")) << command[i];
 }
 
@@ -92,9 +95,9 @@ TEST(ScriptCodec, EncodesOnlyNumbersThatAScriptRepresentsExactly) {
   const auto command =
       redis::encode(longest, "p:", ServerTime{std::numeric_limits<std::int64_t>::max()});
 
-  EXPECT_EQ(command[10], "9007199254740991");
-  EXPECT_EQ(command[18], "1000000000000000");
-  EXPECT_EQ(command[20], "0");
+  EXPECT_EQ(command[11], "9007199254740991");
+  EXPECT_EQ(command[19], "1000000000000000");
+  EXPECT_EQ(command[21], "0");
 }
 
 TEST(ScriptCodec, DecodesEveryVerdict) {
@@ -241,6 +244,68 @@ TEST(ScriptCodec, RefusesTextsThatAreLongerThanAnyOption) {
   const std::vector<std::string> busy{"busy", "7", "0", "held", huge, "",
                                       "5",    "0", "0", "0",    "",   ""};
   EXPECT_TRUE(std::holds_alternative<Unavailable>(redis::decode(acquire(), busy).reply));
+}
+
+TEST(ScriptCodec, DecodesTheRefusalOfAnotherNumberOfSlots) {
+  const Reply reply = redis::decode(acquire(), {"slots", "7", "0", "5", "pod\n"}).reply;
+  EXPECT_EQ(reply, Reply(rules::other_slots(acquire(), 5, "pod\n")));
+  EXPECT_EQ(std::get<Unavailable>(reply).error.code, Code::config);
+  EXPECT_EQ(std::get<Unavailable>(reply).error.message,
+            "slots is 3, and lock ns/name has 5, which is held by pod\\n");
+  for (const char* wrong : {"0", "3", "1001", "x", ""}) {
+    const Reply other = redis::decode(acquire(), {"slots", "7", "0", wrong, "pod"}).reply;
+    EXPECT_EQ(std::get<Unavailable>(other).error.code, Code::unreachable) << wrong;
+  }
+}
+
+constexpr const char* kPacked =
+    "held 2 1763690000000007 0 1763690000000000 1763690030000000 30000000 0 1763690002000000 "
+    "2 5 6 0 4 1 0fpod-2ns/jobtick0";
+
+TEST(ScriptCodec, UnpacksASeat) {
+  const auto seat = redis::unpack_seat(kPacked);
+  ASSERT_TRUE(seat);
+  EXPECT_EQ(seat->state, rules::HoldState::held);
+  EXPECT_EQ(seat->claim, (Claim{"0f", 2}));
+  EXPECT_EQ(seat->identity, (Identity{"pod-2", "ns/job", "", "tick"}));
+  EXPECT_EQ(seat->fence, 1'763'690'000'000'007u);
+  EXPECT_EQ(seat->expires.us, 1'763'690'030'000'000);
+  EXPECT_EQ(seat->ttl, 30s);
+  EXPECT_EQ(seat->turn, (rules::Turn{"0", {1'763'690'002'000'000}}));
+}
+
+TEST(ScriptCodec, RefusesAnyOtherTextOfASeat) {
+  const std::string packed = kPacked;
+  for (std::size_t size = 0; size < packed.size(); ++size)
+    EXPECT_FALSE(redis::unpack_seat(packed.substr(0, size))) << size;
+  EXPECT_FALSE(redis::unpack_seat(packed + "x"));
+  EXPECT_FALSE(redis::unpack_seat("none" + packed.substr(4)));
+  EXPECT_FALSE(redis::unpack_seat("mine" + packed.substr(4)));
+  for (std::size_t at = 5; at < packed.find("0f"); ++at) {
+    if (packed[at] == ' ') continue;
+    std::string damaged = packed;
+    damaged[at] = '-';
+    EXPECT_FALSE(redis::unpack_seat(damaged)) << damaged;
+  }
+}
+
+TEST(ScriptCodec, ShowsTheGrantsOfALockWithSeveralSlots) {
+  auto fields = record();
+  fields["slots"] = "3";
+  const auto view = redis::decode_view("ns/name", fields, {}, kNow, {{"3", kPacked}});
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->slots, 3u);
+  EXPECT_EQ(view->fence, 1'763'690'000'000'007u);
+  ASSERT_EQ(view->grants.size(), 2u);
+  EXPECT_EQ(view->grants[0].identity.holder, "pod");
+  EXPECT_EQ(view->grants[1].identity.holder, "pod-2");
+  EXPECT_FALSE(redis::decode_view("ns/name", fields, {}, kNow, {{"3", "x"}}).ok());
+  // Without several slots the key is what an earlier record left.
+  EXPECT_TRUE(redis::decode_view("ns/name", record(), {}, kNow, {{"3", "x"}}).ok());
+  for (const char* wrong : {"0", "1001", "x"}) {
+    fields["slots"] = wrong;
+    EXPECT_FALSE(redis::decode_view("ns/name", fields, {}, kNow).ok()) << wrong;
+  }
 }
 
 TEST(ScriptCodec, RefusesACounterThatCannotGrow) {

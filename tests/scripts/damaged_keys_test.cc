@@ -44,12 +44,34 @@ TEST_F(DamagedKeys, AnInvalidNumberInTheRecordStopsEveryVerb) {
 TEST_F(DamagedKeys, ARecordWithOtherFieldsStopsEveryVerb) {
   const std::string key = bench.key();
   expect_refused(on_a_record(), {"HSET", key, "state", "mine"}, key + " state");
-  expect_refused(on_a_record(), {"HSET", key, "slots", "2"}, key + " slots");
+  expect_refused(on_a_record(), {"HSET", key, "slots", "0"}, key + " slots");
+  expect_refused(on_a_record(), {"HSET", key, "slots", "1001"}, key + " slots");
   expect_refused(on_a_record(), {"HSET", key, "fence", "0"}, key + " fence");
   expect_refused(on_a_record(), {"HSET", key, "fence", "9007199254740991"}, key + " fence");
   for (const std::string field :
        {"state", "owner", "holder", "job", "group", "once", "fence", "expires"})
     expect_refused(on_a_record(), {"HDEL", key, field}, key + " " + field);
+}
+
+// The further seats are read with every record that has several slots.
+TEST_F(DamagedKeys, ADamagedSeatStopsEveryVerb) {
+  const std::string key = bench.key(":seats");
+  for (const std::string packed :
+       {"", "x", "held", "held 1 5 0 1 1 1 0 0 1 0 0 0 0 0 ", "held 1 5 0 1 1 1 0 0 1 0 0 0 0 0 ab",
+        "held 1 0 0 1 1 1 0 0 1 0 0 0 0 0 a", "mine 1 5 0 1 1 1 0 0 1 0 0 0 0 0 a",
+        "held 1 05 0 1 1 1 0 0 1 0 0 0 0 0 a", "held -1 5 0 1 1 1 0 0 1 0 0 0 0 0 a"})
+    expect_refused(on_a_record(),
+                   {"EVAL",
+                    "redis.call('HSET', KEYS[1], 'slots', '2') "
+                    "redis.call('HSET', KEYS[2], '2', ARGV[1])",
+                    "2", bench.key(), key, packed},
+                   key + " 2");
+  expect_refused(on_a_record(),
+                 {"EVAL",
+                  "redis.call('HSET', KEYS[1], 'slots', '2') "
+                  "redis.call('SET', KEYS[2], '2')",
+                  "2", bench.key(), key},
+                 key + " type");
 }
 
 TEST_F(DamagedKeys, ATextThatIsLongerThanAnyOptionStopsEveryVerb) {

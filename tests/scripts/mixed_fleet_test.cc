@@ -27,8 +27,8 @@ std::string script_of_v0_1_0(const std::string& verb) {
   return read("common") + "\n" + read(verb);
 }
 
-// A reply of 0.1.0 in the present form: a verdict has another name, and fields were added (no place,
-// no run to wake).
+// A reply of 0.1.0 in the present form: a verdict has another name, and fields were added (no
+// place, no run to wake).
 std::vector<std::string> in_present_form(std::vector<std::string> reply, const Request& request) {
   if (reply[0] == "not_ours") reply[0] = "not_holder";
   if (reply[0] == "busy") reply.insert(reply.end(), {"", ""});
@@ -41,7 +41,7 @@ std::vector<std::string> in_present_form(std::vector<std::string> reply, const R
 std::vector<std::string> as_v0_1_0(const Request& request, std::vector<std::string> command) {
   static const std::string acquire = script_of_v0_1_0("acquire"), renew = script_of_v0_1_0("renew"),
                            release = script_of_v0_1_0("release");
-  constexpr std::size_t kScriptAndKeys = 10;
+  constexpr std::size_t kScriptAndKeys = 11;
   if (std::holds_alternative<Acquire>(request)) {
     command[1] = acquire;
     command.resize(kScriptAndKeys + 12);
@@ -251,6 +251,74 @@ TEST(MixedFleet, ProgramsOfVersion010AndOfThisOneShareALock) {
        {"calls of 0.1.0", "calls of this version", "granted", "stole", "kept", "freed", "not ours",
         "revoked", "held", "cooling", "done", "group granted before"})
     EXPECT_GT(met[what], 0) << what << " never happened";
+}
+
+// ---- several slots: each version refuses what it cannot share, and nothing changes ----
+
+class SlotsAndOldPrograms : public ::testing::Test {
+ protected:
+  Acquire request(const std::string& owner, unsigned slots = 1) const {
+    Acquire a = bench.acquisition(owner);
+    a.slots = slots;
+    return a;
+  }
+  RedisAnswer send_old(const Request& old) {
+    return bench.raw(as_v0_1_0(old, redis::encode(old, bench.prefix, bench.now + 3s)));
+  }
+  void expect_old_is_refused(const Request& old) {
+    const rules::Record before = bench.record();
+    const RedisAnswer answer = send_old(old);
+    EXPECT_TRUE(answer.is_error());
+    EXPECT_EQ(answer.text, "CRONLATCH_POISONED " + bench.key() + " slots");
+    EXPECT_EQ(bench.record(), before);
+  }
+
+  ScriptBench bench;
+};
+
+TEST_F(SlotsAndOldPrograms, ALockWithSlotsIsRefusedByTheOldProgram) {
+  bench.send(request("a", 2));
+  expect_old_is_refused(request("b"));
+  bench.send(request("b", 2));
+  expect_old_is_refused(request("c"));
+  expect_old_is_refused(bench.renewal("a"));
+  expect_old_is_refused(bench.end("a"));
+  bench.release("a");
+  expect_old_is_refused(request("c"));
+  bench.release("b");
+  EXPECT_EQ(send_old(request("c")).elements.at(0).text, "granted");
+}
+
+// A lease that has ended does not open the lock to the old program: it cannot judge the other
+// seats.
+TEST_F(SlotsAndOldPrograms, ALockWithSlotsStaysClosedForTheOldProgramAfterACrash) {
+  bench.send(request("a", 2));
+  bench.pass(1h);
+  expect_old_is_refused(request("b"));
+  EXPECT_TRUE(got<Granted>(bench.send(request("c", 1)).reply).stole);
+  bench.release("c");
+  EXPECT_EQ(send_old(request("d")).elements.at(0).text, "granted");
+}
+
+TEST_F(SlotsAndOldPrograms, ALockOfTheOldProgramIsRefusedWithSlots) {
+  ASSERT_EQ(send_old(request("a")).elements.at(0).text, "granted");
+  const rules::Record before = bench.record();
+  const Reply refused = bench.send(request("b", 2)).reply;
+  EXPECT_EQ(refused, Reply(rules::other_slots(request("b", 2), 1, "pod-a")));
+  EXPECT_EQ(bench.record(), before);
+  EXPECT_EQ(send_old(bench.renewal("a")).elements.at(0).text, "kept");
+  ASSERT_EQ(send_old(bench.end("a")).elements.at(0).text, "freed");
+
+  // The fences of both versions rise over each other.
+  const Fence old = bench.record().fence;
+  const Fence first = got<Granted>(bench.send(request("b", 2)).reply).fence;
+  const Fence second = got<Granted>(bench.send(request("c", 2)).reply).fence;
+  EXPECT_LT(old, first);
+  EXPECT_LT(first, second);
+  bench.release("c");
+  bench.release("b");
+  ASSERT_EQ(send_old(request("d")).elements.at(0).text, "granted");
+  EXPECT_LT(second, bench.record().fence);
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random calls on a real server and on the rules: every reply and all stored data must be equal.
-// Three properties are checked without the rules: acquired = released + stolen + revoked + open
-// holds for each job after every call, a repeated call gets the same answer, and fences never fall.
+// Four properties are checked without the rules: acquired = released + stolen + revoked + open
+// holds for each job after every call, a repeated call gets the same answer, fences never fall, and
+// never more leases live than the lock has slots.
 // A failure contains its seed; CRONLATCH_SEED repeats it, CRONLATCH_STEPS sets the number of steps.
 #include <chrono>
 #include <cstdlib>
 #include <random>
 
 #include "core/shared_key.h"
+#include "live_leases.h"
 #include "random_requests.h"
 #include "record_checks.h"
 #include "support/script_bench.h"
@@ -26,13 +28,14 @@ std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
 // How often each answer occurred; a test must see every answer at least once.
 using Occurred = std::map<std::string, int>;
 
-constexpr const char* kSuffixes[] = {"",       ":stats", ":groups", ":seen",
+constexpr const char* kSuffixes[] = {"",       ":stats", ":groups", ":seen",     ":seats",
                                      ":queue", ":asked", ":once",   ":once:ns/j"};
 
 class Walk {
  public:
   // `unit`: the length of a second; every length is a multiple of it.
-  Walk(ScriptBench& bench, Dice& dice, Occurred& occurred, TimeOf time, Micros unit)
+  Walk(ScriptBench& bench, Dice& dice, Occurred& occurred, TimeOf time, Micros unit,
+       unsigned most_slots)
       : shared_(shared_key_of_lock(bench.lock)),
         bench_(bench),
         dice_(dice),
@@ -41,6 +44,8 @@ class Walk {
         unit_(unit),
         requests_(dice, model_, bench.lock, unit, time == TimeOf::server) {
     if (shared_) foreign_.format = shared_->format;
+    requests_.most_slots = most_slots;
+    requests_.slots = most_slots == 1 ? 1 : 1 + static_cast<unsigned>(dice_.below(most_slots));
   }
 
   void step() {
@@ -126,7 +131,7 @@ class Walk {
         if (dice_.one_in(40)) bench_.pass(std::chrono::hours(24));
         break;
       case 7:
-        if (dice_.one_in(20)) bench_.pass(-unit_ * static_cast<int>(dice_.below(4000)));
+        if (dice_.one_in(20)) step_back(unit_ * static_cast<int>(dice_.below(4000)));
         break;
       default:
         bench_.pass(unit_ * static_cast<int>(dice_.below(8)));
@@ -134,11 +139,18 @@ class Walk {
     }
   }
 
+  void step_back(Micros by) {
+    bench_.pass(-by);
+    leases_.step_back(by);
+  }
+
   void lose_data() {
     if (!dice_.one_in(100)) return;
     lost_ = requests_.renew();
-    lost_->claim = model_.claim;
-    lost_->fence = model_.fence;
+    const rules::Seat& lost_seat = any_seat();
+    lost_->claim = lost_seat.claim;
+    lost_->fence = lost_seat.fence;
+    leases_.clear();
     std::vector<std::string> gone{"DEL", bench_.key()};
     if (dice_.one_in(2)) {
       for (const char* suffix : kSuffixes) gone.push_back(bench_.key(suffix));
@@ -176,9 +188,11 @@ class Walk {
     }
     if (!dice_.one_in(80)) return;
     lost_ = requests_.renew();
-    lost_->claim = model_.claim;
-    lost_->identity = model_.identity;
-    lost_->fence = model_.fence;
+    const rules::Seat& lost_seat = any_seat();
+    lost_->claim = lost_seat.claim;
+    lost_->identity = lost_seat.identity;
+    lost_->fence = lost_seat.fence;
+    leases_.clear();
     model_ = saved_->model;
     restore(saved_->keys);
     foreign_ = saved_->foreign;
@@ -217,6 +231,9 @@ class Walk {
         << "scripts: " << name_of(answer.reply) << ", rules: " << name_of(expected);
     EXPECT_EQ(answer.index, model_.day != day_before);
     occurred_[name_of(expected)]++;
+    leases_.note(verb, answer.reply, bench_.now);
+    EXPECT_LE(leases_.alive(bench_.now), bench_.last_record().slots) << "too many leases";
+    if (model_.slots > 1) occurred_["with several slots"]++;
     count_foreign(expected);
     if constexpr (std::is_same_v<Verb, Release>) {
       const bool late = std::holds_alternative<TooLate>(answer.reply);
@@ -343,6 +360,11 @@ class Walk {
     check();
   }
 
+  const rules::Seat& any_seat() {
+    const std::uint64_t at = model_.more.empty() ? 0 : dice_.below(1 + model_.more.size());
+    return at == 0 ? model_ : model_.more[at - 1];
+  }
+
   void check() {
     ++requests_.calls;
     Record kept = bench_.last_record();
@@ -356,8 +378,10 @@ class Walk {
     bench_.read_sets = requests_.calls % 8 == 0;
     if (whole) expect_law(kept);
     if (shared_) check_foreign_key();
-    EXPECT_GE(kept.fence, highest_) << "the fence fell";
-    highest_ = kept.fence;
+    Fence highest = kept.fence;
+    for (const rules::Seat& seat : kept.more) highest = std::max(highest, seat.fence);
+    EXPECT_GE(highest, highest_) << "the fence fell";
+    highest_ = highest;
     expect_same_record(kept, model_);
   }
 
@@ -378,12 +402,14 @@ class Walk {
   };
   std::optional<Saved> saved_;
   Fence highest_ = 0;
+  LiveLeases leases_;
 };
 
 // Then a new lock is used: the first calls on a lock differ from later ones.
 constexpr std::uint64_t kCallsPerLock = 250;
 
-Occurred walk(std::uint64_t steps, TimeOf time, Micros unit, KeyFormat format = KeyFormat::native) {
+Occurred walk(std::uint64_t steps, TimeOf time, Micros unit, KeyFormat format = KeyFormat::native,
+              unsigned most_slots = 1) {
   const std::uint64_t seed = from_environment("CRONLATCH_SEED", std::random_device{}());
   std::printf("%llu steps with CRONLATCH_SEED=%llu\n", static_cast<unsigned long long>(steps),
               static_cast<unsigned long long>(seed));
@@ -395,7 +421,7 @@ Occurred walk(std::uint64_t steps, TimeOf time, Micros unit, KeyFormat format = 
     const std::string name = "ns/walk-" + std::to_string(done);
     bench.lock = format == KeyFormat::native ? name : lock_of_shared_key(format, "k:" + name);
     if (time == TimeOf::test) bench.now = start;
-    Walk one(bench, dice, occurred, time, unit);
+    Walk one(bench, dice, occurred, time, unit, most_slots);
     for (std::uint64_t i = 0; i < kCallsPerLock && done < steps; ++i, ++done) {
       one.step();
       if (::testing::Test::HasFailure()) break;
@@ -448,6 +474,41 @@ TEST(Property, ScriptsDecideAsTheRulesInVirtualTime) {
                              "ended min-hold",
                              "repeated",
                              "marked"});
+}
+
+// Each lock has 1 to 4 slots; some requests have another number.
+TEST(Property, ScriptsDecideAsTheRulesWithSeveralSlots) {
+  const Occurred occurred =
+      walk(from_environment("CRONLATCH_STEPS", 75'000), TimeOf::test, 1s, KeyFormat::native, 4);
+
+  expect_occurred(occurred, {"with several slots",
+                             "granted",
+                             "granted stole",
+                             "busy 0",
+                             "busy 0 place",
+                             "busy 1",
+                             "busy 1 place",
+                             "busy 2",
+                             "busy 3",
+                             "busy 3 place wakes",
+                             "renewed",
+                             "renewed restored",
+                             "not holder 0",
+                             "not holder 1",
+                             "not holder 1 wakes",
+                             "not holder 2",
+                             "not holder 3",
+                             "released",
+                             "released wakes",
+                             "too late closed",
+                             "revoked",
+                             "revoked nothing",
+                             "lost all",
+                             "lost the record",
+                             "rolled back",
+                             "ended min-hold",
+                             "other slots",
+                             "repeated"});
 }
 
 class SharedKeyProperty : public ::testing::TestWithParam<KeyFormat> {};

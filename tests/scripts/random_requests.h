@@ -42,6 +42,9 @@ class RandomRequests {
 
   std::string lock;
   std::uint64_t calls = 0;  // so far: later calls have larger attempt numbers
+  // Most requests have these slots, others any up to `most_slots`.
+  unsigned slots = 1;
+  unsigned most_slots = 1;
 
   Acquire acquire() {
     Acquire a;
@@ -53,6 +56,7 @@ class RandomRequests {
     a.if_busy = dice_.of({IfBusy::wait, IfBusy::skip, IfBusy::fail, IfBusy::timed_out});
     a.waited = Millis(dice_.one_in(2) ? 0 : dice_.below(4'000'000));
     a.min_hold = min_hold();
+    a.slots = any_slots();
     return a;
   }
   Renew renew() {
@@ -62,6 +66,7 @@ class RandomRequests {
     r.identity = identity();
     r.fence = fence();
     r.ttl = ttl();
+    r.slots = any_slots();
     return r;
   }
   Release release() {
@@ -82,10 +87,22 @@ class RandomRequests {
   }
 
  private:
+  // The requests are about one of the seats.
+  const rules::Seat& seat() {
+    const std::uint64_t at = model_.more.empty() ? 0 : dice_.below(1 + model_.more.size());
+    return at == 0 ? model_ : model_.more[at - 1];
+  }
+  unsigned any_slots() {
+    if (most_slots == 1 || !dice_.one_in(8)) return slots;
+    return 1 + static_cast<unsigned>(dice_.below(most_slots));
+  }
   Claim claim() {
-    if (model_.turn && dice_.one_in(3))
-      return {model_.turn->owner, static_cast<std::uint32_t>(3 + calls / 40)};
-    if (model_.state != rules::HoldState::none && dice_.one_in(2)) return model_.claim;
+    const rules::Seat& of = seat();
+    if (of.turn && dice_.one_in(3))
+      return {of.turn->owner, static_cast<std::uint32_t>(3 + calls / 40)};
+    if (of.state != rules::HoldState::none && dice_.one_in(2)) return of.claim;
+    if (most_slots > 1 && dice_.one_in(4))
+      return {dice_.of({"g", "h", "i", "j"}), static_cast<std::uint32_t>(1 + calls / 40)};
     return {dice_.of({"a", "b", "c", "d", "e", "f"}),
             static_cast<std::uint32_t>(1 + dice_.below(3 + calls / 40))};
   }
@@ -98,15 +115,16 @@ class RandomRequests {
   Millis once_ttl() { return keeps_once_ ? 24h : length(unit_ * dice_.of({0, 40, 4000})); }
   // Zero, older than the record's, the record's, or newer (of a grant that the store has lost).
   Fence fence() {
+    const rules::Seat& of = seat();
     switch (dice_.below(8)) {
       case 0:
         return 0;
       case 1:
         return 1'700'000'000'000'000;
       case 2:
-        return model_.fence + dice_.below(3);
+        return of.fence + dice_.below(3);
       default:
-        return model_.fence;
+        return of.fence;
     }
   }
   Millis min_hold() { return dice_.one_in(2) ? 0ms : length(unit_ * dice_.of({20, 100})); }

@@ -7,22 +7,59 @@
 
 namespace cronlatch::testing {
 
+namespace {
+
+bool is_held(const rules::Seat& seat, const std::string& job) {
+  return seat.state == rules::HoldState::held && seat.identity.job == job;
+}
+
+}  // namespace
+
+std::int64_t open_grants(const rules::Record& stored, const std::string& job) {
+  std::int64_t open = is_held(stored, job) ? 1 : 0;
+  for (const rules::Seat& seat : stored.more) open += is_held(seat, job) ? 1 : 0;
+  return open;
+}
+
 void expect_law(const rules::Record& stored) {
   for (const auto& [job, c] : stored.jobs)
     EXPECT_EQ(c.get("acquired") - c.get("released") - c.get("stolen") - c.get("revoked"),
-              stored.state == rules::HoldState::held && stored.identity.job == job ? 1 : 0)
+              open_grants(stored, job))
         << "job " << job;
 }
 
-void expect_same_record(const rules::Record& stored, const rules::Record& expected) {
-  if (stored == expected) return;
+namespace {
+
+void expect_same_seat(const rules::Seat& stored, const rules::Seat& expected) {
   EXPECT_EQ(stored.state, expected.state);
   EXPECT_EQ(stored.claim, expected.claim);
   EXPECT_EQ(stored.identity, expected.identity);
+  EXPECT_EQ(stored.fence, expected.fence);
+  EXPECT_EQ(stored.stole, expected.stole);
   EXPECT_EQ(stored.expires.us, expected.expires.us);
   EXPECT_EQ(stored.ttl, expected.ttl);
   EXPECT_EQ(stored.acquired.us, expected.acquired.us);
   EXPECT_EQ(stored.min_hold, expected.min_hold);
+  EXPECT_EQ(stored.turn.has_value(), expected.turn.has_value());
+  if (stored.turn && expected.turn) {
+    EXPECT_EQ(stored.turn->owner, expected.turn->owner);
+    EXPECT_EQ(stored.turn->until.us, expected.turn->until.us);
+  }
+}
+
+}  // namespace
+
+void expect_same_record(const rules::Record& stored, const rules::Record& expected) {
+  if (stored == expected) return;
+  {
+    SCOPED_TRACE("seat 1");
+    expect_same_seat(stored, expected);
+  }
+  EXPECT_EQ(stored.slots, expected.slots);
+  for (std::size_t i = 0; i < stored.more.size() && i < expected.more.size(); ++i) {
+    SCOPED_TRACE("seat " + std::to_string(i + 2));
+    expect_same_seat(stored.more[i], expected.more[i]);
+  }
   for (const auto& [job, counters] : expected.jobs)
     for (const auto& [counter, value] : counters.values) {
       const auto at = stored.jobs.find(job);
@@ -32,11 +69,6 @@ void expect_same_record(const rules::Record& stored, const rules::Record& expect
   EXPECT_EQ(stored.answers, expected.answers);
   EXPECT_EQ(stored.queue, expected.queue);
   EXPECT_EQ(stored.asked, expected.asked);
-  EXPECT_EQ(stored.turn.has_value(), expected.turn.has_value());
-  if (stored.turn && expected.turn) {
-    EXPECT_EQ(stored.turn->owner, expected.turn->owner);
-    EXPECT_EQ(stored.turn->until.us, expected.turn->until.us);
-  }
   EXPECT_EQ(stored.groups, expected.groups);
   EXPECT_EQ(stored.once, expected.once);
   EXPECT_TRUE(stored == expected);
@@ -56,7 +88,11 @@ std::string name_of(const Reply& reply) {
   if (const auto* granted = std::get_if<Granted>(&reply)) name += granted->stole ? " stole" : "";
   if (const auto* renewed = std::get_if<Renewed>(&reply))
     name += renewed->restored ? " restored" : "";
-  if (const auto* error = std::get_if<Unavailable>(&reply)) name += ": " + error->error.message;
+  if (const auto* error = std::get_if<Unavailable>(&reply)) {
+    const bool is_slots = error->error.code == Code::config &&
+                          error->error.message.find("which is held by") != std::string::npos;
+    name = is_slots ? "other slots" : name + ": " + error->error.message;
+  }
   return name;
 }
 

@@ -9,6 +9,8 @@
 
 namespace cronlatch::testing {
 
+// The grants of the job that are not closed.
+std::int64_t open_grants(const rules::Record& stored, const std::string& job);
 // C1, on the stored data: acquired = released + stolen + revoked + open, for each job.
 void expect_law(const rules::Record& stored);
 // A failure for each member that differs.

@@ -12,10 +12,11 @@ namespace {
 constexpr std::string_view kClock = "local t = redis.call('TIME')";
 constexpr std::string_view kVirtual = "local t = {0, tonumber(ARGV[#ARGV])}";
 
-// The hash, the stats, then name and content of each sorted set. The jobs of the tests are "",
-// "ns/j" and "ns/<owner>" for the owners a to d.
+// The hash, the stats, the other seats, then name and content of each sorted set. The jobs of the
+// tests are "", "ns/j" and "ns/<owner>" for the owners a to d.
 constexpr std::string_view kDump = R"(
-local dump = {redis.pcall('HGETALL', KEYS[1]), redis.pcall('HGETALL', KEYS[1] .. ':stats')}
+local dump = {redis.pcall('HGETALL', KEYS[1]), redis.pcall('HGETALL', KEYS[1] .. ':stats'),
+              redis.pcall('HGETALL', KEYS[1] .. ':seats')}
 for _, suffix in ipairs(ARGV[#ARGV - 1] == 'hashes' and {} or {':groups', ':seen', ':queue', ':asked', ':once', ':once:ns/j', ':once:ns/a', ':once:ns/b',
                          ':once:ns/c', ':once:ns/d'}) do
   dump[#dump + 1] = redis.pcall('ZRANGE', KEYS[1] .. suffix, 0, -1, 'WITHSCORES')
@@ -45,15 +46,24 @@ rules::HoldState hold_state_of(const std::string& state) {
   return rules::HoldState::none;
 }
 
+void read_seats(const std::map<std::string, std::string>& fields, rules::Record& r) {
+  r.more.resize(r.slots - 1);
+  if (r.slots == 1) return;
+  for (const auto& [at, packed] : fields) {
+    const auto seat = redis::unpack_seat(packed);
+    ASSERT_TRUE(seat) << packed;
+    r.more.at(std::stoul(at) - 2) = *seat;
+  }
+}
+
 rules::Record read_dump(const RedisAnswer& dump) {
   rules::Record r;
-  if (dump.elements.size() != 2 && dump.elements.size() != 6 + std::size(kOnceJobs)) {
+  if (dump.elements.size() != 3 && dump.elements.size() != 7 + std::size(kOnceJobs)) {
     ADD_FAILURE() << "no dump: " << dump.text;
     return r;
   }
   auto hash = pairs(dump.elements[0]);
   if (!hash.empty()) {
-    EXPECT_EQ(hash["slots"], "1");
     r.state = hold_state_of(hash["state"]);
     r.claim = {hash["owner"], static_cast<std::uint32_t>(std::stoul(hash["attempt"]))};
     r.identity = {hash["holder"], hash["job"], hash["group"], hash["once"]};
@@ -73,18 +83,20 @@ rules::Record read_dump(const RedisAnswer& dump) {
     r.shared = hash["shared"];
     r.born = {std::stoll(hash["born"])};
     r.day = std::stoll(hash["day"]);
+    r.slots = static_cast<unsigned>(std::stoul(hash["slots"]));
+    read_seats(pairs(dump.elements[2]), r);
   }
   for (const auto& [field, value] : pairs(dump.elements[1])) {
     const auto bar = field.find('|');
     r.jobs[field.substr(bar + 1)].values[field.substr(0, bar)] = std::stoll(value);
   }
-  if (dump.elements.size() == 2) return r;
-  r.groups = dated(dump.elements[2]);
-  r.answers = dated(dump.elements[3]);
-  r.queue = dated(dump.elements[4]);
-  r.asked = dated(dump.elements[5]);
+  if (dump.elements.size() == 3) return r;
+  r.groups = dated(dump.elements[3]);
+  r.answers = dated(dump.elements[4]);
+  r.queue = dated(dump.elements[5]);
+  r.asked = dated(dump.elements[6]);
   for (std::size_t i = 0; i < std::size(kOnceJobs); ++i)
-    if (auto done = dated(dump.elements[6 + i]); !done.empty())
+    if (auto done = dated(dump.elements[7 + i]); !done.empty())
       r.once[std::string(kOnceJobs[i])] = std::move(done);
   return r;
 }

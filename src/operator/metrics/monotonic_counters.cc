@@ -38,6 +38,9 @@ void MonotonicCounters::keep(const LockView& view, LockStatsCopy& copy,
   kept.now = std::max(kept.now, store_now);
   if (kept.state == LockState::held && kept.expires.us != 0 && kept.expires <= kept.now)
     kept.state = LockState::expired;
+  for (GrantView& grant : kept.grants)
+    if (grant.state == LockState::held && grant.expires <= kept.now)
+      grant.state = LockState::expired;
 }
 
 std::shared_ptr<const LockStatsCopy> MonotonicCounters::update(std::vector<LockView> read,

@@ -8,7 +8,6 @@
 namespace cronlatch {
 
 Reply MemoryServer::execute(const Request& request, ServerTime not_after) {
-  if (auto refused = rules::refuse_slots(request)) return *refused;
   return std::visit(
       [&](const auto& verb) -> Reply {
         return rules::decide(records_[verb.lock], verb, now(), not_after);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/rules.h"
+
 namespace cronlatch::quorum {
 namespace {
 
@@ -33,6 +35,7 @@ void QuorumStore::send(const Request& request, TimePoint now) {
   reply_.reset();
   give_up_ = give_up_of(request);
   sent_at_ = now;
+  if (auto refused = rules::refuse_slots(request, "a quorum of servers")) return finish(*refused);
   if (const Acquire* acquire = std::get_if<Acquire>(&request)) return start_acquire(*acquire, now);
   had_confirmed_.clear();
   for (const Voter& voter : voters_) had_confirmed_.push_back(voter.has_confirmed());

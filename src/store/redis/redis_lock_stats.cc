@@ -17,7 +17,7 @@ namespace cronlatch::redis {
 namespace {
 
 constexpr std::size_t kBatch = 200;  // locks per round trip
-constexpr std::size_t kReads = 3;    // commands per lock
+constexpr std::size_t kReads = 4;    // commands per lock
 
 Error unreadable(const std::string& where) {
   return {Code::unreachable, "redis at " + where + ": a reply of an unexpected type",
@@ -193,8 +193,8 @@ Result<std::vector<LockView>> RedisStore::list_once(TimePoint give_up, std::size
   return all;
 }
 
-// Reads the time, then record, counters and waiting runs of each lock. The key of another program
-// is not read: a user that may not read it can still list the locks.
+// Reads the time, then record, counters, waiting runs and further seats of each lock. The key of
+// another program is not read: a user that may not read it can still list the locks.
 RedisStore::Commands RedisStore::hash_reads(const std::vector<std::string>& locks) const {
   Commands commands = {{"TIME"}};
   const ServerTime now = session_->server_time(boot_now());
@@ -202,6 +202,7 @@ RedisStore::Commands RedisStore::hash_reads(const std::vector<std::string>& lock
     commands.push_back({"HGETALL", record_key(config_.key_prefix, lock)});
     commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
     commands.push_back(encode_waiters(lock, config_.key_prefix, now));
+    commands.push_back({"HGETALL", seats_key(config_.key_prefix, lock)});
   }
   return commands;
 }
@@ -236,15 +237,15 @@ Result<std::vector<LockView>> RedisStore::views_once(const std::vector<std::stri
   if (!now) return unreadable(config_.login.where);
   for (std::size_t i = 0; i < locks.size(); ++i) {
     const Resp *const answer = &(*answers)[1 + kReads * i], &record = answer[0], &stats = answer[1],
-                      &waiters = answer[2];
-    if (is_elsewhere(record) || is_elsewhere(stats) || is_elsewhere(waiters)) {
+                      &waiters = answer[2], &seats = answer[3];
+    if (std::any_of(answer, answer + kReads, is_elsewhere)) {
       moved.push_back(locks[i]);
       continue;
     }
-    const bool readable =
-        !is_wrong_type(record) && !is_wrong_type(stats) && !is_wrong_type(waiters);
+    const bool readable = std::none_of(answer, answer + kReads, is_wrong_type);
     if (readable && record.elements.empty() && stats.elements.empty()) continue;
-    auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now)
+    auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now,
+                                       fields_of(seats))
                          : unreadable(config_.login.where);
     if (view) view->waiters = waiters.elements.size();
     // One damaged lock must not hide the others.
@@ -267,12 +268,12 @@ Result<LockView> RedisStore::show_once(const std::string& lock, TimePoint give_u
     return redis_error(classify_redis_error(refusal_), config_.login.where, refusal_);
   }
   const Fields record = fields_of((*answers)[1]);
-  auto view = decode_view(lock, record, fields_of((*answers)[2]), *now);
+  auto view = decode_view(lock, record, fields_of((*answers)[2]), *now, fields_of((*answers)[4]));
   if (view) view->waiters = (*answers)[3].elements.size();
   if (!view || !shared) return view;
   const auto written = record.find("shared");
   if (!rules::show_foreign(*view, written == record.end() ? "" : written->second,
-                           foreign_key(shared->format, (*answers)[4], (*answers)[5])))
+                           foreign_key(shared->format, (*answers)[5], (*answers)[6])))
     return redis_error(redis_error_row(RedisErrorClass::poisoned), config_.login.where,
                        shared->key + " value");
   return view;

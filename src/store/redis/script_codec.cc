@@ -44,7 +44,7 @@ std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
   const std::string record = record_key(prefix, lock);
   return with_foreign_key({record, stats_key(prefix, lock), record + ":groups",
                            record + (job.empty() ? ":once" : ":once:" + job), record + ":seen",
-                           record + ":queue", record + ":asked"},
+                           record + ":queue", record + ":asked", seats_key(prefix, lock)},
                           lock);
 }
 
@@ -69,13 +69,15 @@ std::vector<std::string> arguments_of(const Acquire& a, ServerTime not_after) {
           millis_text(a.waited),
           std::to_string(bucket_of(kWaitBucketsMs, a.waited.count())),
           micros_text(a.min_hold),
-          std::to_string(a.min_uptime.count())};
+          std::to_string(a.min_uptime.count()),
+          std::to_string(a.slots)};
 }
 
 std::vector<std::string> arguments_of(const Renew& r, ServerTime not_after) {
   return {text(not_after),         r.claim.owner,      std::to_string(r.claim.attempt),
           std::to_string(r.fence), micros_text(r.ttl), r.identity.holder,
-          r.identity.job,          r.identity.group,   r.identity.once};
+          r.identity.job,          r.identity.group,   r.identity.once,
+          std::to_string(r.slots)};
 }
 
 std::vector<std::string> arguments_of(const Release& r, ServerTime not_after) {
@@ -125,6 +127,10 @@ std::string stats_key(std::string_view prefix, std::string_view lock) {
   return record_key(prefix, lock) + ":stats";
 }
 
+std::string seats_key(std::string_view prefix, std::string_view lock) {
+  return record_key(prefix, lock) + ":seats";
+}
+
 std::string index_key(std::string_view prefix) { return std::string(prefix) + "index"; }
 
 std::string epoch_key(std::string_view prefix) { return std::string(prefix) + "epoch"; }
@@ -154,9 +160,11 @@ std::vector<std::string> encode_epoch(std::string_view prefix) {
 
 std::vector<std::string> encode_revoke(const std::string& lock, std::string_view prefix,
                                        ServerTime not_after) {
-  return eval(scripts::revoke, ScriptBy::text,
-              with_foreign_key({record_key(prefix, lock), stats_key(prefix, lock)}, lock),
-              {text(not_after)});
+  return eval(
+      scripts::revoke, ScriptBy::text,
+      with_foreign_key({record_key(prefix, lock), stats_key(prefix, lock), seats_key(prefix, lock)},
+                       lock),
+      {text(not_after)});
 }
 
 std::vector<std::string> encode_index(const std::string& lock, std::string_view prefix,

@@ -98,13 +98,22 @@ LostReason reason(FieldReader& f) {
                                {"gone", LostReason::gone}});
 }
 
+// The lock is held with another number of slots.
+std::optional<Reply> slots_answer(const Acquire& request, FieldReader& f) {
+  const std::int64_t slots = f.number();
+  const std::string holder = f.text();
+  if (slots < 1 || slots > rules::kMaxSlots || slots == request.slots) return std::nullopt;
+  return rules::other_slots(request, static_cast<unsigned>(slots), holder);
+}
+
 // No value for a verdict that the verb's script does not return.
 template <class Verb>
-std::optional<Reply> answer(const std::string& verdict, FieldReader& f) {
+std::optional<Reply> answer(const Verb& verb, const std::string& verdict, FieldReader& f) {
   if (verdict == "stale") return TooLate{f.flag()};
   if constexpr (std::is_same_v<Verb, Acquire>) {
     if (verdict == "busy") return busy(f);
     if (verdict == "quarantine") return Quarantined{Micros(f.number())};
+    if (verdict == "slots") return slots_answer(verb, f);
     if (verdict != "granted") return std::nullopt;
     Granted granted;
     granted.fence = f.fence();
@@ -130,7 +139,7 @@ Decoded decode(const Request& request, const std::vector<std::string>& reply) {
   const ServerTime now{f.number()};
   const bool index = f.flag();
   const auto answered =
-      std::visit([&]<class Verb>(const Verb&) { return answer<Verb>(verdict, f); }, request);
+      std::visit([&](const auto& verb) { return answer(verb, verdict, f); }, request);
   if (!answered || !f.complete()) return {Unavailable{malformed(), true, false}, {}, false};
   return {*answered, now, index};
 }

@@ -52,14 +52,6 @@ class Hash {
   std::string wrong_;
 };
 
-std::optional<HoldState> hold_state_named(std::string_view name) {
-  if (name == "free") return HoldState::free;
-  if (name == "held") return HoldState::held;
-  if (name == "revoked") return HoldState::revoked;
-  if (name == "cooling") return HoldState::cooling;
-  return std::nullopt;
-}
-
 // "<fence>:<length>". A value with another fence was left by an older version, and is
 // ignored.
 bool read_min_hold(const Fields& fields, Record& record) {
@@ -89,9 +81,26 @@ std::optional<std::string> read_record(const Fields& fields, Record& record) {
   record.expires = {hash.number("expires")};
   record.ttl = Micros(hash.number("ttl"));
   record.born = {hash.number("born")};
+  const std::int64_t slots = hash.number("slots");
+  if (slots < 1 || slots > rules::kMaxSlots) return "slots";
+  record.slots = static_cast<unsigned>(slots);
   if (!read_min_hold(fields, record)) return "min_hold";
   if (hash.wrong().empty()) return std::nullopt;
   return hash.wrong();
+}
+
+// A seat without a field was not granted yet.
+std::optional<std::string> read_seats(const Fields& fields, Record& record) {
+  if (record.slots > 1) record.more.resize(record.slots - 1);
+  for (std::size_t i = 0; i < record.more.size(); ++i) {
+    const std::string name = std::to_string(i + 2);
+    const auto at = fields.find(name);
+    if (at == fields.end()) continue;
+    auto seat = unpack_seat(at->second);
+    if (!seat) return "seats " + name;
+    record.more[i] = std::move(*seat);
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> read_stats(const Fields& fields, Record& record) {
@@ -108,9 +117,10 @@ std::optional<std::string> read_stats(const Fields& fields, Record& record) {
 }  // namespace
 
 Result<LockView> decode_view(std::string lock, const Fields& record, const Fields& stats,
-                             ServerTime now) {
+                             ServerTime now, const Fields& seats) {
   Record read;
   if (const auto wrong = read_record(record, read)) return damaged_record(lock, *wrong);
+  if (const auto wrong = read_seats(seats, read)) return damaged_record(lock, *wrong);
   if (const auto wrong = read_stats(stats, read)) return damaged_record(lock, *wrong);
   return rules::view(std::move(lock), read, now);
 }

@@ -56,6 +56,43 @@ TEST(LockText, ShortensTextsThatNoOptionAllows) {
   }
 }
 
+LockView lock_with_slots() {
+  LockView view = held_lock();
+  view.slots = 3;
+  GrantView first{LockState::expired, view.identity, view.fence - 5, 1, view.acquired, {}};
+  first.identity.holder = "web-2:7:boot";
+  view.grants = {first,
+                 {LockState::held, view.identity, view.fence, 2, view.acquired, view.expires}};
+  return view;
+}
+
+TEST(LockText, LsShowsHowManyRunsHoldALockWithSlots) {
+  const std::string table = locks_table({lock_with_slots()});
+  EXPECT_THAT(table, HasSubstr("held 1 of 3  web-1:12:boot and 1 more  "));
+}
+
+TEST(LockText, ShowListsTheGrantsOfALockWithSlots) {
+  const std::string page = lock_page(lock_with_slots());
+  EXPECT_THAT(page, HasSubstr("state                held 1 of 3\n"));
+  EXPECT_THAT(page, HasSubstr("\ngrants\n  STATE"));
+  EXPECT_THAT(page, HasSubstr("  expired  web-2:7:boot  reports/nightly  "));
+  EXPECT_THAT(page, HasSubstr("  held     web-1:12:boot  reports/nightly  "));
+  EXPECT_THAT(lock_page(held_lock()), Not(HasSubstr("grants")));
+}
+
+TEST(LockText, JsonHasTheGrantsOfALockWithSlots) {
+  const YAML::Node json = YAML::Load(lock_json(lock_with_slots()));
+  EXPECT_EQ(json["slots"].as<int>(), 3);
+  EXPECT_EQ(json["state"].as<std::string>(), "held");
+  ASSERT_EQ(json["grants"].size(), 2u);
+  EXPECT_EQ(json["grants"][0]["state"].as<std::string>(), "expired");
+  EXPECT_EQ(json["grants"][0]["holder"].as<std::string>(), "web-2:7:boot");
+  EXPECT_EQ(json["grants"][1]["fence"].as<std::string>(), "1763690000123456");
+  const YAML::Node one = YAML::Load(lock_json(held_lock()));
+  EXPECT_EQ(one["slots"].as<int>(), 1);
+  EXPECT_EQ(one["grants"].size(), 0u);
+}
+
 TEST(LockText, LsHasOneRowForEachLock) {
   // given
   LockView free;

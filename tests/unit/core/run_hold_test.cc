@@ -32,6 +32,20 @@ Fate starve(RunDriver& d, Millis until) {
   return fate;
 }
 
+TEST(Run, SendsItsSlotsWithTheAcquireAndEachRenewal) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.slots = 3;
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{});
+  ASSERT_NE(d.last_request<Acquire>(), nullptr);
+  EXPECT_EQ(d.last_request<Acquire>()->slots, 3u);
+  d.granted();
+  d.on(Millis(0), ChildStarted{});
+  d.tick_until(Millis(11'000));
+  ASSERT_NE(d.last_request<Renew>(), nullptr);
+  EXPECT_EQ(d.last_request<Renew>()->slots, 3u);
+}
+
 TEST(Run, RenewsWithinTenPercentOfThePeriod) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     RunSpec spec = spec_with(Millis(30'000));

@@ -160,6 +160,36 @@ TEST(MetricsText, ShowsCountersGaugesAndTimes) {
   EXPECT_THAT(text, Not(HasSubstr("cronlatch_last_skip_timestamp_seconds{")));
 }
 
+// A revoked grant is closed in the counters, but its lease still excludes other runs.
+TEST(MetricsText, CountsTheGrantsOfALockWithSlots) {
+  // given
+  LockView view = held_lock();
+  view.slots = 5;
+  const auto grant = [&](LockState state, const std::string& job, std::int64_t expires) {
+    view.grants.push_back({state, {.job = job}, view.fence, 1, view.acquired, {expires}});
+  };
+  grant(LockState::held, "reports/nightly", 1'763'690'200'000'000);
+  grant(LockState::held, "reports/nightly", 1'763'690'100'000'000);
+  grant(LockState::expired, "reports/nightly", 1'763'690'000'000'000);
+  grant(LockState::revoked, "reports/nightly", 1'763'690'300'000'000);
+  grant(LockState::held, "reports/weekly", 1'763'690'300'000'000);
+  view.jobs["reports/weekly"].values = {{"acquired", 1}};
+  const std::string labels = R"({namespace="reports",cronjob="nightly",lock="reports/nightly"})";
+
+  // when
+  const std::string text = lock_stats_metrics({view});
+
+  // then
+  EXPECT_THAT(text, HasSubstr("cronlatch_lock_held" + labels + " 3\n"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_lock_open" + labels + " 3\n"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_lock_slots" + labels + " 5\n"));
+  EXPECT_THAT(text,
+              HasSubstr("cronlatch_lock_expires_timestamp_seconds" + labels + " 1763690000\n"));
+  EXPECT_THAT(text, HasSubstr(R"(cronjob="weekly",lock="reports/nightly"} 5)"));
+  EXPECT_THAT(lock_stats_metrics({held_lock()}),
+              HasSubstr("cronlatch_lock_slots" + labels + " 1\n"));
+}
+
 TEST(MetricsText, HistogramBucketsAreCumulativeAndEndWithTheCount) {
   // given
   const std::string labels = R"({namespace="reports",cronjob="nightly",lock="reports/nightly")";

@@ -2,10 +2,10 @@
 -- The option strict: no grant until the leases that a failover may have lost have ended (AQ7). A
 -- server gets a new replication id when it is promoted, and when it starts. Only a strict request has
 -- them; a lock that shares the key of another program is never strict:
--- KEYS: 8 epoch  hash of the prefix: replid (the last known id), since (us; 0: the first epoch)
+-- KEYS: 9 epoch  hash of the prefix: replid (the last known id), since (us; 0: the first epoch)
 -- ARGV: the last two: length of the quarantine (us), the most replicas that may be connected or ''
 
-local EPOCH = 8
+local EPOCH = 9
 
 -- The replication id and the connected replicas of this server.
 local function replication()

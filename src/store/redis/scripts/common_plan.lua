@@ -7,8 +7,9 @@ local function put(...) plan[#plan + 1] = {...} end
 -- State and counters do not expire while a grant is open; then they are kept for 90 days (G7).
 -- Neither command is refused when memory is full, so a verb that plans it first works at maxmemory
 -- (G2).
+local is_open
 local function keep(key, r)
-  if r.state == 'held' then put('PERSIST', key) else put('PEXPIRE', key, KEEP_MS) end
+  if is_open(r) then put('PERSIST', key) else put('PEXPIRE', key, KEEP_MS) end
 end
 
 -- Plans to keep the record. It is not refused when memory is full, so that nothing after it fails.
@@ -80,38 +81,17 @@ local function remember(claim, answer, now, ttl)
   date_record(now)
 end
 
--- Plans to replace the record `old` by `new`. A record that did not exist is born now. Returns the
--- index flag.
-local function seat(old, new, now)
-  new.born, new.day, new.slots = old.born or now, math.floor(now / DAY), 1
-  local write = {'HSET', KEYS[1]}
-  for i, name in ipairs(FIELDS) do
-    local value = new[name]
-    if value ~= old[name] or old.state == 'none' then
-      write[#write + 1] = name
-      write[#write + 1] = i > TEXTS and text(value) or value
-    end
-  end
-  if new.min_hold > 0 then
-    write[#write + 1] = 'min_hold'
-    write[#write + 1] = text(new.fence) .. ':' .. text(new.min_hold)
-  end
-  if new.shared then
-    write[#write + 1] = 'shared'
-    write[#write + 1] = new.shared
-  end
-  plan[#plan + 1] = write
-  put('PERSIST', KEYS[1])
-  remember_group(new.group, false, now)
-  local index = new.day ~= old.day and '1' or '0'
-  old.day = new.day
-  return index
-end
-
--- The fields that the verb counts, each at most once, and by how much; a stamp is a field and a text.
+-- The fields that the verb counts, and by how much; a stamp is a field and a text.
 local counted, growth, stamp = {}, {}, {}
 local function count(job, name, by)
-  counted[#counted + 1] = name .. '|' .. job
+  local field = name .. '|' .. job
+  for i = 1, #counted do
+    if counted[i] == field then
+      growth[i] = growth[i] + (by or 1)
+      return
+    end
+  end
+  counted[#counted + 1] = field
   growth[#counted] = by or 1
 end
 

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the verbs share: first this file, then common_{plan,foreign,queue,write}.lua. The reference
+-- What the verbs share: first this file, then common_{plan,seats,foreign,queue,write}.lua. The reference
 -- is src/store/rules*.cc: the scripts decide the same, and the property test in tests/scripts
 -- compares both. Needs Redis 6.2 or newer. A user needs EVAL, EVALSHA and TIME, and on the keys
 -- below the prefix: TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM ZREMRANGEBYRANK PTTL
 -- PEXPIRE PERSIST. docs/operations.md has the same list.
 --
--- KEYS of every verb except revoke (which has the first two):
+-- KEYS of every verb except revoke (which has the first two and `seats`):
 --   1 record  hash: the last grant (fields below)
 --   2 stats   hash: <counter>|<job> -> whole number
 --   3 groups  zset: attempt group -> kept for a day after this time (us)
@@ -13,6 +13,7 @@
 --   5 seen    zset: <owner>:<attempt>:<answer> -> kept until (us)
 --   6 queue   zset: owner of a run that waits -> its ticket (us)
 --   7 asked   zset: the same owners -> their last request (us)
+--   8 seats   hash: the other grants of a lock with several slots (common_seats.lua)
 -- The last one of a lock that shares a key with another program: that key (common_foreign.lua).
 --
 -- Order of every verb: read the clock once, validate the stored data, decide, plan the writes, check
@@ -109,13 +110,16 @@ end
 local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', 'fence', 'stole',
                 'acquired', 'expires', 'ttl', 'born', 'day', 'slots'}
 local TEXTS = 6
+local OF_A_SEAT = 12  -- the first fields are of one grant, the others of the lock
+
+local function is_state(s) return s == 'held' or s == 'free' or s == 'cooling' or s == 'revoked' end
 
 -- The validated record; its state is 'none' when there is no record.
 local loaded
 local function load_record()
   local v = read(1, 'HMGET', unpack(FIELDS))
   if not v[1] and read(1, 'TYPE')['ok'] == 'none' then
-    loaded = {state = 'none', fence = 0, ttl = 0}
+    loaded = {state = 'none', fence = 0, ttl = 0, slots = 1}
     return loaded
   end
   local r = {
@@ -127,11 +131,8 @@ local function load_record()
   for i = 1, #FIELDS do
     if not r[FIELDS[i]] or (i <= TEXTS and #v[i] > LONGEST) then poisoned(KEYS[1], FIELDS[i]) end
   end
-  local state = r.state
-  if state ~= 'free' and state ~= 'held' and state ~= 'revoked' and state ~= 'cooling' then
-    poisoned(KEYS[1], 'state')
-  end
-  if r.slots ~= 1 then poisoned(KEYS[1], 'slots') end
+  if not is_state(r.state) then poisoned(KEYS[1], 'state') end
+  if r.slots < 1 or r.slots > 1000 then poisoned(KEYS[1], 'slots') end
   if r.fence < 1 or r.fence >= MAX then poisoned(KEYS[1], 'fence') end
   loaded = r
   return r
@@ -169,16 +170,11 @@ end
 -- field is "<fence>:<length>". A value with another fence was left by an older version, and is
 -- ignored.
 local function crash_hold(r)
+  if r.at then return r.acquired + r.min_hold end
   local raw = read(1, 'HMGET', 'min_hold')[1]
   if not raw then return 0 end
   local fence, length = string.match(raw, '^(%d+):(%d+)$')
   fence, length = whole(fence), whole(length)
   if not fence or not length then poisoned(KEYS[1], 'min_hold') end
   return fence == r.fence and r.acquired + length or 0
-end
-
--- Why a caller that is not the holder lost the lock.
-local function loss_reason(r, fence)
-  if r.state == 'none' or r.fence < fence or (fence ~= 0 and r.born > fence) then return 'gone' end
-  return 'taken'
 end

@@ -45,31 +45,40 @@ local function report()
 end
 
 -- L0: the rest of the min-hold, at most all of it.
-local function rest_of_min_hold(r, q, now)
-  if r.state ~= 'held' or q.verdict == 'given_back' then return 0 end
-  return math.min(math.max(0, r.acquired + q.min_hold - now), q.min_hold)
+local function rest_of_min_hold(s, q, now)
+  if s.state ~= 'held' or q.verdict == 'given_back' then return 0 end
+  return math.min(math.max(0, s.acquired + q.min_hold - now), q.min_hold)
 end
 
--- The lock was released. Returns the owner to wake. During a min-hold no reservation is valid.
-local function wake_next(r, q, now, rest)
+-- The seat was released. Returns the owner to wake. During a min-hold no reservation is valid.
+local function wake_next(r, s, q, now, rest)
   if rest > 0 then
-    if read_turn(r) then put('HSET', KEYS[1], 'turn', '0:0:') end
+    if read_turn(s) then
+      s.turn = false
+      if not s.at then put('HSET', KEYS[1], 'turn', '0:0:') end
+    end
     return ''
   end
   open_queue(q.owner, now)
   write_queue(now)
-  return hand_over(r, now)
+  local wake = hand_over(s, now)
+  if #seats > 1 then reset_if_idle(r, has_places()) end
+  return wake
 end
 
-local function close(r, q, now)
-  local was_held, lease, rest = r.state == 'held', r.ttl, rest_of_min_hold(r, q, now)
-  r.state = rest > 0 and 'cooling' or 'free'
+local function close(r, s, q, now)
+  local was_held, lease, rest = s.state == 'held', s.ttl, rest_of_min_hold(s, q, now)
+  s.state, s.changed = rest > 0 and 'cooling' or 'free', true
+  s.expires = rest > 0 and now + rest or 0
   keep(KEYS[1], r)
   if rest > 0 then
     -- The rest is recorded as the ttl, so that the clamp does not shorten it.
-    put('HSET', KEYS[1], 'state', r.state, 'expires', text(now + rest), 'ttl', text(rest))
-  else
-    put('HSET', KEYS[1], 'state', r.state, 'expires', '0')
+    s.ttl = rest
+    if not s.at then
+      put('HSET', KEYS[1], 'state', s.state, 'expires', text(s.expires), 'ttl', text(rest))
+    end
+  elseif not s.at then
+    put('HSET', KEYS[1], 'state', s.state, 'expires', '0')
   end
   if PEER then
     read_peer(r)
@@ -77,16 +86,16 @@ local function close(r, q, now)
   end
   remember(q.claim, 'r', now, lease)
   -- For the job that the grant was counted for; a revoked grant is counted as closed already.
-  if was_held then count(r.job, 'released') end
-  count_verdict(r.job, q.verdict, now)
+  if was_held then count(s.job, 'released') end
+  count_verdict(s.job, q.verdict, now)
   if q.verdict ~= 'given_back' and q.verdict ~= 'ungated' then
-    count(r.job, 'hold_' .. q.bucket)
-    count(r.job, 'hold_ms', q.held)
+    count(s.job, 'hold_' .. q.bucket)
+    count(s.job, 'hold_ms', q.held)
   end
-  if q.overlong then count(r.job, 'long') end
+  if q.overlong then count(s.job, 'long') end
   mark_done(q, now)
   remember_group(q.group, q.finished, now)
-  local wake = wake_next(r, q, now, rest)
+  local wake = wake_next(r, s, q, now, rest)
   post(r)
   commit()
   return wake
@@ -94,15 +103,19 @@ end
 
 -- Whether a run that is not the holder reports a verdict: it ran without a lock, it reports a lost
 -- lease, or it was the holder of another grant than the recorded one.
-local function ran_outside(r, q)
+local function ran_outside(q)
   if q.verdict == 'lost' or q.verdict == 'ungated' then return true end
-  return q.verdict ~= 'given_back' and q.fence ~= 0 and q.fence ~= r.fence
+  if q.verdict == 'given_back' or q.fence == 0 then return false end
+  for at = 1, #seats do
+    if seats[at].fence == q.fence then return false end
+  end
+  return true
 end
 
 -- There is no record, or it names another holder: counts only what this run alone can report, once.
 local function count_outside(r, q, now)
   keep(KEYS[1], r)
-  if ran_outside(r, q) then
+  if ran_outside(q) then
     if now >= dates(5, q.claim .. ':v') then
       count_verdict(q.job, q.verdict, now)
       remember(q.claim, 'v', now, r.ttl)
@@ -114,7 +127,7 @@ local function count_outside(r, q, now)
   remember(q.claim, 'x', now, r.ttl)
   local ticket = open_queue(q.owner, now)
   write_queue(now)
-  local wake = leave_queue(r, q.owner, ticket, now)
+  local wake = leave_queue(q.owner, ticket, now)
   post(r)
   commit()
   return wake
@@ -134,12 +147,13 @@ local function release()
   local q = report()
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
-  local same = r.owner == q.owner and r.attempt == q.attempt
+  load_seats(r)
+  local s = seat_of(q.owner, q.attempt)
 
-  if same and (r.state == 'held' or r.state == 'revoked') then
-    return {'freed', text(now), '0', close(r, q, now)}
+  if s and (s.state == 'held' or s.state == 'revoked') then
+    return {'freed', text(now), '0', close(r, s, q, now)}
   end
-  if same or now < dates(5, q.claim .. ':r') then
+  if s or now < dates(5, q.claim .. ':r') then
     repeat_mark(r, q, now)
     return {'freed', text(now), '0', ''}
   end

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Revoke: counts a live lease as revoked. Its holder excludes other runs until it releases, or until
--- the lease ends. A lock that only its min-hold keeps closed is opened at once.
--- KEYS: record, stats. ARGV: 1 not_after
+-- Revoke: counts each live lease as revoked. Its holder excludes other runs until it releases, or
+-- until the lease ends. A seat that only its min-hold keeps closed is opened at once.
+-- KEYS: record, stats, seats. ARGV: 1 not_after
+-- Of several seats, the reply has the revoked lease with the highest fence, and the longest time that
+-- remains.
 -- The shared key is removed, also if another program wrote it, unless a lease of this lock is in
 -- effect.
 -- Replies: revoked now 0 ended(none|lease|min_hold) holder fence remaining
@@ -30,10 +32,27 @@ local function revoked(now, ended, holder, fence, ends)
   return {'revoked', text(now), '0', ended, holder, text(fence), text(ends - now)}
 end
 
+local RANK = {none = 0, min_hold = 1, lease = 2}
+
+local function revoke_seat(s, now)
+  clamp(s, now)
+  local ended, ends = 'none', now
+  if is_lease(s, now) then
+    ended, ends = 'lease', s.expires
+  elseif now < min_hold_end(s) then
+    ended, ends = 'min_hold', min_hold_end(s)
+  end
+  -- A grant that was not released is counted as closed; after its lease the seat is free.
+  if ended ~= 'none' and s.state == 'held' then s.state = 'revoked' end
+  if ended == 'min_hold' and s.state == 'cooling' then s.state, s.expires = 'free', 0 end
+  return {ended = ended, rank = RANK[ended], holder = s.holder, fence = s.fence, ends = ends}
+end
+
 local function revoke()
   local now = read_clock()
   if now > argument(1) then return {'stale', text(now), '0', '0'} end
   local r = load_record()
+  load_seats(r)
   if PEER then read_peer(r, now) end
   if r.state == 'none' then
     remove_peer(r)
@@ -41,25 +60,29 @@ local function revoke()
     return revoked(now, 'none', '', 0, now)
   end
 
-  clamp(r, now)
-  local ended, ends, before = 'none', now, r.state
-  if is_lease(r, now) then
-    ended, ends = 'lease', r.expires
-  elseif now < min_hold_end(r) then
-    ended, ends = 'min_hold', min_hold_end(r)
+  local best, is_changed = {rank = 0}, false
+  for at = 1, #seats do
+    local s = seats[at]
+    local before = s.state
+    local one = revoke_seat(s, now)
+    if s.state ~= before or s.clamped then s.changed, is_changed = true, true end
+    if before == 'held' and s.state == 'revoked' then count(s.job, 'revoked') end
+    if not best.ended or one.rank > best.rank then
+      best = one
+    elseif one.rank == best.rank then
+      local ends = math.max(one.ends, best.ends)
+      if one.fence > best.fence then best = one end
+      best.ends = ends
+    end
   end
-  -- A grant that was not released is counted as closed; after its lease the lock is free.
-  if ended ~= 'none' and r.state == 'held' then r.state = 'revoked' end
-  if ended == 'min_hold' and r.state == 'cooling' then r.state, r.expires = 'free', 0 end
-  if ended ~= 'lease' then remove_peer(r) end
-  if r.state ~= before or r.clamped or #plan > 0 then
+  if best.ended ~= 'lease' then remove_peer(r) end
+  if is_changed or #plan > 0 then
     keep(KEYS[1], r)
     put('HSET', KEYS[1], 'state', r.state, 'expires', text(r.expires), 'acquired', text(r.acquired))
-    if before == 'held' and r.state == 'revoked' then count(r.job, 'revoked') end
     post(r)
     commit()
   end
-  return revoked(now, ended, r.holder, r.fence, ends)
+  return revoked(now, best.ended, best.holder, best.fence, best.ends)
 end
 
 return run(revoke)
