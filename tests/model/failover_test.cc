@@ -36,7 +36,7 @@ std::optional<std::uint64_t> find_overlap(const StrictVariant& variant, std::uin
 }
 
 TEST(Failover, StrictRunsNeverOverlap) {
-  EXPECT_FALSE(find_overlap({}, testing::is_long_run() ? 100'000 : 1'000));
+  EXPECT_FALSE(find_overlap({}, testing::is_long_run() ? 30'000 : 1'000));
 }
 
 TEST(Failover, OverlapsWithoutWait) { EXPECT_TRUE(find_overlap({.acknowledgements = 0}, 1'000)); }
@@ -52,8 +52,8 @@ TEST(Failover, OverlapsWithoutAQuarantine) {
 
 // M1, over the same failovers.
 TEST(Failover, M1_StrictKeepsTheNumberOfHolders) {
-  EXPECT_FALSE(find_overlap({.slots = 2}, testing::is_long_run() ? 100'000 : 1'000));
-  EXPECT_FALSE(find_overlap({.slots = 3}, testing::is_long_run() ? 100'000 : 300));
+  EXPECT_FALSE(find_overlap({.slots = 2}, testing::is_long_run() ? 10'000 : 1'000));
+  EXPECT_FALSE(find_overlap({.slots = 3}, testing::is_long_run() ? 5'000 : 300));
 }
 
 TEST(Failover, M4_RunsWithAnotherNumberAreExcluded) {
