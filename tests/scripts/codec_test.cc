@@ -339,9 +339,9 @@ TEST(ScriptCodec, AppendsTheEpochAndItsArgumentsOnlyWithStrict) {
     const auto plain = after_script(redis::encode(request, "p:", kNow));
     const auto command =
         after_script(redis::encode(request, "p:", kNow, redis::ScriptBy::hash, strict));
-    ASSERT_EQ(plain[0], "7");
-    ASSERT_EQ(command[0], "8");
-    EXPECT_EQ(command[8], "p:epoch") << "the key that common_epoch.lua finds by its number";
+    ASSERT_EQ(plain[0], "8");
+    ASSERT_EQ(command[0], "9");
+    EXPECT_EQ(command[9], "p:epoch") << "the key that common_epoch.lua finds by its number";
     EXPECT_EQ(command.size(), plain.size() + 3);
     EXPECT_EQ(command[command.size() - 2], "5750000");
     EXPECT_EQ(command.back(), "2");

@@ -25,6 +25,46 @@ TEST(ScriptKeys, G7KeepsStateAndCountersWhileOpenAndNinetyDaysAfterwards) {
   EXPECT_NEAR(static_cast<double>(ttl_of(":stats")), ninety_days, 60'000);
 }
 
+// The key of the further seats has the life of the record, and exists only with several slots.
+TEST(ScriptKeys, G7KeepsTheSeatsAsTheRecord) {
+  ScriptBench bench;
+  const auto with_slots = [&](const std::string& owner, unsigned slots, std::uint32_t attempt = 1) {
+    Acquire request = bench.acquisition(owner, attempt);
+    request.slots = slots;
+    return bench.send(request).reply;
+  };
+  const auto ttl_of = [&](const std::string& suffix) {
+    return bench.client({"PTTL", bench.key(suffix)}).integer;
+  };
+  constexpr std::int64_t gone = -2, kept = -1;
+  got<Granted>(with_slots("a", 1));
+  EXPECT_EQ(ttl_of(":seats"), gone);
+  bench.release("a");
+  got<Granted>(with_slots("a", 3, 2));
+  EXPECT_EQ(ttl_of(":seats"), gone) << "one seat is granted";
+  got<Granted>(with_slots("b", 3));
+  bench.release("a", RunVerdict::failed, 2);
+  for (const char* suffix : {"", ":stats", ":seats"}) EXPECT_EQ(ttl_of(suffix), kept) << suffix;
+  bench.revoke();
+  for (const char* suffix : {"", ":stats", ":seats"})
+    EXPECT_NEAR(static_cast<double>(ttl_of(suffix)), 90.0 * 86'400'000, 60'000) << suffix;
+  bench.release("b");
+  EXPECT_EQ(ttl_of(":seats"), gone);
+}
+
+// A lost record leaves its seats behind: they are never read again.
+TEST(ScriptKeys, N3SeatsOfALostRecordAreNotRead) {
+  ScriptBench bench;
+  bench.client({"HSET", bench.key(":seats"), "2", "damaged"});
+  Acquire request = bench.acquisition("a");
+  got<Granted>(bench.send(request).reply);
+  bench.release("a");
+  request = bench.acquisition("b");
+  request.slots = 2;
+  got<Granted>(bench.send(request).reply);
+  EXPECT_EQ(bench.client({"EXISTS", bench.key(":seats")}).integer, 0);
+}
+
 TEST(ScriptKeys, RepliesAskForTheIndexOncePerLockAndDay) {
   ScriptBench bench;
   EXPECT_TRUE(bench.send(bench.acquisition("a")).index);

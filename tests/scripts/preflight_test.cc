@@ -165,6 +165,27 @@ TEST_F(Rights, AMissingCommandStopsTheGrantNamesItAndChangesNothing) {
   }
 }
 
+TEST_F(Rights, AMissingCommandStopsTheGrantOfAFurtherSlot) {
+  const auto with_slots = [](Acquire request) {
+    request.slots = 2;
+    return request;
+  };
+  for (const bool old_server : {false, true})
+    for (const bool is_first : {false, true})
+      for (const std::string& command : kCommands) {
+        bench.client({"FLUSHALL"});
+        if (!is_first) got<Granted>(bench.send(with_slots(bench.acquisition("a"))).reply);
+        const std::string before = digest(bench);
+        const Acquire request = with_slots(whole_run(bench));
+        const RedisAnswer answer = without({"~*", "+@all", "-" + command}, [&] {
+          return old_server ? send_as_to_an_old_server(bench, request) : send(bench, request);
+        });
+        EXPECT_TRUE(answer.text.starts_with("NOPERM this user may not run " + upper(command)))
+            << command << ": " << answer.text;
+        EXPECT_EQ(digest(bench), before) << command;
+      }
+}
+
 TEST_F(Rights, AMissingEvalThatOnlyARestartedServerNeedsStopsTheGrant) {
   if (!can_read_access_list(bench))
     GTEST_SKIP() << "a script of Redis 6.2 cannot read the access list";
@@ -173,7 +194,7 @@ TEST_F(Rights, AMissingEvalThatOnlyARestartedServerNeedsStopsTheGrant) {
   auto by_hash = command;
   by_hash[0] = "EVALSHA";
   by_hash[1] = sha;
-  by_hash[10] = "9000000000000000";
+  by_hash[11] = "9000000000000000";
   const RedisAnswer answer =
       without({"~*", "+@all", "-eval"}, [&] { return bench.client(by_hash); });
   EXPECT_EQ(answer.text, "NOPERM this user may not run EVAL");

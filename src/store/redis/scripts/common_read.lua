@@ -110,7 +110,8 @@ end
 local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', 'fence', 'stole',
                 'acquired', 'expires', 'ttl', 'born', 'day', 'slots'}
 local TEXTS = 6
-local OF_A_SEAT = 12  -- the first fields are of one grant, the others of the lock
+-- The first fields are of one grant, the others of the lock.
+local OF_A_SEAT = 12
 
 local function is_state(s) return s == 'held' or s == 'free' or s == 'cooling' or s == 'revoked' end
 
