@@ -46,7 +46,7 @@ constexpr std::array kMetrics = {
     Metric{kRunErrors, kCounter, "reason", "Runs that the store could not count, by reason; signal: killed before it reported a result.", Exporter::run, {}},
     Metric{"cronlatch_lock_held", kGauge, "", "1 while the job holds the lock with an unexpired lease.", kLockStats, Gauge::held},
     Metric{"cronlatch_lock_open", kGauge, "", "1 while a grant of the job is not released, stolen or revoked, even if its lease has expired.", kLockStats, Gauge::open},
-    Metric{"cronlatch_lock_waiters", kGauge, "", "Runs that wait for the lock, of all its jobs; not with PostgreSQL and the file store.", kLockStats, Gauge::waiters},
+    Metric{"cronlatch_lock_waiters", kGauge, "", "Runs that wait for the lock, of all its jobs; not with the file store.", kLockStats, Gauge::waiters},
     Metric{"cronlatch_lock_acquired_timestamp_seconds", kGauge, "", "Time of the last grant of the lock.", kLockStats, Gauge::acquired_at},
     Metric{"cronlatch_lock_expires_timestamp_seconds", kGauge, "", "Time at which the lease of the open grant ends unless it is renewed.", kLockStats, Gauge::expires_at},
     Metric{"cronlatch_last_success_timestamp_seconds", kGauge, "", "Time of the last run of the job with exit code 0.", kLockStats, Gauge::last_success},

@@ -16,8 +16,8 @@
 
 namespace cronlatch::postgres {
 
-inline constexpr int kSchemaVersion = 2;  // schema.sql
-inline constexpr int kOldestSchema = 1;   // that this program can use
+inline constexpr int kSchemaVersion = 3;  // schema.sql
+inline constexpr int kOldestSchema = 3;   // that this program can use
 
 struct Login {
   std::string where;  // host:port
