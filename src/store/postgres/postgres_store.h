@@ -20,6 +20,8 @@ class PostgresStore : public Backend {
   void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
+  void listen(const std::string& lock, const std::string& owner, TimePoint until) override;
+  bool take_wake() override;
 
   // Only while no request is in flight.
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
@@ -42,6 +44,10 @@ class PostgresStore : public Backend {
                                         std::size_t answers, TimePoint give_up);
   Result<std::vector<LockView>> views(const std::string& lock, std::size_t most, TimePoint give_up);
 
+  bool is_woken() const;
+
+  const bool may_listen_;
+  bool is_listening_ = false;  // since the last request
   Link link_;
   std::string key_prefix_;
   std::string server_;        // host:port of the last answer to a call of LockStats

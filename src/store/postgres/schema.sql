@@ -516,6 +516,18 @@ BEGIN
     WHERE q.lock_id = p_id AND q.ticket < p_ticket LIMIT 100) AS before);
 END $$;
 
+-- Wakes the run that the lock was reserved for, which listens on a channel of its own. The owner
+-- authorizes renew and release: every session can read the names of channels, so it is not readable
+-- in them.
+CREATE OR REPLACE FUNCTION cronlatch.wake(p_owner text) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_owner <> '' THEN
+    PERFORM pg_notify('cronlatch_'
+      || left(encode(sha256(convert_to(p_owner, 'UTF8')), 'hex'), 40), '');
+  END IF;
+END $$;
+
 -- ---- the verbs ----
 -- Each returns one row: verdict, the server's clock, and the columns of its verdict.
 
@@ -715,6 +727,7 @@ BEGIN
   END IF;
 
   IF r IS DISTINCT FROM v_before THEN PERFORM cronlatch.save(r, o_now); END IF;
+  PERFORM cronlatch.wake(o_wake);
   o_verdict := 'busy';
   o_flag := v_group;
   o_holder := '';
@@ -896,6 +909,7 @@ BEGIN
       r := cronlatch.reserved(r, o_wake, o_now + 2000000);
     END IF;
     PERFORM cronlatch.save(r, o_now);
+    PERFORM cronlatch.wake(o_wake);
     o_verdict := 'released';
     RETURN;
   END IF;
@@ -923,6 +937,7 @@ BEGIN
   o_wake := cronlatch.leave_queue(r, p_owner, v_ticket, o_now);
   r := cronlatch.reserved(r, o_wake, o_now + 2000000);
   PERFORM cronlatch.save(r, o_now);
+  PERFORM cronlatch.wake(o_wake);
   o_verdict := 'lost';
   o_reason := cronlatch.loss_reason(r, p_fence);
 END $$;

@@ -24,6 +24,10 @@ std::string encode(const Request& request, std::string_view prefix, ServerTime n
 std::string encode_revoke(std::string_view lock, std::string_view prefix, ServerTime not_after,
                           Millis limit);
 
+// The channel on which the function that reserves the lock for this owner notifies it. The owner
+// authorizes renew and release: it is not readable in it.
+std::string wake_channel(std::string_view owner);
+
 struct Decoded {
   Reply reply;       // without `sent_at`, which the store sets
   ServerTime now{};  // the server's clock; zero when the row was invalid

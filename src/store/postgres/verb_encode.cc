@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "store/postgres/verb_codec.h"
 #include "store/verb_text.h"
@@ -11,6 +12,7 @@ namespace cronlatch::postgres {
 namespace {
 
 constexpr Millis kLongestStatement{3'600'000};
+constexpr std::size_t kChannelDigits = 40;
 
 std::string text(ServerTime t) { return std::to_string(std::max<std::int64_t>(t.us, 0)); }
 std::string text(bool yes) { return yes ? "t" : "f"; }
@@ -99,6 +101,11 @@ std::string encode(const Request& request, std::string_view prefix, ServerTime n
         return transaction(function_of(verb), all, limit);
       },
       request);
+}
+
+// The same as cronlatch.wake() in schema.sql.
+std::string wake_channel(std::string_view owner) {
+  return "cronlatch_" + short_digest(owner, kChannelDigits);
 }
 
 std::string encode_revoke(std::string_view lock, std::string_view prefix, ServerTime not_after,
