@@ -168,6 +168,31 @@ TEST_F(PostgresRun, WaitsInOrderAndStartsAtTheRelease) {
   EXPECT_EQ(outcome({"--on-busy", "fail"}).first, 0);
 }
 
+TEST_F(PostgresRun, StrictWithoutASynchronousStandbyEndsWith69AndIsNotSkipped) {
+  for (const Words& options :
+       {Words{"--on-busy", "skip"}, Words{"--on-busy", "fail"},
+        Words{"--on-busy", "wait", "--on-store-down", "wait", "--wait-timeout", "2s"}}) {
+    Words all = {"--strict", "--connect-timeout", "500ms"};
+    all.insert(all.end(), options.begin(), options.end());
+    const auto [code, text] = outcome(all);
+    EXPECT_EQ(code, 69) << text;
+    EXPECT_THAT(text, HasSubstr("too few synchronous standbys"));
+  }
+}
+
+// A renewal that no standby has moves neither TERM nor KILL.
+TEST_F(PostgresRun, StrictEndsWith79WhenTheStandbyIsStopped) {
+  const auto primary = PostgresServer::start();
+  primary->require_standby();
+  const auto standby = PostgresServer::start_standby(*primary);
+  primary->await_standby();
+  use(*primary);
+  Program holder(with_login(run({"--strict", "--ttl", "5s"}, {"touch", go(), "sleep", "60000"})));
+  ASSERT_TRUE(eventually([&] { return exists(go()); })) << holder.err();
+  standby->kill_now();
+  EXPECT_EQ(holder.exit_code(), 79) << holder.err();
+}
+
 TEST_F(PostgresRun, PrintsTheSchemaWithoutAServer) {
   Program print({.argv = {binary(), "store", "init", "--print"}});
   EXPECT_EQ(print.exit_code(), 0) << print.err();

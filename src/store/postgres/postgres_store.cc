@@ -41,10 +41,12 @@ Error not_confirmed(const std::string& where) {
 
 }  // namespace
 
-PostgresStore::PostgresStore(LinkConfig config, std::string key_prefix)
+PostgresStore::PostgresStore(LinkConfig config, std::string key_prefix,
+                             std::optional<std::size_t> standbys)
     : may_listen_(config.target.wake == WakeMode::listen),
       link_(std::move(config), Purpose::verbs),
-      key_prefix_(std::move(key_prefix)) {}
+      key_prefix_(std::move(key_prefix)),
+      standbys_(standbys) {}
 
 void PostgresStore::send(const Request& request, TimePoint) {
   pending_ = Pending{request, give_up_of(request)};
@@ -102,7 +104,7 @@ void PostgresStore::send_request(TimePoint now) {
   Session& session = link_.session();
   pending_->sent_at = now;
   session.send(encode(pending_->request, key_prefix_, session.server_time(pending_->give_up),
-                      until(pending_->give_up, now)),
+                      until(pending_->give_up, now), standbys_),
                kVerbAnswers);
 }
 

@@ -15,7 +15,8 @@ namespace cronlatch::postgres {
 
 class PostgresStore : public Backend {
  public:
-  PostgresStore(LinkConfig config, std::string key_prefix);
+  // `standbys`: strict, a grant or a renewal needs the confirmation of at least that many.
+  PostgresStore(LinkConfig config, std::string key_prefix, std::optional<std::size_t> standbys);
 
   void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
@@ -50,6 +51,7 @@ class PostgresStore : public Backend {
   bool is_listening_ = false;  // since the last request
   Link link_;
   std::string key_prefix_;
+  std::optional<std::size_t> standbys_;
   std::string server_;        // host:port of the last answer to a call of LockStats
   ServerTime last_answer_{};  // the time in the last reply of a function; 0: none yet
   std::optional<Pending> pending_;
