@@ -63,15 +63,25 @@ Status parse_mode(std::string_view text, PostgresTarget& target) {
   return Done{};
 }
 
+Status parse_wake(std::string_view text, PostgresTarget& target) {
+  if (text != "poll") return wrong("wake must be poll, or must be removed");
+  target.wake = WakeMode::poll;
+  return Done{};
+}
+
+Status parse_option(std::string_view key, std::string_view value, PostgresTarget& target) {
+  // Every connection has this property, so the option of libpq's URLs is accepted.
+  if (key == "target_session_attrs" && value == "read-write") return Done{};
+  if (key == "sslmode") return parse_mode(value, target);
+  if (key == "wake") return parse_wake(value, target);
+  return wrong("the URL can have the options sslmode and wake only; set others by their own keys");
+}
+
 Status parse_options(std::string_view text, PostgresTarget& target) {
   while (!text.empty()) {
     std::string_view value = take_until('&', text);
     const std::string_view key = take_until('=', value);
-    // Every connection has this property, so the option of libpq's URLs is accepted.
-    if (key == "target_session_attrs" && value == "read-write") continue;
-    if (key != "sslmode")
-      return wrong("the URL can have the option sslmode only; set others by their own keys");
-    if (Status mode = parse_mode(value, target); !mode) return mode;
+    if (Status option = parse_option(key, value, target); !option) return option;
   }
   return Done{};
 }
@@ -93,9 +103,13 @@ std::string show_postgres_target(const PostgresTarget& target) {
   for (const PostgresTarget::Host& host : target.hosts)
     text += (text.empty() ? "" : ",") + show_host_port(host.host, host.port);
   text += '/' + target.database;
+  char separator = '?';
   for (const auto& [name, mode] : kModes)
-    if (mode == target.sslmode && mode != SslMode::verify_full)
+    if (mode == target.sslmode && mode != SslMode::verify_full) {
       text += "?sslmode=" + std::string(name);
+      separator = '&';
+    }
+  if (target.wake == WakeMode::poll) text += std::string(1, separator) + "wake=poll";
   return text;
 }
 

@@ -216,6 +216,7 @@ std::string store_identity(const StoreUrl& url, std::string_view key_prefix) {
   if (url.postgres) {
     PostgresTarget target = *url.postgres;
     target.sslmode = SslMode::verify_full;
+    target.wake = WakeMode::listen;
     for (PostgresTarget::Host& host : target.hosts) host.host = same_case(host.host);
     return scheme + show_postgres_target(target) + ' ' + std::string(key_prefix);
   }

@@ -47,7 +47,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_lock_held", kGauge, "", "Unexpired leases of the job: 0 or 1, or up to cronlatch_lock_slots.", kLockStats, Gauge::held},
     Metric{"cronlatch_lock_open", kGauge, "", "Grants of the job that are not released, stolen or revoked, even if their leases have expired.", kLockStats, Gauge::open},
     Metric{"cronlatch_lock_slots", kGauge, "", "How many runs can hold the lock at once: the option slots of its present holders, 1 without one.", kLockStats, Gauge::slots},
-    Metric{"cronlatch_lock_waiters", kGauge, "", "Runs that wait for the lock, of all its jobs; not with PostgreSQL and the file store.", kLockStats, Gauge::waiters},
+    Metric{"cronlatch_lock_waiters", kGauge, "", "Runs that wait for the lock, of all its jobs; not with the file store.", kLockStats, Gauge::waiters},
     Metric{"cronlatch_lock_acquired_timestamp_seconds", kGauge, "", "Time of the last grant of the lock.", kLockStats, Gauge::acquired_at},
     Metric{"cronlatch_lock_expires_timestamp_seconds", kGauge, "", "Time at which the lease of the open grant ends unless it is renewed; with several slots the earliest.", kLockStats, Gauge::expires_at},
     Metric{"cronlatch_last_success_timestamp_seconds", kGauge, "", "Time of the last run of the job with exit code 0.", kLockStats, Gauge::last_success},

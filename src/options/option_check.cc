@@ -51,8 +51,15 @@ Status check_sentinels(const Options& options) {
   return Done{};
 }
 
+bool is_postgres(std::string_view url) {
+  const StoreScheme* scheme = find_store_scheme(url);
+  return scheme != nullptr && scheme->name == "postgres";
+}
+
+// PostgreSQL has no quarantine: no time depends on the longest lease.
 Status check_max_ttl(const Options& options) {
-  const bool is_limited = options.strict || store_layout(options.store) == StoreLayout::quorum;
+  const bool is_limited = (options.strict && !is_postgres(options.store)) ||
+                          store_layout(options.store) == StoreLayout::quorum;
   if (!is_limited || options.ttl <= options.max_ttl) return Done{};
   return refuse("ttl: " + show_duration(options.ttl) + " is above max-ttl, which is " +
                     show_duration(options.max_ttl),
@@ -72,20 +79,21 @@ Status check_login(const Options& options) {
   return Done{};
 }
 
-// The stores that can be strict: one Redis, and the master of Sentinels.
+// The stores that can be strict: one Redis, the master of Sentinels, and PostgreSQL.
 Status check_strict_store(const Options& options) {
   const StoreScheme* const scheme = find_store_scheme(options.store);
   const bool is_redis = scheme != nullptr && (scheme->transport == StoreTransport::plain ||
                                               scheme->transport == StoreTransport::tls);
   const StoreLayout layout = store_layout(options.store);
   if (is_redis && layout != StoreLayout::cluster && layout != StoreLayout::quorum) return Done{};
+  if (is_postgres(options.store)) return Done{};
   const std::string name = scheme == nullptr ? "a file store"
                            : layout == StoreLayout::quorum
                                ? "a quorum"
                                : "a " + std::string(scheme->name) + ":// store";
   return refuse("strict: " + name + " cannot be strict",
-                "set store to a redis://, rediss://, redis+sentinel:// or rediss+sentinel:// URL, "
-                "or remove strict");
+                "set store to a redis://, rediss://, redis+sentinel://, rediss+sentinel:// or "
+                "postgres:// URL, or remove strict");
 }
 
 Status check_strict(const Options& options) {
@@ -223,7 +231,8 @@ Status validate(const Options& options) {
 
 std::optional<StrictSettings> strict_settings(const Options& options) {
   if (!options.strict) return std::nullopt;
-  return StrictSettings{static_cast<std::size_t>(options.min_replicas), options.max_ttl};
+  return StrictSettings{static_cast<std::size_t>(options.min_replicas),
+                        is_postgres(options.store) ? kMaxTtl : options.max_ttl};
 }
 
 }  // namespace cronlatch

@@ -25,7 +25,8 @@ refuses_value "a password in the store's URL" 'store.url="rediss://cron:secret@r
 # Of PostgreSQL: the hosts, the database, and the modes that cronlatch has.
 for url in postgres://cron@db.example/cronlatch postgres://db.example./cronlatch 'postgres://cron@db1.example:6432,[fd00::7]/locks' \
   'postgres://cron@db.example/cronlatch?sslmode=verify-full' 'postgres://cron@db.example/cronlatch?sslmode=require' \
-  'postgres://cron@db.example/cronlatch?sslmode=disable&target_session_attrs=read-write'; do
+  'postgres://cron@db.example/cronlatch?sslmode=disable&target_session_attrs=read-write' 'postgres://cron@db.example/cronlatch?wake=poll' \
+  'postgres://cron@db.example/cronlatch?sslmode=require&wake=poll'; do
   check "accepts $url" chart_template --set-json "store.url=\"$url\""
 done
 check "accepts a quorum" chart_template --set-json 'store.url="rediss://r1,rediss://r2:7000,rediss://jobs@[fd00::1]/2"'

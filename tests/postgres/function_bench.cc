@@ -31,9 +31,10 @@ BEGIN
   SELECT id INTO v_from FROM cronlatch.locks WHERE prefix = p_from AND lock = p_lock;
   IF v_from IS NULL THEN RETURN; END IF;
   INSERT INTO cronlatch.locks (prefix, lock, state, owner, attempt, holder, job, attempt_group, once,
-      fence, stole, acquired, expires, ttl, min_hold, born, used_day, group_count)
+      fence, stole, acquired, expires, ttl, min_hold, born, used_day, group_count, turn_owner,
+      turn_until)
     SELECT p_to, lock, state, owner, attempt, holder, job, attempt_group, once, fence, stole,
-      acquired, expires, ttl, min_hold, born, used_day, group_count
+      acquired, expires, ttl, min_hold, born, used_day, group_count, turn_owner, turn_until
       FROM cronlatch.locks WHERE id = v_from
     RETURNING id INTO v_to;
   INSERT INTO cronlatch.counters SELECT v_to, job, name, value
@@ -43,6 +44,8 @@ BEGIN
     FROM cronlatch.done WHERE lock_id = v_from;
   INSERT INTO cronlatch.answers SELECT v_to, owner, attempt, answer, kept
     FROM cronlatch.answers WHERE lock_id = v_from;
+  INSERT INTO cronlatch.queue SELECT v_to, owner, ticket, asked
+    FROM cronlatch.queue WHERE lock_id = v_from;
 END $$)";
 
 constexpr std::pair<const char*, rules::HoldState> kStates[] = {
@@ -107,10 +110,11 @@ std::string FunctionBench::read_record() const {
       quoted_sql(lock) + ")";
   std::string text =
       "SELECT 'l', state, owner, attempt, holder, job, attempt_group, once, fence, stole, acquired,"
-      " expires, ttl, min_hold, born, group_count FROM cronlatch.locks WHERE prefix = 'p:' AND "
-      "lock "
-      "= " +
-      quoted_sql(lock) + "; SELECT 'c', job, name, value FROM cronlatch.counters" + of_lock;
+      " expires, ttl, min_hold, born, group_count, turn_owner, turn_until FROM cronlatch.locks "
+      "WHERE "
+      "prefix = 'p:' AND lock = " +
+      quoted_sql(lock) + "; SELECT 'c', job, name, value FROM cronlatch.counters" + of_lock +
+      "; SELECT 'q', owner, ticket, asked FROM cronlatch.queue" + of_lock;
   if (read_sets)
     text += "; SELECT 'g', name, kept FROM cronlatch.groups" + of_lock +
             "; SELECT 'd', job, once, finished FROM cronlatch.done" + of_lock +
@@ -138,6 +142,11 @@ void FunctionBench::parse_record(const std::vector<Row>& rows) {
         record_.min_hold = Micros(number(13));
         record_.born = {number(14)};
         groups = static_cast<std::size_t>(number(15));
+        if (!text(16).empty()) record_.turn = rules::Turn{text(16), {number(17)}};
+        break;
+      case 'q':
+        record_.queue[text(1)] = number(2);
+        record_.asked[text(1)] = number(3);
         break;
       case 'c':
         record_.jobs[text(1)].values[text(2)] = number(3);
@@ -169,7 +178,7 @@ void FunctionBench::lose_all() {
 void FunctionBench::lose_record() {
   sql("UPDATE cronlatch.locks SET state = 'none', owner = '', attempt = 0, holder = '', job = '', "
       "attempt_group = '', once = '', fence = 0, stole = 0, acquired = 0, expires = 0, ttl = 0, "
-      "min_hold = 0, born = 0 WHERE prefix = 'p:' AND lock = " +
+      "min_hold = 0, born = 0, turn_owner = '', turn_until = 0 WHERE prefix = 'p:' AND lock = " +
       quoted_sql(lock));
 }
 

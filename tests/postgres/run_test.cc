@@ -141,10 +141,56 @@ TEST_F(PostgresRun, EndsWith78WithoutASchemaUntilStoreInit) {
   use(*own);
   EXPECT_EQ(outcome().first, 0);
   // Another version of the schema
-  (*own)("UPDATE cronlatch.version SET version = 3, oldest_program = 3");
+  (*own)("UPDATE cronlatch.version SET version = 4, oldest_program = 4");
   EXPECT_EQ(outcome().first, 78);
-  (*own)("UPDATE cronlatch.version SET version = 0, oldest_program = 0");
+  (*own)("UPDATE cronlatch.version SET version = 2, oldest_program = 1");
   EXPECT_EQ(outcome().first, 78);
+}
+
+TEST_F(PostgresRun, WaitsInOrderAndStartsAtTheRelease) {
+  Program holder(with_login(run({}, {"touch", go(), "await", file(), "exit", "0"})));
+  ASSERT_TRUE(eventually([&] { return exists(go()); })) << holder.err();
+  Program first(with_login(run({"--on-busy", "wait"}, {"exit", "5"})));
+  EXPECT_TRUE(first.complains("this run is next"));
+  Program second(with_login(run({"--on-busy", "wait"}, {"exit", "6"})));
+  EXPECT_TRUE(second.complains("1 run before this one"));
+  Program ls(command({"ls", "-o", "json"}));
+  EXPECT_EQ(ls.exit_code(), 0) << ls.err();
+  EXPECT_THAT(ls.out(), HasSubstr("\"waiters\":2"));
+  Program metrics(command({"metrics"}));
+  EXPECT_EQ(metrics.exit_code(), 0) << metrics.err();
+  EXPECT_THAT(metrics.out(), AllOf(HasSubstr("cronlatch_lock_waiters{"), HasSubstr("} 2\n")));
+  // A run that is stopped leaves the queue.
+  second.signal(SIGTERM);
+  EXPECT_TRUE(second.exit_code());
+  touch(file());
+  EXPECT_EQ(first.exit_code(), 5) << first.err();
+  EXPECT_EQ(outcome({"--on-busy", "fail"}).first, 0);
+}
+
+TEST_F(PostgresRun, StrictWithoutASynchronousStandbyEndsWith69AndIsNotSkipped) {
+  for (const Words& options :
+       {Words{"--on-busy", "skip"}, Words{"--on-busy", "fail"},
+        Words{"--on-busy", "wait", "--on-store-down", "wait", "--wait-timeout", "2s"}}) {
+    Words all = {"--strict", "--connect-timeout", "500ms"};
+    all.insert(all.end(), options.begin(), options.end());
+    const auto [code, text] = outcome(all);
+    EXPECT_EQ(code, 69) << text;
+    EXPECT_THAT(text, HasSubstr("too few synchronous standbys"));
+  }
+}
+
+// A renewal that no standby has moves neither TERM nor KILL.
+TEST_F(PostgresRun, StrictEndsWith79WhenTheStandbyIsStopped) {
+  const auto primary = PostgresServer::start();
+  primary->require_standby();
+  const auto standby = PostgresServer::start_standby(*primary);
+  primary->await_standby();
+  use(*primary);
+  Program holder(with_login(run({"--strict", "--ttl", "5s"}, {"touch", go(), "sleep", "60000"})));
+  ASSERT_TRUE(eventually([&] { return exists(go()); })) << holder.err();
+  standby->kill_now();
+  EXPECT_EQ(holder.exit_code(), 79) << holder.err();
 }
 
 TEST_F(PostgresRun, PrintsTheSchemaWithoutAServer) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <thread>
 
@@ -14,6 +16,7 @@
 #include "support/eventually.h"
 #include "support/postgres_server.h"
 #include "support/redis_server.h"
+#include "support/source_dir.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -175,59 +178,102 @@ TEST(PostgresStore, RefusesAnOlderAndANewerSchema) {
              ", oldest_program = " + std::to_string(oldest));
     return sent(server().spec(), acquire("schema/version-" + std::to_string(version)));
   };
-  const Unavailable older = refusal(with_version(0, 0));
+  const Unavailable older = refusal(with_version(2, 1));
   EXPECT_EQ(older.error.code, Code::config);
+  EXPECT_THAT(older.error.message, HasSubstr("has version 2, this program needs version 3"));
   EXPECT_THAT(older.error.hint, HasSubstr("store init"));
-  EXPECT_THAT(refusal(with_version(3, 3)).error.message, HasSubstr("too new"));
+  EXPECT_THAT(refusal(with_version(4, 4)).error.message, HasSubstr("too new"));
   // A newer schema that this program can use
-  EXPECT_TRUE(is_granted(with_version(4, 1)));
+  EXPECT_TRUE(is_granted(with_version(5, 3)));
   const auto created =
       postgres::create_schema(server().spec("cronlatch_owner"), boot_now() + Seconds(30));
-  server()("UPDATE cronlatch.version SET version = 2, oldest_program = 1");
+  server()("UPDATE cronlatch.version SET version = 3, oldest_program = 3");
   ASSERT_FALSE(created.ok());
   EXPECT_EQ(created.error().code, Code::config);
   EXPECT_THAT(created.error().message, HasSubstr("too new"));
 }
 
-// The constraints of version 2, with the table of each.
+// The constraints, with the table of each. Those of version 2 are the first seven.
 const std::vector<std::pair<std::string, std::string>> kLimits = {
     {"locks", "locks_names"},         {"locks", "locks_numbers"},  {"counters", "counters_names"},
     {"counters", "counters_numbers"}, {"groups", "groups_limits"}, {"done", "done_limits"},
-    {"answers", "answers_limits"}};
+    {"answers", "answers_limits"},    {"locks", "locks_turn"},     {"answers", "answers_letters"},
+    {"queue", "queue_limits"}};
+constexpr std::size_t kLimitsOfVersion2 = 7;
 
-void become_version_1(const PostgresServer& own) {
-  for (const auto& [table, name] : kLimits)
-    own("ALTER TABLE cronlatch." + table + " DROP CONSTRAINT " + name);
-  own("UPDATE cronlatch.version SET version = 1, oldest_program = 1");
+void drop_limits(const PostgresServer& own, std::size_t count = kLimits.size()) {
+  for (std::size_t i = 0; i < count; ++i)
+    own("ALTER TABLE cronlatch." + kLimits[i].first + " DROP CONSTRAINT " + kLimits[i].second);
+}
+
+// A server with the schema of version 2, as that version created it.
+std::unique_ptr<PostgresServer> server_of_version_2() {
+  auto own = PostgresServer::start(false);
+  std::ifstream file(source_dir() + "/tests/postgres/schema_2.sql");
+  const std::string schema{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_FALSE(schema.empty());
+  (*own)("SET ROLE cronlatch_owner; " + schema);
+  return own;
 }
 
 // Calls of a member of cronlatch_user, who can choose every argument.
 std::string call_of_acquire(const std::string& prefix, const std::string& lock,
                             const std::string& job, const std::string& bucket) {
-  return "SELECT cronlatch.acquire('" + prefix + "', '" + lock +
+  return "cronlatch.acquire('" + prefix + "', '" + lock +
          "', 9000000000000000, 'o', 1, 60000000, 'holder', " + job + ", '', '', 0, 'skip', 1, '" +
          bucket + "', 0)";
 }
 
-TEST(PostgresStore, UpgradesASchemaOfVersion1AndKeepsItsLocks) {
-  const auto own = PostgresServer::start();
-  become_version_1(*own);
-  // This program can use it before the upgrade.
-  ASSERT_TRUE(is_granted(sent(own->spec(), acquire("upgrade/held"))));
+void upgrade(const PostgresServer& own) {
+  const auto upgraded =
+      postgres::create_schema(own.spec("cronlatch_owner"), boot_now() + Seconds(30));
+  ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
+}
+
+TEST(PostgresStore, UpgradesASchemaOfVersion2AndKeepsItsLocks) {
+  const auto own = server_of_version_2();
+  const std::string fence = own->value("SET ROLE cron; SELECT o_fence FROM " +
+                                       call_of_acquire("cronlatch:", "up/held", "'job'", "0"));
+  ASSERT_NE(fence, "");
+  // This program needs the upgrade.
+  EXPECT_THAT(refusal(sent(own->spec(), acquire("up/held"))).error.hint, HasSubstr("store init"));
+  // When, more than once
+  upgrade(*own);
+  upgrade(*own);
+  // Then: one function of each name, which a run may execute
+  EXPECT_EQ(own->value("SELECT version || ' ' || oldest_program FROM cronlatch.version"), "3 3");
+  EXPECT_EQ(own->value("SELECT count(*) FROM pg_proc WHERE proname IN ('acquire', 'release', "
+                       "'view') AND pronamespace = 'cronlatch'::regnamespace"),
+            "3");
+  // The lock is held as before, and its holder releases it to the run that waits.
+  Acquire waiter = acquire("up/held", "2");
+  waiter.if_busy = IfBusy::wait;
+  const auto busy = sent(own->spec(), waiter);
+  ASSERT_TRUE(busy && std::holds_alternative<Busy>(*busy));
+  EXPECT_EQ(std::get<Busy>(*busy).ahead, 0u);
+  const Release release{
+      .lock = "up/held", .claim = {"o", 1}, .identity = {}, .give_up = boot_now() + Seconds(10)};
+  const auto released = sent(own->spec(), release);
+  ASSERT_TRUE(released && std::holds_alternative<Released>(*released));
+  EXPECT_EQ(std::get<Released>(*released).wake, "2");
+  EXPECT_TRUE(is_granted(sent(own->spec(), waiter)));
+}
+
+TEST(PostgresStore, UpgradesASchemaOfVersion1) {
+  const auto own = server_of_version_2();
+  drop_limits(*own, kLimitsOfVersion2);
+  (*own)("UPDATE cronlatch.version SET version = 1, oldest_program = 1");
+  (*own)("SET ROLE cron; SELECT FROM " + call_of_acquire("cronlatch:", "up/held", "'job'", "0"));
   (*own)(
       "INSERT INTO cronlatch.counters SELECT id, repeat('j', 2000), 'acquired', 1 FROM "
       "cronlatch.locks");
-  const auto upgraded =
-      postgres::create_schema(own->spec("cronlatch_owner"), boot_now() + Seconds(30));
-  ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
-  EXPECT_EQ(own->value("SELECT version FROM cronlatch.version"), "2");
-  // A program of version 1 can use the schema of version 2.
-  EXPECT_EQ(own->value("SELECT oldest_program FROM cronlatch.version"), "1");
+  upgrade(*own);
+  EXPECT_EQ(own->value("SELECT version FROM cronlatch.version"), "3");
   for (const auto& [table, name] : kLimits)
     EXPECT_EQ(own->value("SELECT count(*) FROM pg_constraint WHERE conname = '" + name + "'"), "1")
         << name;
   // The lock is held as before; its counters of version 1 stay.
-  const auto other = sent(own->spec(), acquire("upgrade/held", "2"));
+  const auto other = sent(own->spec(), acquire("up/held", "2"));
   EXPECT_TRUE(other && std::holds_alternative<Busy>(*other));
   EXPECT_EQ(own->value("SELECT count(*) FROM cronlatch.counters WHERE length(job) = 2000"), "1");
 }
@@ -245,11 +291,11 @@ TEST(PostgresStore, KeepsNamesAndSizesWithinLimits) {
         call_of_acquire("limits:", "", "'job'", "0"),
         call_of_acquire("limits:", std::string(201, 'l'), "'job'", "0"),
         call_of_acquire("limits{", "a", "'job'", "0"), call_of_acquire("", "a", "'job'", "0"),
-        std::string("SELECT cronlatch.renew('limits:', 'a', 9000000000000000, 'o', 1, "
+        std::string("cronlatch.renew('limits:', 'a', 9000000000000000, 'o', 1, "
                     "9223372036854775807, 60000000, '', '', '', '')"),
-        std::string("SELECT cronlatch.acquire('limits:', 'a', 9000000000000000, 'o', "
+        std::string("cronlatch.acquire('limits:', 'a', 9000000000000000, 'o', "
                     "1, 9000000000000, '', '', '', '', 0, 'skip', 0, '0', 9000000000000000)")})
-    EXPECT_EQ(server().value("SET ROLE cron; DO $$ BEGIN EXECUTE $q$" + refused +
+    EXPECT_EQ(server().value("SET ROLE cron; DO $$ BEGIN EXECUTE $q$SELECT " + refused +
                              "$q$; EXCEPTION WHEN check_violation THEN PERFORM "
                              "set_config('test.refused', 'yes', true); END $$; SELECT "
                              "current_setting('test.refused', true)"),
@@ -272,10 +318,10 @@ TEST(PostgresStore, KeepsNamesAndSizesWithinLimits) {
 
 TEST(PostgresStore, ShowsAnUnreadableLockAsDamagedAndListsTheOthers) {
   const auto own = PostgresServer::start();
-  become_version_1(*own);
+  drop_limits(*own);
   for (const char* lock : {"a/fine", "b/name", "c/text", "d/number", "e/huge"})
     ASSERT_TRUE(is_granted(sent(own->spec(), acquire(lock))));
-  (*own)("SET ROLE cron; " + call_of_acquire("cronlatch:", "b/other", "'job'", "x,y"));
+  (*own)("SET ROLE cron; SELECT " + call_of_acquire("cronlatch:", "b/other", "'job'", "x,y"));
   (*own)(
       "INSERT INTO cronlatch.counters SELECT id, 'j', 'a,b', 1 FROM cronlatch.locks WHERE lock "
       "= 'b/name'");

@@ -43,7 +43,7 @@ constexpr const char* kLogins =
     "host all all 127.0.0.1/32 scram-sha-256\n";
 
 constexpr const char* kRoles =
-    "CREATE ROLE cronlatch_owner LOGIN CREATEROLE PASSWORD 'secret';"
+    "CREATE ROLE cronlatch_owner LOGIN CREATEROLE PASSWORD 'secret' IN ROLE pg_read_all_stats;"
     "CREATE ROLE cronlatch_user NOLOGIN;"
     "CREATE ROLE cron LOGIN PASSWORD 'secret' IN ROLE cronlatch_user;"
     "CREATE ROLE clear LOGIN PASSWORD 'secret' IN ROLE cronlatch_user;"
@@ -136,14 +136,14 @@ void PostgresServer::initialize() {
   write("data/pg_hba.conf", kLogins);
 }
 
-void PostgresServer::copy_data_of(const PostgresServer& primary) {
+void PostgresServer::copy_data_of(const PostgresServer& primary, const std::string& name) {
   std::error_code ignored;
   fs::remove_all(dir_ + "/data", ignored);
   const pid_t pid =
       spawn({programs() / "pg_basebackup", "-D", dir_ + "/data", "--write-recovery-conf",
              "--wal-method=stream", "--no-sync", "--checkpoint=fast", "-d",
              "host=127.0.0.1 port=" + std::to_string(primary.port()) +
-                 " user=postgres application_name=" + kStandby},
+                 " user=postgres application_name=" + name},
             dir_ + "/log");
   int status = 1;
   waitpid(pid, &status, 0);
@@ -168,9 +168,10 @@ std::unique_ptr<PostgresServer> PostgresServer::start(bool with_schema) {
   return server;
 }
 
-std::unique_ptr<PostgresServer> PostgresServer::start_standby(const PostgresServer& primary) {
+std::unique_ptr<PostgresServer> PostgresServer::start_standby(const PostgresServer& primary,
+                                                              const std::string& name) {
   std::unique_ptr<PostgresServer> server(new PostgresServer);
-  server->copy_data_of(primary);
+  server->copy_data_of(primary, name);
   server->launch_or_abort();
   return server;
 }
@@ -315,7 +316,7 @@ void PostgresServer::become_standby() {
 
 void PostgresServer::follow(const PostgresServer& primary) {
   end(SIGQUIT);
-  copy_data_of(primary);
+  copy_data_of(primary, kStandby);
   if (!launch()) give_up("the standby does not start:\n" + log());
 }
 

@@ -26,9 +26,10 @@ class PostgresServer {
  public:
   // Initializes a directory and starts. Aborts the test program with the server's log on a failure.
   static std::unique_ptr<PostgresServer> start(bool with_schema = true);
-  // A hot standby that streams from `primary`, under the name kStandby.
-  static std::unique_ptr<PostgresServer> start_standby(const PostgresServer& primary);
+  // A hot standby that streams from `primary`, under this name.
   static constexpr const char* kStandby = "standby";
+  static std::unique_ptr<PostgresServer> start_standby(const PostgresServer& primary,
+                                                       const std::string& name = kStandby);
   // One server for all tests of a program that use different key prefixes or databases.
   static PostgresServer& shared();
   static const Certificates& certificates();
@@ -69,7 +70,7 @@ class PostgresServer {
  private:
   PostgresServer();
   void initialize();
-  void copy_data_of(const PostgresServer& primary);
+  void copy_data_of(const PostgresServer& primary, const std::string& name);
   void launch_or_abort();
   pid_t receiver() const;  // 0: it does not stream
   bool launch();

@@ -1,5 +1,5 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-Parts of the store's URL: scheme://[user@]host[:port][,...][/master][/db], postgres://[user@]host[:port][,...]/database[?sslmode=MODE];
+Parts of the store's URL: scheme://[user@]host[:port][,...][/master][/db], postgres://[user@]host[:port][,...]/database[?sslmode=MODE][&wake=poll];
 a quorum is a list of redis:// or rediss:// URLs. */ -}}
 
 {{- define "cronlatch.storeAuthority" -}}

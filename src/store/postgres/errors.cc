@@ -12,7 +12,7 @@ constexpr std::string_view kInitHint =
     "run once, as the owner of the database: cronlatch store init";
 
 // clang-format off
-constexpr std::array<SqlStateRow, 27> kTable = {{
+constexpr std::array<SqlStateRow, 29> kTable = {{
     // state, code, transient, drop, again, quote, meaning, hint
     {"", Code::unreachable, true, true, false, true,
      "the server returned an error", "see the server's log"},
@@ -64,6 +64,10 @@ constexpr std::array<SqlStateRow, 27> kTable = {{
      "the schema is too new for this program", "use a cronlatch of the version that created it, or a newer one"},
     {"CL002", Code::config, false, false, false, true,
      "the schema belongs to another role", "connect as that role, or use another database"},
+    {"CL003", Code::unreachable, true, true, false, true,
+     "strict: too few synchronous standbys confirm a commit", "check the standbys in synchronous_standby_names; strict grants nothing without them"},
+    {"CL004", Code::config, false, false, false, true,
+     "strict: the owner of the schema cannot see the standbys", "as a superuser: GRANT pg_read_all_stats TO the owner of the schema"},
     {"0A000", Code::config, false, true, false, true,
      "the server does not support what cronlatch needs", "cronlatch needs PostgreSQL 13 or newer"},
     {"26", Code::unreachable, true, true, false, true,

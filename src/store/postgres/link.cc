@@ -111,7 +111,10 @@ std::optional<redis::Failure> Link::failure_of_session(TimePoint now) {
 }
 
 void Link::drop(bool is_at_fault) {
-  if (session_ != nullptr && is_at_fault) session_->mark_peer_failed();
+  if (is_at_fault) {
+    if (session_ != nullptr) session_->mark_peer_failed();
+    current_ = (current_ + 1) % hosts_.size();
+  }
   session_.reset();
 }
 
@@ -122,7 +125,6 @@ Error Link::time_out() {
                     : Error{Code::unreachable, "postgres at " + hosts_[current_].where +
                                                    ": the server did not answer in time"};
   drop(true);
-  current_ = (current_ + 1) % hosts_.size();
   return error;
 }
 

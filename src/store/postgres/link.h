@@ -41,6 +41,7 @@ class Link {
 
   bool is_ready() const { return session_ != nullptr && session_->is_ready(); }
   Session& session() { return *session_; }
+  const Session& session() const { return *session_; }
   // Closes the session; `is_at_fault`: the next one prefers another address or host.
   void drop(bool is_at_fault);
   // Why there is no answer at the deadline; drops the session.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/postgres/open_postgres.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "store/postgres/errors.h"
 #include "store/postgres/postgres_store.h"
 
@@ -69,8 +72,10 @@ LinkConfig link_config(const StoreSpec& spec, const StoreUrl& url) {
 Result<std::unique_ptr<Backend>> open_postgres(const StoreSpec& spec, const StoreUrl& url) {
   if (Status checked = check(spec, url); !checked) return checked.error();
   warn_unverified(spec, url.postgres->sslmode);
+  std::optional<std::size_t> standbys;
+  if (spec.strict) standbys = std::max<std::size_t>(spec.strict->min_replicas, 1);
   return std::unique_ptr<Backend>(
-      std::make_unique<PostgresStore>(link_config(spec, url), spec.key_prefix));
+      std::make_unique<PostgresStore>(link_config(spec, url), spec.key_prefix, standbys));
 }
 
 Result<std::string> create_schema(const StoreSpec& spec, TimePoint give_up) {

@@ -41,18 +41,40 @@ Error not_confirmed(const std::string& where) {
 
 }  // namespace
 
-PostgresStore::PostgresStore(LinkConfig config, std::string key_prefix)
-    : link_(std::move(config), Purpose::verbs), key_prefix_(std::move(key_prefix)) {}
+PostgresStore::PostgresStore(LinkConfig config, std::string key_prefix,
+                             std::optional<std::size_t> standbys)
+    : may_listen_(config.target.wake == WakeMode::listen),
+      link_(std::move(config), Purpose::verbs),
+      key_prefix_(std::move(key_prefix)),
+      standbys_(standbys) {}
 
 void PostgresStore::send(const Request& request, TimePoint) {
   pending_ = Pending{request, give_up_of(request)};
+  is_listening_ = false;
   link_.prepare();
 }
 
 void PostgresStore::watch(PollSet& set) const {
   link_.watch(set);
   if (pending_) set.wake_by(pending_->give_up);
+  if (is_woken()) set.wake_by(boot_now());
 }
+
+// The answer is not awaited, so that the next request is not delayed. Without a session the run is
+// not woken.
+void PostgresStore::listen(const std::string&, const std::string& owner, TimePoint) {
+  if (!may_listen_ || pending_ || !link_.is_ready()) return;
+  link_.session().listen(wake_channel(owner));
+  is_listening_ = true;
+}
+
+// A notification that arrived with the answer of the last request counts: it can be younger than
+// the decision of that request.
+bool PostgresStore::is_woken() const {
+  return is_listening_ && link_.is_ready() && link_.session().has_notification();
+}
+
+bool PostgresStore::take_wake() { return is_woken() && link_.session().take_notification(); }
 
 std::optional<Reply> PostgresStore::step(const PollSet& set, TimePoint now) {
   if (!pending_) {
@@ -82,7 +104,7 @@ void PostgresStore::send_request(TimePoint now) {
   Session& session = link_.session();
   pending_->sent_at = now;
   session.send(encode(pending_->request, key_prefix_, session.server_time(pending_->give_up),
-                      until(pending_->give_up, now)),
+                      until(pending_->give_up, now), standbys_),
                kVerbAnswers);
 }
 
@@ -110,6 +132,8 @@ std::optional<Reply> PostgresStore::handle_answers(const std::vector<Answer>& an
   last_answer_ = decoded.now;
   link_.session().set_server_time(decoded.now, std::max(now, boot_now()));
   set_sent_at(decoded.reply, *pending_->sent_at);
+  // The server signals every session that listens, for each notification.
+  if (std::holds_alternative<Granted>(decoded.reply)) link_.session().listen("");
   pending_.reset();
   return std::move(decoded.reply);
 }

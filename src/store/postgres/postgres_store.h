@@ -15,11 +15,14 @@ namespace cronlatch::postgres {
 
 class PostgresStore : public Backend {
  public:
-  PostgresStore(LinkConfig config, std::string key_prefix);
+  // `standbys`: strict, a grant or a renewal needs the confirmation of at least that many.
+  PostgresStore(LinkConfig config, std::string key_prefix, std::optional<std::size_t> standbys);
 
   void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
   std::optional<Reply> step(const PollSet& set, TimePoint now) override;
+  void listen(const std::string& lock, const std::string& owner, TimePoint until) override;
+  bool take_wake() override;
 
   // Only while no request is in flight.
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t most) override;
@@ -42,8 +45,13 @@ class PostgresStore : public Backend {
                                         std::size_t answers, TimePoint give_up);
   Result<std::vector<LockView>> views(const std::string& lock, std::size_t most, TimePoint give_up);
 
+  bool is_woken() const;
+
+  const bool may_listen_;
+  bool is_listening_ = false;  // since the last request
   Link link_;
   std::string key_prefix_;
+  std::optional<std::size_t> standbys_;
   std::string server_;        // host:port of the last answer to a call of LockStats
   ServerTime last_answer_{};  // the time in the last reply of a function; 0: none yet
   std::optional<Pending> pending_;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The schema of the PostgreSQL store, version 2: tables, and one function for each verb.
+-- The schema of the PostgreSQL store, version 3: tables, and one function for each verb.
 -- The reference is src/store/rules*.cc: the functions decide the same, and a property test compares
 -- both. `cronlatch store init` executes this file; it may be executed again.
 --
@@ -25,9 +25,17 @@ BEGIN
   END IF;
   IF to_regclass('cronlatch.version') IS NOT NULL THEN
     EXECUTE 'SELECT version FROM cronlatch.version' INTO v_version;
-    IF v_version > 2 THEN
-      RAISE EXCEPTION 'the schema has version %, newer than version 2', v_version
+    IF v_version > 3 THEN
+      RAISE EXCEPTION 'the schema has version %, newer than version 3', v_version
         USING ERRCODE = 'CL001';
+    END IF;
+    IF v_version < 3 THEN
+      -- Version 3 added columns to their results, which CREATE OR REPLACE cannot do.
+      DROP FUNCTION IF EXISTS cronlatch.acquire(text, text, bigint, text, bigint, bigint, text,
+        text, text, text, bigint, text, bigint, text, bigint);
+      DROP FUNCTION IF EXISTS cronlatch.release(text, text, bigint, text, bigint, bigint, text,
+        boolean, bigint, text, bigint, bigint, text, text, boolean, text);
+      DROP FUNCTION IF EXISTS cronlatch.view(text, text, bigint);
     END IF;
   END IF;
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cronlatch_user') THEN
@@ -39,14 +47,14 @@ CREATE SCHEMA IF NOT EXISTS cronlatch;
 REVOKE ALL ON SCHEMA cronlatch FROM PUBLIC;
 
 -- One row. A program of version N can use a schema with oldest_program <= N. Version 2 added the
--- limits of names and sizes; programs of version 1 can use it.
+-- limits of names and sizes, version 3 the queue, which earlier programs do not know.
 CREATE TABLE IF NOT EXISTS cronlatch.version (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   version int NOT NULL,
   oldest_program int NOT NULL
 );
-INSERT INTO cronlatch.version (version, oldest_program) VALUES (2, 1)
-  ON CONFLICT (only_row) DO UPDATE SET version = 2, oldest_program = 1;
+INSERT INTO cronlatch.version (version, oldest_program) VALUES (3, 3)
+  ON CONFLICT (only_row) DO UPDATE SET version = 3, oldest_program = 3;
 
 -- One row for each lock: its last grant. State none: no grant, but other data.
 CREATE TABLE IF NOT EXISTS cronlatch.locks (
@@ -74,6 +82,9 @@ CREATE TABLE IF NOT EXISTS cronlatch.locks (
   UNIQUE (prefix, lock)
 ) WITH (fillfactor = 70);
 CREATE INDEX IF NOT EXISTS locks_used_day ON cronlatch.locks (used_day);
+-- A free lock is reserved for the first run that waits; '' without a reservation.
+ALTER TABLE cronlatch.locks ADD COLUMN IF NOT EXISTS turn_owner text NOT NULL DEFAULT '';
+ALTER TABLE cronlatch.locks ADD COLUMN IF NOT EXISTS turn_until bigint NOT NULL DEFAULT 0;
 
 CREATE TABLE IF NOT EXISTS cronlatch.counters (
   lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
@@ -102,16 +113,27 @@ CREATE TABLE IF NOT EXISTS cronlatch.done (
   PRIMARY KEY (lock_id, job, once)
 );
 
--- Final answers to one attempt: r released, x closed, h c d counted as busy (held, cooling, done),
--- g its attempt group was granted, v its verdict was counted.
+-- Final answers to one attempt: r released, x closed, h c d q counted as busy (held, cooling, done,
+-- queued), g its attempt group was granted, v its verdict was counted.
 CREATE TABLE IF NOT EXISTS cronlatch.answers (
   lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
   owner text COLLATE "C" NOT NULL,
   attempt bigint NOT NULL,
-  answer text NOT NULL CHECK (answer IN ('r', 'x', 'h', 'c', 'd', 'g', 'v')),
+  answer text NOT NULL,
   kept bigint NOT NULL,
   PRIMARY KEY (lock_id, owner, attempt, answer)
 );
+ALTER TABLE cronlatch.answers DROP CONSTRAINT IF EXISTS answers_answer_check;  -- of version 2
+
+-- Runs that wait, in the order of their tickets. `asked`: the last request.
+CREATE TABLE IF NOT EXISTS cronlatch.queue (
+  lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
+  owner text COLLATE "C" NOT NULL,
+  ticket bigint NOT NULL,
+  asked bigint NOT NULL,
+  PRIMARY KEY (lock_id, owner)
+) WITH (fillfactor = 50);
+CREATE INDEX IF NOT EXISTS queue_ticket ON cronlatch.queue (lock_id, ticket, owner);
 
 -- Limits of names and sizes: every member of cronlatch_user can store them under every prefix, and
 -- ls and the exporter must be able to read them. Rows of version 1 are not checked; ls shows a row
@@ -144,7 +166,13 @@ BEGIN
         AND finished BETWEEN 0 AND 9007199254740991 $c$),
     ('answers', 'answers_limits',
       $c$ octet_length(owner) <= 1024 AND attempt BETWEEN 0 AND 4294967295
-        AND kept BETWEEN 0 AND 9007199254740991 $c$)
+        AND kept BETWEEN 0 AND 9007199254740991 $c$),
+    ('answers', 'answers_letters', $c$ answer ~ '^[rxhcdqgv]$' $c$),
+    ('locks', 'locks_turn',
+      $c$ octet_length(turn_owner) <= 1024 AND turn_until BETWEEN 0 AND 9007199254740991 $c$),
+    ('queue', 'queue_limits',
+      $c$ octet_length(owner) <= 1024 AND ticket BETWEEN 0 AND 9007199254740991
+        AND asked BETWEEN 0 AND 9007199254740991 $c$)
     ) AS v (table_name, name, condition)
   LOOP
     IF NOT EXISTS (SELECT FROM pg_constraint p WHERE p.conname = c.name
@@ -201,7 +229,8 @@ BEGIN
     state = r.state, owner = r.owner, attempt = r.attempt, holder = r.holder, job = r.job,
     attempt_group = r.attempt_group, once = r.once, fence = r.fence, stole = r.stole,
     acquired = r.acquired, expires = r.expires, ttl = r.ttl, min_hold = r.min_hold, born = r.born,
-    used_day = v_day, group_count = r.group_count
+    used_day = v_day, group_count = r.group_count, turn_owner = r.turn_owner,
+    turn_until = r.turn_until
     WHERE l.id = r.id;
   IF r.used_day <> v_day THEN
     DELETE FROM cronlatch.locks l WHERE l.id IN (
@@ -376,18 +405,143 @@ BEGIN
   RETURN 'taken';
 END $$;
 
+-- ---- waiting in order (Q1 to Q7) ----
+-- A place is dead 6 s after its last request. A free lock is reserved for 2 s. A newcomer is granted
+-- a free lock when no other run has sent a request to wait for 3 s.
+
+-- Removes dead places, also that of the owner; at most 100 others. Once, and first, in each request
+-- that needs the queue. o_ticket 0: this owner has no live place; o_tail: the ticket of a new one.
+CREATE OR REPLACE FUNCTION cronlatch.open_queue(
+    p_id bigint, p_owner text, p_now bigint, OUT o_ticket bigint, OUT o_tail bigint)
+  LANGUAGE plpgsql AS $$
+DECLARE
+  v_dead bigint := p_now - 6000000;
+  v_newest cronlatch.queue;
+  v_first bigint;
+  v_last bigint;
+BEGIN
+  o_ticket := 0;
+  o_tail := p_now;
+  SELECT * INTO v_newest FROM cronlatch.queue q WHERE q.lock_id = p_id
+    ORDER BY q.ticket DESC, q.owner DESC LIMIT 1;
+  IF NOT FOUND THEN RETURN; END IF;
+  IF v_newest.ticket >= p_now THEN
+    o_tail := v_newest.ticket + CASE WHEN v_newest.owner = p_owner THEN 0 ELSE 1 END;
+  END IF;
+  SELECT min(q.asked), max(q.asked) INTO v_first, v_last
+    FROM cronlatch.queue q WHERE q.lock_id = p_id;
+  IF v_first <= v_dead THEN
+    DELETE FROM cronlatch.queue q WHERE q.lock_id = p_id AND q.owner IN (
+      SELECT o.owner FROM cronlatch.queue o WHERE o.lock_id = p_id AND o.asked <= v_dead
+        ORDER BY o.asked, o.owner LIMIT 100);
+    -- AQ8, Q4
+    DELETE FROM cronlatch.queue q
+      WHERE q.lock_id = p_id AND q.owner = p_owner AND q.asked <= v_dead;
+  END IF;
+  IF v_last > p_now THEN
+    -- After a backward step of the clock a place lives from this request on.
+    UPDATE cronlatch.queue q SET asked = p_now WHERE q.lock_id = p_id AND q.owner IN (
+      SELECT o.owner FROM cronlatch.queue o WHERE o.lock_id = p_id AND o.asked > p_now
+        ORDER BY o.asked, o.owner LIMIT 100);
+  END IF;
+  SELECT q.ticket INTO o_ticket FROM cronlatch.queue q
+    WHERE q.lock_id = p_id AND q.owner = p_owner;
+  o_ticket := coalesce(o_ticket, 0);
+END $$;
+
+CREATE OR REPLACE FUNCTION cronlatch.first_place(p_id bigint) RETURNS text
+  LANGUAGE plpgsql AS $$
+DECLARE
+  v_owner text;
+BEGIN
+  SELECT q.owner INTO v_owner FROM cronlatch.queue q WHERE q.lock_id = p_id
+    ORDER BY q.ticket, q.owner LIMIT 1;
+  RETURN coalesce(v_owner, '');
+END $$;
+
+CREATE OR REPLACE FUNCTION cronlatch.is_waiting(p_id bigint, p_owner text) RETURNS boolean
+  LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM cronlatch.queue q WHERE q.lock_id = p_id AND q.owner = p_owner);
+END $$;
+
+-- Whether a free lock is granted to this owner before all others.
+CREATE OR REPLACE FUNCTION cronlatch.is_next(
+    r cronlatch.locks, p_owner text, p_ticket bigint, p_now bigint) RETURNS boolean
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_ticket = 0 THEN
+    RETURN NOT EXISTS (SELECT FROM cronlatch.queue q
+      WHERE q.lock_id = r.id AND q.asked > p_now - 3000000);
+  END IF;
+  IF r.turn_owner <> '' THEN
+    IF p_now >= r.turn_until THEN RETURN true; END IF;
+    IF cronlatch.is_waiting(r.id, r.turn_owner) THEN RETURN r.turn_owner = p_owner; END IF;
+  END IF;
+  RETURN cronlatch.first_place(r.id) = p_owner;
+END $$;
+
+-- r, with a reservation for this owner if there is one.
+CREATE OR REPLACE FUNCTION cronlatch.reserved(r cronlatch.locks, p_owner text, p_until bigint)
+  RETURNS cronlatch.locks LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_owner <> '' THEN
+    r.turn_owner := p_owner;
+    r.turn_until := p_until;
+  END IF;
+  RETURN r;
+END $$;
+
+-- Q7: the owner waits no longer. Returns the owner that its reservation passes on to, '' if there is
+-- none.
+CREATE OR REPLACE FUNCTION cronlatch.leave_queue(
+    r cronlatch.locks, p_owner text, p_ticket bigint, p_now bigint) RETURNS text
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_ticket = 0 THEN RETURN ''; END IF;
+  DELETE FROM cronlatch.queue q WHERE q.lock_id = r.id AND q.owner = p_owner;
+  IF r.turn_owner <> p_owner OR p_now >= r.turn_until THEN RETURN ''; END IF;
+  RETURN cronlatch.first_place(r.id);
+END $$;
+
+-- The owner waits. Returns how many places are before its own, at most 100.
+CREATE OR REPLACE FUNCTION cronlatch.keep_place(
+    p_id bigint, p_owner text, p_ticket bigint, p_now bigint) RETURNS bigint
+  LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO cronlatch.queue AS q (lock_id, owner, ticket, asked)
+    VALUES (p_id, p_owner, p_ticket, p_now)
+    ON CONFLICT (lock_id, owner) DO UPDATE SET asked = excluded.asked;
+  RETURN (SELECT count(*) FROM (SELECT FROM cronlatch.queue q
+    WHERE q.lock_id = p_id AND q.ticket < p_ticket LIMIT 100) AS before);
+END $$;
+
+-- Wakes the run that the lock was reserved for, which listens on a channel of its own. The owner
+-- authorizes renew and release: every session can read the names of channels, so it is not readable
+-- in them.
+CREATE OR REPLACE FUNCTION cronlatch.wake(p_owner text) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_owner <> '' THEN
+    PERFORM pg_notify('cronlatch_'
+      || left(encode(sha256(convert_to(p_owner, 'UTF8')), 'hex'), 40), '');
+  END IF;
+END $$;
+
 -- ---- the verbs ----
 -- Each returns one row: verdict, the server's clock, and the columns of its verdict.
 
 -- Verdicts: granted (fence, flag: stole) | busy (reason, holder, job, fence, held_for, remaining,
--- flag: the attempt group was granted) | late (flag: this attempt is closed)
+-- ahead, wake; flag: the attempt group was granted) | late (flag: this attempt is closed)
+-- ahead: how many runs wait before this one; null: it does not wait. wake: the owner that the lock was
+-- reserved for.
 CREATE OR REPLACE FUNCTION cronlatch.acquire(
     p_prefix text, p_lock text, p_not_after bigint, p_owner text, p_attempt bigint, p_ttl bigint,
     p_holder text, p_job text, p_group text, p_once text, p_once_ttl bigint, p_if_busy text,
     p_waited bigint, p_bucket text, p_min_hold bigint,
     OUT o_verdict text, OUT o_now bigint, OUT o_fence bigint, OUT o_flag boolean,
     OUT o_reason text, OUT o_holder text, OUT o_job text, OUT o_held_for bigint,
-    OUT o_remaining bigint)
+    OUT o_remaining bigint, OUT o_ahead bigint, OUT o_wake text)
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   r cronlatch.locks;
@@ -398,6 +552,15 @@ DECLARE
   v_stole boolean;
   v_group boolean := false;
   v_count boolean := true;
+  v_own boolean;
+  v_cooling boolean;
+  v_free boolean := false;
+  v_may boolean := false;
+  v_waits boolean;
+  v_next text := '';
+  v_ticket bigint;
+  v_tail bigint;
+  v_until bigint;
 BEGIN
   r := cronlatch.lock_row(p_prefix, p_lock);
   o_now := cronlatch.read_clock();
@@ -415,7 +578,8 @@ BEGIN
   -- C2: an attempt that was counted as busy gets the same answer again.
   o_reason := CASE WHEN strpos(v_kept, 'h') > 0 THEN 'held'
                    WHEN strpos(v_kept, 'c') > 0 THEN 'cooling'
-                   WHEN strpos(v_kept, 'd') > 0 THEN 'done' END;
+                   WHEN strpos(v_kept, 'd') > 0 THEN 'done'
+                   WHEN strpos(v_kept, 'q') > 0 THEN 'queued' END;
   IF o_reason IS NULL AND (strpos(v_kept, 'r') > 0 OR strpos(v_kept, 'x') > 0
       OR (r.state <> 'none' AND r.owner = p_owner AND p_attempt < r.attempt)
       OR (v_same AND NOT v_ours)) THEN
@@ -425,6 +589,8 @@ BEGIN
   END IF;
   v_before := r;
   r := cronlatch.clamped(r, o_now);
+  o_remaining := 0;
+  o_wake := '';
 
   IF o_reason IS NOT NULL THEN
     v_group := strpos(v_kept, 'g') > 0;
@@ -440,6 +606,10 @@ BEGIN
     PERFORM cronlatch.count(r.id, p_job, ARRAY['skipped_done', 'runs_skipped']);
     PERFORM cronlatch.stamp(r.id, p_job, 'last_skip', o_now);
     PERFORM cronlatch.remember(r.id, p_owner, p_attempt, 'd', o_now, p_ttl);
+    SELECT o_ticket INTO v_ticket FROM cronlatch.open_queue(r.id, p_owner, o_now);
+    o_wake := cronlatch.leave_queue(r, p_owner, v_ticket, o_now);
+    IF v_ours THEN o_wake := cronlatch.first_place(r.id); END IF;
+    r := cronlatch.reserved(r, o_wake, o_now + 2000000);
     v_before := NULL;
   ELSIF v_ours THEN
     -- AQ4: a repeated request after an unknown result: the same fence, nothing is counted.
@@ -450,14 +620,27 @@ BEGIN
     o_fence := r.fence;
     o_flag := r.stole <> 0;
     RETURN;
-  ELSIF r.state IN ('none', 'free')
-      OR (o_now >= r.expires AND r.state = 'revoked')
-      -- L0: the min-hold of an attempt group does not exclude that group.
-      OR (r.state = 'cooling' AND (o_now >= r.expires
-          OR (p_group <> '' AND p_group = r.attempt_group)))
-      OR (o_now >= r.expires AND r.state = 'held'
-          AND ((p_group <> '' AND p_group = r.attempt_group)
-            OR NOT cronlatch.crashed_in_min_hold(r, o_now))) THEN
+  ELSE
+    -- L0: the min-hold of an attempt group does not exclude that group.
+    v_own := p_group <> '' AND p_group = r.attempt_group;
+    v_cooling := cronlatch.crashed_in_min_hold(r, o_now)
+      OR (r.state = 'cooling' AND o_now < r.expires);
+    v_free := r.state IN ('none', 'free', 'cooling') OR o_now >= r.expires;
+    IF v_cooling THEN v_free := v_own; END IF;
+    IF v_free THEN
+      SELECT * INTO v_ticket, v_tail FROM cronlatch.open_queue(r.id, p_owner, o_now);
+      -- AQ6: a free lock is granted to the first run that waits. A lost record has no reservations.
+      v_may := r.state = 'none' OR (v_own AND v_cooling)
+        OR cronlatch.is_next(r, p_owner, v_ticket, o_now);
+    END IF;
+  END IF;
+
+  IF v_may THEN
+    IF v_ticket <> 0 THEN
+      DELETE FROM cronlatch.queue q WHERE q.lock_id = r.id AND q.owner = p_owner;
+    END IF;
+    r.turn_owner := '';
+    r.turn_until := 0;
     v_stole := r.state = 'held';
     -- AQ3: for the job that lost the lease.
     IF v_stole THEN PERFORM cronlatch.count(r.id, r.job, ARRAY['stolen']); END IF;
@@ -489,10 +672,39 @@ BEGIN
     o_fence := r.fence;
     o_flag := v_stole;
     RETURN;
-  ELSE
-    o_reason := CASE WHEN r.state = 'cooling' OR cronlatch.crashed_in_min_hold(r, o_now)
-                     THEN 'cooling' ELSE 'held' END;
+  END IF;
+
+  IF o_reason IS NULL THEN
+    o_reason := CASE WHEN v_free THEN 'queued' WHEN v_cooling THEN 'cooling' ELSE 'held' END;
     v_group := cronlatch.group_was_granted(r, p_group, o_now);
+    v_waits := p_if_busy = 'wait' OR (v_group AND p_if_busy IN ('skip', 'fail'));
+    IF NOT v_free AND (v_waits OR p_if_busy = 'timed_out') THEN
+      SELECT * INTO v_ticket, v_tail FROM cronlatch.open_queue(r.id, p_owner, o_now);
+    END IF;
+    IF p_if_busy = 'timed_out' THEN
+      o_wake := cronlatch.leave_queue(r, p_owner, v_ticket, o_now);
+      r := cronlatch.reserved(r, o_wake, o_now + 2000000);
+    END IF;
+    IF v_free THEN
+      -- Reserves the lock. L7: a backward step of the clock does not extend a reservation.
+      v_until := o_now + 2000000;
+      IF r.turn_owner = '' THEN
+        v_next := cronlatch.first_place(r.id);
+      ELSIF o_now < r.turn_until THEN
+        v_until := least(r.turn_until, v_until);
+        IF cronlatch.is_waiting(r.id, r.turn_owner) THEN
+          r.turn_until := v_until;
+        ELSE
+          v_next := cronlatch.first_place(r.id);
+        END IF;
+      END IF;
+      r := cronlatch.reserved(r, v_next, v_until);
+      IF v_next <> '' THEN o_wake := v_next; END IF;
+    END IF;
+    IF v_waits THEN
+      o_ahead := cronlatch.keep_place(
+        r.id, p_owner, CASE WHEN v_ticket <> 0 THEN v_ticket ELSE v_tail END, o_now);
+    END IF;
     -- L5: a group that was granted before waits instead of skipping.
     IF p_if_busy = 'skip' AND NOT v_group THEN
       PERFORM cronlatch.count(r.id, p_job, ARRAY['skipped_held', 'runs_skipped']);
@@ -506,7 +718,7 @@ BEGIN
     END IF;
     IF v_count THEN
       PERFORM cronlatch.remember(r.id, p_owner, p_attempt,
-        CASE o_reason WHEN 'cooling' THEN 'c' ELSE 'h' END, o_now, p_ttl);
+        CASE o_reason WHEN 'cooling' THEN 'c' WHEN 'queued' THEN 'q' ELSE 'h' END, o_now, p_ttl);
       IF v_group THEN
         PERFORM cronlatch.remember(r.id, p_owner, p_attempt, 'g', o_now, p_ttl);
       END IF;
@@ -515,14 +727,16 @@ BEGIN
   END IF;
 
   IF r IS DISTINCT FROM v_before THEN PERFORM cronlatch.save(r, o_now); END IF;
+  PERFORM cronlatch.wake(o_wake);
   o_verdict := 'busy';
   o_flag := v_group;
   o_holder := '';
   o_job := '';
   o_fence := 0;
   o_held_for := 0;
-  o_remaining := 0;
-  IF o_reason <> 'done' AND r.state NOT IN ('none', 'free') THEN
+  IF o_reason = 'queued' THEN
+    IF r.turn_owner <> '' THEN o_remaining := greatest(0, r.turn_until - o_now); END IF;
+  ELSIF o_reason <> 'done' AND r.state NOT IN ('none', 'free') THEN
     o_holder := r.holder;
     o_job := r.job;
     o_fence := r.fence;
@@ -605,6 +819,8 @@ BEGIN
   r.expires := o_now + p_ttl;
   r.ttl := p_ttl;
   r.min_hold := 0;
+  r.turn_owner := '';
+  r.turn_until := 0;
   r.group_count := cronlatch.remember_group(r, p_group, false, o_now);
   -- C1: counters that were kept already count this grant.
   IF cronlatch.open_grants(r.id, p_job) <= 0 THEN
@@ -633,14 +849,14 @@ BEGIN
   END IF;
 END $$;
 
--- R1 to R4. Verdicts: released | lost (reason: taken, gone) | late
+-- R1 to R5. Verdicts: released (wake) | lost (reason: taken, gone; wake) | late
 CREATE OR REPLACE FUNCTION cronlatch.release(
     p_prefix text, p_lock text, p_not_after bigint, p_owner text, p_attempt bigint, p_fence bigint,
     p_verdict text, p_overlong boolean, p_held bigint, p_bucket text, p_min_hold bigint,
     p_once_ttl bigint, p_job text, p_once text, p_mark_done boolean, p_group text,
     OUT o_verdict text, OUT o_now bigint, OUT o_fence bigint, OUT o_flag boolean,
     OUT o_reason text, OUT o_holder text, OUT o_job text, OUT o_held_for bigint,
-    OUT o_remaining bigint)
+    OUT o_remaining bigint, OUT o_ahead bigint, OUT o_wake text)
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   r cronlatch.locks;
@@ -648,10 +864,12 @@ DECLARE
   v_finished boolean := p_mark_done OR p_verdict = 'succeeded';
   v_kept text;
   v_rest bigint := 0;
+  v_ticket bigint;
 BEGIN
   r := cronlatch.lock_row(p_prefix, p_lock);
   o_now := cronlatch.read_clock();
   o_flag := false;
+  o_wake := '';
   IF o_now > p_not_after THEN
     PERFORM cronlatch.drop_new_row(r);
     o_verdict := 'late';
@@ -680,9 +898,18 @@ BEGIN
     r.group_count := cronlatch.remember_group(r, p_group, v_finished, o_now);
     r.state := CASE WHEN v_rest > 0 THEN 'cooling' ELSE 'free' END;
     r.expires := CASE WHEN v_rest > 0 THEN o_now + v_rest ELSE 0 END;
-    -- So that the clamp does not shorten the rest.
-    IF v_rest > 0 THEN r.ttl := v_rest; END IF;
+    IF v_rest > 0 THEN
+      r.ttl := v_rest;  -- so that the clamp does not shorten the rest
+      r.turn_owner := '';
+      r.turn_until := 0;
+    ELSE
+      -- R5
+      PERFORM cronlatch.open_queue(r.id, p_owner, o_now);
+      o_wake := cronlatch.first_place(r.id);
+      r := cronlatch.reserved(r, o_wake, o_now + 2000000);
+    END IF;
     PERFORM cronlatch.save(r, o_now);
+    PERFORM cronlatch.wake(o_wake);
     o_verdict := 'released';
     RETURN;
   END IF;
@@ -706,7 +933,11 @@ BEGIN
   END IF;
   -- A delayed acquire of this attempt must not be granted: no run would follow.
   PERFORM cronlatch.remember(r.id, p_owner, p_attempt, 'x', o_now, r.ttl);
+  SELECT o_ticket INTO v_ticket FROM cronlatch.open_queue(r.id, p_owner, o_now);
+  o_wake := cronlatch.leave_queue(r, p_owner, v_ticket, o_now);
+  r := cronlatch.reserved(r, o_wake, o_now + 2000000);
   PERFORM cronlatch.save(r, o_now);
+  PERFORM cronlatch.wake(o_wake);
   o_verdict := 'lost';
   o_reason := cronlatch.loss_reason(r, p_fence);
 END $$;
@@ -766,6 +997,28 @@ BEGIN
   IF r IS DISTINCT FROM v_before THEN PERFORM cronlatch.save(r, o_now); END IF;
 END $$;
 
+-- ---- strict ----
+
+-- Fails unless a commit now waits for at least that many standbys. synchronous_commit = on without a
+-- synchronous standby waits for none. Of a quorum (ANY k), k standbys confirm a commit.
+CREATE OR REPLACE FUNCTION cronlatch.require_standbys(p_least bigint) RETURNS void
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_connected bigint;
+  v_confirming bigint;
+BEGIN
+  IF NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN
+    RAISE EXCEPTION 'role % lacks pg_read_all_stats', current_user USING ERRCODE = 'CL004';
+  END IF;
+  SELECT count(*) INTO v_connected FROM pg_stat_replication s
+    WHERE s.state = 'streaming' AND s.sync_state IN ('sync', 'quorum');
+  v_confirming := least(v_connected, coalesce(substring(current_setting('synchronous_standby_names')
+    FROM '(?i)^[[:space:]]*(?:(?:any|first)[[:space:]]+)?([0-9]+)[[:space:]]*[(]')::bigint, 1));
+  IF v_confirming < p_least THEN
+    RAISE EXCEPTION '% of %', v_confirming, p_least USING ERRCODE = 'CL003';
+  END IF;
+END $$;
+
 -- ---- reading ----
 
 -- The versions of the schema, and the server's clock.
@@ -781,13 +1034,14 @@ END $$;
 CREATE OR REPLACE FUNCTION cronlatch.view(p_prefix text, p_lock text, p_most bigint)
   RETURNS TABLE (o_id bigint, o_lock text, o_now bigint, o_state text, o_attempt bigint,
     o_holder text, o_job text, o_group text, o_once text, o_fence bigint, o_acquired bigint,
-    o_expires bigint, o_ttl bigint, o_min_hold bigint)
+    o_expires bigint, o_ttl bigint, o_min_hold bigint, o_waiters bigint)
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   v_now bigint := cronlatch.read_clock();
 BEGIN
   RETURN QUERY SELECT l.id, l.lock, v_now, l.state, l.attempt, l.holder, l.job, l.attempt_group,
-      l.once, l.fence, l.acquired, l.expires, l.ttl, l.min_hold
+      l.once, l.fence, l.acquired, l.expires, l.ttl, l.min_hold,
+      (SELECT count(*) FROM cronlatch.queue q WHERE q.lock_id = l.id AND q.asked > v_now - 6000000)
     FROM cronlatch.locks l
     WHERE l.prefix = p_prefix AND (p_lock IS NULL OR l.lock = p_lock)
     ORDER BY l.acquired DESC, l.lock LIMIT p_most;
@@ -813,7 +1067,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA cronlatch FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA cronlatch FROM PUBLIC;
 GRANT USAGE ON SCHEMA cronlatch TO cronlatch_user;
 GRANT EXECUTE ON FUNCTION
-  cronlatch.acquire, cronlatch.renew, cronlatch.release, cronlatch.revoke, cronlatch.hello,
-  cronlatch.view, cronlatch.view_counters TO cronlatch_user;
+  cronlatch.acquire, cronlatch.renew, cronlatch.release, cronlatch.revoke,
+  cronlatch.require_standbys, cronlatch.hello, cronlatch.view, cronlatch.view_counters
+  TO cronlatch_user;
 
 COMMIT;

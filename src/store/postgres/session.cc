@@ -41,7 +41,18 @@ void Session::step(const PollSet& set, TimePoint now) {
     failure_ = connection_.failure();
 }
 
+void Session::listen(const std::string& channel) {
+  if (channel == channel_) return;
+  std::string sql = channel_.empty() ? "" : "UNLISTEN *";
+  if (!channel.empty()) sql += (sql.empty() ? "LISTEN " : "; LISTEN ") + channel;
+  channel_ = channel;
+  ++ignored_;
+  connection_.write(simple_query(sql));
+  connection_.flush();
+}
+
 void Session::send(std::string_view messages, std::size_t answers) {
+  is_notified_ = false;
   awaited_ = answers;
   row_bytes_ = 0;
   answers_.clear();
@@ -84,9 +95,10 @@ void Session::handle(const Message& message, TimePoint now) {
       return;
     case 'Z':  // ReadyForQuery
       return query_ended(now);
+    case 'A':  // NotificationResponse
+      return notified(message.body);
     case 'S':  // ParameterStatus
     case 'K':  // BackendKeyData
-    case 'A':  // NotificationResponse
     case 'T':  // RowDescription
     case 'I':  // EmptyQueryResponse
     case '1':  // ParseComplete
@@ -109,11 +121,25 @@ void Session::query_ended(TimePoint now) {
     case Stage::greeting:
       return read_greeting(answer, now);
     case Stage::ready:
+      if (ignored_ > 0) {
+        --ignored_;
+        return;
+      }
       if (awaited_ == 0) return fail_unreadable("an answer without a request");
       --awaited_;
       answers_.push_back(std::move(answer));
       return;
   }
+}
+
+// Through a pooler, a notification of another client can arrive.
+void Session::notified(std::string_view body) {
+  FieldReader fields(body);
+  fields.number(4);  // the process that notifies
+  const std::string_view channel = fields.text();
+  fields.text();  // the payload
+  if (!fields.complete()) return fail_unreadable("an invalid notification");
+  if (channel == channel_) is_notified_ = true;
 }
 
 // An error ends the login or the connection, or it is the answer to a request.

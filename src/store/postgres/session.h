@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/secret.h"
@@ -16,8 +17,8 @@
 
 namespace cronlatch::postgres {
 
-inline constexpr int kSchemaVersion = 2;  // schema.sql
-inline constexpr int kOldestSchema = 1;   // that this program can use
+inline constexpr int kSchemaVersion = 3;  // schema.sql
+inline constexpr int kOldestSchema = 3;   // that this program can use
 
 struct Login {
   std::string where;  // host:port
@@ -54,6 +55,12 @@ class Session {
   bool is_ready() const { return stage_ == Stage::ready && !failure_; }
   // Only when ready, and when no answers are awaited.
   void send(std::string_view messages, std::size_t answers);
+  // Between two requests: from now on has_notification() reports those on this channel, or none if
+  // it is "". Best effort: a refusal has no other effect.
+  void listen(const std::string& channel);
+  // Since the last send().
+  bool has_notification() const { return is_notified_; }
+  bool take_notification() { return std::exchange(is_notified_, false); }
   // All answers of the last send(), once.
   std::optional<std::vector<Answer>> take();
   const std::optional<redis::Failure>& failure() const { return failure_; }
@@ -77,6 +84,7 @@ class Session {
   void end_scram(std::string_view data);
   void server_failed(const ServerMessage& message);
   void query_ended(TimePoint now);
+  void notified(std::string_view body);
   void greet();
   void read_greeting(const Answer& answer, TimePoint now);
   void refuse(Code code, std::string_view what, std::string hint);
@@ -93,6 +101,9 @@ class Session {
   Answer current_;
   std::vector<Answer> answers_;
   std::size_t awaited_ = 0;
+  std::string channel_;      // "" while the session does not listen
+  std::size_t ignored_ = 0;  // answers to LISTEN and UNLISTEN that are awaited
+  bool is_notified_ = false;
   std::size_t row_bytes_ = 0;  // of the rows since the last send()
   std::optional<redis::Failure> failure_;
   ServerTime server_{};

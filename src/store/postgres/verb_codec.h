@@ -3,6 +3,7 @@
 // Rows of a server are untrusted.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,17 @@ namespace cronlatch::postgres {
 
 // One transaction in one write: three answers (begin, function, commit). `limit` bounds the waits
 // and the work of each statement on the server. `not_after` is the request's give_up by the
-// server's clock.
+// server's clock. `standbys`: strict, the transaction fails unless at least that many synchronous
+// standbys confirm a grant or a renewal.
 inline constexpr std::size_t kVerbAnswers = 3;
 std::string encode(const Request& request, std::string_view prefix, ServerTime not_after,
-                   Millis limit);
+                   Millis limit, std::optional<std::size_t> standbys = std::nullopt);
 std::string encode_revoke(std::string_view lock, std::string_view prefix, ServerTime not_after,
                           Millis limit);
+
+// The channel on which the function that reserves the lock for this owner notifies it. The owner
+// authorizes renew and release: it is not readable in it.
+std::string wake_channel(std::string_view owner);
 
 struct Decoded {
   Reply reply;       // without `sent_at`, which the store sets

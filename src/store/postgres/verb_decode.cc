@@ -68,7 +68,8 @@ Error malformed() {
           "run once, as the owner of the database: cronlatch store init"};
 }
 
-// The columns that every verb returns; those that its verdict does not use are null.
+// The columns that every verb returns; those that its verdict does not use are null. Renew and
+// revoke end with kLeft.
 enum Column : std::size_t {
   kVerdict,
   kNow,
@@ -78,9 +79,16 @@ enum Column : std::size_t {
   kHolder,
   kJob,
   kHeldFor,
-  kLeft
+  kLeft,
+  kAhead,
+  kWake,
 };
-constexpr std::size_t kColumns = kLeft + 1;
+constexpr std::size_t kShortRow = kLeft + 1;
+constexpr std::size_t kLongRow = kWake + 1;
+
+std::size_t columns_of(const Request& request) {
+  return std::holds_alternative<Renew>(request) ? kShortRow : kLongRow;
+}
 
 // These columns of a row, in this order.
 Row columns(const Row& row, std::initializer_list<Column> wanted) {
@@ -90,18 +98,25 @@ Row columns(const Row& row, std::initializer_list<Column> wanted) {
 }
 
 std::optional<Reply> busy(const Row& row) {
-  const Row used = columns(row, {kReason, kHolder, kJob, kFence, kHeldFor, kLeft, kFlag});
+  const Row used = columns(row, {kReason, kHolder, kJob, kFence, kHeldFor, kLeft, kFlag, kWake});
   ColumnReader c(used);
   Busy b;
-  b.reason = c.one_of<BusyReason>(
-      {{"held", BusyReason::held}, {"cooling", BusyReason::cooling}, {"done", BusyReason::done}});
+  b.reason = c.one_of<BusyReason>({{"held", BusyReason::held},
+                                   {"cooling", BusyReason::cooling},
+                                   {"done", BusyReason::done},
+                                   {"queued", BusyReason::queued}});
   b.holder = c.text();
   b.job = c.text();
   b.fence = c.fence();
   b.held_for = Micros(c.number());
   b.remaining = Micros(c.number());
   b.group_granted = c.flag();
+  b.wake = c.text();
   if (!c.fine()) return std::nullopt;
+  if (!row[kAhead]) return b;
+  const auto ahead = whole(*row[kAhead]);
+  if (!ahead || *ahead > kMaxAhead) return std::nullopt;
+  b.ahead = static_cast<std::uint32_t>(*ahead);
   return b;
 }
 
@@ -118,11 +133,12 @@ std::optional<Reply> granted(const Row& row) {
 std::optional<Reply> not_holder(const Row& row) {
   const Row used = columns(row, {kReason});
   ColumnReader c(used);
-  const NotHolder lost{c.one_of<LostReason>({{"expired", LostReason::expired},
-                                             {"taken", LostReason::taken},
-                                             {"revoked", LostReason::revoked},
-                                             {"gone", LostReason::gone}})};
+  NotHolder lost{c.one_of<LostReason>({{"expired", LostReason::expired},
+                                       {"taken", LostReason::taken},
+                                       {"revoked", LostReason::revoked},
+                                       {"gone", LostReason::gone}})};
   if (!c.fine()) return std::nullopt;
+  if (row.size() == kLongRow) lost.wake = row[kWake].value_or("");
   return lost;
 }
 
@@ -139,7 +155,7 @@ std::optional<Reply> answer(const std::string& verdict, const Row& row) {
     if constexpr (std::is_same_v<Verb, Renew>) {
       if (verdict == "kept") return Renewed{{}, flag};
     } else {
-      if (verdict == "released") return Released{};
+      if (verdict == "released") return Released{row[kWake].value_or("")};
     }
   }
   return std::nullopt;
@@ -174,7 +190,8 @@ bool read_counters(std::string_view text, Counters& counters) {
 
 Decoded decode(const Request& request, const std::vector<Row>& rows) {
   const Decoded invalid{Unavailable{malformed(), true, false}, {}};
-  if (rows.size() != 1 || rows[0].size() != kColumns || !rows[0][kVerdict]) return invalid;
+  if (rows.size() != 1 || rows[0].size() != columns_of(request) || !rows[0][kVerdict])
+    return invalid;
   const Row& row = rows[0];
   const auto now = whole(row[kNow].value_or(""));
   const auto reply = std::visit(
@@ -184,7 +201,7 @@ Decoded decode(const Request& request, const std::vector<Row>& rows) {
 }
 
 Result<Revoked> decode_revoke(const std::vector<Row>& rows) {
-  if (rows.size() != 1 || rows[0].size() != kColumns) return malformed();
+  if (rows.size() != 1 || rows[0].size() != kShortRow) return malformed();
   if (rows[0][kVerdict] == "late")
     return Error{Code::unreachable,
                  "the request arrived at the store after its deadline; nothing was changed",
@@ -232,6 +249,7 @@ Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
     record.expires = {c.number()};
     record.ttl = Micros(c.number());
     record.min_hold = Micros(c.number());
+    const std::int64_t waiters = c.number();
     if (!c.fine() || !state || damaged.contains(id)) {
       views.push_back(LockView::of_damaged(lock, now));
       continue;
@@ -240,7 +258,7 @@ Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
     record.jobs = std::move(jobs[id]);
     if (record.state == rules::HoldState::none && record.jobs.empty()) continue;
     views.push_back(rules::view(lock, record, now));
-    views.back().waiters.reset();  // this store does not record them
+    views.back().waiters = waiters;
   }
   std::sort(views.begin(), views.end(),
             [](const LockView& a, const LockView& b) { return a.lock < b.lock; });

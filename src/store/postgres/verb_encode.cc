@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "store/postgres/verb_codec.h"
 #include "store/verb_text.h"
@@ -11,6 +12,7 @@ namespace cronlatch::postgres {
 namespace {
 
 constexpr Millis kLongestStatement{3'600'000};
+constexpr std::size_t kChannelDigits = 40;
 
 std::string text(ServerTime t) { return std::to_string(std::max<std::int64_t>(t.us, 0)); }
 std::string text(bool yes) { return yes ? "t" : "f"; }
@@ -74,31 +76,46 @@ std::string select(std::string_view function, const Parameters& parameters) {
 
 // The settings of the role, the database and the pooler must not change what a request does. The
 // warnings are needed: one of them means that a commit was not replicated.
-std::string begin(std::string_view mode, Millis limit) {
+std::string begin(std::string_view mode, Millis limit, std::string_view more = "") {
   const std::string ms = std::to_string(std::clamp(limit, Millis{1}, kLongestStatement).count());
   return simple_query("BEGIN ISOLATION LEVEL " + std::string(mode) +
                       "; SET LOCAL lock_timeout = " + ms + "; SET LOCAL statement_timeout = " + ms +
                       // The rest of a request can be lost with its sender.
                       "; SET LOCAL idle_in_transaction_session_timeout = " + ms +
-                      "; SET LOCAL client_min_messages = warning");
+                      "; SET LOCAL client_min_messages = warning" + std::string(more));
 }
 
-std::string transaction(std::string_view function, const Parameters& parameters, Millis limit) {
-  return begin("READ COMMITTED READ WRITE", limit) + select(function, parameters) +
+std::string transaction(std::string_view function, const Parameters& parameters, Millis limit,
+                        std::string_view more = "") {
+  return begin("READ COMMITTED READ WRITE", limit, more) + select(function, parameters) +
          simple_query("COMMIT");
+}
+
+// A release needs no standby: without its confirmation the lock is busy for longer.
+std::string strict_settings(const Request& request, std::size_t standbys) {
+  std::string sql = "; SET LOCAL synchronous_commit = on";
+  if (!std::holds_alternative<Release>(request))
+    sql += "; SELECT cronlatch.require_standbys(" + std::to_string(standbys) + ")";
+  return sql;
 }
 
 }  // namespace
 
 std::string encode(const Request& request, std::string_view prefix, ServerTime not_after,
-                   Millis limit) {
+                   Millis limit, std::optional<std::size_t> standbys) {
+  const std::string more = standbys ? strict_settings(request, *standbys) : "";
   return std::visit(
       [&](const auto& verb) {
         Parameters all{std::string(prefix), verb.lock, text(not_after)};
         for (std::string& parameter : parameters_of(verb)) all.push_back(std::move(parameter));
-        return transaction(function_of(verb), all, limit);
+        return transaction(function_of(verb), all, limit, more);
       },
       request);
+}
+
+// The same as cronlatch.wake() in schema.sql.
+std::string wake_channel(std::string_view owner) {
+  return "cronlatch_" + short_digest(owner, kChannelDigits);
 }
 
 std::string encode_revoke(std::string_view lock, std::string_view prefix, ServerTime not_after,

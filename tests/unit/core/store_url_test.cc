@@ -191,6 +191,15 @@ TEST(PostgresUrl, VerifiesTheCertificateUnlessItSaysOtherwise) {
             SslMode::verify_full);
 }
 
+TEST(PostgresUrl, ListensForAWakeUpUnlessItSaysOtherwise) {
+  EXPECT_EQ(parsed("postgres://u@h/d").postgres->wake, WakeMode::listen);
+  const auto poll = *parsed("postgres://u@h/d?sslmode=require&wake=poll").postgres;
+  EXPECT_EQ(poll.wake, WakeMode::poll);
+  EXPECT_EQ(show_postgres_target(poll), "h:5432/d?sslmode=require&wake=poll");
+  EXPECT_EQ(show_postgres_target(*parsed("postgres://u@h/d?wake=poll").postgres),
+            "h:5432/d?wake=poll");
+}
+
 TEST(PostgresUrl, ErrorNamesTheWrongPart) {
   EXPECT_THAT(refusal("postgres://u@/d"), HasSubstr("host"));
   EXPECT_THAT(refusal("postgres://u@h1,/d"), HasSubstr("host is missing"));
@@ -201,8 +210,9 @@ TEST(PostgresUrl, ErrorNamesTheWrongPart) {
   EXPECT_THAT(refusal("postgres://u@h/a%20b"), HasSubstr("database"));
   EXPECT_THAT(refusal("postgres://u@h/d?sslmode=prefer"), HasSubstr("sslmode must be"));
   EXPECT_THAT(refusal("postgres://u@h/d?sslmode=verify-ca"), HasSubstr("sslmode must be"));
-  EXPECT_THAT(refusal("postgres://u@h/d?options=-c"), HasSubstr("sslmode only"));
-  EXPECT_THAT(refusal("postgres://u@h/d?passfile=/x"), HasSubstr("sslmode only"));
+  EXPECT_THAT(refusal("postgres://u@h/d?options=-c"), HasSubstr("sslmode and wake only"));
+  EXPECT_THAT(refusal("postgres://u@h/d?passfile=/x"), HasSubstr("sslmode and wake only"));
+  EXPECT_THAT(refusal("postgres://u@h/d?wake=listen"), HasSubstr("wake must be poll"));
   EXPECT_THAT(refusal("postgres://u@h/d#x"), HasSubstr("'#'"));
   EXPECT_THAT(refusal("postgres://u@1,2,3,4,5,6,7,8,9/d"), HasSubstr("more than 8 hosts"));
   EXPECT_THAT(refusal("postgres://u:canary@h/d"), HasSubstr("password"));
@@ -225,6 +235,7 @@ TEST(StoreIdentity, DiffersForDifferentStores) {
   EXPECT_NE(store, identity("redis://h:6379/1"));
   EXPECT_NE(store, identity("redis://h:6379/0", "q:"));
   EXPECT_EQ(identity("postgres://u@H/d?sslmode=require"), identity("postgres://v@h.:5432/d"));
+  EXPECT_EQ(identity("postgres://u@h/d?wake=poll"), identity("postgres://u@h/d"));
   EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h/e"));
   EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h,g/d"));
   EXPECT_NE(identity("postgres://u@h/d"), identity("postgres://u@h/d", "q:"));

@@ -37,10 +37,20 @@ TEST(Validate, AcceptsStrictForOneRedisAndForSentinels) {
             "strict: min-replicas is 0, and the Sentinels can promote a replica");
 }
 
+// There is no quarantine: max-ttl bounds nothing.
+TEST(Validate, AcceptsStrictForPostgresWithEachTtl) {
+  for (const int min_replicas : {0, 2}) {
+    Options options = strict_at("postgres://u@h/d", min_replicas);
+    options.ttl = Millis(11 * 60'000);
+    EXPECT_TRUE(validate(options).ok()) << min_replicas;
+    EXPECT_EQ(strict_settings(options)->max_ttl, kMaxTtl);
+  }
+}
+
 TEST(Validate, RefusesStrictByNameForEveryOtherStore) {
   for (const StoreScheme& scheme : store_schemes()) {
     if (!scheme.is_supported || scheme.name.find("sentinel") != std::string_view::npos) continue;
-    if (scheme.name == "redis" || scheme.name == "rediss") continue;
+    if (scheme.name == "redis" || scheme.name == "rediss" || scheme.name == "postgres") continue;
     const Error error = refusal(strict_at(std::string(scheme.example), 1));
     EXPECT_EQ(error.code, Code::config) << scheme.name;
     EXPECT_EQ(error.message,
