@@ -55,6 +55,44 @@ check "ha: three replicas, hard spread over nodes, image by digest" holds '
   and (.spec.template.spec | .topologySpreadConstraints[0].whenUnsatisfiable == "DoNotSchedule"
     and .priorityClassName == "important" and .runtimeClassName == "gvisor" and .hostUsers == false
     and (.containers[0].image | startswith("registry.example/mirror/cronlatch@sha256:")))'
+check "ha: another PriorityClass than one of the system needs no quota" holds 'all(.[]; .kind != "ResourceQuota")'
+render "${BASE[@]}" --set ha.enabled=true
+check "ha: the PriorityClass of the system, and the ResourceQuota that permits it" holds '
+  one("Deployment"; "cronlatch-operator").spec.template.spec.priorityClassName as $class
+  | $class == "system-cluster-critical"
+  and one("ResourceQuota"; "cronlatch-priority").spec.scopeSelector.matchExpressions
+    == [{scopeName: "PriorityClass", operator: "In", values: [$class]}]'
+render "${BASE[@]}" --set ha.enabled=true,priorityClassQuota.enabled=false
+check "the quota can be disabled" holds 'all(.[]; .kind != "ResourceQuota")'
+render "${BASE[@]}" --set ha.enabled=true --namespace kube-system
+check "kube-system needs no quota" holds 'all(.[]; .kind != "ResourceQuota")'
+
+# ---- as a dependency of an umbrella chart ----
+umbrella() {  # umbrella VALUES: renders a chart that depends on this chart
+  mkdir -p "$STAGE/umbrella/charts"
+  ln -sfn "$CHART" "$STAGE/umbrella/charts/cronlatch"
+  printf '%s\n' 'apiVersion: v2' 'name: umbrella' 'version: 1.0.0' 'dependencies:' \
+    '- {name: cronlatch, version: "*", repository: "", condition: cronlatch.enabled}' >"$STAGE/umbrella/Chart.yaml"
+  printf '%s\n' "$1" >"$STAGE/umbrella/values.yaml"
+  "$HELM" template cronlatch "$STAGE/umbrella" --namespace cronlatch --kube-version "$KUBE_VERSION" >"$STAGE/objects.yaml" &&
+    objects_of "$STAGE/objects.yaml" >"$STAGE/objects.json"
+}
+STORE='store: {url: "rediss://redis.shop.svc.cluster.local."}'
+check "an umbrella chart with keys of other charts in global renders" umbrella "
+global: {imageRegistry: mirror.example, imagePullSecrets: [pull, {name: other}, pull], storageClass: fast}
+cronlatch: {enabled: true, image: {registry: ghcr.io, pullSecrets: [{name: other}]}, $STORE}"
+check "global.imageRegistry and global.imagePullSecrets apply to the operator, to the test and to the injected image" holds '
+  [one("Deployment"; "cronlatch-operator"), one("Job"; "cronlatch-test")] | map(.spec.template.spec)
+  | all(.[]; .imagePullSecrets == [{name: "other"}, {name: "pull"}] and (.containers[0].image | startswith("mirror.example/cronlatch/")))'
+check "the injected image has the registry of global" holds '
+  one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("image: \"mirror.example/cronlatch/cronlatch:")'
+disabled_renders_nothing() { umbrella "cronlatch: {enabled: false, $STORE}" && holds 'length == 0'; }
+check "cronlatch.enabled=false in an umbrella chart renders nothing" disabled_renders_nothing
+for values in $(values_files); do
+  render --values "$values" --set enabled=false
+  check "values $(basename -- "$values" -values.yaml): enabled=false renders nothing" holds 'length == 0'
+done
+
 render --values "$CHART/ci/host-network-values.yaml"
 check "host network: its own DNS policy, ports everywhere, no budget for one replica" holds '
   (one("Deployment"; "cronlatch-operator").spec

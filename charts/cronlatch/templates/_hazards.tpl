@@ -31,7 +31,7 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if eq (toString (index $v.defaults "tls-skip-verify" | default "false")) "true" -}}
 {{- $found = append $found "defaults.tls-skip-verify: the store's certificate is not verified, so another server in the network path can impersonate the store. Remove it" -}}
 {{- end -}}
-{{- if $v.operator.enabled -}}
+{{- if include "cronlatch.hasOperator" . -}}
 {{- if lt (int (include "cronlatch.replicas" .)) 2 -}}
 {{- $found = append $found "one replica: annotated Jobs are refused while its pod is replaced; other Jobs run. Set replicaCount to 2 or more" -}}
 {{- end -}}
