@@ -70,6 +70,9 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- $found = append $found (printf "%s.enabled, but this cluster has no monitoring.coreos.com/v1: not rendered" .) -}}
 {{- end -}}
 {{- end -}}
+{{- if and $v.dashboards.enabled (not $v.prometheusRule.enabled) -}}
+{{- $found = append $found "dashboards without prometheusRule: counts within a day have no data unless Prometheus loads charts/cronlatch/rules/recording.yaml" -}}
+{{- end -}}
 {{- if and $v.prometheusRule.enabled (not (or $v.serviceMonitor.enabled $v.podMonitor.enabled)) -}}
 {{- $found = append $found "prometheusRule without serviceMonitor or podMonitor: CronlatchDown fires unless Prometheus discovers the pods by other means" -}}
 {{- end -}}
