@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # "Cronlatch / Operator": state of the operator: admission, store, leader, certificates, processes.
-from parts import OWN, dashboard, panel, queries, query, row, series, stat, steps, timeline, value_texts, variable
+from parts import OWN as SCRAPED, dashboard, panel, queries, query, row, series, stat, steps, timeline, value_texts, variable
 
+# Matchers of the replicas that the variable `instance` selects.
+OWN = SCRAPED + ', instance=~"$instance"'
 WEBHOOKS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev"'
 CONDITIONS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev|cronlatch-.+"'
 PROBLEM = steps((None, "green"), (1, "red"))
@@ -108,7 +110,7 @@ def processes():
     return [
         row("Processes"),
         series("CPU", "Processor time of each replica, in cores.",
-               queries((each(f"rate(process_cpu_seconds_total{{{OWN}}}[$__rate_interval])"), "{{instance}}")), unit="percentunit", size=(6, 7)),
+               queries((each(f"rate(process_cpu_seconds_total{{{OWN}}}[$__rate_interval])"), "{{instance}}")), unit="none", size=(6, 7)),
         series("Memory", "Resident memory of each replica.", queries((each(f"process_resident_memory_bytes{{{OWN}}}"), "{{instance}}")), unit="bytes", size=(6, 7)),
         series("File descriptors", "Open descriptors of each replica, as a share of its limit.",
                queries((each(f"process_open_fds{{{OWN}}} / process_max_fds{{{OWN}}}"), "{{instance}}")), unit="percentunit", size=(6, 7)),
@@ -118,5 +120,6 @@ def processes():
 
 def page():
     return dashboard("cronlatch-operator", "Cronlatch / Operator", "State of the operator: admission, store, leader, certificates, processes.",
-                     [variable("job", "Scrape job", 'label_values(cronlatch_build_info{cluster=~"$cluster"}, job)')], [],
+                     [variable("job", "Scrape job", 'label_values(cronlatch_build_info{cluster=~"$cluster"}, job)'),
+                      variable("instance", "Replica", f"label_values(cronlatch_build_info{{{SCRAPED}}}, instance)")], [],
                      status() + admission() + images() + store() + leading() + processes())

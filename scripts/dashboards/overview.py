@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # "Cronlatch / Overview": locks held, runs skipped, leases stolen, and overdue CronJobs.
-from parts import (BY, OWN, SELECTED, dashboard, increase_of, heatmap, lock_statistic, panel, queries, query, row, series, stat, steps, timeline,
-                   variable, value_texts)
+from parts import (BY, OWN, SELECTED, dashboard, increase_of, heatmap, lock_statistic, panel, queries, query, recorded_increase, row, series, stat,
+                   steps, timeline, variable, value_texts)
 
-AGE = f'time() - ({lock_statistic("cronlatch_last_success_timestamp_seconds")} > 0)'
+SUCCESS = f'({lock_statistic("cronlatch_last_success_timestamp_seconds")} > 0)'
+# Of a CronJob that never succeeded: since its creation, as in the alert.
+AGE = f'time() - ({SUCCESS} or {lock_statistic("cronlatch_cronjob_created_timestamp_seconds")})'
 LIMIT = f"min by ({BY}) (cronlatch_success_deadline_seconds{{{SELECTED}}})"
 PROBLEM = steps((None, "green"), (1, "red"))
-DAY = "24h:30s"
 
 
 def event(name, metric, color):
@@ -16,7 +17,8 @@ def event(name, metric, color):
 
 
 def in_a_day(metric, **more):
-    return f"round(sum({increase_of(metric, DAY, **more)})) or vector(0)"
+    # Without "or vector(0)": a Prometheus without the recording rules has no data, and not the value 0.
+    return f"round(sum({recorded_increase(metric, '24h', **more)}))"
 
 
 def status():
@@ -32,8 +34,15 @@ def status():
              runbooks=["CronlatchMostlySkipping"]),
         stat("Stolen, 24 h", "Leases within one day that expired without a release and were taken over: their runs were killed.", in_a_day("cronlatch_lock_stolen_total"), kind="instant",
              thresholds=steps((None, "green"), (1, "orange")), runbooks=["CronlatchLockStolen"]),
+        stat("Ungated, 24 h", "Runs within one day that started without their lock because the store was unavailable (on-store-down=run).",
+             in_a_day("cronlatch_lock_ungated_total"), kind="instant", thresholds=steps((None, "green"), (1, "orange")), size=(6, 4), runbooks=["CronlatchRanWithoutLock"]),
+        stat("Restored, 24 h", "Records within one day that a holder restored because the store had lost them.",
+             in_a_day("cronlatch_lock_restored_total"), kind="instant", thresholds=steps((None, "green"), (1, "orange")), size=(6, 4), runbooks=["CronlatchRecordRestored"]),
+        stat("Age of the lock statistics", "Time since the leader last read the lock statistics. While the store is unavailable, all values of locks on this page are this old.",
+             f"time() - max(cronlatch_ledger_read_timestamp_seconds{{{OWN}}})", unit="s", thresholds=steps((None, "green"), (60, "orange"), (300, "red")), size=(6, 4),
+             runbooks=["CronlatchRedisDown"]),
         stat("Store", "Whether at least one replica of the operator can connect to the store.", f"min(max by (endpoint) (cronlatch_store_up{{{OWN}}}))",
-             mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), thresholds=steps((None, "red"), (1, "green")), runbooks=["CronlatchRedisDown"]),
+             mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), thresholds=steps((None, "red"), (1, "green")), size=(6, 4), runbooks=["CronlatchRedisDown"]),
     ]
 
 
@@ -47,7 +56,7 @@ def outcomes():
                    (f"sum({increase_of('cronlatch_lock_stolen_total')})", "stolen"),
                    (f"sum({increase_of('cronlatch_lock_lost_total')})", "lost"),
                    (f"sum({increase_of('cronlatch_lock_wait_timeouts_total')})", "timed out waiting"),
-                   (f'sum by (reason) (increase(cronlatch_run_errors_total{{{OWN}, namespace=~"$namespace"}}[$__rate_interval]))', "not started: {{reason}}")),
+                   (f'sum by (reason) (increase(cronlatch_run_errors_total{{{OWN}, namespace=~"$namespace", cronjob=~"$cronjob"}}[$__rate_interval]))', "not started: {{reason}}")),
                stacked=True, runbooks=["CronlatchLeaseLost", "CronlatchWaitTimeouts", "CronlatchRunErrors"]),
         series("Runs by outcome", "Per hour: runs by outcome, as counted in the store.",
                queries((f"sum by (outcome) ({increase_of('cronlatch_runs_total', more_labels='outcome')})", "{{outcome}}")), stacked=True),
@@ -58,12 +67,12 @@ def jobs():
     columns = [
         ("Last success", "s", AGE), ("Last skip", "s", f'time() - ({lock_statistic("cronlatch_last_skip_timestamp_seconds")} > 0)'),
         ("Held", "none", lock_statistic("cronlatch_lock_held")), ("Until overdue", "s", f"{LIMIT} - ({AGE})"),
-        ("Acquired", "short", f"round({increase_of('cronlatch_lock_acquired_total', '$__range:30s')})"),
-        ("Skipped", "short", f"round(sum without (reason) ({increase_of('cronlatch_lock_skipped_total', '$__range:30s', 'reason')}))"),
-        ("Stolen", "short", f"round({increase_of('cronlatch_lock_stolen_total', '$__range:30s')})"),
+        ("Acquired", "short", f"round({recorded_increase('cronlatch_lock_acquired_total', '$__range')})"),
+        ("Skipped", "short", f"round(sum without (reason) ({recorded_increase('cronlatch_lock_skipped_total', '$__range', 'reason')}))"),
+        ("Stolen", "short", f"round({recorded_increase('cronlatch_lock_stolen_total', '$__range')})"),
     ]
     targets = [query(expr, title, "table", chr(ord("A") + i)) for i, (title, _, expr) in enumerate(columns)]
-    table = panel("table", "CronJob details", "Time since the last success and the last skip, whether the CronJob holds its lock, the time until it is overdue "
+    table = panel("table", "CronJob details", "Time since the last success (or since the creation, if there was none) and the last skip, whether the CronJob holds its lock, the time until it is overdue "
                   "(where alert-after is set), and the counters within the selected time range.", targets, (24, 9), unit="none",
                   options={"showHeader": True, "cellHeight": "sm", "footer": {"show": False}}, runbooks=["CronlatchJobOverdue"])
     letters = {f"Value #{target['refId']}": title for target, (title, _, _) in zip(targets, columns)}

@@ -20,6 +20,16 @@ def increase_of(metric, window="$__rate_interval:", more_labels="", matchers="")
     return f"increase({lock_statistic(metric, more_labels, matchers)}[{window}])"
 
 
+# Of the recorded series, which have the labels in BY only, and `cluster` with the chart value prometheusRule.separateBy.
+RECORDED = 'cluster=~"$cluster|", namespace=~"$namespace", cronjob=~"$cronjob", lock=~"$lock"'
+
+
+def recorded_increase(metric, window, more_labels="", matchers=""):
+    """The increase of a lock statistic over a long time, from its recording rule: without a subquery."""
+    level = "namespace_cronjob_lock" + "".join("_" + label for label in more_labels.split(", ") if label)
+    return f"increase({level}:{metric}:max{{{RECORDED}{', ' + matchers if matchers else ''}}}[{window}])"
+
+
 def query(expr, legend="", kind="range", ref="A"):
     return {
         "datasource": SOURCE, "editorMode": "code", "expr": expr, "legendFormat": legend or "__auto", "refId": ref,

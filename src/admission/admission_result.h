@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "admission/entrypoint.h"
+#include "admission/findings.h"
 #include "admission/settings.h"
 #include "kube/json.h"
 
@@ -15,9 +16,18 @@ struct AdmissionResult {
   enum class Kind { allowed, denied, error };
   Kind kind = Kind::allowed;
   kube::Json patch = kube::Json::array();  // JSON patch; empty: the object is not changed
-  std::vector<std::string> warnings;
-  std::string message;  // of a denial or an error
+  std::vector<Finding> warnings;
+  std::vector<Finding> refusals;  // the reasons of a denial
+  std::string message;            // of a denial or an error
 };
+
+inline AdmissionResult denied(const Findings& findings) {
+  AdmissionResult result;
+  result.kind = AdmissionResult::Kind::denied;
+  result.refusals = findings.list();
+  result.message = findings.error().message;
+  return result;
+}
 
 // The request. `object` has its namespace set.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw

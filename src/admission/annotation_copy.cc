@@ -17,6 +17,8 @@ namespace {
 
 using kube::Json;
 
+constexpr char kReplacePath[] = "spec.concurrencyPolicy";
+
 const Json* template_annotations(const Json& cronjob) {
   return kube::find(cronjob, {"spec", "jobTemplate", "metadata", "annotations"});
 }
@@ -123,7 +125,7 @@ struct Values {
 
 // Replace stops the previous run when it starts the new one: a skip would leave no run.
 void add_for_replace(const Json& cronjob, const LockRequest& request, const ManifestKeys& manifest,
-                     Values& values, std::vector<std::string>& warnings) {
+                     Values& values, AnnotationCopy& copy) {
   if (kube::string_at(cronjob, {"spec", "concurrencyPolicy"}) != "Replace") return;
   if (request.gate != Gate::on || request.annotated.count("on-busy") != 0) return;
   const ReplaceWait wait = replace_wait(cronjob, request);
@@ -131,15 +133,19 @@ void add_for_replace(const Json& cronjob, const LockRequest& request, const Mani
   // copy without a source.
   const bool is_listed = !manifest.contain("on-busy");
   values.set("on-busy", "wait", is_listed);
-  if (request.annotated.count("wait-timeout") == 0)
+  copy.annotations["on-busy"] = {"wait", kReplacePath};
+  if (request.annotated.count("wait-timeout") == 0) {
     values.set("wait-timeout", show_duration(wait.limit),
                is_listed && !manifest.contain("wait-timeout"));
+    copy.annotations["wait-timeout"] = {show_duration(wait.limit), kReplacePath};
+  }
   const std::string limit =
       wait.limit.count() == 0 ? "without a limit" : "at most " + show_duration(wait.limit);
-  warnings.push_back("spec.concurrencyPolicy: with Replace a run waits for the lock, " + limit +
-                     " (" + wait.source +
-                     "), because a skip would leave no run; to change this, write "
-                     "cronlatch.dev/on-busy or cronlatch.dev/wait-timeout");
+  copy.warnings.push_back({kReplacePath,
+                           "with Replace a run waits for the lock, " + limit + " (" + wait.source +
+                               "), because a skip would leave no run",
+                           "to change this, write cronlatch.dev/on-busy or "
+                           "cronlatch.dev/wait-timeout"});
 }
 
 // Sets what must change to get the wanted annotations.
@@ -162,16 +168,17 @@ void warn(const Annotations& all, Gate gate, AnnotationCopy& copy) {
   const std::string lock(kLockAnnotation);
   if (gate != Gate::absent) return;
   if (std::find(copy.remove.begin(), copy.remove.end(), lock) != copy.remove.end())
-    copy.warnings.push_back(lock + " was removed: new Jobs of this CronJob are not gated");
+    copy.warnings.push_back({lock, "it was removed, so new Jobs of this CronJob are not gated",
+                             "to gate them, write " + example_of("lock")});
   else if (!all.empty())
-    copy.warnings.push_back(all.begin()->second.where + ": has no effect without " +
-                            example_of("lock"));
+    copy.warnings.push_back({all.begin()->second.where,
+                             "has no effect, because the CronJob requests no lock",
+                             "write " + example_of("lock")});
 }
 
 // `copies` are the keys that may be overwritten and removed.
-Result<AnnotationCopy> plan(const Json& cronjob, const Settings& settings,
-                            const ManifestKeys& manifest, const std::vector<std::string>& copies) {
-  Findings findings;
+AnnotationCopy plan(const Json& cronjob, const Settings& settings, const ManifestKeys& manifest,
+                    const std::vector<std::string>& copies, Findings& findings) {
   Annotations sources = annotations_at(cronjob, {"metadata"}, "metadata", findings);
   merge(sources,
         annotations_at(cronjob, {"spec", "jobTemplate", "spec", "template", "metadata"},
@@ -186,14 +193,14 @@ Result<AnnotationCopy> plan(const Json& cronjob, const Settings& settings,
   merge(all, own, findings);
   const LockRequest request = read_lock_request(
       all, settings, kube::string_at(cronjob, {"metadata", "namespace"}), findings);
-  if (!findings.empty()) return findings.error();
 
   AnnotationCopy copy;
+  copy.annotations = all;
   Values values;
   if (request.gate != Gate::absent) {
     for (const auto& [key, annotation] : sources)
       if (own.count(key) == 0) values.set(key, annotation.value, !manifest.contain(key));
-    add_for_replace(cronjob, request, manifest, values, copy.warnings);
+    add_for_replace(cronjob, request, manifest, values, copy);
   }
   copy.gated = request.gate == Gate::on;
   set_changes(cronjob, values, copies, copy);
@@ -203,17 +210,27 @@ Result<AnnotationCopy> plan(const Json& cronjob, const Settings& settings,
 
 }  // namespace
 
-Result<AnnotationCopy> plan_annotation_copy(const Json& cronjob, const Json* before,
-                                            const Settings& settings) {
+AnnotationCopy plan_annotation_copy(const Json& cronjob, const Json* before,
+                                    const Settings& settings, Findings& findings) {
   const ManifestKeys manifest(cronjob);
   std::vector<std::string> copies = keys_of_copies(cronjob, manifest);
-  Result<AnnotationCopy> planned = plan(cronjob, settings, manifest, copies);
-  if (!planned.ok() || before == nullptr) return planned;
+  Findings first;
+  AnnotationCopy planned = plan(cronjob, settings, manifest, copies, first);
   const auto edited = [&](const std::string& key) {
-    return is_edited(cronjob, *before, std::string(kPrefix) + key, *planned);
+    return is_edited(cronjob, *before, std::string(kPrefix) + key, planned);
   };
-  if (std::erase_if(copies, edited) == 0) return planned;
-  return plan(cronjob, settings, manifest, copies);
+  const bool is_final = !first.empty() || before == nullptr || std::erase_if(copies, edited) == 0;
+  if (!is_final) return plan(cronjob, settings, manifest, copies, findings);
+  for (const Finding& finding : first.list()) findings.add(finding);
+  return planned;
+}
+
+Result<AnnotationCopy> plan_annotation_copy(const Json& cronjob, const Json* before,
+                                            const Settings& settings) {
+  Findings findings;
+  AnnotationCopy planned = plan_annotation_copy(cronjob, before, settings, findings);
+  if (!findings.empty()) return findings.error();
+  return planned;
 }
 
 }  // namespace cronlatch::op

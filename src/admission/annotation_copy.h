@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "admission/annotations.h"
+#include "admission/findings.h"
 #include "admission/settings.h"
 #include "base/result.h"
 #include "kube/json.h"
@@ -21,13 +23,18 @@ struct AnnotationCopy {
   std::map<std::string, std::string> wanted;
   std::map<std::string, std::string> set;  // those of `wanted` that are missing or different
   std::vector<std::string> remove;         // copies without a source
-  std::vector<std::string> warnings;       // shown by kubectl
+  std::vector<Finding> warnings;           // shown by kubectl
+  // All annotations that the Jobs will have, each with the place where the user wrote it.
+  Annotations annotations;
 
   bool is_up_to_date() const { return set.empty() && remove.empty(); }
 };
 
-// `before` is the object that an update replaces; nullptr: none. The error lists every invalid
-// annotation with its path and the fix.
+// `before` is the object that an update replaces; nullptr: none. Adds a finding for every invalid
+// annotation; then only `gated`, `annotations` and the warnings of the result are valid.
+AnnotationCopy plan_annotation_copy(const kube::Json& cronjob, const kube::Json* before,
+                                    const Settings& settings, Findings& findings);
+// The same with all findings as one error.
 Result<AnnotationCopy> plan_annotation_copy(const kube::Json& cronjob, const kube::Json* before,
                                             const Settings& settings);
 

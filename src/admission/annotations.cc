@@ -74,7 +74,7 @@ Annotations read_annotations(const AnnotationValues& values, const std::string& 
     if (std::find(kWrittenByOperator.begin(), kWrittenByOperator.end(), key) !=
         kWrittenByOperator.end())
       continue;
-    const std::string where = path + ".annotations[" + printable(name, 200) + "]";
+    const std::string where = path + ".annotations[" + printable(name, 80) + "]";
     if (value)
       annotations[key] = {*value, where};
     else
@@ -92,10 +92,10 @@ void merge(Annotations& all, const Annotations& more, Findings& findings) {
   for (const auto& [key, annotation] : more) {
     const auto [there, is_new] = all.try_emplace(key, annotation);
     if (!is_new && there->second.value != annotation.value)
-      findings.add(annotation.where,
-                   cronlatch::quoted(annotation.value) + " differs from " +
-                       cronlatch::quoted(there->second.value) + " in " + there->second.where,
-                   "remove one of the two");
+      findings.add(
+          annotation.where, "the value differs from " + there->second.where,
+          "remove one of the two",
+          cronlatch::quoted(annotation.value) + " and " + cronlatch::quoted(there->second.value));
   }
 }
 

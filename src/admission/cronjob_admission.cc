@@ -30,13 +30,6 @@ Json copy_annotations(Json& cronjob, const AnnotationCopy& annotation_copy) {
   return patch.take_operations();
 }
 
-AdmissionResult denied(const Error& error) {
-  AdmissionResult result;
-  result.kind = AdmissionResult::Kind::denied;
-  result.message = error.message;
-  return result;
-}
-
 }  // namespace
 
 AdmissionResult admit_cronjob(AdmissionRequest& request, const Settings& settings,
@@ -45,26 +38,28 @@ AdmissionResult admit_cronjob(AdmissionRequest& request, const Settings& setting
   // While a CronJob is deleted, its finalizers must be removable even if it has errors.
   const Json* const deleted = kube::find(request.object, {"metadata", "deletionTimestamp"});
   if (!is_write || (deleted != nullptr && !deleted->is_null())) return {};
-  Result<AnnotationCopy> copy = plan_annotation_copy(request.object, request.before, settings);
-  if (!copy.ok()) return denied(copy.error());
+  Findings findings;
+  AnnotationCopy copy = plan_annotation_copy(request.object, request.before, settings, findings);
 
   AdmissionResult result;
-  result.patch = copy_annotations(request.object, *copy);
-  result.warnings = std::move(copy->warnings);
-  if (!copy->gated) return result;
-  // Rewrites the Job that the template would become, for its errors and warnings only.
-  Json none = Json::object();
-  Json* const job_template = kube::find(request.object, {"spec", "jobTemplate"});
-  Json& job = job_template != nullptr && job_template->is_object() ? *job_template : none;
-  Result<std::optional<Injection>> rewritten =
-      rewrite_job(job, {kTemplatePath, request.namespace_name, name_of(request.object)}, settings,
-                  PendingEntrypointSource(images, result.warnings));
-  if (!rewritten.ok()) return denied(rewritten.error());
-  if (!rewritten->has_value()) return result;
-  const auto add = [&](std::vector<std::string>&& warnings) {
+  result.patch = copy_annotations(request.object, copy);
+  result.warnings = std::move(copy.warnings);
+  std::optional<Injection> rewritten;
+  if (copy.gated) {
+    // Rewrites the Job that the template would become, for its errors and warnings only.
+    Json none = Json::object();
+    Json* const job_template = kube::find(request.object, {"spec", "jobTemplate"});
+    Json& job = job_template != nullptr && job_template->is_object() ? *job_template : none;
+    rewritten = rewrite_job(job, {kTemplatePath, request.namespace_name, name_of(request.object)},
+                            copy.annotations, settings,
+                            PendingEntrypointSource(images, result.warnings), findings);
+  }
+  if (!findings.empty()) return denied(findings);
+  if (!rewritten) return result;
+  const auto add = [&](std::vector<Finding>&& warnings) {
     std::move(warnings.begin(), warnings.end(), std::back_inserter(result.warnings));
   };
-  add(std::move((*rewritten)->warnings));
+  add(std::move(rewritten->warnings));
   add(history_warnings(request.object));
   return result;
 }

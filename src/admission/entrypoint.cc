@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "admission/annotations.h"
 #include "admission/wrapper_command.h"
 #include "base/text.h"
 #include "image/reference.h"
@@ -52,9 +53,10 @@ EntrypointResult PendingEntrypointSource::find(const EntrypointQuery& query) con
   EntrypointResult result = source_.find(query);
   const auto* const unknown = std::get_if<UnknownEntrypoint>(&result);
   if (unknown == nullptr || !unknown->may_resolve_later) return result;
-  warnings_.push_back("the command of image " +
-                      cronlatch::quoted(query.image, image::kMaxShownName) + " is not known yet: " +
-                      unknown->reason + "; the Jobs of this CronJob are denied until it is");
+  warnings_.push_back(
+      {query.where, "the Jobs of this CronJob are refused until its image's command is known",
+       "to gate them now, write " + example_of("command"),
+       "image " + cronlatch::quoted(query.image, image::kMaxShownName) + ": " + unknown->reason});
   return Entrypoint{{"not known yet"}, {}};  // the rewrite of a Job template is discarded
 }
 

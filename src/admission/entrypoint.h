@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "admission/findings.h"
 #include "admission/settings.h"
 #include "image/manifest.h"
 
@@ -18,6 +19,7 @@ struct EntrypointQuery {
   std::string image;
   std::string namespace_name;
   const kube::Json& pod_spec;
+  std::string where{};  // the missing field `command`, for messages
 };
 
 struct Entrypoint {
@@ -38,7 +40,7 @@ Entrypoint entrypoint_of(const std::map<std::string, image::ImageCommand>& by_ar
 
 struct UnknownEntrypoint {
   std::string reason;             // "": no registry was queried
-  std::string hint{};             // what else can help
+  std::string hint{};             // what the platform can do
   bool may_resolve_later{false};  // a later query can have another result
 };
 
@@ -65,13 +67,13 @@ class ImageIndex final : public EntrypointSource {
 // deny the CronJob. `warnings` outlives it.
 class PendingEntrypointSource final : public EntrypointSource {
  public:
-  PendingEntrypointSource(const EntrypointSource& source, std::vector<std::string>& warnings)
+  PendingEntrypointSource(const EntrypointSource& source, std::vector<Finding>& warnings)
       : source_(source), warnings_(warnings) {}
   EntrypointResult find(const EntrypointQuery& query) const override;
 
  private:
   const EntrypointSource& source_;
-  std::vector<std::string>& warnings_;
+  std::vector<Finding>& warnings_;
 };
 
 }  // namespace cronlatch::op

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/gated_container.h"
 
+#include <algorithm>
+
+#include "admission/known_sidecars.h"
 #include "base/text.h"
 
 namespace cronlatch::op {
@@ -15,22 +18,26 @@ std::string names_of(const std::vector<ContainerView>& containers) {
   return names;
 }
 
+// Names the first container that is not known as a sidecar.
 std::string example_for(const std::vector<ContainerView>& containers) {
-  const std::string first = containers.empty() ? "" : containers[0].name;
+  const auto work = std::find_if_not(containers.begin(), containers.end(), is_known_sidecar);
+  const std::string name = work != containers.end() ? work->name
+                           : !containers.empty()    ? containers[0].name
+                                                    : "";
   return "write for example cronlatch.dev/container: \"" +
-         (first.empty() ? "main" : printable(first, kMaxShownContainerName)) + "\"";
+         (name.empty() ? "main" : printable(name, kMaxShownContainerName)) + "\"";
 }
 
 std::optional<std::size_t> named_container(const JobView& job, const LockRequest& request,
                                            Findings& findings) {
   if (const auto index = index_of_name(job.containers, request.container)) return index;
-  const std::string name = cronlatch::quoted(request.container);
+  const bool is_init = index_of_name(job.init_containers, request.container).has_value();
   findings.add(
       request.container_where,
-      index_of_name(job.init_containers, request.container)
-          ? name + " is an init container, and an init container cannot be gated"
-          : "the pod has no container " + name,
-      "the pod's containers are " + names_of(job.containers) + "; " + example_for(job.containers));
+      is_init ? "an init container cannot be gated" : "the pod has no container of this name",
+      example_for(job.containers),
+      cronlatch::quoted(request.container) + "; the pod's containers are " +
+          names_of(job.containers));
   return std::nullopt;
 }
 
@@ -47,9 +54,9 @@ std::optional<std::size_t> gated_container(const JobView& job, const LockRequest
     return std::nullopt;
   }
   findings.add(job.pod_path("containers"),
-               "the pod has " + std::to_string(job.containers.size()) + " containers (" +
-                   names_of(job.containers) + "), and no annotation names the one to gate",
-               example_for(job.containers));
+               "no annotation names the one to gate; the others run without the lock",
+               example_for(job.containers),
+               std::to_string(job.containers.size()) + " containers: " + names_of(job.containers));
   return std::nullopt;
 }
 

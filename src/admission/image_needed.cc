@@ -34,7 +34,8 @@ std::optional<NeededImage> image_needed(const Json& cronjob, const Settings& set
   JobOrigin origin{"spec.jobTemplate.", kube::string_at(cronjob, {"metadata", "namespace"}),
                    kube::string_at(cronjob, {"metadata", "name"})};
   RecordingSource source;
-  (void)rewrite_job(job, std::move(origin), settings, source);
+  Findings findings;
+  (void)rewrite_job(job, std::move(origin), settings, source, findings);
   return source.take();
 }
 

@@ -150,6 +150,12 @@ void put_environment(PatchBuilder& patch, const std::string& container, const Jo
               {{"name", kScheduledTimeVariable}, {"value", rfc3339(*scheduled)}});
 }
 
+// The view of a Job whose gated container is not known, for the restrictions of the Job itself.
+JobView without_containers(JobView view) {
+  view.containers.assign(1, {});
+  return view;
+}
+
 void put_pull_secrets(PatchBuilder& patch, const Settings& settings) {
   for (const std::string& secret : settings.image_pull_secrets)
     put_named(patch, pointer_to("/spec/imagePullSecrets"), "name", {{"name", secret}});
@@ -157,17 +163,20 @@ void put_pull_secrets(PatchBuilder& patch, const Settings& settings) {
 
 }  // namespace
 
-Result<Injection> inject(Json& job, const JobView& view, const LockRequest& request,
-                         const Settings& settings, const EntrypointSource& source) {
-  Findings findings;
+std::optional<Injection> inject(Json& job, const JobView& view, const LockRequest& request,
+                                const Settings& settings, const EntrypointSource& source,
+                                Findings& findings) {
   const std::optional<std::size_t> index = gated_container(view, request, findings);
-  if (!index) return findings.error();
-  const std::optional<UserCommand> user = user_command(view, *index, request, source, findings);
-  check_restrictions(view, *index, request, findings);
-  const std::string& message_path = view.containers[*index].termination_message_path;
+  std::optional<UserCommand> user;
+  if (index) user = user_command(view, *index, request, source, findings);
+  if (index)
+    check_restrictions(view, *index, request, findings);
+  else
+    check_restrictions(without_containers(view), 0, request, findings);
+  const std::string message_path = index ? view.containers[*index].termination_message_path : "";
   std::vector<std::string> command = wrapper_command(
       view, request, settings, message_path.empty() ? kDefaultMessagePath : message_path, findings);
-  if (!findings.empty()) return findings.error();
+  if (!findings.empty() || !user) return std::nullopt;
   if (!user->by_arch.empty())
     command.insert(command.end() - 1, std::string(kByArchFlag) + user->by_arch);  // before the --
   command.insert(command.end(), user->command.begin(), user->command.end());
@@ -189,7 +198,7 @@ Result<Injection> inject(Json& job, const JobView& view, const LockRequest& requ
   // Always: the API server sets the default before admission, so the user's own value cannot be
   // distinguished from it.
   patch.set("/spec/podReplacementPolicy", "Failed");
-  return Injection{patch.take_operations(), job_warnings(view, *index, settings)};
+  return Injection{patch.take_operations(), job_warnings(view, *index, request, settings)};
 }
 
 }  // namespace cronlatch::op

@@ -4,24 +4,25 @@
 // command decides whether a container is already gated, never an annotation.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "admission/entrypoint.h"
 #include "admission/job_view.h"
 #include "admission/lock_request.h"
-#include "base/result.h"
 
 namespace cronlatch::op {
 
 struct Injection {
   kube::Json patch;  // its paths start at the Job
-  std::vector<std::string> warnings;
+  std::vector<Finding> warnings;
 };
 
-// Rewrites `job`, of which `view` is the view; `request.gate` is Gate::on. The error lists
-// everything that prevents the rewrite; then the Job is not changed.
-Result<Injection> inject(kube::Json& job, const JobView& view, const LockRequest& request,
-                         const Settings& settings, const EntrypointSource& source);
+// Rewrites `job`, of which `view` is the view; `request.gate` is Gate::on. Adds a finding for
+// everything that prevents the rewrite. With findings, also earlier ones, the Job is not changed.
+std::optional<Injection> inject(kube::Json& job, const JobView& view, const LockRequest& request,
+                                const Settings& settings, const EntrypointSource& source,
+                                Findings& findings);
 
 }  // namespace cronlatch::op

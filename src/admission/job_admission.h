@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "admission/inject.h"
-#include "base/result.h"
 
 namespace cronlatch::op {
 
@@ -15,9 +14,14 @@ namespace cronlatch::op {
 // precedence: it has the CronJob's value from the time when the Job was created.
 Annotations annotations_of(const JobView& job, Findings& findings);
 
-// Rewrites the Job. std::nullopt for a Job that requests no lock.
-Result<std::optional<Injection>> rewrite_job(kube::Json& job, JobOrigin origin,
-                                             const Settings& settings,
-                                             const EntrypointSource& source);
+// Rewrites the Job. std::nullopt for a Job that requests no lock, and with findings: the reasons to
+// refuse the Job, all at once.
+std::optional<Injection> rewrite_job(kube::Json& job, JobOrigin origin, const Settings& settings,
+                                     const EntrypointSource& source, Findings& findings);
+// The same with the annotations that the Job will have, each with the place where the user wrote
+// it.
+std::optional<Injection> rewrite_job(kube::Json& job, JobOrigin origin,
+                                     const Annotations& annotations, const Settings& settings,
+                                     const EntrypointSource& source, Findings& findings);
 
 }  // namespace cronlatch::op

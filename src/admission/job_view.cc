@@ -15,12 +15,36 @@ bool is_object_at(const Json& root, std::string_view key) {
   return value != nullptr && value->is_object();
 }
 
+std::vector<std::int64_t> parse_codes(const Json& values) {
+  std::vector<std::int64_t> codes;
+  for (const Json& code : values)
+    if (code.is_number_integer()) codes.push_back(code.get<std::int64_t>());
+  return codes;
+}
+
+bool has_code(const std::string& exit_code_operator, const std::vector<std::int64_t>& codes,
+              int code) {
+  const bool listed = std::find(codes.begin(), codes.end(), code) != codes.end();
+  return exit_code_operator == "In" ? listed : exit_code_operator == "NotIn" && !listed;
+}
+
 RestartRuleView parse_restart_rule(const Json& rule) {
-  RestartRuleView view{
-      kube::string_at(rule, {"action"}), kube::string_at(rule, {"exitCodes", "operator"}), {}};
-  for (const Json& code : kube::items_at(rule, {"exitCodes", "values"}))
-    if (code.is_number_integer()) view.exit_codes.push_back(code.get<std::int64_t>());
-  return view;
+  return {kube::string_at(rule, {"action"}), kube::string_at(rule, {"exitCodes", "operator"}),
+          parse_codes(kube::items_at(rule, {"exitCodes", "values"}))};
+}
+
+std::vector<FailureRuleView> parse_failure_rules(const Json& job) {
+  std::vector<FailureRuleView> rules;
+  std::size_t index = 0;
+  for (const Json& rule : kube::items_at(job, {"spec", "podFailurePolicy", "rules"})) {
+    if (is_object_at(rule, "onExitCodes"))
+      rules.push_back({index, kube::string_at(rule, {"action"}),
+                       kube::string_at(rule, {"onExitCodes", "containerName"}),
+                       kube::string_at(rule, {"onExitCodes", "operator"}),
+                       parse_codes(kube::items_at(rule, {"onExitCodes", "values"}))});
+    ++index;
+  }
+  return rules;
 }
 
 ContainerView parse_container(const Json& container) {
@@ -61,6 +85,7 @@ void parse_pod(const Json& pod, JobView& view) {
   view.os = kube::string_at(pod, {"os", "name"});
   view.node_selector_os = kube::string_at(pod, {"nodeSelector", "kubernetes.io/os"});
   view.host_network = kube::is_true(pod, {"hostNetwork"});
+  view.host_pid = kube::is_true(pod, {"hostPID"});
   view.dns_policy = kube::string_at(pod, {"dnsPolicy"});
   view.termination_grace_period_seconds = kube::number_at(pod, {"terminationGracePeriodSeconds"});
 }
@@ -76,9 +101,12 @@ std::optional<std::size_t> find_name(const std::vector<Item>& items, std::string
 }  // namespace
 
 bool RestartRuleView::restarts_after(int code) const {
-  if (!action.starts_with("Restart")) return false;
-  const bool listed = std::find(exit_codes.begin(), exit_codes.end(), code) != exit_codes.end();
-  return exit_code_operator == "In" ? listed : exit_code_operator == "NotIn" && !listed;
+  return action.starts_with("Restart") && has_code(exit_code_operator, exit_codes, code);
+}
+
+bool FailureRuleView::applies_to(const std::string& container_name, int code) const {
+  return (container.empty() || container == container_name) &&
+         has_code(exit_code_operator, exit_codes, code);
 }
 
 std::vector<std::string> ContainerView::argv() const {
@@ -111,6 +139,7 @@ JobView parse_job(const Json& job, JobOrigin origin) {
   view.completion_mode = kube::string_at(job, {"spec", "completionMode"});
   view.ttl_seconds_after_finished = kube::number_at(job, {"spec", "ttlSecondsAfterFinished"});
   view.manual_selector = kube::is_true(job, {"spec", "manualSelector"});
+  view.failure_rules = parse_failure_rules(job);
   view.active_deadline = active_deadline(job);
   view.pod_annotations = annotation_values(job, {"spec", "template", "metadata"});
   view.default_container = kube::string_at(job, {"spec", "template", "metadata", "annotations",

@@ -32,6 +32,17 @@ struct RestartRuleView {
   bool restarts_after(int code) const;
 };
 
+// One of podFailurePolicy.rules with onExitCodes.
+struct FailureRuleView {
+  std::size_t index = 0;  // in podFailurePolicy.rules
+  std::string action;     // FailJob, FailIndex, Ignore, Count
+  std::string container;  // "": every container
+  std::string exit_code_operator;
+  std::vector<std::int64_t> exit_codes;
+
+  bool applies_to(const std::string& container_name, int code) const;
+};
+
 struct ContainerView {
   std::string name, image;
   std::vector<std::string> command, args;
@@ -68,6 +79,7 @@ struct JobView {
   std::optional<std::int64_t> parallelism, completions, ttl_seconds_after_finished;
   std::string completion_mode;  // NonIndexed, Indexed; "": NonIndexed
   bool manual_selector = false;
+  std::vector<FailureRuleView> failure_rules;
   std::optional<Millis> active_deadline;  // the shorter of the Job's and the pod's
 
   AnnotationValues pod_annotations;
@@ -75,7 +87,7 @@ struct JobView {
   std::vector<ContainerView> containers, init_containers;
   std::vector<VolumeView> volumes;
   std::string os, node_selector_os;
-  bool host_network = false;
+  bool host_network = false, host_pid = false;
   std::string dns_policy;
   std::optional<std::int64_t> termination_grace_period_seconds;
   // For EntrypointSource, which reads the placement and the pull secrets. Valid as long as the Job.

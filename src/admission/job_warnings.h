@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warnings about Jobs and CronJobs that are accepted; kubectl prints them. Each is a field path,
-// the effect and the fix. review.cc cuts a warning after 250 bytes.
+// Warnings about Jobs and CronJobs that are accepted; kubectl prints them.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "admission/findings.h"
 #include "admission/job_view.h"
+#include "admission/lock_request.h"
 #include "admission/settings.h"
 
 namespace cronlatch::op {
 
-std::vector<std::string> job_warnings(const JobView& job, std::size_t container,
-                                      const Settings& settings);
+std::vector<Finding> job_warnings(const JobView& job, std::size_t container,
+                                  const LockRequest& request, const Settings& settings);
 
 // About the CronJob's own fields.
-std::vector<std::string> history_warnings(const kube::Json& cronjob);
+std::vector<Finding> history_warnings(const kube::Json& cronjob);
 
 }  // namespace cronlatch::op

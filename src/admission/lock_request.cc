@@ -10,8 +10,18 @@ namespace {
 
 std::string for_example(std::string_view key) { return "write for example " + example_of(key); }
 
-std::string join_hints(const std::string& hint, const std::string& more) {
-  return hint.empty() ? more : hint + "; " + more;
+// The hint before the example of the annotation, unless the hint is an example itself.
+std::string with_example(const std::string& hint, std::string_view key) {
+  const bool is_rule = !hint.empty() && !hint.starts_with("write ");
+  return (is_rule ? hint + "; " : "") + for_example(key);
+}
+
+// The message contains the value, so it can be long.
+Finding invalid_value(const Annotation& annotation, const Error& error, std::string_view key) {
+  constexpr std::size_t kLongest = 90;
+  const std::string fix = with_example(error.hint, key);
+  if (error.message.size() <= kLongest) return {annotation.where, error.message, fix};
+  return {annotation.where, "the value is invalid", for_example(key), error.message};
 }
 
 bool is_dns_character(char c) {
@@ -67,9 +77,7 @@ class LockRequestReader {
       const Annotation* const annotation = find(option.key);
       if (annotation == nullptr) continue;
       const Status applied = apply_text(request_.options, option, annotation->value);
-      if (!applied.ok())
-        findings_.add(annotation->where, applied.error().message,
-                      join_hints(applied.error().hint, for_example(option.key)));
+      if (!applied.ok()) findings_.add(invalid_value(*annotation, applied.error(), option.key));
       request_.decided.insert(std::string(option.key));
       request_.annotated.insert(std::string(option.key));
     }
@@ -88,14 +96,14 @@ class LockRequestReader {
       findings_.add(
           annotation->where,
           "namespace " + cronlatch::quoted(namespace_) + " may not use locks with cluster scope",
-          "remove the annotation, or add the namespace to the operator's setting "
-          "cluster-lock-namespaces");
+          "user: remove the annotation; platform: add the namespace to clusterLockNamespaces");
   }
 
   void read_lock() {
     const Annotation* const annotation = find("lock");
     if (annotation == nullptr) return;
     const std::string& value = annotation->value;
+    request_.lock_where = annotation->where;
     request_.gate = value == "false" ? Gate::off : Gate::on;
     if (value == "false") return;
     if (value == "true") {
@@ -104,6 +112,7 @@ class LockRequestReader {
                       "write for example cronlatch.dev/lock: \"nightly-report\"");
       return;
     }
+    request_.has_invalid_lock = true;
     if (value.empty() || is_yes_or_no(value)) {
       findings_.add(annotation->where,
                     cronlatch::quoted(value) + " is not \"true\", \"false\" or a lock name",
@@ -112,9 +121,8 @@ class LockRequestReader {
     }
     request_.lock = value;
     const Result<std::string> name = full_lock_name(request_.scope, std::string(namespace_), value);
-    if (!name.ok())
-      findings_.add(annotation->where, name.error().message,
-                    join_hints(name.error().hint, for_example("lock")));
+    request_.has_invalid_lock = !name.ok();
+    if (!name.ok()) findings_.add(invalid_value(*annotation, name.error(), "lock"));
   }
 
   void read_extras() {
@@ -140,22 +148,22 @@ class LockRequestReader {
   }
 
   void read_command(const Annotation& annotation) {
+    request_.command_where = annotation.where;
     const Result<std::vector<std::string>> words = parse_json_strings(annotation.value);
     if (!words.ok()) {
-      findings_.add(annotation.where, words.error().message,
-                    join_hints(words.error().hint, for_example("command")));
+      findings_.add(invalid_value(annotation, words.error(), "command"));
       return;
     }
     if (words->empty() || words->front().empty())
       findings_.add(annotation.where, "the array has no command", for_example("command"));
-    request_.command = *words;
+    else
+      request_.command = *words;
   }
 
   void read_alert(const Annotation& annotation) {
     const Result<Millis> after = parse_duration(annotation.value);
     if (!after.ok())
-      findings_.add(annotation.where, after.error().message,
-                    join_hints(after.error().hint, for_example("alert-after")));
+      findings_.add(invalid_value(annotation, after.error(), "alert-after"));
     else if (*after < Millis(60'000))
       findings_.add(annotation.where,
                     cronlatch::quoted(annotation.value) + " is below the minimum of 1m",
@@ -179,8 +187,10 @@ class LockRequestReader {
     for (const std::string_view key : {"ttl", "kill-after", "lock"}) {
       const Annotation* const annotation = find(key);
       if (annotation == nullptr) continue;
-      findings_.add(annotation->where, valid.error().message,
-                    join_hints(valid.error().hint, for_example("ttl")));
+      const auto& [code, message, hint] = valid.error();
+      const std::size_t end = message.find(": ");  // the calculation follows
+      findings_.add(annotation->where, message.substr(0, end), with_example(hint, "ttl"),
+                    end == std::string::npos ? "" : message.substr(end + 2));
       return;
     }
   }

@@ -25,7 +25,9 @@ enum class Gate {
 
 struct LockRequest {
   Gate gate = Gate::absent;
-  std::string lock;  // as in the annotation; empty: the CronJob's own
+  std::string lock;              // as in the annotation; empty: the CronJob's own
+  std::string lock_where;        // the annotation that requests it
+  bool has_invalid_lock{false};  // reported already
   LockScope scope = LockScope::in_namespace;
   // From the annotations, the platform's defaults and the table's. Without `lock` and `store`.
   Options options;
@@ -35,6 +37,7 @@ struct LockRequest {
   std::string container;
   std::string container_where;       // the annotation that names it
   std::vector<std::string> command;  // the image's ENTRYPOINT
+  std::string command_where;         // the annotation with the command, also with an invalid value
   std::string store_secret;
   Millis alert_after{0};  // zero: none
 };

@@ -12,9 +12,6 @@ namespace {
 
 using kube::Json;
 
-// The API server may truncate a warning of more than 256 characters.
-std::string short_warning(const std::string& warning) { return printable(warning, 250); }
-
 Json status_of(const AdmissionResult& result) {
   const bool denied = result.kind == AdmissionResult::Kind::denied;
   return {{"code", denied ? 403 : 500},
@@ -36,7 +33,8 @@ std::string review_of(const AdmissionResult& result, const std::string& uid) {
   }
   if (allowed && !result.warnings.empty()) {
     Json warnings = Json::array();
-    for (const std::string& warning : result.warnings) warnings.push_back(short_warning(warning));
+    for (const Finding& warning : result.warnings)
+      warnings.push_back(printable(warning.text(), kMaxWarning));
     out += R"(,"warnings":)" + kube::to_text(warnings);
   }
   return out + "}}";

@@ -85,18 +85,19 @@ Result<UserCommand> command_of_image(const Entrypoint& entrypoint, bool has_args
   return command;
 }
 
-// `unknown`: why the image's command is not known, and what else may help.
+std::string command_path(const JobView& job, std::size_t index) {
+  return job.container_path(index) + ".command";
+}
+
+// `unknown`: why the image's command is not known, and what the platform can do.
 void add_unknown(const JobView& job, std::size_t index, const Error& unknown, Findings& findings) {
   const ContainerView& container = job.containers[index];
-  findings.add(job.container_path(index) + ".command",
-               "container " + cronlatch::quoted(container.name) +
-                   " has no command, and the command of image " +
-                   cronlatch::quoted(container.image, image::kMaxShownName) + " is unknown" +
-                   (unknown.message.empty() ? "" : ": " + unknown.message),
-               (unknown.hint.empty() ? "" : unknown.hint + ", or ") +
-                   "set command to the image's ENTRYPOINT (and its CMD, if there are no args), or "
-                   "write " +
-                   example_of("command"));
+  findings.add(command_path(job, index), "its image's command is unknown",
+               "user: run kubectl cronlatch entrypoint IMAGE, write " + example_of("command") +
+                   (unknown.hint.empty() ? "" : "; platform: " + unknown.hint),
+               "container " + cronlatch::quoted(container.name) + ", image " +
+                   cronlatch::quoted(container.image, image::kMaxShownName) +
+                   (unknown.message.empty() ? "" : ": " + unknown.message));
 }
 
 }  // namespace
@@ -117,8 +118,9 @@ std::optional<UserCommand> user_command(const JobView& job, std::size_t index,
   // Already gated, and its image has no ENTRYPOINT: the args are the command.
   if (!container.command.empty() && container.has_args) return UserCommand{{}, moved};
   if (!request.command.empty()) return UserCommand{request.command, std::nullopt};
-  const EntrypointResult found =
-      source.find({container.image, job.origin.namespace_name, *job.pod_spec});
+  if (!request.command_where.empty()) return std::nullopt;  // its value is invalid
+  const EntrypointResult found = source.find(
+      {container.image, job.origin.namespace_name, *job.pod_spec, command_path(job, index)});
   if (const auto* const unknown = std::get_if<UnknownEntrypoint>(&found)) {
     add_unknown(job, index, {Code::config, unknown->reason, unknown->hint}, findings);
     return std::nullopt;

@@ -30,7 +30,7 @@ std::string schedule_identity(const JobView& job, const std::string& cronjob, Fi
   if (at)
     return kubelet_escaped(cronjob) + index_suffix(job) + "@" + std::to_string(at->us / 1'000'000);
   findings.add(job.annotation_path(kScheduledAnnotation),
-               cronlatch::quoted(job.scheduled_timestamp) + " is not a time",
+               cronlatch::quoted(job.scheduled_timestamp, 40) + " is not a time",
                "remove the annotation: the CronJob controller writes it, for example "
                "2026-11-21T02:00:00Z");
   return "";
@@ -49,17 +49,17 @@ Values values_of_job(const JobView& job, const LockRequest& request,
                      const std::string& outcome_file, Findings& findings) {
   Values values;
   const auto& [path, namespace_name, cronjob] = job.origin;
-  if (request.lock.empty() && cronjob.empty()) {
-    findings.add(job.annotation_path(kLockAnnotation),
+  if (!request.has_invalid_lock && request.lock.empty() && cronjob.empty()) {
+    findings.add(request.lock_where,
                  "\"true\" means the CronJob's own lock, but no CronJob owns this Job",
-                 "name the lock, for example cronlatch.dev/lock: \"nightly-report\"");
+                 "write for example cronlatch.dev/lock: \"nightly-report\"");
     return values;
   }
   const Result<std::string> lock = full_lock_name(request, namespace_name, cronjob);
-  if (!lock.ok())
-    findings.add(job.annotation_path(kLockAnnotation), lock.error().message, lock.error().hint);
-  else
-    values["lock"] = kubelet_escaped(*lock);
+  if (!lock.ok() && !request.has_invalid_lock)
+    findings.add(request.lock_where, "the CronJob's own lock has no valid name",
+                 "write for example cronlatch.dev/lock: \"nightly-report\"", lock.error().message);
+  if (lock.ok()) values["lock"] = kubelet_escaped(*lock);
   if (!cronjob.empty()) {
     const std::string full_name = namespace_name + "/" + cronjob;
     values["job"] = kubelet_escaped(full_name);

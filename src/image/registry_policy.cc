@@ -129,7 +129,7 @@ Status RegistryPolicy::allows(const Reference& image) const {
   else if (peer && is_internal(peer->host))
     what = "is an internal name, and is not on the list";
   return refused("registry " + quoted(image.registry) + " " + what,
-                 "the platform lists registries in the chart's value entrypointLookup.registries");
+                 "list the registry in entrypointLookup.registries");
 }
 
 Result<RegistryPolicy::ConnectPermission> RegistryPolicy::allows(const Peer& peer,

@@ -63,6 +63,7 @@ hazard "no webhook" "annotated Jobs are refused" --set webhook.enabled=false
 hazard "excluded namespaces" "this is not reported" --set webhook.namespaceSelector.matchLabels.a=b
 hazard "API servers that must send a client certificate" "AdmissionConfiguration" --set webhook.clientCA.secretName=x
 hazard "a certificate without caBundle" "caBundle is empty" --set certificates.mode=existing,certificates.existingSecret=x
+hazard "dashboards without the recording rules" "have no data" --set dashboards.enabled=true
 hazard "a monitor that was not rendered" "not rendered" --set podMonitor.enabled=true
 hazard "rules that were not rendered" "prometheusRule.enabled, but" --set prometheusRule.enabled=true
 hazard "alerts on metrics that are not scraped" "CronlatchDown fires" --set prometheusRule.enabled=true

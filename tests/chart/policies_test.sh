@@ -278,6 +278,31 @@ refuses "it creates no other Secret there" copy reports another
 refuses "it creates no copy in another namespace" copy shop cronlatch-store
 check "it reads its Lease" as_operator -n cronlatch get lease cronlatch-operator
 check "it patches CronJobs" as_operator auth can-i patch cronjobs.batch -A
+# Its policy: of a CronJob, annotations of cronlatch.dev in the Job template.
+k create -f - <<<"$(NAME=patched cronjob "a: b")" >/dev/null
+k delete mutatingwebhookconfiguration cronlatch >/dev/null  # no operator answers it
+patched() { as_operator -n shop patch cronjob patched --type=merge -p "$1"; }
+refused_patch() {
+  local seen
+  if seen=$(patched "$1" 2>&1); then echo "was allowed: $1" && return 1; fi
+  [[ $seen == *"the operator may change"* ]] || { printf '%s\n' "$seen" && return 1; }
+}
+TEMPLATE='{"spec":{"jobTemplate":{"metadata":{"annotations":%s}}}}'
+# shellcheck disable=SC2059 # the format is the variable
+template() { printf "$TEMPLATE" "$1"; }
+check "it adds an annotation of cronlatch.dev to the Job template" wait_until 60 patched "$(template '{"cronlatch.dev/lock":"false","cronlatch.dev/ttl":"5m"}')"
+check "it changes and removes one" patched "$(template '{"cronlatch.dev/lock":null,"cronlatch.dev/ttl":"6m"}')"
+check "the policy for the operator is in force" wait_until 60 refused_patch '{"spec":{"schedule":"@hourly"}}'
+for body in '{"spec":{"suspend":true}}' '{"spec":{"timeZone":"UTC"}}' '{"spec":{"concurrencyPolicy":"Forbid"}}' '{"spec":{"startingDeadlineSeconds":5}}' \
+  '{"spec":{"successfulJobsHistoryLimit":9}}' '{"spec":{"failedJobsHistoryLimit":9}}' '{"metadata":{"annotations":{"cronlatch.dev/ttl":"5m"}}}' \
+  '{"metadata":{"labels":{"x":"y"}}}' '{"metadata":{"finalizers":["example.org/x"]}}' '{"spec":{"jobTemplate":{"metadata":{"labels":{"x":"y"}}}}}' \
+  '{"spec":{"jobTemplate":{"spec":{"backoffLimit":9}}}}' "$(template '{"other.dev/x":"y"}')" \
+  '{"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"annotations":{"cronlatch.dev/ttl":"5m"}}}}}}}'; do
+  check "the operator may not patch $body" refused_patch "$body"
+done
+check "a user may" k -n shop patch cronjob patched --type=merge -p "$(template '{"other.dev/x":"y"}')"
+check "the operator may not remove what a user added" refused_patch "$(template '{"other.dev/x":null}')"
+check "a user may change the CronJob as before" k -n shop patch cronjob patched --type=merge -p '{"spec":{"suspend":true}}'
 check "it deletes no CronJob" forbidden -n shop delete cronjob any
 check "it creates no Jobs" forbidden -n shop create job y --image=i
 check "it writes Events" as_operator auth can-i create events.events.k8s.io -n shop

@@ -26,7 +26,7 @@ check "two replicas, a budget, and both Services" holds '
   one("Deployment"; "cronlatch-operator").spec.replicas == 2
   and one("PodDisruptionBudget"; "cronlatch-operator").spec.maxUnavailable == 1
   and one("Service"; "cronlatch-webhook").spec.ports[0].port == 443
-  and one("Service"; "cronlatch-metrics").spec.ports[0].targetPort == "plain"'
+  and one("Service"; "cronlatch-metrics").spec.ports[0] == {name: "http-metrics", port: 8080, targetPort: "http-metrics", protocol: "TCP", appProtocol: "http"}'
 check "the webhooks and the policies have their documented names" holds '
   [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].name]
     == ["cronjobs.cronlatch.dev", "annotated-jobs-need-the-operator.cronlatch.dev"]
@@ -55,6 +55,44 @@ check "ha: three replicas, hard spread over nodes, image by digest" holds '
   and (.spec.template.spec | .topologySpreadConstraints[0].whenUnsatisfiable == "DoNotSchedule"
     and .priorityClassName == "important" and .runtimeClassName == "gvisor" and .hostUsers == false
     and (.containers[0].image | startswith("registry.example/mirror/cronlatch@sha256:")))'
+check "ha: another PriorityClass than one of the system needs no quota" holds 'all(.[]; .kind != "ResourceQuota")'
+render "${BASE[@]}" --set ha.enabled=true
+check "ha: the PriorityClass of the system, and the ResourceQuota that permits it" holds '
+  one("Deployment"; "cronlatch-operator").spec.template.spec.priorityClassName as $class
+  | $class == "system-cluster-critical"
+  and one("ResourceQuota"; "cronlatch-priority").spec.scopeSelector.matchExpressions
+    == [{scopeName: "PriorityClass", operator: "In", values: [$class]}]'
+render "${BASE[@]}" --set ha.enabled=true,priorityClassQuota.enabled=false
+check "the quota can be disabled" holds 'all(.[]; .kind != "ResourceQuota")'
+render "${BASE[@]}" --set ha.enabled=true --namespace kube-system
+check "kube-system needs no quota" holds 'all(.[]; .kind != "ResourceQuota")'
+
+# ---- as a dependency of an umbrella chart ----
+umbrella() {  # umbrella VALUES: renders a chart that depends on this chart
+  mkdir -p "$STAGE/umbrella/charts"
+  ln -sfn "$CHART" "$STAGE/umbrella/charts/cronlatch"
+  printf '%s\n' 'apiVersion: v2' 'name: umbrella' 'version: 1.0.0' 'dependencies:' \
+    '- {name: cronlatch, version: "*", repository: "", condition: cronlatch.enabled}' >"$STAGE/umbrella/Chart.yaml"
+  printf '%s\n' "$1" >"$STAGE/umbrella/values.yaml"
+  "$HELM" template cronlatch "$STAGE/umbrella" --namespace cronlatch --kube-version "$KUBE_VERSION" >"$STAGE/objects.yaml" &&
+    objects_of "$STAGE/objects.yaml" >"$STAGE/objects.json"
+}
+STORE='store: {url: "rediss://redis.shop.svc.cluster.local."}'
+check "an umbrella chart with keys of other charts in global renders" umbrella "
+global: {imageRegistry: mirror.example, imagePullSecrets: [pull, {name: other}, pull], storageClass: fast}
+cronlatch: {enabled: true, image: {registry: ghcr.io, pullSecrets: [{name: other}]}, $STORE}"
+check "global.imageRegistry and global.imagePullSecrets apply to the operator, to the test and to the injected image" holds '
+  [one("Deployment"; "cronlatch-operator"), one("Job"; "cronlatch-test")] | map(.spec.template.spec)
+  | all(.[]; .imagePullSecrets == [{name: "other"}, {name: "pull"}] and (.containers[0].image | startswith("mirror.example/cronlatch/")))'
+check "the injected image has the registry of global" holds '
+  one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("image: \"mirror.example/cronlatch/cronlatch:")'
+disabled_renders_nothing() { umbrella "cronlatch: {enabled: false, $STORE}" && holds 'length == 0'; }
+check "cronlatch.enabled=false in an umbrella chart renders nothing" disabled_renders_nothing
+for values in $(values_files); do
+  render --values "$values" --set enabled=false
+  check "values $(basename -- "$values" -values.yaml): enabled=false renders nothing" holds 'length == 0'
+done
+
 render --values "$CHART/ci/host-network-values.yaml"
 check "host network: its own DNS policy, ports everywhere, no budget for one replica" holds '
   (one("Deployment"; "cronlatch-operator").spec
@@ -89,12 +127,13 @@ check "both at once are refused" refused_with "not both" "${BASE[@]}" --set webh
 check "helm uninstall keeps the policies and their bindings, and no other object" holds '
   [.[] | select(.metadata.annotations["helm.sh/resource-policy"] == "keep") | .kind]
     == ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"]
-  and ([.[] | select(.kind | startswith("ValidatingAdmissionPolicy"))] | length == 4)'
+  and ([.[] | select(.kind == "ValidatingAdmissionPolicy").metadata.name]
+    == ["cronlatch-operator-patches", "cronlatch-mirrored-cronjobs", "cronlatch-gated-jobs"])'
 check "no Helm hook can make an uninstall, an upgrade or an install fail" holds '
   [.[].metadata.annotations["helm.sh/hook"] // empty] | unique == ["test"]'
 render --values "$CHART/ci/policy-only-values.yaml"
 check "policies without a webhook are rendered alone" holds '
-  ([.[] | select(.kind | startswith("ValidatingAdmissionPolicy"))] | length == 4)
+  one("ValidatingAdmissionPolicyBinding"; "cronlatch-mirrored-cronjobs") and one("ValidatingAdmissionPolicyBinding"; "cronlatch-gated-jobs")
   and all(.[]; .kind != "MutatingWebhookConfiguration" and .kind != "Job")'
 render --values "$CHART/ci/hooks-only-values.yaml"
 check "without policies both webhooks fail closed, in the selected namespaces" holds '

@@ -36,7 +36,7 @@ render "${BASE[@]}"
 check "the status page has no binding by default, and its Role permits reading one Service" holds '
   all(.[]; .kind != "RoleBinding" or .metadata.name != "cronlatch-status")
   and (one("Role"; "cronlatch-status").rules == [{apiGroups: [""], resources: ["services/proxy"], verbs: ["get"],
-    resourceNames: ["http:cronlatch-metrics:8080", "http:cronlatch-metrics:plain"]}])'
+    resourceNames: ["http:cronlatch-metrics:8080", "http:cronlatch-metrics:http-metrics"]}])'
 render "${BASE[@]}" --set-json 'statusReaders=[{"kind":"Group","name":"on-call","apiGroup":"rbac.authorization.k8s.io"}]' \
   --set networkPolicy.enabled=true --set-json 'networkPolicy.apiServerCIDRs=["10.1.0.0/16"]'
 check "status readers have a binding, and the API server may connect to the page" holds '
@@ -46,7 +46,7 @@ check "status readers have a binding, and the API server may connect to the page
 render "${BASE[@]}"
 check "the operator is uid 65532, probed on its plain port, and drains before it terminates" holds '
   one("Deployment"; "cronlatch-operator").spec.template.spec | .securityContext.runAsUser == 65532
-  and (.containers[0] | [.livenessProbe, .readinessProbe, .startupProbe | .httpGet.port] == ["plain", "plain", "plain"]
+  and (.containers[0] | [.livenessProbe, .readinessProbe, .startupProbe | .httpGet.port] == ["http-metrics", "http-metrics", "http-metrics"]
     and .readinessProbe.httpGet.path == "/readyz" and .lifecycle.preStop.sleep.seconds < 30)
   and .terminationGracePeriodSeconds == 30'
 
@@ -65,6 +65,10 @@ check "cluster-wide rights: patch CronJobs, read Jobs and pods, write Events" ho
   [one("ClusterRole"; "cronlatch-operator").rules[] | select(.resourceNames | not) | {key: .resources[], value: .verbs}] | from_entries
     | .cronjobs == ["get", "list", "watch", "patch"] and .jobs == ["get", "list", "watch"] and .pods == ["get", "list", "watch"]
     and .events == ["create", "patch"] and (keys | length == 4)'
+render "${BASE[@]}" --set patchCronJobs=false
+check "with patchCronJobs=false the operator has no right to patch CronJobs, and no policy limits it" holds '
+  ([one("ClusterRole"; "cronlatch-operator").rules[] | select(.resources == ["cronjobs"]).verbs] == [["get", "list", "watch"]])
+  and all(.[]; .metadata.name != "cronlatch-operator-patches")'
 render --values "$CHART/ci/gating-values.yaml"
 check "the copier may write one Secret in its target namespaces, and read one Secret in the release's namespace" holds '
   [.[] | select(.kind == "Role") | .metadata.namespace as $n | .rules[] | select(.resources == ["secrets"] and .resourceNames) | [$n, .resourceNames[0]]] | sort

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "admission/admission_result.h"
 #include "admission/review.h"
 #include "golden/yaml_json.h"
 #include "support/base64.h"
@@ -131,6 +132,61 @@ TEST_P(Golden, IsNotChangedByASecondCall) {
 
   EXPECT_EQ(second.patch, Json::array());
   EXPECT_EQ(second.response["allowed"], first.response["allowed"]);
+}
+
+// The longest names that the API server accepts, and annotations longer than any limit.
+void lengthen(Json& value, const std::string& key) {
+  if (value.is_object())
+    for (const auto& [name, child] : value.items()) lengthen(child, name);
+  if (value.is_array())
+    for (Json& child : value) lengthen(child, key);
+  if (!value.is_string()) return;
+  if (key == "image") value = std::string(200, 'i') + ":" + std::string(200, 't');
+  if (key.starts_with("cronlatch.dev/") && value != "true" && value != "false")
+    value = value.get<std::string>() + std::string(300, 'x');
+}
+
+void lengthen_container_names(Json& object) {
+  for (const char* const path : {"/spec/template/spec", "/spec/jobTemplate/spec/template/spec"})
+    for (const char* const list : {"/containers", "/initContainers"}) {
+      const Json::json_pointer at(std::string(path) + list);
+      if (!object.contains(at)) continue;
+      for (Json& container : object[at])
+        container["name"] = (container.value("name", "") + std::string(63, 'n')).substr(0, 63);
+    }
+}
+
+void expect_short_heads(const Json& in, const Json& object, const Settings& settings) {
+  AdmissionRequest request;
+  request.object = object;
+  request.operation = in.value("operation", "CREATE");
+  request.namespace_name = "demo";
+  const Json before = in.value("oldObject", Json());
+  if (before.is_object()) request.before = &before;
+  const ImageIndex images(settings);
+  const AdmissionResult result = in["resource"] == "job" ? admit_job(request, settings, images)
+                                                         : admit_cronjob(request, settings, images);
+  EXPECT_EQ(result.kind == AdmissionResult::Kind::denied, !result.refusals.empty());
+  for (const auto* const findings : {&result.warnings, &result.refusals})
+    for (const Finding& finding : *findings) {
+      EXPECT_FALSE(finding.where.empty() || finding.what.empty() || finding.fix.empty())
+          << finding.text();
+      EXPECT_LE(finding.head().size(), kMaxWarning) << finding.head();
+    }
+}
+
+TEST_P(Golden, HasEachConsequenceAndFixInTheFirst256Bytes) {
+  const fs::path folder = kFolder / GetParam();
+  const Settings settings = settings_for(folder);
+  const Json in = yaml_file(folder / "in.yaml");
+
+  expect_short_heads(in, in["object"], settings);
+  Json with_long_names = in["object"];
+  lengthen_container_names(with_long_names);
+  expect_short_heads(in, with_long_names, settings);
+  Json with_long_texts = with_long_names;
+  lengthen(with_long_texts, "");
+  expect_short_heads(in, with_long_texts, settings);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Golden, ::testing::ValuesIn(cases()), [](const auto& one) {

@@ -31,6 +31,11 @@ control "a panel without a unit" "has no unit" "$first.fieldConfig.defaults.unit
 control "a panel without a description" "no sentence" "$first.description = \"\""
 control "a counter without rate or increase" "without rate or increase" "$first.targets[0].expr = \"sum(cronlatch_lock_acquired_total{job=~\\\"\$job\\\", cluster=~\\\"\$cluster\\\"})\""
 control "a fixed window" "uses the window" "$first.targets[0].expr |= sub(\"__rate_interval\"; \"__interval\")"
+control "a long subquery" "uses the window" "$first.targets[0].expr = \"sum(increase(cronlatch_lock_acquired_total{job=~\\\"\$job\\\", cluster=~\\\"\$cluster\\\"}[7d:30s]))\""
+control "a recorded counter without increase" "without rate or increase" \
+  "$first.targets[0].expr = \"sum(namespace_cronjob_lock:cronlatch_lock_acquired_total:max{cluster=~\\\"\$cluster|\\\"})\""
+control "a recording rule that does not exist" "does not list" \
+  "$first.targets[0].expr = \"sum(increase(namespace_cronjob_lock:cronlatch_lock_taken_total:max{cluster=~\\\"\$cluster|\\\"}[24h]))\""
 control "a fixed job" "selects a fixed job" "$first.targets[0].expr |= sub(\"job=~\\\"[\$]job\"; \"job=~\\\"cronlatch\")"
 control "a metric that is not exported" "does not list" "$first.targets[0].expr |= sub(\"acquired\"; \"taken\")"
 control "a query without the variable cluster" "not limited to" "$first.targets[0].expr |= sub(\"cluster=~\\\"[\$]cluster\\\", \"; \"\")"

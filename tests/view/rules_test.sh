@@ -9,7 +9,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 check "promtool finds no error in the rules" promtool check rules "$RULES/recording.yaml" "$RULES/alerts.yaml"
 mapfile -t names < <(alerts)
-check "there are alerts" [ "${#names[@]}" -ge 17 ]
+check "there are alerts" [ "${#names[@]}" -ge 20 ]
 
 # has_pair ALERT: the file with its name has both kinds of case, and no other alert.
 has_pair() {
@@ -23,7 +23,15 @@ is_runbook() {
     grep -qxF -- "$part" "$page" || { echo "docs/runbooks/$1.md has no line '$part'" && return 1; }
   done
 }
+# The first command of a runbook reads the state of the locks, and no command of the diagnosis changes anything.
+looks_first() {
+  local commands
+  commands=$(sed -n '/^## What to look at/,/^## What to do/p' "$ROOT/docs/runbooks/$1.md" | sed -n '/^```$/,/^```$/p' | grep -v '^```')
+  [[ $commands == "kubectl cronlatch "* ]] || { echo "docs/runbooks/$1.md: the first command is not kubectl cronlatch" && return 1; }
+  ! grep -E ' (restart|delete|undo|annotate|patch|set|scale|apply|create job [a-z]+ --from|upgrade|--force)( |$)' <<<"$commands"
+}
 for name in "${names[@]}"; do
+  check "$name: its runbook begins with kubectl cronlatch, and looks before it changes" looks_first "$name"
   check "$name: has a case that fires and a case that does not" has_pair "$name"
   check "$name: its cases pass" promtool test rules "$VIEW/rules/$name.yaml"
   check "$name: has a runbook" is_runbook "$name"

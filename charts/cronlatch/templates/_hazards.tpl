@@ -31,7 +31,7 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if eq (toString (index $v.defaults "tls-skip-verify" | default "false")) "true" -}}
 {{- $found = append $found "defaults.tls-skip-verify: the store's certificate is not verified, so another server in the network path can impersonate the store. Remove it" -}}
 {{- end -}}
-{{- if $v.operator.enabled -}}
+{{- if include "cronlatch.hasOperator" . -}}
 {{- if lt (int (include "cronlatch.replicas" .)) 2 -}}
 {{- $found = append $found "one replica: annotated Jobs are refused while its pod is replaced; other Jobs run. Set replicaCount to 2 or more" -}}
 {{- end -}}
@@ -69,6 +69,9 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if and $m.enabled (eq $m.renderMode "skipIfMissing") (not ($.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) -}}
 {{- $found = append $found (printf "%s.enabled, but this cluster has no monitoring.coreos.com/v1: not rendered" .) -}}
 {{- end -}}
+{{- end -}}
+{{- if and $v.dashboards.enabled (not $v.prometheusRule.enabled) -}}
+{{- $found = append $found "dashboards without prometheusRule: counts within a day have no data unless Prometheus loads charts/cronlatch/rules/recording.yaml" -}}
 {{- end -}}
 {{- if and $v.prometheusRule.enabled (not (or $v.serviceMonitor.enabled $v.podMonitor.enabled)) -}}
 {{- $found = append $found "prometheusRule without serviceMonitor or podMonitor: CronlatchDown fires unless Prometheus discovers the pods by other means" -}}

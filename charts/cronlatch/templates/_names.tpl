@@ -17,6 +17,11 @@ Names, labels and the metadata block of every object. */ -}}
 {{- end -}}
 {{- end -}}
 
+{{- /* "true" where the chart renders the operator. */ -}}
+{{- define "cronlatch.hasOperator" -}}
+{{- if and .Values.enabled .Values.operator.enabled -}}true{{- end -}}
+{{- end -}}
+
 {{- define "cronlatch.serviceAccount" -}}
 {{- .Values.serviceAccount.name | default (printf "%s-operator" (include "cronlatch.fullname" .)) -}}
 {{- end -}}

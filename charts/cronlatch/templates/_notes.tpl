@@ -4,7 +4,7 @@ NOTES.txt: the next steps after an install, and warnings about dangerous values.
 {{- define "cronlatch.notes" -}}
 {{- $v := .Values -}}
 {{- $fullname := include "cronlatch.fullname" . -}}
-{{- if $v.operator.enabled -}}
+{{- if include "cronlatch.hasOperator" . -}}
 cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespace }}.
 
 1. Create the Secret with the store's credentials in each namespace with gated CronJobs{{ if $v.copier.source }} (copied to: {{ join ", " $v.copier.namespaces }}){{ end }}:

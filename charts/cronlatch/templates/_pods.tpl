@@ -5,13 +5,28 @@ Common parts of the chart's pods: the image, and a security context that Pod Sec
 {{- define "cronlatch.image" -}}
 {{- $i := .Values.image -}}
 {{- $tag := $i.tag | default .Chart.AppVersion -}}
-{{- if $i.registry }}{{ $i.registry }}/{{ end }}{{ $i.repository }}
+{{- with .Values.global.imageRegistry | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
 {{- if $i.digest }}@{{ $i.digest }}{{ else }}:{{ $tag }}{{ end }}
 {{- end -}}
 
 {{- /* The image that gated pods copy the wrapper from. */ -}}
 {{- define "cronlatch.injectedImage" -}}
 {{- .Values.inject.image | default (include "cronlatch.image" .) -}}
+{{- end -}}
+
+{{- /* The pull Secrets of the chart and of the umbrella chart, each once, as JSON; "" without any. An umbrella chart may
+list names or maps. */ -}}
+{{- define "cronlatch.pullSecrets" -}}
+{{- $all := list -}}
+{{- range concat .Values.image.pullSecrets .Values.global.imagePullSecrets -}}
+{{- $all = append $all (kindIs "string" . | ternary (dict "name" .) .) -}}
+{{- end -}}
+{{- with uniq $all }}{{ toJson . }}{{ end -}}
+{{- end -}}
+
+{{- /* "" without a PriorityClass. */ -}}
+{{- define "cronlatch.priorityClass" -}}
+{{- .Values.priorityClassName | default (.Values.ha.enabled | ternary "system-cluster-critical" "") -}}
 {{- end -}}
 
 {{- define "cronlatch.containerSecurity" -}}

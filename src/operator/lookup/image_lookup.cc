@@ -99,9 +99,11 @@ class ImageLookup::Impl {
   Answer look_up(const EntrypointQuery& query, TimePoint until) {
     EntrypointResult listed = ImageIndex(settings_).find(query);
     if (std::holds_alternative<Entrypoint>(listed)) return {std::move(listed), "index"};
-    if (!lookup_) return {std::move(listed)};
+    if (!lookup_) return {UnknownEntrypoint{"", "set entrypointLookup.enabled"}};
     const auto image = image::parse_reference(query.image);
-    if (!image) return {UnknownEntrypoint{image.error().message, image.error().hint}};
+    if (!image)
+      return {UnknownEntrypoint{image.error().message +
+                                (image.error().hint.empty() ? "" : "; " + image.error().hint)}};
     if (const Status allowed = policy_.allows(*image); !allowed)
       return {UnknownEntrypoint{allowed.error().message, allowed.error().hint}};
     const auto where = image::architectures(query.pod_spec, settings_.lookup_architectures);

@@ -88,7 +88,10 @@ std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Annotations& 
   const auto lock = full_lock_name(request, space, string_at(cronjob, {"metadata", "name"}));
   if (!lock) return std::nullopt;
   const auto created = parse_rfc3339(string_at(cronjob, {"metadata", "creationTimestamp"}));
-  return GatedCronJob{*lock, request.alert_after, created.value_or(WallTime{})};
+  // No run is due while the CronJob is suspended.
+  const Millis alert_after =
+      kube::is_true(cronjob, {"spec", "suspend"}) ? Millis(0) : request.alert_after;
+  return GatedCronJob{*lock, alert_after, created.value_or(WallTime{})};
 }
 
 LockDemand demand_of(const Json& cronjob, Annotations annotations, const Settings& settings) {

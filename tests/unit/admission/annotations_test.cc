@@ -82,7 +82,7 @@ TEST(Annotations, OfTwoPlacesMustBeEqual) {
   EXPECT_EQ(all.size(), 2U);
   merge(all, {{"ttl", {"6m", "elsewhere"}}}, findings);
   EXPECT_EQ(findings.error().message,
-            "elsewhere: \"6m\" differs from \"5m\" in here; remove one of the two");
+            "elsewhere: the value differs from here; remove one of the two (\"6m\" and \"5m\")");
 }
 
 TEST(Selection, MatchesNamespaceNameAndLabels) {

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "admission/admission_result.h"
 #include "admission/review.h"
+#include "image/reference.h"
+#include "image/registry_policy.h"
 
 namespace cronlatch::op {
 namespace {
@@ -58,6 +61,49 @@ TEST(PendingEntrypoint, IsAWarningForTheCronJob) {
   EXPECT_EQ(response["allowed"], true) << response.dump();
   ASSERT_TRUE(response.contains("warnings"));
   EXPECT_THAT(response["warnings"][0].get<std::string>(), HasSubstr("no response"));
+}
+
+TEST(UnknownEntrypoint, NamesWhatUserAndPlatformCanDoWithinTheFirst256Bytes) {
+  class Unlisted final : public EntrypointSource {
+   public:
+    EntrypointResult find(const EntrypointQuery&) const override {
+      const Status refused = image::RegistryPolicy({}).allows(
+          image::parse_reference(std::string(60, 'r') + ".example/a:1").value());
+      return UnknownEntrypoint{refused.error().message, refused.error().hint};
+    }
+  };
+  AdmissionRequest request;
+  request.object = cronjob();
+  request.operation = "CREATE";
+  request.namespace_name = "demo";
+
+  const AdmissionResult result = admit_cronjob(request, platform(), Unlisted());
+
+  ASSERT_EQ(result.refusals.size(), 1U);
+  EXPECT_LE(result.refusals[0].head().size(), kMaxWarning);
+  EXPECT_THAT(result.refusals[0].head(), HasSubstr("user: run kubectl cronlatch entrypoint"));
+  EXPECT_THAT(result.refusals[0].head(), HasSubstr("platform: list the registry in entry"));
+  EXPECT_THAT(result.message, ::testing::EndsWith("rrr.example\" is not on the list)"));
+}
+
+TEST(PendingEntrypoint, HasTheConsequenceAndTheFixBeforeTheTextOfTheRegistry) {
+  class Pending final : public EntrypointSource {
+   public:
+    EntrypointResult find(const EntrypointQuery&) const override {
+      return UnknownEntrypoint{"registry \"docker.io\": " + std::string(400, 'x'), "", true};
+    }
+  };
+  AdmissionRequest request;
+  request.object = cronjob();
+  request.operation = "CREATE";
+  request.namespace_name = "demo";
+
+  const AdmissionResult result = admit_cronjob(request, platform(), Pending());
+
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_LE(result.warnings[0].head().size(), kMaxWarning);
+  EXPECT_THAT(result.warnings[0].head(), HasSubstr("the Jobs of this CronJob are refused"));
+  EXPECT_THAT(result.warnings[0].head(), HasSubstr("write cronlatch.dev/command"));
 }
 
 TEST(PendingEntrypoint, DeniesTheJob) {

@@ -58,6 +58,15 @@ Json patched(Json object, const PatchCronJob& patch) {
   return object;
 }
 
+TEST(DecideCronJob, ReturnsNoDeadlineWhileTheCronJobIsSuspended) {
+  Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/alert-after", "26h"}});
+  object["spec"]["suspend"] = true;
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->alert_after, Millis(0));
+
+  object["spec"]["suspend"] = false;
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->alert_after, Millis(26 * 3'600'000));
+}
+
 TEST(DecideCronJob, ReturnsLockAndDeadlineBeforeAndAfterTheCopy) {
   Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/alert-after", "26h"}});
   object["metadata"]["creationTimestamp"] = "2026-11-21T02:00:00Z";
