@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fault_trial.h"
 
+#include <thread>
+
 namespace cronlatch::testing {
 namespace {
 
@@ -75,11 +77,12 @@ std::unique_ptr<Program> FaultTrial::rival(const std::string& on_busy) const {
 }
 
 // A run that leaves the lock closed for a while after it has ended.
-void FaultTrial::close_for(milliseconds time) const {
+void FaultTrial::close_for(milliseconds time) {
   Words words = run_words(redis_url_, "skip", "earlier-outcome");
   words.insert(words.end(), {"--min-hold", option_of(time), "--", talking_child(), "exit", "0"});
   Program first({.argv = words});
   EXPECT_EQ(first.exit_code(), 0) << first.err();
+  closed_until_ = std::chrono::steady_clock::now() + time;
 }
 
 // The rival then waits beside the command.
@@ -100,6 +103,7 @@ void FaultTrial::judge() {
   EXPECT_TRUE(eventually([this] { return proxy_->connections() == 0; }));
   if (rival_ == nullptr) {
     judge_record(0);
+    std::this_thread::sleep_until(closed_until_);
     rival_ = rival("fail");
   }
   EXPECT_EQ(rival_->exit_code(), 0) << "the next run: " << rival_->err();

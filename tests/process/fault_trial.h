@@ -3,6 +3,7 @@
 // past the proxy that is granted the lock next. What must hold afterwards is in fault_oracle.cc.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,7 +32,7 @@ class FaultTrial {
   Words argv() const;
   // A run of the same lock that does not pass the proxy.
   std::unique_ptr<Program> rival(const std::string& on_busy) const;
-  void close_for(std::chrono::milliseconds time) const;
+  void close_for(std::chrono::milliseconds time);
   bool holds_while_it_runs() const;
   void judge_outcome(int code) const;
   void judge_lifetimes() const;
@@ -49,6 +50,7 @@ class FaultTrial {
   std::unique_ptr<FaultProxy> proxy_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Program> rival_;
+  std::chrono::steady_clock::time_point closed_until_{};  // by an earlier run
 };
 
 }  // namespace cronlatch::testing
