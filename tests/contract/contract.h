@@ -30,6 +30,9 @@ class World {
   virtual bool leased() const { return true; }
   virtual bool shared() const { return true; }
   virtual bool has_slots() const { return false; }  // several holders at once
+  // Whether programs that wait are granted the lock in order, and are woken.
+  virtual bool ordered() const { return leased(); }
+  virtual bool wakes() const { return false; }
   // Moves the store's clock forward, or waits.
   virtual void pass(Millis time) = 0;
 };
