@@ -17,6 +17,10 @@ struct Context {
   ZoneSource zones;
   std::function<void(const std::string& line)> report_progress;  // on standard error
   std::function<void(Millis)> sleep;
+  // Runs a program of the user's machine other than kubectl. Code::exec_missing: not installed.
+  std::function<Result<KubectlResult>(const std::string& program,
+                                      const std::vector<std::string>& args)>
+      run_program{};
 };
 
 }  // namespace cronlatch::plugin

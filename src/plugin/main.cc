@@ -34,9 +34,15 @@ int program(const std::vector<std::string>& words, const std::vector<std::string
   const auto arguments = parse_arguments(words, environment);
   if (!arguments) return fail(arguments.error());
   RealKubectl kubectl({.program = arguments->kubectl, .flags = arguments->kubectl_flags}, clock);
-  const Context context{kubectl, clock, zone_source(),
+  const Context context{kubectl,
+                        clock,
+                        zone_source(),
                         [](const std::string& line) { write_stderr("cronlatch: " + line + '\n'); },
-                        [](Millis d) { poll(nullptr, 0, static_cast<int>(d.count())); }};
+                        [](Millis d) { poll(nullptr, 0, static_cast<int>(d.count())); },
+                        [&clock](const std::string& name, const std::vector<std::string>& args) {
+                          RealKubectl other({.program = name, .flags = {}}, clock);
+                          return run_one(other, captured(args));
+                        }};
   const Result<int> status = run_verb(*arguments, context, write_stdout);
   return status ? *status : fail(status.error());
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "plugin/describe.h"
+#include "plugin/entrypoint.h"
 #include "plugin/help.h"
 #include "plugin/list.h"
 #include "plugin/read_cluster.h"
@@ -57,6 +58,9 @@ constexpr std::array kVerbs = {
          "A Job in the lock's namespace revokes the lease, with that namespace's Secret of the\n"
          "store. The command needs the right to create Jobs there.\n",
          "--namespace --status --force --dry-run --no-wait --image --store --secret", false, release},
+    Verb{"entrypoint", "", "IMAGE", "an image's ENTRYPOINT, as the annotation cronlatch.dev/command",
+         "It runs skopeo, crane or docker on this machine, with their logins.\n", "", false,
+         entrypoint},
     Verb{"uninstall-check", "", "", "CronJobs that request a lock, and objects that an uninstall left",
          "It reads all namespaces. The exit code is 1 if a CronJob requests a lock.\n",
          "--all-namespaces --remove", false, uninstall_check},
