@@ -3,8 +3,6 @@
 // it or the lease has ended, so that the next run never overlaps with the holder.
 #include <poll.h>
 
-#include <array>
-
 #include "base/duration.h"
 #include "base/kernel_clock.h"
 #include "base/text.h"
@@ -16,10 +14,6 @@
 
 namespace cronlatch {
 namespace {
-
-constexpr std::string_view kForce = "--force";
-constexpr std::string_view kNoWait = "--no-wait";
-constexpr std::array kFlags = {ExtraFlag{kForce, false}, ExtraFlag{kNoWait, false}};
 
 constexpr Millis kPollInterval{200};
 // Added to the rest of the lease: one poll interval and one request.
@@ -86,7 +80,7 @@ CommandOutput opened(const std::string& lock, const Revoked& revoked) {
 }  // namespace
 
 Result<CommandOutput> release_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::name, kFlags);
+  const Result<Session> session = open_session(invocation, Operands::name, kReleaseFlags);
   if (!session) return session.error();
   const LoadedOptions& loaded = session->loaded;
   const std::string& lock = loaded.operands.front();
