@@ -14,6 +14,7 @@ PACKAGES=(
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   spin                                                               # test: the specification of the lease protocol
   codespell                                                          # spelling
+  mandoc groff-base bsdextrautils zsh fish                           # test: manual pages, completions
   llvm                                                               # what the tests cover
   python3-pip                                                        # test: servers of other versions
   yq jq                                                              # render and look at the chart
