@@ -29,6 +29,10 @@ CLUSTER_PACKAGES=(
   musl-tools binutils                                                         # an Alpine-like image
 )
 
+# What only a release needs (./dev release and its test).
+# shellcheck disable=SC2034  # used by dev
+RELEASE_PACKAGES=(rpm xz-utils ca-certificates)
+
 missing_packages() {  # missing_packages NAME...
   local name
   for name; do
