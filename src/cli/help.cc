@@ -171,7 +171,7 @@ std::string help_page() {
   for (const Subcommand& subcommand : subcommand_table())
     rows.push_back({"  " + usage_of(subcommand).substr(10), std::string(subcommand.help)});
   page += "cronlatch SUBCOMMAND:\n" + render_table(rows);
-  page += "\nHelp for a subcommand: cronlatch SUBCOMMAND --help\n";
+  page += "Help for a subcommand: cronlatch SUBCOMMAND --help\n";
   page += "Other topics: cronlatch help options | exit-codes | outcomes | environment\n";
   return page;
 }

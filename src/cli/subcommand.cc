@@ -22,6 +22,13 @@ constexpr std::array kSubcommands = {
     Subcommand{"explain", "[options] -- COMMAND [ARG...]", "what run would do now, without a lock",
                "cronlatch explain --lock reports/nightly -- /usr/local/bin/report", "",
                kOutputFlags, explain_command},
+    Subcommand{"hold", "LOCK --for TIME [options]",
+               "keep a lock for maintenance",
+               "cronlatch hold reports/nightly --for 2h --reason 'database maintenance'",
+               "The lock is released at the end of the time, and by Ctrl-C. A lock that another\n"
+               "run holds is not taken: exit code 75; with --on-busy wait, hold waits for it.\n"
+               "The exit code is 0 if the lock was kept to the end, else that of `run`.\n",
+               kHoldFlags, hold_command},
     Subcommand{"as", "NAME [ARG...]", "accept another program's flags",
                "cronlatch as lockrun --lockfile=/var/lock/report -- /usr/local/bin/report",
                "NAME is cronlock, golock or lockrun. A link with that name does the same:\n"
@@ -53,6 +60,12 @@ constexpr std::array kSubcommands = {
                "DIR must exist. The copy is DIR/cronlatch, mode 0555; it appears complete or\n"
                "not at all.\n",
                kNoFlags, install_command},
+    Subcommand{"sleep", "DURATION", "wait: the command of hold", "cronlatch sleep 30s", "", kNoFlags,
+               sleep_command},
+    Subcommand{"demo", "", "a run, a skip and a takeover", "cronlatch demo",
+               "It takes ten seconds. Its store is a temporary directory, which it removes.\n"
+               "No option, file or variable has an effect on it.\n",
+               kNoFlags, demo_command},
     Subcommand{"version", "", "print the version", "cronlatch version", "", kNoFlags, version_command},
     Subcommand{"help", "[TOPIC]", "this page, a subcommand or a topic", "cronlatch help exit-codes",
                "Topics: options, exit-codes, outcomes, environment, and every subcommand.\n",

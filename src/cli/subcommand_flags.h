@@ -24,6 +24,12 @@ inline constexpr std::array kReleaseFlags = {
     ExtraFlag{kForce, "", "revoke; without it the state of the lock is reported"},
     ExtraFlag{kNoWait, "", "do not wait until it is released or its lease has ended"}};
 
+inline constexpr std::string_view kFor = "--for";
+inline constexpr std::string_view kReason = "--reason";
+inline constexpr std::array kHoldFlags = {
+    ExtraFlag{kFor, "TIME", "how long the lock is kept, 1s to 30d; required"},
+    ExtraFlag{kReason, "TEXT", "the name of the holder, which every skipped run logs; required"}};
+
 inline constexpr std::string_view kSchedule = "--schedule";
 inline constexpr std::array kAdviseFlags = {
     kOutputFlag, ExtraFlag{kSchedule, "CRON",
