@@ -148,11 +148,11 @@ answers() { python3 -c "import urllib.request; urllib.request.urlopen('http://12
 check "a registry answers" wait_until 20 answers
 check "images and chart are pushed" env DIST="$FIRST" PLAIN_HTTP=1 bash "$ROOT/scripts/release/push.sh" "$VERSION" "$LOCAL"
 inspect() { skopeo inspect --tls-verify=false "docker://$LOCAL/$1:$VERSION"; }
-labelled() { inspect "$1" | jq --exit-status --arg version "$VERSION" --arg source "$SOURCE" --arg revision "$(git -C "$ROOT" rev-parse HEAD)" '.Architecture == "amd64"
+has_labels() { inspect "$1" | jq --exit-status --arg version "$VERSION" --arg source "$SOURCE" --arg revision "$(git -C "$ROOT" rev-parse HEAD)" '.Architecture == "amd64"
   and .Labels["org.opencontainers.image.version"] == $version and .Labels["org.opencontainers.image.source"] == $source
   and (.Labels["org.opencontainers.image.revision"] | startswith($revision))' >/dev/null; }
 for image in cronlatch cronlatch-wrapper; do
-  check "$image has its labels" labelled $image
+  check "$image has its labels" has_labels $image
   skopeo copy --quiet --src-tls-verify=false "docker://$LOCAL/$image:$VERSION" "dir:$STAGE/$image"
   mkdir "$STAGE/$image.root"
   tar -C "$STAGE/$image.root" -xzf "$STAGE/$image/$(jq -r '.layers[0].digest | ltrimstr("sha256:")' "$STAGE/$image/manifest.json")"
