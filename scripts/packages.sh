@@ -14,6 +14,7 @@ PACKAGES=(
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   spin                                                               # test: the specification of the lease protocol
   codespell                                                          # spelling
+  mandoc groff-base bsdextrautils zsh fish                           # test: manual pages, completions
   llvm                                                               # what the tests cover
   python3-pip                                                        # test: servers of other versions
   yq jq                                                              # render and look at the chart
@@ -27,6 +28,10 @@ CLUSTER_PACKAGES=(
   debootstrap busybox-static                                                  # images without a registry
   musl-tools binutils                                                         # an Alpine-like image
 )
+
+# What only a release needs (./dev release and its test).
+# shellcheck disable=SC2034  # used by dev
+RELEASE_PACKAGES=(rpm xz-utils ca-certificates)
 
 missing_packages() {  # missing_packages NAME...
   local name

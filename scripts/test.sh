@@ -97,5 +97,6 @@ say "waiting for the last scenarios (build/test-results/alone.log)"
 wait "$ALONE"
 ALONE=''
 cat "$RESULTS/alone.log"
+[ -z "${LONG_TESTS:-}" ] || ctest_stage release
 for preset in alone dev asan versions tsan; do second_try "$preset"; done
 finish

@@ -3,17 +3,12 @@
 // schedule: --schedule gives it for the lock that --lock names.
 #include "advice/advice.h"
 
-#include <array>
-
 #include "base/json_object.h"
 #include "cli/session.h"
 #include "cron/cron_schedule.h"
 
 namespace cronlatch {
 namespace {
-
-constexpr std::string_view kSchedule = "--schedule";
-constexpr std::array kFlags = {ExtraFlag{kOutputFlag[0].name, true}, ExtraFlag{kSchedule, true}};
 
 std::vector<LockUse> uses_of(const std::vector<LockView>& views) {
   std::vector<LockUse> uses;
@@ -64,7 +59,7 @@ std::string text_of(const std::vector<Advice>& advice, std::size_t locks) {
 }  // namespace
 
 Result<CommandOutput> advise_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::nothing, kFlags);
+  const Result<Session> session = open_session(invocation, Operands::nothing, kAdviseFlags);
   if (!session) return session.error();
   const std::string& lock = session->loaded.options.lock;
   if (lock.empty() && session->loaded.extras.contains(kSchedule))

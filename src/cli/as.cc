@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/help.h"
+#include "cli/self.h"
 #include "cli/subcommand.h"
 #include "config/default_lock.h"
 #include "config/files.h"
@@ -25,11 +26,8 @@ std::string current_directory() {
 
 // "" if /proc is not mounted.
 std::string program_directory() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length <= 0) return "";
-  const std::string program(path, static_cast<std::size_t>(length));
-  return program.substr(0, program.rfind('/'));
+  const Result<std::string> program = own_path();
+  return program ? program->substr(0, program->rfind('/')) : "";
 }
 
 ProgramFile read_file(const std::string& path) {

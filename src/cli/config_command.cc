@@ -36,7 +36,7 @@ std::string as_json(const LoadedOptions& loaded) {
 }  // namespace
 
 Result<CommandOutput> config_command(const Invocation& invocation) {
-  const Result<LoadedOptions> loaded = load_options(invocation, Operands::nothing, kOutputFlag);
+  const Result<LoadedOptions> loaded = load_options(invocation, Operands::nothing, kOutputFlags);
   if (!loaded) return loaded.error();
   show_warnings(*loaded);
   const Result<Format> format = output_format(*loaded);

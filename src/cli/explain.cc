@@ -94,7 +94,8 @@ Forecast forecast_for(const Result<Programs>& programs, const Status& reach,
 }  // namespace
 
 Result<CommandOutput> explain_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::optional_command, kOutputFlag);
+  const Result<Session> session =
+      open_session(invocation, Operands::optional_command, kOutputFlags);
   if (!session) return session.error();
   const Options& options = session->loaded.options;
   if (options.lock.empty())

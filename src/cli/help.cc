@@ -62,16 +62,11 @@ std::string options_page() {
   return page;
 }
 
-// A word, and its text.
-struct Entry {
-  std::string_view word, text;
-};
-
-std::string entries(const std::vector<Entry>& rows) {
+std::string entries(const std::vector<HelpEntry>& rows) {
   std::size_t indent = 0;
-  for (const Entry& row : rows) indent = std::max(indent, row.word.size() + 4);
+  for (const HelpEntry& row : rows) indent = std::max(indent, row.word.size() + 4);
   std::string page;
-  for (const Entry& row : rows) {
+  for (const HelpEntry& row : rows) {
     std::string text = wrapped(plain(row.text), indent);
     text.replace(2, row.word.size(), row.word);
     page += text;
@@ -80,14 +75,14 @@ std::string entries(const std::vector<Entry>& rows) {
 }
 
 std::string exit_codes_page() {
-  std::vector<Entry> rows;
+  std::vector<HelpEntry> rows;
   for (const ExitRow& row : exit_table()) rows.push_back({row.code, row.meaning});
   return "Exit codes of run:\n\n" + entries(rows);
 }
 
 std::string outcomes_page() {
-  std::vector<Entry> kinds;
-  std::vector<Entry> reasons;
+  std::vector<HelpEntry> kinds;
+  std::vector<HelpEntry> reasons;
   for (const KindRow& row : kind_table()) kinds.push_back({row.name, row.meaning});
   for (const ReasonRow& row : reason_table())
     if (!row.name.empty()) reasons.push_back({row.name, row.meaning});
@@ -97,13 +92,14 @@ std::string outcomes_page() {
 }
 
 constexpr std::array kCommandVariables = {
-    Entry{kLockNameVariable, "the name of the lock"},
-    Entry{kFenceVariable,
-          "the fence, a decimal number that rises with each grant, for resources that refuse lower "
-          "ones; absent without a lock"},
-    Entry{kLockHolderVariable, "the holder of the lock, as in `ls`"},
-    Entry{kLeaseVariable, "the length of the lease in milliseconds; absent without one"},
-    Entry{kScheduledTimeVariable, "the scheduled time of the run, if `once-per` contains it"}};
+    HelpEntry{kLockNameVariable, "the name of the lock"},
+    HelpEntry{
+        kFenceVariable,
+        "the fence, a decimal number that rises with each grant, for resources that refuse lower "
+        "ones; absent without a lock"},
+    HelpEntry{kLockHolderVariable, "the holder of the lock, as in `ls`"},
+    HelpEntry{kLeaseVariable, "the length of the lease in milliseconds; absent without one"},
+    HelpEntry{kScheduledTimeVariable, "the scheduled time of the run, if `once-per` contains it"}};
 
 std::string environment_page() {
   std::string page = "The environment of the command contains:\n\n" +
@@ -125,12 +121,6 @@ constexpr std::array kTopics = {
     Topic{"options", options_page}, Topic{"exit-codes", exit_codes_page},
     Topic{"outcomes", outcomes_page}, Topic{"environment", environment_page}};
 
-std::string usage_of(const Subcommand& subcommand) {
-  std::string usage = "cronlatch " + std::string(subcommand.name);
-  if (!subcommand.usage.empty()) usage += ' ' + std::string(subcommand.usage);
-  return usage;
-}
-
 // The options that most users need.
 constexpr std::array<std::string_view, 7> kRunOptions = {
     "lock", "store", "ttl", "on-busy", "wait-timeout", "max-run", "on-store-down"};
@@ -138,18 +128,39 @@ constexpr std::array<std::string_view, 3> kReadOptions = {"store", "credentials-
 
 std::string first_options(std::span<const std::string_view> keys) {
   std::vector<std::string> flags;  // entries() keeps views of them
-  std::vector<Entry> rows;
+  std::vector<HelpEntry> rows;
   for (const std::string_view key : keys) flags.push_back(flag_of(*find_option(key)));
   for (std::size_t i = 0; i < keys.size(); ++i)
     rows.push_back({flags[i], find_option(keys[i])->help});
   return entries(rows) + "All options: cronlatch help options\n";
 }
 
-bool takes(const Subcommand& subcommand, std::string_view what) {
-  return subcommand.usage.find(what) != std::string_view::npos;
+std::string flags_of(const Subcommand& subcommand) {
+  std::vector<std::string> words;  // entries() keeps views of them
+  std::vector<HelpEntry> rows;
+  for (const ExtraFlag& flag : subcommand.flags)
+    words.push_back(std::string(flag.name) + (flag.takes_value() ? " " : "") +
+                    std::string(flag.value));
+  for (std::size_t i = 0; i < words.size(); ++i)
+    rows.push_back({words[i], subcommand.flags[i].help});
+  return entries(rows);
 }
 
 }  // namespace
+
+std::string usage_of(const Subcommand& subcommand) {
+  std::string usage = "cronlatch " + std::string(subcommand.name);
+  if (!subcommand.usage.empty()) usage += ' ' + std::string(subcommand.usage);
+  return usage;
+}
+
+std::vector<std::string_view> help_topics() {
+  std::vector<std::string_view> names;
+  for (const Topic& topic : kTopics) names.push_back(topic.name);
+  return names;
+}
+
+std::span<const HelpEntry> command_variables() { return kCommandVariables; }
 
 std::string help_page() {
   std::string page =
@@ -160,7 +171,7 @@ std::string help_page() {
   for (const Subcommand& subcommand : subcommand_table())
     rows.push_back({"  " + usage_of(subcommand).substr(10), std::string(subcommand.help)});
   page += "cronlatch SUBCOMMAND:\n" + render_table(rows);
-  page += "\nHelp for a subcommand: cronlatch SUBCOMMAND --help\n";
+  page += "Help for a subcommand: cronlatch SUBCOMMAND --help\n";
   page += "Other topics: cronlatch help options | exit-codes | outcomes | environment\n";
   return page;
 }
@@ -168,10 +179,12 @@ std::string help_page() {
 std::string help_page(const Subcommand& subcommand) {
   std::string page = "  " + std::string(subcommand.example) + "\n\nusage: " + usage_of(subcommand) +
                      '\n' + std::string(subcommand.help) + '\n';
-  if (!subcommand.details.empty()) page += '\n' + std::string(subcommand.details);
-  if (takes(subcommand, "[options]"))
-    page += '\n' + (takes(subcommand, "COMMAND") ? first_options(kRunOptions)
-                                                 : first_options(kReadOptions));
+  if (!subcommand.flags.empty() || !subcommand.details.empty())
+    page += '\n' + flags_of(subcommand) + std::string(subcommand.details);
+  if (subcommand.takes_options())
+    page += '\n' + first_options(subcommand.takes_command()
+                                     ? std::span<const std::string_view>(kRunOptions)
+                                     : std::span<const std::string_view>(kReadOptions));
   return page;
 }
 

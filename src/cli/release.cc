@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/duration.h"
 #include "base/kernel_clock.h"
@@ -17,10 +16,6 @@
 
 namespace cronlatch {
 namespace {
-
-constexpr std::string_view kForce = "--force";
-constexpr std::string_view kNoWait = "--no-wait";
-constexpr std::array kFlags = {ExtraFlag{kForce, false}, ExtraFlag{kNoWait, false}};
 
 constexpr Millis kPollInterval{200};
 // Added to the rest of the lease: one poll interval and one request.
@@ -90,7 +85,7 @@ CommandOutput opened(const std::string& lock, const Revoked& revoked) {
 }  // namespace
 
 Result<CommandOutput> release_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::name, kFlags);
+  const Result<Session> session = open_session(invocation, Operands::name, kReleaseFlags);
   if (!session) return session.error();
   const LoadedOptions& loaded = session->loaded;
   const std::string& lock = loaded.operands.front();

@@ -52,7 +52,7 @@ Result<LoadedOptions> load_options(const Invocation& invocation, Operands operan
 }
 
 Result<Format> output_format(const LoadedOptions& loaded) {
-  const auto given = loaded.extras.find(kOutputFlag[0].name);
+  const auto given = loaded.extras.find(kOutputFlag.name);
   return given == loaded.extras.end() ? Format::table : parse_format(given->second);
 }
 

@@ -2,7 +2,6 @@
 // The first steps of most subcommands: load the options, open the store.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -11,14 +10,13 @@
 
 #include "base/result.h"
 #include "cli/subcommand.h"
+#include "cli/subcommand_flags.h"
 #include "config/load.h"
 #include "core/lock_stats.h"
 #include "store/open.h"
 #include "terminal/table.h"
 
 namespace cronlatch {
-
-inline constexpr std::array kOutputFlag = {ExtraFlag{"-o", true}};
 
 // --help or -h in the position of an option.
 bool requests_help(const std::vector<std::string>& arguments);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch store init`: creates what a store needs before its first use.
-#include <array>
-
 #include "base/text.h"
 #include "cli/session.h"
 #include "store/init.h"
@@ -9,8 +7,6 @@
 namespace cronlatch {
 namespace {
 
-constexpr std::string_view kPrint = "--print";
-constexpr std::array kFlags = {ExtraFlag{kPrint, false}};
 // A schema is created in one transaction, which waits for another one that creates it.
 constexpr Seconds kInitTimeout{30};
 
@@ -25,7 +21,7 @@ Result<CommandOutput> print_definition(std::string_view url) {
 }  // namespace
 
 Result<CommandOutput> store_command(const Invocation& invocation) {
-  const Result<LoadedOptions> loaded = load_options(invocation, Operands::name, kFlags);
+  const Result<LoadedOptions> loaded = load_options(invocation, Operands::name, kStoreFlags);
   if (!loaded) return loaded.error();
   if (loaded->operands.front() != "init")
     return Error{Code::usage, "store: unknown action " + quoted(loaded->operands.front()),

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "config/flags.h"
 #include "core/outcome.h"
 
 namespace cronlatch {
@@ -35,8 +36,12 @@ struct Subcommand {
   std::string_view usage;  // after the name
   std::string_view help;   // one line
   std::string_view example;
-  std::string_view details;  // the rest of `cronlatch NAME --help`
+  std::string_view details;          // further lines of `cronlatch NAME --help`
+  std::span<const ExtraFlag> flags;  // besides the options
   Result<CommandOutput> (*function)(const Invocation&);
+
+  bool takes_options() const { return usage.find("[options]") != std::string_view::npos; }
+  bool takes_command() const { return usage.find("COMMAND") != std::string_view::npos; }
 };
 
 std::span<const Subcommand> subcommand_table();
@@ -48,6 +53,9 @@ Error unknown_subcommand(std::string_view name);
 Result<CommandOutput> run_command(const Invocation& invocation);
 Result<CommandOutput> as_command(const Invocation& invocation);
 Result<CommandOutput> explain_command(const Invocation& invocation);
+Result<CommandOutput> hold_command(const Invocation& invocation);
+Result<CommandOutput> sleep_command(const Invocation& invocation);
+Result<CommandOutput> demo_command(const Invocation& invocation);
 Result<CommandOutput> ls_command(const Invocation& invocation);
 Result<CommandOutput> show_command(const Invocation& invocation);
 Result<CommandOutput> release_command(const Invocation& invocation);

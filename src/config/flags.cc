@@ -67,7 +67,7 @@ class FlagParser {
 
   Status extra_flag(const Argument& word, const ExtraFlag& extra) {
     if (flags_.extras.count(word.name) != 0) return twice(word.name);
-    if (!extra.takes_value) {
+    if (!extra.takes_value()) {
       if (word.value)
         return Error{Code::usage, word.name + " takes no value", "write " + word.name + " alone"};
       flags_.extras[word.name] = "";

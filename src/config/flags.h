@@ -25,7 +25,9 @@ enum class Operands {
 // A flag that one subcommand has and that is no option: "-o" (takes a value), "--force" (does not).
 struct ExtraFlag {
   std::string_view name;
-  bool takes_value = false;
+  std::string_view value{};  // "table|json", as the help displays it; empty: a switch
+  std::string_view help{};
+  bool takes_value() const { return !value.empty(); }
 };
 
 struct Flags {

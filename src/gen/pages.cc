@@ -9,7 +9,13 @@ std::vector<Page> pages() {
           {"docs/reference/outcomes.md", outcomes_page()},
           {"docs/reference/metrics.md", metrics_page()},
           {"docs/reference/operator.md", settings_page()},
-          {"manifests/examples/all_options.yaml", all_options_example()}};
+          {"manifests/examples/all_options.yaml", all_options_example()},
+          {"packaging/man/cronlatch.1", manual_page()},
+          {"packaging/man/kubectl-cronlatch.1", kubectl_manual_page()},
+          {"packaging/completions/cronlatch.bash", bash_completion()},
+          {"packaging/completions/_cronlatch", zsh_completion()},
+          {"packaging/completions/cronlatch.fish", fish_completion()},
+          {"packaging/completions/kubectl_complete-cronlatch", kubectl_completion()}};
 }
 
 std::vector<Section> sections() {

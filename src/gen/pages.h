@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents that are rendered from the tables of options, exit codes, outcomes, metrics,
-// settings, annotations and verbs of the plugin. cronlatch-gen writes them; a test compares them
-// with the committed files. Nothing here reads or writes a file.
+// settings, annotations, subcommands and verbs of the plugin: references, manual pages, completions
+// of shells. cronlatch-gen writes them; a test compares them with the committed files. Nothing here
+// reads or writes a file.
 #pragma once
 
 #include <optional>
@@ -41,5 +42,11 @@ std::string annotation_table();
 std::string chart_options();
 std::string kubectl_verbs_table();
 std::string kubectl_flags_table();
+std::string manual_page();
+std::string kubectl_manual_page();
+std::string bash_completion();
+std::string zsh_completion();
+std::string fish_completion();
+std::string kubectl_completion();
 
 }  // namespace cronlatch::gen

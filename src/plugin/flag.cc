@@ -126,6 +126,11 @@ constexpr std::array kKubectlFlags = {
 }  // namespace
 
 std::span<const Flag> flag_table() { return kFlags; }
+std::vector<std::string> output_formats() {
+  std::vector<std::string> names;
+  for (const FormatRow& row : kFormats) names.emplace_back(row.name);
+  return names;
+}
 std::span<const KubectlFlag> kubectl_flag_table() { return kKubectlFlags; }
 
 }  // namespace cronlatch::plugin

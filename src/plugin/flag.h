@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plugin/arguments.h"
 
@@ -21,6 +22,7 @@ struct Flag {
   bool is_switch() const { return value.empty(); }
 };
 std::span<const Flag> flag_table();
+std::vector<std::string> output_formats();  // the values of --output
 
 // A global flag of kubectl (`kubectl options`).
 struct KubectlFlag {

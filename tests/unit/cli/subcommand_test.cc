@@ -22,7 +22,7 @@ TEST(Subcommand, EveryNameFindsItsOwnRow) {
     EXPECT_TRUE(names.insert(subcommand.name).second);
     EXPECT_EQ(find_subcommand(subcommand.name), &subcommand);
   }
-  EXPECT_EQ(names.size(), 13U);
+  EXPECT_EQ(names.size(), 16U);
 }
 
 TEST(Subcommand, HelpAndVersionHaveFlags) {
@@ -91,6 +91,17 @@ TEST(Subcommand, WrongArgumentsAreUsageErrorsWithAHint) {
                         {"show", {}},
                         {"show", {"a", "b"}},
                         {"release", {"--force"}},
+                        {"hold", {"--for", "1h", "--reason", "x"}},
+                        {"hold", {"a", "--reason", "x"}},
+                        {"hold", {"a", "--for", "1h"}},
+                        {"hold", {"a", "--for", "31d", "--reason", "x"}},
+                        {"hold", {"a", "--for", "0", "--reason", "x"}},
+                        {"hold", {"a", "--for", "1h", "--reason", "x", "--max-run", "1m"}},
+                        {"hold", {"a", "--for", "1h", "--reason", "x", "--on-busy", "skip"}},
+                        {"hold", {"a", "--for", "1h", "--reason", "x", "--on-store-down", "run"}},
+                        {"sleep", {}},
+                        {"sleep", {"forever"}},
+                        {"demo", {"x"}},
                         {"release", {"a", "--forec"}},
                         {"metrics", {"-o", "json"}},
                         {"config", {"-o", "toml"}},

@@ -7,7 +7,7 @@ namespace cronlatch {
 namespace {
 
 using Args = std::vector<std::string>;
-constexpr ExtraFlag kExtras[] = {{"-o", true}, {"--force", false}};
+constexpr ExtraFlag kExtras[] = {{"-o", "table|json"}, {"--force"}};
 
 Error refusal(const Args& args, Operands operands = Operands::command) {
   const Result<Flags> flags = parse_flags(args, operands, kExtras);

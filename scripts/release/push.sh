@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# scripts/release/push.sh VERSION REGISTRY: copies the images and the chart of DIST to the registry, and signs them there if
+# COSIGN_KEY is set. The login is that of `skopeo login`. PLAIN_HTTP=1: a registry without TLS, for tests.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+
+VERSION=$1 REGISTRY=$2
+DIST=${DIST:-$PWD/dist}
+tls=() cosign_tls=()
+[ -z "${PLAIN_HTTP:-}" ] || { tls=(--dest-tls-verify=false) && cosign_tls=(--allow-http-registry); }
+
+# push FILE NAME: copies one file of DIST.
+push() {
+  local name=$REGISTRY/$2 digest
+  digest=$(mktemp)
+  skopeo copy --quiet --preserve-digests "${tls[@]}" --digestfile "$digest" "oci-archive:$DIST/$1" "docker://$name:$VERSION"
+  echo "$name:$VERSION@$(<"$digest")"
+  if [ -n "${COSIGN_KEY:-}" ]; then
+    "$(bash scripts/release/cosign.sh)" sign --yes --tlog-upload=false "${cosign_tls[@]}" --key "$COSIGN_KEY" "$name@$(<"$digest")"
+  fi
+  rm -f "$digest"
+}
+
+push "cronlatch_${VERSION}_linux_amd64.oci.tar" cronlatch
+push "cronlatch-wrapper_${VERSION}_linux_amd64.oci.tar" cronlatch-wrapper
+# helm finds a chart by its name below the registry: oci://REGISTRY/charts/cronlatch.
+push "cronlatch-chart_$VERSION.oci.tar" charts/cronlatch

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch hold LOCK --for DURATION --reason TEXT`: `cronlatch run` with the command `cronlatch
+// sleep`. The reason is the name of the holder, so that every skipped run logs it. Options that
+// could end the hold early, or let it succeed without the lock, are fixed here or refused.
+#include <algorithm>
+#include <array>
+
+#include "base/duration.h"
+#include "base/text.h"
+#include "cli/self.h"
+#include "cli/subcommand.h"
+#include "cli/subcommand_flags.h"
+#include "core/lock_name.h"
+
+namespace cronlatch {
+namespace {
+
+constexpr Millis kShortest = std::chrono::seconds(1), kLongest = std::chrono::hours(24 * 30);
+
+// Flags of `run` that a hold sets itself.
+constexpr std::array<std::string_view, 4> kOwnFlags = {"lock", "holder", "max-run", "once-per"};
+
+// A setting in the environment or in a file must not change these.
+struct Fixed {
+  std::string_view key, value;
+  std::string_view other;  // another value that is useful, as a flag; empty: none
+};
+constexpr std::array kFixed = {
+    Fixed{"on-busy", "fail", "wait"}, Fixed{"on-store-down", "fail", "wait"},
+    Fixed{"warn-after", "0", ""},     Fixed{"min-hold", "0", ""},
+    Fixed{"leftovers", "end", ""},    Fixed{"untracked", "refuse", "allow"},
+    Fixed{"exit-skipped", "75", ""}};
+
+Result<std::string> length_of(const Flags& flags) {
+  const auto given = flags.extras.find(kFor);
+  if (given == flags.extras.end())
+    return Error{Code::usage, "hold: the flag --for is missing", "write, for example, --for 2h"};
+  const Result<Millis> length = parse_duration(given->second);
+  if (!length) return length.error();
+  if (*length < kShortest || *length > kLongest)
+    return Error{
+        Code::usage, "hold: --for " + printable(given->second) + " is out of range",
+        "write a duration from " + show_duration(kShortest) + " to " + show_duration(kLongest)};
+  return given->second;
+}
+
+// The flags of `run`.
+Result<std::vector<std::string>> options_of(const Flags& flags) {
+  std::vector<std::string> words;
+  const auto given = [&](std::string_view key) {
+    return std::ranges::find_if(flags.settings,
+                                [&](const Setting& s) { return s.option->key == key; });
+  };
+  for (const std::string_view key : kOwnFlags)
+    if (given(key) != flags.settings.end())
+      return Error{Code::usage, "hold: --" + std::string(key) + " cannot be given",
+                   "hold sets it: see cronlatch hold --help"};
+  for (const Fixed& fixed : kFixed) {
+    const auto flag = given(fixed.key);
+    if (flag == flags.settings.end()) {
+      words.push_back("--" + std::string(fixed.key) + "=" + std::string(fixed.value));
+    } else if (flag->text != fixed.value && (fixed.other.empty() || flag->text != fixed.other)) {
+      return Error{
+          Code::usage,
+          "hold: --" + std::string(fixed.key) + " cannot be " + quoted(printable(flag->text)),
+          fixed.other.empty() ? "omit the flag"
+                              : "only " + std::string(fixed.value) + " and " +
+                                    std::string(fixed.other) + " keep the lock"};
+    }
+  }
+  for (const Setting& setting : flags.settings)
+    words.push_back(flag_of(*setting.option) + "=" + setting.text);
+  return words;
+}
+
+}  // namespace
+
+Result<CommandOutput> hold_command(const Invocation& invocation) {
+  const Result<Flags> flags = parse_flags(invocation.arguments, Operands::name, kHoldFlags);
+  if (!flags) return flags.error();
+  const std::string& lock = flags->operands.front();
+  if (const Status named = check_lock_name(lock); !named) return named.error();
+  const Result<std::string> length = length_of(*flags);
+  if (!length) return length.error();
+  const auto reason = flags->extras.find(kReason);
+  if (reason == flags->extras.end())
+    return Error{Code::usage, "hold: the flag --reason is missing",
+                 "write, for example, --reason 'database maintenance'"};
+  Result<std::vector<std::string>> words = options_of(*flags);
+  if (!words) return words.error();
+  const Result<std::string> program = own_path();
+  if (!program) return program.error();
+  words->insert(words->end(), {"--lock=" + lock, "--holder=" + reason->second, "--max-run=0", "--",
+                               *program, "sleep", *length});
+  return run_command(
+      {std::move(words).value(), invocation.environment, invocation.clock, invocation.password});
+}
+
+}  // namespace cronlatch

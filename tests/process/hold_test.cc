@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cronlatch hold`: the lock is kept for the time, its reason is in the log of a skipped run, and
+// no option or variable lets it succeed without the lock.
+#include "gated.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+ProgramSpec hold_in(const std::string& store, const Words& options) {
+  ProgramSpec spec;
+  spec.argv = {binary(), "hold", "job", "--store", store, "--reason", "disk is replaced"};
+  spec.argv.insert(spec.argv.end(), options.begin(), options.end());
+  return spec;
+}
+
+bool is_held_in(const std::string& store) {
+  ProgramSpec spec;
+  spec.argv = {binary(), "show", "job", "--store", store, "-o", "json"};
+  return eventually([&] {
+    Program show(spec);
+    return show.exit_code() == 0 && show.out().find(R"("state":"held")") != std::string::npos;
+  });
+}
+
+class Hold : public Gated {
+ protected:
+  ProgramSpec hold(const Words& options) const { return hold_in(store, options); }
+  bool is_held() const { return is_held_in(store); }
+};
+
+class HoldInRedis : public GatedByRedis {
+ protected:
+  ProgramSpec hold(const Words& options) const { return hold_in(store, options); }
+  bool is_held() const { return is_held_in(store); }
+};
+
+TEST_F(Hold, IsTheHolderWithItsReasonUntilCtrlC) {
+  // Given
+  Program holder(hold({"--for", "1h"}));
+  ASSERT_TRUE(is_held()) << holder.err();
+  // When
+  Program skipped(run({}, {"say", "ran"}));
+  // Then
+  EXPECT_EQ(skipped.exit_code(), 0);
+  EXPECT_EQ(skipped.out(), "");
+  EXPECT_THAT(skipped.err(), HasSubstr("held by disk is replaced since"));
+  // When
+  holder.signal(SIGINT);
+  // Then
+  EXPECT_EQ(holder.exit_code(), 128 + SIGINT) << holder.err();
+  EXPECT_TRUE(lock_is_free());
+}
+
+TEST_F(Hold, EndsWithZeroAtItsTime) {
+  Program holder(hold({"--for", "1s"}));
+
+  EXPECT_EQ(holder.exit_code(), 0) << holder.err();
+  EXPECT_TRUE(lock_is_free());
+}
+
+TEST_F(Hold, DoesNotTakeALockThatIsHeld) {
+  // Given
+  Program runs(run({}, {"say", "holding", "await", go()}));
+  ASSERT_TRUE(runs.says("holding"));
+  // When
+  Program refused(hold({"--for", "1h"}));
+  // Then
+  EXPECT_EQ(refused.exit_code(), 75) << refused.err();
+  // When
+  Program waits(hold({"--for", "1s", "--on-busy", "wait"}));
+  touch(go());
+  // Then
+  EXPECT_EQ(waits.exit_code(), 0) << waits.err();
+}
+
+TEST_F(Hold, VariablesDoNotEndItEarlyOrWithoutTheLock) {
+  // Given
+  Program runs(run({}, {"say", "holding", "await", go()}));
+  ASSERT_TRUE(runs.says("holding"));
+  ProgramSpec spec = hold({"--for", "2s"});
+  spec.env = {"CRONLATCH_ON_BUSY=skip", "CRONLATCH_EXIT_SKIPPED=0", "CRONLATCH_MAX_RUN=100ms"};
+  // When
+  Program refused(spec);
+  // Then
+  EXPECT_EQ(refused.exit_code(), 75) << refused.err();
+  // When
+  touch(go());
+  EXPECT_EQ(runs.exit_code(), 0);
+  Program kept(spec);
+  // Then
+  EXPECT_EQ(kept.exit_code(), 0) << kept.err();
+}
+
+TEST_F(HoldInRedis, ADoneIdentityIsNoSuccess) {
+  // Given
+  ASSERT_EQ(Program(run({"--once-per", "today"}, {"exit", "0"})).exit_code(), 0);
+  ProgramSpec spec = hold({"--for", "1s"});
+  spec.env = {"CRONLATCH_ONCE_PER=today"};
+  // When
+  Program skipped(spec);
+  // Then
+  EXPECT_EQ(skipped.exit_code(), 75) << skipped.err();
+}
+
+TEST_F(HoldInRedis, IsStoppedByARevocationAndReleased) {
+  // Given
+  Program holder(hold({"--for", "1h", "--ttl", "5s"}));
+  ASSERT_TRUE(is_held()) << holder.err();
+  // When
+  Program release({.argv = {binary(), "release", "job", "--store", store, "--force"}});
+  // Then
+  EXPECT_EQ(release.exit_code(), 0) << release.err();
+  EXPECT_EQ(holder.exit_code(), 79) << holder.err();
+  EXPECT_TRUE(lock_is_free());
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
