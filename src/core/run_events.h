@@ -49,16 +49,16 @@ using Action = std::variant<StoreRequest, Launch, SendSignal, SetKillTime, Count
                             LogLine, Finish>;
 
 enum class Phase {
-  idle,        // before Begin
-  acquiring,   // an acquire is in flight
-  pausing,     // busy: waiting until the next acquire
-  retrying,    // the store is unavailable: waiting until the next acquire
+  idle,       // before Begin
+  acquiring,  // an acquire is in flight
+  pausing,    // busy: waiting until the next acquire
+  retrying,   // the store is unavailable: waiting until the next acquire
   canceling,  // a signal arrived while an acquire was in flight; its grant is released
-  starting,    // granted (or ungated): the command is being executed
-  running,     // the command runs
-  lingering,   // the command has exited, descendants run
-  releasing,   // no process is left; the lock is released
-  skipping,    // the skip command runs
+  starting,   // granted (or ungated): the command is being executed
+  running,    // the command runs
+  lingering,  // the command has exited, descendants run
+  releasing,  // no process is left; the lock is released
+  skipping,   // the skip command runs
   finished,
 };
 
