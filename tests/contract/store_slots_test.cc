@@ -130,20 +130,22 @@ TEST_P(StoreContract, SlotsAreNeverExceededByAHundredStarters) {
   ONLY_WITH_SLOTS();
   constexpr std::size_t kSlots = 5;
   std::vector<std::unique_ptr<Program>> starters, holders;
+  std::vector<std::optional<Reply>> replies;
   for (int i = 0; i < 100; ++i) {
     starters.push_back(std::make_unique<Program>(*world_, "shop/report", "s" + std::to_string(i)));
     starters.back()->backend().send(with_slots(*starters.back(), kSlots), boot_now());
+    replies.push_back(starters.back()->backend().step(PollSet{}, boot_now()));
   }
-  for (auto& starter : starters) {
+  for (std::size_t i = 0; i < starters.size(); ++i) {
     const TimePoint limit = boot_now() + kPatience;
-    std::optional<Reply> reply;
-    while (!reply && boot_now() < limit) reply = wait_and_step(starter->backend(), limit);
+    std::optional<Reply>& reply = replies[i];
+    while (!reply && boot_now() < limit) reply = wait_and_step(starters[i]->backend(), limit);
     if (reply && std::holds_alternative<Granted>(*reply))
-      holders.push_back(std::move(starter));
+      holders.push_back(std::move(starters[i]));
     else
       busy(reply);
   }
-  EXPECT_EQ(holders.size(), kSlots);
+  ASSERT_EQ(holders.size(), kSlots);
   const LockView view = holders.front()->show();
   EXPECT_EQ(view.grants.size(), kSlots);
   for (auto& holder : holders) EXPECT_TRUE(is_released((*holder)(holder->release(0))));

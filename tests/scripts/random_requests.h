@@ -57,6 +57,7 @@ class RandomRequests {
     a.waited = Millis(dice_.one_in(2) ? 0 : dice_.below(4'000'000));
     a.min_hold = min_hold();
     a.slots = any_slots();
+    if (most_slots > 1 && dice_.one_in(2)) a.if_busy = IfBusy::wait;
     return a;
   }
   Renew renew() {
@@ -101,8 +102,9 @@ class RandomRequests {
     if (of.turn && dice_.one_in(3))
       return {of.turn->owner, static_cast<std::uint32_t>(3 + calls / 40)};
     if (of.state != rules::HoldState::none && dice_.one_in(2)) return of.claim;
-    if (most_slots > 1 && dice_.one_in(4))
-      return {dice_.of({"g", "h", "i", "j"}), static_cast<std::uint32_t>(1 + calls / 40)};
+    // Several slots are full, and several runs wait, only with many runs that go on requesting.
+    if (most_slots > 1 && dice_.one_in(2))
+      return {dice_.of({"g", "h", "i", "j"}), static_cast<std::uint32_t>(1 + calls / 25)};
     return {dice_.of({"a", "b", "c", "d", "e", "f"}),
             static_cast<std::uint32_t>(1 + dice_.below(3 + calls / 40))};
   }

@@ -196,7 +196,9 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
   if (is_error && route_ != nullptr && after_error(answer.text, now)) return std::nullopt;
   if (is_error) return error_reply(answer);
   Decoded decoded = decode(pending_->request, texts_of(answer));
-  if (const auto* unreadable = std::get_if<Unavailable>(&decoded.reply))
+  // A script refuses another number of slots, with its time.
+  if (const auto* unreadable = std::get_if<Unavailable>(&decoded.reply);
+      unreadable != nullptr && decoded.now.us == 0)
     return mispaired(unreadable->error);
   if (decoded.now == std::exchange(last_answer_, decoded.now))
     return mispaired(repeated_answer(config_.login.where));
