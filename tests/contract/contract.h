@@ -29,6 +29,9 @@ class World {
   virtual std::unique_ptr<Backend> open() = 0;
   virtual bool leased() const { return true; }
   virtual bool shared() const { return true; }
+  // Whether programs that wait are granted the lock in order, and are woken.
+  virtual bool ordered() const { return leased(); }
+  virtual bool wakes() const { return false; }
   // Moves the store's clock forward, or waits.
   virtual void pass(Millis time) = 0;
 };

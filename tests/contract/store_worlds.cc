@@ -51,6 +51,7 @@ class ServerWorld : public World {
     if (!opened) ADD_FAILURE() << opened.error().message;
     return std::move(opened).value();
   }
+  bool wakes() const override { return ordered(); }
   void pass(Millis time) override { std::this_thread::sleep_for(time); }
 
  protected:
@@ -108,6 +109,7 @@ class ClusterWorld : public ServerWorld {
     spec_.url = ClusterGroup::shared().url();
     spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
   }
+  bool wakes() const override { return false; }  // ClusterStore does not pass listen() on
 };
 
 class QuorumWorld : public ServerWorld {
@@ -118,6 +120,7 @@ class QuorumWorld : public ServerWorld {
     spec_.max_ttl = Millis(0);  // the servers have just been started
     spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
   }
+  bool ordered() const override { return false; }
 };
 
 template <class T>

@@ -9,5 +9,5 @@ if ! TEST_REDIS_SERVER=$(timeout 60 bash scripts/servers.sh "$1"); then
   exit 77
 fi
 export TEST_REDIS_SERVER
-"$2" --gtest_brief=1 --gtest_filter='Stores/StoreContract.*/RedisPlain:RedisRefusal.*'
+"$2" --gtest_brief=1 --gtest_filter='Stores/StoreContract.*/RedisPlain:RedisRefusal.*:RedisQueue.*'
 "$3" --gtest_brief=1 --gtest_filter='*Rights.*:MissingCommand.*:Property.*ByTheServersClock'
