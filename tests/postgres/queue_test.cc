@@ -147,6 +147,7 @@ TEST_F(PostgresQueue, R5AReleaseWakesTheFirstProgramAndNoOther) {
   auto first = waiter("b000"), second = waiter("c000");
   first->listen();
   second->listen();
+  EXPECT_TRUE(eventually([] { return listeners() == "2"; }));
   release();
   EXPECT_TRUE(first->is_woken_within(kAtOnce));
   EXPECT_FALSE(second->is_woken_within(kNoWake));
@@ -156,6 +157,7 @@ TEST_F(PostgresQueue, R5AReleaseWakesTheFirstProgramAndNoOther) {
 TEST_F(PostgresQueue, Q7AProgramThatLeavesWakesTheNext) {
   auto first = waiter("b000"), second = waiter("c000");
   second->listen();
+  EXPECT_TRUE(eventually([] { return listeners() == "1"; }));
   release();
   EXPECT_TRUE(std::holds_alternative<NotHolder>(first->release(RunVerdict::given_back)));
   EXPECT_TRUE(second->is_woken_within(kAtOnce));
