@@ -26,7 +26,7 @@ def status():
         row("Status"),
         stat("Gated CronJobs", "CronJobs that request a lock and have valid annotations in their Job template.",
              f'sum(max by (cluster) (cronlatch_gated_cronjobs{{{OWN}, state="gated"}}))'),
-        stat("Locks held", "Jobs that currently hold a lock with a live lease.", f'count({lock_statistic("cronlatch_lock_held")} == 1) or vector(0)',
+        stat("Locks held", "Leases that are currently alive, of all locks.", f'sum({lock_statistic("cronlatch_lock_held")}) or vector(0)',
              runbooks=["CronlatchLockHeldTooLong"]),
         stat("Overdue", "CronJobs without a success for longer than their annotation alert-after. Skipped runs do not count.",
              f"count({AGE} > {LIMIT}) or vector(0)", thresholds=PROBLEM, runbooks=["CronlatchJobOverdue"]),

@@ -116,7 +116,6 @@ class ClusterWorld : public RedisWorld {
     spec_.url = ClusterGroup::shared().url();
     spec_.key_prefix = "world" + std::to_string(++worlds) + ":";
   }
-  bool wakes() const override { return false; }  // ClusterStore does not pass listen() on
 };
 
 class QuorumWorld : public ServerWorld {

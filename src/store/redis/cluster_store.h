@@ -31,6 +31,10 @@ class ClusterStore : public Backend {
   std::optional<Reply> step(const PollSet& set, TimePoint now) override {
     return locks_.step(set, now);
   }
+  void listen(const std::string& lock, const std::string& owner, TimePoint until) override {
+    locks_.listen(lock, owner, until);
+  }
+  bool take_wake() override { return locks_.take_wake(); }
 
   // Fails when one master cannot be read, so that no figure is lowered by a part of the locks.
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t max_locks) override;
