@@ -60,7 +60,11 @@ TEST_F(PostgresPooler, HasEveryRequestOfAStore) {
   ASSERT_TRUE(busy && std::holds_alternative<Busy>(*busy));
   EXPECT_EQ(std::get<Busy>(*busy).holder, "host-1");
   const Fence fence = std::get<Granted>(*granted).fence;
-  Renew renew{"a", {"1", 1}, {}, fence, Millis(60'000), boot_now() + Seconds(10)};
+  Renew renew{.lock = "a",
+              .claim = {"1", 1},
+              .fence = fence,
+              .ttl = Millis(60'000),
+              .give_up = boot_now() + Seconds(10)};
   const auto renewed = send_and_wait(*one, renew);
   EXPECT_TRUE(renewed && std::holds_alternative<Renewed>(*renewed));
   const auto shown = two->show("a", boot_now() + Seconds(10));
