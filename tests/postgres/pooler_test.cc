@@ -62,6 +62,7 @@ TEST_F(PostgresPooler, HasEveryRequestOfAStore) {
   const Fence fence = std::get<Granted>(*granted).fence;
   Renew renew{.lock = "a",
               .claim = {"1", 1},
+              .identity = {},
               .fence = fence,
               .ttl = Millis(60'000),
               .give_up = boot_now() + Seconds(10)};
