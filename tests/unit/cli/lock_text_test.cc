@@ -73,9 +73,9 @@ TEST(LockText, LsShowsHowManyRunsHoldALockWithSlots) {
 
 TEST(LockText, ShowListsTheGrantsOfALockWithSlots) {
   const std::string page = lock_page(lock_with_slots());
-  EXPECT_THAT(page, HasSubstr("state                held 1 of 3\n"));
+  EXPECT_THAT(page, HasSubstr("\nstate    held 1 of 3\n"));
   EXPECT_THAT(page, HasSubstr("\ngrants\n  STATE"));
-  EXPECT_THAT(page, HasSubstr("  expired  web-2:7:boot  reports/nightly  "));
+  EXPECT_THAT(page, HasSubstr("  expired  web-2:7:boot   reports/nightly  "));
   EXPECT_THAT(page, HasSubstr("  held     web-1:12:boot  reports/nightly  "));
   EXPECT_THAT(lock_page(held_lock()), Not(HasSubstr("grants")));
 }

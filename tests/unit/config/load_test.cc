@@ -227,6 +227,7 @@ TEST(Load, TakesEveryOptionFromEverySource) {
   const std::map<std::string_view, std::string> values = {{"lock", "a"},
                                                           {"job", "ns/j"},
                                                           {"store", "rediss+sentinel://h/m"},
+                                                          {"slots", "2"},
                                                           {"ttl", "3m"},
                                                           {"renew-every", "7s"},
                                                           {"on-busy", "wait"},
