@@ -56,6 +56,7 @@ TEST_P(StoreContract, SlotsGrantAsManyAsThereAreAndNoMore) {
 
 TEST_P(StoreContract, SlotsAreRenewedAndTakenOverOneByOne) {
   ONLY_WITH_SLOTS();
+  ONLY_LEASED();
   auto one = program("1"), two = program("2"), three = program("3"), four = program("4");
   const Granted first = granted(one(with_slots(one, 2)));
   const Granted second = granted(two(with_slots(two, 2, Millis(300))));
@@ -91,6 +92,7 @@ TEST_P(StoreContract, SlotsOfAnotherNumberAreRefusedWhileARunHolds) {
 
 TEST_P(StoreContract, SlotsAreRevokedTogether) {
   ONLY_WITH_SLOTS();
+  ONLY_LEASED();
   auto one = program("1"), two = program("2"), three = program("3");
   granted(one(with_slots(one, 2)));
   const Granted second = granted(two(with_slots(two, 2)));
@@ -108,6 +110,7 @@ TEST_P(StoreContract, SlotsAreRevokedTogether) {
 // A run that waits is granted the seat that is reserved for it, and no other one.
 TEST_P(StoreContract, SlotsAreHandedOverInOrder) {
   ONLY_WITH_SLOTS();
+  ONLY_LEASED();
   auto one = program("1"), two = program("2"), three = program("3"), four = program("4");
   granted(one(with_slots(one, 2)));
   granted(two(with_slots(two, 2)));

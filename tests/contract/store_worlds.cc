@@ -37,6 +37,7 @@ class FileWorld : public World {
   }
   bool leased() const override { return false; }
   bool shared() const override { return false; }
+  bool has_slots() const override { return true; }
   void pass(Millis time) override { now_ = now_ + time; }
 
  private:
