@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of one lock with several slots, in a file store.
+// Runs of one lock with several slots, in a file store and in Redis.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <string_view>
 
 #include "gated.h"
 
@@ -16,7 +18,22 @@ class Slots : public Gated {
   }
 };
 
-TEST_F(Slots, TwoOfThreeRunAndTheThirdIsSkippedOrFails) {
+// In each store with slots.
+class SlotsInAStore : public Slots, public ::testing::WithParamInterface<const char*> {
+ protected:
+  SlotsInAStore() {
+    if (std::string_view(GetParam()) == "File") return;
+    redis_ = RedisServer::start();
+    store = "redis://127.0.0.1:" + std::to_string(redis_->port());
+  }
+
+ private:
+  std::unique_ptr<RedisServer> redis_;
+};
+INSTANTIATE_TEST_SUITE_P(Stores, SlotsInAStore, ::testing::Values("File", "Redis"),
+                         [](const auto& store) { return std::string(store.param); });
+
+TEST_P(SlotsInAStore, TwoOfThreeRunAndTheThirdIsSkippedOrFails) {
   Program one(with_slots(2, {}, {"say", "up", "await", go()}));
   Program two(with_slots(2, {}, {"say", "up", "await", go()}));
   ASSERT_TRUE(one.says("up"));
@@ -32,7 +49,7 @@ TEST_F(Slots, TwoOfThreeRunAndTheThirdIsSkippedOrFails) {
   EXPECT_TRUE(lock_is_free()) << "also for a run with one slot";
 }
 
-TEST_F(Slots, AWaitingRunStartsWhenOneHolderEnds) {
+TEST_P(SlotsInAStore, AWaitingRunStartsWhenOneHolderEnds) {
   Program one(with_slots(2, {}, {"say", "up", "await", go()}));
   Program two(with_slots(2, {}, {"say", "up", "forever"}));
   ASSERT_TRUE(one.says("up"));
@@ -43,19 +60,20 @@ TEST_F(Slots, AWaitingRunStartsWhenOneHolderEnds) {
   EXPECT_EQ(waiter.exit_code(), 3) << waiter.err();
 }
 
-TEST_F(Slots, AKilledHolderFreesItsSlot) {
+TEST_P(SlotsInAStore, AKilledHolderFreesItsSlot) {
   Program one(with_slots(2, {}, {"say", "up", "forever"}));
-  Program two(with_slots(2, {}, {"say", "up", "forever"}));
+  Program two(with_slots(2, {"--ttl", "5s"}, {"say", "up", "forever"}));
   ASSERT_TRUE(one.says("up"));
   ASSERT_TRUE(two.says("up"));
   Program waiter(with_slots(2, {"--on-busy", "wait"}, {"exit", "3"}));
   ASSERT_TRUE(waiter.complains("waiting for lock"));
-  // The wrapper alone: the kernel lock is held until its command ends, too.
+  // The wrapper alone. In a file store its command has the kernel lock, too; in Redis its lease
+  // ends.
   two.signal(SIGKILL);
   EXPECT_EQ(waiter.exit_code(), 3) << waiter.err();
 }
 
-TEST_F(Slots, AnotherNumberIsRefusedWithBothNumbersAndAHolder) {
+TEST_P(SlotsInAStore, AnotherNumberIsRefusedWithBothNumbersAndAHolder) {
   Program one(with_slots(3, {"--holder", "first"}, {"say", "up", "await", go()}));
   ASSERT_TRUE(one.says("up"));
   for (const unsigned slots : {1U, 2U}) {
@@ -72,7 +90,7 @@ TEST_F(Slots, AnotherNumberIsRefusedWithBothNumbersAndAHolder) {
 }
 
 // Each run has a file while it holds a slot: the directory lists the runs of this moment.
-TEST_F(Slots, FiveOfAHundredRunAtATime) {
+TEST_P(SlotsInAStore, FiveOfAHundredRunAtATime) {
   constexpr unsigned kSlots = 5;
   const std::string inside = dir.path("inside");
   std::filesystem::create_directory(inside);
