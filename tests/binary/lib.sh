@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Functions for the tests of the released program: one line per check, `ok`, `FAIL` or `skip`; output follows a FAIL.
-# Sourced by tests/binary/*_test.sh; tests/suites/run.sh reads the lines.
+# Sourced by tests/binary/*_test.sh and others; tests/suites/run.sh reads the lines.
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=scripts/common.sh

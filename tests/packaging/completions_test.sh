@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The completions: each shell accepts its file, and completes subcommands, flags, values, files and the command after --.
 set -uo pipefail
-# shellcheck source=scripts/common.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+# shellcheck source=tests/binary/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
 export LC_ALL=C.UTF-8
 FOLDER=$ROOT/packaging/completions
 stage=$(mktemp -d)
@@ -11,17 +11,6 @@ trap 'rm -rf -- "$stage"' EXIT
 mkdir "$stage/certificates"
 touch "$stage/ca.pem"
 cd "$stage" || exit 1
-
-check() {  # check WHAT COMMAND...
-  local what=$1 seen
-  shift
-  if seen=$("$@" 2>&1); then
-    echo "ok    $what"
-  else
-    echo "FAIL  $what"
-    printf '%s\n' "$seen" | head -n 20 | sed 's/^/      | /'
-  fi
-}
 
 # offers SHELL "WORDS..." EXPECTED: the completions of the line, sorted and separated by blanks, are exactly EXPECTED. A
 # last word in EXPECTED of `...` permits more.
@@ -84,7 +73,7 @@ complete_zsh() {
 }
 
 for shell in bash zsh fish; do
-  if ! command -v $shell >/dev/null; then echo "skip  completions of $shell: $shell is not installed"; fi
+  if ! command -v $shell >/dev/null; then skip "completions of $shell" "$shell is not installed"; fi
 done
 check 'bash accepts its file' bash -n "$FOLDER/cronlatch.bash"
 check 'zsh accepts its file' zsh -n "$FOLDER/_cronlatch"
@@ -129,3 +118,4 @@ check 'kubectl: namespaces' offers kubectl 'why -n s' 'shop store'
 check 'kubectl: CronJobs' offers kubectl '-n shop why ni' 'nightly'
 check 'kubectl: CronJobs, the namespace after =' offers kubectl 'why --namespace=shop ' 'nightly weekly'
 check 'kubectl: formats' offers kubectl 'ls -o n' 'name'
+finish

@@ -2,20 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The manual pages: groff and mandoc read them without a message, and the text contains every option and subcommand.
 set -uo pipefail
-# shellcheck source=scripts/common.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+# shellcheck source=tests/binary/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
 cd "$ROOT/packaging/man" || exit 1
-
-check() {  # check WHAT COMMAND...
-  local what=$1 seen
-  shift
-  if seen=$("$@" 2>&1); then
-    echo "ok    $what"
-  else
-    echo "FAIL  $what"
-    printf '%s\n' "$seen" | head -n 20 | sed 's/^/      | /'
-  fi
-}
 
 # A page has no date, because its text has none; mandoc reports this, and unknown macros, escapes and sections.
 is_empty() { [ -z "$1" ] || { printf '%s\n' "$1"; return 1; }; }
@@ -32,7 +21,7 @@ contains_each() {  # contains_each FILE PATTERN...: each as a whole line below i
   local file=$1 word absent=0
   shift
   for word; do grep -qE -- "^ +$word( |$)" "$file" || { echo "missing: $word"; absent=1; }; done
-  return $absent
+  return "$absent"
 }
 rendered=$(mktemp)
 trap 'rm -f "$rendered"' EXIT
@@ -48,3 +37,4 @@ text kubectl-cronlatch.1 >"$rendered"
 check "kubectl-cronlatch.1 contains its commands" contains_each "$rendered" ls describe why release uninstall-check
 # An escape that troff does not know is printed.
 check "no escape is left in the text" test -z "$(text cronlatch.1 | grep -E '\\(e|f|\(|-)')"
+finish

@@ -2,23 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The chart, the manifests and the documentation name one registry and one source: those of packaging/project.env.
 set -uo pipefail
-# shellcheck source=scripts/common.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+# shellcheck source=tests/binary/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
 # shellcheck source=packaging/project.env
 source "$ROOT/packaging/project.env"
 cd "$ROOT" || exit 1
 YQ=/usr/bin/yq
-
-check() {  # check WHAT COMMAND...
-  local what=$1 seen
-  shift
-  if seen=$("$@" 2>&1); then
-    echo "ok    $what"
-  else
-    echo "FAIL  $what"
-    printf '%s\n' "$seen" | head -n 20 | sed 's/^/      | /'
-  fi
-}
 
 value_is() { [ "$("$YQ" -r "$2" "$1")" = "$3" ] || { "$YQ" -r "$2" "$1" && return 1; }; }
 check "the chart's image is in $REGISTRY" value_is charts/cronlatch/values.yaml '.image.registry + "/" + .image.repository' "$REGISTRY/cronlatch"
@@ -33,3 +22,4 @@ others() {
 }
 no_others() { local seen; seen=$(others); [ -z "$seen" ] || { echo "$seen" && return 1; }; }
 check "no text names another registry" no_others
+finish
