@@ -112,7 +112,7 @@ void release_key(Record& record, ForeignKey* foreign, ServerTime now, Micros res
 Unavailable unreadable_key();
 
 // ---- shared decisions ----
-// Records the request's run as the holder of the seat (rules_acquire.cc); counts nothing.
+// Records the request's run as the holder of the seat (rules_acquire_grant.cc); counts nothing.
 struct Grant {
   const Claim& claim;
   const Identity& identity;

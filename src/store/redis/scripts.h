@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Lua scripts, one per verb, as the build embeds them (cmake/embed_lua.cmake): without
-// comments, with the common_*.lua files in front of each except the index's. The top of each .lua
-// file lists its arguments and replies; script_codec.h encodes and decodes them.
+// The Lua scripts, one per verb, as the build embeds them: without comments, with the files that
+// each needs in front of it (cmake/embed_lua.cmake lists them). The file of a verb lists its
+// arguments and replies; script_codec.h encodes and decodes them.
 #pragma once
 
 #include <string_view>

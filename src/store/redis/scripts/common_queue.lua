@@ -1,15 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Waiting in order: places, and the reservation of a free seat for the first run that waits (Q1 to Q7,
--- AQ6, AQ8). A run has at most one reservation. Nothing is executed before commit(), so each function
--- considers what is planned. The reservation of the first seat is the field `turn` of the record:
--- "<fence>:<until>:<owner>". A value with another fence is void. Version 0.1.0 ignores it.
+-- Waiting in order: the places of the runs that wait (Q1 to Q7, AQ8). Nothing is executed before
+-- commit(), so each function considers what is planned.
 
 -- A run that waits sends a request at least every 2.2 s. Without one for this time its place is dead.
 local PLACE = 6000000
--- A run without a place is granted a free lock when no other run has sent a request to wait for this
--- time.
-local NEWCOMER = 3000000
-local TURN = 2000000
 local AHEAD = 100
 local QUEUE_MS = '600000'
 
@@ -48,143 +42,6 @@ end
 
 local function is_waiting(owner) return not gone[owner] and dates(6, owner) > 0 end
 
--- The reservation of a seat, or false.
-local function read_turn(s)
-  if s.turn ~= nil then return s.turn end
-  s.turn = false
-  local raw = read(1, 'HMGET', 'turn')[1]
-  if not raw then return false end
-  local fence, till, owner = string.match(raw, '^(%d+):(%d+):(.*)$')
-  fence, till = whole(fence), whole(till)
-  if not fence or not till or #raw > LONGEST then poisoned(KEYS[1], 'turn') end
-  if fence == s.fence then s.turn = {till = till, owner = owner} end
-  return s.turn
-end
-
-local function write_turn(s, owner, till)
-  s.turn = {till = till, owner = owner}
-  if s.at then
-    s.changed = true
-  else
-    put('HSET', KEYS[1], 'turn', text(s.fence) .. ':' .. text(till) .. ':' .. owner)
-  end
-end
-
-local function is_reserved(s, owner, now)
-  local turn = read_turn(s)
-  return turn and turn.owner == owner and now < turn.till
-end
-
--- The owners for which a seat but this one is reserved, and their number.
-local function reserved_owners(but, now)
-  local owners, n = {}, 0
-  for at = 1, #seats do
-    local turn = seats[at] ~= but and read_turn(seats[at])
-    if turn and now < turn.till and not owners[turn.owner] then
-      owners[turn.owner], n = true, n + 1
-    end
-  end
-  return owners, n
-end
-
--- The first run that waits and for which no other seat is reserved, or nil.
-local function first_place(s, now)
-  local owners, n = reserved_owners(s, now)
-  local most = tostring(#dead + n + 2)
-  local places = read(6, 'ZRANGEBYSCORE', '-inf', '+inf', 'LIMIT', '0', most)
-  for i = 1, #places do
-    if not gone[places[i]] and not owners[places[i]] then return places[i] end
-  end
-end
-
--- True when fewer than `most` runs without a reservation wait before the owner.
-local function is_among_first(owner, most, now)
-  local owners, n = reserved_owners(nil, now)
-  local limit = tostring(#dead + n + most + 1)
-  local places = read(6, 'ZRANGEBYSCORE', '-inf', '+inf', 'LIMIT', '0', limit)
-  for i = 1, #places do
-    if most <= 0 then return false end
-    if places[i] == owner then return true end
-    if not gone[places[i]] and not owners[places[i]] then most = most - 1 end
-  end
-  return false
-end
-
--- Whether a run that waits has the reservation of the seat.
-local function is_kept(s, now)
-  local turn = read_turn(s)
-  return turn and now < turn.till and is_waiting(turn.owner)
-end
-
--- AQ6: the seat that is granted to this owner before all others, of the free ones, or nil. At most
--- `most` of them count: the request's slots.
-local function next_seat(free, most, owner, ticket, now)
-  if not ticket then
-    most = math.min(most, #free)
-    local since = text(now - NEWCOMER + 1)
-    local asked = read(7, 'ZRANGEBYSCORE', since, '+inf', 'LIMIT', '0', tostring(most))
-    if #asked >= most then return nil end
-  else
-    for i = 1, #free do
-      if is_reserved(free[i], owner, now) then return free[i] end
-    end
-    for i = 1, #free do
-      local turn = read_turn(free[i])
-      if turn and now >= turn.till then return free[i] end
-    end
-    local open = 0
-    for i = 1, #free do
-      if not is_kept(free[i], now) then open = open + 1 end
-    end
-    if not is_among_first(owner, math.min(open, most), now) then return nil end
-  end
-  for i = 1, #free do
-    if not is_kept(free[i], now) then return free[i] end
-  end
-  return free[1]
-end
-
--- Reserves the seat until then. Returns the owner to wake, '' without one.
-local function reserve_until(s, till, now)
-  local first = first_place(s, now)
-  if first then write_turn(s, first, till) end
-  return first or ''
-end
-
--- Seats that are granted to another run than the caller: reserves one in each call, because a reply
--- can wake one run. Returns the owner to wake. L7: a backward step of the clock does not extend a
--- reservation.
-local function reserve(free, now)
-  local wake = ''
-  for i = 1, #free do
-    local turn = read_turn(free[i])
-    if not turn or now < turn.till then
-      local till = math.min(turn and turn.till or now + TURN, now + TURN)
-      if is_kept(free[i], now) then
-        if till ~= turn.till then write_turn(free[i], turn.owner, till) end
-      elseif wake == '' then
-        wake = reserve_until(free[i], till, now)
-      end
-    end
-  end
-  return wake
-end
-
--- Until the first reservation ends; 0 without one.
-local function until_turn(now)
-  local first = 0
-  for at = 1, #seats do
-    local turn = read_turn(seats[at])
-    if turn and now < turn.till and (first == 0 or turn.till - now < first) then
-      first = turn.till - now
-    end
-  end
-  return first
-end
-
--- R5: the seat was released. Returns the owner to wake.
-local function hand_over(s, now) return reserve_until(s, now + TURN, now) end
-
 -- Whether any run waits. After open_queue().
 local function has_places()
   local places = read(6, 'ZRANGEBYSCORE', '-inf', '+inf', 'LIMIT', '0', tostring(#dead + 2))
@@ -192,18 +49,6 @@ local function has_places()
     if not gone[places[i]] then return true end
   end
   return false
-end
-
--- Q7: the owner waits no longer. Passes its reservation on; returns the owner to wake.
-local function leave_queue(owner, ticket, now)
-  if not ticket then return '' end
-  put('ZREM', KEYS[6], owner)
-  put('ZREM', KEYS[7], owner)
-  gone[owner] = true
-  for at = 1, #seats do
-    if is_reserved(seats[at], owner, now) then return hand_over(seats[at], now) end
-  end
-  return ''
 end
 
 -- The owner waits. Returns how many places are before its own.
