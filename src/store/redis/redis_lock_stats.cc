@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/duration.h"
-#include "base/kernel_clock.h"
 #include "core/lock_name.h"
 #include "core/shared_key.h"
-#include "store/redis/redis_store.h"
+#include "store/redis/redis_call.h"
 #include "store/redis/script_codec.h"
-#include "store/redis/wait.h"
 #include "store/rules.h"
 
 namespace cronlatch::redis {
@@ -18,29 +15,6 @@ namespace {
 
 constexpr std::size_t kBatch = 200;  // locks per round trip
 constexpr std::size_t kReads = 4;    // commands per lock
-
-Error unreadable(const std::string& where) {
-  return {Code::unreachable, "redis at " + where + ": a reply of an unexpected type",
-          "check that a Redis server listens on this port"};
-}
-
-bool is_wrong_type(const Resp& answer) {
-  return answer.type == Resp::Type::error && answer.text.starts_with("WRONGTYPE");
-}
-
-// The server does not have the key now: another node of the Cluster has it, or gets it.
-bool is_elsewhere(const Resp& answer) {
-  if (answer.type != Resp::Type::error) return false;
-  const RedisErrorClass kind = classify_redis_error(answer.text).kind;
-  return kind == RedisErrorClass::moved || kind == RedisErrorClass::ask ||
-         kind == RedisErrorClass::tryagain;
-}
-
-// The first key of a command; "" when it has none.
-std::string_view key_of(const std::vector<std::string>& command) {
-  const std::size_t at = command.front().starts_with("EVAL") ? 3 : 1;
-  return at < command.size() ? std::string_view(command[at]) : "";
-}
 
 Fields fields_of(const Resp& answer) {
   Fields fields;
@@ -59,92 +33,6 @@ rules::ForeignKey foreign_key(KeyFormat format, const Resp& value, const Resp& l
 
 }  // namespace
 
-// Waits for the next event of the session and handles it. A failed session has no further events.
-Status RedisStore::wait(TimePoint give_up) {
-  if (!session_->failure()) {
-    PollSet set;
-    session_->watch(set);
-    set.wake_by(give_up);
-    wait_for_events(set);
-    session_->step(set, boot_now());
-  }
-  const TimePoint now = boot_now();
-  if (session_->failure()) {
-    const Failure failure = *session_->failure();
-    session_.reset();
-    failure_ = failure;
-    return failure.error;
-  }
-  if (now < give_up) return Done{};
-  Error error = session_->timeout_error();
-  session_->mark_peer_failed();
-  session_.reset();
-  return error;
-}
-
-Status RedisStore::open(TimePoint give_up) {
-  if (route_ != nullptr) return open_routed(give_up);
-  drop_closed_session();
-  if (session_ == nullptr) {
-    connect(boot_now());
-    session_->step(PollSet{}, boot_now());
-  }
-  while (!session_->is_ready())
-    if (Status waited = wait(give_up); !waited) return waited;
-  return Done{};
-}
-
-Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimePoint give_up,
-                                                 WrongType wrong_type) {
-  for (const auto& command : commands) {
-    if (next_ && next_->asking) session_->send({"ASKING"}, Session::OnAnswer::discard);
-    session_->send(command, Session::OnAnswer::keep);
-  }
-  session_->send({"TIME"}, Session::OnAnswer::keep);
-  session_->flush();
-  Answers answers;
-  std::optional<Error> refusal;
-  for (;;) {
-    if (auto answer = session_->take()) {
-      if (unneeded_waits_ > 0) {
-        --unneeded_waits_;
-        continue;
-      }
-      if (answers.size() == commands.size()) {
-        if (refusal) return *refusal;
-        if (parse_time(*answer)) return answers;
-        // An answer was missing or repeated, and the others belong to other commands.
-        session_.reset();
-        return unreadable(config_.login.where);
-      }
-      const bool is_answer =
-          wrong_type == WrongType::answer &&
-          (is_wrong_type(*answer) || (!config_.has_index && is_elsewhere(*answer)));
-      if (answer->type == Resp::Type::error && !is_answer && !refusal) {
-        refusal_ = answer->text;
-        refusal = redis_error(
-            classify_redis_error(answer->text), config_.login.where,
-            with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
-                                 key_of(commands[answers.size()])));
-      }
-      answers.push_back(std::move(*answer));
-      continue;
-    }
-    if (Status waited = wait(give_up); !waited) return waited.error();
-  }
-}
-
-template <class Read>
-auto RedisStore::with_retries(TimePoint give_up, const Read& read) -> decltype(read()) {
-  if (route_ == nullptr) return read();
-  start_routed_call();
-  for (;;) {
-    auto result = read();
-    const TimePoint now = boot_now();
-    if (result || now >= give_up || !is_retried(now)) return result;
-  }
-}
-
 Result<std::vector<LockView>> RedisStore::list(TimePoint give_up, std::size_t most) {
   return with_retries(give_up, [&] { return list_once(give_up, most); });
 }
@@ -155,13 +43,6 @@ Result<LockView> RedisStore::show(const std::string& lock, TimePoint give_up) {
 
 Result<Revoked> RedisStore::revoke(const std::string& lock, TimePoint give_up) {
   return with_retries(give_up, [&] { return revoke_once(lock, give_up); });
-}
-
-Result<RedisStore::Answers> RedisStore::ask(const Commands& commands, TimePoint give_up) {
-  return with_retries(give_up, [&]() -> Result<Answers> {
-    if (Status opened = open(give_up); !opened) return opened.error();
-    return send_all(commands, give_up);
-  });
 }
 
 Result<std::vector<LockView>> RedisStore::list_once(TimePoint give_up, std::size_t most) {
