@@ -27,18 +27,19 @@ usage() {
   cat <<'TEXT'
 usage: ./dev cluster COMMAND
 
-  up [NAME] [--quick | --no-build] [--store-of OTHER]
+  up [NAME] [--quick | --no-build] [--store-of OTHER] [--kubernetes VERSION]
                                  start a cluster, build the product from this tree, install it with helm; run it again to
                                  apply changes. --quick: pack the image from build/release and build/dev, not with the
                                  Dockerfile. --no-build: use the image of the last build. --store-of: use the Redis
-                                 of cluster OTHER instead of a Redis in this cluster
+                                 of cluster OTHER instead of a Redis in this cluster. --kubernetes: 1.30 or 1.36 instead
+                                 of 1.34; its programs are built once (ten minutes)
   down [NAME | --all]            stop it and remove its files
   kubectl [NAME] -- ARGS         kubectl in the cluster, for example: ./dev cluster kubectl -- get pods -A
                                  with the plugin of ./dev build: ./dev cluster kubectl -- cronlatch -A
   helm [NAME] -- ARGS            helm in the cluster
   load [NAME] IMAGE.tar          load an image into the node (docker save, buildah push docker-archive:)
   list                           list the clusters
-  test [--as-is | --quick] [SCENARIO...]
+  test [--as-is | --quick] [--kubernetes VERSION] [SCENARIO...]
                                  run the scenarios of tests/cluster/scenarios on cluster `test`; --as-is: on the running
                                  cluster, without applying changes; --quick: as with `up`; `test list` lists the scenarios
 
@@ -75,25 +76,36 @@ must_exist() {
 }
 
 up() {
-  local name=$DEFAULT_CLUSTER store_of='' make_image=make_product_image
+  local name=$DEFAULT_CLUSTER store_of='' make_image=make_product_image kubernetes=''
   while [ $# -gt 0 ]; do
     case $1 in
       --quick) make_image=make_quick_image ;;
       --no-build) make_image=have_image ;;
+      --kubernetes) kubernetes=${2:?--kubernetes requires a version, for example 1.36}; shift ;;
       --store-of) store_of=${2:?--store-of requires a name}; shift ;;
       -*) wrong_usage "up: unknown option $1" ;;
       *) name=$1 ;;
     esac
     shift
   done
-  bash "$SCRIPTS/cluster_tools.sh"
+  bash "$SCRIPTS/cluster_tools.sh" "$kubernetes"
   use_cluster "$name"
   lock_cluster
+  select_kubernetes "$kubernetes"
   make_images
   bring_up
   read_addresses
   "$make_image"
   install_product "$store_of"
+}
+
+# select_kubernetes VERSION: of a cluster that starts. A running cluster keeps its version.
+select_kubernetes() {
+  if exists && [ "$1" != "$KUBERNETES" ]; then
+    [ -n "$1" ] || return 0
+    stop_here "$NAME runs Kubernetes ${KUBERNETES:-1.34}: stop it first (./dev cluster down $NAME)"
+  fi
+  use_kubernetes "$1"
 }
 
 down() {

@@ -8,7 +8,6 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 CLUSTERS=$ROOT/build/cluster
-TOOLS=$CLUSTERS/tools
 IMAGES=$CLUSTERS/images
 MANIFESTS=$ROOT/tests/cluster/manifests
 DEFAULT_CLUSTER=cronlatch
@@ -28,11 +27,19 @@ use_cluster() {
     exit 64
   fi
   DIR=$CLUSTERS/$NAME
+  use_kubernetes "$(cat "$DIR/kubernetes" 2>/dev/null)"
   # Two checkouts may have clusters with the same name, and namespaces and cgroups are shared by the whole machine.
   NETNS=cronlatch-$(printf '%s' "$ROOT" | cksum | cut -c 1-5)-$NAME
   CONTAINERD=$DIR/containerd/containerd.sock
   ADMIN=$DIR/admin.kubeconfig
 }
+
+# use_kubernetes VERSION: selects the programs of Kubernetes; empty: of the version that everyday tests use.
+use_kubernetes() {
+  KUBERNETES=$1
+  TOOLS=$CLUSTERS/tools${KUBERNETES:+-$KUBERNETES}
+}
+use_kubernetes ''
 
 # A slot of addresses in 198.18.0.0/15, the range reserved for benchmarks (RFC 2544), which other networks do not use.
 # Each cluster has its own slot, so that two clusters can be linked.

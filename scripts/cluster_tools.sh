@@ -3,6 +3,9 @@
 # Builds the programs of a cluster (Kubernetes, helm, CoreDNS) from the Go modules in tests/cluster/tools into
 # build/cluster/tools. The programs are static. The first build takes ten minutes. Go's environment (go env) sets the
 # source of the modules. Exit code 69: the build is not possible; the message contains the reason.
+# With a VERSION of Kubernetes (a folder tools/kubernetes-VERSION) also build/cluster/tools-VERSION: its own programs, and
+# links to the others. The kubelet of 1.36 does not support the containerd of Debian 12: the node runs the one of 1.34,
+# which an API server of 1.36 supports.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -10,7 +13,16 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 MODULES=$ROOT/tests/cluster/tools
 TOOLS=$ROOT/build/cluster/tools
 OWN_GO=$ROOT/build/cluster/go
-GO_AT_LEAST=1.24
+
+VERSION=${1:-}
+if [ -n "$VERSION" ] && [ ! -d "$MODULES/kubernetes-$VERSION" ]; then
+  echo "cluster tools: no Kubernetes $VERSION: use $(cd "$MODULES" && echo kubernetes-* | sed 's/kubernetes-//g'), or none for 1.34" >&2
+  exit 64
+fi
+
+# The newest Go that one of the modules asks for.
+GO_AT_LEAST=$(cd "$MODULES" && sed -nE 's/^go ([0-9]+\.[0-9]+).*/\1/p' kubernetes/go.mod coredns/go.mod helm/go.mod \
+  ${VERSION:+"kubernetes-$VERSION/go.mod"} | sort -V | tail -n 1)
 
 cannot() {
   echo "cluster tools: $*" >&2
@@ -71,18 +83,25 @@ fingerprint() {
     sha256sum | cut -d ' ' -f 1
 }
 
-# build MODULE FLAGS PACKAGE...
+# build FOLDER MODULE FLAGS PACKAGE...
 build() {
-  local module=$1 flags=$2 stamp=$TOOLS/.$1.stamp now start=$SECONDS
-  shift 2
+  local folder=$1 module=$2 flags=$3 stamp=$1/.$2.stamp now start=$SECONDS
+  shift 3
   now=$(fingerprint "$module")
   if [ "$(cat "$stamp" 2>/dev/null)" = "$now $flags" ]; then return; fi
   say "building $module from source: $*"
   # With nice, because other programs run on this machine.
-  (cd "$MODULES/$module" && CGO_ENABLED=0 nice -n 10 "$GO" build -p "$JOBS" -trimpath -ldflags "$flags" -o "$TOOLS/" "$@") ||
+  (cd "$MODULES/$module" && CGO_ENABLED=0 nice -n 10 "$GO" build -p "$JOBS" -trimpath -ldflags "$flags" -o "$folder/" "$@") ||
     cannot "building $module failed (modules are downloaded from 'go env GOPROXY')"
   echo "$now $flags" >"$stamp"
   echo "$module: $((SECONDS - start)) s" >&2
+}
+
+# build_kubernetes FOLDER MODULE: the programs that the module lists as its tools.
+build_kubernetes() {
+  local programs
+  mapfile -t programs < <(sed -nE 's#^	(k8s.io/kubernetes/cmd/[a-z-]+)$#\1#p' "$MODULES/$2/go.mod")
+  build "$1" "$2" "$(kubernetes_flags "$(required "$2" k8s.io/kubernetes)")" "${programs[@]}"
 }
 
 mkdir -p "$TOOLS"
@@ -91,7 +110,13 @@ flock 9  # concurrent runs build once
 find_go
 kubernetes=$(required kubernetes k8s.io/kubernetes)
 helm=$(required helm helm.sh/helm/v3)
-build kubernetes "$(kubernetes_flags "$kubernetes")" \
-  k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubelet,kube-proxy,kubectl}
-build coredns "-s -w" .
-build helm "$(helm_flags "$helm")" helm.sh/helm/v3/cmd/helm
+build_kubernetes "$TOOLS" kubernetes
+build "$TOOLS" coredns "-s -w" .
+build "$TOOLS" helm "$(helm_flags "$helm")" helm.sh/helm/v3/cmd/helm
+if [ -n "$VERSION" ]; then
+  mkdir -p "$TOOLS-$VERSION"
+  build_kubernetes "$TOOLS-$VERSION" "kubernetes-$VERSION"
+  for program in "$TOOLS"/*; do
+    [ -e "$TOOLS-$VERSION/${program##*/}" ] || ln -s "../tools/${program##*/}" "$TOOLS-$VERSION/"
+  done
+fi

@@ -16,6 +16,7 @@ bring_up() {
     take_down
   fi
   mkdir -p "$DIR"/{log,pid}
+  printf '%s' "$KUBERNETES" >"$DIR/kubernetes"
   take_slot
   read_addresses
   make_pki

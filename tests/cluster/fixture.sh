@@ -30,7 +30,8 @@ case ${1:-} in
     [ -e "$DIR/complete" ] || touch "$STARTED"
     quick=(--quick)
     [ "${IMAGE_FROM:-}" != Dockerfile ] || quick=()
-    bash "$ROOT/scripts/cluster.sh" up "$NAME" "${quick[@]}"
+    # shellcheck disable=SC2086  # no version, no option
+    bash "$ROOT/scripts/cluster.sh" up "$NAME" "${quick[@]}" ${KUBERNETES_VERSION:+--kubernetes $KUBERNETES_VERSION}
     ;;
   down)
     if [ -e "$STARTED" ]; then

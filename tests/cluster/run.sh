@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev cluster test [--as-is | --quick] [SCENARIO...]: runs scenarios with ctest (preset cluster) on a cluster named
-# `test`. It is started first, and stopped afterwards unless it ran before. --as-is: uses the running cluster and its
-# installed version. --quick: packs the image from build/release and build/dev, in seconds. The log of each scenario is
-# build/test-results/cluster/SCENARIO.log.
+# ./dev cluster test [--as-is | --quick] [--kubernetes VERSION] [SCENARIO...]: runs scenarios with ctest (preset cluster) on
+# a cluster named `test`. It is started first, and stopped afterwards unless it ran before. --as-is: uses the running
+# cluster and its installed version. --quick: packs the image from build/release and build/dev, in seconds. The log of
+# each scenario is build/test-results/cluster/SCENARIO.log.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/common.sh"
@@ -22,6 +22,10 @@ case ${1:-} in
   --quick) shift ;;
   *) export IMAGE_FROM=Dockerfile ;;
 esac
+if [ "${1:-}" = --kubernetes ]; then
+  export KUBERNETES_VERSION=${2:?--kubernetes requires a version, for example 1.36}
+  shift 2
+fi
 if [ "${1:-}" = list ]; then
   for name in $(names); do printf '%-20s %s\n' "$name" "$(sed -n '3s/^# //p' "$SCENARIOS/$name.sh")"; done
   exit
