@@ -20,12 +20,14 @@ class CounterRule : public Rule {
   void executed(const Execution& e) override {
     const rules::Record& record = e.after;
     for (const auto& [job, counters] : record.jobs) {
-      const bool open = record.state == rules::HoldState::held && record.identity.job == job;
+      std::int64_t open = 0;
+      for (const rules::Seat* seat : seats_of(record))
+        if (seat->state == rules::HoldState::held && seat->identity.job == job) ++open;
       const std::int64_t closed =
           counters.get("released") + counters.get("stolen") + counters.get("revoked");
-      if (counters.get("acquired") != closed + (open ? 1 : 0))
+      if (counters.get("acquired") != closed + open)
         report(e.run, "C1: acquired " + std::to_string(counters.get("acquired")) + ", closed " +
-                          std::to_string(closed) + ", open " + (open ? "1" : "0"));
+                          std::to_string(closed) + ", open " + std::to_string(open));
     }
     const std::int64_t sum = outcomes(record);
     const std::int64_t added = sum - sum_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// S1: the lifetimes of the process trees of one lock never overlap. After a loss of data an overlap
-// is permitted only with a run whose lease the store has not confirmed since, and for one lease.
+// S1: no more process trees of one lock are alive at the same time than it has slots. After a loss
+// of data an overlap is permitted only with a run whose lease the store has not confirmed since,
+// and, with one slot, for one lease.
 #include "model/rules/lease_times.h"
 #include "model/rules/rule.h"
 
@@ -10,14 +11,7 @@ namespace {
 class Exclusion : public Rule {
  public:
   void tree_started(const RunFacts& run) override {
-    for (const RunFacts* other : alive_) {
-      if (is_outside(*other) || run.ungated) continue;
-      if (is_unconfirmed(*other) || is_unconfirmed(run)) {
-        overlaps_.push_back({other, &run});
-        continue;
-      }
-      report(run, "S1: starts while the tree of run " + std::to_string(other->id) + " is alive");
-    }
+    if (!run.ungated) judge_start(run);
     alive_.push_back(&run);
   }
 
@@ -34,6 +28,19 @@ class Exclusion : public Rule {
   }
 
  private:
+  void judge_start(const RunFacts& run) {
+    std::vector<const RunFacts*> confirmed;
+    for (const RunFacts* other : alive_) {
+      if (is_outside(*other)) continue;
+      if (!is_unconfirmed(*other) && !is_unconfirmed(run))
+        confirmed.push_back(other);
+      else if (moment().slots == 1)
+        overlaps_.push_back({other, &run});
+    }
+    if (confirmed.size() >= moment().slots)
+      report(run, "S1: starts while the tree of run " + std::to_string(confirmed.front()->id) +
+                      " is alive");
+  }
   // The options and environments for which guarantees.md excludes S1. Before the end of the lease
   // the store excludes other runs in most of them, too.
   bool is_outside(const RunFacts& run) const {

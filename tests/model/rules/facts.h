@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "core/run_spec.h"
 #include "core/store.h"
@@ -91,7 +92,7 @@ struct RunFacts {
   }
 };
 
-// The part of a record that says who holds the lock.
+// The part of a seat that says who holds it.
 struct LockHead {
   rules::HoldState state = rules::HoldState::none;
   Claim claim;
@@ -105,12 +106,21 @@ struct Execution {
   const RunFacts& run;
   const Request& request;
   const Reply& reply;
-  const LockHead& before;
+  const LockHead& before;  // of the first seat
+  const std::vector<LockHead>& seats_before;
+  std::size_t live_before = 0;  // seats with a lease that had not expired, by the store's clock
   const rules::Record& after;
   bool late = false;      // its sender had given up, also by the store's clock (less its error)
   bool changed = false;   // set only for a late request: the record changed
   bool repeated = false;  // the same attempt was counted as busy before
 };
+
+// All seats of a record, the first one included.
+inline std::vector<const rules::Seat*> seats_of(const rules::Record& record) {
+  std::vector<const rules::Seat*> seats{&record};
+  for (const rules::Seat& seat : record.more) seats.push_back(&seat);
+  return seats;
+}
 
 struct Login {
   bool accepted = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// L0: the lock stays closed for min-hold after its grant, also after a crash, and no longer. The
-// same attempt group ignores it, and a revocation ends it.
+// L0: a seat stays closed for min-hold after its grant, also after a crash, and no longer. The same
+// attempt group ignores it, and a revocation ends it.
+#include <algorithm>
+
 #include "model/rules/rule.h"
 
 namespace cronlatch::model {
@@ -15,43 +17,68 @@ class MinHoldRule : public Rule {
     const Release* release = std::get_if<Release>(&e.request);
     const bool given_back = release != nullptr && release->verdict == RunVerdict::given_back;
     const bool closed = busy != nullptr && busy->reason == BusyReason::done;
-    if (e.run.id == holder_ && (given_back || closed)) is_set_ = false;
+    if (given_back || closed) is_set(e.run.id, false);
     if (const Renewed* renewed = std::get_if<Renewed>(&e.reply); renewed && renewed->restored)
-      is_set_ = false;
+      forget();
   }
   void lock_revoked() override {
-    is_set_ = false;
+    forget();
     is_revoked_ = true;
   }
-  void data_lost() override { is_set_ = false; }
+  void data_lost() override { forget(); }
 
  private:
+  // A grant, and the time for which it keeps its seat closed.
+  struct Hold {
+    int run;
+    Fence fence;
+    std::string group;
+    Us granted, length;
+    bool is_set = true;
+  };
+
+  void forget() {
+    for (Hold& hold : holds_) hold.is_set = false;
+  }
+  void is_set(int run, bool value) {
+    for (Hold& hold : holds_)
+      if (hold.run == run) hold.is_set = value;
+  }
+  Us rest_of(const Hold& hold) const {
+    return hold.granted + hold.length - moment().server_elapsed;
+  }
   void judge_grant(const Execution& e, const Granted& granted) {
-    if (granted.fence == fence_) return;  // a repeated answer
-    const bool own_group = !group_.empty() && group_ == e.run.group;
-    const Us rest = granted_ + length_ - moment().server_elapsed;
-    if (is_set_ && !own_group && rest > 2)
+    if (std::any_of(holds_.begin(), holds_.end(),
+                    [&](const Hold& hold) { return hold.fence == granted.fence; }))
+      return;  // a repeated answer
+    // A retry of the group replaces the grant before it; with several slots perhaps another one.
+    for (Hold& hold : holds_)
+      if (!hold.group.empty() && hold.group == e.run.group) hold.is_set = false;
+    if (moment().slots == 1) std::erase_if(holds_, [](const Hold& hold) { return !hold.is_set; });
+    std::size_t closed = 0;
+    Us rest = kNever;
+    for (const Hold& hold : holds_) {
+      if (!hold.is_set || rest_of(hold) <= 2) continue;
+      ++closed;
+      rest = std::min(rest, rest_of(hold));
+    }
+    if (closed >= moment().slots)
       report(e.run, "L0: granted " + std::to_string(rest) + " us before the end of a min-hold");
-    holder_ = e.run.id;
-    fence_ = granted.fence;
-    group_ = e.run.group;
-    granted_ = moment().server_elapsed;
-    length_ = e.run.min_hold;
-    is_set_ = true;
+    holds_.push_back(
+        {e.run.id, granted.fence, e.run.group, moment().server_elapsed, e.run.min_hold});
     is_revoked_ = false;
   }
   void judge_busy(const Execution& e) {
     if (lost_data() || moment().stepped_back) return;
     if (is_revoked_) report(e.run, "L0: a min-hold that was revoked keeps the lock closed");
-    const Us over = moment().server_elapsed - granted_ - length_;
-    if (over > 2) report(e.run, "L0: closed " + std::to_string(over) + " us after a min-hold");
+    Us over = kNever;
+    for (const Hold& hold : holds_) over = std::min(over, -rest_of(hold));
+    if (over > 2 && over != kNever)
+      report(e.run, "L0: closed " + std::to_string(over) + " us after a min-hold");
   }
 
-  int holder_ = 0;
-  Fence fence_ = 0;
-  std::string group_;
-  Us granted_ = 0, length_ = 0;
-  bool is_set_ = false, is_revoked_ = false;
+  std::vector<Hold> holds_;
+  bool is_revoked_ = false;
 };
 
 }  // namespace

@@ -10,15 +10,24 @@ class OwnerRule : public Rule {
   void executed(const Execution& e) override {
     if (e.late && e.changed)
       report(e.run, "G5: a request that its sender had given up changed the record");
+    if (std::holds_alternative<Acquire>(e.request)) return;
+    for (std::size_t at = 0; at < e.seats_before.size(); ++at) judge_seat(e, at);
+  }
+
+ private:
+  void judge_seat(const Execution& e, std::size_t at) {
+    const LockHead& before = e.seats_before[at];
     const bool lease =
-        e.before.state == rules::HoldState::held || e.before.state == rules::HoldState::revoked;
-    if (!lease || e.before.claim.owner == e.run.owner || std::holds_alternative<Acquire>(e.request))
-      return;
+        before.state == rules::HoldState::held || before.state == rules::HoldState::revoked;
+    if (!lease || before.claim.owner == e.run.owner) return;
+    const auto seats = seats_of(e.after);
+    if (at >= seats.size()) return report(e.run, "S3: a request of another owner removed a lease");
+    const rules::Seat& seat = *seats[at];
     // After a loss of data the holder of a newer grant may replace an older record (N3).
-    if (lost_data() && std::holds_alternative<Renew>(e.request) && e.after.fence > e.before.fence)
+    if (lost_data() && std::holds_alternative<Renew>(e.request) && seat.fence > before.fence)
       return;
-    const LockHead after{e.after.state, e.after.claim, e.after.fence, e.after.acquired};
-    if (!(after == e.before)) report(e.run, "S3: a request of another owner changed the lease");
+    if (!(LockHead{seat.state, seat.claim, seat.fence, seat.acquired} == before))
+      report(e.run, "S3: a request of another owner changed the lease");
   }
 };
 

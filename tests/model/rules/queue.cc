@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Q2, AQ6: runs that wait are granted the lock in the order of their first requests, and before all
-// others. L4: a reservation ends after 2 s, and then each of them is granted the lock. It is judged
-// while the store loses no data and its clock does not step back.
+// others. With several slots, as many of them as there are free seats. L4: a reservation ends after
+// 2 s, and then each of them is granted the lock (judged with one slot). It is judged while the
+// store loses no data and its clock does not step back.
 #include <map>
 
 #include "model/rules/rule.h"
@@ -18,24 +19,27 @@ class QueueRule : public Rule {
     if (lost_data() || moment().stepped_back || std::holds_alternative<TooLate>(e.reply)) return;
     const Us at = moment().server_elapsed;
     const std::string& owner = e.run.owner;
+    std::erase_if(places_, [&](const auto& place) { return at - place.second.asked >= kPlace; });
     if (std::holds_alternative<Granted>(e.reply)) {
-      const bool is_repeated = e.before.state == rules::HoldState::held &&
-                               e.before.claim == std::get<Acquire>(e.request).claim;
+      bool is_repeated = false;
+      for (const LockHead& seat : e.seats_before)
+        is_repeated |= seat.state == rules::HoldState::held &&
+                       seat.claim == std::get<Acquire>(e.request).claim;
       if (!is_repeated) judge_grant(e, at);
       places_.erase(owner);
-      group_ = e.run.group;
-      reserved_ = kNever;
+      groups_[owner] = e.run.group;
+      if (moment().slots == 1 || places_.empty()) reserved_ = kNever;
     } else if (const Busy* busy = std::get_if<Busy>(&e.reply)) {
       judge_busy(e, *busy, at);
       keep(owner, *busy, std::get<Acquire>(e.request), at);
       const bool passes_on = busy->reason == BusyReason::done;
-      if (!busy->wake.empty() && (passes_on || reserved_ == kNever)) reserved_ = at;
+      if (!busy->wake.empty()) reserve(at, passes_on);
     } else if (const Released* released = std::get_if<Released>(&e.reply)) {
-      if (!released->wake.empty()) reserved_ = at;
+      if (!released->wake.empty()) reserve(at, true);
     } else if (const NotHolder* left = std::get_if<NotHolder>(&e.reply);
                left != nullptr && std::holds_alternative<Release>(e.request)) {
       places_.erase(owner);
-      if (!left->wake.empty()) reserved_ = at;
+      if (!left->wake.empty()) reserve(at, true);
     }
   }
 
@@ -49,27 +53,43 @@ class QueueRule : public Rule {
     const auto place = places_.find(owner);
     return place != places_.end() && at - place->second.asked < kPlace;
   }
+  // `is_new`: it replaces an earlier one.
+  void reserve(Us at, bool is_new) {
+    if (reserved_ == kNever || (is_new && moment().slots == 1)) reserved_ = at;
+  }
   bool has_lapsed(Us at) const { return reserved_ != kNever && at >= reserved_ + kTurn - kExact; }
 
   void judge_grant(const Execution& e, Us at) {
-    // A retry within its own min-hold, or a lock without a record.
-    if ((!group_.empty() && e.run.group == group_) || e.before.state == rules::HoldState::none)
-      return;
+    if (is_retry(e) || e.before.state == rules::HoldState::none) return;
     const std::string& owner = e.run.owner;
     const bool waits = has_place(owner, at);
+    std::size_t recent = 0, earlier = 0;
+    std::string one;
     for (const auto& [other, place] : places_) {
       if (other == owner) continue;
       const Us silent = at - place.asked;
-      if (!waits && silent < kNewcomer - kExact)
-        report(e.run, "AQ6: a newcomer is granted the lock before " + other);
-      if (waits && place.order < places_.at(owner).order && silent < kPlace - kExact &&
-          !has_lapsed(at))
-        report(e.run, "Q2: is granted the lock before " + other);
+      if (!waits && silent < kNewcomer - kExact) ++recent, one = other;
+      if (waits && place.order < places_.at(owner).order && silent < kPlace - kExact)
+        ++earlier, one = other;
     }
+    const std::size_t free = moment().slots - std::min(e.live_before, moment().slots - 1);
+    if (recent >= free) report(e.run, "AQ6: a newcomer is granted the lock before " + one);
+    if (earlier >= free && !has_lapsed(at)) report(e.run, "Q2: is granted the lock before " + one);
+  }
+  // Perhaps within its own min-hold: its group had the last grant of a seat.
+  bool is_retry(const Execution& e) const {
+    if (e.run.group.empty()) return false;
+    for (const LockHead& seat : e.seats_before) {
+      const auto group = groups_.find(seat.claim.owner);
+      if (group != groups_.end() && group->second == e.run.group) return true;
+    }
+    return false;
   }
 
   void judge_busy(const Execution& e, const Busy& busy, Us at) {
-    if (busy.reason != BusyReason::queued || e.repeated || !has_place(e.run.owner, at)) return;
+    if (moment().slots > 1 || busy.reason != BusyReason::queued || e.repeated ||
+        !has_place(e.run.owner, at))
+      return;
     if (reserved_ != kNever && at > reserved_ + kTurn + kExact)
       report(e.run, "L4: is refused after the end of a reservation");
   }
@@ -83,8 +103,9 @@ class QueueRule : public Rule {
 
   std::map<std::string, Waiter> places_;
   int tickets_ = 0;
-  std::string group_;     // of the last grant
-  Us reserved_ = kNever;  // the start of the reservation
+  std::map<std::string, std::string> groups_;  // owner of a grant -> its group
+  // The start of the reservation; with several slots of the first one since runs wait.
+  Us reserved_ = kNever;
 };
 
 }  // namespace

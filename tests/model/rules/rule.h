@@ -14,6 +14,7 @@ namespace cronlatch::model {
 // The present time, shared by all rules of a schedule.
 struct Moment {
   Us now = 0;
+  std::size_t slots = 1;      // of every run
   Us server_elapsed = 0;      // by the store's clock, without its backward steps
   Us data_lost = kNever;      // the store lost data at this time
   bool stepped_back = false;  // the store's clock stepped back in this schedule

@@ -13,17 +13,15 @@ class TakeoverRule : public Rule {
  public:
   void executed(const Execution& e) override {
     if (std::holds_alternative<Acquire>(e.request)) judge_acquire(e);
-    const bool mine = holder_ == e.run.id;
+    const Busy* busy = std::get_if<Busy>(&e.reply);
+    const bool is_given_back = busy != nullptr && busy->reason == BusyReason::done;  // K3
     if (std::holds_alternative<Granted>(e.reply) || std::holds_alternative<Renewed>(e.reply)) {
-      holder_ = e.run.id;
-      extended_ = latest_ = moment().server_elapsed;
-      ttl_ = e.run.ttl;
-      released_ = false;
-    } else if (std::holds_alternative<Released>(e.reply) && mine) {
-      released_ = true;
-    } else if (const Busy* busy = std::get_if<Busy>(&e.reply);
-               busy != nullptr && busy->reason == BusyReason::done && mine) {
-      released_ = true;  // K3
+      const Us elapsed = moment().server_elapsed;
+      Lease& lease = leases_[grant_of(e)];
+      const Us granted = std::holds_alternative<Granted>(e.reply) ? elapsed : lease.granted;
+      lease = {granted, elapsed, elapsed, e.run.ttl, e.run.min_hold};
+    } else if (std::holds_alternative<Released>(e.reply) || is_given_back) {
+      leases_[grant_of(e)].released = true;
     }
   }
   void received(const RunFacts& run, const Reply& reply) override {
@@ -41,32 +39,65 @@ class TakeoverRule : public Rule {
     waiting_.erase(at);
   }
   void clock_stepped(Us by) override { unclamped_ = unclamped_ || by < 0; }
-  void data_lost() override { released_ = true; }
+  void data_lost() override {
+    for (auto& [grant, lease] : leases_) lease.uncertain = true;
+  }
 
  private:
+  using Grant = std::pair<int, std::uint32_t>;  // run and attempt
+  static Grant grant_of(const Execution& e) {
+    const auto attempt = [](const auto& request) { return request.claim.attempt; };
+    return {e.run.id, std::visit(attempt, e.request)};
+  }
+
+  struct Lease {
+    Us granted = 0;
+    Us extended = 0;
+    Us latest = 0;  // the lease may last T from here: later after a backward step
+    Us ttl = 0, min_hold = 0;
+    bool released = false;
+    bool uncertain = false;  // the store may have lost it, or its release
+  };
+
   void judge_acquire(const Execution& e) {
     if (std::holds_alternative<TooLate>(e.reply)) return;
     const Us elapsed = moment().server_elapsed;
-    if (unclamped_) {
-      latest_ = std::max(latest_, elapsed);
-      unclamped_ = false;
+    // Leases of others that have not ended; seats that may be closed, and when the last lease
+    // ended.
+    std::size_t live = 0, closed = 0;
+    Us rest = kNever, over = kNever;
+    for (auto& [grant, lease] : leases_) {
+      if (unclamped_) lease.latest = std::max(lease.latest, elapsed);
+      const Us until = lease.extended + lease.ttl - elapsed;
+      const Us since = elapsed - lease.latest - lease.ttl;
+      if (grant.first != e.run.id && !lease.released && !lease.uncertain && until > 2) {
+        ++live;
+        rest = std::min(rest, until);
+      }
+      if (since > 2) over = std::min(over, since);
+      const bool is_lease = since <= 2 && (!lease.released || lease.uncertain);
+      if (is_lease || is_cooling(lease, elapsed)) ++closed;
     }
-    const Us rest = extended_ + ttl_ - elapsed;
-    const Us over = elapsed - latest_ - ttl_;
-    if (std::holds_alternative<Granted>(e.reply) && holder_ != e.run.id && !released_ && rest > 2)
+    unclamped_ = false;
+    const std::size_t slots = moment().slots;
+    if (std::holds_alternative<Granted>(e.reply) && live >= slots)
       report(e.run, "AQ1: granted " + std::to_string(rest) + " us before the end of a lease");
     const Busy* busy = std::get_if<Busy>(&e.reply);
-    if (busy != nullptr && busy->reason == BusyReason::held && !e.repeated && over > 2)
+    if (busy != nullptr && busy->reason == BusyReason::held && !e.repeated && closed < slots)
       report(e.run, "L2: refused " + std::to_string(over) + " us after the end of a lease");
+  }
+
+  // With several slots a busy reply names the seat that is free first; the others may be cooling.
+  bool is_cooling(const Lease& lease, Us elapsed) const {
+    return moment().slots > 1 &&
+           (moment().stepped_back || elapsed <= lease.granted + lease.min_hold + 2);
   }
 
   struct Waiting {
     Us since, stopped, longest;
   };
-  int holder_ = 0;
-  Us extended_ = 0, ttl_ = 0;
-  Us latest_ = 0;  // the lease may last T from here: later after a backward step
-  bool released_ = true, unclamped_ = false;
+  std::map<Grant, Lease> leases_;
+  bool unclamped_ = false;
   std::map<int, Waiting> waiting_;
 };
 

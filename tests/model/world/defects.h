@@ -37,6 +37,8 @@ enum class Defect {
   grants_done,             // a done identity is granted again
   no_queue,                // a free lock is granted to the first request
   endless_reservation,     // a reservation does not end
+  one_holder_too_many,     // with several slots, a live lease is not counted
+  fence_of_seat,           // with several slots, a fence is above that of its own seat only
   // of the guardian (process_tree.cc)
   guardian_ignores_death,
   guardian_ignores_stop,

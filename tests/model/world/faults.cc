@@ -8,11 +8,11 @@
 namespace cronlatch::model {
 namespace {
 
-constexpr int kSlots = 4;
+constexpr int kRunsAtOnce = 4;
 
 void new_client(World& world);
 
-// The next run of the slot.
+// The next run, after the end of this one.
 void watch(World& world, Client& client) {
   world.later(world.random.between(500 * kMs, 3 * kSecond), [&world, &client] {
     if (!client.facts.is_over()) return watch(world, client);
@@ -117,7 +117,7 @@ void begin_schedule(World& world) {
     world.later(random.between(0, kFaultsEnd / 2), [&world] { rotate(world); });
   if (random.one_in(10))
     world.later(random.between(0, kFaultsEnd), [&world] { invalidate_certificate(world); });
-  for (int slot = 0; slot < kSlots; ++slot)
+  for (int slot = 0; slot < kRunsAtOnce; ++slot)
     world.later(random.between(0, 3 * kSecond), [&world] { new_client(world); });
 }
 

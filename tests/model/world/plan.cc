@@ -16,6 +16,7 @@ Plan random_plan(Random& random) {
   Plan plan;
   plan.ttl =
       kMs * (random.percent(80) ? random.between(5'000, 8'000) : random.between(9'000, 30'000));
+  if (random.one_in(4)) plan.slots = static_cast<unsigned>(random.between(2, 3));
   plan.server_rate = random_rate(random);
   plan.has_faults = !random.one_in(4);
   if (random.one_in(4))
@@ -30,6 +31,7 @@ Plan random_plan(Random& random) {
 RunSpec random_spec(Random& random, const Plan& plan, int id) {
   RunSpec spec;
   spec.lock = "l";
+  spec.slots = plan.slots;
   spec.owner = "o" + std::to_string(id);
   spec.identity.holder = "h" + std::to_string(id);
   spec.identity.job = random.one_in(2) ? "a" : "b";

@@ -16,6 +16,7 @@ enum class Loss { none, all, replica, grant, release, renewal, mark };
 
 struct Plan {
   Us ttl = 0;
+  unsigned slots = 1;
   double server_rate = 1.0;
   bool has_faults = true;  // of the network
   Loss loss = Loss::none;

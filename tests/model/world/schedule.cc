@@ -7,7 +7,9 @@
 namespace cronlatch::model {
 
 World::World(std::uint64_t seed, Defect d, std::size_t keep)
-    : random(seed), trace(keep), defect(d), plan(random_plan(random)), server(*this) {}
+    : random(seed), trace(keep), defect(d), plan(random_plan(random)), server(*this) {
+  checker.moment.slots = plan.slots;
+}
 
 World::~World() = default;
 

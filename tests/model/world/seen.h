@@ -9,6 +9,7 @@ namespace cronlatch::model {
 
 enum class Case {
   granted,
+  two_holders,
   busy,
   stolen,
   late,
@@ -54,6 +55,7 @@ enum class Case {
 
 inline constexpr std::array<const char*, static_cast<std::size_t>(Case::count)> kCaseNames = {
     "granted",
+    "granted beside another holder",
     "busy",
     "stolen",
     "late",

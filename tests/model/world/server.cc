@@ -12,8 +12,21 @@ constexpr Us kStartOfClock = 1'700'000'000 * kSecond;
 
 constexpr const char* kVerbs[] = {"-> acquire", "-> renew", "-> release"};
 
-LockHead head_of(const rules::Record& record) {
-  return {record.state, record.claim, record.fence, record.acquired};
+std::vector<LockHead> heads_of(const rules::Record& record) {
+  std::vector<LockHead> heads;
+  for (const rules::Seat* seat : seats_of(record))
+    heads.push_back({seat->state, seat->claim, seat->fence, seat->acquired});
+  return heads;
+}
+
+std::size_t count_live(const rules::Record& record, ServerTime now) {
+  std::size_t live = 0;
+  for (const rules::Seat* seat : seats_of(record)) {
+    const bool lease =
+        seat->state == rules::HoldState::held || seat->state == rules::HoldState::revoked;
+    if (lease && now < seat->expires) ++live;
+  }
+  return live;
 }
 
 }  // namespace
@@ -50,7 +63,8 @@ Reply Server::decide(const Request& request, ServerTime not_after) {
 }
 
 Reply Server::execute(Client& client, const Request& request, ServerTime not_after, bool late) {
-  const LockHead before = head_of(record());
+  const std::vector<LockHead> before = heads_of(record());
+  const std::size_t live_before = count_live(record(), time());
   MemoryServer::Records copy;
   if (armed_ != Loss::none) copy = memory_.records();
   const rules::Record copied = late ? record() : rules::Record{};
@@ -67,13 +81,15 @@ Reply Server::execute(Client& client, const Request& request, ServerTime not_aft
   if (std::holds_alternative<Granted>(reply) || std::holds_alternative<Renewed>(reply))
     client.facts.confirmed_executed = world_.now();
   if (late) world_.seen.add(Case::late);
-  count(request, reply, before);
+  count(request, reply, before.front());
   wake(rules::wake_of(reply));
   world_.note(client.facts.id, kVerbs[request.index()], static_cast<std::int64_t>(reply.index()));
   world_.fact(&Rule::executed, Execution{.run = client.facts,
                                          .request = request,
                                          .reply = reply,
-                                         .before = before,
+                                         .before = before.front(),
+                                         .seats_before = before,
+                                         .live_before = live_before,
                                          .after = record(),
                                          .late = late,
                                          .changed = late && !(copied == record()),
@@ -102,6 +118,7 @@ void Server::count(const Request& request, const Reply& reply, const LockHead& b
   if (const Granted* granted = std::get_if<Granted>(&reply)) {
     seen.add(Case::granted);
     if (granted->stole) seen.add(Case::stolen);
+    if (count_live(record(), time()) > 1) seen.add(Case::two_holders);
   }
   if (const Busy* busy = std::get_if<Busy>(&reply)) {
     seen.add(Case::busy);

@@ -34,6 +34,12 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
     if (record.turn) record.turn->until = server_.time() + rules::kTurn;
     replace(std::move(record));
   }
+  if (in_time && defect == Defect::one_holder_too_many && before.more.size() > 0 &&
+      before.more.front().claim.owner != request.claim.owner) {
+    rules::Record record = edited();
+    record.more.front().expires = ServerTime{};
+    replace(std::move(record));
+  }
   const bool repeated = server_.counted_.contains({request.claim.owner, request.claim.attempt});
   Reply reply = plain(request, not_after);
   if (Busy* busy = std::get_if<Busy>(&reply)) {
@@ -44,12 +50,34 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
       replace(std::move(record));
     }
   }
+  if (Granted* granted = std::get_if<Granted>(&reply);
+      granted != nullptr && defect == Defect::fence_of_seat)
+    return with_fence_of_seat(before, request.claim, *granted);
   if (std::holds_alternative<Granted>(reply) && defect == Defect::no_min_hold_of_crash) {
     rules::Record record = edited();
     record.min_hold = Micros{0};
     replace(std::move(record));
   }
   return reply;
+}
+
+// The clock alone lets fences rise: a backward step shows the defect.
+Reply DefectiveServer::with_fence_of_seat(const rules::Record& before, const Claim& claim,
+                                          Granted granted) {
+  rules::Record record = edited();
+  const std::vector<const rules::Seat*> seats = seats_of(before);
+  std::size_t at = 0;
+  for (rules::Seat* seat = &record;; seat = &record.more[at++]) {
+    if (seat->claim == claim) {
+      const Fence last = at < seats.size() ? seats[at]->fence : 0;
+      if (last == granted.fence) return granted;  // a repeated answer
+      granted.fence = seat->fence = std::max(last + 1, static_cast<Fence>(server_.time().us));
+      break;
+    }
+    if (at == record.more.size()) break;
+  }
+  replace(std::move(record));
+  return granted;
 }
 
 Reply DefectiveServer::renew(const Renew& request, ServerTime not_after) {
