@@ -87,8 +87,9 @@ class RedisStore : public Backend {
   void read_credentials();
   Status apply_credentials(const Result<StoreCredentials>& now);
   void drop_closed_session();
-  std::optional<Reply> take_answers(TimePoint now);
   void send_request(TimePoint now);
+  // ---- redis_answer.cc ----
+  std::optional<Reply> take_answers(TimePoint now);
   // No value when the server returned NOSCRIPT and the text was sent.
   std::optional<Reply> handle_answer(const Resp& answer, TimePoint now);
   Reply error_reply(const Resp& answer);
