@@ -130,6 +130,8 @@ TEST_F(QuorumRedlock, NeverOverlapsALibraryThatContendsForTheKey) {
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) ++overlaps;
     std::this_thread::sleep_for(milliseconds(100));
     ++library_runs;
+    // Explicitly: another thread may be starting a process, which has a copy of this descriptor.
+    ::flock(file.get(), LOCK_UN);
     library.release();
   };
   // when
