@@ -95,10 +95,14 @@ void Run::on_quarantined(const Event& event) {
   phase_ = Phase::pausing;
 }
 
-// One line for each holder.
+// One line for each holder. With several slots the replies name the holder whose lease ends first,
+// which changes with each renewal: only a later grant has a line of its own.
 void Run::log_waiting(const Busy& reply) {
   const bool is_free = reply.reason == BusyReason::queued;
-  if (waited_for_ && (is_free || *waited_for_ == reply.fence)) return;
+  // Another program's grant has no fence.
+  const bool is_logged =
+      waited_for_ && (reply.fence == 0 ? *waited_for_ == 0 : reply.fence <= *waited_for_);
+  if (is_logged || (waited_for_ && is_free)) return;
   waited_for_ = reply.fence;
   const std::string why =
       is_free ? ", which is reserved for another run" : ", held by " + reply.holder;

@@ -62,6 +62,26 @@ TEST(RunQueue, ListensUntilItsNextRequest) {
   EXPECT_EQ(d.actions<Listen>()[0].owner, waiting_spec().owner);
 }
 
+// The holder whose lease ends first changes with each renewal of a holder.
+TEST(RunQueue, LogsEachHolderOfSeveralSlotsOnce) {
+  RunDriver d(waiting_spec());
+  d.on(Millis(0), Begin{});
+  const auto is_logged = [&](Fence fence, Millis when) {
+    Busy busy = place(0);
+    busy.fence = fence;
+    d.on(when, busy);
+    const bool logged = d.logged("waiting");
+    d.tick_until(when + Millis(1'000));
+    return logged;
+  };
+  EXPECT_TRUE(is_logged(6, Millis(0)));
+  EXPECT_FALSE(is_logged(5, Millis(2'000)));
+  EXPECT_FALSE(is_logged(6, Millis(4'000)));
+  EXPECT_FALSE(is_logged(5, Millis(6'000)));
+  EXPECT_TRUE(is_logged(8, Millis(8'000))) << "a later grant";
+  EXPECT_FALSE(is_logged(6, Millis(10'000)));
+}
+
 TEST(RunQueue, DoesNotListenWithoutAPlace) {
   RunDriver d(waiting_spec());
   Busy busy = place(0);
