@@ -53,7 +53,8 @@ std::optional<TimePoint> Run::wake_at() const {
   const auto by = [&at](std::optional<TimePoint> t) {
     if (t && (!at || *t < *at)) at = t;
   };
-  if (phase_ == Phase::pausing || phase_ == Phase::retrying) by(resume_at_);
+  if (phase_ == Phase::pausing || phase_ == Phase::retrying || phase_ == Phase::canceling)
+    by(resume_at_);
   if (phase_ == Phase::releasing) by(release_at_);
   if (!has_processes()) return at;
   if (leased_ && !lease_lost_) {

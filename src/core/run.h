@@ -53,6 +53,7 @@ class Run {
   void on_acquire_too_late(const Event&);
   void on_acquire_unavailable(const Event&);
   void on_canceled_acquire(const Event&);
+  void on_cancel_overdue(const Event&);
   void on_woken(const Event&);
   void on_signal_before_start(const Event&);
   void send_acquire();
@@ -131,7 +132,7 @@ class Run {
   TimePoint began_{};
   std::optional<TimePoint> window_ends_;  // until then one request is retried
   Millis backoff_{};                      // between windows, with on-store-down=wait
-  std::optional<TimePoint> resume_at_;    // pausing, retrying
+  std::optional<TimePoint> resume_at_;    // pausing, retrying; canceling: until then at most
   Busy last_busy_{};
   std::optional<Fence> waited_for_;                  // the holder in the last log line of the wait
   bool has_place_ = false;                           // in the store's queue

@@ -13,6 +13,8 @@ constexpr Millis kMaxBackoff{10'000};
 // How long the release of an uncertain grant may delay the end; after that the lease itself ends
 // it.
 constexpr Millis kGiveBackPatience{1'000};
+// The part of the grace period that is kept for that release and for the outcome.
+constexpr Millis kCancelTime = kGiveBackPatience + Millis(1'000);
 
 Reason reason_of(Code code) {
   switch (code) {
@@ -163,6 +165,7 @@ void Run::on_signal_before_start(const Event& event) {
   cancel_signo_ = signo;
   if (phase_ == Phase::acquiring) {
     phase_ = Phase::canceling;
+    resume_at_ = now_ + std::max(spec_.grace_period - kCancelTime, Millis(0));
     return;
   }
   release_or_finish(Kind::interrupted, Reason::signal);
@@ -178,6 +181,16 @@ void Run::on_canceled_acquire(const Event& event) {
     has_place_ = busy->ahead.has_value();
   }
   release_or_finish(Kind::interrupted, Reason::signal);
+}
+
+// SIGKILL from outside would leave no outcome.
+void Run::on_cancel_overdue(const Event&) {
+  if (!resume_at_ || now_ < *resume_at_) return;
+  waited_ = std::chrono::duration_cast<Millis>(now_ - began_);
+  log(Level::warn, "release_failed",
+      "the store did not reply within grace-period; if it still grants lock " + spec_.lock +
+          ", that lease ends by itself");
+  finish(Kind::interrupted, Reason::signal);
 }
 
 void Run::on_woken(const Event&) { send_acquire(); }

@@ -255,6 +255,22 @@ TEST(Run, KeepsItsAttemptNumberWhenTheRequestWasOnlyLate) {
 class CancelSignals : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Run, CancelSignals, ::testing::Values(SIGTERM, SIGINT, SIGHUP, SIGQUIT));
 
+// connect-timeout can be longer than the grace period, after which SIGKILL leaves no outcome.
+TEST_P(CancelSignals, EndTheRunWithinItsGracePeriodWithoutAReply) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.connect_timeout = Millis(60'000);
+  spec.grace_period = Millis(20'000);
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(1'000), SignalArrived{GetParam()}).tick_until(Millis(18'500));
+  EXPECT_EQ(d.run.phase(), Phase::canceling);
+  d.tick_until(Millis(19'500));
+  ASSERT_TRUE(d.finished());
+  EXPECT_TRUE(d.logged("release_failed"));
+  EXPECT_EQ(d.outcome().kind, Kind::interrupted);
+  EXPECT_EQ(exit_code(d.outcome(), 0), 128 + GetParam());
+  EXPECT_EQ(d.outcome().waited, Millis(19'000));
+}
+
 TEST_P(CancelSignals, ReleaseAPendingGrantAndNeverStart) {
   RunDriver d(spec_with(Millis(30'000)));
   d.on(Millis(0), Begin{}).on(Millis(1), SignalArrived{GetParam()});
