@@ -136,9 +136,8 @@ ServerTime min_hold_end(const Seat& seat, ServerTime now, Expiry expiry) {
   return now < end ? end : ServerTime{};
 }
 
-// The state of several seats is the first of these that one of them has.
-constexpr LockState kPrecedence[] = {LockState::held, LockState::revoked, LockState::expired,
-                                     LockState::cooling, LockState::free};
+// The state of several seats is the first of these that one of them has; of the others, free.
+constexpr LockState kPrecedence[] = {LockState::held, LockState::revoked, LockState::expired};
 
 // The last grant of those that have the state of the lock.
 const Seat& shown_seat(const Record& record, ServerTime now, Expiry expiry) {
@@ -150,6 +149,16 @@ const Seat& shown_seat(const Record& record, ServerTime now, Expiry expiry) {
     if (rank(seat) < rank(*shown) || (rank(seat) == rank(*shown) && seat.fence > shown->fence))
       shown = &seat;
   return *shown;
+}
+
+// Zero unless a min-hold keeps each seat closed: a run is granted any other one.
+ServerTime first_min_hold_end(const Record& record, ServerTime now, Expiry expiry) {
+  std::optional<ServerTime> first;
+  for (const Seat* seat : seats_of(record)) {
+    const ServerTime end = min_hold_end(*seat, now, expiry);
+    if (!first || end < *first) first = end;
+  }
+  return first.value_or(ServerTime{});
 }
 
 std::vector<GrantView> open_grants_of(const Record& record, ServerTime now, Expiry expiry) {
@@ -178,7 +187,9 @@ LockView view(std::string lock, const Record& record, ServerTime now, Expiry exp
   lock_view.now = now;
   lock_view.acquired = shown.acquired;
   lock_view.expires = clamped_expiry(shown, now, expiry);
-  lock_view.closed_until = min_hold_end(shown, now, expiry);
+  lock_view.closed_until = first_min_hold_end(record, now, expiry);
+  if (lock_view.state == LockState::cooling && lock_view.closed_until == ServerTime{})
+    lock_view.state = LockState::free;
   lock_view.ttl = std::chrono::duration_cast<Millis>(shown.ttl);
   lock_view.slots = record.slots;
   if (record.slots > 1) lock_view.grants = open_grants_of(record, now, expiry);

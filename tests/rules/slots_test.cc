@@ -375,6 +375,38 @@ TEST_P(SlotsTest, TheViewHasTheOpenGrants) {
   EXPECT_EQ(view.grants[1].state, LockState::held);
 }
 
+TEST_P(SlotsTest, TheViewIsClosedOnlyWhenAMinHoldClosesEachSeat) {
+  const auto view = [&] { return rules::view("x", lock.record(), lock.now); };
+  const auto release_with_min_hold = [&](const std::string& owner, Millis min_hold) {
+    granted(owner);
+    Release ends = end(owner);
+    ends.min_hold = min_hold;
+    lock.send(ends);
+  };
+  release_with_min_hold("a", 2min);
+  EXPECT_EQ(view().state, LockState::free) << "the other seat is free";
+  EXPECT_EQ(view().closed_until, ServerTime{});
+  release_with_min_hold("b", 1min);
+  EXPECT_EQ(got<Busy>(acquire("x")).reason, BusyReason::cooling);
+  EXPECT_EQ(view().state, LockState::cooling);
+  EXPECT_EQ(view().closed_until, lock.now + 1min) << "the first seat that opens";
+  lock.pass(1min);
+  EXPECT_EQ(view().state, LockState::free);
+  granted("c");
+}
+
+// A crashed holder within its min-hold, beside a free seat.
+TEST_P(SlotsTest, TheViewOfACrashedHolderIsNotClosedByItsMinHold) {
+  Acquire crashed = request("a");
+  crashed.min_hold = 10min;
+  got<Granted>(lock.send(crashed));
+  lock.pass(31s);
+  const LockView view = rules::view("x", lock.record(), lock.now);
+  EXPECT_EQ(view.state, LockState::expired);
+  EXPECT_EQ(view.closed_until, ServerTime{});
+  granted("b");
+}
+
 CRONLATCH_RUN_ON_BOTH(SlotsTest);
 
 }  // namespace
