@@ -39,6 +39,14 @@ Expiry expiry_of(KernelLockState lock_state, HoldState state) {
   return Expiry::holder_present;
 }
 
+// The last grant of a live holder describes the lock, else the last one that was not released.
+bool is_shown_before(const LockView& one, const LockView& other) {
+  const auto rank = [](const LockView& view) {
+    return view.state == LockState::held ? 2 : view.open() ? 1 : 0;
+  };
+  return rank(one) != rank(other) ? rank(one) > rank(other) : one.fence > other.fence;
+}
+
 Result<std::vector<std::string>> locks_in(const Fd& directory, const std::string& path) {
   // fdopendir takes ownership of its descriptor, and a duplicate would share its read position.
   const int own = openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,33 +89,31 @@ LockView FileBackend::view_of_slot(const LockFiles& files, const Stored& stored,
 FileBackend::SlotsView FileBackend::view_of(const LockFiles& files, const Stored& stored,
                                             const HolderTable& holders) const {
   SlotsView all;
-  LockView& last = all.view;
+  LockView& shown = all.view;
   Stored open_stored = stored;
+  std::vector<GrantView> grants;
   std::size_t closed = 0;
-  LockState state = LockState::free;
+  Fence newest = stored.last_fence;
   for (unsigned slot = 1; slot <= stored.slots; ++slot) {
     if (slot != 1 && stored.others.count(slot) == 0) continue;
     const OpenSlot open(open_stored, slot);
     LockView view = view_of_slot(files, open_stored, holders, slot);
     if (view.state == LockState::held) all.pids.push_back(view.pid);
     if (view.state == LockState::cooling || view.closed_until.us != 0) ++closed;
-    if (view.state == LockState::held || (view.open() && state != LockState::held))
-      state = view.state;
-    if (view.open() && stored.slots > 1)
-      last.grants.push_back(
+    if (view.open())
+      grants.push_back(
           {view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires});
-    std::vector<GrantView> grants = std::move(last.grants);
-    if (slot == 1 || view.fence > last.fence) last = std::move(view);
-    last.grants = std::move(grants);
+    newest = std::max(newest, view.fence);
+    if (slot == 1 || is_shown_before(view, shown)) shown = std::move(view);
   }
-  last.slots = stored.slots;
+  shown.slots = stored.slots;
   if (stored.slots == 1) return all;
-  std::sort(last.grants.begin(), last.grants.end(),
+  std::sort(grants.begin(), grants.end(),
             [](const GrantView& a, const GrantView& b) { return a.fence < b.fence; });
-  if (state == LockState::free && closed == stored.slots) state = LockState::cooling;
-  if (closed < stored.slots) last.closed_until = {};
-  last.state = state;
-  last.pid = all.pids.empty() ? 0 : all.pids.front();
+  shown.grants = std::move(grants);
+  shown.fence = newest;
+  if (!shown.open()) shown.state = closed == stored.slots ? LockState::cooling : LockState::free;
+  if (closed < stored.slots) shown.closed_until = {};
   return all;
 }
 

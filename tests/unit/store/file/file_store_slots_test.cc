@@ -133,6 +133,31 @@ TEST_F(FileStoreSlots, OfAKilledHolderAreFree) {
   EXPECT_EQ(open_grants(three), 2);
 }
 
+// Slot 1 was released by a later run than the holder of slot 2.
+TEST_F(FileStoreSlots, AreShownWithTheirLiveHolder) {
+  auto one = program("1"), three = program("3");
+  const Granted first = expect<Granted>(one(with_slots(one, 2)));
+  auto second = holder("2", 2);
+  expect<Released>(one(one.release(first.fence)));
+  const Granted third = expect<Granted>(three(with_slots(three, 2)));
+  expect<Released>(three(three.release(third.fence)));
+
+  LockView view = three.show();
+  EXPECT_EQ(view.state, LockState::held);
+  EXPECT_EQ(view.identity.holder, "host-of-2");
+  EXPECT_EQ(view.fence, third.fence) << "of the last grant";
+  EXPECT_NE(view.pid, 0);
+  const auto refused = three.backend().revoke("a/b", boot_now() + kPatience);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("(host-of-2)"), std::string::npos)
+      << refused.error().message;
+
+  second->end(SIGKILL);
+  view = three.show();
+  EXPECT_EQ(view.state, LockState::expired);
+  EXPECT_EQ(view.identity.holder, "host-of-2");
+}
+
 TEST_F(FileStoreSlots, OfKilledHoldersAreCountedAsStolenByANewNumber) {
   auto first = holder("1", 2), second = holder("2", 2);
   first->end(SIGKILL);
