@@ -20,7 +20,8 @@ constexpr Millis kShortest = std::chrono::seconds(1), kLongest = std::chrono::ho
 // Flags of `run` that a hold sets itself.
 constexpr std::array<std::string_view, 4> kOwnFlags = {"lock", "holder", "max-run", "once-per"};
 
-// A setting in the environment or in a file must not change these.
+// A setting in the environment or in a file must not change these. With more slots, other runs
+// would hold the lock beside this one.
 struct Fixed {
   std::string_view key, value;
   std::string_view other;  // another value that is useful, as a flag; empty: none
@@ -29,7 +30,7 @@ constexpr std::array kFixed = {
     Fixed{"on-busy", "fail", "wait"}, Fixed{"on-store-down", "fail", "wait"},
     Fixed{"warn-after", "0", ""},     Fixed{"min-hold", "0", ""},
     Fixed{"leftovers", "end", ""},    Fixed{"untracked", "refuse", "allow"},
-    Fixed{"exit-skipped", "75", ""}};
+    Fixed{"exit-skipped", "75", ""},  Fixed{"slots", "1", ""}};
 
 Result<std::string> length_of(const Flags& flags) {
   const auto given = flags.extras.find(kFor);

@@ -93,6 +93,26 @@ TEST_F(Hold, VariablesDoNotEndItEarlyOrWithoutTheLock) {
   EXPECT_EQ(kept.exit_code(), 0) << kept.err();
 }
 
+// With several slots, other runs would hold the lock during the maintenance.
+TEST_F(HoldInRedis, HasOneSlotWhateverTheVariableIs) {
+  // Given
+  ProgramSpec spec = hold({"--for", "1h"});
+  spec.env = {"CRONLATCH_SLOTS=3"};
+  Program holder(spec);
+  ASSERT_TRUE(is_held()) << holder.err();
+  // When
+  Program beside(run({"--slots", "3"}, {"say", "ran"}));
+  // Then
+  EXPECT_EQ(beside.exit_code(), 78) << beside.err();
+  EXPECT_EQ(beside.out(), "");
+  EXPECT_THAT(beside.err(), HasSubstr("held by disk is replaced"));
+  // When
+  Program flag(hold({"--for", "1s", "--slots", "3"}));
+  // Then
+  EXPECT_EQ(flag.exit_code(), 64) << flag.err();
+  EXPECT_THAT(flag.err(), HasSubstr("--slots cannot be"));
+}
+
 TEST_F(HoldInRedis, ADoneIdentityIsNoSuccess) {
   // Given
   ASSERT_EQ(Program(run({"--once-per", "today"}, {"exit", "0"})).exit_code(), 0);
