@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/lock_text.h"
 
+#include <algorithm>
+
 #include "base/duration.h"
 #include "base/text.h"
 #include "core/lock_json.h"
@@ -16,8 +18,12 @@ std::string shown(std::string_view text) { return printable(text, kShown); }
 
 std::string holders(const LockView& view) {
   const std::string holder = when_granted(view, shown(view.identity.holder));
-  if (view.grants.size() < 2) return holder;
-  return holder + " and " + std::to_string(view.grants.size() - 1) + " more";
+  // An expired grant beside a live one is no holder.
+  const auto alike =
+      std::count_if(view.grants.begin(), view.grants.end(),
+                    [&](const GrantView& grant) { return grant.state == view.state; });
+  if (alike < 2) return holder;
+  return holder + " and " + std::to_string(alike - 1) + " more";
 }
 
 Row lock_row(const LockView& view) {

@@ -34,10 +34,16 @@ Error without_force(const LockView& view) {
                  "lock " + name + " is " + std::string(name_of(view.state)) +
                      ": there is no lease to revoke",
                  "--force is needed to revoke one"};
+  // --force revokes the leases of all slots.
+  const std::int64_t others = std::max<std::int64_t>(live_grants(view) - 1, 0);
   return Error{Code::usage,
                "lock " + name + " is held by " + printable(view.identity.holder) +
-                   "; its command would be stopped",
-               "to revoke its lease: cronlatch release " + view.lock + " --force"};
+                   (others == 0 ? "; its command would be stopped"
+                                : " and " + std::to_string(others) +
+                                      " more; the commands of all holders would be stopped"),
+               (others == 0 ? "to revoke its lease: cronlatch release "
+                            : "to revoke all leases: cronlatch release ") +
+                   view.lock + " --force"};
 }
 
 // A revoked lease is over when the holder has released it, another run was granted, or the store's

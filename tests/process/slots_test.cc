@@ -90,6 +90,17 @@ TEST_P(SlotsInAStore, AnotherNumberIsRefusedWithBothNumbersAndAHolder) {
 }
 
 // Each run has a file while it holds a slot: the directory lists the runs of this moment.
+TEST_P(SlotsInAStore, AReleaseWithoutForceNamesTheNumberOfHolders) {
+  Program one(with_slots(2, {}, {"say", "up", "forever"}));
+  Program two(with_slots(2, {}, {"say", "up", "forever"}));
+  ASSERT_TRUE(one.says("up"));
+  ASSERT_TRUE(two.says("up"));
+  Program release({.argv = {binary(), "release", "job", "--store", store}});
+  EXPECT_EQ(release.exit_code(), 64);
+  EXPECT_THAT(release.err(),
+              ::testing::HasSubstr(" and 1 more; the commands of all holders would be stopped"));
+}
+
 TEST_P(SlotsInAStore, FiveOfAHundredRunAtATime) {
   constexpr unsigned kSlots = 5;
   const std::string inside = dir.path("inside");

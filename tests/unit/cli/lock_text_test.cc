@@ -67,8 +67,10 @@ LockView lock_with_slots() {
 }
 
 TEST(LockText, LsShowsHowManyRunsHoldALockWithSlots) {
-  const std::string table = locks_table({lock_with_slots()});
-  EXPECT_THAT(table, HasSubstr("held 1 of 3  web-1:12:boot and 1 more  "));
+  LockView view = lock_with_slots();
+  EXPECT_THAT(locks_table({view}), HasSubstr("held 1 of 3  web-1:12:boot  "));
+  view.grants[0].state = LockState::held;
+  EXPECT_THAT(locks_table({view}), HasSubstr("held 2 of 3  web-1:12:boot and 1 more  "));
 }
 
 TEST(LockText, ShowListsTheGrantsOfALockWithSlots) {
