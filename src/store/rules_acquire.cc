@@ -28,6 +28,20 @@ bool is_closed(const Record& record, const Claim& claim, ServerTime now, Expiry 
   });
 }
 
+// K2: the seat of another run with this identity, whose lease is live; null without one. A lock
+// with one slot excludes that run itself.
+const Seat* claimed_seat(const Record& record, const Identity& identity, ServerTime now,
+                         Expiry expiry) {
+  if (record.slots == 1 || identity.once.empty()) return nullptr;
+  const ConstSeats seats = seats_of(record);
+  const auto at = std::find_if(seats.begin(), seats.end(), [&](const Seat* seat) {
+    const bool granted = seat->state == HoldState::held || seat->state == HoldState::revoked;
+    return granted && alive(*seat, now, expiry) && seat->identity.job == identity.job &&
+           seat->identity.once == identity.once;
+  });
+  return at == seats.end() ? nullptr : *at;
+}
+
 // L0: the min-hold of an attempt group does not exclude that group.
 bool is_own_group(const Seat& seat, const Acquire& request) {
   return !request.identity.group.empty() && request.identity.group == seat.identity.group;
@@ -132,13 +146,14 @@ Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime 
     return refuse_done(record, request, now, expiry, waiting, foreign);
   if (own != nullptr) return grant_again(record, *own, request, now, expiry, foreign);
   FreeForOthers free{grantable_seats(record, request, now, expiry), {}};
-  if (is_blocked(record, key, now, expiry) || free.seats.empty())
-    return refuse(record, request, now, expiry, waiting, std::nullopt, foreign);
+  const Seat* const claimed = claimed_seat(record, request.identity, now, expiry);
+  if (claimed != nullptr || is_blocked(record, key, now, expiry) || free.seats.empty())
+    return refuse(record, request, now, expiry, waiting, std::nullopt, claimed, foreign);
   if (waiting == Waiting::unordered)
     return grant(record, *free.seats.front(), request, now, expiry, foreign);
   free.place = open_queue(record, request.claim.owner, now);
   Seat* const seat = enter(record, request, free, now, expiry);
-  if (seat == nullptr) return refuse(record, request, now, expiry, waiting, free, foreign);
+  if (seat == nullptr) return refuse(record, request, now, expiry, waiting, free, nullptr, foreign);
   return grant(record, *seat, request, now, expiry, foreign);
 }
 

@@ -31,9 +31,12 @@ Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, 
 // K3: a finished identity blocks every request, whatever its if_busy is.
 Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
                  Waiting waiting, ForeignKey* foreign);
-// The lock is held, or `free` seats are granted to other runs first.
+// The lock is held, or `free` seats are granted to other runs first, or another run has the
+// identity
+// (`claimed`: its seat, else null).
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
-            const std::optional<FreeForOthers>& free, const ForeignKey* foreign);
+            const std::optional<FreeForOthers>& free, const Seat* claimed,
+            const ForeignKey* foreign);
 
 // ---- grant (rules_acquire_grant.cc) ----
 // Another number of slots replaces all seats, and the first one is granted.

@@ -10,6 +10,14 @@ namespace cronlatch::rules {
 
 namespace {
 
+void describe(Busy& busy, const Seat& seat, ServerTime now, ServerTime ends) {
+  busy.holder = seat.identity.holder;
+  busy.job = seat.identity.job;
+  busy.fence = seat.fence;
+  busy.held_for = std::max(now - seat.acquired, Micros{0});
+  busy.remaining = std::max(ends - now, Micros{0});
+}
+
 Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry expiry,
                  const ForeignKey* foreign) {
   Busy busy;
@@ -27,13 +35,9 @@ Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry
   const Seat& seat = next_to_end(record, now, expiry);
   if (reason == BusyReason::done || seat.state == HoldState::none || seat.state == HoldState::free)
     return busy;
-  busy.holder = seat.identity.holder;
-  busy.job = seat.identity.job;
-  busy.fence = seat.fence;
-  busy.held_for = std::max(now - seat.acquired, Micros{0});
   // Without a lease only a min-hold has an end time.
-  const ServerTime ends = reason == BusyReason::cooling ? end_of(seat, now, expiry) : seat.expires;
-  busy.remaining = std::max(ends - now, Micros{0});
+  describe(busy, seat, now,
+           reason == BusyReason::cooling ? end_of(seat, now, expiry) : seat.expires);
   return busy;
 }
 
@@ -68,13 +72,14 @@ Answer answer_for(BusyReason reason) {
   return Answer::busy_held;
 }
 
-// A run that waits keeps its place or gets one.
+// A run that waits keeps its place or gets one. Not while another run has its identity (`claimed`):
+// its place would keep free seats from the other runs.
 void wait_in_order(Record& record, const Acquire& request, ServerTime now,
-                   const std::optional<FreeForOthers>& free, Busy& busy) {
+                   const std::optional<FreeForOthers>& free, const Seat* claimed, Busy& busy) {
   const std::string& owner = request.claim.owner;
-  const bool ends = request.if_busy == IfBusy::timed_out;
+  const bool ends = request.if_busy == IfBusy::timed_out || claimed != nullptr;
   const bool probes = request.if_busy == IfBusy::probe;
-  const bool waits = request.if_busy == IfBusy::wait || (!ends && !probes && busy.group_granted);
+  const bool waits = !ends && (request.if_busy == IfBusy::wait || (!probes && busy.group_granted));
   if (!waits && !ends && !free) return;
   const Place place = free ? free->place : open_queue(record, owner, now);
   if (ends) busy.wake = leave_queue(record, owner, place, now);
@@ -127,11 +132,18 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
 }
 
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
-            const std::optional<FreeForOthers>& free, const ForeignKey* foreign) {
-  const BusyReason reason = reason_for(record, now, expiry, free.has_value(), foreign);
-  Busy busy = busy_answer(record, reason, now, expiry, foreign);
+            const std::optional<FreeForOthers>& free, const Seat* claimed,
+            const ForeignKey* foreign) {
+  const BusyReason reason = claimed != nullptr
+                                ? BusyReason::held
+                                : reason_for(record, now, expiry, free.has_value(), foreign);
+  Busy busy;
+  if (claimed != nullptr)
+    describe(busy, *claimed, now, claimed->expires);
+  else
+    busy = busy_answer(record, reason, now, expiry, foreign);
   busy.group_granted = group_was_granted(record, request.identity.group, now);
-  if (waiting == Waiting::in_order) wait_in_order(record, request, now, free, busy);
+  if (waiting == Waiting::in_order) wait_in_order(record, request, now, free, claimed, busy);
   switch (request.if_busy) {
     case IfBusy::wait:
     case IfBusy::probe:

@@ -128,6 +128,30 @@ TEST_P(StoreContract, SlotsAreHandedOverInOrder) {
   granted(wait(four));
 }
 
+// K2: otherwise two runs could do the work of one identity at the same time.
+TEST_P(StoreContract, SlotsExcludeASecondRunOfAnIdentity) {
+  ONLY_WITH_SLOTS();
+  auto one = program("1"), two = program("2"), three = program("3");
+  const auto with_identity = [](const Program& program, const std::string& once) {
+    Acquire request = with_slots(program, 3);
+    request.identity.once = once;
+    request.once_ttl = Millis(3'600'000);
+    return request;
+  };
+  const Granted first = granted(one(with_identity(one, "monday")));
+  const Busy refused = busy(two(with_identity(two, "monday")));
+  EXPECT_EQ(refused.reason, BusyReason::held);
+  EXPECT_EQ(refused.holder, one.identity().holder);
+  EXPECT_EQ(refused.fence, first.fence);
+  granted(three(with_identity(three, "tuesday")));
+
+  Release failed = one.release(first.fence, RunVerdict::failed);
+  failed.identity.once = "monday";
+  EXPECT_TRUE(is_released(one(failed)));
+  two.claim().attempt = 2;  // the first was counted as skipped
+  granted(two(with_identity(two, "monday")));
+}
+
 // All requests are sent before the first reply is read.
 TEST_P(StoreContract, SlotsAreNeverExceededByAHundredStarters) {
   ONLY_WITH_SLOTS();

@@ -90,6 +90,23 @@ TEST_P(SlotsInAStore, AnotherNumberIsRefusedWithBothNumbersAndAHolder) {
 }
 
 // Each run has a file while it holds a slot: the directory lists the runs of this moment.
+// K2: at most one run of an identity at a time, also while slots are free. Then it is done.
+TEST_P(SlotsInAStore, TwoRunsOfAnIdentityDoNotRunAtTheSameTime) {
+  Program one(with_slots(3, {"--once-per", "monday"}, {"say", "up", "await", go()}));
+  ASSERT_TRUE(one.says("up"));
+  Program skipped(with_slots(3, {"--once-per", "monday"}, {"say", "started"}));
+  EXPECT_EQ(skipped.exit_code(), 0);
+  EXPECT_EQ(skipped.out(), "");
+  Program waiter(with_slots(3, {"--once-per", "monday", "--on-busy", "wait"}, {"say", "started"}));
+  ASSERT_TRUE(waiter.complains("waiting for lock"));
+  Program other(with_slots(3, {"--once-per", "tuesday"}, {"exit", "3"}));
+  EXPECT_EQ(other.exit_code(), 3) << other.err();
+  touch(go());
+  EXPECT_EQ(one.exit_code(), 0);
+  EXPECT_EQ(waiter.exit_code(), 0) << waiter.err();
+  EXPECT_EQ(waiter.out(), "") << "the identity is done";
+}
+
 TEST_P(SlotsInAStore, AReleaseWithoutForceNamesTheNumberOfHolders) {
   Program one(with_slots(2, {}, {"say", "up", "forever"}));
   Program two(with_slots(2, {}, {"say", "up", "forever"}));

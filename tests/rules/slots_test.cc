@@ -359,6 +359,96 @@ TEST_P(SlotsTest, Q7ARunThatLeavesPassesItsReservationOn) {
   got<Granted>(wait_for("d"));
 }
 
+// ---- run identities (once-per): at most one run of an identity at a time ----
+
+TEST_P(SlotsTest, K2AnIdentityThatRunsExcludesItsOtherRuns) {
+  Acquire first = request("a", 3), second = request("b", 3);
+  first.identity.once = second.identity.once = "monday";
+  second.identity.job = first.identity.job;
+  const Fence fence = got<Granted>(lock.send(first)).fence;
+  lock.pass(10s);
+  const Busy busy = got<Busy>(lock.send(second));
+  EXPECT_EQ(busy.reason, BusyReason::held);
+  EXPECT_EQ(busy.holder, "pod-a");
+  EXPECT_EQ(busy.fence, fence);
+  EXPECT_EQ(busy.held_for, 10s);
+  EXPECT_EQ(busy.remaining, 20s);
+  EXPECT_EQ(lock.counted("a", "skipped_held"), 1);
+
+  // K1: the identity of another job, and another identity of the job.
+  Acquire other_job = request("c", 3), other_identity = request("d", 3);
+  other_job.identity.once = "monday";
+  other_identity.identity.job = first.identity.job;
+  other_identity.identity.once = "tuesday";
+  got<Granted>(lock.send(other_job));
+  got<Granted>(lock.send(other_identity));
+}
+
+TEST_P(SlotsTest, K5AnIdentityCanBeClaimedAfterAFailedOrLostRun) {
+  const auto claim = [&](const std::string& owner) {
+    Acquire a = request(owner);
+    a.identity.job = "ns/j";
+    a.identity.once = "monday";
+    a.if_busy = IfBusy::wait;
+    return lock.send(a);
+  };
+  got<Granted>(claim("a"));
+  got<Busy>(claim("b"));
+  Release ends = end("a");
+  ends.identity.job = "ns/j";
+  ends.identity.once = "monday";
+  lock.send(ends);
+  got<Granted>(claim("b"));
+  lock.pass(lock.ttl - 1s);
+  got<Busy>(claim("c"));
+  lock.revoke();
+  got<Busy>(claim("c"));
+  lock.pass(1s);
+  got<Granted>(claim("c"));
+  ends = end("c", RunVerdict::succeeded);
+  ends.identity.job = "ns/j";
+  ends.identity.once = "monday";
+  ends.mark_done = true;
+  ends.once_ttl = 24h;
+  lock.send(ends);
+  Acquire late = request("d");
+  late.identity.job = "ns/j";
+  late.identity.once = "monday";
+  late.once_ttl = 24h;
+  EXPECT_EQ(got<Busy>(lock.send(late)).reason, BusyReason::done);
+}
+
+// Its place would keep the free slots from the other runs.
+TEST_P(SlotsTest, K2ARunWhoseIdentityRunsHasNoPlace) {
+  const auto wait_as = [&](const std::string& owner, const std::string& once) {
+    Acquire a = request(owner);
+    a.identity.job = "ns/j";
+    a.identity.once = once;
+    a.if_busy = IfBusy::wait;
+    return lock.send(a);
+  };
+  got<Granted>(wait_as("a", "monday"));
+  EXPECT_FALSE(got<Busy>(wait_as("b", "monday")).ahead.has_value());
+  EXPECT_TRUE(lock.record().queue.empty());
+  granted("c");
+  EXPECT_FALSE(got<Busy>(wait_as("b", "monday")).ahead.has_value());
+
+  // Two runs of an identity wait, then one of them runs: the other one leaves its place.
+  lock.pass(1ms);
+  EXPECT_EQ(got<Busy>(wait_as("d", "tuesday")).ahead, 0u);
+  lock.pass(1ms);
+  EXPECT_EQ(got<Busy>(wait_as("e", "tuesday")).ahead, 1u);
+  lock.pass(1ms);
+  EXPECT_EQ(got<Busy>(wait_as("f", "")).ahead, 2u);
+  EXPECT_EQ(got<Released>(release("c")).wake, "d");
+  got<Granted>(wait_as("d", "tuesday"));
+  EXPECT_EQ(got<Released>(release("a")).wake, "e");
+  const Busy left = got<Busy>(wait_as("e", "tuesday"));
+  EXPECT_EQ(left.holder, "pod-d");
+  EXPECT_EQ(left.wake, "f");
+  got<Granted>(wait_as("f", ""));
+}
+
 TEST_P(SlotsTest, TheViewHasTheOpenGrants) {
   granted("a", 3);
   lock.pass(10s);

@@ -47,6 +47,23 @@ class BusySlot {
   FileBackend::Choice choice_;
 };
 
+// K2: the slot of another run with this identity, whose kernel lock is held. A lock with one slot
+// excludes that run itself.
+Result<std::optional<unsigned>> claimed_slot(const LockFiles& files, const Stored& stored,
+                                             const Identity& identity) {
+  if (identity.once.empty()) return std::optional<unsigned>{};
+  for (unsigned slot = 1; slot <= stored.slots && stored.slots > 1; ++slot) {
+    const SlotGrant grant = grant_of(stored, slot);
+    if (grant.state != rules::HoldState::held || grant.identity.job != identity.job ||
+        grant.identity.once != identity.once)
+      continue;
+    const auto tried = try_take_kernel_lock(files, slot);
+    if (!tried) return tried.error();
+    if (!*tried) return std::optional(slot);
+  }
+  return std::optional<unsigned>{};
+}
+
 // The slot of the caller's recorded grant first.
 std::vector<unsigned> in_order(const Stored& stored, const Claim& claim) {
   const auto own = slot_of(stored, claim);
@@ -71,6 +88,11 @@ Result<FileBackend::Choice> FileBackend::choose_slot(Transaction& transaction,
         "slots: " + std::to_string(request.slots) + " is above 1, and a lock-file has one holder",
         "remove slots, or replace lock-file by lock"};
   const bool renumbers = request.slots != stored.slots;
+  if (!renumbers) {
+    const auto claimed = claimed_slot(files, stored, request.identity);
+    if (!claimed) return claimed.error();
+    if (*claimed) return Choice{**claimed, Expiry::holder_present};
+  }
   BusySlot busy;
   Choice first;
   std::vector<KernelLock> others;

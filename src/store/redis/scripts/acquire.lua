@@ -35,6 +35,16 @@ local function grantable_seats(q, now)
   return free
 end
 
+-- K2: the seat of another run with this identity, whose lease is live, or nil. A lock with one slot
+-- excludes that run itself.
+local function claimed_seat(r, q, now)
+  if r.slots == 1 or q.once == '' then return nil end
+  for at = 1, #seats do
+    local s = seats[at]
+    if is_live(s, now) and s.job == q.job and s.once == q.once then return s end
+  end
+end
+
 -- The holder that excludes a request with another number of slots: the seat that is free first.
 local function holder_of_other_slots(r, q, now)
   if r.state == 'none' or r.slots == q.slots then return nil end
@@ -131,7 +141,8 @@ local function acquire()
   local holder = holder_of_other_slots(r, q, now)
   if holder then return {'slots', text(now), '0', text(r.slots), holder} end
   local free = grantable_seats(q, now)
-  if peer.blocks or #free == 0 then return refuse(r, q, now) end
+  local claimed = claimed_seat(r, q, now)
+  if claimed or peer.blocks or #free == 0 then return refuse(r, q, now, nil, nil, claimed) end
   local remaining = quarantine(now)
   if remaining > 0 then
     commit()

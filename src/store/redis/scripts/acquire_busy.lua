@@ -5,8 +5,8 @@ local function is_live(r, now)
   return (r.state == 'held' or r.state == 'revoked') and now < r.expires
 end
 
--- `place`: the answer's part about the queue.
-local function busy(r, because, now, group_granted, place)
+-- `place`: the answer's part about the queue. `claimed`: the seat to name, if it is not the next one.
+local function busy(r, because, now, group_granted, place, claimed)
   for at = 1, #seats do
     if seats[at].clamped then touch(r) end
   end
@@ -23,7 +23,7 @@ local function busy(r, because, now, group_granted, place)
     return {'busy', text(now), '0', because, name_of_peer(), '', '0', '0', text(peer.left), flag,
             ahead, wake}
   end
-  local s = next_to_end(now)
+  local s = claimed or next_to_end(now)
   if because == 'done' or is_free(s) then
     return {'busy', text(now), '0', because, '', '', '0', '0', '0', flag, ahead, wake}
   end
@@ -40,10 +40,11 @@ local function count_skip(r, q, reason, now)
 end
 
 -- The caller is busy: it keeps its place, or leaves the queue. `free`: the seats that are granted to
--- another run next, and the queue is open.
-local function wait_in_order(r, q, now, group_granted, free, ticket)
-  local ends = q.if_busy == 'timed_out'
-  local waits = q.if_busy == 'wait' or (group_granted and not ends and q.if_busy ~= 'probe')
+-- another run next, and the queue is open. Without a place while another run has its identity
+-- (`claimed`): it would keep free seats from the other runs.
+local function wait_in_order(r, q, now, group_granted, free, ticket, claimed)
+  local ends = q.if_busy == 'timed_out' or claimed
+  local waits = not ends and (q.if_busy == 'wait' or (group_granted and q.if_busy ~= 'probe'))
   if not (waits or ends or free) then return nil end
   if not free then ticket = open_queue(q.owner, now) end
   local place = {}
@@ -67,10 +68,10 @@ local function was_granted(group, now)
   return dates(3, group) > now - DAY
 end
 
--- `free`: the seats that are granted to another run next.
-local function refuse(r, q, now, free, ticket)
-  local because = free and 'queued' or (is_live(next_to_end(now), now) or peer.blocks) and 'held'
-      or 'cooling'
+-- `free`: the seats that are granted to another run next. `claimed`: the seat of the same identity.
+local function refuse(r, q, now, free, ticket, claimed)
+  local because = free and 'queued'
+      or (claimed or is_live(next_to_end(now), now) or peer.blocks) and 'held' or 'cooling'
   local group_granted = was_granted(q.group, now)
   -- L5: a group that was granted before waits instead of skipping.
   if q.if_busy == 'skip' and not group_granted then
@@ -87,6 +88,6 @@ local function refuse(r, q, now, free, ticket)
     remember(q.claim, because == 'cooling' and 'c' or free and 'q' or 'h', now, q.ttl)
     if group_granted then remember(q.claim, 'g', now, q.ttl) end
   end
-  local place = wait_in_order(r, q, now, group_granted, free, ticket)
-  return busy(r, because, now, group_granted, place)
+  local place = wait_in_order(r, q, now, group_granted, free, ticket, claimed)
+  return busy(r, because, now, group_granted, place, claimed)
 end

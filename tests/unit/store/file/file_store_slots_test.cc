@@ -133,6 +133,31 @@ TEST_F(FileStoreSlots, OfAKilledHolderAreFree) {
   EXPECT_EQ(open_grants(three), 2);
 }
 
+// A killed holder does not keep its identity.
+TEST_F(FileStoreSlots, AreGrantedToAnIdentityWhoseRunWasKilled) {
+  auto two = program("2");
+  const auto claim = [&] {
+    Acquire request = with_slots(two, 2);
+    request.identity.once = "monday";
+    return two(request);
+  };
+  Gate has_it;
+  Child holder([&] {
+    Program one = program("1");
+    Acquire request = with_slots(one, 2);
+    request.identity.once = "monday";
+    if (!std::holds_alternative<Granted>(one(request).value())) return 1;
+    has_it.open();
+    pause();
+    return 0;
+  });
+  has_it.wait();
+  EXPECT_EQ(expect<Busy>(claim()).reason, BusyReason::held);
+  holder.end(SIGKILL);
+  ++two.claim().attempt;
+  expect<Granted>(claim());
+}
+
 // Slot 1 was released by a later run than the holder of slot 2.
 TEST_F(FileStoreSlots, AreShownWithTheirLiveHolder) {
   auto one = program("1"), three = program("3");
