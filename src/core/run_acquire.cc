@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before the command starts: acquire requests, their retries, signals. Only on_granted() and
 // start_ungated() start the command. A run whose request may have been granted finishes only after
-// a release.
+// a release, except after a second signal and at the end of the grace period.
 #include <algorithm>
 
 #include "core/run.h"
