@@ -42,7 +42,7 @@ product_fingerprint() {
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 }
 
-# pack_programs NAME IMAGE CRONLATCH OPERATOR [PLUGIN]: packs the programs with the operator's libraries, and skopeo.
+# pack_programs NAME IMAGE CRONLATCH OPERATOR [PLUGIN]: packs the programs with the operator's libraries, skopeo and the time zones.
 pack_programs() {
   local name=$1 image=$2 cronlatch=$3 operator=$4 folder
   folder=$(new_root)
@@ -52,6 +52,7 @@ pack_programs() {
   copy_libraries "$folder" "$operator"
   install -D /usr/bin/skopeo "$folder/usr/bin/skopeo"
   copy_libraries "$folder" /usr/bin/skopeo
+  copy_zones "$folder"
   install -d -m 1777 "$folder/tmp"
   pack "$name" "$folder" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "$image"
 }

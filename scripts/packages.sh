@@ -11,6 +11,7 @@ PACKAGES=(
   prometheus prometheus-node-exporter python3                        # rules, dashboards, and a client of the exporter
   prometheus-pushgateway                                             # the receiver of metrics-push
   skopeo docker-registry buildah                                     # image lookups: client, registry, builder
+  tzdata                                                             # time zones: tests, and the operator's image
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   spin                                                               # test: the specification of the lease protocol
   codespell                                                          # spelling

@@ -3,10 +3,11 @@
 from parts import (BY, OWN, SELECTED, dashboard, increase_of, heatmap, lock_statistic, panel, queries, query, recorded_increase, row, series, stat,
                    steps, timeline, variable, value_texts)
 
-SUCCESS = f'({lock_statistic("cronlatch_last_success_timestamp_seconds")} > 0)'
-# Of a CronJob that never succeeded: since its creation, as in the alert.
-AGE = f'time() - ({SUCCESS} or {lock_statistic("cronlatch_cronjob_created_timestamp_seconds")})'
-LIMIT = f"min by ({BY}) (cronlatch_success_deadline_seconds{{{SELECTED}}})"
+# The last success, or the creation of a CronJob that never succeeded, as in the alert.
+SINCE = f"(cronlatch_last_success_timestamp_seconds{{{SELECTED}}} > 0 or cronlatch_cronjob_created_timestamp_seconds{{{SELECTED}}})"
+AGE = f"time() - max by ({BY}) {SINCE}"
+# Each exporter computes the deadline for its own last success.
+DUE = f"max by ({BY}) ({SINCE} + cronlatch_success_deadline_seconds{{{SELECTED}}})"
 PROBLEM = steps((None, "green"), (1, "red"))
 
 
@@ -28,8 +29,8 @@ def status():
              f'sum(max by (cluster) (cronlatch_gated_cronjobs{{{OWN}, state="gated"}}))'),
         stat("Locks held", "Leases that are currently alive, of all locks.", f'sum({lock_statistic("cronlatch_lock_held")}) or vector(0)',
              runbooks=["CronlatchLockHeldTooLong"]),
-        stat("Overdue", "CronJobs without a success for longer than their annotation alert-after. Skipped runs do not count.",
-             f"count({AGE} > {LIMIT}) or vector(0)", thresholds=PROBLEM, runbooks=["CronlatchJobOverdue"]),
+        stat("Overdue", "CronJobs without a success for two scheduled times and the usual duration of a run, or for longer than their annotation alert-after. Skipped runs do not count.",
+             f"count(time() > {DUE}) or vector(0)", thresholds=PROBLEM, runbooks=["CronlatchJobOverdue"]),
         stat("Skipped, 24 h", "Runs within one day that were skipped because the lock was held.", in_a_day("cronlatch_lock_skipped_total", more_labels="reason", matchers='reason="held"'), kind="instant",
              runbooks=["CronlatchMostlySkipping"]),
         stat("Stolen, 24 h", "Leases within one day that expired without a release and were taken over: their runs were killed.", in_a_day("cronlatch_lock_stolen_total"), kind="instant",
@@ -66,14 +67,14 @@ def outcomes():
 def jobs():
     columns = [
         ("Last success", "s", AGE), ("Last skip", "s", f'time() - ({lock_statistic("cronlatch_last_skip_timestamp_seconds")} > 0)'),
-        ("Held", "none", lock_statistic("cronlatch_lock_held")), ("Until overdue", "s", f"{LIMIT} - ({AGE})"),
+        ("Held", "none", lock_statistic("cronlatch_lock_held")), ("Until overdue", "s", f"{DUE} - time()"),
         ("Acquired", "short", f"round({recorded_increase('cronlatch_lock_acquired_total', '$__range')})"),
         ("Skipped", "short", f"round(sum without (reason) ({recorded_increase('cronlatch_lock_skipped_total', '$__range', 'reason')}))"),
         ("Stolen", "short", f"round({recorded_increase('cronlatch_lock_stolen_total', '$__range')})"),
     ]
     targets = [query(expr, title, "table", chr(ord("A") + i)) for i, (title, _, expr) in enumerate(columns)]
     table = panel("table", "CronJob details", "Time since the last success (or since the creation, if there was none) and the last skip, whether the CronJob holds its lock, the time until it is overdue "
-                  "(where alert-after is set), and the counters within the selected time range.", targets, (24, 9), unit="none",
+                  "(not if it is suspended, or with alert-after off), and the counters within the selected time range.", targets, (24, 9), unit="none",
                   options={"showHeader": True, "cellHeight": "sm", "footer": {"show": False}}, runbooks=["CronlatchJobOverdue"])
     letters = {f"Value #{target['refId']}": title for target, (title, _, _) in zip(targets, columns)}
     table["transformations"] = [

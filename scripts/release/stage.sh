@@ -34,7 +34,7 @@ find_packages() {
   mapfile -t PLUGIN_PACKAGES < <(printf '%s\n' nlohmann-json3-dev && linked_packages kubectl-cronlatch)
   mapfile -t PROGRAMS < <(printf '%s\n' "${WRAPPER[@]}" "${PLUGIN_PACKAGES[@]}" | sort -u)
   mapfile -t files < <(loaded_files "$ROOT/build/operator/cronlatch-operator" /usr/bin/skopeo)
-  mapfile -t OPERATOR < <({ packages_of "${files[@]}" && printf '%s\n' skopeo ca-certificates; } | sort -u)
+  mapfile -t OPERATOR < <({ packages_of "${files[@]}" && printf '%s\n' skopeo ca-certificates tzdata; } | sort -u)
   [ ${#WRAPPER[@]} -gt 3 ] && [ ${#OPERATOR[@]} -gt 5 ]
 }
 
@@ -80,6 +80,7 @@ stage_operator() {
   install -D -m 755 /usr/bin/skopeo "$root/usr/bin/skopeo"
   loaded_files "$operator" /usr/bin/skopeo | while read -r file; do install -D -m 755 "$file" "$root$file"; done
   install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+  copy_zones "$root"
   install -D -m 644 /usr/lib/os-release "$root/etc/os-release"
   install -d -m 1777 "$root/tmp"
   echo 'cronlatch:x:65532:65532::/nonexistent:/nonexistent' >"$root/etc/passwd"

@@ -27,8 +27,8 @@ inline constexpr ExtraKey kExtraKeys[] = {
      "The image's ENTRYPOINT, for a container without `command`. Takes precedence over the registry ([below](#images-without-a-command))."},
     {"store-secret", "cronlatch-store", "a Secret's name", "`cronlatch-store` (chart value `store.secretName`)",
      "Another Secret of the same namespace with the credentials for the store."},
-    {"alert-after", "26h", "1m or more", "none",
-     "Longest time without a real success. The alert CronlatchJobOverdue uses it ([operations.md](operations.md#alerts))."},
+    {"alert-after", "26h", "1m or more, off", "from the schedule",
+     "Longest time without a real success, for the alert CronlatchJobOverdue. Without it: two missed scheduled times and the usual duration of a run ([operations.md](operations.md#alerts)). `off`: no alert."},
 };
 // clang-format on
 

@@ -161,6 +161,10 @@ class LockRequestReader {
   }
 
   void read_alert(const Annotation& annotation) {
+    if (annotation.value == "off") {
+      request_.alerts_when_overdue = false;
+      return;
+    }
     const Result<Millis> after = parse_duration(annotation.value);
     if (!after.ok())
       findings_.add(invalid_value(annotation, after.error(), "alert-after"));

@@ -39,7 +39,8 @@ struct LockRequest {
   std::vector<std::string> command;  // the image's ENTRYPOINT
   std::string command_where;         // the annotation with the command, also with an invalid value
   std::string store_secret;
-  Millis alert_after{0};  // zero: none
+  Millis alert_after{0};  // zero: from the schedule
+  bool alerts_when_overdue = true;
 };
 
 // Checks every annotation, also where no lock is requested.

@@ -9,6 +9,7 @@
 
 #include "base/duration.h"
 #include "base/text.h"
+#include "core/duration_histogram.h"
 
 namespace cronlatch {
 namespace {

@@ -2,8 +2,9 @@
 #include "advice/lock_use.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+
+#include "core/duration_histogram.h"
 
 namespace cronlatch {
 
@@ -26,25 +27,10 @@ LockUse use_of(const LockView& view, const std::string& job, const Counters& cou
 }
 
 std::optional<Millis> p95_hold(const Counters& counters) {
-  std::array<std::int64_t, kHoldBucketsMs.size() + 1> counts{};
-  std::int64_t total = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    counts[i] = std::max<std::int64_t>(counters.get("hold_" + std::to_string(i)), 0);
-    total += counts[i];
-  }
-  if (total < kMinRuns) return std::nullopt;
-  const double rank = 0.95 * static_cast<double>(total);
-  double below = 0;
-  for (std::size_t i = 0; i < kHoldBucketsMs.size(); ++i) {
-    const double here = static_cast<double>(counts[i]);
-    if (here > 0 && below + here >= rank) {
-      const double low = i == 0 ? 0 : static_cast<double>(kHoldBucketsMs[i - 1]);
-      const double width = static_cast<double>(kHoldBucketsMs[i]) - low;
-      return Millis(static_cast<std::int64_t>(low + width * (rank - below) / here));
-    }
-    below += here;
-  }
-  return std::nullopt;
+  const auto p95 = hold_durations().quantile(counters, 0.95, kMinRuns);
+  // The last bound also stands for every longer run: no advice from a time that is too short.
+  if (p95 && p95->count() >= kHoldBucketsMs.back()) return std::nullopt;
+  return p95;
 }
 
 }  // namespace cronlatch

@@ -54,7 +54,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_last_skip_timestamp_seconds", kGauge, "", "Time of the last skipped run of the job.", kLockStats, Gauge::last_skip},
     Metric{"cronlatch_lock_hold_duration_seconds", kHistogram, "", "Time from the grant to the end of the command.", kLockStats, HistogramSource{"hold", kHoldBucketsMs}},
     Metric{"cronlatch_lock_wait_duration_seconds", kHistogram, "", "Time from the first request to the grant, of runs that waited.", kLockStats, HistogramSource{"wait", kWaitBucketsMs}},
-    Metric{"cronlatch_success_deadline_seconds", kGauge, "", "The annotation alert-after: the longest time without a success.", Exporter::cronjob, {}},
+    Metric{"cronlatch_success_deadline_seconds", kGauge, "", "Time from the last success (or the creation) until the CronJob is overdue: alert-after, else from the schedule; not while it is suspended.", Exporter::cronjob, {}},
     Metric{"cronlatch_cronjob_created_timestamp_seconds", kGauge, "", "Time at which the CronJob was created.", Exporter::cronjob, {}},
     Metric{"cronlatch_gated_cronjobs", kGauge, "state", "CronJobs that request a lock, by state: gated, pending (annotations not copied yet), invalid.", kOperator, {}},
     Metric{"cronlatch_ungated_jobs_total", kCounter, "namespace", "Jobs that request a lock and run without one; must be 0.", kOperator, {}},

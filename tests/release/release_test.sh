@@ -163,6 +163,7 @@ check "the wrapper's image has less than 4 MB" small
 root=$STAGE/cronlatch.root
 check "the operator runs in its image" chroot "$root" /cronlatch-operator version
 check "skopeo runs in it" chroot "$root" /usr/bin/skopeo --version
+check "it has the time zones of schedules" cmp "$root/usr/share/zoneinfo/Europe/Berlin" /usr/share/zoneinfo/Europe/Berlin
 sbom_is_status() { diff <(related CONTAINS "cronlatch_${VERSION}_linux_amd64.oci.tar.spdx.json" | tr - _ | sort) <(find "$root/var/lib/dpkg/status.d" -type f -printf '%f\n' | sed 's/[^A-Za-z0-9.-]/-/g' | tr - _ | sort); }
 check "its SBOM lists the packages of its dpkg data" sbom_is_status
 each_is_owned() {  # each library that the loader loads belongs to a listed package

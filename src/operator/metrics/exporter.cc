@@ -11,8 +11,6 @@ namespace {
 
 constexpr MetricName kResets{"cronlatch_store_resets_total"};
 constexpr MetricName kOmitted{"cronlatch_ledger_left_out"};
-constexpr std::string_view kDeadline = "cronlatch_success_deadline_seconds";
-constexpr std::string_view kCreated = "cronlatch_cronjob_created_timestamp_seconds";
 
 // Statistics of deleted CronJobs are not exported although the store still has them.
 constexpr std::size_t kMaxDeleted = 5'000;
@@ -45,8 +43,12 @@ std::string namespace_of(const std::string& job, const std::string& lock) {
 }  // namespace
 
 Exporter::Exporter(std::function<bool()> leading, Metrics& metrics, const Clock& clock,
-                   ExporterLimits limits)
-    : leading_(std::move(leading)), metrics_(metrics), clock_(clock), limits_(limits) {
+                   ExporterLimits limits, ZoneSource zones)
+    : leading_(std::move(leading)),
+      metrics_(metrics),
+      clock_(clock),
+      limits_(limits),
+      cronjobs_(std::move(zones)) {
   metrics_.count(kResets, {}, 0);
 }
 
@@ -63,7 +65,7 @@ void Exporter::set_lock_stats(LockStatsUpdate update) {
 
 void Exporter::set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts) {
   const std::lock_guard lock(mutex_);
-  cronjobs_[job_of(key)] = facts;
+  cronjobs_.set(job_of(key), facts, clock_.wall());
   std::erase(deleted_, job_of(key));
 }
 
@@ -77,7 +79,7 @@ bool Exporter::remove_cronjob(const kube::ObjectKey& key) {
   const std::lock_guard lock(mutex_);
   const std::string job = job_of(key);
   run_errors_.erase(job);
-  if (cronjobs_.erase(job) == 0) return false;
+  if (!cronjobs_.remove(job)) return false;
   add_deleted(job);
   return true;
 }
@@ -124,17 +126,13 @@ void Exporter::add_unknown_pairs(std::vector<LockStatsRow>& rows,
   unknown_pairs_ = std::move(now);
 }
 
-std::vector<LockStatsRow> Exporter::rows() {
+std::vector<LockStatsRow> Exporter::rows(GatedCronJobs::CountersByJob& counters_of_ours) {
   std::vector<LockStatsRow> ours, unknown_pairs;
-  // Before the first read the counters are unknown: zero would be wrong.
-  if (status_.copy == nullptr) return ours;
   const std::set<std::string_view> deleted(deleted_.begin(), deleted_.end());
-  std::set<std::string_view> seen;
   std::size_t invalid = 0;
   const auto take = [&](const LockView& view, const std::string& job, const Counters& counters) {
-    const auto known = cronjobs_.find(job);
-    if (known != cronjobs_.end() && known->second.lock == view.lock) {
-      seen.insert(known->first);
+    if (const std::string* const known = cronjobs_.find(job, view.lock)) {
+      counters_of_ours.emplace(*known, &counters);
       ours.push_back({render(SeriesLabels{job, view.lock}), &view, &job, &counters});
     } else if (deleted.contains(job)) {
       return;
@@ -148,9 +146,10 @@ std::vector<LockStatsRow> Exporter::rows() {
   for (const LockView& view : copy.read)
     if (!copy.kept.contains(view.lock)) each_row(view, take);
   for (const auto& [lock, view] : copy.kept) each_row(view, take);
-  for (const auto& [job, facts] : cronjobs_)
-    if (!seen.contains(job))
-      ours.push_back({render(SeriesLabels{job, facts.lock}), &unused_lock_, &job, &no_counters_});
+  cronjobs_.each([&](const std::string& job, const std::string& lock) {
+    if (!counters_of_ours.contains(job))
+      ours.push_back({render(SeriesLabels{job, lock}), &unused_lock_, &job, &no_counters_});
+  });
   const std::size_t all = ours.size() + unknown_pairs.size() + invalid;
   add_unknown_pairs(ours, std::move(unknown_pairs));
   metrics_.set(kOmitted, {}, static_cast<double>(all - ours.size()));
@@ -164,28 +163,12 @@ void Exporter::append_run_errors(std::string& out) const {
     errors[render(SeriesLabels{job, lock}) + ",reason=\"" + std::string(name_of(reason)) + '"'] =
         count;
   };
-  for (const auto& [job, facts] : cronjobs_)
-    for (const Reason reason : kErrorReasons) add(job, facts.lock, reason, 0);
-  for (const auto& [job, counts] : run_errors_) {
-    const auto known = cronjobs_.find(job);
-    for (const auto& [reason, count] : counts)
-      add(job, known == cronjobs_.end() ? "" : known->second.lock, reason, count);
-  }
+  cronjobs_.each([&](const std::string& job, const std::string& lock) {
+    for (const Reason reason : kErrorReasons) add(job, lock, reason, 0);
+  });
+  for (const auto& [job, counts] : run_errors_)
+    for (const auto& [reason, count] : counts) add(job, cronjobs_.lock_of(job), reason, count);
   out += run_error_metrics(errors);
-}
-
-void Exporter::append_cronjobs(std::string& out) const {
-  if (cronjobs_.empty()) return;
-  append_head(out, kDeadline);
-  for (const auto& [job, facts] : cronjobs_)
-    if (facts.alert_after.count() > 0)
-      append_sample(out, kDeadline, render(SeriesLabels{job, facts.lock}),
-                    std::to_string(facts.alert_after.count() / 1'000));
-  append_head(out, kCreated);
-  for (const auto& [job, facts] : cronjobs_)
-    if (facts.created.us > 0)
-      append_sample(out, kCreated, render(SeriesLabels{job, facts.lock}),
-                    std::to_string(facts.created.us / 1'000'000));
 }
 
 void Exporter::append_text(std::string& out) {
@@ -196,9 +179,13 @@ void Exporter::append_text(std::string& out) {
   const std::lock_guard lock(mutex_);
   out.reserve(out.size() + last_size_ + last_size_ / 16);
   const std::size_t before = out.size();
-  append_lock_stats_metrics(out, rows());
+  // Before the first read the counters and the last success are unknown: zero would be wrong.
+  if (status_.copy != nullptr) {
+    GatedCronJobs::CountersByJob counters;
+    append_lock_stats_metrics(out, rows(counters));
+    cronjobs_.append_text(out, counters);
+  }
   append_run_errors(out);
-  append_cronjobs(out);
   last_size_ = out.size() - before;
 }
 

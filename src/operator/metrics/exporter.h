@@ -23,7 +23,7 @@
 #include "core/outcome.h"
 #include "kube/object_ref.h"
 #include "metrics/metrics_text.h"
-#include "operator/metrics/gated_cronjob.h"
+#include "operator/metrics/gated_cronjobs.h"
 #include "operator/metrics/lock_stats_reader.h"
 #include "operator/metrics/metrics.h"
 #include "operator/metrics/monotonic_counters.h"
@@ -40,7 +40,7 @@ class Exporter {
  public:
   // `leading` is called at each scrape. `metrics` and `clock` must outlive the object.
   Exporter(std::function<bool()> leading, Metrics& metrics, const Clock& clock,
-           ExporterLimits limits = {});
+           ExporterLimits limits = {}, ZoneSource zones = system_zones());
 
   void set_lock_stats(LockStatsUpdate update);
 
@@ -69,10 +69,10 @@ class Exporter {
  private:
   using Pair = std::pair<std::string, std::string>;  // job, lock
   void add_deleted(const std::string& job);
-  std::vector<LockStatsRow> rows();
+  // Requires a read. Also returns the counters of the CronJobs of this cluster.
+  std::vector<LockStatsRow> rows(GatedCronJobs::CountersByJob& counters_of_ours);
   void add_unknown_pairs(std::vector<LockStatsRow>& rows, std::vector<LockStatsRow> unknown_pairs);
   void append_run_errors(std::string& out) const;
-  void append_cronjobs(std::string& out) const;
 
   const std::function<bool()> leading_;
   Metrics& metrics_;
@@ -84,9 +84,9 @@ class Exporter {
   mutable std::mutex mutex_;
   MonotonicCounters counters_;
   Status status_;
-  std::map<std::string, GatedCronJob> cronjobs_;  // by "namespace/name"
-  std::deque<std::string> deleted_;               // of this cluster, the newest last
-  std::set<Pair> unknown_pairs_;                  // exported before
+  GatedCronJobs cronjobs_;
+  std::deque<std::string> deleted_;  // of this cluster, the newest last
+  std::set<Pair> unknown_pairs_;     // exported before
   std::map<std::string, std::map<Reason, std::int64_t>> run_errors_;  // by "namespace/name"
   std::size_t last_size_ = 0;
 };

@@ -10,8 +10,11 @@ namespace cronlatch::op {
 
 struct GatedCronJob {
   std::string lock;       // its name in the store
-  Millis alert_after{0};  // zero: none
+  Millis alert_after{0};  // the longest time without a success; zero: from the schedule
   WallTime created{};
+  std::string schedule{};   // empty: never overdue (suspended, or alert-after is "off")
+  std::string time_zone{};  // of spec.timeZone; empty: that of the schedule, else UTC
+  WallTime resumed{};       // the last change of spec.suspend; zero: not known
   bool operator==(const GatedCronJob&) const = default;
 };
 

@@ -88,10 +88,16 @@ std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Annotations& 
   const auto lock = full_lock_name(request, space, string_at(cronjob, {"metadata", "name"}));
   if (!lock) return std::nullopt;
   const auto created = parse_rfc3339(string_at(cronjob, {"metadata", "creationTimestamp"}));
+  GatedCronJob facts;
+  facts.lock = *lock;
+  facts.created = created.value_or(WallTime{});
   // No run is due while the CronJob is suspended.
-  const Millis alert_after =
-      kube::is_true(cronjob, {"spec", "suspend"}) ? Millis(0) : request.alert_after;
-  return GatedCronJob{*lock, alert_after, created.value_or(WallTime{})};
+  if (!request.alerts_when_overdue || kube::is_true(cronjob, {"spec", "suspend"})) return facts;
+  facts.alert_after = request.alert_after;
+  facts.schedule = string_at(cronjob, {"spec", "schedule"});
+  facts.time_zone = string_at(cronjob, {"spec", "timeZone"});
+  facts.resumed = suspension_changed(cronjob).value_or(WallTime{});
+  return facts;
 }
 
 LockDemand demand_of(const Json& cronjob, Annotations annotations, const Settings& settings) {

@@ -55,4 +55,14 @@ bool annotated_after_creation(const Json& object, const std::string& name) {
   return owned;
 }
 
+std::optional<WallTime> suspension_changed(const Json& cronjob) {
+  std::optional<WallTime> latest;
+  for (const Json& entry : entries(cronjob)) {
+    const Json* const spec = kube::find(entry, {"fieldsV1", "f:spec"});
+    if (spec == nullptr || spec->size() != 1 || !spec->contains("f:suspend")) continue;
+    if (!latest || time_of(entry) > *latest) latest = time_of(entry);
+  }
+  return latest;
+}
+
 }  // namespace cronlatch::op

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times in metadata.managedFields at which annotations were written. An entry has one time for
-// all its fields, that of the last change: a field may be older than its entry and is never newer.
-// Pure.
+// The times in metadata.managedFields at which annotations and spec.suspend were written. An entry
+// has one time for all its fields, that of the last change: a field may be older than its entry and
+// is never newer. Pure.
 #pragma once
 
 #include <initializer_list>
@@ -23,5 +23,10 @@ std::optional<WallTime> annotated_since(const kube::Json& object,
 // Whether metadata.annotations[name] was written after the creation. False if the creating request
 // wrote it, or if no entry owns it (another webhook added it).
 bool annotated_after_creation(const kube::Json& object, const std::string& name);
+
+// The latest change of spec.suspend by a client that wrote nothing else in the spec (`kubectl
+// patch`, `kubectl edit`). Nothing if no entry shows it: a client that applies the whole object has
+// one time for all its fields.
+std::optional<WallTime> suspension_changed(const kube::Json& cronjob);
 
 }  // namespace cronlatch::op

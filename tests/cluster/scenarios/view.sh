@@ -19,7 +19,7 @@ needs "a Prometheus runs" prometheus_ready
 
 cronjob plain lock=true alert-after=26h -- "echo done"
 cronjob first lock=shared -- "$HOLD"
-cronjob second lock=shared -- "echo never"
+cronjob second lock=shared alert-after=off -- "echo never"
 cronjob victim lock=fragile ttl=30s -- "$HOLD"
 cronjob successor lock=fragile ttl=10s on-busy=wait -- "echo done"
 cronjob stopped lock=true ttl=30s kill-after=1s -- "$HOLD"
@@ -28,8 +28,11 @@ kubectl -n "$NS" create secret generic wrong --from-literal=username=cron --from
   --from-file="$DIR"/store/ca.crt --from-file="$DIR"/store/tls.crt --from-file="$DIR"/store/tls.key >/dev/null
 all_zero() { query_is "count($(lock_stat lock_acquired_total) == 0)" 7; }
 becomes "each gated CronJob has a counter of 0 before its first run" all_zero
-limit() { query_is "sum by (cronjob) (cronlatch_success_deadline_seconds{namespace=\"$NS\"})" "cronjob=plain 93600"; }
-becomes "the limit of alert-after is exported" limit
+limit() { query_is "sum by (cronjob) (cronlatch_success_deadline_seconds{namespace=\"$NS\", cronjob=~\"plain|second\"})" "cronjob=plain 93600"; }
+becomes "the limit of alert-after is exported, and none with the value off" limit
+# Its schedule is the first of January.
+due() { query_is "sum by (cronjob) (day_of_year(cronlatch_cronjob_created_timestamp_seconds{namespace=\"$NS\", cronjob=\"first\"} + cronlatch_success_deadline_seconds))" "cronjob=first 1"; }
+becomes "without alert-after, a CronJob that never succeeded is due at a scheduled time" due
 
 start_job first holder
 start_job victim killed
@@ -104,6 +107,6 @@ becomes "the metrics of the file have the same counts" file_counts
 becomes "both sources together count no grant twice" acquired
 
 k delete cronjob plain >/dev/null
-no_limit() { query_is "cronlatch_success_deadline_seconds{namespace=\"$NS\"}"; }
+no_limit() { query_is "cronlatch_success_deadline_seconds{namespace=\"$NS\", cronjob=\"plain\"}"; }
 becomes "after the CronJob is deleted, its limit is not exported" no_limit
 finish

@@ -208,9 +208,19 @@ TEST(Exporter, CountsRunErrorsForTheCronJobAndItsLock) {
             1);
 }
 
+GatedCronJob every_hour(const std::string& lock) {
+  GatedCronJob facts;
+  facts.lock = lock;
+  facts.created = {1'763'690'000'000'000};  // 21 November 2025, 01:53:20 UTC
+  facts.schedule = "0 * * * *";
+  return facts;
+}
+
 TEST(Exporter, ExportsDeadlineAndCreationTimeOfACronJob) {
   Scene scene;
-  scene.exporter.set_cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
+  scene.exporter.set_lock_stats({});
+  scene.exporter.set_cronjob(
+      kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}, "0 2 * * *"});
   scene.exporter.set_cronjob({"demo", "free"}, {"demo/free", Millis(0), WallTime{8'000'000}});
 
   const Exported exported = scene.exported();
@@ -218,6 +228,65 @@ TEST(Exporter, ExportsDeadlineAndCreationTimeOfACronJob) {
   EXPECT_EQ(exported.at("cronlatch_success_deadline_seconds" + kOurs), 93'600);
   EXPECT_EQ(exported.at("cronlatch_cronjob_created_timestamp_seconds" + kOurs), 7);
   EXPECT_EQ(exported.labels_of("cronlatch_success_deadline_seconds").size(), 1U);
+}
+
+TEST(Exporter, DerivesTheDeadlineFromScheduleLastSuccessAndDurations) {
+  Scene scene;
+  scene.exporter.set_cronjob(kNightly, every_hour("demo/nightly"));
+  scene.exporter.set_lock_stats({});
+  const std::string deadline = "cronlatch_success_deadline_seconds" + kOurs;
+  // It never succeeded: from the creation until 03:00:00.
+  EXPECT_EQ(scene.exported().at(deadline), 400 + 3'600);
+
+  LockView view = view_of("demo/nightly", "demo/nightly", 3);
+  view.jobs["demo/nightly"].values["last_success"] = 1'763'690'400'500'000;  // 02:00:00.5
+  view.jobs["demo/nightly"].values["hold_3"] = 100;                          // 15 s to 30 s
+  scene.exporter.set_lock_stats({.locks = {view}, .error = ""});
+  // Until 04:00:00, the 95th percentile of the durations, rounded up.
+  EXPECT_EQ(scene.exported().at(deadline), 7'200 + 29);
+}
+
+// After a restart of the operator, every CronJob would be overdue while the store is unavailable.
+TEST(Exporter, ExportsNoDeadlineBeforeTheFirstRead) {
+  Scene scene;
+  scene.exporter.set_cronjob(kNightly, every_hour("demo/nightly"));
+  scene.exporter.set_lock_stats({.locks = {}, .error = "away"});
+
+  EXPECT_THAT(scene.text(), Not(HasSubstr("cronlatch_success_deadline_seconds{")));
+  EXPECT_THAT(scene.text(), Not(HasSubstr("cronlatch_cronjob_created_timestamp_seconds{")));
+}
+
+TEST(Exporter, CountsTheDeadlineFromAChangeOfTheScheduleAndFromAResumption) {
+  Scene scene;  // the clock: 01:53:21, a second after the creation
+  scene.exporter.set_lock_stats({});
+  const std::string deadline = "cronlatch_success_deadline_seconds" + kOurs;
+  GatedCronJob facts = every_hour("demo/nightly");
+  scene.exporter.set_cronjob(kNightly, facts);
+  scene.clock.pass(Seconds(10 * 3'600));
+
+  // No change: what the controller writes into the status.
+  scene.exporter.set_cronjob(kNightly, facts);
+  EXPECT_EQ(scene.exported().at(deadline), 400 + 3'600);
+  // At 11:53:21 another schedule: until 12:20.
+  facts.schedule = "*/20 * * * *";
+  scene.exporter.set_cronjob(kNightly, facts);
+  EXPECT_EQ(scene.exported().at(deadline), 36'000 + 400 + 1'200);
+  // A change of something else keeps that.
+  facts.alert_after = Millis(0);
+  facts.lock = "demo/nightly";
+  facts.resumed = {1};
+  scene.clock.pass(Seconds(3'600));
+  scene.exporter.set_cronjob(kNightly, facts);
+  EXPECT_EQ(scene.exported().at(deadline), 36'000 + 400 + 1'200);
+
+  GatedCronJob suspended = facts;
+  suspended.schedule = "";
+  scene.exporter.set_cronjob(kNightly, suspended);
+  EXPECT_FALSE(scene.exported().has(deadline));
+  // At 13:53:21 it is resumed: until 14:20.
+  scene.clock.pass(Seconds(3'600));
+  scene.exporter.set_cronjob(kNightly, facts);
+  EXPECT_EQ(scene.exported().at(deadline), 43'200 + 400 + 1'200);
 }
 
 TEST(Exporter, LimitsUnknownPairsAndCountsTheRest) {
@@ -316,7 +385,7 @@ TEST(Exporter, PassesPromtoolWhereInstalled) {
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "no promtool";
   Scene scene;
   scene.exporter.set_lock_stats({.locks = {view_of("a/b", "a/b", 9)}, .error = ""});
-  scene.exporter.set_cronjob(kNightly, {"demo/nightly", Millis(93'600'000), WallTime{7'000'000}});
+  scene.exporter.set_cronjob(kNightly, every_hour("demo/nightly"));
   scene.metrics.store_command("list", Micros(1'500));
   scene.metrics.add_source([&](std::string& out) { scene.exporter.append_text(out); });
   const std::string text = scene.metrics.text();

@@ -58,20 +58,48 @@ Json patched(Json object, const PatchCronJob& patch) {
   return object;
 }
 
-TEST(DecideCronJob, ReturnsNoDeadlineWhileTheCronJobIsSuspended) {
+TEST(DecideCronJob, ReturnsNoScheduleWhileTheCronJobIsSuspended) {
   Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/alert-after", "26h"}});
+  object["spec"]["timeZone"] = "Europe/Berlin";
   object["spec"]["suspend"] = true;
-  EXPECT_EQ(decide_cronjob(object, settings()).gated->alert_after, Millis(0));
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->schedule, "");
 
   object["spec"]["suspend"] = false;
   EXPECT_EQ(decide_cronjob(object, settings()).gated->alert_after, Millis(26 * 3'600'000));
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->schedule, "0 2 * * *");
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->time_zone, "Europe/Berlin");
+}
+
+TEST(DecideCronJob, ReturnsTheScheduleUnlessTheAnnotationIsOff) {
+  Json object = cronjob({{"cronlatch.dev/lock", "true"}});
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->schedule, "0 2 * * *");
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->alert_after, Millis(0));
+
+  object["metadata"]["annotations"]["cronlatch.dev/alert-after"] = "off";
+  ASSERT_TRUE(decide_cronjob(object, settings()).gated.has_value());
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->schedule, "");
+}
+
+TEST(DecideCronJob, ReadsTheTimeOfAResumptionFromManagedFields) {
+  Json object = cronjob({{"cronlatch.dev/lock", "true"}});
+  const auto entry = [](const char* time, Json spec) {
+    return Json{{"time", time}, {"fieldsV1", {{"f:spec", std::move(spec)}}}};
+  };
+  const Json empty = Json::object();
+  // The first one applies the whole object: its time may be that of another field.
+  object["metadata"]["managedFields"] = {
+      entry("2026-11-22T10:00:00Z", {{"f:suspend", empty}, {"f:schedule", empty}}),
+      entry("2026-11-20T10:00:00Z", {{"f:suspend", empty}}),
+      entry("2026-11-21T10:00:00Z", {{"f:suspend", empty}})};
+
+  EXPECT_EQ(decide_cronjob(object, settings()).gated->resumed, WallTime{1'795'255'200'000'000});
 }
 
 TEST(DecideCronJob, ReturnsLockAndDeadlineBeforeAndAfterTheCopy) {
   Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/alert-after", "26h"}});
   object["metadata"]["creationTimestamp"] = "2026-11-21T02:00:00Z";
   const GatedCronJob is_enabled{"demo/nightly", Millis(26 * 3'600'000),
-                                WallTime{1'795'226'400'000'000}};
+                                WallTime{1'795'226'400'000'000}, "0 2 * * *"};
 
   const CronJobVerdict before = decide_cronjob(object, settings());
   ASSERT_NE(first<PatchCronJob>(before.decisions), nullptr);
