@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./dev bench scrape [LOCKS]: the cost of a scrape of the released operator with lock statistics of that many locks in
 # Redis (default 10000), and the resident memory after 100 scrapes. The exit code is 1 when a budget is exceeded: half a
-# second for 10,000 locks, memory that does not grow.
+# second for 10,000 locks, 30 series for each lock, memory that does not grow.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -18,6 +18,7 @@ WARM_UP=60
 SCRAPES=100
 BUDGET_MS=500
 GROWTH_PERCENT=5
+SERIES_OF_LOCK=30
 STAGE=$(mktemp -d)
 PID=
 end() {
@@ -35,7 +36,8 @@ start_redis "$STAGE/redis"
 STORE=redis://127.0.0.1:$REDIS_PORT
 redis() { redis-cli -s "$STAGE/redis/redis.sock" "$@"; }
 "$WRAPPER" run --store "$STORE" --lock sample/job --job sample/job -- true
-# Copies of the keys that a run wrote, each with its own lock name and job.
+# Copies of the keys that a run wrote, each with its own lock name and job. Each has also skipped and waited, so that
+# every series of a released lock is exported.
 redis --eval /dev/stdin 'cronlatch:{sample/job}' 'cronlatch:{sample/job}:stats' cronlatch:index , "$LOCKS" >/dev/null <<'LUA'
 local record, stats = redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])
 for i = 1, tonumber(ARGV[1]) do
@@ -45,6 +47,8 @@ for i = 1, tonumber(ARGV[1]) do
   for at = 1, #stats, 2 do
     redis.call('HSET', 'cronlatch:{' .. name .. '}:stats', (stats[at]:gsub('|.*', '|' .. name)), stats[at + 1])
   end
+  redis.call('HSET', 'cronlatch:{' .. name .. '}:stats', 'wait_2|' .. name, 3, 'skipped_held|' .. name, 2,
+    'last_skip|' .. name, redis.call('TIME')[1] * 1000000)
   redis.call('ZADD', KEYS[3], redis.call('TIME')[1] * 1000000 + i, name)
 end
 LUA
@@ -86,6 +90,10 @@ awk -v locks="$shown" -v series="$series" -v bytes="$bytes" -v p50="$(at 50)" -v
 status=0
 [ "$shown" -ge "$((LOCKS < 10000 ? LOCKS : 10000))" ] || {
   echo "bench: only $shown locks are in the response" >&2
+  status=1
+}
+[ "$series" -le "$((shown * SERIES_OF_LOCK))" ] || {
+  echo "bench: $series series for $shown locks, more than $SERIES_OF_LOCK for each" >&2
   status=1
 }
 [ "$(at 50)" -le "$BUDGET_MS" ] || {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # "Cronlatch / Overview": locks held, runs skipped, leases stolen, and overdue CronJobs.
-from parts import (BY, OWN, SELECTED, dashboard, increase_of, heatmap, lock_statistic, panel, queries, query, recorded_increase, row, series, stat,
+from parts import (BY, OWN, SELECTED, dashboard, increase_of, lock_statistic, panel, queries, query, recorded_increase, row, series, stat,
                    steps, timeline, variable, value_texts)
 
 # The last success, or the creation of a CronJob that never succeeded, as in the alert.
@@ -8,7 +8,14 @@ SINCE = f"(cronlatch_last_success_timestamp_seconds{{{SELECTED}}} > 0 or cronlat
 AGE = f"time() - max by ({BY}) {SINCE}"
 # Each exporter computes the deadline for its own last success.
 DUE = f"max by ({BY}) ({SINCE} + cronlatch_success_deadline_seconds{{{SELECTED}}})"
+# A series begins with the first error of its reason: that value is its first increase.
+ERRORS = f'cronlatch_run_errors_total{{{OWN}, namespace=~"$namespace", cronjob=~"$cronjob"}}'
 PROBLEM = steps((None, "green"), (1, "red"))
+
+
+def percentile(of, number):
+    """The percentile of the hold or wait durations of each job."""
+    return lock_statistic(f"cronlatch_lock_{of}_duration_percentile_seconds", matchers=f'percentile="{number}"')
 
 
 def event(name, metric, color):
@@ -40,7 +47,7 @@ def status():
         stat("Restored, 24 h", "Records within one day that a holder restored because the store had lost them.",
              in_a_day("cronlatch_lock_restored_total"), kind="instant", thresholds=steps((None, "green"), (1, "orange")), size=(6, 4), runbooks=["CronlatchRecordRestored"]),
         stat("Age of the lock statistics", "Time since the leader last read the lock statistics. While the store is unavailable, all values of locks on this page are this old.",
-             f"time() - max(cronlatch_ledger_read_timestamp_seconds{{{OWN}}})", unit="s", thresholds=steps((None, "green"), (60, "orange"), (300, "red")), size=(6, 4),
+             f"time() - max(cronlatch_ledger_read_timestamp_seconds{{{OWN}}} and on (cluster, job, instance) cronlatch_leader{{{OWN}}} == 1)", unit="s", thresholds=steps((None, "green"), (60, "orange"), (300, "red")), size=(6, 4),
              runbooks=["CronlatchRedisDown"]),
         stat("Store", "Whether at least one replica of the operator can connect to the store.", f"min(max by (endpoint) (cronlatch_store_up{{{OWN}}}))",
              mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), thresholds=steps((None, "red"), (1, "green")), size=(6, 4), runbooks=["CronlatchRedisDown"]),
@@ -57,7 +64,7 @@ def outcomes():
                    (f"sum({increase_of('cronlatch_lock_stolen_total')})", "stolen"),
                    (f"sum({increase_of('cronlatch_lock_lost_total')})", "lost"),
                    (f"sum({increase_of('cronlatch_lock_wait_timeouts_total')})", "timed out waiting"),
-                   (f'sum by (reason) (increase(cronlatch_run_errors_total{{{OWN}, namespace=~"$namespace", cronjob=~"$cronjob"}}[$__rate_interval]))', "not started: {{reason}}")),
+                   (f"sum by (reason) (({ERRORS} unless {ERRORS} offset $__rate_interval) or increase({ERRORS}[$__rate_interval]))", "not started: {{reason}}")),
                stacked=True, runbooks=["CronlatchLeaseLost", "CronlatchWaitTimeouts", "CronlatchRunErrors"]),
         series("Runs by outcome", "Per hour: runs by outcome, as counted in the store.",
                queries((f"sum by (outcome) ({increase_of('cronlatch_runs_total', more_labels='outcome')})", "{{outcome}}")), stacked=True),
@@ -68,13 +75,14 @@ def jobs():
     columns = [
         ("Last success", "s", AGE), ("Last skip", "s", f'time() - ({lock_statistic("cronlatch_last_skip_timestamp_seconds")} > 0)'),
         ("Held", "none", lock_statistic("cronlatch_lock_held")), ("Until overdue", "s", f"{DUE} - time()"),
+        ("Run p50", "s", percentile("hold", 50)), ("Run p95", "s", percentile("hold", 95)),
         ("Acquired", "short", f"round({recorded_increase('cronlatch_lock_acquired_total', '$__range')})"),
         ("Skipped", "short", f"round(sum without (reason) ({recorded_increase('cronlatch_lock_skipped_total', '$__range', 'reason')}))"),
         ("Stolen", "short", f"round({recorded_increase('cronlatch_lock_stolen_total', '$__range')})"),
     ]
     targets = [query(expr, title, "table", chr(ord("A") + i)) for i, (title, _, expr) in enumerate(columns)]
     table = panel("table", "CronJob details", "Time since the last success (or since the creation, if there was none) and the last skip, whether the CronJob holds its lock, the time until it is overdue "
-                  "(not if it is suspended, or with alert-after off), and the counters within the selected time range.", targets, (24, 9), unit="none",
+                  "(not if it is suspended, or with alert-after off), the median and the 95th percentile of the duration of its runs, and the counters within the selected time range.", targets, (24, 9), unit="none",
                   options={"showHeader": True, "cellHeight": "sm", "footer": {"show": False}}, runbooks=["CronlatchJobOverdue"])
     letters = {f"Value #{target['refId']}": title for target, (title, _, _) in zip(targets, columns)}
     table["transformations"] = [
@@ -98,10 +106,10 @@ def durations():
         row("Locks"),
         timeline("Lock holders", "Periods in which the lease of each job held its lock.", queries((lock_statistic("cronlatch_lock_held"), "{{namespace}}/{{cronjob}}: {{lock}}")),
                  mappings=value_texts(_0=("free", "transparent"), _1=("held", "blue")), runbooks=["CronlatchLockHeldTooLong"]),
-        heatmap("Lock hold duration", "Runs by the time from the grant to the end of the command.",
-                f"sum by (le) ({increase_of('cronlatch_lock_hold_duration_seconds_bucket', more_labels='le')})"),
-        heatmap("Lock wait duration", "Runs that waited for their lock, by the time from the first request to the grant.",
-                f"sum by (le) ({increase_of('cronlatch_lock_wait_duration_seconds_bucket', more_labels='le')})"),
+        series("Run duration, 95th percentile", "The 20 jobs with the longest runs: time from the grant to the end of the command that 95 of 100 runs do not exceed, over all recorded runs.",
+               queries((f"topk(20, {percentile('hold', 95)})", "{{namespace}}/{{cronjob}}: {{lock}}")), unit="s", runbooks=["CronlatchLockHeldTooLong"]),
+        series("Wait for the lock, 95th percentile", "The 20 jobs with the longest waits: time from the first request to the grant that 95 of 100 waiting runs do not exceed, over all recorded runs.",
+               queries((f"topk(20, {percentile('wait', 95)})", "{{namespace}}/{{cronjob}}: {{lock}}")), unit="s", runbooks=["CronlatchWaitTimeouts"]),
     ]
 
 

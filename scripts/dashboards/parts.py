@@ -33,8 +33,8 @@ def recorded_increase(metric, window, more_labels="", matchers=""):
 def query(expr, legend="", kind="range", ref="A"):
     return {
         "datasource": SOURCE, "editorMode": "code", "expr": expr, "legendFormat": legend or "__auto", "refId": ref,
-        "instant": kind in ("instant", "table"), "range": kind in ("range", "heatmap"),
-        "format": {"table": "table", "heatmap": "heatmap"}.get(kind, "time_series"),
+        "instant": kind in ("instant", "table"), "range": kind == "range",
+        "format": "table" if kind == "table" else "time_series",
     }
 
 
@@ -86,12 +86,6 @@ def series(title, description, targets, size=(12, 8), stacked=False, **more):
 def timeline(title, description, targets, size=(24, 8), **more):
     options = {"showValue": "never", "rowHeight": 0.8, "mergeValues": True, "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom"}}
     return panel("state-timeline", title, description, targets, size, unit="none", options=options, custom={"fillOpacity": 80, "lineWidth": 0}, **more)
-
-
-def heatmap(title, description, expr, size=(12, 8)):
-    options = {"calculate": False, "yAxis": {"unit": "s"}, "color": {"mode": "scheme", "scheme": "Oranges", "steps": 64}, "cellGap": 1,
-               "legend": {"show": True}, "tooltip": {"mode": "single", "yHistogram": False, "showColorScale": False}}
-    return panel("heatmap", title, description, [query(expr, "{{le}}", "heatmap")], size, unit="s", options=options)
 
 
 def row(title):

@@ -56,6 +56,7 @@ constexpr Row kRows[] = {
     {"patch-cronjobs", &S::patch_cronjobs, "true", "true, false", "false: the leader reports missing copies of annotations and patches no CronJob"},
     {"copy-secret-source", &S::copy_secret_source, "", "", "Secret of the operator's namespace that is copied as store-secret"},
     {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "", "namespaces that receive the copy"},
+    {"lock-histograms", &S::lock_histograms, "false", "true, false", "export the [histograms of locks](metrics.md#of-a-lock), 27 more series for each lock"},
     {"log-format", &S::log_format, "json", "text, json, logfmt", "format of the log lines"},
     {"log-level", &S::log_level, "info", "error, warn, info, debug", "lowest level that is logged"},
     {"client-ca-file", &S::client_ca_file, "", "", "PEM: only clients with a certificate of these authorities may request admissions; read at the start"},

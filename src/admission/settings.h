@@ -68,6 +68,7 @@ struct Settings {
   bool patch_cronjobs{};
   std::string copy_secret_source;
   std::vector<std::string> copy_secret_namespaces;
+  bool lock_histograms{};
   LogFormat log_format{};
   Level log_level{};
   std::string client_ca_file;

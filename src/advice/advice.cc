@@ -9,7 +9,6 @@
 
 #include "base/duration.h"
 #include "base/text.h"
-#include "core/duration_histogram.h"
 
 namespace cronlatch {
 namespace {

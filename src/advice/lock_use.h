@@ -13,6 +13,9 @@
 
 namespace cronlatch {
 
+// No advice from fewer runs.
+inline constexpr std::int64_t kMinRuns = 5;
+
 // A fact that is not available is empty or zero.
 struct LockUse {
   std::string job;             // namespace/name; empty: the lock is used without a job
@@ -33,8 +36,7 @@ struct LockUse {
 LockUse use_of(const LockView& view, const std::string& job, const Counters& counters);
 
 // The time within which 95 of 100 runs end, from the histogram of the time that the lock was held,
-// interpolated within a bucket. Nothing for fewer than kMinRuns runs
-// (core/duration_histogram.h), or beyond the last bucket.
+// interpolated within a bucket. Nothing for fewer than kMinRuns runs, or beyond the last bucket.
 std::optional<Millis> p95_hold(const Counters& counters);
 
 }  // namespace cronlatch

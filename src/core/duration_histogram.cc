@@ -40,4 +40,9 @@ const DurationHistogram& hold_durations() {
   return kHold;
 }
 
+const DurationHistogram& wait_durations() {
+  static const DurationHistogram kWait("wait", kWaitBucketsMs);
+  return kWait;
+}
+
 }  // namespace cronlatch

@@ -15,9 +15,6 @@
 
 namespace cronlatch {
 
-// Fewer recorded runs do not show what is usual.
-inline constexpr std::int64_t kMinRuns = 5;
-
 class DurationHistogram {
  public:
   // The store has `<counter>_<i>`: the i-th bucket, not cumulative. The last one has no bound.
@@ -25,8 +22,9 @@ class DurationHistogram {
 
   // The time within which the share `q` of the runs ends, interpolated within a bucket as by
   // PromQL's histogram_quantile. The last bound for a run beyond it. Nothing for fewer runs than
-  // `min_runs`.
-  std::optional<Millis> quantile(const Counters& counters, double q, std::int64_t min_runs) const;
+  // `min_runs`, at least one.
+  std::optional<Millis> quantile(const Counters& counters, double q,
+                                 std::int64_t min_runs = 1) const;
 
  private:
   const std::span<const std::int64_t> bounds_ms_;
@@ -35,5 +33,7 @@ class DurationHistogram {
 
 // From the grant to the end of the command.
 const DurationHistogram& hold_durations();
+// From the first request to the grant, of runs that waited.
+const DurationHistogram& wait_durations();
 
 }  // namespace cronlatch

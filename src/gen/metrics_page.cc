@@ -19,6 +19,9 @@ std::string label_values(const Metric& metric) {
     for (const CounterSeries& one : *series)
       out += (&one == series->data() ? ": " : ", ") + std::string(one.label_value);
   }
+  if (std::holds_alternative<PercentileSource>(metric.source))
+    for (const Percentile& one : kPercentiles)
+      out += (&one == kPercentiles.data() ? ": " : ", ") + std::string(one.label_value);
   return out;
 }
 

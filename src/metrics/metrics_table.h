@@ -4,10 +4,13 @@
 // it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <variant>
+
+#include "core/duration_histogram.h"
 
 namespace cronlatch {
 
@@ -38,9 +41,19 @@ struct HistogramSource {
   std::span<const std::int64_t> bounds_ms;
 };
 
+// The percentiles of a histogram, one series each; none before the first run.
+struct PercentileSource {
+  const DurationHistogram& (*durations)();
+};
+struct Percentile {
+  double share;
+  std::string_view label_value;
+};
+inline constexpr std::array<Percentile, 2> kPercentiles = {{{0.5, "50"}, {0.95, "95"}}};
+
 // std::monostate: not in the store.
-using MetricSource =
-    std::variant<std::monostate, std::span<const CounterSeries>, Gauge, HistogramSource>;
+using MetricSource = std::variant<std::monostate, std::span<const CounterSeries>, Gauge,
+                                  HistogramSource, PercentileSource>;
 
 struct Metric {
   std::string_view name;

@@ -3,17 +3,14 @@
 // adjacent.
 #include "metrics/metrics_text.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <optional>
 #include <set>
 #include <span>
 
 #include "base/overloaded.h"
 #include "base/text.h"
-#include "core/lock_json.h"
 #include "metrics/metrics_table.h"
+#include "metrics/sample_values.h"
 
 namespace cronlatch {
 namespace {
@@ -35,20 +32,6 @@ std::string pair_of(std::string_view name, std::string_view value) {
   return std::string(name) + "=\"" + escape(value) + '"';
 }
 
-// A decimal fraction without trailing zeros: 1500 of 1000 is "1.5". Floating point would round
-// large counts.
-std::string decimal(std::int64_t value, std::int64_t unit, int digits) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%lld.%0*lld", static_cast<long long>(value / unit), digits,
-                static_cast<long long>(value % unit));
-  std::string out = text;
-  out.erase(out.find_last_not_of('0') + 1);
-  if (out.back() == '.') out.pop_back();
-  return out;
-}
-std::string seconds(Millis d) { return decimal(d.count(), 1'000, 3); }
-std::string seconds(ServerTime t) { return decimal(t.us, 1'000'000, 6); }
-
 void head(std::string& out, const Metric& metric) {
   out += "# HELP " + std::string(metric.name) + ' ' + std::string(metric.help) + '\n';
   out += "# TYPE " + std::string(metric.name) + ' ' + std::string(name_of(metric.type)) + '\n';
@@ -60,62 +43,6 @@ void number(std::string& out, std::string_view name, std::string_view labels,
   const char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
   out.append(name).append(1, '{').append(labels).append(more_labels).append("} ");
   out.append(digits, static_cast<std::size_t>(end - digits)).append(1, '\n');
-}
-
-std::optional<std::string> time_text(ServerTime t) {
-  if (t.us == 0) return std::nullopt;
-  return seconds(t);
-}
-
-// The grants that the gauges count. Without slots a view has only its last grant.
-std::vector<GrantView> grants_of(const LockView& view) {
-  if (view.slots > 1) return view.grants;
-  const bool is_open = view.open() || live_grants(view) > 0;
-  if (!is_open) return {};
-  return {{view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires}};
-}
-
-struct JobGrants {
-  std::int64_t live = 0;
-  std::int64_t open = 0;  // not closed in the counters
-  ServerTime acquired{};  // of the last one
-  ServerTime expires{};   // of the first to end
-};
-
-JobGrants grants_of(const LockView& view, const std::string& job) {
-  JobGrants found;
-  for (const GrantView& grant : grants_of(view)) {
-    if (grant.identity.job != job) continue;
-    if (grant.state != LockState::expired) ++found.live;
-    if (grant.state != LockState::revoked) ++found.open;
-    found.acquired = std::max(found.acquired, grant.acquired);
-    if (found.expires.us == 0 || grant.expires < found.expires) found.expires = grant.expires;
-  }
-  return found;
-}
-
-std::optional<std::string> gauge_text(Gauge gauge, const LockView& view, const std::string& job,
-                                      const Counters& counters) {
-  switch (gauge) {
-    case Gauge::held:
-      return std::to_string(grants_of(view, job).live);
-    case Gauge::open:
-      return std::to_string(grants_of(view, job).open);
-    case Gauge::slots:
-      return std::to_string(view.slots);
-    case Gauge::waiters:
-      if (!view.waiters) return std::nullopt;
-      return std::to_string(*view.waiters);
-    case Gauge::acquired_at:
-      return time_text(view.identity.job == job ? view.acquired : grants_of(view, job).acquired);
-    case Gauge::expires_at:
-      return time_text(grants_of(view, job).expires);
-    case Gauge::last_success:
-      return time_text({counters.get("last_success")});
-    case Gauge::last_skip:
-      return time_text({counters.get("last_skip")});
-  }
-  return std::nullopt;
 }
 
 // The texts that all series of one histogram share, built once for thousands of series.
@@ -151,6 +78,16 @@ void histogram(std::string& out, const HistogramNames& names, const LockStatsRow
   number(out, names.count, row.labels, "", below);
 }
 
+void percentiles(std::string& out, const Metric& metric, const DurationHistogram& durations,
+                 std::span<const LockStatsRow> rows) {
+  for (const Percentile& percentile : kPercentiles) {
+    const std::string label = ',' + pair_of(metric.label, percentile.label_value);
+    for (const LockStatsRow& row : rows)
+      if (const auto time = durations.quantile(*row.counters, percentile.share))
+        append_sample(out, metric.name, row.labels + label, seconds(*time));
+  }
+}
+
 void family(std::string& out, const Metric& metric, std::span<const LockStatsRow> rows) {
   std::visit(
       Overloaded{[](std::monostate) {},
@@ -172,6 +109,9 @@ void family(std::string& out, const Metric& metric, std::span<const LockStatsRow
                  [&](const HistogramSource& source) {
                    const HistogramNames names = names_of(metric.name, source);
                    for (const LockStatsRow& row : rows) histogram(out, names, row);
+                 },
+                 [&](const PercentileSource& source) {
+                   percentiles(out, metric, source.durations(), rows);
                  }},
       metric.source);
 }
@@ -196,10 +136,12 @@ void each_row(const LockView& view, const TakeRow& take) {
     take(view, view.identity.job, kNone);
 }
 
-void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> rows) {
+void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> rows,
+                               Histograms histograms) {
   if (rows.empty()) return;
   for (const Metric& metric : metric_table()) {
     if (metric.exporter != Exporter::lock_stats) continue;
+    if (metric.type == MetricType::histogram && histograms == Histograms::omitted) continue;
     head(out, metric);
     family(out, metric, rows);
   }
@@ -216,7 +158,7 @@ std::string lock_stats_metrics(const std::vector<LockView>& views) {
       if (shown.insert(labels).second) rows.push_back({std::move(labels), &of, &job, &counters});
     });
   std::string out;
-  append_lock_stats_metrics(out, rows);
+  append_lock_stats_metrics(out, rows, Histograms::written);
   return out;
 }
 

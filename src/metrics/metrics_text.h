@@ -37,10 +37,14 @@ struct LockStatsRow {
 using TakeRow = std::function<void(const LockView&, const std::string& job, const Counters&)>;
 void each_row(const LockView& view, const TakeRow& take);
 
+// Whether the histograms are written: 27 series of each row, as many as all other metrics.
+enum class Histograms { omitted, written };
+
 // Every metric of the lock statistics for every row. HELP and TYPE once per metric; nothing without
 // rows.
-void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> rows);
-// The same for every job of every lock.
+void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> rows,
+                               Histograms histograms);
+// The same for every job of every lock, with the histograms.
 std::string lock_stats_metrics(const std::vector<LockView>& views);
 
 // HELP and TYPE of a row of the table.

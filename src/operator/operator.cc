@@ -18,6 +18,12 @@ ServerTimeouts with_lookup_workers(ServerTimeouts timeouts, const Settings& sett
   return timeouts;
 }
 
+ExporterOptions exporter_options(const Settings& settings) {
+  ExporterOptions options;
+  if (settings.lock_histograms) options.histograms = Histograms::written;
+  return options;
+}
+
 }  // namespace
 
 Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink log_sink)
@@ -28,7 +34,7 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
       images_(settings_, lookup_reports(), clock_, log_),
       admission_(Transport::tls, timeouts_.admission,
                  admission_endpoints(settings_, images_, metrics_, clock_, log_), log_),
-      exporter_([this] { return leading(); }, metrics_, clock_),
+      exporter_([this] { return leading(); }, metrics_, clock_, exporter_options(settings_)),
       plain_(Transport::plain, timeouts_.plain,
              plain_endpoints(readiness_, metrics_, [this] { return status(); }), log_) {}
 

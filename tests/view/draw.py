@@ -154,28 +154,6 @@ def state_timeline(panel, results, box):
     return out + time_axis(plot) + legend(box.inside(0, box.height, 0, 0), sorted(seen.items()))
 
 
-def heatmap(panel, results, box):
-    bounds = sorted(((float(one["metric"]["le"]), dict(points_of(one))) for one in results[0][1]), key=lambda one: one[0])
-    plot = box.inside(58, 4, 6, 24)
-    times = sorted({time for _, found in bounds for time in found})
-    cells, before = [], {}
-    for _, found in bounds:
-        cells.append({time: max(0.0, found.get(time, 0) - before.get(time, 0)) for time in times})
-        before = found
-    most = max((value for row in cells for value in row.values()), default=0) or 1
-    high = plot.height / max(1, len(bounds))
-    wide = plot.width / max(1, len(times))
-    out = [svg.rect(plot.x, plot.y, plot.width, plot.height, "#fafbfc")]
-    for i, (bound, _) in enumerate(bounds):
-        y = plot.y + plot.height - (i + 1) * high
-        out.append(svg.text(plot.x - 6, y + high / 2 + 4, "longer" if math.isinf(bound) else svg.format_seconds(bound), 10, svg.SOFT, "end"))
-        for time, value in cells[i].items():
-            if value > 0.01:
-                share = 0.25 + 0.75 * value / most
-                out.append(f'<rect x="{plot.at(time) - wide / 2:.1f}" y="{y + 1:.1f}" width="{max(wide, 1):.1f}" height="{high - 2:.1f}" fill="#e8590c" fill-opacity="{share:.2f}"/>')
-    return out + time_axis(plot)
-
-
 def table(panel, results, box):
     rows, columns = {}, []
     organize = next(one["options"] for one in panel["transformations"] if one["id"] == "organize")
@@ -207,7 +185,7 @@ def table(panel, results, box):
     return out
 
 
-KINDS = {"stat": stat, "timeseries": timeseries, "state-timeline": state_timeline, "heatmap": heatmap, "table": table}
+KINDS = {"stat": stat, "timeseries": timeseries, "state-timeline": state_timeline, "table": table}
 
 
 def panel(one, results, x, y, width, height, start, end):

@@ -17,7 +17,7 @@ API_SERVER = {
     "apiserver_admission_match_condition_evaluation_errors_total",
 }
 UNITS = {"short", "none", "s", "bytes", "percentunit", "reqps", "cps", "dateTimeAsIso"}
-KINDS = {"stat", "timeseries", "table", "state-timeline", "heatmap"}
+KINDS = {"stat", "timeseries", "table", "state-timeline"}
 GROWING = re.compile(r"(_total|_count|_sum|_bucket)$")
 
 
@@ -126,7 +126,8 @@ def check_expression(where, expr, known, variables, report):
         if name not in known and name not in API_SERVER and not (rule and name in recorded()):
             report(where, f"queries {name}, which docs/reference/metrics.md does not list")
         grows = GROWING.search(rule[1] if rule else name) and name != "cronlatch_gated_cronjobs"
-        if grows and not {"rate", "increase"} & set(functions):
+        # The first value of a series is its increase: `X unless X offset T`.
+        if grows and not {"rate", "increase"} & set(functions) and f"unless {name}{matchers} offset" not in expr:
             report(where, f"queries the counter {name} without rate or increase")
         wanted = ["cluster"] if name in API_SERVER or rule else ["cluster", "job"]
         for label in wanted:

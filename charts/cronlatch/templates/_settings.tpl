@@ -79,6 +79,9 @@ patch-cronjobs: {{ $v.patchCronJobs }}
 copy-secret-source: {{ . | quote }}
 copy-secret-namespaces: {{ toJson $v.copier.namespaces }}
 {{- end }}
+{{- if $v.lockHistograms }}
+lock-histograms: true
+{{- end }}
 log-format: {{ $v.logFormat | quote }}
 log-level: {{ $v.logLevel | quote }}
 {{- end -}}

@@ -2,7 +2,6 @@
 #include "operator/metrics/exporter.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 
@@ -16,10 +15,6 @@ constexpr MetricName kOmitted{"cronlatch_ledger_left_out"};
 constexpr std::size_t kMaxDeleted = 5'000;
 // Longer than any name of Kubernetes: a longer one was invented by a tenant.
 constexpr std::size_t kMaxName = 520;
-
-// Reasons for which the store counts no run (operator/reconcile/decide.h).
-constexpr std::array kErrorReasons = {Reason::unreachable, Reason::auth, Reason::tls,   Reason::acl,
-                                      Reason::config,      Reason::exec, Reason::signal};
 
 std::string job_of(const kube::ObjectKey& key) { return key.namespace_name + "/" + key.name; }
 
@@ -43,11 +38,11 @@ std::string namespace_of(const std::string& job, const std::string& lock) {
 }  // namespace
 
 Exporter::Exporter(std::function<bool()> leading, Metrics& metrics, const Clock& clock,
-                   ExporterLimits limits, ZoneSource zones)
+                   ExporterOptions options, ZoneSource zones)
     : leading_(std::move(leading)),
       metrics_(metrics),
       clock_(clock),
-      limits_(limits),
+      options_(options),
       cronjobs_(std::move(zones)) {
   metrics_.count(kResets, {}, 0);
 }
@@ -117,8 +112,8 @@ void Exporter::add_unknown_pairs(std::vector<LockStatsRow>& rows,
   std::set<Pair> now;
   std::map<std::string, std::size_t> by_namespace;
   for (LockStatsRow& row : unknown_pairs) {
-    if (now.size() >= limits_.unknown_pairs) break;
-    if (++by_namespace[namespace_of(*row.job, row.view->lock)] > limits_.per_namespace) continue;
+    if (now.size() >= options_.unknown_pairs) break;
+    if (++by_namespace[namespace_of(*row.job, row.view->lock)] > options_.per_namespace) continue;
     now.emplace(*row.job, row.view->lock);
     row.labels = render(SeriesLabels{*row.job, row.view->lock});
     rows.push_back(std::move(row));
@@ -158,16 +153,10 @@ std::vector<LockStatsRow> Exporter::rows(GatedCronJobs::CountersByJob& counters_
 
 void Exporter::append_run_errors(std::string& out) const {
   RunErrors errors;
-  const auto add = [&](const std::string& job, const std::string& lock, Reason reason,
-                       std::int64_t count) {
-    errors[render(SeriesLabels{job, lock}) + ",reason=\"" + std::string(name_of(reason)) + '"'] =
-        count;
-  };
-  cronjobs_.each([&](const std::string& job, const std::string& lock) {
-    for (const Reason reason : kErrorReasons) add(job, lock, reason, 0);
-  });
   for (const auto& [job, counts] : run_errors_)
-    for (const auto& [reason, count] : counts) add(job, cronjobs_.lock_of(job), reason, count);
+    for (const auto& [reason, count] : counts)
+      errors[render(SeriesLabels{job, cronjobs_.lock_of(job)}) + ",reason=\"" +
+             std::string(name_of(reason)) + '"'] = count;
   out += run_error_metrics(errors);
 }
 
@@ -182,7 +171,7 @@ void Exporter::append_text(std::string& out) {
   // Before the first read the counters and the last success are unknown: zero would be wrong.
   if (status_.copy != nullptr) {
     GatedCronJobs::CountersByJob counters;
-    append_lock_stats_metrics(out, rows(counters));
+    append_lock_stats_metrics(out, rows(counters), options_.histograms);
     cronjobs_.append_text(out, counters);
   }
   append_run_errors(out);

@@ -30,9 +30,10 @@
 
 namespace cronlatch::op {
 
-struct ExporterLimits {
+struct ExporterOptions {
   std::size_t unknown_pairs = 10'000;  // pairs of job and lock that are no CronJob of this cluster
   std::size_t per_namespace = 1'000;   // of these, per namespace (of the job, else of the lock)
+  Histograms histograms = Histograms::omitted;
 };
 
 // Thread rule: any method from any thread.
@@ -40,7 +41,7 @@ class Exporter {
  public:
   // `leading` is called at each scrape. `metrics` and `clock` must outlive the object.
   Exporter(std::function<bool()> leading, Metrics& metrics, const Clock& clock,
-           ExporterLimits limits = {}, ZoneSource zones = system_zones());
+           ExporterOptions options = {}, ZoneSource zones = system_zones());
 
   void set_lock_stats(LockStatsUpdate update);
 
@@ -77,7 +78,7 @@ class Exporter {
   const std::function<bool()> leading_;
   Metrics& metrics_;
   const Clock& clock_;
-  const ExporterLimits limits_;
+  const ExporterOptions options_;
   const LockView unused_lock_{};  // a lock without any run
   const Counters no_counters_{};
 

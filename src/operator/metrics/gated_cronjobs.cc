@@ -48,13 +48,16 @@ void GatedCronJobs::each(
 void GatedCronJobs::append_text(std::string& out, const CountersByJob& counters) {
   if (known_.empty()) return;
   static const Counters kNone;
+  const auto of = [&](const std::string& job) -> const Counters& {
+    const auto found = counters.find(job);
+    return found == counters.end() ? kNone : *found->second;
+  };
   append_head(out, kDeadline);
   for (auto& [job, known] : known_) {
-    const auto found = counters.find(job);
-    const Counters& of_job = found == counters.end() ? kNone : *found->second;
+    const Counters& of_job = of(job);
     const WallTime success{of_job.get("last_success")};
     const WallTime since = success.us > 0 ? success : known.facts.created;
-    const auto usual_run = hold_durations().quantile(of_job, 0.95, 1);
+    const auto usual_run = hold_durations().quantile(of_job, 0.95);
     if (since.us == 0) continue;
     if (const auto due = known.deadline.after(since, usual_run.value_or(Millis(0))))
       append_sample(out, kDeadline, render(SeriesLabels{job, known.facts.lock}),
@@ -62,7 +65,7 @@ void GatedCronJobs::append_text(std::string& out, const CountersByJob& counters)
   }
   append_head(out, kCreated);
   for (const auto& [job, known] : known_)
-    if (known.facts.created.us > 0)
+    if (known.facts.created.us > 0 && of(job).get("last_success") == 0)
       append_sample(out, kCreated, render(SeriesLabels{job, known.facts.lock}),
                     std::to_string(known.facts.created.us / kMicro));
 }

@@ -47,6 +47,7 @@ TEST(Settings, HaveTheDefaultsOfTheTable) {
   EXPECT_EQ(spelled->lookup_pin, settings->lookup_pin);
   EXPECT_EQ(spelled->lookup_architectures, settings->lookup_architectures);
   EXPECT_EQ(spelled->lookup_program, settings->lookup_program);
+  EXPECT_EQ(spelled->lock_histograms, settings->lock_histograms);
   EXPECT_EQ(spelled->log_format, settings->log_format);
   EXPECT_EQ(spelled->log_level, settings->log_level);
 }
@@ -62,6 +63,7 @@ select:
 - {namespace: demo, name: "n*", labels: {a: b}, annotations: {lock: "true"}}
 certificate-mode: files
 patch-cronjobs: false
+lock-histograms: true
 log-format: logfmt
 log-level: debug
 )");
@@ -76,6 +78,7 @@ log-level: debug
   EXPECT_EQ(settings->select[0].annotations.at("lock"), "true");
   EXPECT_EQ(settings->certificate_mode, CertificateMode::files);
   EXPECT_FALSE(settings->patch_cronjobs);
+  EXPECT_TRUE(settings->lock_histograms);
   EXPECT_EQ(settings->log_format, LogFormat::logfmt);
   EXPECT_EQ(settings->log_level, Level::debug);
 }

@@ -186,8 +186,7 @@ TEST(MetricsText, CountsTheGrantsOfALockWithSlots) {
   EXPECT_THAT(text,
               HasSubstr("cronlatch_lock_expires_timestamp_seconds" + labels + " 1763690000\n"));
   EXPECT_THAT(text, HasSubstr(R"(cronjob="weekly",lock="reports/nightly"} 5)"));
-  EXPECT_THAT(lock_stats_metrics({held_lock()}),
-              HasSubstr("cronlatch_lock_slots" + labels + " 1\n"));
+  EXPECT_THAT(lock_stats_metrics({held_lock()}), Not(HasSubstr("cronlatch_lock_slots{")));
 }
 
 TEST(MetricsText, HistogramBucketsAreCumulativeAndEndWithTheCount) {
@@ -208,6 +207,44 @@ TEST(MetricsText, HistogramBucketsAreCumulativeAndEndWithTheCount) {
   EXPECT_THAT(text, HasSubstr(name + "_count" + labels + "} 4\n"));
   EXPECT_THAT(text, HasSubstr(R"(cronlatch_lock_wait_duration_seconds_bucket)" + labels +
                               R"(,le="0.1"} 0)"));
+}
+
+TEST(MetricsText, PercentilesAreThoseOfAllRecordedRuns) {
+  // given
+  LockView view = held_lock();
+  const std::string labels = R"({namespace="reports",cronjob="nightly",lock="reports/nightly")";
+  const std::string name = "cronlatch_lock_hold_duration_percentile_seconds";
+
+  // when
+  view.jobs["reports/nightly"].values["hold_3"] = 3;
+  view.jobs["reports/nightly"].values["wait_0"] = 10;
+  const std::string text = lock_stats_metrics({view});
+
+  // then: of 1, 3 and 1 runs up to 1 s, between 15 s and 30 s, and beyond a day
+  EXPECT_THAT(text, HasSubstr(name + labels + R"(,percentile="50"} 22.5)" + "\n"));
+  EXPECT_THAT(text, HasSubstr(name + labels + R"(,percentile="95"} 86400)" + "\n"));
+  EXPECT_THAT(text, HasSubstr("cronlatch_lock_wait_duration_percentile_seconds" + labels +
+                              R"(,percentile="50"} 0.05)" + "\n"));
+  EXPECT_THAT(lock_stats_metrics({held_lock()}),
+              Not(HasSubstr("cronlatch_lock_wait_duration_percentile_seconds{")));
+}
+
+TEST(MetricsText, TheHistogramsCanBeOmitted) {
+  // given
+  const LockView view = held_lock();
+  const std::vector<LockStatsRow> rows = {{render(SeriesLabels{"reports/nightly", view.lock}),
+                                           &view, &view.jobs.begin()->first,
+                                           &view.jobs.begin()->second}};
+  std::string text, full;
+
+  // when
+  append_lock_stats_metrics(text, rows, Histograms::omitted);
+  append_lock_stats_metrics(full, rows, Histograms::written);
+
+  // then
+  EXPECT_THAT(text, Not(HasSubstr("cronlatch_lock_hold_duration_seconds")));
+  EXPECT_EQ(lines_of(text).size() + 2 * 2 + 16 + 11, lines_of(full).size());
+  check_format(text);
 }
 
 struct StateCase {
