@@ -13,9 +13,10 @@ def rate(metric, by, matchers=OWN):
     return f"sum by ({by}) (rate({metric}{{{matchers}}}[$__rate_interval]))"
 
 
-def quantiles(metric):
-    """The median and the 99th percentile of a histogram."""
-    return [(f"histogram_quantile({q}, {rate(metric + '_bucket', 'le')})", name) for q, name in ((0.5, "p50"), (0.99, "p99"))]
+def quantiles(metric, label=""):
+    """The median and the 99th percentile of a histogram, for each value of the label."""
+    by, legend = (f"le, {label}", "{{" + label + "}} ") if label else ("le", "")
+    return [(f"histogram_quantile({q}, {rate(metric + '_bucket', by)})", legend + name) for q, name in ((0.5, "p50"), (0.99, "p99"))]
 
 
 def in_a_day(metric, of_replicas):
@@ -47,7 +48,7 @@ def admission():
         row("Admission"),
         series("Admission reviews", "Admission reviews that the operator answered, by resource and result.",
                queries((rate("cronlatch_admission_requests_total", "resource, result"), "{{resource}} {{result}}")), unit="reqps", size=(8, 8)),
-        series("Admission latency", "Time from a complete request to its response, without the network.", queries(*quantiles("cronlatch_admission_duration_seconds")),
+        series("Admission latency", "Time from a complete request to its response, without the network, by resource.", queries(*quantiles("cronlatch_admission_duration_seconds", "resource")),
                unit="s", size=(8, 8)),
         series("API server metrics", "Refusals by the webhooks, failed calls to them, CronJobs that were admitted without them, and match conditions that could "
                "not be evaluated. Requires the metrics of the API server. no_error is a refusal by the webhook.", queries(
@@ -74,7 +75,7 @@ def store():
         timeline("Store availability by replica", "Whether the replica's last request to the store succeeded.",
                  queries((f"max by (cluster, instance, endpoint) (cronlatch_store_up{{{OWN}}})", "{{instance}}: {{endpoint}}")), size=(12, 7),
                  mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), runbooks=["CronlatchRedisDown"]),
-        series("Store latency", "Duration of the operator's requests to the store.", queries(*quantiles("cronlatch_store_command_duration_seconds")), unit="s", size=(6, 7)),
+        series("Store latency", "Duration of the operator's requests to the store: show reads one lock, list all.", queries(*quantiles("cronlatch_store_command_duration_seconds", "command")), unit="s", size=(6, 7)),
         series("Store quarantine", "Time until the store grants locks again after a failover or a restart, with the option strict.",
                queries((f"max by (cluster) (cronlatch_store_quarantine_seconds{{{OWN}}})", "{{cluster}}")), unit="s", size=(6, 7), runbooks=["CronlatchStoreQuarantine"]),
     ]

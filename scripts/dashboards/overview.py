@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # "Cronlatch / Overview": locks held, runs skipped, leases stolen, and overdue CronJobs.
-from parts import (BY, OWN, SELECTED, dashboard, increase_of, lock_statistic, panel, queries, query, recorded_increase, row, series, stat,
+from parts import (BY, OWN, SELECTED, dashboard, explore, increase_of, lock_statistic, panel, queries, query, recorded_increase, row, series, stat,
                    steps, timeline, variable, value_texts)
 
 # The last success, or the creation of a CronJob that never succeeded, as in the alert.
@@ -89,7 +89,9 @@ def jobs():
         {"id": "merge", "options": {}},
         {"id": "organize", "options": {"excludeByName": {"Time": True}, "renameByName": {"namespace": "Namespace", "cronjob": "CronJob", "lock": "Lock", **letters},
                                        "indexByName": {name: i for i, name in enumerate(["namespace", "cronjob", "lock", *letters])}}}]
-    pick = [{"title": "This CronJob only", "url": "/d/cronlatch-overview?${datasource:queryparam}&var-namespace=${__data.fields.Namespace}&var-cronjob=${__data.fields.CronJob}&${__url_time_range}"}]
+    pick = [{"title": "This CronJob only", "url": "/d/cronlatch-overview?${datasource:queryparam}&var-namespace=${__data.fields.Namespace}&var-cronjob=${__data.fields.CronJob}&${__url_time_range}"},
+            {"title": "Its Jobs (kube-state-metrics)", "url": explore("datasource", '{__name__=~"kube_job_status_(active|succeeded|failed)", namespace="NAMESPACE", job_name=~"CRONJOB-[0-9]+"}')},
+            {"title": "Its logs", "url": explore("logs", '{namespace="NAMESPACE", pod=~"CRONJOB-[0-9]+-.+"}')}]
     table["fieldConfig"]["overrides"] = [
         {"matcher": {"id": "byName", "options": title}, "properties": [{"id": "unit", "value": unit}]} for title, unit, _ in columns
     ] + [

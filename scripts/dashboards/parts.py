@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Parts of a dashboard as Grafana's JSON: panels, variables, and the PromQL for lock statistics. Used by overview.py and
 # operator_page.py, which contain the pages.
+import json
+import urllib.parse
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 # Matchers of the operator's own series, and of the lock statistics. The leader of each cluster that shares the store
@@ -88,6 +90,16 @@ def timeline(title, description, targets, size=(24, 8), **more):
     return panel("state-timeline", title, description, targets, size, unit="none", options=options, custom={"fillOpacity": 80, "lineWidth": 0}, **more)
 
 
+def explore(source, expr):
+    """A link from a row of a table to Grafana's Explore, with the data source in a variable. In the expression, NAMESPACE
+    and CRONJOB are those of the row."""
+    panes = {"a": {"datasource": "SOURCE", "queries": [{"refId": "A", "expr": expr, "datasource": {"uid": "SOURCE"}}], "range": {"from": "now-24h", "to": "now"}}}
+    text = urllib.parse.quote(json.dumps(panes))
+    for name, value in (("SOURCE", source), ("NAMESPACE", "__data.fields.Namespace"), ("CRONJOB", "__data.fields.CronJob")):
+        text = text.replace(name, "${" + value + "}")
+    return "/explore?schemaVersion=1&panes=" + text
+
+
 def row(title):
     return {"type": "row", "title": title, "collapsed": False, "panels": [], "size": (24, 1)}
 
@@ -117,6 +129,7 @@ def dashboard(uid, title, description, variables, annotations, panels):
         "templating": {"list": [
             {"type": "datasource", "name": "datasource", "label": "Data source", "query": "prometheus", "hide": 0, "current": {}, "options": []},
             {"type": "constant", "name": "runbooks", "label": "Runbooks", "query": "docs/runbooks", "hide": 2},
+            {"type": "datasource", "name": "logs", "label": "Logs", "query": "loki", "hide": 2, "current": {}, "options": []},
             variable("cluster", "Cluster", "label_values(cronlatch_build_info, cluster)", hide=2),
         ] + variables},
         "annotations": {"list": annotations},

@@ -68,7 +68,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_ledger_read_timestamp_seconds", kGauge, "", "Time at which this replica last read the lock statistics.", kOperator, {}},
     Metric{"cronlatch_ledger_left_out", kGauge, "", "Pairs of lock and job in the store without series here: there are too many, or their names are not valid labels.", kOperator, {}},
     Metric{"cronlatch_admission_requests_total", kCounter, "resource, result", "Admission requests by resource and result.", kOperator, {}},
-    Metric{"cronlatch_admission_duration_seconds", kHistogram, "", "Time from a complete admission request to its response, without the network.", kOperator, {}},
+    Metric{"cronlatch_admission_duration_seconds", kHistogram, "resource", "Time from a complete admission request to its response, without the network.", kOperator, {}},
     Metric{"cronlatch_entrypoint_lookups_total", kCounter, "result", "Commands of containers without a command, by source: image index, cache, registry, or error.", kOperator, {}},
     Metric{"cronlatch_entrypoint_lookup_duration_seconds", kHistogram, "", "Time to read one image from its registry, including failures.", kOperator, {}},
     Metric{"cronlatch_certificate_expiry_timestamp_seconds", kGauge, "use", "Time at which the certificate in use expires.", kOperator, {}},

@@ -67,6 +67,11 @@ check "dashboards have the label and the folder of the sidecar" holds '[.[] | se
   and all(.[]; .metadata.labels["dashboards.example/grafana"] == "yes" and .metadata.annotations["k8s-sidecar-target-directory"] == "Platform")'
 check "dashboards: several clusters, links to the runbooks URL of the values" holds 'all(.[] | select(.kind == "ConfigMap" and (.metadata.name | contains("dashboard"))) | .data[] | fromjson;
   (.templating.list | any(.[]; .name == "cluster" and .hide == 0) and any(.[]; .name == "runbooks" and .query == "https://runbooks.example/cronlatch")))'
+row_links() { jq '[.[] | select(.kind == "ConfigMap" and .metadata.name == "cronlatch-dashboard-overview").data[] | fromjson.panels[] | select(.type == "table")
+  .fieldConfig.overrides[].properties[] | select(.id == "links").value[].url]' "$STAGE/objects.json"; }
+links_to_logs() { row_links | jq --exit-status 'map(select(contains("${logs}"))) == [] and any(.[]; contains("kube_job_status"))
+  and any(.[]; . == "https://logs.example/?q=namespace:${__data.fields.Namespace}&pod=${__data.fields.CronJob}-*")'; }
+check "dashboards: the link to the logs is that of the values" links_to_logs
 check "GrafanaDashboards refer to the ConfigMaps" holds '[.[] | select(.kind == "GrafanaDashboard")] | length == 2 and all(.[]; .spec
   | .configMapRef.key == (.configMapRef.name | sub("-dashboard"; "")) + ".json" and .folder == "Platform" and .instanceSelector.matchLabels.dashboards == "platform")'
 render "${BASE[@]}" --set dashboards.enabled=true

@@ -223,7 +223,9 @@ TEST(Health, ExportsMetricsFromTheFirstScrapeAndCountsAdmissions) {
   EXPECT_THAT(first->body, HasSubstr("cronlatch_certificate_expiry_timestamp_seconds{use="));
   EXPECT_THAT(second->body, HasSubstr(skipped + "1\n"));
   EXPECT_THAT(second->body, HasSubstr(error + "1\n"));
-  EXPECT_THAT(second->body, HasSubstr("cronlatch_admission_duration_seconds_count 2\n"));
+  for (const std::string resource : {"cronjob", "job"})
+    EXPECT_THAT(second->body, HasSubstr("cronlatch_admission_duration_seconds_count{resource=\"" +
+                                        resource + "\"} 1\n"));
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ control "a query without the variable cluster" "not limited to" "$first.targets[
 control "an unknown variable" "is not a variable" "$first.targets[0].expr |= sub(\"[\$]lock\"; \"\$latch\")"
 control "another uid" "no uid" '.uid = "x9"'
 control "a link to a missing runbook" "links to a missing page" "$first.links = [{title: \"a\", url: \"\${runbooks}/CronlatchNothing.md\"}]"
+rows='(.panels[] | select(.type == "table").fieldConfig.overrides[].properties[] | select(.id == "links").value[] | select(.url | startswith("/explore")))'
+control "a link to Explore without a query" "without a query" "$rows.url = \"/explore\""
+control "a link to Explore with an unknown data source" "an unknown data source: \${loki}" "$rows.url |= gsub(\"[{]logs[}]\"; \"{loki}\")"
 control "a metric that is in no dashboard" "cronlatch_lock_stolen_total: is in no dashboard" \
   '(.. | strings) |= gsub("cronlatch_lock_stolen_total"; "cronlatch_lock_lost_total")'
 control "a metric that is shown and listed as not shown" "cronlatch_lock_open: is in a dashboard" \

@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import sys
+import urllib.parse
 
 import pages
 
@@ -93,8 +94,29 @@ def check_page(page, known, report):
         report(title, "has two panels with one id")
     for one in pages.panels(page):
         check_panel(title, one, report)
+        for link in row_links(one):
+            if link["url"].startswith("/explore"):
+                check_explore(f"{title}: {one['title']}", link["url"], variables, report)
     for where, expr in pages.expressions(page):
         check_expression(where, expr, known, variables, report)
+
+
+def check_explore(where, url, variables, report):
+    """A link to Grafana's Explore has a query, and a data source of the page."""
+    try:
+        panes = json.loads(urllib.parse.unquote(urllib.parse.urlparse(url).query.split("panes=")[1]))
+        sources = [one["datasource"] for one in panes.values()] + [query["datasource"]["uid"] for one in panes.values() for query in one["queries"]]
+    except (IndexError, KeyError, ValueError):
+        report(where, f"links to Explore without a query: {url}")
+        return
+    for source in sources:
+        if variables.get(source.strip("${}"), {}).get("type") != "datasource":
+            report(where, f"links to Explore with an unknown data source: {source}")
+
+
+def row_links(one):
+    """The links of the cells of a table."""
+    return [link for override in one["fieldConfig"]["overrides"] for part in override["properties"] if part["id"] == "links" for link in part["value"]]
 
 
 def check_panel(title, one, report):

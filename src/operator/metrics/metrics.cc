@@ -75,8 +75,8 @@ class Metrics::Impl {
   prometheus::Registry registry;  // Register() returns an existing family of that name
   prometheus::Family<prometheus::Counter>& admissions =
       family<prometheus::Counter>(kAdmissionRequests);
-  prometheus::Histogram& admission_seconds =
-      family<prometheus::Histogram>(kAdmissionDuration).Add({}, buckets());
+  prometheus::Family<prometheus::Histogram>& admission_seconds =
+      family<prometheus::Histogram>(kAdmissionDuration);
   prometheus::Family<prometheus::Histogram>& store_seconds =
       family<prometheus::Histogram>(kStoreCommandDuration);
   prometheus::Histogram& lookup_seconds =
@@ -90,6 +90,7 @@ Metrics::Metrics(std::string_view version) : impl_(std::make_unique<Impl>()) {
     for (const char* result : {"mutated", "skipped", "denied", "error"}) {
       count(kAdmissionRequests, {{"resource", resource}, {"result", result}}, 0);
     }
+    without_throwing([&] { impl_->admission_seconds.Add({{"resource", resource}}, buckets()); });
   }
   for (const char* result : {"index", "cache", "registry", "error"})
     count(kEntrypointLookups, {{"result", result}}, 0);
@@ -103,7 +104,8 @@ void Metrics::admission(std::string_view resource, std::string_view result, Micr
   without_throwing([&] {
     impl_->admissions.Add({{"resource", std::string(resource)}, {"result", std::string(result)}})
         .Increment();
-    impl_->admission_seconds.Observe(std::chrono::duration<double>(took).count());
+    impl_->admission_seconds.Add({{"resource", std::string(resource)}}, buckets())
+        .Observe(std::chrono::duration<double>(took).count());
   });
 }
 

@@ -26,8 +26,9 @@ TEST(Metrics, ExportEveryAdmissionCounterBeforeTheFirstAdmission) {
       EXPECT_THAT(text, HasSubstr("cronlatch_admission_requests_total{resource=\"" + resource +
                                   "\",result=\"" + result + "\"} 0\n"));
     }
+    EXPECT_THAT(text, HasSubstr("cronlatch_admission_duration_seconds_count{resource=\"" +
+                                resource + "\"} 0\n"));
   }
-  EXPECT_THAT(text, HasSubstr("cronlatch_admission_duration_seconds_count 0\n"));
   EXPECT_THAT(text, HasSubstr("cronlatch_leader 0\n"));
   EXPECT_THAT(text, HasSubstr("cronlatch_build_info{version=\"1.2.3\"} 1\n"));
 }
@@ -47,9 +48,10 @@ TEST(Metrics, CountAdmissionsByResourceAndResultWithTheirTime) {
   metrics.admission("job", "mutated", Micros(3'000'000));
   const std::string text = metrics.text();
   EXPECT_THAT(text, HasSubstr("{resource=\"job\",result=\"mutated\"} 2\n"));
-  EXPECT_THAT(text, HasSubstr("cronlatch_admission_duration_seconds_bucket{le=\"0.0005\"} 0\n"));
-  EXPECT_THAT(text, HasSubstr("cronlatch_admission_duration_seconds_bucket{le=\"0.001\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("cronlatch_admission_duration_seconds_bucket{le=\"5\"} 2\n"));
+  const std::string bucket = "cronlatch_admission_duration_seconds_bucket{resource=\"job\",le=\"";
+  EXPECT_THAT(text, HasSubstr(bucket + "0.0005\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr(bucket + "0.001\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr(bucket + "5\"} 2\n"));
 }
 
 TEST(Metrics, AcceptCountersAndGaugesOfOtherModules) {
