@@ -32,16 +32,34 @@ constexpr std::array kFixed = {
     Fixed{"leftovers", "end", ""},    Fixed{"untracked", "refuse", "allow"},
     Fixed{"exit-skipped", "75", ""},  Fixed{"slots", "1", ""}};
 
+Error of_flag(std::string_view flag, const Error& error) {
+  return {error.code, "hold: " + std::string(flag) + ": " + error.message, error.hint};
+}
+
 Result<std::string> length_of(const Flags& flags) {
   const auto given = flags.extras.find(kFor);
   if (given == flags.extras.end())
     return Error{Code::usage, "hold: the flag --for is missing", "write, for example, --for 2h"};
   const Result<Millis> length = parse_duration(given->second);
-  if (!length) return length.error();
+  if (!length) return of_flag(kFor, length.error());
   if (*length < kShortest || *length > kLongest)
     return Error{
         Code::usage, "hold: --for " + printable(given->second) + " is out of range",
         "write a duration from " + show_duration(kShortest) + " to " + show_duration(kLongest)};
+  return given->second;
+}
+
+// The rules are those of `holder`.
+Result<std::string> reason_of(const Flags& flags) {
+  const auto given = flags.extras.find(kReason);
+  const bool is_missing = given == flags.extras.end();
+  if (is_missing || given->second.empty())
+    return Error{Code::usage,
+                 std::string("hold: the flag --reason is ") + (is_missing ? "missing" : "empty"),
+                 "write, for example, --reason 'database maintenance'"};
+  Options options;
+  if (const Status valid = apply_text(options, *find_option("holder"), given->second); !valid)
+    return of_flag(kReason, valid.error());
   return given->second;
 }
 
@@ -83,15 +101,13 @@ Result<CommandOutput> hold_command(const Invocation& invocation) {
   if (const Status named = check_lock_name(lock); !named) return named.error();
   const Result<std::string> length = length_of(*flags);
   if (!length) return length.error();
-  const auto reason = flags->extras.find(kReason);
-  if (reason == flags->extras.end())
-    return Error{Code::usage, "hold: the flag --reason is missing",
-                 "write, for example, --reason 'database maintenance'"};
+  const Result<std::string> reason = reason_of(*flags);
+  if (!reason) return reason.error();
   Result<std::vector<std::string>> words = options_of(*flags);
   if (!words) return words.error();
   const Result<std::string> program = own_path();
   if (!program) return program.error();
-  words->insert(words->end(), {"--lock=" + lock, "--holder=" + reason->second, "--max-run=0", "--",
+  words->insert(words->end(), {"--lock=" + lock, "--holder=" + *reason, "--max-run=0", "--",
                                *program, "sleep", *length});
   return run_command(
       {std::move(words).value(), invocation.environment, invocation.clock, invocation.password});

@@ -21,6 +21,8 @@ Result<CommandOutput> print_definition(std::string_view url) {
 }  // namespace
 
 Result<CommandOutput> store_command(const Invocation& invocation) {
+  if (parse_flags(invocation.arguments, Operands::nothing, kStoreFlags))
+    return Error{Code::usage, "store: no action is given", "write: cronlatch store init"};
   const Result<LoadedOptions> loaded = load_options(invocation, Operands::name, kStoreFlags);
   if (!loaded) return loaded.error();
   if (loaded->operands.front() != "init")

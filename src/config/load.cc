@@ -111,7 +111,10 @@ Result<LoadedOptions> load(const LoadInput& input, const Files& files, const Hos
   if (Status valid = validate(loaded.options); !valid) return valid.error();
   if (Status login = apply_credentials(loaded, password, files); !login) return login.error();
   // Again: the directory may contain a certificate without its key.
-  if (Status valid = validate(loaded.options); !valid) return valid.error();
+  if (Status valid = validate(loaded.options); !valid) {
+    const Error& error = valid.error();
+    return Error{error.code, "credentials-dir: " + error.message, error.hint};
+  }
 
   loaded.operands = std::move(flags->operands);
   loaded.extras = std::move(flags->extras);

@@ -122,6 +122,12 @@ Status check_lock_file_alone(const Options& options) {
                     " URL, or replace lock-file by lock");
 }
 
+// Of a URL that is not displayed, because it is not valid.
+std::string_view scheme_of(std::string_view url) {
+  const StoreScheme* const scheme = find_store_scheme(url);
+  return scheme == nullptr ? "redis" : scheme->name;
+}
+
 bool is_redis(std::string_view url) {
   const StoreScheme* scheme = find_store_scheme(url);
   return scheme != nullptr && scheme->name.starts_with("redis");
@@ -194,7 +200,8 @@ Status check_store_url(std::string_view url) {
     if (url.substr(scheme + 3, at - scheme - 3).find(':') != std::string_view::npos)
       return Error{Code::usage,
                    "the store's URL contains a password, which `ps` and logs would display",
-                   "write redis://user@host and set password-file or CRONLATCH_PASSWORD"};
+                   "write " + std::string(scheme_of(url)) +
+                       "://user@host and set password-file or CRONLATCH_PASSWORD"};
   }
   if (std::any_of(url.begin(), url.end(), is_control_or_blank))
     return Error{Code::usage, "the store's URL has a blank or a control character",

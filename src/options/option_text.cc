@@ -170,6 +170,9 @@ Status parse_value(std::vector<std::string>& out, const Option&, std::string_vie
 Status parse_value(StringLists& out, const Option&, std::string_view text) {
   Result<StringLists> lists = parse_json_string_lists(text);
   if (!lists) return lists.error();
+  if (lists->empty())
+    return Error{Code::usage, "the object has no architecture",
+                 R"(write it like {"amd64": ["/app"], "arm64": ["/app-arm"]})"};
   for (const auto& [name, strings] : *lists)
     for (const std::string& one : strings)
       if (one.find('\0') != std::string::npos)

@@ -94,11 +94,14 @@ TEST(Subcommand, WrongArgumentsAreUsageErrorsWithAHint) {
                         {"hold", {"--for", "1h", "--reason", "x"}},
                         {"hold", {"a", "--reason", "x"}},
                         {"hold", {"a", "--for", "1h"}},
+                        {"hold", {"a", "--for", "1h", "--reason", ""}},
                         {"hold", {"a", "--for", "31d", "--reason", "x"}},
                         {"hold", {"a", "--for", "0", "--reason", "x"}},
                         {"hold", {"a", "--for", "1h", "--reason", "x", "--max-run", "1m"}},
                         {"hold", {"a", "--for", "1h", "--reason", "x", "--on-busy", "skip"}},
                         {"hold", {"a", "--for", "1h", "--reason", "x", "--on-store-down", "run"}},
+                        {"store", {}},
+                        {"store", {"ini"}},
                         {"sleep", {}},
                         {"sleep", {"forever"}},
                         {"demo", {"x"}},
@@ -117,6 +120,28 @@ TEST(Subcommand, WrongArgumentsAreUsageErrorsWithAHint) {
     ASSERT_FALSE(printed.ok()) << c.name;
     EXPECT_EQ(printed.error().code, Code::usage) << c.name << ": " << printed.error().message;
     EXPECT_FALSE(printed.error().hint.empty()) << c.name << ": " << printed.error().message;
+  }
+}
+
+TEST(Subcommand, AnErrorContainsTheFlagThatWasWritten) {
+  struct Case {
+    const char* name;
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"hold", {"a", "--for", "1h", "--reason", ""}, "hold: the flag --reason is empty"},
+      {"hold", {"a", "--for", "1h", "--reason", "a\nb"}, "hold: --reason: \"a\\nb\""},
+      {"hold", {"a", "--for", "1 h", "--reason", "b"}, "hold: --for: \"1 h\""},
+      {"store", {}, "store: no action is given"}};
+  const FixedClock clock;
+  for (const Case& c : cases) {
+    const Result<CommandOutput> printed =
+        find_subcommand(c.name)->function({c.arguments, {}, clock});
+
+    ASSERT_FALSE(printed.ok()) << c.message;
+    EXPECT_THAT(printed.error().message, HasSubstr(c.message));
+    EXPECT_EQ(printed.error().message.find("--holder"), std::string::npos);
   }
 }
 

@@ -181,7 +181,7 @@ TEST(Load, ContainsCredentialsWithTheirOrigin) {
 TEST(Load, RefusesACertificateWithoutKeyInTheDirectory) {
   EXPECT_EQ(
       answer({{"--store", "rediss://h", "--credentials-dir", "/s"}, {}, {{"/s/tls.crt", "C"}}}),
-      "78: tls-cert is set without tls-key");
+      "78: credentials-dir: tls-cert is set without tls-key");
 }
 
 TEST(Load, WarnsOfAnUnverifiedStore) {

@@ -96,7 +96,7 @@ TEST(OptionText, ReadsCommandsByArchitectureAsJson) {
   ASSERT_TRUE(set_option(options, option, R"( {"b": ["x\"", "y"] , "a":[]} )").ok());
   EXPECT_EQ(options.command_by_arch, (StringLists{{"a", {}}, {"b", {"x\"", "y"}}}));
   EXPECT_EQ(show_option(options, option), R"({"a":[],"b":["x\"","y"]})");
-  for (const char* bad : {"x", "[]", "{", R"({"a"})", R"({"a":1})", R"({"a":["x"]} y)",
+  for (const char* bad : {"x", "[]", "{", "{}", R"({"a"})", R"({"a":1})", R"({"a":["x"]} y)",
                           R"({"a":["x"],})", R"({"a":[],"a":[]})", R"({"a":["\u0000"]})"})
     EXPECT_EQ(refusal("command-by-arch", bad).code, Code::usage) << bad;
 }
@@ -154,6 +154,8 @@ TEST(StoreUrl, IsRefusedWithAPasswordAndNeverShown) {
     EXPECT_EQ(error.message,
               "store: the store's URL contains a password, which `ps` and logs would display");
     EXPECT_NE(error.hint.find("password-file"), std::string::npos);
+    const std::string scheme(url, std::string_view(url).find("://"));
+    EXPECT_EQ(error.hint.find("write " + scheme + "://user@host"), 0U) << error.hint;
   }
 }
 
