@@ -79,9 +79,11 @@ void Run::on_granted(const Event& event) {
   maybe_granted_ = has_place_ = false;
   renew_at_ = reply.sent_at + std::chrono::duration_cast<Micros>(spec_.timings.renew_every *
                                                                  (0.9 + 0.2 * random_unit()));
+  const std::string predecessor =
+      leased_ ? "whose lease had expired" : "that ended without a release";
   log(Level::info, "acquired",
       "acquired lock " + spec_.lock + ", fence " + std::to_string(fence_) +
-          (reply.stole ? " (took over from a holder whose lease had expired)" : ""),
+          (reply.stole ? " (took over from a holder " + predecessor + ")" : ""),
       {{"fence", std::to_string(fence_)}, {"stolen", reply.stole ? "true" : "false"}});
   phase_ = Phase::starting;
   out_.push_back(Launch{Program::command, fence_});

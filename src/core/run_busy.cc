@@ -104,8 +104,10 @@ void Run::log_waiting(const Busy& reply) {
       waited_for_ && (reply.fence == 0 ? *waited_for_ == 0 : reply.fence <= *waited_for_);
   if (is_logged || (waited_for_ && is_free)) return;
   waited_for_ = reply.fence;
-  const std::string why =
-      is_free ? ", which is reserved for another run" : ", held by " + reply.holder;
+  std::string why = is_free ? ", which is reserved for another run" : ", held by " + reply.holder;
+  if (reply.reason == BusyReason::cooling)
+    why = ", which min-hold keeps closed" +
+          (reply.remaining.count() > 0 ? " until " + wall(now_ + reply.remaining) : "");
   const std::string place = reply.ahead ? place_text(*reply.ahead) : "";
   Fields fields{{"holder", reply.holder}, {"fence", std::to_string(reply.fence)}};
   if (reply.ahead) fields.push_back({"runs_before", std::to_string(*reply.ahead)});

@@ -18,6 +18,8 @@ TEST(DemoCommand, ShowsARunASkipAndATakeover) {
   // Then
   EXPECT_EQ(code, 0) << demo.out() << demo.err();
   EXPECT_THAT(demo.err(), HasSubstr("held by A since"));
+  EXPECT_THAT(demo.err(), HasSubstr("(took over from a holder that ended without a release)"))
+      << "a file has no lease";
   EXPECT_THAT(demo.out(), HasSubstr("kill -9 A"));
   EXPECT_THAT(demo.out(), HasSubstr("Result: two grants, one skipped run, one takeover."));
   EXPECT_FALSE(exists(folder)) << folder;

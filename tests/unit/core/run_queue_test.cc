@@ -2,6 +2,7 @@
 // A run with a place in the queue of its lock.
 #include <csignal>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/run_driver.h"
@@ -116,6 +117,15 @@ TEST(RunQueue, LogsItsPlaceOnceForEachHolder) {
     d.on(wake(d), Tick{}).on(wake(d), other);
     EXPECT_NE(message(d), "");
   }
+}
+
+TEST(RunQueue, LogsAMinHoldAndNotItsLastHolder) {
+  RunDriver d(waiting_spec());
+  Busy closed = place(0);
+  closed.reason = BusyReason::cooling;
+  d.on(Millis(0), Begin{}).on(Millis(0), closed);
+  EXPECT_THAT(message(d), ::testing::HasSubstr("which min-hold keeps closed until "));
+  EXPECT_THAT(message(d), ::testing::Not(::testing::HasSubstr("held by")));
 }
 
 TEST(RunQueue, LogsNoReservationBetweenTwoHolders) {
