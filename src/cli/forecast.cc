@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/lock_text.h"
 #include "core/outcome.h"
+#include "core/store_schemes.h"
 
 namespace cronlatch {
 namespace {
@@ -105,6 +106,12 @@ int busy_code() {
   return exit_code(busy, 0);
 }
 
+// A user of PostgreSQL who may run may also read.
+bool is_redis(std::string_view store) {
+  const StoreTransport transport = store_transport(store);
+  return transport == StoreTransport::plain || transport == StoreTransport::tls;
+}
+
 std::string exit_text(int code) { return "exit " + std::to_string(code); }
 
 }  // namespace
@@ -125,6 +132,8 @@ std::string_view name_of(Decision decision) {
       return "retry";
     case Decision::refuse:
       return "refuse";
+    case Decision::unknown:
+      return "unknown";
   }
   return "";
 }
@@ -172,6 +181,9 @@ Forecast forecast(const Error& error, const Options& options) {
   const std::string reason =
       ": " + error.message + (error.hint.empty() ? "" : " (" + error.hint + ')');
   const Forecast refusal{Decision::refuse, code, exit_text(code) + reason};
+  if (error.code == Code::acl && is_redis(options.store))
+    return {Decision::unknown, 0,
+            "this user may not read the lock; a run needs other rights" + reason};
   // on-store-down applies only to an unavailable store, not to a refusal.
   if (error.code != Code::unreachable) return refusal;
   switch (options.on_store_down) {

@@ -20,6 +20,7 @@ enum class Decision {
   ungated,  // the store is unavailable: start without a lock
   retry,    // the store is unavailable: retry until it replies or wait-timeout has passed
   refuse,   // the store is unavailable or refuses the user: exit at once
+  unknown,  // the user may not read the lock; a run needs other rights
 };
 std::string_view name_of(Decision decision);
 

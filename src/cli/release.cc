@@ -23,27 +23,41 @@ constexpr Millis kExtraWait{5'000};
 
 void sleep_for(Millis d) { poll(nullptr, 0, static_cast<int>(d.count())); }
 
-Error without_force(const LockView& view) {
+// What `--force` would do is not the same for each holder.
+Error held_without_force(const LockView& view, bool shared) {
+  const std::string held =
+      "lock " + quoted(view.lock) + " is held by " + printable(view.identity.holder);
+  const std::string force = "cronlatch release " + view.lock + " --force";
+  if (!shared)
+    return Error{Code::usage, held + "; a lock in a file cannot be revoked",
+                 "terminate its process: cronlatch show " + view.lock + " displays it"};
+  // Another program's grant has no fence.
+  if (view.fence == 0)
+    return Error{Code::usage, held + ", whose command cannot be stopped",
+                 "to remove its key while its command runs: " + force};
+  // --force revokes the leases of all slots.
+  if (const std::int64_t others = live_grants(view) - 1; others > 0)
+    return Error{Code::usage,
+                 held + " and " + std::to_string(others) +
+                     " more; the commands of all holders would be stopped",
+                 "to revoke all leases: " + force};
+  return Error{Code::usage, held + "; its command would be stopped",
+               "to revoke its lease: " + force};
+}
+
+Error without_force(const LockView& view, bool shared) {
   const std::string name = quoted(view.lock);
   if (view.closed_until.us != 0)
     return Error{Code::usage,
                  "lock " + name + " is closed by min-hold until " + show_time(view.closed_until),
                  "to open it: cronlatch release " + view.lock + " --force"};
-  if (!view.open())
+  const bool is_ended = !shared && view.state == LockState::expired;
+  if (!view.open() || is_ended)
     return Error{Code::usage,
                  "lock " + name + " is " + std::string(name_of(view.state)) +
                      ": there is no lease to revoke",
                  "--force is needed to revoke one"};
-  // --force revokes the leases of all slots.
-  const std::int64_t others = std::max<std::int64_t>(live_grants(view) - 1, 0);
-  return Error{Code::usage,
-               "lock " + name + " is held by " + printable(view.identity.holder) +
-                   (others == 0 ? "; its command would be stopped"
-                                : " and " + std::to_string(others) +
-                                      " more; the commands of all holders would be stopped"),
-               (others == 0 ? "to revoke its lease: cronlatch release "
-                            : "to revoke all leases: cronlatch release ") +
-                   view.lock + " --force"};
+  return held_without_force(view, shared);
 }
 
 // A revoked lease is over when the holder has released it, another run was granted, or the store's
@@ -70,6 +84,7 @@ Result<LockView> wait_until_over(const Wait& wait, const std::string& lock,
   while (wait.clock.now() < ends) {
     Result<LockView> view = wait.store.show(lock, wait.clock.now() + wait.call_timeout);
     if (view && is_over(*view, revoked.fence)) return view;
+    if (!view && view.error().code != Code::unreachable) return view.error();
     last_error = view ? std::nullopt : std::optional(view.error());
     sleep_for(kPollInterval);
   }
@@ -98,7 +113,7 @@ Result<CommandOutput> release_command(const Invocation& invocation) {
   if (const Status named = check_lock_name(lock); !named) return named.error();
   if (!loaded.extras.contains(kForce)) {
     const Result<LockView> view = session->store->show(lock, session->give_up);
-    return view ? without_force(*view) : view.error();
+    return view ? without_force(*view, session->store->shared()) : view.error();
   }
   const TimePoint began = invocation.clock.now();
   const Result<Revoked> revoked = session->store->revoke(lock, session->give_up);

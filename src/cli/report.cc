@@ -50,13 +50,18 @@ LogLine warning(const std::string& event, const Error& error) {
   return {Level::warn, event, error.message, {}, error.hint};
 }
 
-// The state of the run's lock; std::nullopt when the store does not reply in time.
-std::optional<LockView> read_lock(LockStats* lock_stats, const Options& options,
-                                  const Clock& clock) {
+// The state of the run's lock; std::nullopt when the store does not return it.
+std::optional<LockView> read_lock(const Outcome& outcome, LockStats* lock_stats,
+                                  const Options& options, const Log& log, const Clock& clock) {
   if (lock_stats == nullptr) return std::nullopt;
   Result<LockView> seen = lock_stats->show(options.lock, clock.now() + kLockStatsTimeout);
-  if (!seen) return std::nullopt;
-  return std::move(seen).value();
+  if (seen) return std::move(seen).value();
+  // The log already contains why a run was refused, and that the store is unavailable.
+  if (outcome.kind != Kind::refused && seen.error().code != Code::unreachable)
+    log(warning("lock_stats",
+                {seen.error().code, "the metrics lack the lock statistics: " + seen.error().message,
+                 seen.error().hint}));
+  return std::nullopt;
 }
 
 // Returns the run errors in the file as Prometheus text; they are this host's.
@@ -93,7 +98,7 @@ Status push_run_metrics(const Options& options, const std::optional<LockView>& v
 
 void write_metrics(const Outcome& outcome, const Options& options, LockStats* lock_stats,
                    const Log& log, const Clock& clock) {
-  const std::optional<LockView> view = read_lock(lock_stats, options, clock);
+  const std::optional<LockView> view = read_lock(outcome, lock_stats, options, log, clock);
   std::string errors;
   if (!options.metrics_file.empty()) {
     Result<std::string> updated = update_metrics_file(outcome, options, view);

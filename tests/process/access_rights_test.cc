@@ -101,6 +101,33 @@ TEST_F(AccessRights, TheUserOfTheDocumentationMayRunAll) {
   EXPECT_EQ(redis_command(redis->port(), {"ZCARD", "cronlatch:index"}).integer, 1);
 }
 
+// The rights of a run do not contain HGETALL, which reads the statistics of a lock.
+TEST_F(AccessRights, AMetricsFileWithoutTheRightToReadItIsAWarning) {
+  ProgramSpec spec = run_without({"hgetall"});
+  spec.argv.insert(spec.argv.begin() + 2, {"--metrics-file", go() + ".prom"});
+  Program program(spec);
+  EXPECT_EQ(program.exit_code(), 0);
+  EXPECT_THAT(program.err(), HasSubstr("the metrics lack the lock statistics"));
+  EXPECT_THAT(program.err(), HasSubstr("HGETALL"));
+}
+
+TEST_F(AccessRights, AForcedReleaseWithoutTheRightToReadDoesNotWait) {
+  // Given
+  Program holder(run({"--renew-every", "200ms"}, {"say", "holding", "await", go()}));
+  ASSERT_TRUE(holder.says("holding"));
+  ProgramSpec release{.argv = {binary(), "release", "job", "--force"},
+                      .env = run_without({"hgetall"}).env};
+  release.argv.insert(release.argv.end(), {"--store", store});
+  // When
+  const auto began = std::chrono::steady_clock::now();
+  Program refused(release);
+  // Then
+  EXPECT_EQ(refused.exit_code(), 77);
+  EXPECT_THAT(refused.err(), HasSubstr("revoked the lease of"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60)) << "one ttl";
+  EXPECT_EQ(holder.exit_code(), 79) << holder.err();
+}
+
 TEST_F(AccessRights, ADamagedCounterOfTheReleaseEndsWith78AndStartsNothing) {
   for (const std::string counter : {"runs_succeeded", "runs_failed", "released", "hold_ms"}) {
     // Given

@@ -282,6 +282,10 @@ TEST_F(SharesARedlockKey, ExplainAndShowNameTheOtherProgram) {
   EXPECT_EQ(show.exit_code(), 0) << show.err();
   EXPECT_THAT(show.out(), HasSubstr("\"state\":\"held\""));
   EXPECT_THAT(show.out(), HasSubstr("another program (redlock key)"));
+  Program release({.argv = {binary(), "release", "--store", "redis://127.0.0.1:" + port(),
+                            "_redlock/locks_3areport"}});
+  EXPECT_EQ(release.exit_code(), 64) << release.err();
+  EXPECT_THAT(release.err(), HasSubstr("(redlock key), whose command cannot be stopped"));
 }
 
 TEST_F(SharesARedlockKey, AnotherStoreIsRefusedAndNothingIsStarted) {

@@ -47,6 +47,12 @@ TEST_F(Hold, IsTheHolderWithItsReasonUntilCtrlC) {
   EXPECT_EQ(skipped.out(), "");
   EXPECT_THAT(skipped.err(), HasSubstr("held by disk is replaced since"));
   // When
+  Program release({.argv = {binary(), "release", "job", "--store", store}});
+  // Then
+  EXPECT_EQ(release.exit_code(), 64) << release.err();
+  EXPECT_THAT(release.err(),
+              HasSubstr("a lock in a file cannot be revoked (terminate its process"));
+  // When
   holder.signal(SIGINT);
   // Then
   EXPECT_EQ(holder.exit_code(), 128 + SIGINT) << holder.err();

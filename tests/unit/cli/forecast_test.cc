@@ -209,6 +209,23 @@ TEST(Forecast, AStoreThatIsDownFollowsOnStoreDown) {
   EXPECT_EQ(forecast(down, options).decision, Decision::ungated);
 }
 
+TEST(Forecast, AMissingRightToReadDoesNotPredictARefusedRun) {
+  // given: the rights of a run do not contain HGETALL
+  const Error denied{Code::acl, "no permissions to run the 'hgetall' command"};
+  Options options;
+
+  // then
+  for (const char* redis :
+       {"redis://h", "rediss://h", "redis+sentinel://h/m", "redis://a,redis://b"}) {
+    options.store = redis;
+    EXPECT_EQ(forecast(denied, options).decision, Decision::unknown) << redis;
+    EXPECT_THAT(forecast(denied, options).sentence, HasSubstr("hgetall")) << redis;
+  }
+  options.store = "postgres://u@h/d";
+  EXPECT_EQ(forecast(denied, options).decision, Decision::refuse);
+  EXPECT_EQ(forecast(denied, options).exit_code, 77);
+}
+
 TEST(Forecast, ARefusalOfTheStoreIsNeitherRetriedNorIgnored) {
   Options options;
   for (const OnStoreDown way : {OnStoreDown::fail, OnStoreDown::wait, OnStoreDown::run}) {

@@ -32,12 +32,13 @@ using testing::Not;
 class FakeLockStats : public LockStats {
  public:
   std::optional<LockView> view;
+  Error error{Code::unreachable, "down"};
   Result<std::vector<LockView>> list(TimePoint, std::size_t) override {
     return std::vector<LockView>{};
   }
   Result<LockView> show(const std::string&, TimePoint) override {
     if (view) return *view;
-    return Error{Code::unreachable, "down"};
+    return error;
   }
   Result<Revoked> revoke(const std::string&, TimePoint) override { return Revoked{}; }
 };
@@ -107,6 +108,29 @@ TEST_F(Report, AFileThatCannotBeWrittenIsAWarningAndTheExitCodeStays) {
   ASSERT_EQ(lines_.size(), 2U);
   EXPECT_THAT(lines_[0], HasSubstr("metrics file"));
   EXPECT_THAT(lines_[1], HasSubstr("outcome file"));
+}
+
+TEST_F(Report, StatisticsThatTheUserMayNotReadAreAWarning) {
+  // given
+  options_.metrics_file = dir_ + "/job.prom";
+  lock_stats_.view.reset();
+  lock_stats_.error = {Code::acl, "no permissions to run the 'hgetall' command"};
+
+  // when
+  const int code = report_of(Kind::ran, Reason::none);
+
+  // then
+  EXPECT_EQ(code, 3);
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("the metrics lack the lock statistics: no perm")));
+
+  // when: the log contains the reason already
+  lines_.clear();
+  report_of(Kind::refused, Reason::acl);
+  lock_stats_.error = {Code::unreachable, "down"};
+  report_of(Kind::ran, Reason::none);
+
+  // then
+  EXPECT_THAT(lines_, IsEmpty());
 }
 
 // Its reader exists and does not read.
