@@ -28,7 +28,7 @@ complete -c cronlatch -n '__fish_use_subcommand' -a release -d 'revoke a lease, 
 complete -c cronlatch -n '__fish_use_subcommand' -a metrics -d 'lock statistics as Prometheus text'
 complete -c cronlatch -n '__fish_use_subcommand' -a advise -d 'recommended settings, from statistics'
 complete -c cronlatch -n '__fish_use_subcommand' -a config -d 'every option, its value and its origin'
-complete -c cronlatch -n '__fish_use_subcommand' -a store -d 'create the schema of postgres://'
+complete -c cronlatch -n '__fish_use_subcommand' -a store -d 'prepare a store for its first use'
 complete -c cronlatch -n '__fish_use_subcommand' -a install -d 'copy this program into DIR'
 complete -c cronlatch -n '__fish_use_subcommand' -a sleep -d 'wait: the command of hold'
 complete -c cronlatch -n '__fish_use_subcommand' -a demo -d 'a run, a skip and a takeover'

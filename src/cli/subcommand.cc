@@ -47,14 +47,17 @@ constexpr std::array kSubcommands = {
     Subcommand{"metrics", "[options]", "lock statistics as Prometheus text",
                "cronlatch metrics", "", kNoFlags, metrics_command},
     Subcommand{"advise", "[options]", "recommended settings, from statistics",
-               "cronlatch advise", "", kAdviseFlags, advise_command},
+               "cronlatch advise",
+               "The annotation cronlatch.dev/KEY of a CronJob is the option KEY of a run.\n",
+               kAdviseFlags, advise_command},
     Subcommand{"config", "[options]", "every option, its value and its origin",
                "cronlatch config --config ./cronlatch.yaml", "", kOutputFlags,
                config_command},
-    Subcommand{"store", "init [options]", "create the schema of postgres://",
+    Subcommand{"store", "init [options]", "prepare a store for its first use",
                "cronlatch store init --store postgres://owner@db.example/cronlatch",
-               "It may be executed again. The owner of the database executes it; a run needs\n"
-               "only the role cronlatch_user.\n",
+               "postgres:// needs its schema before the first run. The owner of the database\n"
+               "executes it; a run needs only the role cronlatch_user. With strict, one Redis\n"
+               "server or Sentinels need their first epoch. It may be executed again.\n",
                kStoreFlags, store_command},
     Subcommand{"install", "DIR", "copy this program into DIR", "cronlatch install /cronlatch",
                "DIR must exist. The copy is DIR/cronlatch, mode 0555; it appears complete or\n"
