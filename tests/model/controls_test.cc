@@ -72,6 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         Control{"AFreeLockForTheFirstRequest", Defect::no_queue, {"AQ6:", "Q2:"}},
         Control{"AReservationThatNeverEnds", Defect::endless_reservation, {"L4:"}},
         Control{"OneHolderTooMany", Defect::one_holder_too_many, {"AQ1:", "S1:"}},
+        Control{"AnIdentityInTwoSlots", Defect::identity_in_two_slots, {"K2:"}},
         Control{"AFenceAboveThatOfItsSeatOnly", Defect::fence_of_seat, {"S2:"}},
         Control{"ARunThatSetsNoKillTime", Defect::no_kill_time, {"D:", "S1:"}},
         Control{"AGuardianThatIgnoresDeath", Defect::guardian_ignores_death, {"guardian:", "D:"}},

@@ -97,7 +97,9 @@ class QueueRule : public Rule {
   void keep(const std::string& owner, const Busy& busy, const Acquire& acquire, Us at) {
     if (busy.ahead && !has_place(owner, at)) places_[owner] = {++tickets_, at};
     if (busy.ahead) places_[owner].asked = at;
-    if (busy.reason == BusyReason::done || acquire.if_busy == IfBusy::timed_out)
+    // K2: while another run has the identity, a run has no place.
+    const bool is_claimed = moment().slots > 1 && !acquire.identity.once.empty() && !busy.ahead;
+    if (busy.reason == BusyReason::done || acquire.if_busy == IfBusy::timed_out || is_claimed)
       places_.erase(owner);
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // L2: a lock can be granted T after the last renewal, and not before (AQ1); the first run that
 // waits sends a request at least once a second, the others at least every 2.2 s. L7: a backward
-// step of the store's clock extends a lease by at most T, counted from the next request.
+// step of the store's clock extends a lease by at most T, counted from the next request. K2: while
+// a lease is live, no other run is granted its identity.
 #include <map>
 
 #include "model/rules/rule.h"
@@ -19,7 +20,7 @@ class TakeoverRule : public Rule {
       const Us elapsed = moment().server_elapsed;
       Lease& lease = leases_[grant_of(e)];
       const Us granted = std::holds_alternative<Granted>(e.reply) ? elapsed : lease.granted;
-      lease = {granted, elapsed, elapsed, e.run.ttl, e.run.min_hold};
+      lease = {&e.run, granted, elapsed, elapsed, e.run.ttl, e.run.min_hold};
     } else if (std::holds_alternative<Released>(e.reply) || is_given_back) {
       leases_[grant_of(e)].released = true;
     }
@@ -51,6 +52,7 @@ class TakeoverRule : public Rule {
   }
 
   struct Lease {
+    const RunFacts* run = nullptr;
     Us granted = 0;
     Us extended = 0;
     Us latest = 0;  // the lease may last T from here: later after a backward step
@@ -65,6 +67,7 @@ class TakeoverRule : public Rule {
     // Leases of others that have not ended; seats that may be closed, and when the last lease
     // ended.
     std::size_t live = 0, closed = 0;
+    bool is_claimed = false, is_perhaps_claimed = false;
     Us rest = kNever, over = kNever;
     for (auto& [grant, lease] : leases_) {
       if (unclamped_) lease.latest = std::max(lease.latest, elapsed);
@@ -73,20 +76,29 @@ class TakeoverRule : public Rule {
       if (grant.first != e.run.id && !lease.released && !lease.uncertain && until > 2) {
         ++live;
         rest = std::min(rest, until);
+        is_claimed |= has_identity_of(lease, e.run);
       }
       if (since > 2) over = std::min(over, since);
       const bool is_lease = since <= 2 && (!lease.released || lease.uncertain);
+      is_perhaps_claimed |= is_lease && has_identity_of(lease, e.run);
       if (is_lease || is_cooling(lease, elapsed)) ++closed;
     }
     unclamped_ = false;
     const std::size_t slots = moment().slots;
     if (std::holds_alternative<Granted>(e.reply) && live >= slots)
       report(e.run, "AQ1: granted " + std::to_string(rest) + " us before the end of a lease");
+    if (std::holds_alternative<Granted>(e.reply) && is_claimed)
+      report(e.run, "K2: granted an identity that another run has");
     const Busy* busy = std::get_if<Busy>(&e.reply);
-    if (busy != nullptr && busy->reason == BusyReason::held && !e.repeated && closed < slots)
+    if (busy != nullptr && busy->reason == BusyReason::held && !e.repeated && closed < slots &&
+        !is_perhaps_claimed)
       report(e.run, "L2: refused " + std::to_string(over) + " us after the end of a lease");
   }
 
+  static bool has_identity_of(const Lease& lease, const RunFacts& run) {
+    return !run.once.empty() && lease.run != nullptr && lease.run->job == run.job &&
+           lease.run->once == run.once;
+  }
   // With several slots a busy reply names the seat that is free first; the others may be cooling.
   bool is_cooling(const Lease& lease, Us elapsed) const {
     return moment().slots > 1 &&

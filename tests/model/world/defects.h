@@ -38,6 +38,7 @@ enum class Defect {
   no_queue,                // a free lock is granted to the first request
   endless_reservation,     // a reservation does not end
   one_holder_too_many,     // with several slots, a live lease is not counted
+  identity_in_two_slots,   // with several slots, the identity of a live lease is granted again
   fence_of_seat,           // with several slots, a fence is above that of its own seat only
   // of the guardian (process_tree.cc)
   guardian_ignores_death,

@@ -34,6 +34,12 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
     if (record.turn) record.turn->until = server_.time() + rules::kTurn;
     replace(std::move(record));
   }
+  if (in_time && defect == Defect::identity_in_two_slots) {
+    rules::Record record = edited();
+    record.identity.once.clear();
+    for (rules::Seat& seat : record.more) seat.identity.once.clear();
+    replace(std::move(record));
+  }
   if (in_time && defect == Defect::one_holder_too_many && before.more.size() > 0 &&
       before.more.front().claim.owner != request.claim.owner) {
     rules::Record record = edited();
