@@ -183,16 +183,16 @@ class LockRequestReader {
     all.store = settings_.store;
     const Status valid = validate(all);
     if (valid.ok()) return;
-    if (const Annotation* const slots = find("slots");
-        slots != nullptr && valid.error().message.starts_with("slots: ")) {
-      findings_.add(slots->where, valid.error().message, valid.error().hint);
+    const auto& [code, message, hint] = valid.error();
+    const std::size_t end = message.find(": ");
+    // The message begins with the option that is wrong, or the calculation follows.
+    if (const Annotation* const annotation = find(message.substr(0, end))) {
+      findings_.add(annotation->where, message, hint);
       return;
     }
     for (const std::string_view key : {"ttl", "kill-after", "lock"}) {
       const Annotation* const annotation = find(key);
       if (annotation == nullptr) continue;
-      const auto& [code, message, hint] = valid.error();
-      const std::size_t end = message.find(": ");  // the calculation follows
       findings_.add(annotation->where, message.substr(0, end), with_example(hint, "ttl"),
                     end == std::string::npos ? "" : message.substr(end + 2));
       return;

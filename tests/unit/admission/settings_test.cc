@@ -155,6 +155,29 @@ TEST(Settings, RefuseDefaultsThatTheStoreDoesNotHave) {
             std::string::npos);
 }
 
+TEST(Settings, RefuseStrictAndAQuorumThatCannotWork) {
+  const std::string quorum = "rediss://r1,rediss://r2,rediss://r3";
+  const std::string sentinels = "rediss+sentinel://s1,s2,s3/m";
+  EXPECT_EQ(error_of_store(quorum, "defaults: {max-ttl: 15m, ttl: 15m}\n"), "accepted");
+  EXPECT_EQ(error_of_store(sentinels, "defaults: {strict: true, min-replicas: 2}\n"), "accepted");
+  const struct {
+    std::string url, defaults, error;
+  } cases[] = {
+      {"rediss://r1,rediss://r2", "", "it has 2 servers"},
+      {"rediss://r1,rediss://r2,rediss://r3,rediss://r4", "", "it has 4 servers"},
+      {"rediss://r1,rediss://r2,rediss://r1", "", "is listed twice"},
+      {quorum, "strict: true", "a quorum cannot be strict"},
+      {quorum, "ttl: 11m", "ttl: 11m is above max-ttl"},
+      {quorum, "slots: 2", "slots cannot be set for all runs"},
+      {"rediss+cluster://n1,n2", "strict: true", "rediss+cluster:// store cannot be strict"},
+      {sentinels, "strict: true", "min-replicas is 0"},
+      {"rediss://r1", "min-replicas: 1", "min-replicas is set without strict"},
+  };
+  for (const auto& [url, defaults, error] : cases)
+    EXPECT_NE(error_of_store(url, "defaults: {" + defaults + "}\n").find(error), std::string::npos)
+        << url << " " << defaults << ": " << error_of_store(url, "defaults: {" + defaults + "}\n");
+}
+
 TEST(Settings, SelectionsAreChecked) {
   EXPECT_EQ(error_of("select: [{name: x, annotations: {lock: \"true\"}}]\n"),
             "settings:3: select[0]: the namespace is missing");
