@@ -101,7 +101,7 @@ TEST_F(RedisQueue, AHandOffCostsTheSameWithEachNumberOfPrograms) {
   EXPECT_EQ(with_one.at("rpush"), 1);
   EXPECT_EQ(with_one.at("blpop"), 1);
   BusyLock other;
-  EXPECT_EQ(other.cost_of_hand_off(is_long_run() ? 400 : 40), with_one);
+  EXPECT_EQ(other.cost_of_hand_off(is_long_run() ? 500 : 40), with_one);
 }
 
 TEST_F(RedisQueue, LockStatsContainTheNumberOfProgramsThatWait) {
