@@ -69,6 +69,9 @@ struct Settings {
   std::string copy_secret_source;
   std::vector<std::string> copy_secret_namespaces;
   bool lock_histograms{};
+  bool store_server{};
+  std::vector<std::string> store_server_namespaces;
+  std::map<std::string, std::string> store_server_namespace_labels;
   LogFormat log_format{};
   Level log_level{};
   std::string client_ca_file;

@@ -42,6 +42,29 @@ Status check_store(const Settings& settings) {
   return Done{};
 }
 
+// The operator creates the logins and the certificate of this store itself.
+Status check_store_server(const Settings& settings) {
+  if (!settings.store_server) return Done{};
+  const Result<StoreUrl> url = parse_store_url(settings.store);
+  if (!url || url->postgres || url->layout != StoreLayout::single ||
+      url->transport != StoreTransport::tls)
+    return Error{Code::config,
+                 "store-server: store is " + cronlatch::quoted(settings.store) +
+                     ", and the Redis of the chart is one server with TLS",
+                 "set store to rediss://HOST:PORT, or set store-server to false"};
+  if (!settings.copy_secret_source.empty())
+    return Error{Code::config, "store-server: copy-secret-source is set, too",
+                 "remove copy-secret-source: the operator writes store-secret itself"};
+  for (const char* key : {"redis-username", "tls-server-name", "tls-skip-verify", "strict"})
+    if (const auto given = settings.defaults.find(key);
+        given != settings.defaults.end() && given->second != "false")
+      return Error{Code::config,
+                   "defaults: " + std::string(key) +
+                       ": does not apply to the Redis of the chart (store-server)",
+                   "remove the option"};
+  return Done{};
+}
+
 Status check_lookup(const Settings& settings) {
   for (const std::string& line : settings.lookup_registries)
     if (const auto listed = image::parse_listed_registry(line); !listed.ok())
@@ -125,8 +148,8 @@ Status check_default(const std::string& key, const std::string& value) {
 }
 
 Status check_settings(const Settings& settings) {
-  for (const auto check :
-       {check_texts, check_store, check_lookup, check_defaults, check_selections, check_lists})
+  for (const auto check : {check_texts, check_store, check_store_server, check_lookup,
+                           check_defaults, check_selections, check_lists})
     if (Status checked = check(settings); !checked.ok()) return checked;
   return Done{};
 }

@@ -15,6 +15,7 @@
 #include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/reconciler.h"
 #include "operator/reconcile/secret_copier.h"
+#include "operator/store_server/store_server.h"
 #include "operator/tls/certificate_keeper.h"
 
 namespace cronlatch::op {
@@ -23,7 +24,8 @@ namespace {
 constexpr Millis kTickInterval{1'000};
 constexpr Millis kCertificateInterval{30'000};
 constexpr Millis kUpkeepInterval{60'000};
-constexpr Millis kRetryDelay{2'000};  // without a certificate, or after an error
+constexpr Millis kStoreServerInterval{15'000};  // a restarted server, a new namespace
+constexpr Millis kRetryDelay{2'000};            // without a certificate, or after an error
 
 struct WatchedCollection {
   ObjectKind kind;
@@ -62,7 +64,8 @@ class Controller::Impl {
                      deps_.log, election_, deps_.pod_name}),
         keeper_({deps_.settings.name, deps_.settings.namespace_name}, deps_.api, deps_.clock,
                 deps_.log, deps_.on_certificate),
-        copier_(deps_.settings, deps_.api, deps_.clock, deps_.log) {}
+        copier_(deps_.settings, deps_.api, deps_.clock, deps_.log),
+        store_server_(deps_.settings, deps_.api, deps_.clock, deps_.log) {}
   ~Impl() { stop(); }
 
   void start() {
@@ -101,8 +104,9 @@ class Controller::Impl {
   Reconciler reconciler_;
   CertificateKeeper keeper_;
   SecretCopier copier_;
+  StoreServer store_server_;
   unsigned active_term_ = 0;  // 0: this replica does not lead
-  Timer load_certificate_, maintain_certificate_, copy_secret_, tick_;
+  Timer load_certificate_, maintain_certificate_, copy_secret_, maintain_store_, tick_;
   std::vector<std::jthread> watchers_;
   std::jthread election_thread_, work_thread_;
 };
@@ -166,6 +170,7 @@ void Controller::Impl::update_term() {
     reconciler_.begin_term();
     maintain_certificate_.expire();
     copy_secret_.expire();
+    maintain_store_.expire();
     start_watchers();
   } else {
     reconciler_.end_term();
@@ -191,6 +196,10 @@ void Controller::Impl::run_upkeep() {
   if (copier_.is_enabled() && copy_secret_.is_due(deps_.clock)) {
     const bool copied = copier_.copy([this] { return election_.leading(); });
     copy_secret_.restart(deps_.clock, copied ? kUpkeepInterval : kRetryDelay * 5);
+  }
+  if (store_server_.is_enabled() && maintain_store_.is_due(deps_.clock)) {
+    const bool maintained = store_server_.maintain([this] { return election_.leading(); });
+    maintain_store_.restart(deps_.clock, maintained ? kStoreServerInterval : kRetryDelay);
   }
   if (tick_.is_due(deps_.clock)) {
     reconciler_.tick();

@@ -88,11 +88,11 @@ bool names_match(X509* cert, const std::vector<std::string>& names) {
 
 }  // namespace
 
-Result<IssuedCertificate> issue_ca(WallTime now) {
+Result<IssuedCertificate> issue_ca(WallTime now, const std::string& purpose) {
   const Key key(EVP_EC_gen("P-256"));
   // The name contains the time, so that the CAs of a bundle have different names.
-  const Cert cert = unsigned_certificate(
-      key.get(), "cronlatch webhook CA " + std::to_string(now.us), now, kCaLife);
+  const Cert cert =
+      unsigned_certificate(key.get(), purpose + " CA " + std::to_string(now.us), now, kCaLife);
   X509* x = cert.get();
   const bool ok = cert != nullptr && X509_set_issuer_name(x, X509_get_subject_name(x)) == 1 &&
                   add_extension(x, x, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
@@ -103,7 +103,8 @@ Result<IssuedCertificate> issue_ca(WallTime now) {
 }
 
 Result<IssuedCertificate> issue_leaf(const IssuedCertificate& ca,
-                                     const std::vector<std::string>& dns_names, WallTime now) {
+                                     const std::vector<std::string>& dns_names, WallTime now,
+                                     const std::string& purpose) {
   const Cert issuer = next_cert(memory_bio(ca.cert_pem).get());
   const Key signing = next_key(memory_bio(ca.key_pem).get());
   if (issuer == nullptr || signing == nullptr || dns_names.empty())
@@ -112,7 +113,7 @@ Result<IssuedCertificate> issue_leaf(const IssuedCertificate& ca,
   for (const std::string& name : dns_names)
     alternatives += (alternatives.empty() ? "DNS:" : ",DNS:") + name;
   const Key key(EVP_EC_gen("P-256"));
-  const Cert cert = unsigned_certificate(key.get(), "cronlatch webhook", now, kLeafLife);
+  const Cert cert = unsigned_certificate(key.get(), purpose, now, kLeafLife);
   X509* x = cert.get();
   const bool ok = cert != nullptr &&
                   X509_set_issuer_name(x, X509_get_subject_name(issuer.get())) == 1 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Issues certificates: a CA, and the serving certificate of the webhook. ECDSA P-256; no files, no
-// OpenSSL configuration.
+// Issues certificates: a CA, and the certificate of a server: the webhook, or the chart's Redis.
+// ECDSA P-256; no files, no OpenSSL configuration.
 #pragma once
 
 #include <string>
@@ -20,9 +20,12 @@ struct IssuedCertificate {
 inline constexpr Seconds kCaLife{2LL * 365 * 86'400};
 inline constexpr Seconds kLeafLife{90LL * 86'400};
 
-Result<IssuedCertificate> issue_ca(WallTime now);
+// `purpose`: begins the common names.
+inline constexpr char kWebhookPurpose[] = "cronlatch webhook";
+Result<IssuedCertificate> issue_ca(WallTime now, const std::string& purpose = kWebhookPurpose);
 Result<IssuedCertificate> issue_leaf(const IssuedCertificate& ca,
-                                     const std::vector<std::string>& dns_names, WallTime now);
+                                     const std::vector<std::string>& dns_names, WallTime now,
+                                     const std::string& purpose = kWebhookPurpose);
 
 // The properties of a stored certificate.
 struct CertFacts {

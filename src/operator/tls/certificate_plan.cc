@@ -36,7 +36,7 @@ bool leaf_usable(const StoredCertificate& stored, const CertificateView& view, W
 
 Result<CertificatePlan> plan_leaf(StoredCertificate next, const CertificateView& view, WallTime now,
                                   std::string why) {
-  auto leaf = issue_leaf({next.ca_pem, next.ca_key_pem}, view.dns_names, now);
+  auto leaf = issue_leaf({next.ca_pem, next.ca_key_pem}, view.dns_names, now, view.purpose);
   if (!leaf) return leaf.error();
   next.leaf_pem = std::move(leaf->cert_pem);
   next.leaf_key_pem = std::move(leaf->key_pem);
@@ -45,7 +45,7 @@ Result<CertificatePlan> plan_leaf(StoredCertificate next, const CertificateView&
 
 // The new CA first, then the old CAs until they expire.
 Result<CertificatePlan> plan_ca(const CertificateView& view, WallTime now) {
-  auto ca = issue_ca(now);
+  auto ca = issue_ca(now, view.purpose);
   if (!ca) return ca.error();
   StoredCertificate next{.ca_pem = std::move(ca->cert_pem),
                          .ca_key_pem = std::move(ca->key_pem),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next step of the leader for the webhook's certificates. Pure: the stored state and the time
+// The next step of the leader for the certificates of a server. Pure: the stored state and the time
 // in, one step out. At every moment of a rotation, the certificate that a replica serves is signed
 // by a CA that the API server trusts:
-//   add the new CA to the bundle -> the webhooks trust both -> a leaf of the new CA -> remove the
+//   add the new CA to the bundle -> the clients trust both -> a leaf of the new CA -> remove the
 //   old CA when no leaf of it can be in use.
 #pragma once
 
@@ -27,10 +27,11 @@ struct StoredCertificate {
 
 struct CertificateView {
   std::optional<StoredCertificate> stored;  // nothing: no Secret
-  // Every webhook trusts exactly the stored bundle, for the time `trusted_for`.
+  // Every client (the webhooks) trusts exactly the stored bundle, for the time `trusted_for`.
   bool trusted = false;
   Micros trusted_for{};
   std::vector<std::string> dns_names;
+  std::string purpose = kWebhookPurpose;
 };
 
 enum class CertificateStep {

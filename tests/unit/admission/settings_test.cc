@@ -178,6 +178,30 @@ TEST(Settings, RefuseStrictAndAQuorumThatCannotWork) {
         << url << " " << defaults << ": " << error_of_store(url, "defaults: {" + defaults + "}\n");
 }
 
+TEST(Settings, TheRedisOfTheChartIsOneServerWithTls) {
+  const auto settings = parse(
+      "store-server: true\nstore-server-namespaces: [shop]\n"
+      "store-server-namespace-labels: {team: reports}\n");
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  EXPECT_TRUE(settings->store_server);
+  EXPECT_EQ(settings->store_server_namespaces, std::vector<std::string>{"shop"});
+  EXPECT_EQ(settings->store_server_namespace_labels.at("team"), "reports");
+  for (const std::string url :
+       {"redis://redis:6379", "rediss+cluster://a,b", "rediss+sentinel://a,b,c/m",
+        "rediss://a,rediss://b,rediss://c", "postgres://db/locks", "file:///locks"}) {
+    const auto refused = parse_settings("image: i\nstore-server: true\nstore: " + url + "\n");
+    ASSERT_FALSE(refused.ok()) << url;
+    EXPECT_NE(refused.error().message.find("one server with TLS"), std::string::npos) << url;
+  }
+  EXPECT_NE(error_of("store-server: true\ncopy-secret-source: a\ncopy-secret-namespaces: [b]\n")
+                .find("copy-secret-source is set, too"),
+            std::string::npos);
+  for (const std::string option : {"strict: \"true\"", "redis-username: a", "tls-server-name: a"})
+    EXPECT_NE(error_of("store-server: true\ndefaults: {" + option + "}\n").find("does not apply"),
+              std::string::npos)
+        << option;
+}
+
 TEST(Settings, SelectionsAreChecked) {
   EXPECT_EQ(error_of("select: [{name: x, annotations: {lock: \"true\"}}]\n"),
             "settings:3: select[0]: the namespace is missing");

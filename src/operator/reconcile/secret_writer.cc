@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Server-side apply without force: the API server returns 409 if another client owns the fields.
+#include "operator/reconcile/secret_writer.h"
+
+#include "kube/secrets.h"
+#include "labels/names.h"
+
+namespace cronlatch::op {
+namespace {
+
+using kube::Json;
+
+constexpr Seconds kRewriteInterval{600};  // restores copies that were deleted or changed
+
+}  // namespace
+
+SecretWriter::SecretWriter(const Settings& settings, kube::Api& api, const Clock& clock,
+                           const Log& log)
+    : settings_(settings), api_(api), clock_(clock), log_(log) {}
+
+bool SecretWriter::fail(const std::string& namespace_name, const std::string& source,
+                        const std::string& what) {
+  if (last_errors_[namespace_name].set(what))
+    log_({Level::warn,
+          "secret_not_copied",
+          "cannot copy Secret " + source + ": " + what,
+          {{"namespace", namespace_name}}});
+  return false;
+}
+
+bool SecretWriter::apply(const std::string& namespace_name, const Content& content,
+                         const std::string& text) {
+  const std::string& name = settings_.store_secret;
+  Json body{{"apiVersion", "v1"},
+            {"kind", "Secret"},
+            {"metadata",
+             {{"name", name},
+              {"namespace", namespace_name},
+              {"annotations",
+               {{kCopiedFromAnnotation, settings_.namespace_name + "/" + content.source}}}}},
+            {"type", content.type}};
+  if (!content.data.is_null()) body["data"] = content.data;
+  const auto answer = api_.call({.method = kube::Method::patch,
+                                 .path = kube::secret_path(namespace_name, name),
+                                 .query = {{"fieldManager", std::string(kFieldManager)}},
+                                 .body = std::move(body),
+                                 .patch_type = kube::PatchType::apply});
+  if (!answer) return fail(namespace_name, content.source, answer.error().message);
+  if (!answer->ok()) return fail(namespace_name, content.source, answer->error_text());
+  written_[namespace_name] = {text, clock_.now()};
+  last_errors_.erase(namespace_name);
+  return true;
+}
+
+bool SecretWriter::write(const std::string& namespace_name, const Content& content,
+                         const std::function<bool()>& may_write) {
+  const std::string text = content.data.is_null() ? "" : kube::to_text(content.data);
+  const auto before = written_.find(namespace_name);
+  const bool is_current = before != written_.end() && before->second.content == text &&
+                          clock_.now() - before->second.at < kRewriteInterval;
+  if (is_current || !may_write()) return true;
+  return apply(namespace_name, content, text);
+}
+
+}  // namespace cronlatch::op

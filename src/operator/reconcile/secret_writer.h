@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SecretWriter: writes the Secret `store-secret` of a namespace, with the credentials of its runs.
+// It writes only changes, and does not touch a Secret of that name that another client created. One
+// thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "admission/settings.h"
+#include "base/last_error.h"
+#include "base/log.h"
+#include "kube/api.h"
+
+namespace cronlatch::op {
+
+class SecretWriter {
+ public:
+  struct Content {
+    std::string source;  // the Secret of the operator's namespace that it was derived from
+    std::string type;
+    kube::Json data;  // its member `data`; null: none
+  };
+  SecretWriter(const Settings& settings, kube::Api& api, const Clock& clock, const Log& log);
+  // Writes the Secret if that is due and `may_write` returns true. False after an error, which is
+  // logged once.
+  bool write(const std::string& namespace_name, const Content& content,
+             const std::function<bool()>& may_write);
+  // Logs an error of this namespace, once; returns false.
+  bool fail(const std::string& namespace_name, const std::string& source, const std::string& what);
+
+ private:
+  struct Written {
+    std::string content;
+    TimePoint at;
+  };
+  bool apply(const std::string& namespace_name, const Content& content, const std::string& text);
+
+  const Settings& settings_;
+  kube::Api& api_;
+  const Clock& clock_;
+  const Log& log_;
+  std::map<std::string, Written> written_;        // by namespace
+  std::map<std::string, LastError> last_errors_;  // by namespace
+};
+
+}  // namespace cronlatch::op

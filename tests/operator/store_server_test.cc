@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// StoreServer with a real Redis: the server has its users whatever happens to it, and passwords are
+// replaced without a refused run.
+#include "store_server_scene.h"
+
+#include "operator/tls/certificate_issue.h"
+
+namespace cronlatch::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class StoreServerTest : public StoreServerScene {};
+
+TEST_F(StoreServerTest, GivesEachNamespaceACredentialThatTheServerAccepts) {
+  NEEDS_TLS_SERVER();
+  start();
+  for (const std::string name : {"shop", "shop-2", "cronlatch"}) {
+    EXPECT_EQ(of_namespace(name, "username"), "ns-" + name);
+    EXPECT_TRUE(accepts("ns-" + name, of_namespace(name, "password"))) << name;
+    EXPECT_EQ(of_namespace(name, "ca.crt"), stored("ca.crt"));
+  }
+  EXPECT_FALSE(accepts("ns-shop", of_namespace("shop-2", "password")));
+  EXPECT_FALSE(accepts("default", ""));
+  EXPECT_THAT(log_text_, Not(HasSubstr(of_namespace("shop", "password"))));
+  EXPECT_THAT(log_text_, Not(HasSubstr(stored("password-seed"))));
+}
+
+TEST_F(StoreServerTest, ASecondCallAndAnotherLeaderChangeNothing) {
+  NEEDS_TLS_SERVER();
+  start();
+  api_.forget_requests();
+  EXPECT_TRUE(maintain());
+  EXPECT_THAT(api_.writes(), IsEmpty());
+  const auto before = api_.at(secret_path())->at("data");
+  new_leader();
+  EXPECT_TRUE(maintain());
+  EXPECT_EQ(api_.at(secret_path())->at("data"), before);
+}
+
+TEST_F(StoreServerTest, WritesNothingWhenItDoesNotLead) {
+  leads_ = false;
+  EXPECT_FALSE(maintain());
+  EXPECT_THAT(api_.writes(), IsEmpty());
+}
+
+TEST_F(StoreServerTest, NoNamespaceGetsACredentialThatTheServerDoesNotHave) {
+  EXPECT_FALSE(maintain());  // no server
+  EXPECT_NE(stored("users.acl"), "");
+  EXPECT_EQ(of_namespace("shop", "password"), "");
+  EXPECT_THAT(log_text_, HasSubstr("cannot connect"));
+}
+
+TEST_F(StoreServerTest, ReportsAMissingSecret) {
+  api_.erase(secret_path());
+  EXPECT_FALSE(maintain());
+  EXPECT_THAT(log_text_, HasSubstr("cronlatch-redis does not exist"));
+}
+
+TEST_F(StoreServerTest, AddsANamespaceAndRemovesOne) {
+  NEEDS_TLS_SERVER();
+  start();
+  const std::string removed = of_namespace("shop-2", "password");
+  settings_.store_server_namespaces = {"shop", "late"};
+  EXPECT_TRUE(maintain());
+  EXPECT_TRUE(accepts("ns-late", of_namespace("late", "password")));
+  EXPECT_FALSE(accepts("ns-shop-2", removed));
+  EXPECT_TRUE(accepts("ns-shop", of_namespace("shop", "password")));
+}
+
+TEST_F(StoreServerTest, ARestartedServerGetsItsUsersAgain) {
+  NEEDS_TLS_SERVER();
+  start();
+  // Given: a namespace that the mounted file does not contain yet
+  settings_.store_server_namespaces.emplace_back("late");
+  ASSERT_TRUE(maintain());
+  // When: the server starts again with the old file
+  redis_->restart();
+  EXPECT_FALSE(accepts("ns-late", of_namespace("late", "password")));
+  EXPECT_TRUE(accepts("ns-shop", of_namespace("shop", "password")));
+  ASSERT_TRUE(maintain());
+  // Then
+  EXPECT_TRUE(accepts("ns-late", of_namespace("late", "password")));
+}
+
+TEST_F(StoreServerTest, RestoresUsersThatWereChangedWithinTheInterval) {
+  NEEDS_TLS_SERVER();
+  start();
+  (*admin())({"ACL", "SETUSER", "ns-shop", "off"});
+  EXPECT_FALSE(accepts("ns-shop", of_namespace("shop", "password")));
+  clock_.pass(op::kReapplyInterval);
+  EXPECT_TRUE(maintain());
+  EXPECT_TRUE(accepts("ns-shop", of_namespace("shop", "password")));
+}
+
+TEST_F(StoreServerTest, APasswordIsReplacedDuringARunAndTheOldOneEndsLater) {
+  NEEDS_TLS_SERVER();
+  start();
+  const std::string old = of_namespace("shop", "password");
+  Program holder(run("shop", "shop/long", {"--renew-every", "200ms"},
+                     {talking_child(), "say", "began", "await", file("go"), "exit", "0"}));
+  ASSERT_TRUE(holder.says("began"));
+  // When: the password's life is over
+  clock_.pass(op::kPasswordLife);
+  ASSERT_TRUE(maintain());
+  // Then: both are accepted, and namespaces have the new one
+  const std::string now = of_namespace("shop", "password");
+  EXPECT_NE(now, old);
+  EXPECT_TRUE(accepts("ns-shop", now));
+  EXPECT_TRUE(accepts("ns-shop", old));
+  // When: the overlap is over
+  clock_.pass(op::kPasswordOverlap);
+  ASSERT_TRUE(maintain());
+  EXPECT_TRUE(accepts("ns-shop", now));
+  EXPECT_FALSE(accepts("ns-shop", old));
+  // Then: the run that has the new file loses nothing, also on a new connection
+  (void)mount("shop");
+  write(file("users.acl"), stored("users.acl"));
+  redis_->restart();
+  ASSERT_TRUE(maintain());
+  std::ofstream(file("go")) << "";
+  EXPECT_EQ(holder.exit_code(), 0) << holder.err();
+}
+
+TEST_F(StoreServerTest, AnAdministratorReplacesThePasswordsAtOnce) {
+  NEEDS_TLS_SERVER();
+  start();
+  const std::string old = of_namespace("shop", "password");
+  const auto remove = [&](const char* key) {
+    auto secret = *api_.at(secret_path());
+    secret["data"].erase(key);
+    api_.put(secret_path(), secret);
+  };
+  remove("password-seed-time");
+  ASSERT_TRUE(maintain());
+  EXPECT_NE(of_namespace("shop", "password"), old);
+  EXPECT_TRUE(accepts("ns-shop", old));
+  remove("password-seed-previous");
+  ASSERT_TRUE(maintain());
+  EXPECT_FALSE(accepts("ns-shop", old));
+  EXPECT_TRUE(accepts("ns-shop", of_namespace("shop", "password")));
+}
+
+TEST_F(StoreServerTest, ALostSeedIsRepairedByARestartOfTheServer) {
+  NEEDS_TLS_SERVER();
+  start();
+  auto secret = *api_.at(secret_path());
+  secret["data"].erase("password-seed");
+  api_.put(secret_path(), secret);
+  EXPECT_FALSE(maintain());
+  EXPECT_THAT(log_text_, HasSubstr("delete the pod of the server"));
+  write_server_files();
+  redis_->restart();
+  EXPECT_TRUE(maintain());
+  EXPECT_TRUE(accepts("ns-shop", of_namespace("shop", "password")));
+}
+
+TEST_F(StoreServerTest, AServerReadsItsRenewedCertificate) {
+  NEEDS_TLS_SERVER();
+  start();
+  const auto serves = [&](const std::string& pem) {
+    Program probe(ProgramSpec{.argv = {"/usr/bin/openssl", "s_client", "-connect",
+                                       "localhost:" + std::to_string(redis_->tls_port())}});
+    probe.close_input();
+    (void)probe.exit_code();
+    return probe.out().find(pem) != std::string::npos;
+  };
+  const std::string first = stored("tls.crt");
+  ASSERT_TRUE(serves(first));
+  // When: a new certificate is in the mounted files
+  const auto renewed = op::issue_leaf({stored("ca.crt"), stored("ca.key")}, {"localhost"},
+                                      clock_.wall(), "cronlatch redis");
+  ASSERT_TRUE(renewed);
+  write(file("tls.crt"), renewed->cert_pem);
+  write(file("tls.key"), renewed->key_pem);
+  EXPECT_TRUE(serves(first));
+  clock_.pass(op::kReapplyInterval);
+  ASSERT_TRUE(maintain());
+  // Then
+  EXPECT_TRUE(serves(renewed->cert_pem));
+}
+
+TEST_F(StoreServerTest, RenewsTheCertificateWithItsNames) {
+  EXPECT_FALSE(maintain());
+  const std::string first = stored("tls.crt");
+  const auto facts = op::inspect(
+      first,
+      {.key_pem = stored("tls.key"), .ca_pem = stored("ca.crt"), .dns_names = {"localhost"}});
+  ASSERT_TRUE(facts);
+  EXPECT_TRUE(facts->names_match && facts->signed_by_ca && facts->key_matches);
+  clock_.pass(op::kLeafLife * 2 / 3);
+  EXPECT_FALSE(maintain());
+  EXPECT_NE(stored("tls.crt"), first);
+}
+
+}  // namespace
+}  // namespace cronlatch::testing
