@@ -73,4 +73,13 @@ hazard "a disabled certificate check" "impersonate the store" --set defaults.tls
 check "an IPv4 address gives no warning" no_warning --set store.url=rediss://10.0.0.7:6379
 check "an IPv6 address gives no warning" no_warning --set 'store.url=rediss://[2001:db8::7]:6379'
 check "the notes state that annotations have no effect without an operator" notes_contain "Annotations have no effect" --values "$CHART/ci/no-operator-values.yaml"
+REDIS=(--set redis.enabled=true)
+check "the Redis of the chart gives no warning" no_warning "${REDIS[@]}"
+check "its notes contain what it is not, and its namespaces" notes_contain "It has no failover" "${REDIS[@]}"
+check "its notes contain the namespaces" notes_contain "cronlatch, shop, and namespaces with the labels" "${REDIS[@]}" \
+  --set 'redis.namespaces={shop}' --set redis.namespaceLabels.a=b
+asks_for_a_secret() { notes_contain "create secret generic" "${REDIS[@]}"; }
+refuses "its notes do not require a Secret" asks_for_a_secret
+check "warning: a Redis without a volume" notes_contain "all locks are lost" "${REDIS[@]}" --set redis.persistence.enabled=false
+hazard "namespaces without redis.enabled" "have no effect without redis.enabled" --set 'redis.namespaces={shop}'
 finish

@@ -3,10 +3,10 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 
 {{- define "cronlatch.hazards" -}}
 {{- $v := .Values -}}
-{{- $url := $v.store.url -}}
+{{- $url := include "cronlatch.storeUrl" . -}}
 {{- $found := list -}}
 {{- if not $url -}}
-{{- $found = append $found "store.url is empty: no run can acquire a lock. Set it to rediss://HOST:PORT or postgres://HOST/DATABASE" -}}
+{{- $found = append $found "store.url is empty: no run can acquire a lock. Set it to rediss://HOST:PORT or postgres://HOST/DATABASE, or set redis.enabled" -}}
 {{- else -}}
 {{- if regexMatch "^redis[:+]" $url -}}
 {{- $found = append $found "store.url is not encrypted: passwords and locks can be read and changed in transit. Use rediss://" -}}
@@ -78,6 +78,13 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- end -}}
 {{- if and $v.copier.source (not $v.copier.namespaces) -}}
 {{- $found = append $found "copier.source without copier.namespaces: the Secret is not copied" -}}
+{{- end -}}
+{{- if include "cronlatch.hasRedis" . -}}
+{{- if not $v.redis.persistence.enabled -}}
+{{- $found = append $found "redis.persistence.enabled is false: when the pod of Redis is replaced, all locks are lost, and two runs of one lock are possible. Enable it" -}}
+{{- end -}}
+{{- else if or $v.redis.namespaces $v.redis.namespaceLabels -}}
+{{- $found = append $found "redis.namespaces and redis.namespaceLabels have no effect without redis.enabled" -}}
 {{- end -}}
 {{- if hasKey $v "uninstall" -}}
 {{- $found = append $found "uninstall.guard and uninstall.policy have no effect: an uninstall always keeps the policies. Remove them from your values" -}}

@@ -7,10 +7,19 @@ NOTES.txt: the next steps after an install, and warnings about dangerous values.
 {{- if include "cronlatch.hasOperator" . -}}
 cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespace }}.
 
+{{ if include "cronlatch.hasRedis" . -}}
+1. The store is one Redis, {{ $fullname }}-redis. It has no failover: while its pod is replaced, no run starts, and running
+   commands continue for their outage tolerance (docs/redis.md). The operator writes the Secret {{ $v.store.secretName }} into:
+
+     {{ prepend (include "cronlatch.redisNamespaces" . | fromJsonArray) .Release.Namespace | join ", " }}{{ with $v.redis.namespaceLabels }}, and namespaces with the labels {{ toJson . }}{{ end }}
+
+   Add a namespace with redis.namespaces or redis.namespaceLabels.
+{{- else -}}
 1. Create the Secret with the store's credentials in each namespace with gated CronJobs{{ if $v.copier.source }} (copied to: {{ join ", " $v.copier.namespaces }}){{ end }}:
 
      kubectl -n NAMESPACE create secret generic {{ $v.store.secretName }} \
        --from-literal=username=... --from-literal=password=... --from-file=ca.crt
+{{- end }}
 {{- if hasPrefix "postgres:" $v.store.url }}
 
    Create the schema, once, as the owner of the database (docs/postgres.md):

@@ -17,7 +17,7 @@ image-pull-secrets: {{ toJson . }}
 {{- with $v.inject.resources }}
 resources: {{ toJson . }}
 {{- end }}
-{{- with $v.store.url }}
+{{- with include "cronlatch.storeUrl" . }}
 store: {{ . | quote }}
 {{- end }}
 store-secret: {{ $v.store.secretName | quote }}
@@ -81,6 +81,10 @@ copy-secret-namespaces: {{ toJson $v.copier.namespaces }}
 {{- end }}
 {{- if $v.lockHistograms }}
 lock-histograms: true
+{{- if include "cronlatch.hasRedis" . }}
+store-server: true
+store-server-namespaces: {{ include "cronlatch.redisNamespaces" . }}
+store-server-namespace-labels: {{ toJson $v.redis.namespaceLabels }}
 {{- end }}
 log-format: {{ $v.logFormat | quote }}
 log-level: {{ $v.logLevel | quote }}

@@ -4,7 +4,8 @@ a quorum is a list of redis:// or rediss:// URLs. */ -}}
 
 {{- define "cronlatch.storeAuthority" -}}
 {{- $authorities := list -}}
-{{- range (regexMatch ",rediss?://" .Values.store.url | ternary (splitList "," .Values.store.url) (list .Values.store.url)) -}}
+{{- $url := include "cronlatch.storeUrl" . -}}
+{{- range (regexMatch ",rediss?://" $url | ternary (splitList "," $url) (list $url)) -}}
 {{- $authorities = append $authorities (regexReplaceAll "^[a-z+]+://([^@/]*@)?([^/?]*).*$" . "${2}") -}}
 {{- end -}}
 {{- join "," $authorities -}}
@@ -12,12 +13,12 @@ a quorum is a list of redis:// or rediss:// URLs. */ -}}
 
 {{- /* The port of a host without one; with Sentinels also the usual one of a master. */ -}}
 {{- define "cronlatch.storeDefaultPort" -}}
-{{- if regexMatch "^rediss?[+]sentinel:" .Values.store.url -}}26379{{- else if hasPrefix "postgres:" .Values.store.url -}}5432{{- else -}}6379{{- end -}}
+{{- if regexMatch "^rediss?[+]sentinel:" (include "cronlatch.storeUrl" .) -}}26379{{- else if hasPrefix "postgres:" (include "cronlatch.storeUrl" .) -}}5432{{- else -}}6379{{- end -}}
 {{- end -}}
 
 {{- /* The ports of all hosts, and with Sentinels the usual one of a master; a JSON list. */ -}}
 {{- define "cronlatch.storePorts" -}}
-{{- $isSentinel := regexMatch "^rediss?[+]sentinel:" .Values.store.url -}}
+{{- $isSentinel := regexMatch "^rediss?[+]sentinel:" (include "cronlatch.storeUrl" .) -}}
 {{- $default := include "cronlatch.storeDefaultPort" . -}}
 {{- $ports := list -}}
 {{- range splitList "," (include "cronlatch.storeAuthority" .) -}}
@@ -39,7 +40,7 @@ a quorum is a list of redis:// or rediss:// URLs. */ -}}
 
 {{- /* Refuses defaults that the operator and each run would refuse at their start. Written-out gates include it, too. */ -}}
 {{- define "cronlatch.checkStore" -}}
-{{- $url := .Values.store.url -}}
+{{- $url := include "cronlatch.storeUrl" . -}}
 {{- $defaults := .Values.defaults -}}
 {{- if and $url (hasKey $defaults "sentinel-username") (not (regexMatch "^rediss?[+]sentinel:" $url)) -}}
 {{- fail "defaults.sentinel-username: the store has no Sentinels. Remove it, or set store.url to a rediss+sentinel:// URL" -}}
