@@ -7,6 +7,7 @@
 #include "admission/job_restrictions.h"
 #include "admission/job_warnings.h"
 #include "admission/json_patch.h"
+#include "admission/store_volume.h"
 #include "admission/user_command.h"
 #include "admission/wrapper_command.h"
 #include "base/rfc3339.h"
@@ -112,21 +113,18 @@ void put_install_container(PatchBuilder& patch, const Settings& settings) {
   if (!installs) patch.set(below(array, static_cast<std::size_t>(at - containers.begin())), wanted);
 }
 
-void put_volumes(PatchBuilder& patch, const std::string& secret) {
+void put_volumes(PatchBuilder& patch, const LockRequest& request, const Settings& settings) {
   put_named(patch, pointer_to("/spec/volumes"), "name",
             {{"name", kBinVolume}, {"emptyDir", {{"sizeLimit", "32Mi"}}}});
-  if (secret.empty()) return;
-  // Readable for every uid: the uid of the container is not known here.
-  put_named(patch, pointer_to("/spec/volumes"), "name",
-            {{"name", kStoreVolume},
-             {"secret", {{"secretName", secret}, {"optional", true}, {"defaultMode", 0444}}}});
+  if (const Json store = store_volume(request, settings); !store.is_null())
+    put_named(patch, pointer_to("/spec/volumes"), "name", store);
 }
 
-void put_mounts(PatchBuilder& patch, const std::string& container, bool with_secret) {
+void put_mounts(PatchBuilder& patch, const std::string& container, bool with_store) {
   const std::string mounts = container + "/volumeMounts";
   put_named(patch, mounts, "mountPath",
             {{"name", kBinVolume}, {"mountPath", kBinDirectory}, {"readOnly", true}});
-  if (with_secret)
+  if (with_store)
     put_named(patch, mounts, "mountPath",
               {{"name", kStoreVolume}, {"mountPath", kStoreDirectory}, {"readOnly", true}});
 }
@@ -189,8 +187,8 @@ std::optional<Injection> inject(Json& job, const JobView& view, const LockReques
   if (!user->from.empty())
     patch.set(below(pointer_to("/metadata/annotations"), kCommandFromAnnotation), user->from);
   put_environment(patch, container, view);
-  put_mounts(patch, container, !request.store_secret.empty());
-  put_volumes(patch, request.store_secret);
+  put_mounts(patch, container, has_store_volume(request, settings));
+  put_volumes(patch, request, settings);
   put_install_container(patch, settings);
   put_pull_secrets(patch, settings);
   patch.set(below(pointer_to("/metadata/labels"), kGatedLabel), "true");

@@ -70,15 +70,16 @@ void check_windows(const JobView& job, Findings& findings) {
 
 // Volumes and mount paths of the user with a name that the rewrite adds.
 void check_reserved_names(const JobView& job, std::size_t container, Findings& findings) {
-  const auto check_volume = [&](std::string_view name, bool VolumeView::*has_our_kind) {
+  const auto check_volume = [&](std::string_view name, auto has_our_kind) {
     const auto index = index_of_name(job.volumes, name);
-    if (index && !(job.volumes[*index].*has_our_kind))
+    if (index && !has_our_kind(job.volumes[*index]))
       findings.add(job.pod_path("volumes[" + std::to_string(*index) + "].name"),
                    std::string(name) + " is reserved for a volume that the operator adds",
                    "rename the volume");
   };
-  check_volume(kBinVolume, &VolumeView::is_empty_dir);
-  check_volume(kStoreVolume, &VolumeView::is_secret);
+  check_volume(kBinVolume, [](const VolumeView& volume) { return volume.is_empty_dir; });
+  check_volume(kStoreVolume,
+               [](const VolumeView& volume) { return volume.is_secret || volume.is_projected; });
   const auto& mounts = job.containers[container].volume_mounts;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const auto& [name, path] = mounts[i];

@@ -79,9 +79,9 @@ void parse_pod(const Json& pod, JobView& view) {
   view.containers = parse_containers(pod, "containers");
   view.init_containers = parse_containers(pod, "initContainers");
   for (const Json& volume : kube::items_at(pod, {"volumes"}))
-    view.volumes.push_back({kube::string_at(volume, {"name"}),
-                            kube::find(volume, {"emptyDir"}) != nullptr,
-                            kube::find(volume, {"secret"}) != nullptr});
+    view.volumes.push_back(
+        {kube::string_at(volume, {"name"}), kube::find(volume, {"emptyDir"}) != nullptr,
+         kube::find(volume, {"secret"}) != nullptr, kube::find(volume, {"projected"}) != nullptr});
   view.os = kube::string_at(pod, {"os", "name"});
   view.node_selector_os = kube::string_at(pod, {"nodeSelector", "kubernetes.io/os"});
   view.host_network = kube::is_true(pod, {"hostNetwork"});

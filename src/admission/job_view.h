@@ -63,6 +63,7 @@ struct VolumeView {
   std::string name;
   bool is_empty_dir = false;
   bool is_secret = false;
+  bool is_projected = false;
 };
 
 // The origin of a Job, which the Job itself does not contain.

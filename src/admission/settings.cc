@@ -36,6 +36,8 @@ constexpr Row kRows[] = {
     {"resources", &S::resources, "{}", "", "requests and limits of the init container; empty: 50m and 32Mi of each"},
     {"store", &S::store, "", "", "URL of the store of every gated run (the [schemes](options.md#the-store)); without it, every request for a lock is refused"},
     {"store-secret", &S::store_secret, "cronlatch-store", "", "Secret in a Job's namespace with the credentials for the store, unless an annotation names another"},
+    {"store-ca-config-map", &S::store_ca_config_map, "", "", "ConfigMap in a Job's namespace whose CA certificates replace ca.crt of the Secret"},
+    {"store-ca-key", &S::store_ca_key, "ca.crt", "", "key of the CA certificates (PEM) in that ConfigMap"},
     {"defaults", &S::defaults, "{}", "", "options of every gated run; an annotation of the same option takes precedence"},
     {"cluster-lock-namespaces", &S::cluster_lock_namespaces, "[]", "", "namespaces that may use lock-scope: cluster"},
     {"image-index", &S::image_index, "{}", "", "image -> ENTRYPOINT (and CMD), for containers without a command"},

@@ -44,6 +44,8 @@ struct Settings {
   kube::Json resources;  // null: small ones, in inject.cc
   std::string store;
   std::string store_secret;
+  std::string store_ca_config_map;  // in a Job's namespace; "": ca.crt of the Secret
+  std::string store_ca_key;
   std::map<std::string, std::string> defaults;  // option key -> text
   std::vector<std::string> cluster_lock_namespaces;
   std::map<std::string, std::vector<std::string>> image_index;  // image reference -> its ENTRYPOINT

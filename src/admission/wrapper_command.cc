@@ -5,6 +5,7 @@
 #include <map>
 
 #include "admission/job_restrictions.h"
+#include "admission/store_volume.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "labels/names.h"
@@ -92,7 +93,7 @@ std::vector<std::string> wrapper_command(const JobView& job, const LockRequest& 
   for (const std::string& key : request.decided)
     values[key] = kubelet_escaped(show_option(options, *find_option(key)));
   values["store"] = kubelet_escaped(settings.store);
-  if (!request.store_secret.empty()) values["credentials-dir"] = kStoreDirectory;
+  if (has_store_volume(request, settings)) values["credentials-dir"] = kStoreDirectory;
 
   std::vector<std::string> command = {std::string(kGateBinary), "run", "--isolated"};
   for (const Option& option : option_table()) {  // always in this order

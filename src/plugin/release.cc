@@ -29,7 +29,8 @@ Result<StoreAccess> find_access(const Arguments& arguments, const Context& conte
   if (!arguments.image.empty() && !arguments.store.empty()) {
     StoreAccess access;
     access.image = arguments.image;
-    access.secret = arguments.secret.empty() ? std::string(kStoreVolume) : arguments.secret;
+    access.store_volume =
+        secret_volume(arguments.secret.empty() ? std::string(kStoreVolume) : arguments.secret);
     access.flags = {"--store=" + arguments.store,
                     "--credentials-dir=" + std::string(kStoreDirectory)};
     return access;

@@ -56,14 +56,18 @@ std::optional<StoreAccess> store_access(const Json& pod_spec) {
   for (const Json& secret : kube::items_at(pod_spec, {"imagePullSecrets"}))
     access.pull_secrets.push_back(string_at(secret, {"name"}));
   for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))
-    if (string_at(volume, {"name"}) == kStoreVolume)
-      access.secret = string_at(volume, {"secret", "secretName"});
+    if (string_at(volume, {"name"}) == kStoreVolume) access.store_volume = volume;
   const KeyValues flags = gate_flags(pod_spec);
   for (const std::string_view key : kStoreFlags)
     if (const auto flag = flags.find(key); flag != flags.end())
       access.flags.push_back("--" + std::string(key) + '=' + flag->second);
   if (access.image.empty() || !flags.contains("store")) return std::nullopt;
   return access;
+}
+
+Json secret_volume(const std::string& secret) {
+  return {{"name", kStoreVolume},
+          {"secret", {{"secretName", secret}, {"optional", true}, {"defaultMode", 0444}}}};
 }
 
 Result<ReleaseTarget> release_target(const Cluster& cluster, const std::string& name,
@@ -100,12 +104,10 @@ Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting
               {"enableServiceLinks", false},
               {"securityContext",
                {{"runAsNonRoot", true}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}}};
-  if (!access.secret.empty()) {
+  if (!access.store_volume.is_null()) {
     container["volumeMounts"] =
         Json::array({{{"name", kStoreVolume}, {"mountPath", kStoreDirectory}, {"readOnly", true}}});
-    pod["volumes"] = Json::array(
-        {{{"name", kStoreVolume},
-          {"secret", {{"secretName", access.secret}, {"optional", true}, {"defaultMode", 0444}}}}});
+    pod["volumes"] = Json::array({access.store_volume});
   }
   for (const std::string& secret : access.pull_secrets)
     pod["imagePullSecrets"].push_back({{"name", secret}});

@@ -16,11 +16,13 @@ namespace cronlatch::plugin {
 struct StoreAccess {
   std::string image, pull_policy;
   std::vector<std::string> pull_secrets;
-  std::string secret;              // empty: none is mounted
+  kube::Json store_volume;         // with the credentials, as in the pod; null: none is mounted
   std::vector<std::string> flags;  // --store=..., --key-prefix=..., as in the pod
 };
 // From the spec of a pod; empty if it is not gated.
 std::optional<StoreAccess> store_access(const kube::Json& pod_spec);
+// The volume for StoreAccess::store_volume with this Secret.
+kube::Json secret_volume(const std::string& secret);
 
 // From the argument: a CronJob's name, or a lock's name with its slash.
 struct ReleaseTarget {

@@ -20,10 +20,14 @@ check "no login is mounted" holds "$POD"'.volumes[0].projected.sources | tostrin
 render --values "$CHART/ci/gating-values.yaml"
 check "a Secret with logins and a ConfigMap with CA certificates are mounted as files" holds "$POD"'.volumes[0].projected.sources
   | any(.secret.name == "logins" and .secret.items == [{key: ".dockerconfigjson", path: "registries/config.json"}])
-    and any(.configMap.name == "authorities" and .configMap.items == [{key: "ca.crt", path: "registries/ca.crt"}])'
+    and any(.configMap.name == "authorities" and .configMap.items == [{key: "registries.pem", path: "registries/ca.crt"}])'
 check "the operator may read Secrets in pullSecretNamespaces and in no other namespace" holds "$SECRETS | sort == [\"charts\", \"reports\"]"
 check "each of them has a binding for the operator" holds '[.[] | select(.kind == "RoleBinding" and (.metadata.name | endswith("-logins")))
   | {n: .metadata.namespace, s: .subjects[0].name, r: .roleRef.name}] | length == 2 and all(.[]; .s == "cronlatch-operator" and (.r | endswith("-logins")))'
+
+render "${BASE[@]}" --set entrypointLookup.caConfigMap=authorities
+check "the key of the CA certificates is ca.crt by default" holds "$POD"'.volumes[0].projected.sources
+  | any(.configMap.name == "authorities" and .configMap.items == [{key: "ca.crt", path: "registries/ca.crt"}])'
 
 render "${BASE[@]}" --set entrypointLookup.enabled=false --set 'entrypointLookup.pullSecretNamespaces={shop}'
 check "disabled: the settings contain no lookup" holds "$SETTINGS"' | contains("lookup: false") and (contains("lookup-") | not)'

@@ -21,6 +21,10 @@ resources: {{ toJson . }}
 store: {{ . | quote }}
 {{- end }}
 store-secret: {{ $v.store.secretName | quote }}
+{{- with $v.store.caConfigMap }}
+store-ca-config-map: {{ . | quote }}
+store-ca-key: {{ $v.store.caConfigMapKey | quote }}
+{{- end }}
 {{- with $v.defaults }}
 defaults:
   {{- range $key, $value := . }}
@@ -81,6 +85,7 @@ copy-secret-namespaces: {{ toJson $v.copier.namespaces }}
 {{- end }}
 {{- if $v.lockHistograms }}
 lock-histograms: true
+{{- end }}
 {{- if include "cronlatch.hasRedis" . }}
 store-server: true
 store-server-namespaces: {{ include "cronlatch.redisNamespaces" . }}

@@ -38,6 +38,20 @@ a quorum is a list of redis:// or rediss:// URLs. */ -}}
 {{- $hosts | toJson -}}
 {{- end -}}
 
+{{- /* dict: root, secret. The source of the volume with credentials and CA certificates, as the webhook injects it
+(src/admission/store_volume.cc). The kubelet writes the sources in this order, so the ConfigMap's ca.crt replaces the Secret's. */ -}}
+{{- define "cronlatch.storeVolume" -}}
+{{- $store := .root.Values.store -}}
+{{- if $store.caConfigMap -}}
+projected:
+  sources:
+  - secret: {name: {{ .secret }}, optional: true}
+  - configMap: {name: {{ $store.caConfigMap }}, optional: true, items: [{key: {{ $store.caConfigMapKey | quote }}, path: ca.crt}]}
+{{- else -}}
+secret: {secretName: {{ .secret }}, optional: true}
+{{- end -}}
+{{- end -}}
+
 {{- /* Refuses defaults that the operator and each run would refuse at their start. Written-out gates include it, too. */ -}}
 {{- define "cronlatch.checkStore" -}}
 {{- $url := include "cronlatch.storeUrl" . -}}

@@ -36,7 +36,8 @@ const Json kJob = Json::parse(R"({
         "activeDeadlineSeconds": 30, "terminationGracePeriodSeconds": 7,
         "hostNetwork": true, "dnsPolicy": "Default",
         "os": {"name": "linux"}, "nodeSelector": {"kubernetes.io/os": "linux"},
-        "volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "secret": {}}],
+        "volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "secret": {}},
+                    {"name": "c", "projected": {}}],
         "initContainers": [{"name": "proxy", "restartPolicy": "Always"}],
         "containers": [
           7,
@@ -91,6 +92,7 @@ TEST(JobView, HasTheFieldsOfItsContainersAndVolumes) {
   EXPECT_EQ(view.init_containers.at(0).restart_policy, "Always");
   EXPECT_TRUE(view.volumes.at(0).is_empty_dir);
   EXPECT_TRUE(view.volumes.at(1).is_secret);
+  EXPECT_TRUE(view.volumes.at(2).is_projected);
 }
 
 // What the API server would reject counts as absent.

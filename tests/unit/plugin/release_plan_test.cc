@@ -47,6 +47,34 @@ TEST(ReleaseJob, IsRestrictedIsDeletedAndHasTheStoreAccessOfItsNamespace) {
   EXPECT_GT(job["spec"]["activeDeadlineSeconds"], 3'600);
 }
 
+// CA certificates may come from a ConfigMap: then the volume is projected.
+TEST(ReleaseJob, MountsTheStoreVolumeOfTheGatedPodUnchanged) {
+  auto jobs = kube::parse_json(recorded_text("shop-jobs")).value();
+  const kube::Json projected = {
+      {"name", "cronlatch-store"},
+      {"projected",
+       {{"sources",
+         {{{"secret", {{"name", "cronlatch-store"}, {"optional", true}}}},
+          {{"configMap",
+            {{"name", "platform-cas"},
+             {"items", {{{"key", "bundle.pem"}, {"path", "ca.crt"}}}}}}}}}}}};
+  std::optional<StoreAccess> access;
+  for (kube::Json& job : jobs["items"]) {
+    kube::Json& pod = job["spec"]["template"]["spec"];
+    if (!store_access(pod)) continue;
+    for (kube::Json& volume : pod["volumes"])
+      if (volume["name"] == "cronlatch-store") volume = projected;
+    access = store_access(pod);
+  }
+  ASSERT_TRUE(access);
+
+  const kube::Json job = release_job({"shop/nightly", "shop"}, *access, Waiting::until_free);
+
+  const kube::Json& pod = job["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["volumes"], kube::Json::array({projected}));
+  EXPECT_EQ(pod["containers"][0]["volumeMounts"][0]["mountPath"], "/var/run/secrets/cronlatch");
+}
+
 TEST(ReleaseTarget, IsACronJobOrALockWithASlash) {
   const Cluster cluster = recorded();
   EXPECT_EQ(release_target(cluster, "report", "shop")->lock, "shop/database");
