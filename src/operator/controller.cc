@@ -8,10 +8,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/thread_name.h"
 #include "kube/election.h"
 #include "kube/watch_timing.h"
 #include "kube/watcher.h"
 #include "labels/names.h"
+#include "operator/progress_api.h"
 #include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/reconciler.h"
 #include "operator/reconcile/secret_copier.h"
@@ -60,12 +62,13 @@ class Controller::Impl {
                   {deps_.settings.namespace_name, deps_.settings.name + "-operator",
                    std::string(kReportedPodsAnnotation)},
                   deps_.pod_name),
-        reconciler_({deps_.settings, deps_.api, deps_.metrics, deps_.exporter, deps_.clock,
+        work_api_(deps_.api, [this] { deps_.on_progress("reconcile"); }),
+        reconciler_({deps_.settings, work_api_, deps_.metrics, deps_.exporter, deps_.clock,
                      deps_.log, election_, deps_.pod_name}),
-        keeper_({deps_.settings.name, deps_.settings.namespace_name}, deps_.api, deps_.clock,
+        keeper_({deps_.settings.name, deps_.settings.namespace_name}, work_api_, deps_.clock,
                 deps_.log, deps_.on_certificate),
-        copier_(deps_.settings, deps_.api, deps_.clock, deps_.log),
-        store_server_(deps_.settings, deps_.api, deps_.clock, deps_.log) {}
+        copier_(deps_.settings, work_api_, deps_.clock, deps_.log),
+        store_server_(deps_.settings, work_api_, deps_.clock, deps_.log) {}
   ~Impl() { stop(); }
 
   void start() {
@@ -101,6 +104,7 @@ class Controller::Impl {
   const ControllerDependencies deps_;
   kube::Election election_;
   ChangeQueue changes_;
+  ProgressApi work_api_;
   Reconciler reconciler_;
   CertificateKeeper keeper_;
   SecretCopier copier_;
@@ -114,7 +118,9 @@ class Controller::Impl {
 void Controller::Impl::run_election(const std::stop_token& stop) {
   const kube::WatchTiming timing = kube::real_watch_timing(deps_.clock);
   std::string holder;
+  name_thread("election");
   while (!stop.stop_requested()) {
+    deps_.on_progress("election");
     const Millis wait = election_.step();
     if (const std::string now = election_.holder(); now != holder) {
       deps_.log(
@@ -208,8 +214,10 @@ void Controller::Impl::run_upkeep() {
 }
 
 void Controller::Impl::run(const std::stop_token& stop) {
+  name_thread("reconcile");
   deps_.metrics.leader(false);
   while (!stop.stop_requested()) {
+    deps_.on_progress("reconcile");
     update_term();
     run_upkeep();
     const auto change = changes_.take(kTickInterval / 4, stop);

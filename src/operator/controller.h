@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "admission/settings.h"
 #include "base/log.h"
@@ -31,6 +32,8 @@ struct ControllerDependencies {
   // Called with the first certificate and after every change, on a thread of the Controller; only
   // in certificate-mode `own`.
   std::function<void(const Certificate&)> on_certificate;
+  // Called by the loops "election" and "reconcile" with their name, in each round.
+  std::function<void(std::string_view loop)> on_progress = [](std::string_view) {};
 };
 
 class Controller {

@@ -50,9 +50,14 @@ HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& ima
        admission("/admit/job", review_job, settings, images, metrics, clock, log)});
 }
 
-HttpHandler plain_endpoints(const Readiness& readiness, const Metrics& metrics,
+HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness, const Metrics& metrics,
                             std::function<std::string()> status) {
-  const auto alive = [](const HttpRequest&) { return HttpResponse{.body = "ok\n"}; };
+  // A loop that has ended does not fail the probe during a shutdown.
+  const auto alive = [&readiness, &liveness](const HttpRequest&) {
+    const std::string stuck = readiness.shutting_down ? "" : liveness.stuck();
+    if (stuck.empty()) return HttpResponse{.body = "ok\n"};
+    return HttpResponse{.status = 503, .body = stuck + "\n"};
+  };
   const auto ready = [&readiness](const HttpRequest&) {
     const std::string missing = readiness.missing();
     if (missing.empty()) return HttpResponse{.body = "ok\n"};

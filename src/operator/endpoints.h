@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "operator/http/http_server.h"
+#include "operator/liveness.h"
 #include "operator/lookup/image_lookup.h"
 #include "operator/metrics/metrics.h"
 
@@ -30,7 +31,7 @@ inline constexpr Millis kLookupTimeout{3'000};
 HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& images,
                                 Metrics& metrics, const Clock& clock, const Log& log);
 // `status` returns the status page (status_page.h).
-HttpHandler plain_endpoints(const Readiness& readiness, const Metrics& metrics,
+HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness, const Metrics& metrics,
                             std::function<std::string()> status);
 
 }  // namespace cronlatch::op

@@ -31,12 +31,13 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
       timeouts_(with_lookup_workers(timeouts, settings_)),
       log_(settings_.log_format, settings_.log_level, clock_, std::move(log_sink)),
       metrics_(CRONLATCH_VERSION),
+      liveness_(clock_, log_, timeouts_.progress),
       images_(settings_, lookup_reports(), clock_, log_),
       admission_(Transport::tls, timeouts_.admission,
                  admission_endpoints(settings_, images_, metrics_, clock_, log_), log_),
       exporter_([this] { return leading(); }, metrics_, clock_, exporter_options(settings_)),
       plain_(Transport::plain, timeouts_.plain,
-             plain_endpoints(readiness_, metrics_, [this] { return status(); }), log_) {}
+             plain_endpoints(readiness_, liveness_, metrics_, [this] { return status(); }), log_) {}
 
 std::string Operator::status() const {
   return status_page({CRONLATCH_VERSION, store_endpoint(settings_), leading(), clock_.wall()},
@@ -45,7 +46,9 @@ std::string Operator::status() const {
 
 LookupReports Operator::lookup_reports() {
   return {.answered = [this](std::string_view result) { metrics_.entrypoint_answered(result); },
-          .looked_up = [this](Micros took) { metrics_.entrypoint_lookup_took(took); }};
+          .looked_up = [this](Micros took) { metrics_.entrypoint_lookup_took(took); },
+          .began = [this] { liveness_.begin("lookup", settings_.lookup_timeout); },
+          .ended = [this] { liveness_.end(); }};
 }
 
 Status Operator::install(const Certificate& certificate) {
@@ -95,12 +98,13 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
           {},
           installed.error().hint});
   };
-  controller_.emplace(ControllerDependencies{settings_, *api_, metrics_, exporter_, clock_, log_,
-                                             environment("POD_NAME"), on_certificate});
+  controller_.emplace(ControllerDependencies{
+      settings_, *api_, metrics_, exporter_, clock_, log_, environment("POD_NAME"), on_certificate,
+      [this](std::string_view loop) { liveness_.progress(loop); }});
   if (settings_.lookup)
-    image_prefetcher_.emplace(ImagePrefetcher::Dependencies{settings_, *api_, images_, clock_, log_,
-                                                            [this] { return leading(); },
-                                                            environment("POD_NAME")});
+    image_prefetcher_.emplace(ImagePrefetcher::Dependencies{
+        settings_, *api_, images_, clock_, log_, [this] { return leading(); },
+        environment("POD_NAME"), [this] { liveness_.progress("prefetch"); }});
   return Done{};
 }
 
@@ -120,7 +124,7 @@ void Operator::start_lock_stats_reader() {
   reader_.emplace(LockStatsReader::Dependencies{
       store_endpoint(settings_), access,
       [this](LockStatsUpdate update) { exporter_.set_lock_stats(std::move(update)); }, metrics_,
-      clock_, log_, timeouts_.lock_stats});
+      clock_, log_, timeouts_.lock_stats, [this] { liveness_.progress("lock-stats"); }});
   reader_->start();
 }
 
@@ -168,6 +172,7 @@ Status Operator::start(const EnvironmentVariable& environment) {
 
 void Operator::serve(const TerminationSignal& signal) {
   while (!signal.received_within(timeouts_.certificate_poll)) {
+    liveness_.progress("main");
     if (files_) files_->poll();
   }
 }

@@ -58,6 +58,7 @@ class Operator {
   const Log log_;
   Metrics metrics_;
   Readiness readiness_;
+  Liveness liveness_;
   std::string client_ca_;
   ImageLookup images_;
   HttpServer admission_;

@@ -17,6 +17,9 @@ struct ServerTimeouts {
                    .workers = 2,  // a probe does not wait for a scrape of thousands of locks
                    .io_threads = 1};
   LockStatsTiming lock_stats{};
+  // The longest time between two reports of a loop to Liveness. Each round takes less: a read of
+  // lock statistics at most 24 s after a wait of 15 s, a call to the API server 10 s.
+  Millis progress{120'000};
   Millis certificate_poll{2'000};  // interval at which certificate files are read
   // After SIGTERM the operator accepts connections for `drain`, then waits at most `grace` for
   // requests in progress. Together they are shorter than the pod's 30 s.

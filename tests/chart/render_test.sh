@@ -27,6 +27,10 @@ check "two replicas, a budget, and both Services" holds '
   and one("PodDisruptionBudget"; "cronlatch-operator").spec.maxUnavailable == 1
   and one("Service"; "cronlatch-webhook").spec.ports[0].port == 443
   and one("Service"; "cronlatch-metrics").spec.ports[0] == {name: "http-metrics", port: 8080, targetPort: "http-metrics", protocol: "TCP", appProtocol: "http"}'
+check "the liveness probe fails after a minute of failures of /healthz, and readiness is /readyz" holds '
+  one("Deployment"; "cronlatch-operator").spec.template.spec.containers[0]
+  | .livenessProbe.httpGet.path == "/healthz" and .livenessProbe.periodSeconds * .livenessProbe.failureThreshold == 60
+    and .readinessProbe.httpGet.path == "/readyz"'
 check "the webhooks and the policies have their documented names" holds '
   [one("MutatingWebhookConfiguration"; "cronlatch").webhooks[].name]
     == ["cronjobs.cronlatch.dev", "annotated-jobs-need-the-operator.cronlatch.dev"]

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "operator_process.h"
+#include "support/stopped_thread.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -226,6 +227,46 @@ TEST(CommandLine, ReportsAnInvalidAddress) {
   // Then
   EXPECT_EQ(code, 78) << said;
   EXPECT_THAT(said, HasSubstr("nowhere"));
+}
+
+// ---- liveness ----
+
+TEST(Lifecycle, TheLivenessProbeNoticesALoopThatIsStuck) {
+  // Given: the store does not answer, which is no reason for a restart
+  OperatorProcess op(
+      {.timing = {"stats-interval=20", "stats-timeout=100", "certificate-poll=50", "progress=2000"},
+       .store = "redis://127.0.0.1:1"});
+  const auto health = [&] {
+    const auto answer = op.ask_plain(get("/healthz"));
+    return answer ? std::to_string(answer->status) + " " + answer->body : "no answer";
+  };
+  ASSERT_TRUE(op.program().complains("store_down"));
+  EXPECT_EQ(health(), "200 ok\n");
+  {
+    // When
+    const StoppedThread stopped(op.program().pid(), "lock-stats");
+    ASSERT_EQ(stopped.error(), "");
+    // Then
+    EXPECT_TRUE(
+        eventually([&] { return health().starts_with("503 lock-stats made no progress"); }));
+    EXPECT_TRUE(op.program().complains("\"event\":\"loop_stuck\""));
+    EXPECT_EQ(op.ask_plain(get("/readyz"))->status, 200) << "it still answers admissions";
+  }
+  EXPECT_TRUE(eventually([&] { return health() == "200 ok\n"; }));
+}
+
+TEST(Lifecycle, AStuckLoopDoesNotFailTheLivenessProbeOfAShutdown) {
+  OperatorProcess op({.timing = {"stats-interval=20", "stats-timeout=100", "certificate-poll=50",
+                                 "progress=500", "drain=600000"},
+                      .store = "redis://127.0.0.1:1"});
+  const StoppedThread stopped(op.program().pid(), "lock-stats");
+  ASSERT_EQ(stopped.error(), "");
+  ASSERT_TRUE(eventually([&] { return op.ask_plain(get("/healthz"))->status == 503; }));
+
+  op.program().signal(SIGTERM);
+
+  EXPECT_TRUE(op.program().complains("\"event\":\"leaving\""));
+  EXPECT_EQ(op.ask_plain(get("/healthz"))->status, 200);
 }
 
 }  // namespace

@@ -17,6 +17,9 @@ template would change them at each rendering. */ -}}
 {{- if .Values.store.operatorSecretName -}}
 {{- fail "redis.enabled: store.operatorSecretName is set, too, and the operator creates its own credentials. Remove it" -}}
 {{- end -}}
+{{- if .Values.store.caConfigMap -}}
+{{- fail "redis.enabled: store.caConfigMap is set, too, and the operator creates the CA itself. Remove it" -}}
+{{- end -}}
 {{- range list "redis-username" "tls-server-name" "tls-skip-verify" "strict" -}}
 {{- if and (hasKey $.Values.defaults .) (ne (toString (index $.Values.defaults .)) "false") -}}
 {{- fail (printf "defaults.%s: does not apply to the Redis of the chart. Remove it" .) -}}

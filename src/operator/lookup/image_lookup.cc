@@ -60,13 +60,20 @@ class ImageLookup::Impl {
     const auto logins = [this](const registry::LookupRequest& request) {
       return logins_->find(request);
     };
+    // It ends within the deadline that the lookup threads give it.
+    const auto query = [this,
+                        ask = make_registry_query(*skopeo_, logins, settings_.lookup_cache_size)](
+                           const registry::LookupRequest& request, TimePoint deadline,
+                           const std::stop_token& stop) {
+      reports_.began();
+      Result<registry::ImageInfo> looked = ask(request, deadline, stop);
+      reports_.ended();
+      return looked;
+    };
     const auto on_asked = [this](const registry::LookupRequest& request,
                                  const Result<registry::ImageInfo>& looked,
                                  Micros took) { on_looked_up(request, looked, took); };
-    lookup_.emplace(
-        registry::Lookup::Dependencies{
-            make_registry_query(*skopeo_, logins, settings_.lookup_cache_size), on_asked, clock_},
-        timing);
+    lookup_.emplace(registry::Lookup::Dependencies{query, on_asked, clock_}, timing);
     lookup_->start();
     return Done{};
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/thread_name.h"
 #include "image/reference.h"
 #include "kube/events.h"
 #include "kube/watch_timing.h"
@@ -44,7 +45,9 @@ void ImagePrefetcher::watch_cronjobs(const std::stop_token& stop) {
 
 void ImagePrefetcher::prefetch_loop(const std::stop_token& stop) {
   const kube::WatchTiming timing = kube::real_watch_timing(deps_.clock);
+  name_thread("prefetch");
   while (!stop.stop_requested()) {
+    deps_.on_progress();
     prefetch_all();
     timing.pause(kInterval, stop);
   }
@@ -80,6 +83,7 @@ void ImagePrefetcher::prefetch_all() {
     all.assign(watched_.begin(), watched_.end());
   }
   for (const auto& [key, watched] : all) {
+    deps_.on_progress();
     const NeededImage& needed = watched.needed;
     const auto why = deps_.images.prefetch({needed.image, key.namespace_name, needed.placement});
     if (why && *why != watched.recorded_error && deps_.leading()) record_event(key, watched, *why);

@@ -29,7 +29,8 @@ class ImagePrefetcher {
     const Clock& clock;
     const Log& log;
     std::function<bool()> leading;
-    std::string instance;  // name of this pod
+    std::string instance;                       // name of this pod
+    std::function<void()> on_progress = [] {};  // called for each image of a round
   };
   explicit ImagePrefetcher(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/thread_name.h"
+
 namespace cronlatch::op {
 namespace {
 
@@ -30,7 +32,9 @@ LockStatsReader::~LockStatsReader() { stop(); }
 
 void LockStatsReader::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) {
+    name_thread("lock-stats");
     while (!stop.stop_requested()) {
+      deps_.on_progress();
       step();
       std::unique_lock lock(mutex_);
       wake_.wait_for(lock, stop, deps_.timing.interval, [] { return false; });

@@ -46,6 +46,7 @@ class LockStatsReader {
     const Clock& clock;
     const Log& log;
     LockStatsTiming timing{};
+    std::function<void()> on_progress = [] {};  // called in each round of the thread
   };
   explicit LockStatsReader(Dependencies dependencies);
   ~LockStatsReader();  // stops

@@ -23,6 +23,7 @@ bool set(ServerTimeouts& timeouts, const std::string& key, long value) {
                                                 {"certificate-poll", &timeouts.certificate_poll},
                                                 {"stats-interval", &timeouts.lock_stats.interval},
                                                 {"stats-timeout", &timeouts.lock_stats.timeout},
+                                                {"progress", &timeouts.progress},
                                                 {"drain", &timeouts.drain},
                                                 {"grace", &timeouts.grace}};
   if (const auto wait = waits.find(key); wait != waits.end()) {

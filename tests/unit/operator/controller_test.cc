@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/kernel_clock.h"
+#include "operator/liveness.h"
 #include "support/fake_api.h"
 
 namespace cronlatch::op {
@@ -42,6 +43,7 @@ struct Scene {
   Metrics metrics{"test"};
   Exporter exporter{[] { return true; }, metrics, clock};
   std::atomic<int> certificates{0};
+  Liveness liveness{clock, log, 3s};
 
   Scene() {
     for (const char* list : {"/apis/batch/v1/cronjobs", "/apis/batch/v1/jobs", "/api/v1/pods"})
@@ -50,7 +52,8 @@ struct Scene {
   std::unique_ptr<Controller> controller(const std::string& name) {
     return std::make_unique<Controller>(
         ControllerDependencies{settings, api, metrics, exporter, clock, log, name,
-                               [this](const Certificate&) { ++certificates; }});
+                               [this](const Certificate&) { ++certificates; },
+                               [this](std::string_view loop) { liveness.progress(loop); }});
   }
   std::string holder() const {
     const auto lease = api.at(kLease);
@@ -130,6 +133,30 @@ TEST(Controller, IgnoresTheSecretWithCertificateFiles) {
 
   EXPECT_EQ(scene.certificates, 0);
   EXPECT_FALSE(scene.asked_for("/api/v1/namespaces/cronlatch/secrets/cronlatch-webhook-tls"));
+}
+
+// The API server does not answer, or the loop is blocked: both look like a call that lasts.
+TEST(Controller, OnlyACallThatNeverEndsIsNoProgress) {
+  Scene scene;
+  std::atomic<bool> is_stuck{false};
+  std::atomic<int> failed{0};
+  scene.api.intercept = [&](const kube::Request&) -> std::optional<FakeApi::Answer> {
+    while (is_stuck) std::this_thread::sleep_for(5ms);
+    std::this_thread::sleep_for(50ms);
+    ++failed;
+    return FakeApi::unreachable();
+  };
+  const auto one = scene.controller("one");
+  one->start();
+  ASSERT_TRUE(within(30s, [&] { return failed >= 3; }));
+  EXPECT_EQ(scene.liveness.stuck(), "");
+
+  is_stuck = true;
+  EXPECT_TRUE(within(
+      30s, [&] { return scene.liveness.stuck().find("made no progress") != std::string::npos; }));
+
+  is_stuck = false;
+  EXPECT_TRUE(within(30s, [&] { return scene.liveness.stuck().empty(); }));
 }
 
 }  // namespace

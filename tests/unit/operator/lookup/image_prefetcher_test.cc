@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/kernel_clock.h"
 #include "support/fake_api.h"
 #include "support/program.h"
@@ -147,6 +149,42 @@ TEST(ImageLookup, SendsNoRequestWithoutTheSetting) {
 
   ASSERT_TRUE(std::holds_alternative<UnknownEntrypoint>(answer));
   EXPECT_EQ(std::get<UnknownEntrypoint>(answer).reason, "");
+}
+
+// Each failed lookup may need a call to the API server, which may take its whole deadline.
+TEST(ImagePrefetcher, ReportsProgressForEachImage) {
+  World world;
+  int progress = 0;
+  ImagePrefetcher prefetcher{{world.settings, world.api, world.images, world.clock, world.log,
+                              [] { return false; }, "pod-1", [&] { ++progress; }}};
+  Json other = cronjob("ghcr.io/a/c:1");
+  other["metadata"]["name"] = "other";
+  prefetcher.add(cronjob("ghcr.io/a/b:1"));
+  prefetcher.add(other);
+
+  prefetcher.prefetch_all();
+
+  EXPECT_EQ(progress, 2);
+}
+
+TEST(ImagePrefetcher, ReportsTheBeginAndTheEndOfEachLookup) {
+  World world;
+  std::atomic<int> began{0};
+  std::atomic<int> ended{0};
+  ImageLookup images{world.settings,
+                     {.answered = [](std::string_view) {},
+                      .looked_up = [](Micros) {},
+                      .began = [&] { ++began; },
+                      .ended = [&] { ++ended; }},
+                     world.clock,
+                     world.log};
+  ASSERT_TRUE(images.start({world.scratch.path(), ""}, &world.api).ok());
+  const Json pod = Json::object();
+
+  (void)images.find({"ghcr.io/a/b:1", "demo", pod}, world.clock.now() + Seconds(60));
+
+  EXPECT_EQ(began, 1);
+  EXPECT_EQ(ended, 1);
 }
 
 }  // namespace

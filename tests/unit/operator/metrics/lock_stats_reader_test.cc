@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
 
 #include "base/kernel_clock.h"
@@ -248,6 +249,22 @@ TEST(LockStatsReader, ReadsUntilItIsStopped) {
 
   EXPECT_TRUE(eventually([&] { return readings > 3; }));
   reader.stop();  // returns
+}
+
+TEST(LockStatsReader, ReportsProgressInEachRoundAlsoWithoutTheStore) {
+  Scene scene;
+  scene.script.lists = {kAway};
+  std::atomic<int> rounds{0};
+  LockStatsReader::Dependencies parts = scene.parts();
+  parts.timing.interval = Millis(1);
+  parts.on_progress = [&] { ++rounds; };
+  LockStatsReader reader(std::move(parts));
+
+  reader.start();
+
+  EXPECT_TRUE(eventually([&] { return rounds >= 3; }));
+  reader.stop();
+  EXPECT_EQ(scene.up(), 0);
 }
 
 }  // namespace
