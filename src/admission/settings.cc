@@ -30,6 +30,7 @@ constexpr Row kRows[] = {
     {"plain-address", &S::plain_address, "[::]:8080", "", "address of /healthz, /readyz, /metrics and /status (HTTP)"},
     {"namespace", &S::namespace_name, "cronlatch", "", "the operator's namespace; the variable POD_NAMESPACE takes precedence"},
     {"name", &S::name, "cronlatch", "", "base name of the operator's objects"},
+    {"cluster-name", &S::cluster_name, "", "", "name of this cluster in holders; empty: the first 8 digits of the UID of the namespace kube-system"},
     {"image", &S::image, "", "", "image that contains the wrapper; required"},
     {"image-pull-policy", &S::image_pull_policy, "IfNotPresent", "Always, IfNotPresent, Never", "pull policy of the init container"},
     {"image-pull-secrets", &S::image_pull_secrets, "[]", "", "Secrets that are added to imagePullSecrets of a gated pod"},

@@ -37,6 +37,9 @@ struct Settings {
   std::string namespace_name;
   std::string name;  // of the Service, the webhook configurations, the Lease, the Secret
 
+  // In holders; "": the operator reads it from the cluster at its start.
+  std::string cluster_name;
+
   // ---- for gated pods ----
   std::string image;
   std::string image_pull_policy;

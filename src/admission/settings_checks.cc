@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/store_url.h"
 #include "image/registry_policy.h"
+#include "labels/holder.h"
 
 namespace cronlatch::op {
 namespace {
@@ -23,6 +24,11 @@ Status check_texts(const Settings& settings) {
           Code::config,
           std::string(key) + ": " + cronlatch::quoted(address) + " is not an address with a port",
           "write for example \"[::]:8443\""};
+  if (!settings.cluster_name.empty() && !is_cluster_name(settings.cluster_name))
+    return Error{Code::config,
+                 "cluster-name: " + cronlatch::quoted(settings.cluster_name) +
+                     " is not a name of at most 63 letters, digits, '-', '.' and '_'",
+                 "write for example eu-1"};
   return Done{};
 }
 

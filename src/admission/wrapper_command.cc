@@ -8,6 +8,7 @@
 #include "admission/store_volume.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
+#include "labels/holder.h"
 #include "labels/names.h"
 
 namespace cronlatch::op {
@@ -46,7 +47,13 @@ std::string grace_period(const JobView& job) {
   return show_duration(Seconds(std::min(*seconds, kMaxSeconds)));
 }
 
-Values values_of_job(const JobView& job, const LockRequest& request,
+// "demo/<pod>@eu-1": the holder in messages, also of another cluster with the same store.
+std::string holder(const std::string& namespace_name, const std::string& cluster) {
+  return kubelet_escaped(namespace_name + "/") + variable(kPodNameVariable) +
+         cluster_suffix(cluster);
+}
+
+Values values_of_job(const JobView& job, const LockRequest& request, const Settings& settings,
                      const std::string& outcome_file, Findings& findings) {
   Values values;
   const auto& [path, namespace_name, cronjob] = job.origin;
@@ -70,7 +77,7 @@ Values values_of_job(const JobView& job, const LockRequest& request,
     }
   }
   values["attempt-group"] = variable(kJobUidVariable) + index_suffix(job);
-  values["holder"] = kubelet_escaped(namespace_name + "/") + variable(kPodNameVariable);
+  values["holder"] = holder(namespace_name, settings.cluster_name);
   values["outcome-file"] = kubelet_escaped(outcome_file);
   return values;
 }
@@ -87,7 +94,7 @@ void limit_wait(const JobView& job, Options& options) {
 std::vector<std::string> wrapper_command(const JobView& job, const LockRequest& request,
                                          const Settings& settings, const std::string& outcome_file,
                                          Findings& findings) {
-  Values values = values_of_job(job, request, outcome_file, findings);
+  Values values = values_of_job(job, request, settings, outcome_file, findings);
   Options options = request.options;
   limit_wait(job, options);
   for (const std::string& key : request.decided)

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "kube/cluster_uid.h"
 #include "operator/metrics/process_metrics.h"
 #include "operator/status_page.h"
 #include "operator/store_access.h"
@@ -36,11 +37,13 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
       admission_(Transport::tls, timeouts_.admission,
                  admission_endpoints(settings_, images_, metrics_, clock_, log_), log_),
       exporter_([this] { return leading(); }, metrics_, clock_, exporter_options(settings_)),
+      other_clusters_(log_),
       plain_(Transport::plain, timeouts_.plain,
              plain_endpoints(readiness_, liveness_, metrics_, [this] { return status(); }), log_) {}
 
 std::string Operator::status() const {
-  return status_page({CRONLATCH_VERSION, store_endpoint(settings_), leading(), clock_.wall()},
+  return status_page({CRONLATCH_VERSION, store_endpoint(settings_), leading(), clock_.wall(),
+                      settings_.cluster_name},
                      exporter_.status());
 }
 
@@ -89,6 +92,7 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
   auto api = kube::RestApi::open(*access);
   if (!api) return api.error();
   api_ = std::move(*api);
+  name_cluster();
   const auto on_certificate = [this](const Certificate& certificate) {
     const Status installed = install(certificate);
     if (installed) return;
@@ -108,6 +112,21 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
   return Done{};
 }
 
+// Without a name, the holders of this cluster have none, and other clusters are not reported.
+void Operator::name_cluster() {
+  if (!settings_.cluster_name.empty()) return;
+  auto uid = kube::short_cluster_uid(*api_);
+  if (uid) {
+    settings_.cluster_name = std::move(*uid);
+    return;
+  }
+  log_({Level::warn,
+        "cluster_unknown",
+        "cannot read the UID of the namespace kube-system: " + uid.error().message,
+        {},
+        "set the chart value clusterName"});
+}
+
 void Operator::start_lock_stats_reader() {
   if (settings_.store.empty()) return;
   if (const auto warning = store_warning(settings_)) log_(*warning);
@@ -123,8 +142,11 @@ void Operator::start_lock_stats_reader() {
   };
   reader_.emplace(LockStatsReader::Dependencies{
       store_endpoint(settings_), access,
-      [this](LockStatsUpdate update) { exporter_.set_lock_stats(std::move(update)); }, metrics_,
-      clock_, log_, timeouts_.lock_stats, [this] { liveness_.progress("lock-stats"); }});
+      [this](LockStatsUpdate update) {
+        other_clusters_.update(update.locks, settings_.cluster_name);
+        exporter_.set_lock_stats(std::move(update));
+      },
+      metrics_, clock_, log_, timeouts_.lock_stats, [this] { liveness_.progress("lock-stats"); }});
   reader_->start();
 }
 

@@ -21,6 +21,7 @@
 #include "operator/metrics/exporter.h"
 #include "operator/metrics/lock_stats_reader.h"
 #include "operator/metrics/metrics.h"
+#include "operator/other_clusters.h"
 #include "operator/server_timeouts.h"
 #include "operator/termination_signal.h"
 #include "operator/tls/certificate_files.h"
@@ -42,6 +43,7 @@ class Operator {
   Status check_environment(bool in_cluster) const;
   Status start_certificates();
   Status connect_to_cluster(const EnvironmentVariable& environment);
+  void name_cluster();
   void start_lock_stats_reader();
   Status start_image_lookup(const EnvironmentVariable& environment);
   Status listen();
@@ -51,7 +53,7 @@ class Operator {
   std::string status() const;
   LookupReports lookup_reports();
 
-  const Settings settings_;
+  Settings settings_;  // start() adds the name of the cluster; constant afterwards
   const ServerTimeouts timeouts_;
   const KernelClock clock_;
   const HostFiles disk_;
@@ -63,6 +65,7 @@ class Operator {
   ImageLookup images_;
   HttpServer admission_;
   Exporter exporter_;
+  OtherClustersNotice other_clusters_;  // thread of the reader
   std::optional<CertificateFiles> files_;
   std::unique_ptr<kube::RestApi> api_;
   std::optional<LockStatsReader> reader_;

@@ -3,7 +3,9 @@
 
 #include "base/json_object.h"
 #include "base/rfc3339.h"
+#include "base/text.h"
 #include "core/lock_json.h"
+#include "operator/other_clusters.h"
 
 namespace cronlatch::op {
 
@@ -12,12 +14,17 @@ std::string status_page(const StatusFacts& facts, const Exporter::Status& status
   if (status.copy != nullptr)
     for (const LockView& view : status.copy->read)
       locks.append(locks.size() > 1 ? "," : "").append(lock_json(view));
+  std::string others = "[";
+  if (status.copy != nullptr && !facts.cluster.empty())
+    for (const std::string& name : other_clusters(status.copy->read, facts.cluster))
+      others.append(others.size() > 1 ? "," : "").append(json_quoted(name));
   JsonObject store;
   store.text("endpoint", facts.endpoint).json("up", status.up ? "true" : "false");
   store.text_or_null("read", status.copy == nullptr ? "" : rfc3339(status.read));
   store.text("error", facts.endpoint.empty() ? "no store is configured" : status.error);
   JsonObject page;
   page.number("v", 1).text("time", rfc3339(facts.now)).text("version", facts.version);
+  page.text_or_null("cluster", facts.cluster).json("other_clusters", others + ']');
   page.json("leader", facts.leader ? "true" : "false").json("store", store.str());
   return page.json("locks", locks + ']').str() + '\n';
 }

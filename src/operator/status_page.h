@@ -15,9 +15,10 @@ struct StatusFacts {
   std::string_view endpoint;  // "": no store
   bool leader = false;
   WallTime now{};
+  std::string_view cluster{};  // "": unknown
 };
 
-// {"v":1,"time":..,"version":..,"leader":..,"store":{"endpoint":..,"up":..,"read":..,"error":..},
+// {"v":1,"time":..,"version":..,"cluster":..,"other_clusters":[..],"leader":..,"store":{"endpoint":..,"up":..,"read":..,"error":..},
 //  "locks":[..]}. `read` is null before the first successful read; the locks are as of that time.
 std::string status_page(const StatusFacts& facts, const Exporter::Status& status);
 

@@ -53,13 +53,26 @@ Row header(Namespaces namespaces, Width width) {
   return row;
 }
 
+// Empty without other clusters.
+std::string other_clusters_text(const Cluster& cluster) {
+  if (!cluster.status_page || cluster.status_page->other_clusters.empty()) return "";
+  std::string names;
+  for (const std::string& name : cluster.status_page->other_clusters)
+    names += (names.empty() ? "" : ", ") + name;
+  return "other clusters with the same store and key prefix: " + names +
+         "; they share locks with the same name";
+}
+
 }  // namespace
 
 Output list_output(const Cluster& cluster, Namespaces namespaces, Width width) {
   const std::vector<Advice> advice = advise(lock_uses(cluster));
   Output output;
   Section section;
-  output.json = {{"cronjobs", Json::array()}, {"caution", caution_json(cluster)}};
+  output.json = {{"cronjobs", Json::array()},
+                 {"caution", caution_json(cluster)},
+                 {"otherClusters", Json::array()}};
+  if (cluster.status_page) output.json["otherClusters"] = cluster.status_page->other_clusters;
   section.table.push_back(header(namespaces, width));
   for (const CronJob& cronjob : cluster.cronjobs) {
     if (!uses_lock(cronjob)) continue;
@@ -74,6 +87,8 @@ Output list_output(const Cluster& cluster, Namespaces namespaces, Width width) {
   const bool none = section.table.empty();
   output.sections.push_back(std::move(section));
   if (!none) add_caution(cluster, output);
+  if (const std::string others = other_clusters_text(cluster); !none && !others.empty())
+    output.sections.push_back({.lines = {others}});
   if (width == Width::wide)
     for (const Advice& one : advice)
       output.sections.push_back({.lines = {one.job + ": " + one.reason + "; set " + one.set}});

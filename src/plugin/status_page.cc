@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "labels/holder.h"
 #include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {
@@ -24,18 +26,24 @@ JobCounters read_counters(const Json& object) {
   return counters;
 }
 
-LockStatus read_lock(const Json& object) {
+// "shop/a" for the holder "shop/a@<own>"; the holder of another cluster unchanged.
+std::string without_own(const std::string& holder, const std::string& own) {
+  const std::string suffix = cluster_suffix(own);
+  return holder.ends_with(suffix) ? holder.substr(0, holder.size() - suffix.size()) : holder;
+}
+
+LockStatus read_lock(const Json& object, const std::string& cluster) {
   LockStatus lock;
   lock.name = string_at(object, {"lock"});
   lock.state = printable_at(object, {"state"});
-  lock.holder = printable_at(object, {"holder"});
+  lock.holder = without_own(printable_at(object, {"holder"}), cluster);
   lock.job = printable_at(object, {"job"});
   lock.fence = printable_at(object, {"fence"});
   lock.since = time_at(object, {"since"});
   lock.expires = time_at(object, {"expires"});
   lock.ttl = Millis(kube::number_at(object, {"ttl_ms"}).value_or(0));
   for (const Json& grant : kube::items_at(object, {"grants"}))
-    lock.holders.push_back(printable_at(grant, {"holder"}));
+    lock.holders.push_back(without_own(printable_at(grant, {"holder"}), cluster));
   for (const Json& job : kube::items_at(object, {"jobs"}))
     if (const Json* const counters = find(job, {"counters"}))
       lock.jobs[string_at(job, {"job"})] = read_counters(*counters);
@@ -84,8 +92,10 @@ Result<StatusPage> read_status_page(std::string_view text) {
   page.read = time_at(*json, {"store", "read"});
   page.endpoint = printable_at(*json, {"store", "endpoint"});
   page.error = printable_at(*json, {"store", "error"});
+  for (const Json& name : kube::items_at(*json, {"other_clusters"}))
+    if (name.is_string()) page.other_clusters.push_back(printable(name.get<std::string>()));
   for (const Json& object : kube::items_at(*json, {"locks"})) {
-    LockStatus lock = read_lock(object);
+    LockStatus lock = read_lock(object, string_at(*json, {"cluster"}));
     std::string name = lock.name;
     page.locks.insert_or_assign(std::move(name), std::move(lock));
   }

@@ -37,6 +37,8 @@ struct StatusPage {
   std::optional<WallTime> read;  // when the operator read the store
   bool store_up = false;
   std::string endpoint, error;
+  // Names of clusters with the same store and key prefix.
+  std::vector<std::string> other_clusters;
   std::map<std::string, LockStatus, std::less<>> locks;
 
   const LockStatus* find(std::string_view lock) const;

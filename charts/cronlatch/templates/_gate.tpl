@@ -27,7 +27,7 @@ _cluster/{{ $lock }}
 {{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey (.job.options | default dict) "on-busy")) -}}
 {{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the previous run is terminated while this run starts, and a skip would leave no run. Set options.on-busy: wait, and options.wait-timeout" .name) -}}
 {{- end -}}
-{{- range $key, $value := merge (dict) (.job.options | default dict) .root.Values.defaults -}}
+{{- range $key, $value := merge (dict) (.job.options | default dict) (include "cronlatch.defaults" .root | fromYaml) -}}
 {{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
 {{- end -}}
 - /cronlatch-bin/cronlatch
@@ -36,7 +36,7 @@ _cluster/{{ $lock }}
 {{- range $key, $value := $flags }}
 - {{ printf "--%s=%s" $key (include "cronlatch.literal" $value) | toJson }}
 {{- end }}
-- --holder={{ .namespace }}/$(CRONLATCH_POD)
+- --holder={{ .namespace }}/$(CRONLATCH_POD){{ with .root.Values.clusterName }}@{{ . }}{{ end }}
 - --attempt-group=$(CRONLATCH_JOB_UID)
 {{- if .job.oncePerSchedule }}
 # The CronJob controller derives a Job's name from its scheduled minute. The name is the same in every cluster.

@@ -25,7 +25,10 @@ store-secret: {{ $v.store.secretName | quote }}
 store-ca-config-map: {{ . | quote }}
 store-ca-key: {{ $v.store.caConfigMapKey | quote }}
 {{- end }}
-{{- with $v.defaults }}
+{{- with $v.clusterName }}
+cluster-name: {{ . | quote }}
+{{- end }}
+{{- with include "cronlatch.defaults" . | fromYaml }}
 defaults:
   {{- range $key, $value := . }}
   {{ $key }}: {{ kindIs "slice" $value | ternary (toJson $value) (toString $value) | quote }}

@@ -52,6 +52,17 @@ secret: {secretName: {{ .secret }}, optional: true}
 {{- end -}}
 {{- end -}}
 
+{{- /* The value `defaults`; with separateClusters the key prefix contains the name of the cluster. */ -}}
+{{- define "cronlatch.defaults" -}}
+{{- $v := .Values -}}
+{{- $defaults := deepCopy ($v.defaults | default dict) -}}
+{{- if $v.separateClusters -}}
+{{- $name := required "separateClusters: clusterName is empty, and the key prefix must contain it. Set clusterName" $v.clusterName -}}
+{{- $_ := set $defaults "key-prefix" (printf "%s%s:" (index $defaults "key-prefix" | default "cronlatch:") $name) -}}
+{{- end -}}
+{{- toYaml $defaults -}}
+{{- end -}}
+
 {{- /* Refuses defaults that the operator and each run would refuse at their start. Written-out gates include it, too. */ -}}
 {{- define "cronlatch.checkStore" -}}
 {{- $url := include "cronlatch.storeUrl" . -}}

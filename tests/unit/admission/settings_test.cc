@@ -95,6 +95,9 @@ TEST(Settings, ErrorsNameLineKeyAndFix) {
   EXPECT_EQ(error_of("patch-cronjobs: yes\n"),
             "settings:3: patch-cronjobs: \"yes\" is not one of true, false");
   EXPECT_EQ(error_of("plain-address: x\n").substr(0, 26), "settings:3: plain-address:");
+  EXPECT_EQ(error_of("cluster-name: a@b\n").substr(0, 34), "settings:3: cluster-name: \"a@b\" is");
+  EXPECT_EQ(error_of("cluster-name: " + std::string(63, 'a') + "\n"), "accepted");
+  EXPECT_NE(error_of("cluster-name: " + std::string(64, 'a') + "\n"), "accepted");
   EXPECT_EQ(parse_settings("[a]").error().message, "settings:1: the settings are not a map");
   EXPECT_EQ(parse_settings("store: redis://x").error().message,
             "settings:1: image: the setting is missing");

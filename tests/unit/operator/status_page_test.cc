@@ -61,5 +61,32 @@ TEST(StatusPage, ReportsThatNoStoreIsConfigured) {
   EXPECT_EQ(string_at(*page, {"store", "error"}), "no store is configured");
 }
 
+TEST(StatusPage, ContainsThisClusterAndOthersWithTheSameStore) {
+  StatusFacts east = facts();
+  east.cluster = "east";
+  LockView ours = held();
+  ours.identity.holder = "demo/a@east";
+  LockView theirs = held();
+  theirs.identity.holder = "demo/a@west";
+  const auto copy = std::make_shared<const LockStatsCopy>(LockStatsCopy{{ours, theirs}, {}});
+
+  const auto page = kube::parse_json(status_page(east, {copy, WallTime{1}, true, ""}));
+
+  EXPECT_EQ(string_at(*page, {"cluster"}), "east");
+  EXPECT_EQ((*page)["other_clusters"], Json::array({"west"}));
+  EXPECT_EQ(string_at((*page)["locks"][0], {"holder"}), "demo/a@east");
+}
+
+TEST(StatusPage, ReportsNoOtherClusterWithoutAnOwnName) {
+  LockView theirs = held();
+  theirs.identity.holder = "demo/a@west";
+  const auto copy = std::make_shared<const LockStatsCopy>(LockStatsCopy{{theirs}, {}});
+
+  const auto page = kube::parse_json(status_page(facts(), {copy, WallTime{1}, true, ""}));
+
+  EXPECT_TRUE((*page)["cluster"].is_null());
+  EXPECT_EQ((*page)["other_clusters"], Json::array());
+}
+
 }  // namespace
 }  // namespace cronlatch::op

@@ -146,5 +146,34 @@ TEST(StatusPage, OtherTextIsAnError) {
   EXPECT_TRUE(read_status_page(R"({"v":1,"locks":[1,{"jobs":{}}]})"));
 }
 
+Cluster of_two_clusters() {
+  std::string page = kPage;
+  page.replace(page.find(R"("locks":)"), 0,
+               R"("cluster":"eu-1","other_clusters":["us-2","ap-3"],)");
+  page.replace(page.find("shop/p-1"), 8, "shop/p-1@eu-1");
+  page.replace(page.find(R"("locks":[)") + 9, 0,
+               R"({"lock":"shop/database","state":"held","holder":"shop/r-1@us-2"},)");
+  Cluster cluster = recorded();
+  cluster.status_page = read_status_page(page).value();
+  return cluster;
+}
+
+TEST(Listing, NamesTheClusterOfAHolderOnlyIfItIsAnother) {
+  const Output output = list_output(of_two_clusters(), Namespaces::all, Width::normal);
+
+  EXPECT_EQ(entry(output, "nightly")["holder"], "shop/p-1");
+  EXPECT_EQ(entry(output, "report")["holder"], "shop/r-1@us-2");
+}
+
+TEST(Listing, ReportsOtherClustersWithTheSameStore) {
+  const Output output = list_output(of_two_clusters(), Namespaces::all, Width::normal);
+
+  EXPECT_EQ(output.json["otherClusters"], kube::Json::array({"us-2", "ap-3"}));
+  EXPECT_THAT(output.sections.back().lines.front(),
+              HasSubstr("other clusters with the same store and key prefix: us-2, ap-3"));
+  EXPECT_EQ(list_output(live(), Namespaces::all, Width::normal).json["otherClusters"],
+            kube::Json::array());
+}
+
 }  // namespace
 }  // namespace cronlatch::plugin
