@@ -53,6 +53,7 @@ constexpr Row kRows[] = {
     {"lookup-ca-file", &S::lookup_ca_file, "", "", "PEM: authorities of registries, in addition to the system's"},
     {"lookup-program", &S::lookup_program, "/usr/bin/skopeo", "", "program that reads from registries"},
     {"select", &S::select, "[]", "", "CronJobs that the platform gates: namespace, name, labels, annotations (without prefix)"},
+    {"namespaces", &S::namespaces, "[]", "", "namespaces that the operator serves; empty: all"},
     {"certificate-mode", &S::certificate_mode, "own", "own, files", "own: the operator creates and renews it; files: read from certificate-dir"},
     {"certificate-dir", &S::certificate_dir, "/etc/cronlatch/tls", "", "tls.crt, tls.key, ca.crt in mode files"},
     {"credentials-dir", &S::credentials_dir, "/etc/cronlatch/store", "", "the operator's credentials for the store"},

@@ -67,6 +67,7 @@ struct Settings {
   std::string lookup_program;
 
   // ---- for the operator ----
+  std::vector<std::string> namespaces;  // whose CronJobs, Jobs and pods it reads; empty: all
   CertificateMode certificate_mode{};
   std::string certificate_dir;
   std::string credentials_dir;

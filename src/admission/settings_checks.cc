@@ -106,6 +106,12 @@ Status check_selections(const Settings& settings) {
     const std::string where = "select[" + std::to_string(i) + "]";
     if (selection.namespace_name.empty())
       return Error{Code::config, where + ": the namespace is missing", "set namespace"};
+    if (!settings.namespaces.empty() &&
+        std::find(settings.namespaces.begin(), settings.namespaces.end(),
+                  selection.namespace_name) == settings.namespaces.end())
+      return Error{Code::config,
+                   where + ": namespace " + selection.namespace_name + " is not in namespaces",
+                   "add it to namespaces, or remove the rule"};
     // The chart renders the pattern into ValidatingAdmissionPolicies, which support these
     // characters only.
     if (selection.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.*?") !=

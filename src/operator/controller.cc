@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "base/thread_name.h"
+#include "kube/collection_path.h"
 #include "kube/election.h"
 #include "kube/watch_timing.h"
 #include "kube/watcher.h"
 #include "labels/names.h"
+#include "operator/first_lists.h"
 #include "operator/progress_api.h"
 #include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/reconciler.h"
@@ -29,18 +31,16 @@ constexpr Millis kUpkeepInterval{60'000};
 constexpr Millis kStoreServerInterval{15'000};  // a restarted server, a new namespace
 constexpr Millis kRetryDelay{2'000};            // without a certificate, or after an error
 
-struct WatchedCollection {
+struct WatchedKind {
   ObjectKind kind;
-  kube::Collection collection;
+  kube::Resource resource;
+  const char* label_selector;
 };
 
-const std::array<WatchedCollection, 3>& watched_collections() {
-  static const std::array<WatchedCollection, 3> kAll = {
-      {{ObjectKind::cronjob, {.path = "/apis/batch/v1/cronjobs"}},
-       {ObjectKind::job, {.path = "/apis/batch/v1/jobs"}},
-       {ObjectKind::pod, {.path = "/api/v1/pods", .label_selector = "cronlatch.dev/gated=true"}}}};
-  return kAll;
-}
+constexpr std::array<WatchedKind, 3> kWatchedKinds = {
+    {{ObjectKind::cronjob, {"/apis/batch/v1", "cronjobs"}, ""},
+     {ObjectKind::job, {"/apis/batch/v1", "jobs"}, ""},
+     {ObjectKind::pod, {"/api/v1", "pods"}, "cronlatch.dev/gated=true"}}};
 
 class Timer {
  public:
@@ -112,6 +112,7 @@ class Controller::Impl {
   unsigned active_term_ = 0;  // 0: this replica does not lead
   Timer load_certificate_, maintain_certificate_, copy_secret_, maintain_store_, tick_;
   std::vector<std::jthread> watchers_;
+  FirstLists first_lists_;
   std::jthread election_thread_, work_thread_;
 };
 
@@ -143,8 +144,10 @@ kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::sto
                     stop);
               },
           .on_listed =
-              [this, kind, stop] {
-                changes_.put({.kind = kind, .type = ObjectChange::Type::all_listed}, stop);
+              [this, kind, stop, is_first = true]() mutable {
+                const bool all = first_lists_.listed(kind, is_first);
+                is_first = false;
+                if (all) changes_.put({.kind = kind, .type = ObjectChange::Type::all_listed}, stop);
               },
           .on_error =
               [this](const std::string& what) {
@@ -153,12 +156,16 @@ kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::sto
 }
 
 void Controller::Impl::start_watchers() {
-  for (const WatchedCollection& watched : watched_collections())
-    watchers_.emplace_back([this, watched](const std::stop_token& stop) {
-      kube::Watcher watcher(deps_.api, watched.collection, callbacks(watched.kind, stop),
-                            kube::real_watch_timing(deps_.clock));
-      watcher.run(stop);
-    });
+  for (const WatchedKind& watched : kWatchedKinds) {
+    const std::vector<std::string> paths = paths_of(watched.resource, deps_.settings.namespaces);
+    first_lists_.expect(watched.kind, paths.size());
+    for (const std::string& path : paths)
+      watchers_.emplace_back([this, path, watched](const std::stop_token& stop) {
+        kube::Watcher watcher(deps_.api, {.path = path, .label_selector = watched.label_selector},
+                              callbacks(watched.kind, stop), kube::real_watch_timing(deps_.clock));
+        watcher.run(stop);
+      });
+  }
 }
 
 void Controller::Impl::stop_watchers() {

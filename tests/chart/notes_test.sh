@@ -54,6 +54,7 @@ mentions_init() { notes_contain "store init" "${BASE[@]}"; }
 refuses "the notes of a Redis store do not contain it" mentions_init
 hazard "a host that is not fully qualified" 'Write "redis.shop.svc.cluster.local."' --set store.url=rediss://redis.shop.svc.cluster.local:6379
 hazard "a host that other namespaces cannot resolve" "has no dot" --set store.url=rediss://redis
+hazard "selected namespaces" "namespaces: annotations in other namespaces" --set 'namespaces={shop}'
 hazard "the host's network" "hostNetwork" --set hostNetwork=true
 hazard "disabled policies" "policies are disabled" --set policies.enabled=false
 hazard "policies that only warn" "has no Deny" --set 'policies.validationActions={Warn}'

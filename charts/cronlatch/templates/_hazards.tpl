@@ -52,6 +52,9 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if not $v.webhook.enabled -}}
 {{- $found = append $found "no webhook: Jobs are not rewritten, and annotated Jobs are refused" -}}
 {{- end -}}
+{{- if $v.namespaces -}}
+{{- $found = append $found "namespaces: annotations in other namespaces have no effect, and this is not reported" -}}
+{{- end -}}
 {{- if $v.webhook.namespaceSelector -}}
 {{- $found = append $found "webhook.namespaceSelector: annotations in other namespaces have no effect, and this is not reported" -}}
 {{- end -}}

@@ -25,6 +25,9 @@ store-secret: {{ $v.store.secretName | quote }}
 store-ca-config-map: {{ . | quote }}
 store-ca-key: {{ $v.store.caConfigMapKey | quote }}
 {{- end }}
+{{- with $v.namespaces }}
+namespaces: {{ toJson . }}
+{{- end }}
 {{- with $v.clusterName }}
 cluster-name: {{ . | quote }}
 {{- end }}

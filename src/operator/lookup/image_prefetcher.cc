@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/thread_name.h"
 #include "image/reference.h"
+#include "kube/collection_path.h"
 #include "kube/events.h"
 #include "kube/watch_timing.h"
 
@@ -18,20 +19,21 @@ constexpr Millis kInterval{5'000};
 }  // namespace
 
 void ImagePrefetcher::start() {
-  watch_thread_ = std::jthread([this](const std::stop_token& stop) { watch_cronjobs(stop); });
-  prefetch_thread_ = std::jthread([this](const std::stop_token& stop) { prefetch_loop(stop); });
+  for (const std::string& path :
+       kube::paths_of({"/apis/batch/v1", "cronjobs"}, deps_.settings.namespaces))
+    threads_.emplace_back(
+        [this, path](const std::stop_token& stop) { watch_cronjobs(path, stop); });
+  threads_.emplace_back([this](const std::stop_token& stop) { prefetch_loop(stop); });
 }
 
 void ImagePrefetcher::stop() {
-  for (std::jthread* const thread : {&watch_thread_, &prefetch_thread_}) {
-    thread->request_stop();
-    if (thread->joinable()) thread->join();
-  }
+  for (std::jthread& thread : threads_) thread.request_stop();
+  threads_.clear();  // joins
 }
 
-void ImagePrefetcher::watch_cronjobs(const std::stop_token& stop) {
+void ImagePrefetcher::watch_cronjobs(const std::string& path, const std::stop_token& stop) {
   kube::Watcher watcher(
-      deps_.api, {.path = "/apis/batch/v1/cronjobs"},
+      deps_.api, {.path = path},
       {.on_object = [this](const kube::Json& object) { add(object); },
        .on_deleted = [this](const kube::ObjectKey& key, const std::string&) { remove(key); },
        .on_listed = [] {},

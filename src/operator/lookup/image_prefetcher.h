@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "admission/image_needed.h"
 #include "admission/settings.h"
@@ -49,14 +50,14 @@ class ImagePrefetcher {
     std::string uid;
     std::string recorded_error;  // the error in the last Event; "": none
   };
-  void watch_cronjobs(const std::stop_token& stop);
+  void watch_cronjobs(const std::string& path, const std::stop_token& stop);
   void prefetch_loop(const std::stop_token& stop);
   void record_event(const kube::ObjectKey& key, const Watched& watched, const std::string& why);
 
   const Dependencies deps_;
   std::mutex mutex_;
   std::map<kube::ObjectKey, Watched> watched_;
-  std::jthread watch_thread_, prefetch_thread_;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace cronlatch::op

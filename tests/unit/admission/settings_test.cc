@@ -105,6 +105,13 @@ TEST(Settings, ErrorsNameLineKeyAndFix) {
   EXPECT_TRUE(parse_settings("image: x").ok());  // the store may be set later
 }
 
+TEST(Settings, ASelectionIsInAServedNamespace) {
+  const std::string rule = "select: [{namespace: demo, annotations: {lock: \"true\"}}]\n";
+  EXPECT_EQ(error_of("namespaces: [demo, shop]\n" + rule), "accepted");
+  EXPECT_EQ(error_of(rule + "namespaces: [shop]\n"),
+            "settings:3: select[0]: namespace demo is not in namespaces");
+}
+
 TEST(Settings, DefaultsAllowOnlyOptionsForAllRuns) {
   for (const char* key : {"lock", "job", "store", "once-per", "attempt-group", "holder",
                           "credentials-dir", "password-file", "tls-ca", "tls-key", "outcome-file",

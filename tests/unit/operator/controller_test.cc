@@ -159,5 +159,28 @@ TEST(Controller, OnlyACallThatNeverEndsIsNoProgress) {
   EXPECT_TRUE(within(30s, [&] { return scene.liveness.stuck().empty(); }));
 }
 
+TEST(Controller, ReadsOnlyTheNamespacesOfTheSettings) {
+  Scene scene;
+  scene.settings.namespaces = {"shop", "bank"};
+  std::vector<std::string> expected;
+  for (const char* name : {"shop", "bank"})
+    for (const char* list : {"/apis/batch/v1/namespaces/%/cronjobs",
+                             "/apis/batch/v1/namespaces/%/jobs", "/api/v1/namespaces/%/pods"}) {
+      std::string path = list;
+      path.replace(path.find('%'), 1, name);
+      scene.api.serve_list(path);
+      expected.push_back(path);
+    }
+  const auto one = scene.controller("one");
+
+  one->start();
+
+  for (const std::string& path : expected)
+    EXPECT_TRUE(within(30s, [&] { return scene.asked_for(path); })) << path;
+  EXPECT_FALSE(scene.asked_for("/apis/batch/v1/cronjobs"));
+  EXPECT_FALSE(scene.asked_for("/apis/batch/v1/jobs"));
+  EXPECT_FALSE(scene.asked_for("/api/v1/pods"));
+}
+
 }  // namespace
 }  // namespace cronlatch::op

@@ -1,6 +1,16 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
 Common fields of both webhooks. */ -}}
 
+{{- /* Of webhook and policies: the value, and the namespaces that the operator serves. Empty: all namespaces. */ -}}
+{{- define "cronlatch.namespaceSelector" -}}
+{{- $selector := deepCopy (.Values.webhook.namespaceSelector | default dict) -}}
+{{- with .Values.namespaces -}}
+{{- $served := dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" . -}}
+{{- $_ := set $selector "matchExpressions" (append ($selector.matchExpressions | default list) $served) -}}
+{{- end -}}
+{{- with $selector }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
 {{- define "cronlatch.hook" -}}
 admissionReviewVersions: [v1]
 sideEffects: None
@@ -8,9 +18,9 @@ matchPolicy: Equivalent
 # Other webhooks may rewrite images afterwards. This webhook is idempotent.
 reinvocationPolicy: IfNeeded
 timeoutSeconds: {{ .Values.webhook.timeoutSeconds }}
-{{- with .Values.webhook.namespaceSelector }}
+{{- with include "cronlatch.namespaceSelector" . }}
 namespaceSelector:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
@@ -45,8 +55,8 @@ configMap: {name: {{ .configMapName }}, items: [{key: {{ .key }}, path: client-c
 
 {{- define "cronlatch.policyScope" -}}
 matchPolicy: Equivalent
-{{- with .Values.webhook.namespaceSelector }}
+{{- with include "cronlatch.namespaceSelector" . }}
 namespaceSelector:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 {{- end -}}

@@ -187,5 +187,23 @@ TEST(ImagePrefetcher, ReportsTheBeginAndTheEndOfEachLookup) {
   EXPECT_EQ(ended, 1);
 }
 
+TEST(ImagePrefetcher, WatchesOnlyTheNamespacesOfTheSettings) {
+  World world;
+  world.settings.namespaces = {"demo", "shop"};
+  world.prefetcher.start();
+
+  const auto asked_for = [&](const std::string& path) {
+    for (const kube::Request& request : world.api.requests())
+      if (request.path == path) return true;
+    return false;
+  };
+  EXPECT_TRUE(eventually([&] {
+    return asked_for("/apis/batch/v1/namespaces/demo/cronjobs") &&
+           asked_for("/apis/batch/v1/namespaces/shop/cronjobs");
+  }));
+  world.prefetcher.stop();
+  EXPECT_FALSE(asked_for("/apis/batch/v1/cronjobs"));
+}
+
 }  // namespace
 }  // namespace cronlatch::op
