@@ -133,20 +133,14 @@ bool is_redis(std::string_view url) {
   return scheme != nullptr && scheme->name.starts_with("redis");
 }
 
-// A quorum and PostgreSQL have one holder, and the key or the file of another program has one
-// owner.
+// A quorum has one holder, and the key or the file of another program has one owner.
 Status check_slots(const Options& options) {
   if (options.slots == 1) return Done{};
-  const StoreScheme* const scheme = find_store_scheme(options.store);
   const std::string above = "slots: " + std::to_string(options.slots) + " is above 1, and ";
-  const bool is_quorum = store_layout(options.store) == StoreLayout::quorum;
-  const bool is_postgres = scheme != nullptr && scheme->transport == StoreTransport::unknown;
-  if (is_quorum || is_postgres)
-    return refuse(above +
-                      (is_quorum ? "a quorum" : "a " + std::string(scheme->name) + ":// store") +
-                      " has one slot",
-                  "set store to a redis://, redis+sentinel://, redis+cluster:// or file:// URL, or "
-                  "remove slots");
+  if (store_layout(options.store) == StoreLayout::quorum)
+    return refuse(above + "a quorum has one slot",
+                  "set store to one redis://, redis+sentinel://, redis+cluster://, postgres:// or "
+                  "file:// URL, or remove slots");
   if (!options.lock_file.empty() || file_of_lock(options.lock))
     return refuse(above + "a lock-file has one holder",
                   "remove slots, or replace lock-file by lock");

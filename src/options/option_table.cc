@@ -49,7 +49,7 @@ constexpr Option kOptions[] = {
      {"[\"sh\", \"-c\", \"echo skipped\"]", "For example, to stop a sidecar or to log."}},
     {"wait-timeout", &O::wait_timeout, "0", "", kYear, kRun, kYes, "longest wait for the lock (then exit 75) and for the store (then exit 69); 0: no limit",
      {"30m", "Must be below `activeDeadlineSeconds`."}},
-    {"slots", &O::slots, "1", "", "1 to 1000", kRun, kNo, "how many runs may hold the lock at once; equal in all runs of the lock; Redis and file store",
+    {"slots", &O::slots, "1", "", "1 to 1000", kRun, kNo, "how many runs may hold the lock at once; equal in all runs of the lock; not with a quorum",
      {"3", "A Job with `parallelism` above 1 needs at least as many slots ([below](#several-pods-of-one-job))."}},
     {"min-hold", &O::min_hold, "0", "", "0 to 7d", kRun, kYes, "the lock stays closed for at least this time after it was granted",
      {"1m", "Use it for work that is shorter than the difference between the clocks of two clusters."}},

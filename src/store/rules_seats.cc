@@ -81,7 +81,8 @@ std::optional<Unavailable> refuse_slots(const Request& request, std::string_view
       {Code::config,
        "slots is " + std::to_string(acquire->slots) + ", but " + std::string(where) +
            " supports one holder only",
-       "set slots to 1, or use a single Redis, Redis Sentinel, Redis Cluster or a file store"},
+       "set slots to 1, or use a single Redis, Redis Sentinel, Redis Cluster, PostgreSQL or a file "
+       "store"},
       false,
       true};
 }

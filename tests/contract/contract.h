@@ -30,6 +30,8 @@ class World {
   virtual bool leased() const { return true; }
   virtual bool shared() const { return true; }
   virtual bool has_slots() const { return false; }  // several holders at once
+  // How many programs can be connected at the same time.
+  virtual std::size_t most_programs() const { return 100; }
   // Whether programs that wait are granted the lock in order, and are woken.
   virtual bool ordered() const { return leased(); }
   virtual bool wakes() const { return false; }

@@ -98,6 +98,9 @@ class PostgresWorld : public ServerWorld {
     spec_ = PostgresServer::shared().spec();
     spec_.key_prefix = "world-" + std::to_string(++worlds) + ":";
   }
+  bool has_slots() const override { return true; }
+  // Each connection is a process of the server, with a login.
+  std::size_t most_programs() const override { return 30; }
 };
 
 // One group of servers for all tests; each has keys of its own.

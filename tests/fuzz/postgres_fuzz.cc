@@ -64,6 +64,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (const Request& request : {Request(Acquire{}), Request(Renew{}), Request(Release{})})
     (void)decode(request, rows);
   (void)decode_revoke(rows);
-  (void)decode_views(rows, rows);
+  (void)decode_views(rows, rows, rows);
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/kernel_clock.h"
@@ -32,11 +33,14 @@ BEGIN
   IF v_from IS NULL THEN RETURN; END IF;
   INSERT INTO cronlatch.locks (prefix, lock, state, owner, attempt, holder, job, attempt_group, once,
       fence, stole, acquired, expires, ttl, min_hold, born, used_day, group_count, turn_owner,
-      turn_until)
+      turn_until, slots)
     SELECT p_to, lock, state, owner, attempt, holder, job, attempt_group, once, fence, stole,
-      acquired, expires, ttl, min_hold, born, used_day, group_count, turn_owner, turn_until
+      acquired, expires, ttl, min_hold, born, used_day, group_count, turn_owner, turn_until, slots
       FROM cronlatch.locks WHERE id = v_from
     RETURNING id INTO v_to;
+  INSERT INTO cronlatch.seats SELECT v_to, seat, state, owner, attempt, holder, job, attempt_group,
+      once, fence, stole, acquired, expires, ttl, min_hold, turn_owner, turn_until
+    FROM cronlatch.seats WHERE lock_id = v_from;
   INSERT INTO cronlatch.counters SELECT v_to, job, name, value
     FROM cronlatch.counters WHERE lock_id = v_from;
   INSERT INTO cronlatch.groups SELECT v_to, name, kept FROM cronlatch.groups WHERE lock_id = v_from;
@@ -53,6 +57,27 @@ constexpr std::pair<const char*, rules::HoldState> kStates[] = {
     {"held", rules::HoldState::held},       {"revoked", rules::HoldState::revoked},
     {"cooling", rules::HoldState::cooling},
 };
+
+// From the column after the letter of the row on.
+rules::Seat seat_of(const Row& row) {
+  const auto text = [&](std::size_t i) { return row.at(i).value_or(""); };
+  const auto number = [&](std::size_t i) { return std::stoll(text(i)); };
+  rules::Seat seat;
+  for (const auto& [name, state] : kStates)
+    if (text(1) == name) seat.state = state;
+  // A seat without a grant: its lock has other data.
+  if (seat.state != rules::HoldState::none)
+    seat.claim = {text(2), static_cast<std::uint32_t>(number(3))};
+  seat.identity = {text(4), text(5), text(6), text(7)};
+  seat.fence = static_cast<Fence>(number(8));
+  seat.stole = static_cast<Fence>(number(9));
+  seat.acquired = {number(10)};
+  seat.expires = {number(11)};
+  seat.ttl = Micros(number(12));
+  seat.min_hold = Micros(number(13));
+  if (!text(14).empty()) seat.turn = rules::Turn{text(14), {number(15)}};
+  return seat;
+}
 
 std::string quoted_sql(const std::string& text) { return "'" + text + "'"; }
 
@@ -84,10 +109,11 @@ std::vector<Row> FunctionBench::sql(const std::string& text) {
 }
 
 postgres::Decoded FunctionBench::send(const Request& request, ServerTime not_after) {
-  const auto answers = execute(postgres::simple_query("SET test.now = " + std::to_string(now.us)) +
-                                   postgres::encode(request, kPrefix, not_after, Millis(60'000)) +
-                                   postgres::simple_query(read_record()),
-                               1 + postgres::kVerbAnswers + 1);
+  const auto answers = execute(
+      postgres::simple_query("SET test.now = " + std::to_string(now.us)) +
+          postgres::encode(request, kPrefix, not_after, Millis(60'000), postgres::kSchemaVersion) +
+          postgres::simple_query(read_record()),
+      1 + postgres::kVerbAnswers + 1);
   parse_record(answers.back().rows);
   return postgres::decode(request, answers[2].rows);
 }
@@ -108,13 +134,16 @@ std::string FunctionBench::read_record() const {
   const std::string of_lock =
       " WHERE lock_id = (SELECT id FROM cronlatch.locks WHERE prefix = 'p:' AND lock = " +
       quoted_sql(lock) + ")";
-  std::string text =
-      "SELECT 'l', state, owner, attempt, holder, job, attempt_group, once, fence, stole, acquired,"
-      " expires, ttl, min_hold, born, group_count, turn_owner, turn_until FROM cronlatch.locks "
-      "WHERE "
-      "prefix = 'p:' AND lock = " +
-      quoted_sql(lock) + "; SELECT 'c', job, name, value FROM cronlatch.counters" + of_lock +
-      "; SELECT 'q', owner, ticket, asked FROM cronlatch.queue" + of_lock;
+  const std::string seat =
+      "state, owner, attempt, holder, job, attempt_group, once, fence, stole, acquired, expires, "
+      "ttl, min_hold, turn_owner, turn_until";
+  std::string text = "SELECT 'l', " + seat +
+                     ", born, group_count, slots FROM cronlatch.locks "
+                     "WHERE prefix = 'p:' AND lock = " +
+                     quoted_sql(lock) + "; SELECT 's', " + seat + " FROM cronlatch.seats" +
+                     of_lock +
+                     " ORDER BY seat; SELECT 'c', job, name, value FROM cronlatch.counters" +
+                     of_lock + "; SELECT 'q', owner, ticket, asked FROM cronlatch.queue" + of_lock;
   if (read_sets)
     text += "; SELECT 'g', name, kept FROM cronlatch.groups" + of_lock +
             "; SELECT 'd', job, once, finished FROM cronlatch.done" + of_lock +
@@ -124,25 +153,25 @@ std::string FunctionBench::read_record() const {
 
 void FunctionBench::parse_record(const std::vector<Row>& rows) {
   record_ = {};
-  std::size_t groups = 0;
+  std::size_t groups = 0, seats = 0;
+  Fence highest_of_row = 0;
   for (const Row& row : rows) {
     const auto text = [&](std::size_t i) { return row.at(i).value_or(""); };
     const auto number = [&](std::size_t i) { return std::stoll(text(i)); };
     switch (text(0)[0]) {
       case 'l':
-        for (const auto& [name, state] : kStates)
-          if (text(1) == name) record_.state = state;
-        record_.claim = {text(2), static_cast<std::uint32_t>(number(3))};
-        record_.identity = {text(4), text(5), text(6), text(7)};
-        record_.fence = static_cast<Fence>(number(8));
-        record_.stole = static_cast<Fence>(number(9));
-        record_.acquired = {number(10)};
-        record_.expires = {number(11)};
-        record_.ttl = Micros(number(12));
-        record_.min_hold = Micros(number(13));
-        record_.born = {number(14)};
-        groups = static_cast<std::size_t>(number(15));
-        if (!text(16).empty()) record_.turn = rules::Turn{text(16), {number(17)}};
+        record_.slots = static_cast<unsigned>(number(18));
+        EXPECT_EQ(text(1) == "several", record_.slots > 1);
+        if (record_.slots == 1) static_cast<rules::Seat&>(record_) = seat_of(row);
+        highest_of_row = static_cast<Fence>(number(8));
+        record_.born = {number(16)};
+        groups = static_cast<std::size_t>(number(17));
+        break;
+      case 's':
+        if (++seats == 1)
+          static_cast<rules::Seat&>(record_) = seat_of(row);
+        else
+          record_.more.push_back(seat_of(row));
         break;
       case 'q':
         record_.queue[text(1)] = number(2);
@@ -164,11 +193,13 @@ void FunctionBench::parse_record(const std::vector<Row>& rows) {
         ADD_FAILURE() << "unknown row " << text(0);
     }
   }
+  EXPECT_EQ(seats, record_.slots == 1 ? 0 : record_.slots);
+  Fence highest = record_.fence;
+  for (const rules::Seat& seat : record_.more) highest = std::max(highest, seat.fence);
+  EXPECT_EQ(highest_of_row, highest) << "the highest fence of the lock";
   if (read_sets) {
     EXPECT_EQ(groups, record_.groups.size());
   }
-  // A lock without a grant has a row when it has other data; the rules have the default claim then.
-  if (record_.state == rules::HoldState::none) record_.claim = Claim{};
 }
 
 void FunctionBench::lose_all() {
@@ -176,9 +207,13 @@ void FunctionBench::lose_all() {
 }
 
 void FunctionBench::lose_record() {
+  sql("DELETE FROM cronlatch.seats WHERE lock_id = (SELECT id FROM cronlatch.locks WHERE "
+      "prefix = 'p:' AND lock = " +
+      quoted_sql(lock) + ")");
   sql("UPDATE cronlatch.locks SET state = 'none', owner = '', attempt = 0, holder = '', job = '', "
       "attempt_group = '', once = '', fence = 0, stole = 0, acquired = 0, expires = 0, ttl = 0, "
-      "min_hold = 0, born = 0, turn_owner = '', turn_until = 0 WHERE prefix = 'p:' AND lock = " +
+      "min_hold = 0, born = 0, slots = 1, turn_owner = '', turn_until = 0 WHERE prefix = 'p:' AND "
+      "lock = " +
       quoted_sql(lock));
 }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random calls on a real server and on the rules: every reply and all stored data must be equal.
-// Two properties are checked without the rules: acquired = released + stolen + revoked + open holds
-// for each job after every call, and fences never fall. A failure contains its seed; CRONLATCH_SEED
+// Three properties are checked without the rules: acquired = released + stolen + revoked + open
+// holds for each job after every call, fences never fall, and never more leases live than the lock
+// has slots. A failure contains its seed; CRONLATCH_SEED
 // repeats it, CRONLATCH_STEPS sets the number of steps.
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
+#include <iterator>
 #include <map>
 #include <random>
 
 #include "function_bench.h"
+#include "scripts/live_leases.h"
 #include "scripts/random_requests.h"
 #include "scripts/record_checks.h"
 
@@ -24,11 +29,14 @@ std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
 
 class Walk {
  public:
-  Walk(FunctionBench& bench, Dice& dice, Occurred& occurred)
+  Walk(FunctionBench& bench, Dice& dice, Occurred& occurred, unsigned most_slots)
       : bench_(bench),
         dice_(dice),
         occurred_(occurred),
-        requests_(dice, model_, bench.lock, 1s, false) {}
+        requests_(dice, model_, bench.lock, 1s, false) {
+    requests_.most_slots = most_slots;
+    requests_.slots = most_slots == 1 ? 1 : 1 + static_cast<unsigned>(dice_.below(most_slots));
+  }
 
   void step() {
     move_time();
@@ -36,6 +44,8 @@ class Walk {
     roll_back();
     if (lost_ && dice_.one_in(2)) return compare(*lost_);
     if (is_reserved_of_many() && dice_.one_in(6)) return compare(leave_queue());
+    if (requests_.most_slots > 1 && !model_.queue.empty() && dice_.one_in(4))
+      return compare(ask_again());
     const auto verb = dice_.below(20);
     if (verb < 10) {
       lost_.reset();
@@ -47,19 +57,48 @@ class Walk {
   }
 
  private:
-  bool is_reserved_of_many() const {
-    return model_.turn && bench_.now < model_.turn->until && model_.queue.size() > 1;
+  // One of the grants that the lock can have.
+  const rules::Seat& any_seat() {
+    const std::uint64_t at = model_.more.empty() ? 0 : dice_.below(1 + model_.more.size());
+    return at == 0 ? model_ : model_.more[at - 1];
   }
+  // One that is reserved; null without one.
+  const rules::Seat* reserved_seat() const {
+    const auto is_reserved = [&](const rules::Seat& seat) {
+      return seat.turn && bench_.now < seat.turn->until;
+    };
+    if (is_reserved(model_)) return &model_;
+    for (const rules::Seat& seat : model_.more)
+      if (is_reserved(seat)) return &seat;
+    return nullptr;
+  }
+  bool is_reserved_of_many() const { return reserved_seat() && model_.queue.size() > 1; }
   // The run that the lock is reserved for waits no longer.
   Release leave_queue() {
     Release release = requests_.release();
-    release.claim = {model_.turn->owner, static_cast<std::uint32_t>(4 + requests_.calls / 40)};
+    release.claim = {reserved_seat()->turn->owner,
+                     static_cast<std::uint32_t>(4 + requests_.calls / 40)};
     return release;
   }
 
+  // One of the runs that wait.
+  Acquire ask_again() {
+    Acquire request = requests_.acquire();
+    const auto at = std::next(model_.queue.begin(),
+                              static_cast<std::ptrdiff_t>(dice_.below(model_.queue.size())));
+    request.claim = {at->first, static_cast<std::uint32_t>(10 + requests_.calls / 10)};
+    request.slots = model_.slots;
+    if (!dice_.one_in(4)) request.if_busy = IfBusy::wait;
+    return request;
+  }
+
   void move_time() {
-    const Micros to_end = model_.expires - bench_.now;
-    const Micros to_turn = model_.turn ? model_.turn->until - bench_.now : Micros(0);
+    // Several slots are full, and several runs wait, only while time passes slowly.
+    if (requests_.most_slots > 1 && !dice_.one_in(4))
+      return bench_.pass(1ms * static_cast<int>(dice_.below(100)));
+    const rules::Seat& seat = any_seat();
+    const Micros to_end = seat.expires - bench_.now;
+    const Micros to_turn = seat.turn ? seat.turn->until - bench_.now : Micros(0);
     switch (dice_.below(14)) {
       case 0:
         return bench_.pass(1s * static_cast<int>(dice_.below(60)));
@@ -76,7 +115,7 @@ class Walk {
       case 6:
         return bench_.pass(dice_.one_in(40) ? std::chrono::hours(24) : 0h);
       case 7:
-        return bench_.pass(dice_.one_in(20) ? -1s * static_cast<int>(dice_.below(4000)) : 0s);
+        return step_back(dice_.one_in(20) ? 1s * static_cast<int>(dice_.below(4000)) : 0s);
       case 8:
         return bench_.pass(std::max(to_turn - Micros(dice_.below(2)), Micros(0)));
       case 9:
@@ -87,13 +126,20 @@ class Walk {
     }
   }
 
+  void step_back(Micros by) {
+    bench_.pass(-by);
+    leases_.step_back(by);
+  }
+
   // The request of the holder whose record is lost.
   void remember_holder() {
     lost_ = requests_.renew();
-    lost_->claim = model_.claim;
-    lost_->identity = model_.identity;
-    lost_->fence = model_.fence;
+    const rules::Seat& seat = any_seat();
+    lost_->claim = seat.claim;
+    lost_->identity = seat.identity;
+    lost_->fence = seat.fence;
     highest_ = 0;
+    leases_.clear();
   }
 
   void lose_data() {
@@ -156,6 +202,9 @@ class Walk {
         << "functions: " << name_of(answer.reply) << ", rules: " << name_of(expected);
     EXPECT_EQ(answer.now.us, bench_.now.us);
     occurred_[name_of(expected)]++;
+    leases_.note(verb, answer.reply, bench_.now);
+    EXPECT_LE(leases_.alive(bench_.now), bench_.record().slots) << "too many leases";
+    if (model_.slots > 1) occurred_["with several slots"]++;
     check();
     return answer.reply;
   }
@@ -184,8 +233,10 @@ class Walk {
     }
     bench_.read_sets = requests_.calls % 8 == 0;
     if (whole_) expect_law(kept);
-    EXPECT_GE(kept.fence, highest_) << "the fence fell";
-    highest_ = kept.fence;
+    Fence newest = kept.fence;
+    for (const rules::Seat& seat : kept.more) newest = std::max(newest, seat.fence);
+    EXPECT_GE(newest, highest_) << "the fence fell";
+    highest_ = newest;
     kept.day = model_.day;  // of the index of Redis; this store has none
     expect_same_record(kept, model_);
   }
@@ -200,11 +251,18 @@ class Walk {
   RandomRequests requests_;
   std::optional<Renew> lost_;
   Fence highest_ = 0;
+  LiveLeases leases_;
 };
 
 constexpr std::uint64_t kCallsPerLock = 250;
 
-TEST(PostgresProperty, FunctionsDecideAsTheRulesInVirtualTime) {
+// How often each answer occurred in this many steps, on locks with at most these slots.
+struct Walked {
+  std::uint64_t steps;
+  Occurred occurred;
+};
+
+Walked walk(unsigned most_slots) {
   const std::uint64_t seed = from_environment("CRONLATCH_SEED", std::random_device{}());
   // With the repetitions 100,000 calls in a long test, else a fifth of them.
   const std::uint64_t steps =
@@ -215,16 +273,26 @@ TEST(PostgresProperty, FunctionsDecideAsTheRulesInVirtualTime) {
   Occurred occurred;
   FunctionBench bench;
   const ServerTime start = bench.now;
-  for (std::uint64_t done = 0; done < steps && !HasFailure();) {
+  for (std::uint64_t done = 0; done < steps && !::testing::Test::HasFailure();) {
     bench.lock = "ns/walk-" + std::to_string(done);
     bench.now = start;
     bench.read_sets = true;
-    Walk one(bench, dice, occurred);
-    for (std::uint64_t i = 0; i < kCallsPerLock && done < steps && !HasFailure(); ++i, ++done)
+    Walk one(bench, dice, occurred, most_slots);
+    for (std::uint64_t i = 0; i < kCallsPerLock && done < steps && !::testing::Test::HasFailure();
+         ++i, ++done)
       one.step();
   }
-  EXPECT_FALSE(HasFailure()) << "repeat with CRONLATCH_SEED=" << seed;
-  for (const char* answer : {"granted",        "granted stole",    "busy 0",
+  EXPECT_FALSE(::testing::Test::HasFailure()) << "repeat with CRONLATCH_SEED=" << seed;
+  return {steps, occurred};
+}
+
+void expect_occurred(Occurred& occurred, std::initializer_list<const char*> answers) {
+  for (const char* answer : answers) EXPECT_GT(occurred[answer], 0) << answer << " did not occur";
+}
+
+TEST(PostgresProperty, FunctionsDecideAsTheRulesInVirtualTime) {
+  auto [steps, occurred] = walk(1);
+  expect_occurred(occurred, {"granted",        "granted stole",    "busy 0",
                              "busy 0 place",   "busy 0 group",     "busy 0 group place",
                              "busy 1",         "busy 1 place",     "busy 2",
                              "renewed",        "renewed restored", "not holder 0",
@@ -232,12 +300,39 @@ TEST(PostgresProperty, FunctionsDecideAsTheRulesInVirtualTime) {
                              "released",       "released wakes",   "too late closed",
                              "too late",       "revoked",          "revoked nothing",
                              "lost all",       "lost the record",  "rolled back",
-                             "ended min-hold", "repeated"})
-    EXPECT_GT(occurred[answer], 0) << answer << " did not occur";
+                             "ended min-hold", "repeated"});
   if (steps < 50'000) return;  // too few for these
-  for (const char* answer :
-       {"busy 3", "busy 3 wakes", "busy 3 place", "busy 3 place wakes", "not holder 1 wakes"})
-    EXPECT_GT(occurred[answer], 0) << answer << " did not occur";
+  expect_occurred(occurred, {"busy 3", "busy 3 wakes", "busy 3 place", "busy 3 place wakes",
+                             "not holder 1 wakes"});
+}
+
+// Each lock has 1 to 4 slots; some requests have another number.
+TEST(PostgresProperty, FunctionsDecideAsTheRulesWithSeveralSlots) {
+  auto [steps, occurred] = walk(4);
+  expect_occurred(occurred, {"with several slots",
+                             "other slots",
+                             "granted",
+                             "granted stole",
+                             "busy 0",
+                             "busy 0 place",
+                             "busy 2",
+                             "renewed",
+                             "renewed restored",
+                             "not holder 0",
+                             "not holder 1",
+                             "not holder 2",
+                             "not holder 3",
+                             "released",
+                             "released wakes",
+                             "too late closed",
+                             "revoked",
+                             "revoked nothing",
+                             "lost all",
+                             "lost the record",
+                             "rolled back",
+                             "repeated"});
+  if (steps < 50'000) return;  // too few for these
+  expect_occurred(occurred, {"busy 1", "busy 3", "ended min-hold"});
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of one lock with several slots, in a file store and in Redis.
+// Runs of one lock with several slots, in a file store, in Redis and in PostgreSQL.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string_view>
 
 #include "gated.h"
+#include "support/postgres_server.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -22,7 +23,13 @@ class Slots : public Gated {
 class SlotsInAStore : public Slots, public ::testing::WithParamInterface<const char*> {
  protected:
   SlotsInAStore() {
-    if (std::string_view(GetParam()) == "File") return;
+    const std::string_view kind = GetParam();
+    if (kind == "Postgres") {
+      const PostgresServer& server = PostgresServer::shared();
+      server("DELETE FROM cronlatch.locks");
+      store = server.url("postgres", "?sslmode=disable");  // this role needs no password
+    }
+    if (kind != "Redis") return;
     redis_ = RedisServer::start();
     store = "redis://127.0.0.1:" + std::to_string(redis_->port());
   }
@@ -31,6 +38,9 @@ class SlotsInAStore : public Slots, public ::testing::WithParamInterface<const c
   std::unique_ptr<RedisServer> redis_;
 };
 INSTANTIATE_TEST_SUITE_P(Stores, SlotsInAStore, ::testing::Values("File", "Redis"),
+                         [](const auto& store) { return std::string(store.param); });
+// One server for all of them.
+INSTANTIATE_TEST_SUITE_P(Shared, SlotsInAStore, ::testing::Values("Postgres"),
                          [](const auto& store) { return std::string(store.param); });
 
 TEST_P(SlotsInAStore, TwoOfThreeRunAndTheThirdIsSkippedOrFails) {
@@ -67,8 +77,8 @@ TEST_P(SlotsInAStore, AKilledHolderFreesItsSlot) {
   ASSERT_TRUE(two.says("up"));
   Program waiter(with_slots(2, {"--on-busy", "wait"}, {"exit", "3"}));
   ASSERT_TRUE(waiter.complains("waiting for lock"));
-  // The wrapper alone. In a file store its command has the kernel lock, too; in Redis its lease
-  // ends.
+  // The wrapper alone. In a file store its command has the kernel lock, too; in the others its
+  // lease ends.
   two.signal(SIGKILL);
   EXPECT_EQ(waiter.exit_code(), 3) << waiter.err();
 }
@@ -89,7 +99,6 @@ TEST_P(SlotsInAStore, AnotherNumberIsRefusedWithBothNumbersAndAHolder) {
   EXPECT_EQ(other.exit_code(), 3) << "no run holds it";
 }
 
-// Each run has a file while it holds a slot: the directory lists the runs of this moment.
 // K2: at most one run of an identity at a time, also while slots are free. Then it is done.
 TEST_P(SlotsInAStore, TwoRunsOfAnIdentityDoNotRunAtTheSameTime) {
   Program one(with_slots(3, {"--once-per", "monday"}, {"say", "up", "await", go()}));
@@ -118,14 +127,17 @@ TEST_P(SlotsInAStore, AReleaseWithoutForceNamesTheNumberOfHolders) {
               ::testing::HasSubstr(" and 1 more; the commands of all holders would be stopped"));
 }
 
-TEST_P(SlotsInAStore, FiveOfAHundredRunAtATime) {
+// Each run has a file while it holds a slot: the directory lists the runs of this moment.
+TEST_P(SlotsInAStore, FiveOfManyRunAtATime) {
   constexpr unsigned kSlots = 5;
+  // A connection to PostgreSQL is a process of the server.
+  const int starts = std::string_view(GetParam()) == "Postgres" ? 30 : 100;
   const std::string inside = dir.path("inside");
   std::filesystem::create_directory(inside);
   const std::string job = "touch " + inside + "/$$; [ $(ls " + inside +
                           " | wc -l) -le 5 ] || exit 9; " + "sleep 0.02; rm " + inside + "/$$";
   std::vector<std::unique_ptr<Program>> runs;
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < starts; ++i)
     runs.push_back(std::make_unique<Program>(ProgramSpec{
         .argv = {binary(), "run", "--lock", "job", "--store", store, "--on-busy", "wait", "--slots",
                  std::to_string(kSlots), "--", "/bin/sh", "-c", job}}));
@@ -144,8 +156,8 @@ TEST_P(SlotsInAStore, FiveOfAHundredRunAtATime) {
   EXPECT_GT(most, 1U) << "the runs did not run at the same time";
   Program show({.argv = {binary(), "show", "--store", store, "-o", "json", "job"}});
   ASSERT_EQ(show.exit_code(), 0);
-  EXPECT_THAT(show.out(), ::testing::HasSubstr("\"acquired\":100"));
-  EXPECT_THAT(show.out(), ::testing::HasSubstr("\"released\":100"));
+  EXPECT_THAT(show.out(), ::testing::HasSubstr("\"acquired\":" + std::to_string(starts)));
+  EXPECT_THAT(show.out(), ::testing::HasSubstr("\"released\":" + std::to_string(starts)));
 }
 
 TEST_F(Slots, TheKernelGrantsExactlyAsManyAsThereAre) {
@@ -181,8 +193,7 @@ TEST_F(Slots, TheKernelGrantsExactlyAsManyAsThereAre) {
 }
 
 TEST_F(Slots, AreRefusedBeforeAnythingIsSentWhereTheStoreHasOne) {
-  for (const Words& options : {Words{"--store", "postgres://u@127.0.0.1:1/d"},
-                               Words{"--store", "redis://a,redis://b,redis://c"},
+  for (const Words& options : {Words{"--store", "redis://a,redis://b,redis://c"},
                                Words{"--lock-file", dir.path("file")}}) {
     Words argv = {binary(), "run", "--slots", "2"};
     argv.insert(argv.end(), options.begin(), options.end());

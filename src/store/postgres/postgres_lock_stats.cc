@@ -43,11 +43,13 @@ Result<std::vector<Answer>> PostgresStore::committed(const std::function<std::st
 
 Result<std::vector<LockView>> PostgresStore::views(const std::string& lock, std::size_t most,
                                                    TimePoint give_up) {
-  const auto answers =
-      committed([&] { return encode_view(key_prefix_, lock, most, left_until(give_up)); },
-                kViewAnswers, give_up);
+  const auto answers = committed(
+      [&] {
+        return encode_view(key_prefix_, lock, most, left_until(give_up), link_.session().schema());
+      },
+      kViewAnswers, give_up);
   if (!answers) return answers.error();
-  return decode_views((*answers)[1].rows, (*answers)[2].rows);
+  return decode_views((*answers)[1].rows, (*answers)[2].rows, (*answers)[3].rows);
 }
 
 Result<std::vector<LockView>> PostgresStore::list(TimePoint give_up, std::size_t most) {

@@ -82,15 +82,16 @@ std::optional<Reply> PostgresStore::step(const PollSet& set, TimePoint now) {
     link_.step(set, now, now);
     return std::nullopt;
   }
-  if (!pending_->sent_at)
-    if (auto refused = rules::refuse_slots(pending_->request)) {
-      pending_.reset();
-      return *refused;
-    }
   // Each further step connects to the next host.
   std::optional<redis::Failure> failure = link_.step(set, now, pending_->give_up);
   if (failure) return unavailable(failure->error, failure->transient, !pending_->sent_at);
-  if (!pending_->sent_at && link_.is_ready() && now < pending_->give_up) send_request(now);
+  if (!pending_->sent_at && link_.is_ready() && now < pending_->give_up) {
+    if (auto refused = refuse_slots()) {
+      pending_.reset();
+      return *refused;
+    }
+    send_request(now);
+  }
   if (pending_->sent_at && link_.is_ready())
     if (const auto answers = link_.session().take())
       if (auto reply = handle_answers(*answers, now)) return reply;
@@ -100,11 +101,25 @@ std::optional<Reply> PostgresStore::step(const PollSet& set, TimePoint now) {
   return unavailable(link_.time_out(), true, !pending_->sent_at);
 }
 
+// A renewal never has more slots than its grant.
+std::optional<Unavailable> PostgresStore::refuse_slots() {
+  const auto* acquire = std::get_if<Acquire>(&pending_->request);
+  const int schema = link_.session().schema();
+  if (acquire == nullptr || acquire->slots == 1 || schema >= kSlotsSchema) return std::nullopt;
+  return Unavailable{
+      postgres_error(Code::config, link_.where(),
+                     "slots is " + std::to_string(acquire->slots) +
+                         ", and the schema cronlatch has version " + std::to_string(schema) +
+                         ", which has one slot for each lock",
+                     "run once, as the owner of the database: cronlatch store init"),
+      false, true};
+}
+
 void PostgresStore::send_request(TimePoint now) {
   Session& session = link_.session();
   pending_->sent_at = now;
   session.send(encode(pending_->request, key_prefix_, session.server_time(pending_->give_up),
-                      until(pending_->give_up, now), standbys_),
+                      until(pending_->give_up, now), session.schema(), standbys_),
                kVerbAnswers);
 }
 

@@ -36,6 +36,8 @@ class PostgresStore : public Backend {
     TimePoint give_up{};
     std::optional<TimePoint> sent_at{};
   };
+  // The refusal of several slots, for a schema that has one.
+  std::optional<Unavailable> refuse_slots();
   void send_request(TimePoint now);
   std::optional<Reply> handle_answers(const std::vector<Answer>& answers, TimePoint now);
   std::optional<Reply> handle_error(const ServerMessage& error, bool is_rolled_back, TimePoint now);

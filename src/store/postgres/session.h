@@ -17,7 +17,7 @@
 
 namespace cronlatch::postgres {
 
-inline constexpr int kSchemaVersion = 3;  // schema.sql
+inline constexpr int kSchemaVersion = 4;  // schema.sql
 inline constexpr int kOldestSchema = 3;   // that this program can use
 
 struct Login {
@@ -53,6 +53,8 @@ class Session {
 
   // The server accepted the login, is not in recovery, and has a usable schema.
   bool is_ready() const { return stage_ == Stage::ready && !failure_; }
+  // The version of that schema, at most that of this program. With Purpose::schema always that one.
+  int schema() const { return schema_; }
   // Only when ready, and when no answers are awaited.
   void send(std::string_view messages, std::size_t answers);
   // Between two requests: from now on has_notification() reports those on this channel, or none if
@@ -98,6 +100,7 @@ class Session {
   Stage stage_ = Stage::connecting;
   std::optional<Scram> scram_;
   bool is_server_proved_ = false;
+  int schema_ = kSchemaVersion;
   Answer current_;
   std::vector<Answer> answers_;
   std::size_t awaited_ = 0;

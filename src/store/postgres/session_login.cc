@@ -174,6 +174,7 @@ void Session::read_greeting(const Answer& answer, TimePoint now) {
     if (*oldest > kSchemaVersion)
       return refuse(Code::config, has + ", which is too new for this program",
                     "use a newer cronlatch");
+    schema_ = static_cast<int>(std::min<std::int64_t>(*schema, kSchemaVersion));
     set_server_time(ServerTime{*time}, std::max(now, boot_now()));
   }
   stage_ = Stage::ready;

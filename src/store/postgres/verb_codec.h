@@ -16,13 +16,17 @@
 
 namespace cronlatch::postgres {
 
+// The first version of the schema with several slots for each lock. With an earlier one, each lock
+// has one slot.
+inline constexpr int kSlotsSchema = 4;
+
 // One transaction in one write: three answers (begin, function, commit). `limit` bounds the waits
 // and the work of each statement on the server. `not_after` is the request's give_up by the
-// server's clock. `standbys`: strict, the transaction fails unless at least that many synchronous
-// standbys confirm a grant or a renewal.
+// server's clock. `schema`: the version that the server has. `standbys`: strict, the transaction
+// fails unless at least that many synchronous standbys confirm a grant or a renewal.
 inline constexpr std::size_t kVerbAnswers = 3;
 std::string encode(const Request& request, std::string_view prefix, ServerTime not_after,
-                   Millis limit, std::optional<std::size_t> standbys = std::nullopt);
+                   Millis limit, int schema, std::optional<std::size_t> standbys = std::nullopt);
 std::string encode_revoke(std::string_view lock, std::string_view prefix, ServerTime not_after,
                           Millis limit);
 
@@ -38,13 +42,15 @@ struct Decoded {
 Decoded decode(const Request& request, const std::vector<Row>& rows);
 Result<Revoked> decode_revoke(const std::vector<Row>& rows);
 
-// Reads one lock (`lock`), or with an empty `lock` the `most` locks that were granted last: four
-// answers (begin, locks, counters, commit). `limit`: as above. A lock with an invalid value is
-// damaged; the others are not affected.
-inline constexpr std::size_t kViewAnswers = 4;
+// Reads one lock (`lock`), or with an empty `lock` the `most` locks that were granted last: five
+// answers (begin, locks, seats, counters, commit). `limit` and `schema`: as above. A lock with an
+// invalid value is damaged; the others are not affected.
+inline constexpr std::size_t kViewAnswers = 5;
 std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most,
-                        Millis limit);
+                        Millis limit, int schema);
+// `seats`: the seats but the first of locks with several slots.
 Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
+                                           const std::vector<Row>& seats,
                                            const std::vector<Row>& counters);
 
 }  // namespace cronlatch::postgres

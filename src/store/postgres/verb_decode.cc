@@ -1,72 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// From rows to values. Every column is checked: another program may have a schema of this name.
-#include <algorithm>
-#include <charconv>
-#include <map>
+// From the rows of verbs to replies.
 #include <optional>
-#include <set>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
+#include "store/postgres/column_reader.h"
 #include "store/postgres/verb_codec.h"
 #include "store/rules.h"
 
 namespace cronlatch::postgres {
 namespace {
-
-// No sum of two numbers of a row overflows.
-constexpr std::int64_t kMaxNumber = std::int64_t{1} << 61;
-
-std::optional<std::int64_t> whole(std::string_view s) {
-  std::int64_t n = 0;
-  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
-  if (error != std::errc{} || end != s.data() + s.size() || n < 0 || n > kMaxNumber)
-    return std::nullopt;
-  return n;
-}
-
-// Reads a row from left to right; one invalid column makes the whole row invalid.
-class ColumnReader {
- public:
-  explicit ColumnReader(const Row& row) : row_(row) {}
-  std::string text() {
-    const bool fine =
-        at_ < row_.size() && row_[at_].has_value() && row_[at_]->size() <= rules::kMaxText;
-    if (!fine) fine_ = false;
-    return fine ? *row_[at_++] : std::string{};
-  }
-  std::int64_t number() {
-    const auto n = whole(text());
-    if (!n) fine_ = false;
-    return n.value_or(0);
-  }
-  Fence fence() { return static_cast<Fence>(number()); }
-  bool flag() {
-    const std::string s = text();
-    if (s != "t" && s != "f") fine_ = false;
-    return s == "t";
-  }
-  template <class E>
-  E one_of(std::initializer_list<std::pair<std::string_view, E>> names) {
-    const std::string s = text();
-    for (const auto& [name, value] : names)
-      if (s == name) return value;
-    fine_ = false;
-    return E{};
-  }
-  bool fine() const { return fine_; }
-
- private:
-  const Row& row_;
-  std::size_t at_ = 0;
-  bool fine_ = true;
-};
-
-Error malformed() {
-  return {Code::unreachable, "the store returned a row that no function of cronlatch returns",
-          "run once, as the owner of the database: cronlatch store init"};
-}
 
 // The columns that every verb returns; those that its verdict does not use are null. Renew and
 // revoke end with kLeft.
@@ -142,14 +85,24 @@ std::optional<Reply> not_holder(const Row& row) {
   return lost;
 }
 
+std::optional<Reply> other_slots(const Acquire& request, const Row& row) {
+  const Row used = columns(row, {kFence, kHolder});
+  ColumnReader c(used);
+  const std::int64_t slots = c.number();
+  const std::string holder = c.text();
+  if (!c.fine() || slots < 1 || slots > rules::kMaxSlots) return std::nullopt;
+  return rules::other_slots(request, static_cast<unsigned>(slots), holder);
+}
+
 // No value for a row that the verb's function does not return.
 template <class Verb>
-std::optional<Reply> answer(const std::string& verdict, const Row& row) {
+std::optional<Reply> answer(const Verb& verb, const std::string& verdict, const Row& row) {
   const bool flag = row[kFlag] == "t";
   if (verdict == "late") return TooLate{flag};
   if constexpr (std::is_same_v<Verb, Acquire>) {
     if (verdict == "busy") return busy(row);
     if (verdict == "granted") return granted(row);
+    if (verdict == "slots") return other_slots(verb, row);
   } else {
     if (verdict == "lost") return not_holder(row);
     if constexpr (std::is_same_v<Verb, Renew>) {
@@ -161,31 +114,6 @@ std::optional<Reply> answer(const std::string& verdict, const Row& row) {
   return std::nullopt;
 }
 
-std::optional<rules::HoldState> hold_state_named(std::string_view name) {
-  using rules::HoldState;
-  if (name == "none") return HoldState::none;
-  if (name == "free") return HoldState::free;
-  if (name == "held") return HoldState::held;
-  if (name == "revoked") return HoldState::revoked;
-  if (name == "cooling") return HoldState::cooling;
-  return std::nullopt;
-}
-
-// name=value, separated by commas.
-bool read_counters(std::string_view text, Counters& counters) {
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view item = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos) return false;
-    const auto value = whole(item.substr(equals + 1));
-    if (!value || *value > rules::kMaxCounter) return false;
-    counters.values[std::string(item.substr(0, equals))] = *value;
-  }
-  return true;
-}
-
 }  // namespace
 
 Decoded decode(const Request& request, const std::vector<Row>& rows) {
@@ -194,8 +122,8 @@ Decoded decode(const Request& request, const std::vector<Row>& rows) {
     return invalid;
   const Row& row = rows[0];
   const auto now = whole(row[kNow].value_or(""));
-  const auto reply = std::visit(
-      [&]<class Verb>(const Verb&) { return answer<Verb>(*row[kVerdict], row); }, request);
+  const auto reply =
+      std::visit([&](const auto& verb) { return answer(verb, *row[kVerdict], row); }, request);
   if (!reply || !now) return invalid;
   return {*reply, ServerTime{*now}};
 }
@@ -219,50 +147,6 @@ Result<Revoked> decode_revoke(const std::vector<Row>& rows) {
   revoked.remaining = Micros(c.number());
   if (rows[0][kVerdict] != "revoked" || !c.fine()) return malformed();
   return revoked;
-}
-
-Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
-                                           const std::vector<Row>& counters) {
-  std::map<std::string, std::map<std::string, Counters>> jobs;  // by the lock's id
-  std::set<std::string> damaged;
-  for (const Row& row : counters) {
-    ColumnReader c(row);
-    const std::string id = c.text();
-    if (!c.fine()) return malformed();
-    const std::string job = c.text();
-    if (!c.fine() || row.size() != 3 || !row[2] || !read_counters(*row[2], jobs[id][job]))
-      damaged.insert(id);
-  }
-  std::vector<LockView> views;
-  for (const Row& row : locks) {
-    ColumnReader c(row);
-    rules::Record record;
-    const std::string id = c.text();
-    const std::string lock = c.text();
-    const ServerTime now{c.number()};
-    if (!c.fine()) return malformed();
-    const auto state = hold_state_named(c.text());
-    record.claim.attempt = static_cast<std::uint32_t>(c.number());
-    record.identity = {c.text(), c.text(), c.text(), c.text()};
-    record.fence = c.fence();
-    record.acquired = {c.number()};
-    record.expires = {c.number()};
-    record.ttl = Micros(c.number());
-    record.min_hold = Micros(c.number());
-    const std::int64_t waiters = c.number();
-    if (!c.fine() || !state || damaged.contains(id)) {
-      views.push_back(LockView::of_damaged(lock, now));
-      continue;
-    }
-    record.state = *state;
-    record.jobs = std::move(jobs[id]);
-    if (record.state == rules::HoldState::none && record.jobs.empty()) continue;
-    views.push_back(rules::view(lock, record, now));
-    views.back().waiters = waiters;
-  }
-  std::sort(views.begin(), views.end(),
-            [](const LockView& a, const LockView& b) { return a.lock < b.lock; });
-  return views;
 }
 
 }  // namespace cronlatch::postgres

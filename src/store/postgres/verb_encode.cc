@@ -63,6 +63,11 @@ Parameters parameters_of(const Release& r) {
           text(r.identity.group)};
 }
 
+// Version 3 of the schema has no parameter for them.
+std::optional<unsigned> slots_of(const Acquire& a) { return a.slots; }
+std::optional<unsigned> slots_of(const Renew& r) { return r.slots; }
+std::optional<unsigned> slots_of(const Release&) { return std::nullopt; }
+
 std::string_view function_of(const Acquire&) { return "acquire"; }
 std::string_view function_of(const Renew&) { return "renew"; }
 std::string_view function_of(const Release&) { return "release"; }
@@ -102,12 +107,14 @@ std::string strict_settings(const Request& request, std::size_t standbys) {
 }  // namespace
 
 std::string encode(const Request& request, std::string_view prefix, ServerTime not_after,
-                   Millis limit, std::optional<std::size_t> standbys) {
+                   Millis limit, int schema, std::optional<std::size_t> standbys) {
   const std::string more = standbys ? strict_settings(request, *standbys) : "";
   return std::visit(
       [&](const auto& verb) {
         Parameters all{std::string(prefix), verb.lock, text(not_after)};
         for (std::string& parameter : parameters_of(verb)) all.push_back(std::move(parameter));
+        if (const auto slots = slots_of(verb); slots && schema >= kSlotsSchema)
+          all.push_back(std::to_string(*slots));
         return transaction(function_of(verb), all, limit, more);
       },
       request);
@@ -124,7 +131,7 @@ std::string encode_revoke(std::string_view lock, std::string_view prefix, Server
 }
 
 std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most,
-                        Millis limit) {
+                        Millis limit, int schema) {
   constexpr std::size_t kMost = std::size_t{1} << 62U;  // a bigint
   const Parameters parameters{std::string(prefix), std::string(lock),
                               std::to_string(std::min(most, kMost))};
@@ -132,7 +139,9 @@ std::string encode_view(std::string_view prefix, std::string_view lock, std::siz
     return call("SELECT * FROM cronlatch." + std::string(function) + "($1, nullif($2, ''), $3)",
                 parameters);
   };
-  return begin("REPEATABLE READ READ ONLY", limit) + read("view") + read("view_counters") +
+  // An empty query is answered, too.
+  const std::string seats = schema >= kSlotsSchema ? read("view_seats") : simple_query("");
+  return begin("REPEATABLE READ READ ONLY", limit) + read("view") + seats + read("view_counters") +
          simple_query("COMMIT");
 }
 
