@@ -50,6 +50,12 @@ std::string Operator::status() const {
 LookupReports Operator::lookup_reports() {
   return {.answered = [this](std::string_view result) { metrics_.entrypoint_answered(result); },
           .looked_up = [this](Micros took) { metrics_.entrypoint_lookup_took(took); },
+          .requested =
+              [this](const std::string& registry, std::string_view kind, std::string_view result) {
+                metrics_.count(kRegistryRequests, {{"registry", registry},
+                                                   {"kind", std::string(kind)},
+                                                   {"result", std::string(result)}});
+              },
           .began = [this] { liveness_.begin("lookup", settings_.lookup_timeout); },
           .ended = [this] { liveness_.end(); }};
 }

@@ -11,28 +11,13 @@
 #include <thread>
 
 #include "base/lru.h"
+#include "registry/lookup_entry.h"
 
 namespace cronlatch::registry {
 namespace {
 
 // A waiting caller reads its clock this often: a deadline passes without a notification.
 constexpr Millis kPollInterval{50};
-
-std::string cache_key(const LookupRequest& request) {
-  std::string key = request.image.text();
-  for (const std::string& arch : request.architectures) key += "\n" + arch;
-  if (!request.pull_secrets.empty()) key += "\n@" + request.namespace_name;
-  for (const std::string& secret : request.pull_secrets) key += "\n" + secret;
-  return key;
-}
-
-struct Entry {
-  std::optional<ImageInfo> info;
-  TimePoint read_at{};
-  std::optional<std::string> failure;
-  TimePoint failed_at{};
-  bool running = false;  // queued, or on a thread
-};
 
 }  // namespace
 
@@ -57,25 +42,34 @@ class Lookup::Impl {
     threads_.clear();  // joins
   }
 
-  LookupResult find(const LookupRequest& request, TimePoint until) {
+  LookupResult find(const LookupRequest& request, TimePoint until, Freshness freshness) {
     const std::string key = cache_key(request);
     std::unique_lock lock(mutex_);
-    if (LookupResult result = cached_or_queued(key, request, until > deps_.clock.now());
-        result.kind != LookupResult::Kind::pending)
+    LookupResult result = cached_or_queued(key, request, {until > deps_.clock.now(), freshness});
+    if (result.kind == LookupResult::Kind::known) {
+      if (freshness == Freshness::any || !is_being_confirmed(key, request)) return result;
+      until = std::min<TimePoint>(until, deps_.clock.now() + timing_.confirm_timeout);
+    } else if (result.kind != LookupResult::Kind::pending) {
       return result;
-    if (waiting_ >= timing_.max_waiting) return {};
+    }
+    if (waiting_ >= timing_.max_waiting) return result;
     ++waiting_;
-    LookupResult result;
-    while (result.kind == LookupResult::Kind::pending && !stopped_ && deps_.clock.now() < until) {
+    while (!stopped_ && deps_.clock.now() < until) {
       const auto left = std::chrono::ceil<Millis>(until - deps_.clock.now());
       changed_.wait_for(lock, std::min(left, kPollInterval));
       Entry* const entry = entries_.find(key);
       if (entry == nullptr || entry->running) continue;
-      result = result_of(*entry);
+      result = entry->result();
       result.from_cache = false;
+      if (result.kind != LookupResult::Kind::pending) break;
     }
     --waiting_;
     return result;
+  }
+
+  bool is_idle() const {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty() && running_.empty();
   }
 
  private:
@@ -84,34 +78,37 @@ class Lookup::Impl {
     return request.image.digest.empty() && deps_.clock.now() - entry.read_at >= timing_.tag_max_age;
   }
   bool has_recent_failure(const Entry& entry) const {
-    return entry.failure && deps_.clock.now() - entry.failed_at < timing_.failure_max_age;
+    return entry.failure && deps_.clock.now() < entry.retry_at;
   }
-
-  static LookupResult result_of(const Entry& entry) {
-    if (entry.info) return {LookupResult::Kind::known, *entry.info, true};
-    if (entry.failure) return {LookupResult::Kind::failed, {}, false, *entry.failure};
-    return {};
+  bool is_being_confirmed(const std::string& key, const LookupRequest& request) {
+    const Entry* const entry = entries_.find(key);
+    return entry != nullptr && entry->running && is_stale(*entry, request);
   }
-
   // The cached result; queues a lookup where one is due. With the lock.
+  struct Caller {
+    bool waits;
+    Freshness freshness;
+  };
   LookupResult cached_or_queued(const std::string& key, const LookupRequest& request,
-                                bool caller_waits) {
+                                Caller caller) {
     Entry* entry = entries_.find(key);
     if (entry == nullptr) entry = &entries_.put(key, Entry{});
     const bool recent_failure = has_recent_failure(*entry);
-    if (!entry->running && !recent_failure && (!entry->info || is_stale(*entry, request))) {
+    const bool is_due =
+        !entry->info || (caller.freshness == Freshness::recent && is_stale(*entry, request));
+    if (!entry->running && !recent_failure && is_due) {
       if (queue_.size() >= timing_.max_queued && !entry->info)
         return {LookupResult::Kind::failed, {}, false, queue_is_full()};
       if (queue_.size() < timing_.max_queued) {
         entry->running = true;
-        if (caller_waits)
+        if (caller.waits)
           queue_.push_front(request);
         else
           queue_.push_back(request);
         changed_.notify_all();
       }
     }
-    if (entry->info || recent_failure) return result_of(*entry);
+    if (entry->info || recent_failure) return entry->result();
     return {};
   }
 
@@ -163,15 +160,17 @@ class Lookup::Impl {
       entry->info = std::move(*info);
       entry->read_at = deps_.clock.now();
       entry->failure.reset();
+      entry->failures = 0;
     } else {
       entry->failure = info.error().message;
-      entry->failed_at = deps_.clock.now();
+      entry->retry_at =
+          deps_.clock.now() + time_to_retry(timing_, ++entry->failures, deps_.random_fraction);
     }
   }
 
   const Dependencies deps_;
   const LookupTiming timing_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   Lru<Entry> entries_;
   std::deque<LookupRequest> queue_;
@@ -186,8 +185,9 @@ Lookup::Lookup(Dependencies dependencies, const LookupTiming& timing)
 Lookup::~Lookup() = default;
 void Lookup::start() { impl_->start(); }
 void Lookup::stop() { impl_->stop(); }
-LookupResult Lookup::find(const LookupRequest& request, TimePoint until) {
-  return impl_->find(request, until);
+LookupResult Lookup::find(const LookupRequest& request, TimePoint until, Freshness freshness) {
+  return impl_->find(request, until, freshness);
 }
+bool Lookup::is_idle() const { return impl_->is_idle(); }
 
 }  // namespace cronlatch::registry

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "image/manifest.h"
 #include "image/reference.h"
+#include "kube/backoff.h"
 
 namespace cronlatch::registry {
 
@@ -46,9 +47,12 @@ struct LookupResult {
 };
 
 struct LookupTiming {
-  Millis timeout{15'000};          // of one lookup
-  Millis tag_max_age{300'000};     // then a tag is revalidated while the cached result is returned
-  Millis failure_max_age{10'000};  // a failure is returned from the cache for this long
+  Millis timeout{15'000};       // of one lookup
+  Millis tag_max_age{300'000};  // then a tag is revalidated
+  // An older answer for a tag is confirmed first, for at most this long; then it is returned.
+  Millis confirm_timeout{1'000};
+  Millis first_retry{10'000};  // after a failure, which is cached until then; it doubles
+  Millis max_retry{300'000};
   std::size_t threads = 4;
   std::size_t max_waiting = 6;  // callers that wait; every further one gets Kind::pending at once
   std::size_t max_queued = 1'000;
@@ -59,6 +63,12 @@ struct LookupTiming {
 using RegistryQuery = std::function<Result<ImageInfo>(const LookupRequest&, TimePoint deadline,
                                                       const std::stop_token& stop)>;
 
+// Which answers a caller needs.
+enum class Freshness {
+  recent,  // an answer for a tag that is older than tag_max_age is revalidated
+  any,
+};
+
 // Thread rule: any method from any thread; start() and stop() once.
 class Lookup {
  public:
@@ -67,6 +77,8 @@ class Lookup {
     // Called after each query, on the thread that made it.
     std::function<void(const LookupRequest&, const Result<ImageInfo>&, Micros duration)> on_done;
     const Clock& clock;
+    // Called with the lock held; nullptr: retries are not spread.
+    kube::RandomFraction random_fraction{};
   };
   Lookup(Dependencies dependencies, const LookupTiming& timing);
   ~Lookup();  // stops
@@ -75,7 +87,10 @@ class Lookup {
 
   void start();
   void stop();  // cancels running lookups; waiting callers get Kind::pending
-  LookupResult find(const LookupRequest& request, TimePoint until);
+  LookupResult find(const LookupRequest& request, TimePoint until,
+                    Freshness freshness = Freshness::recent);
+  // No lookup is queued or running. For tests.
+  bool is_idle() const;
 
  private:
   class Impl;

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/base64.h"
 #include "base/fd.h"
 #include "registry/proxy_tunnel.h"
 
@@ -75,6 +76,7 @@ class Proxy::Impl {
   std::string url() const {
     return "http://lookup:" + secret_ + "@127.0.0.1:" + std::to_string(port_);
   }
+  std::string authorization() const { return "Basic " + encode_base64("lookup:" + secret_); }
 
  private:
   struct Tunnel {
@@ -119,5 +121,6 @@ Status Proxy::start() { return impl_->start(); }
 void Proxy::stop() { impl_->stop(); }
 std::uint16_t Proxy::port() const { return impl_->port(); }
 std::string Proxy::url() const { return impl_->url(); }
+std::string Proxy::authorization() const { return impl_->authorization(); }
 
 }  // namespace cronlatch::registry

@@ -38,6 +38,8 @@ class Proxy {
   std::uint16_t port() const;
   // "http://lookup:<secret>@127.0.0.1:<port>": without the secret, the proxy refuses a request.
   std::string url() const;
+  // The same secret as the value of the header Proxy-Authorization.
+  std::string authorization() const;
 
  private:
   class Impl;

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "base/digest.h"
-#include "base/lru.h"
+#include "registry/answer_cache.h"
 
 namespace cronlatch::registry {
 namespace {
+
+using Document = RegistryClient::Document;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string all;
@@ -18,19 +19,32 @@ std::string joined(const std::vector<std::string>& names) {
   return all;
 }
 
+// Registries count requests by login. The key contains no part of a login that can be read.
+std::string login_key(const std::string& registry, const Login* login) {
+  if (login == nullptr) return registry;
+  return registry + "\n" +
+         short_digest(login->auth.reveal() + "\n" + login->identity_token.reveal(), 32);
+}
+
+bool has_digest(const std::string& bytes, const std::string& digest) {
+  return !digest.starts_with("sha256:") || digest == "sha256:" + short_digest(bytes, 64);
+}
+
 class ImageReader {
  public:
-  ImageReader(const Skopeo& skopeo, LoginSource logins, std::size_t cache_size)
-      : skopeo_(skopeo), logins_(std::move(logins)), commands_(cache_size) {}
+  ImageReader(RegistryQueryDependencies dependencies, std::size_t cache_size)
+      : deps_(std::move(dependencies)), cache_(cache_size) {}
 
   // The error is that of the first attempt: with a login, that is the one that the user can fix.
   Result<ImageInfo> read(const LookupRequest& request, TimePoint deadline,
                          const std::stop_token& stop) {
     std::optional<Error> first_error;
-    const std::vector<Login> logins = logins_(request);
+    const std::vector<Login> logins = deps_.logins(request);
     for (std::size_t i = 0; i <= logins.size(); ++i) {
       const Login* const login = i < logins.size() ? &logins[i] : nullptr;
-      auto info = read_with(login, request, {deadline, image::kMaxManifestBytes}, stop);
+      const Attempt attempt{request, login, login_key(request.image.registry, login), deadline,
+                            stop};
+      auto info = read_with(attempt);
       if (info || stop.stop_requested()) return info;
       if (!first_error) first_error = info.error();
     }
@@ -38,21 +52,70 @@ class ImageReader {
   }
 
  private:
-  Result<ImageInfo> read_with(const Login* login, const LookupRequest& request,
-                              Skopeo::Limits limits, const std::stop_token& stop) {
+  struct Attempt {
+    const LookupRequest& request;
+    const Login* login;
+    std::string login_key;
+    TimePoint deadline;
+    const std::stop_token& stop;
+  };
+
+  Result<ImageInfo> read_with(const Attempt& attempt) {
+    if (auto why = deps_.pace.reason_to_wait(attempt.login_key))
+      return Error{Code::unreachable, std::move(*why)};
+    const LookupRequest& request = attempt.request;
+    const HeadResult head = ask(attempt);
+    switch (head.kind) {
+      case HeadResult::Kind::refused:
+        deps_.pace.answered(attempt.login_key);
+        return Error{Code::unreachable, head.error};
+      case HeadResult::Kind::busy:
+      case HeadResult::Kind::unavailable:
+        if (!attempt.stop.stop_requested())
+          deps_.pace.failed(attempt.login_key, head.error, head.retry_after);
+        return Error{Code::unreachable, head.error};
+      case HeadResult::Kind::found:
+      case HeadResult::Kind::not_offered:
+        deps_.pace.answered(attempt.login_key);
+        break;
+    }
     image::Reference image = request.image;
-    const auto bytes = skopeo_.read(Skopeo::Document::manifest, image, login, limits, stop);
+    if (head.kind == HeadResult::Kind::found) image.digest = head.digest;
+    const std::string key = AnswerCache::key(image, request.architectures, attempt.login_key);
+    if (auto known = cache_.find(key, image, deps_.clock.now())) return std::move(*known);
+    if (!head.has_pulls_left)
+      return Error{Code::unreachable, "the registry permits no more pulls for now"};
+    auto info = read_documents(attempt, std::move(image));
+    if (info) cache_.put(key, *info, deps_.clock.now());
+    return info;
+  }
+
+  HeadResult ask(const Attempt& attempt) const {
+    const HeadResult head =
+        deps_.client.head(attempt.request.image, attempt.login, attempt.deadline, attempt.stop);
+    std::string_view result = "ok";
+    if (head.kind == HeadResult::Kind::refused) result = "refused";
+    if (head.kind == HeadResult::Kind::busy) result = "busy";
+    if (head.kind == HeadResult::Kind::unavailable) result = "error";
+    report(attempt, "head", result);
+    return head;
+  }
+
+  Result<ImageInfo> read_documents(const Attempt& attempt, image::Reference image) {
+    const LookupRequest& request = attempt.request;
+    const auto bytes = read_document(attempt, Document::manifest, image);
     if (!bytes) return bytes.error();
     const auto manifest = image::parse_manifest(*bytes);
     if (!manifest) return manifest.error();
     ImageInfo info;
     if (manifest->kind != image::Manifest::Kind::schema_1) {
       info.digest = image.digest.empty() ? "sha256:" + short_digest(*bytes, 64) : image.digest;
+      if (!has_digest(*bytes, info.digest))
+        return Error{Code::unreachable, "the registry's response does not have the digest of HEAD"};
       image.digest = info.digest;
     }
-    limits.max_bytes = image::kMaxConfigBytes;
     if (manifest->kind != image::Manifest::Kind::index) {
-      const auto command = command_of(image, login, limits, stop);
+      const auto command = command_of(attempt, image);
       if (!command) return command.error();
       for (const std::string& architecture : request.architectures)
         info.platforms.push_back({architecture, *command});
@@ -63,7 +126,7 @@ class ImageReader {
                               platform.architecture))
         continue;
       image.digest = platform.digest;
-      const auto command = command_of(image, login, limits, stop);
+      const auto command = command_of(attempt, image);
       if (!command) return command.error();
       info.platforms.push_back({platform.architecture, *command});
     }
@@ -73,40 +136,47 @@ class ImageReader {
     return info;
   }
 
-  Result<image::ImageCommand> command_of(const image::Reference& image, const Login* login,
-                                         const Skopeo::Limits& limits,
-                                         const std::stop_token& stop) {
-    if (const auto cached = cached_command(image.digest)) return *cached;
-    const auto bytes = skopeo_.read(Skopeo::Document::config, image, login, limits, stop);
+  // The cache of commands needs no check of the login: the caller has just read, with its own
+  // login, the manifest of this digest or an index that lists it.
+  Result<image::ImageCommand> command_of(const Attempt& attempt, const image::Reference& image) {
+    if (auto cached = cache_.find_command(image.digest)) return std::move(*cached);
+    const auto bytes = read_document(attempt, Document::config, image);
     if (!bytes) return bytes.error();
     auto command = image::parse_config(*bytes);
-    if (command && !image.digest.empty()) {
-      const std::lock_guard lock(mutex_);
-      commands_.put(image.digest, *command);
-    }
+    if (command) cache_.put_command(image.digest, *command);
     return command;
   }
 
-  // The cache needs no check of the login: the caller has just read, with its own login, the
-  // manifest of this digest or an index that lists it.
-  std::optional<image::ImageCommand> cached_command(const std::string& digest) {
-    const std::lock_guard lock(mutex_);
-    const image::ImageCommand* const cached = digest.empty() ? nullptr : commands_.find(digest);
-    return cached == nullptr ? std::nullopt : std::optional(*cached);
+  Result<std::string> read_document(const Attempt& attempt, Document document,
+                                    const image::Reference& image) {
+    if (!deps_.pace.take_manifest_get(attempt.login_key + "\n" + image.text()))
+      return Error{Code::unreachable,
+                   "the manifest was read too often within 6 h; it is read again later"};
+    const bool is_manifest = document == Document::manifest;
+    auto bytes = deps_.client.read(
+        document, image, attempt.login,
+        {attempt.deadline, is_manifest ? image::kMaxManifestBytes : image::kMaxConfigBytes},
+        attempt.stop);
+    // skopeo reports the HTTP status 429 with this code of distribution's API.
+    const bool busy = !bytes && bytes.error().message.find("toomanyrequests") != std::string::npos;
+    if (busy) deps_.pace.failed(attempt.login_key, bytes.error().message, Millis(0));
+    report(attempt, is_manifest ? "manifest" : "config", bytes ? "ok" : busy ? "busy" : "error");
+    return bytes;
   }
 
-  const Skopeo& skopeo_;
-  const LoginSource logins_;
-  std::mutex mutex_;
-  Lru<image::ImageCommand> commands_;
+  void report(const Attempt& attempt, std::string_view kind, std::string_view result) const {
+    if (deps_.on_request) deps_.on_request(attempt.request.image.registry, kind, result);
+  }
+
+  const RegistryQueryDependencies deps_;
+  AnswerCache cache_;
 };
 
 }  // namespace
 
-RegistryQuery make_registry_query(const Skopeo& skopeo, LoginSource logins,
-                                  std::size_t cache_size) {
+RegistryQuery make_registry_query(RegistryQueryDependencies dependencies, std::size_t cache_size) {
   // Shared, because a std::function must be copyable.
-  auto reader = std::make_shared<ImageReader>(skopeo, std::move(logins), cache_size);
+  auto reader = std::make_shared<ImageReader>(std::move(dependencies), cache_size);
   return [reader](const LookupRequest& request, TimePoint deadline, const std::stop_token& stop) {
     return reader->read(request, deadline, stop);
   };

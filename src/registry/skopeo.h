@@ -12,6 +12,7 @@
 #include "image/registry_policy.h"
 #include "registry/logins.h"
 #include "registry/proxy.h"
+#include "registry/registry_client.h"
 
 namespace cronlatch::registry {
 
@@ -37,13 +38,9 @@ class Skopeo {
         clock_(clock),
         confine_(std::move(confine)) {}
 
-  struct Limits {
-    TimePoint deadline;
-    std::size_t max_bytes;
-  };
-  enum class Document { manifest, config };
-  // The manifest as the registry has it, or the config in OCI's format. The error contains no
-  // login.
+  using Limits = RegistryClient::Limits;
+  using Document = RegistryClient::Document;
+  // As RegistryClient::read.
   Result<std::string> read(Document document, const image::Reference& image, const Login* login,
                            const Limits& limits, const std::stop_token& stop) const;
 

@@ -4,6 +4,8 @@
 // without queries; the proxy forwards one request without its own credentials.
 #include "fuzz/oracle.h"
 #include "kube/json.h"
+#include "registry/challenge.h"
+#include "registry/http_response.h"
 #include "registry/logins.h"
 #include "registry/proxy_request.h"
 #include "registry/skopeo.h"
@@ -59,6 +61,19 @@ void head(std::string_view text) {
              "one head is forwarded");
 }
 
+// A response of a registry, and its challenge.
+void response(std::string_view text) {
+  registry::HttpResponseReader reader(registry::HttpResponseReader::Body::expected);
+  const auto complete = reader.push(text);
+  if (complete && *complete)
+    fuzz::must(reader.take().body.size() <= std::size_t{64} * 1024, "a body is bounded");
+  const auto realm = registry::parse_url(registry::parse_challenge(text).realm);
+  if (!realm) return fuzz::must(fuzz::is_one_line(realm.error().message), "one line");
+  fuzz::must(!realm->peer.host.empty() && realm->peer.port != 0, "a realm has a host and a port");
+  fuzz::must(realm->target.find_first_of("\r\n ") == std::string::npos,
+             "a realm cannot add a header");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -66,5 +81,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   docker_config(text);
   standard_error(text);
   head(text);
+  response(text);
   return 0;
 }

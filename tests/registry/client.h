@@ -13,6 +13,7 @@
 
 #include "registry/port_confinement.h"
 #include "registry/proxy.h"
+#include "registry/registry_access.h"
 #include "registry/registry_query.h"
 #include "support/registry_server.h"
 
@@ -42,11 +43,13 @@ class Client {
           logins_for(config_.docker_config.empty() ? "{}" : config_.docker_config, request.image);
       return found ? *found : std::vector<Login>();
     };
-    lookup_.emplace(Lookup::Dependencies{make_registry_query(skopeo_, logins, 100), {}, clock_},
-                    LookupTiming{.timeout = config_.timeout,
-                                 .tag_max_age = config_.tag_max_age,
-                                 .max_waiting = 200,
-                                 .cache_size = 1'000});
+    lookup_.emplace(
+        Lookup::Dependencies{
+            make_registry_query({access_, logins, pace_, {}, clock_}, 100), {}, clock_},
+        LookupTiming{.timeout = config_.timeout,
+                     .tag_max_age = config_.tag_max_age,
+                     .max_waiting = 200,
+                     .cache_size = 1'000});
     lookup_->start();
   }
   LookupResult find(const std::string& image, Words architectures = {"amd64"}) {
@@ -79,6 +82,9 @@ class Client {
   Proxy proxy_{policy_, {}, clock_, log_};
   const Skopeo skopeo_{SkopeoConfig{.ca_file = config_.ca, .temp_dir = temp_dir_.path()}, policy_,
                        proxy_, clock_, [this] { (void)confine_thread_to_ports({proxy_.port()}); }};
+  const ManifestHead head_{config_.ca, policy_, proxy_, clock_};
+  const RegistryAccess access_{head_, skopeo_};
+  RegistryPace pace_{clock_, [] { return 0.0; }, {.first_pause = Millis(100)}};
   std::optional<Lookup> lookup_;
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "client.h"
@@ -141,16 +142,23 @@ TEST_F(RealRegistry, ARealmOnAHostThatIsNotAllowedIsNotContacted) {
   HttpsServer canary(certificates_.good(), [](const auto&, HttpsServer::Peer& peer) {
     peer.answer(200, R"({"token":"x"})");
   });
-  for (const std::string& where : blockable_canaries(canary.port())) {
-    HttpsServer server(certificates_.good(), [&](const auto&, HttpsServer::Peer& peer) {
-      peer.write("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm=\"" + where +
-                 "/token\",service=\"x\"\r\nContent-Length: 0\r\n\r\n");
-    });
-    Client client({.registries = {name_of(server)}, .ca = certificates_.ca()});
+  // Of HEAD, which the operator sends itself, and of GET by skopeo.
+  for (const char* const method : {"HEAD", "GET"})
+    for (const std::string& where : blockable_canaries(canary.port())) {
+      std::atomic<int> refused{0};
+      HttpsServer server(
+          certificates_.good(), [&](const HttpsServer::Request& request, HttpsServer::Peer& peer) {
+            if (request.method != method) return peer.answer(200, "{}");
+            ++refused;
+            peer.write("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm=\"" + where +
+                       "/token\",service=\"x\"\r\nContent-Length: 0\r\n\r\n");
+          });
+      Client client({.registries = {name_of(server)}, .ca = certificates_.ca()});
 
-    EXPECT_EQ(client.find(name_of(server) + "/a:1").kind, Kind::failed) << where;
-    EXPECT_EQ(canary.connections(), 0) << where;
-  }
+      EXPECT_EQ(client.find(name_of(server) + "/a:1").kind, Kind::failed) << where;
+      EXPECT_GT(refused, 0) << method;
+      EXPECT_EQ(canary.connections(), 0) << method << " " << where;
+    }
   if (!kernel_confines()) GTEST_SKIP() << kNotConfined;
 }
 

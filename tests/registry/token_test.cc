@@ -53,6 +53,24 @@ TEST_F(TokenRegistry, EveryKindOfLoginReadsAPrivateImage) {
   }
 }
 
+TEST_F(TokenRegistry, HeadOfAPrivateImageUsesTheLogin) {
+  const std::string login = std::string(RegistryServer::kUser) + ":" + RegistryServer::kPassword;
+  for (const std::string& entry :
+       {R"("auth":")" + to_base64(login) + "\"",
+        std::string(R"("auth":"","identitytoken":")") + TokenServer::kIdentityToken + "\""}) {
+    Client::Config config = config_for(entry);
+    config.tag_max_age = Millis(1);
+    Client client(config);
+    ASSERT_EQ(cmd(client.find(image("private/a:1"))), Words{"private"});
+    const int gets = registry_.requests("GET", "/private/a/manifests/");
+
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(cmd(client.find(image("private/a:1"))), Words{"private"}) << entry;
+
+    EXPECT_EQ(registry_.requests("GET", "/private/a/manifests/"), gets) << entry;
+  }
+}
+
 TEST_F(TokenRegistry, AWrongLoginIsRefusedAndNotLogged) {
   for (const char* entry :
        {R"("username":"cron","password":"s3cret")", R"("identitytoken":"s3cret")"}) {

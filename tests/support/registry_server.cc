@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -144,6 +145,23 @@ bool RegistryServer::launch() {
   eventually([&] { return port_in(log()) != 0 || !is_alive(server_->pid()); });
   if (const int port = port_in(log()); port != 0) port_ = port;
   return port_in(log()) != 0;
+}
+
+int RegistryServer::requests(const std::string& method, const std::string& part) const {
+  const std::string all = log();
+  int count = 0;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find('\n', at), all.size());
+    const std::string line = all.substr(at, end - at);
+    at = end + 1;
+    if (line.find("response completed") == std::string::npos) continue;
+    const std::size_t uri = line.find("http.request.uri=");
+    if (uri != std::string::npos &&
+        line.find("http.request.method=" + method + " ") != std::string::npos &&
+        line.find(part, uri) < line.find(' ', uri))
+      ++count;
+  }
+  return count;
 }
 
 void RegistryServer::push_from(const std::string& source, const std::string& repository_and_tag,

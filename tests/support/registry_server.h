@@ -43,6 +43,8 @@ class RegistryServer {
             const std::string& format = "oci");
   void push_index(const std::string& repository_and_tag, const std::vector<PushedImage>& images);
   void stop() { server_.reset(); }
+  // How many requests with this method for a path with this part it has answered.
+  int requests(const std::string& method, const std::string& part) const;
   void start();  // at the same port
 
  private:

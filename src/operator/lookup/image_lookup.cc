@@ -1,38 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/lookup/image_lookup.h"
 
-#include <atomic>
 #include <map>
 #include <optional>
 #include <string_view>
 
 #include "base/text.h"
 #include "image/platform.h"
-#include "image/registry_policy.h"
+#include "kube/watch_timing.h"
+#include "operator/lookup/confined_access.h"
 #include "operator/lookup/pull_logins.h"
 #include "registry/lookup.h"
-#include "registry/port_confinement.h"
 #include "registry/registry_query.h"
 
 namespace cronlatch::op {
 namespace {
-
-image::RegistryPolicy policy_of(const Settings& settings) {
-  std::vector<image::ListedRegistry> listed;
-  for (const std::string& line :
-       settings.lookup_registries)  // validated when the settings were read
-    if (auto one = image::parse_listed_registry(line)) listed.push_back(std::move(*one));
-  return image::RegistryPolicy(std::move(listed));
-}
-
-// skopeo connects to a registry on a loopback address directly, without the proxy.
-std::vector<std::uint16_t> ports_of(const image::RegistryPolicy& policy, std::uint16_t proxy) {
-  std::vector<std::uint16_t> ports = {proxy};
-  for (const image::ListedRegistry& one : policy.listed())
-    if (one.peer.host == "localhost" || one.peer.host == "::1" || one.peer.host.starts_with("127."))
-      ports.push_back(one.peer.port);
-  return ports;
-}
 
 std::string pinned(const std::string& image, const std::string& digest) {
   return digest.empty() || image.find('@') != std::string::npos ? "" : image + "@" + digest;
@@ -48,12 +30,10 @@ class ImageLookup::Impl {
   Status start(const Context& context, kube::Api* api) {
     if (!settings_.lookup) return Done{};
     logins_.emplace(settings_, api, log_);
-    if (Status started = proxy_.start(); !started) return started;
-    skopeo_.emplace(registry::SkopeoConfig{.program = settings_.lookup_program,
-                                           .ca_file = settings_.lookup_ca_file,
-                                           .system_cas = context.system_cas,
-                                           .temp_dir = context.scratch},
-                    policy_, proxy_, clock_, [this] { confine(); });
+    if (Status started = access_.start(context.scratch, context.system_cas); !started)
+      return started;
+    const registry::RegistryClient& client =
+        context.client == nullptr ? access_.client() : *context.client;
     registry::LookupTiming timing;
     timing.timeout = settings_.lookup_timeout;
     timing.cache_size = settings_.lookup_cache_size;
@@ -61,8 +41,9 @@ class ImageLookup::Impl {
       return logins_->find(request);
     };
     // It ends within the deadline that the lookup threads give it.
-    const auto query = [this,
-                        ask = make_registry_query(*skopeo_, logins, settings_.lookup_cache_size)](
+    const auto query = [this, ask = registry::make_registry_query(
+                                  {client, logins, pace_, reports_.requested, clock_},
+                                  settings_.lookup_cache_size)](
                            const registry::LookupRequest& request, TimePoint deadline,
                            const std::stop_token& stop) {
       reports_.began();
@@ -73,24 +54,28 @@ class ImageLookup::Impl {
     const auto on_asked = [this](const registry::LookupRequest& request,
                                  const Result<registry::ImageInfo>& looked,
                                  Micros took) { on_looked_up(request, looked, took); };
-    lookup_.emplace(registry::Lookup::Dependencies{query, on_asked, clock_}, timing);
+    lookup_.emplace(registry::Lookup::Dependencies{query, on_asked, clock_,
+                                                   kube::real_watch_timing(clock_).random_fraction},
+                    timing);
     lookup_->start();
     return Done{};
   }
 
+  bool is_idle() const { return !lookup_ || lookup_->is_idle(); }
+
   void stop() {
     if (lookup_) lookup_->stop();
-    proxy_.stop();
+    access_.stop();
   }
 
   EntrypointResult find(const EntrypointQuery& query, TimePoint until) {
-    const Answer answer = look_up(query, until);
+    const Answer answer = look_up(query, until, registry::Freshness::recent);
     reports_.answered(answer.result);
     return answer.entrypoint;
   }
 
-  std::optional<std::string> prefetch(const EntrypointQuery& query) {
-    const Answer answer = look_up(query, clock_.now());
+  std::optional<std::string> prefetch(const EntrypointQuery& query, registry::Freshness freshness) {
+    const Answer answer = look_up(query, clock_.now(), freshness);
     const auto* const unknown = std::get_if<UnknownEntrypoint>(&answer.entrypoint);
     if (unknown == nullptr || answer.pending || unknown->reason.empty()) return std::nullopt;
     return unknown->reason;
@@ -103,7 +88,7 @@ class ImageLookup::Impl {
     bool pending = false;
   };
 
-  Answer look_up(const EntrypointQuery& query, TimePoint until) {
+  Answer look_up(const EntrypointQuery& query, TimePoint until, registry::Freshness freshness) {
     EntrypointResult listed = ImageIndex(settings_).find(query);
     if (std::holds_alternative<Entrypoint>(listed)) return {std::move(listed), "index"};
     if (!lookup_) return {UnknownEntrypoint{"", "set entrypointLookup.enabled"}};
@@ -111,7 +96,7 @@ class ImageLookup::Impl {
     if (!image)
       return {UnknownEntrypoint{image.error().message +
                                 (image.error().hint.empty() ? "" : "; " + image.error().hint)}};
-    if (const Status allowed = policy_.allows(*image); !allowed)
+    if (const Status allowed = access_.policy().allows(*image); !allowed)
       return {UnknownEntrypoint{allowed.error().message, allowed.error().hint}};
     const auto where = image::architectures(query.pod_spec, settings_.lookup_architectures);
     if (where.empty())
@@ -121,7 +106,7 @@ class ImageLookup::Impl {
       request.namespace_name = query.namespace_name;
       request.pull_secrets = pull_secrets(query.pod_spec);
     }
-    const registry::LookupResult result = lookup_->find(request, until);
+    const registry::LookupResult result = lookup_->find(request, until, freshness);
     const std::string name = "registry " + cronlatch::quoted(image->registry);
     switch (result.kind) {
       case registry::LookupResult::Kind::known:
@@ -157,26 +142,15 @@ class ImageLookup::Impl {
             {{"image", request.image.text()}}});
   }
 
-  void confine() {
-    if (registry::confine_thread_to_ports(ports_of(policy_, proxy_.port())) ||
-        confine_warned_.exchange(true))
-      return;
-    log_({Level::warn,
-          "lookup_not_confined",
-          "this kernel cannot deny skopeo the access to the loopback address of this pod",
-          {},
-          "use Linux 6.7 or newer with Landlock"});
-  }
-
   const Settings& settings_;
   const LookupReports reports_;
   const Clock& clock_;
   const Log& log_;
   std::optional<PullLogins> logins_;
-  const image::RegistryPolicy policy_ = policy_of(settings_);
-  registry::Proxy proxy_{policy_, {}, clock_, log_};
-  std::optional<registry::Skopeo> skopeo_;
-  std::atomic<bool> confine_warned_{false};
+  ConfinedAccess access_{settings_, clock_, log_};
+  registry::RegistryPace pace_{clock_,
+                               kube::real_watch_timing(clock_).random_fraction,
+                               {.remembered = settings_.lookup_cache_size}};
   std::optional<registry::Lookup> lookup_;  // last: its threads use all members above
 };
 
@@ -192,8 +166,11 @@ EntrypointResult ImageLookup::find(const EntrypointQuery& query, TimePoint until
   return impl_->find(query, until);
 }
 
-std::optional<std::string> ImageLookup::prefetch(const EntrypointQuery& query) const {
-  return impl_->prefetch(query);
+std::optional<std::string> ImageLookup::prefetch(const EntrypointQuery& query,
+                                                 registry::Freshness freshness) const {
+  return impl_->prefetch(query, freshness);
 }
+
+bool ImageLookup::is_idle() const { return impl_->is_idle(); }
 
 }  // namespace cronlatch::op

@@ -14,6 +14,8 @@
 #include "base/time.h"
 #include "kube/api.h"
 #include "operator/lookup/lookup_reports.h"
+#include "registry/lookup.h"
+#include "registry/registry_client.h"
 
 namespace cronlatch::op {
 
@@ -21,8 +23,9 @@ namespace cronlatch::op {
 class ImageLookup {
  public:
   struct Context {
-    std::string scratch = "/tmp";  // directory for temporary files
-    std::string system_cas{};      // the variable SSL_CERT_FILE
+    std::string scratch = "/tmp";                      // directory for temporary files
+    std::string system_cas{};                          // the variable SSL_CERT_FILE
+    const registry::RegistryClient* client = nullptr;  // for tests; nullptr: HTTP and skopeo
   };
   // All references must outlive the object.
   ImageLookup(const Settings& settings, LookupReports reports, const Clock& clock, const Log& log);
@@ -39,7 +42,10 @@ class ImageLookup {
   EntrypointResult find(const EntrypointQuery& use, TimePoint until) const;
   // Starts a lookup that a later admission will need. Does not wait and is not counted. Returns the
   // error of the last lookup, if it failed.
-  std::optional<std::string> prefetch(const EntrypointQuery& use) const;
+  std::optional<std::string> prefetch(const EntrypointQuery& use,
+                                      registry::Freshness freshness) const;
+  // No lookup is queued or running. For tests.
+  bool is_idle() const;
 
  private:
   class Impl;

@@ -58,6 +58,7 @@ void ImagePrefetcher::prefetch_loop(const std::stop_token& stop) {
 void ImagePrefetcher::add(const kube::Json& cronjob) {
   const kube::ObjectKey key = kube::key_of(cronjob);
   std::optional<NeededImage> needed = image_needed(cronjob, deps_.settings);
+  TickWindow ticks(cronjob);
   {
     const std::lock_guard lock(mutex_);
     const auto there = watched_.find(key);
@@ -66,11 +67,18 @@ void ImagePrefetcher::add(const kube::Json& cronjob) {
       return;
     }
     const std::string uid = kube::string_at(cronjob, {"metadata", "uid"});
-    if (there != watched_.end() && there->second.needed == *needed && there->second.uid == uid)
-      return;
-    watched_[key] = {*needed, uid, ""};
+    const bool is_same =
+        there != watched_.end() && there->second.needed == *needed && there->second.uid == uid;
+    std::string recorded_error = is_same ? there->second.recorded_error : "";
+    watched_.insert_or_assign(
+        key, Watched{std::move(*needed), uid, std::move(ticks), std::move(recorded_error)});
   }
-  (void)deps_.images.prefetch({needed->image, key.namespace_name, needed->placement});
+}
+
+ImagePrefetcher::Due ImagePrefetcher::due(Watched& watched) const {
+  const WallTime now = deps_.clock.wall();
+  if (watched.ticks.is_near(now, kRevalidateBefore)) return Due::if_stale;
+  return deps_.leading() || watched.ticks.is_near(now, kLookUpBefore) ? Due::if_unknown : Due::no;
 }
 
 void ImagePrefetcher::remove(const kube::ObjectKey& key) {
@@ -79,24 +87,27 @@ void ImagePrefetcher::remove(const kube::ObjectKey& key) {
 }
 
 void ImagePrefetcher::prefetch_all() {
-  std::vector<std::pair<kube::ObjectKey, Watched>> all;
+  std::vector<DueImage> all;
   {
     const std::lock_guard lock(mutex_);
-    all.assign(watched_.begin(), watched_.end());
+    for (auto& [key, watched] : watched_)
+      if (const Due when = due(watched); when != Due::no)
+        all.push_back(
+            {key, watched.needed, watched.uid, watched.recorded_error,
+             when == Due::if_stale ? registry::Freshness::recent : registry::Freshness::any});
   }
-  for (const auto& [key, watched] : all) {
+  for (const DueImage& one : all) {
     deps_.on_progress();
-    const NeededImage& needed = watched.needed;
-    const auto why = deps_.images.prefetch({needed.image, key.namespace_name, needed.placement});
-    if (why && *why != watched.recorded_error && deps_.leading()) record_event(key, watched, *why);
+    const auto why = deps_.images.prefetch(
+        {one.needed.image, one.key.namespace_name, one.needed.placement}, one.freshness);
+    if (why && *why != one.recorded_error && deps_.leading()) record_event(one, *why);
   }
 }
 
-void ImagePrefetcher::record_event(const kube::ObjectKey& key, const Watched& watched,
-                                   const std::string& why) {
-  const std::string& image = watched.needed.image;
+void ImagePrefetcher::record_event(const DueImage& due, const std::string& why) {
+  const std::string& image = due.needed.image;
   const kube::Event event{
-      .regarding = {"batch/v1", "CronJob", key.namespace_name, key.name, watched.uid},
+      .regarding = {"batch/v1", "CronJob", due.key.namespace_name, due.key.name, due.uid},
       .identity = image + "\n" + why,
       .type = kube::EventType::warning,
       .reason = "EntrypointUnknown",
@@ -106,7 +117,7 @@ void ImagePrefetcher::record_event(const kube::ObjectKey& key, const Watched& wa
   const auto answer = deps_.api.call(to_request(event, deps_.instance, deps_.clock.wall()));
   if (!answer || answer->status >= 500) return;  // retried by the next call of prefetch_all
   const std::lock_guard lock(mutex_);
-  const auto there = watched_.find(key);
+  const auto there = watched_.find(due.key);
   if (there != watched_.end()) there->second.recorded_error = why;
 }
 

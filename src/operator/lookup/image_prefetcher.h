@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImagePrefetcher: every replica watches the CronJobs and looks up their images before a Job is
-// created. The admission of the Job then has the answer at once, also while the registry is
-// unavailable. The leader records failed lookups as Events.
+// ImagePrefetcher: looks up the images of CronJobs before a Job is created. The admission of the
+// Job then has the answer at once, also while the registry is unavailable. Every replica does so
+// shortly before a scheduled time. The leader also looks up an image when it first sees its
+// CronJob, and records failed lookups as Events.
 #pragma once
 
 #include <functional>
@@ -17,6 +18,7 @@
 #include "kube/api.h"
 #include "kube/watcher.h"
 #include "operator/lookup/image_lookup.h"
+#include "operator/lookup/tick_window.h"
 
 namespace cronlatch::op {
 
@@ -40,19 +42,35 @@ class ImagePrefetcher {
 
   void add(const kube::Json& cronjob);
   void remove(const kube::ObjectKey& key);
-  // Looks up every image; remembered answers need no request. Called about every five seconds.
+  // Looks up the images that are due; remembered answers need no request. Called about every five
+  // seconds.
   void prefetch_all();
+
+  // An answer is revalidated this long before a scheduled time, and looked up for the first time
+  // this long before it: a retry is then still possible.
+  static constexpr Millis kRevalidateBefore{120'000};
+  static constexpr Millis kLookUpBefore{900'000};
 
  private:
   // NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
   struct Watched {
     NeededImage needed;
     std::string uid;
-    std::string recorded_error;  // the error in the last Event; "": none
+    TickWindow ticks;
+    std::string recorded_error{};  // the error in the last Event; "": none
   };
+  enum class Due { no, if_unknown, if_stale };
+  Due due(Watched& watched) const;
   void watch_cronjobs(const std::string& path, const std::stop_token& stop);
   void prefetch_loop(const std::stop_token& stop);
-  void record_event(const kube::ObjectKey& key, const Watched& watched, const std::string& why);
+  // NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
+  struct DueImage {
+    kube::ObjectKey key;
+    NeededImage needed;
+    std::string uid, recorded_error;
+    registry::Freshness freshness;
+  };
+  void record_event(const DueImage& due, const std::string& why);
 
   const Dependencies deps_;
   std::mutex mutex_;

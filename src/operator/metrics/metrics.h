@@ -26,6 +26,7 @@ inline constexpr MetricName kBuildInfo{"cronlatch_build_info"};
 inline constexpr MetricName kEntrypointLookups{"cronlatch_entrypoint_lookups_total"};
 inline constexpr MetricName kEntrypointLookupDuration{
     "cronlatch_entrypoint_lookup_duration_seconds"};
+inline constexpr MetricName kRegistryRequests{"cronlatch_registry_requests_total"};
 inline constexpr MetricName kStoreCommandDuration{"cronlatch_store_command_duration_seconds"};
 
 using MetricLabels = std::map<std::string, std::string>;

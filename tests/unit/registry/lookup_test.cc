@@ -68,14 +68,48 @@ TEST_F(LookupTest, ReturnsACachedResultWhileTheRegistryIsUnavailable) {
   ASSERT_EQ(find("a:1").kind, Kind::known);
   registry_.block(true);
   clock_.pass(Millis(3'600'000));
+  std::optional<LookupResult> result;
+  std::jthread waiting([&] { result = find("a:1"); });
+  ASSERT_TRUE(eventually([&] { return registry_.queries == 2; }));  // to confirm the old answer
 
-  const LookupResult result = find("a:1");
+  clock_.pass(Millis(1'000));
+  waiting.join();
 
-  EXPECT_EQ(result.kind, Kind::known);
-  EXPECT_TRUE(result.from_cache);
-  EXPECT_TRUE(eventually(
-      [&] { return registry_.queries == 2; }));  // a revalidation after the result was returned
+  EXPECT_EQ(result->kind, Kind::known);
+  EXPECT_TRUE(result->from_cache);
   registry_.block(false);
+}
+
+TEST_F(LookupTest, ConfirmsAnOldAnswerBeforeItIsReturned) {
+  begin();
+  ASSERT_EQ(find("a:1").kind, Kind::known);
+  registry_.push("/two");
+  clock_.pass(Millis(300'000));
+
+  EXPECT_EQ(find("a:1").info.platforms[0].command.entrypoint[0], "/two");
+}
+
+TEST_F(LookupTest, LeavesAnOldAnswerIfAnyAnswerIsSufficient) {
+  begin();
+  ASSERT_EQ(find("a:1").kind, Kind::known);
+  clock_.pass(Millis(300'000));
+
+  EXPECT_EQ(lookup_->find(request_for("a:1"), clock_.now(), Freshness::any).kind, Kind::known);
+  EXPECT_TRUE(lookup_->is_idle());
+  EXPECT_EQ(registry_.queries, 1);
+}
+
+TEST_F(LookupTest, DoublesTheTimeBetweenRetries) {
+  registry_.stop_serving(true);
+  begin();
+  for (int second = 0; second < 3'600; second += 5) {
+    (void)at_once("a:1");
+    ASSERT_TRUE(eventually([&] { return lookup_->is_idle(); }));
+    clock_.pass(Millis(5'000));
+  }
+  // 10, 20, 40, 80, 160 s, then every 300 s.
+  EXPECT_LE(registry_.queries, 17);
+  EXPECT_GE(registry_.queries, 15);
 }
 
 TEST_F(LookupTest, RevalidatesATagAfterItsMaximumAge) {

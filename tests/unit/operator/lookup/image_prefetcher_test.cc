@@ -8,12 +8,14 @@
 #include <atomic>
 
 #include "base/kernel_clock.h"
+#include "support/counting_registry.h"
 #include "support/fake_api.h"
 #include "support/program.h"
 
 namespace cronlatch::op {
 namespace {
 
+using cronlatch::testing::CountingRegistry;
 using cronlatch::testing::eventually;
 using cronlatch::testing::FakeApi;
 using cronlatch::testing::ScratchDir;
@@ -25,7 +27,7 @@ constexpr char kEvents[] = "/apis/events.k8s.io/v1/namespaces/demo/events";
 
 Json cronjob(const std::string& image) {
   return Json::parse(R"({"metadata":{"name":"nightly","namespace":"demo","uid":"u-1"},
-      "spec":{"jobTemplate":{"metadata":{"annotations":{"cronlatch.dev/lock":"true"}},
+      "spec":{"schedule":"0 2 * * *","jobTemplate":{"metadata":{"annotations":{"cronlatch.dev/lock":"true"}},
       "spec":{"template":{"spec":{"containers":[{"name":"main","image":")" +
                      image + R"("}]}}}}}})");
 }
@@ -36,19 +38,24 @@ Settings lookup_settings() {
   settings.store = "rediss://redis.example:6379";
   settings.lookup = true;
   settings.lookup_registries = {"ghcr.io"};
-  settings.lookup_program = "/nonexistent/client";
+  settings.lookup_architectures = {"amd64"};
+  settings.lookup_cache_size = 100;
   settings.lookup_pull_secret_namespaces = {"demo"};
   return settings;
 }
 
 struct World {
-  World() { EXPECT_TRUE(images.start({scratch.path(), ""}, &api).ok()); }
+  World() {
+    registry.fail_gets("no such image");
+    EXPECT_TRUE(images.start({scratch.path(), "", &registry}, &api).ok());
+  }
   ScratchDir scratch;
   Settings settings = lookup_settings();
   KernelClock clock;
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
   std::vector<std::string> answers;  // as reported for metrics
   FakeApi api;
+  CountingRegistry registry;
   bool leading = true;
   ImageLookup images{settings,
                      {.answered = [this](std::string_view result) { answers.emplace_back(result); },
@@ -79,7 +86,7 @@ TEST(ImagePrefetcher, RecordsAFailedLookupOnce) {
   EXPECT_EQ(event["reason"], "EntrypointUnknown");
   EXPECT_EQ(event["regarding"]["name"], "nightly");
   EXPECT_THAT(event["note"].get<std::string>(), HasSubstr("ghcr.io/a/b:1"));
-  EXPECT_THAT(event["note"].get<std::string>(), HasSubstr("cannot start /nonexistent/client"));
+  EXPECT_THAT(event["note"].get<std::string>(), HasSubstr("no such image"));
 }
 
 TEST(ImagePrefetcher, RecordsEventsOnTheLeaderOnly) {
@@ -118,7 +125,7 @@ TEST(ImageLookup, ReportsAnswersToAdmissionsAndNoPrefetches) {
 
   (void)world.images.find({"pg:16", "demo", pod}, world.clock.now());
   (void)world.images.find({"quay.io/a", "demo", pod}, world.clock.now());
-  (void)world.images.prefetch({"pg:16", "demo", pod});
+  (void)world.images.prefetch({"pg:16", "demo", pod}, registry::Freshness::recent);
 
   EXPECT_THAT(world.answers, ElementsAre("index", "error"));
 }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header Retry-After of a registry. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+
+namespace cronlatch::registry {
+
+// Seconds, a date, or the Unix time that Docker Hub sends. At most 6 h; 0 for any other text.
+Millis retry_after(const std::string& header, WallTime now);
+
+}  // namespace cronlatch::registry
