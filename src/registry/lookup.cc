@@ -10,8 +10,8 @@
 #include <optional>
 #include <thread>
 
-#include "base/lru.h"
-#include "registry/lookup_entry.h"
+#include "registry/lookup_budget.h"
+#include "registry/lookup_cache.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -24,7 +24,10 @@ constexpr Millis kPollInterval{50};
 class Lookup::Impl {
  public:
   Impl(Dependencies dependencies, const LookupTiming& timing)
-      : deps_(std::move(dependencies)), timing_(timing), entries_(timing.cache_size) {}
+      : deps_(std::move(dependencies)),
+        timing_(timing),
+        entries_(timing.cache_size),
+        budget_(timing.reviewed_per_minute) {}
   ~Impl() { stop(); }
 
   void start() {
@@ -52,7 +55,9 @@ class Lookup::Impl {
     } else if (result.kind != LookupResult::Kind::pending) {
       return result;
     }
-    if (waiting_ >= timing_.max_waiting) return result;
+    // A lookup that only a review requests leaves half of the places to others.
+    const bool is_reviewed = request.origin == LookupRequest::Origin::reviewed;
+    if (waiting_ >= (is_reviewed ? timing_.max_waiting / 2 : timing_.max_waiting)) return result;
     ++waiting_;
     while (!stopped_ && deps_.clock.now() < until) {
       const auto left = std::chrono::ceil<Millis>(until - deps_.clock.now());
@@ -77,34 +82,28 @@ class Lookup::Impl {
     // The content behind a digest never changes.
     return request.image.digest.empty() && deps_.clock.now() - entry.read_at >= timing_.tag_max_age;
   }
-  bool has_recent_failure(const Entry& entry) const {
-    return entry.failure && deps_.clock.now() < entry.retry_at;
-  }
   bool is_being_confirmed(const std::string& key, const LookupRequest& request) {
     const Entry* const entry = entries_.find(key);
     return entry != nullptr && entry->running && is_stale(*entry, request);
   }
-  // The cached result; queues a lookup where one is due. With the lock.
+
   struct Caller {
     bool waits;
     Freshness freshness;
   };
+  // The cached result; queues a lookup where one is due. With the lock.
   LookupResult cached_or_queued(const std::string& key, const LookupRequest& request,
                                 Caller caller) {
-    Entry* entry = entries_.find(key);
-    if (entry == nullptr) entry = &entries_.put(key, Entry{});
-    const bool recent_failure = has_recent_failure(*entry);
+    Entry* const entry = &entries_.get(key, request.origin);
+    const bool recent_failure = entry->has_failure_at(deps_.clock.now());
     const bool is_due =
         !entry->info || (caller.freshness == Freshness::recent && is_stale(*entry, request));
     if (!entry->running && !recent_failure && is_due) {
-      if (queue_.size() >= timing_.max_queued && !entry->info)
-        return {LookupResult::Kind::failed, {}, false, queue_is_full()};
-      if (queue_.size() < timing_.max_queued) {
+      const std::string refusal = reason_not_to_queue(request);
+      if (!refusal.empty() && !entry->info) return {LookupResult::Kind::failed, {}, false, refusal};
+      if (refusal.empty()) {
         entry->running = true;
-        if (caller.waits)
-          queue_.push_front(request);
-        else
-          queue_.push_back(request);
+        queue_.insert(caller.waits ? queue_.begin() : queue_.end(), request);
         changed_.notify_all();
       }
     }
@@ -112,8 +111,14 @@ class Lookup::Impl {
     return {};
   }
 
-  std::string queue_is_full() const {
-    return "the queue of lookups is full (" + std::to_string(timing_.max_queued) + ")";
+  // "": it may be queued, and is counted.
+  std::string reason_not_to_queue(const LookupRequest& request) {
+    if (queue_.size() >= timing_.max_queued)
+      return "the queue of lookups is full (" + std::to_string(timing_.max_queued) + ")";
+    if (request.origin == LookupRequest::Origin::reviewed &&
+        !budget_.take(request.namespace_name, deps_.clock.now()))
+      return "too many new images were requested within a minute; retry later";
+    return "";
   }
 
   // At most half of the threads query the same registry: a slow one does not block the others.
@@ -153,8 +158,7 @@ class Lookup::Impl {
     const std::string key = cache_key(request);
     const std::lock_guard lock(mutex_);
     if (--running_[request.image.registry] == 0) running_.erase(request.image.registry);
-    Entry* entry = entries_.find(key);
-    if (entry == nullptr) entry = &entries_.put(key, Entry{});
+    Entry* const entry = &entries_.get(key, request.origin);
     entry->running = false;
     if (info) {
       entry->info = std::move(*info);
@@ -172,7 +176,8 @@ class Lookup::Impl {
   const LookupTiming timing_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Lru<Entry> entries_;
+  LookupCache entries_;
+  LookupBudget budget_;
   std::deque<LookupRequest> queue_;
   std::map<std::string, std::size_t> running_;  // threads by registry
   std::size_t waiting_ = 0;

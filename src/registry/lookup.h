@@ -21,10 +21,16 @@ namespace cronlatch::registry {
 struct LookupRequest {
   image::Reference image;
   std::vector<std::string> architectures;  // sorted, at least one
-  // The Secrets with logins for this image. They are part of the cache key: a result that one
-  // namespace's login read is not returned to another namespace.
   std::string namespace_name{};
+  // The Secrets with logins for this image. They are part of the cache key, with the namespace: a
+  // result that one namespace's login read is not returned to another namespace.
   std::vector<std::string> pull_secrets{};
+  enum class Origin {
+    needed,    // a CronJob in the API server needs the image
+    reviewed,  // only an admission review has named it: limits apply to the lookup
+  };
+  Origin origin = Origin::needed;
+  std::string needed_by{};  // with pull_secrets: the name of that CronJob
 };
 
 struct ImageInfo {
@@ -56,7 +62,8 @@ struct LookupTiming {
   std::size_t threads = 4;
   std::size_t max_waiting = 6;  // callers that wait; every further one gets Kind::pending at once
   std::size_t max_queued = 1'000;
-  std::size_t cache_size = 10'000;
+  std::size_t cache_size = 10'000;       // and a tenth of it for images of Origin::reviewed
+  std::size_t reviewed_per_minute = 60;  // lookups of images of Origin::reviewed
 };
 
 // Reads one image from its registry. Blocks, at most until the deadline.

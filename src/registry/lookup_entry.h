@@ -26,6 +26,7 @@ struct Entry {
   TimePoint retry_at{};  // the failure is returned until then
   bool running = false;  // queued, or on a thread
 
+  bool has_failure_at(TimePoint now) const { return failure && now < retry_at; }
   LookupResult result() const {
     if (info) return {LookupResult::Kind::known, *info, true};
     if (failure) return {LookupResult::Kind::failed, {}, false, *failure};

@@ -9,6 +9,7 @@
 #include "image/platform.h"
 #include "kube/watch_timing.h"
 #include "operator/lookup/confined_access.h"
+#include "operator/lookup/needed_images.h"
 #include "operator/lookup/pull_logins.h"
 #include "registry/lookup.h"
 #include "registry/registry_query.h"
@@ -29,6 +30,7 @@ class ImageLookup::Impl {
 
   Status start(const Context& context, kube::Api* api) {
     if (!settings_.lookup) return Done{};
+    in_cluster_ = api != nullptr;
     logins_.emplace(settings_, api, log_);
     if (Status started = access_.start(context.scratch, context.system_cas); !started)
       return started;
@@ -59,6 +61,13 @@ class ImageLookup::Impl {
                     timing);
     lookup_->start();
     return Done{};
+  }
+
+  void set_needed(const kube::ObjectKey& cronjob, const std::optional<NeededImage>& needed) {
+    if (needed)
+      needed_.set(cronjob, needed->image, pull_secrets(needed->placement));
+    else
+      needed_.remove(cronjob);
   }
 
   bool is_idle() const { return !lookup_ || lookup_->is_idle(); }
@@ -101,18 +110,27 @@ class ImageLookup::Impl {
     const auto where = image::architectures(query.pod_spec, settings_.lookup_architectures);
     if (where.empty())
       return {UnknownEntrypoint{"the pod's node selector and affinity leave no architecture"}};
-    registry::LookupRequest request{*image, where};
-    if (logins_->may_read_secrets_of(query.namespace_name)) {
-      request.namespace_name = query.namespace_name;
-      request.pull_secrets = pull_secrets(query.pod_spec);
+    registry::LookupRequest request{*image, where, query.namespace_name};
+    const std::vector<std::string> secrets = pull_secrets(query.pod_spec);
+    const auto needed_by = needed_.find(query.namespace_name, query.image, secrets);
+    const bool may_use_secrets =
+        !secrets.empty() && logins_->may_read_secrets_of(query.namespace_name);
+    if (in_cluster_ && !needed_by) request.origin = registry::LookupRequest::Origin::reviewed;
+    if (needed_by && may_use_secrets) {
+      request.needed_by = needed_by->name;
+      request.pull_secrets = secrets;
     }
     const registry::LookupResult result = lookup_->find(request, until, freshness);
+    const std::string unused = may_use_secrets && !needed_by
+                                   ? "; its imagePullSecrets are read only for the image of a "
+                                     "CronJob that exists"
+                                   : "";
     const std::string name = "registry " + cronlatch::quoted(image->registry);
     switch (result.kind) {
       case registry::LookupResult::Kind::known:
         return known(query, *image, result);
       case registry::LookupResult::Kind::failed:
-        return {UnknownEntrypoint{name + ": " + result.error, "", true}};
+        return {UnknownEntrypoint{name + ": " + result.error + unused, "", true}};
       case registry::LookupResult::Kind::pending:
         return {UnknownEntrypoint{name + " has not answered yet; the lookup continues", "", true},
                 "error", true};
@@ -146,6 +164,8 @@ class ImageLookup::Impl {
   const LookupReports reports_;
   const Clock& clock_;
   const Log& log_;
+  NeededImages needed_;
+  bool in_cluster_ = false;
   std::optional<PullLogins> logins_;
   ConfinedAccess access_{settings_, clock_, log_};
   registry::RegistryPace pace_{clock_,
@@ -169,6 +189,11 @@ EntrypointResult ImageLookup::find(const EntrypointQuery& query, TimePoint until
 std::optional<std::string> ImageLookup::prefetch(const EntrypointQuery& query,
                                                  registry::Freshness freshness) const {
   return impl_->prefetch(query, freshness);
+}
+
+void ImageLookup::set_needed(const kube::ObjectKey& cronjob,
+                             const std::optional<NeededImage>& needed) const {
+  impl_->set_needed(cronjob, needed);
 }
 
 bool ImageLookup::is_idle() const { return impl_->is_idle(); }

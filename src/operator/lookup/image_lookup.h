@@ -9,10 +9,12 @@
 #include <string>
 
 #include "admission/entrypoint.h"
+#include "admission/image_needed.h"
 #include "admission/settings.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "kube/api.h"
+#include "kube/object_ref.h"
 #include "operator/lookup/lookup_reports.h"
 #include "registry/lookup.h"
 #include "registry/registry_client.h"
@@ -44,6 +46,9 @@ class ImageLookup {
   // error of the last lookup, if it failed.
   std::optional<std::string> prefetch(const EntrypointQuery& use,
                                       registry::Freshness freshness) const;
+  // The image that a CronJob in the API server needs; std::nullopt: none. In a cluster, limits
+  // apply to the lookup of every other image, and no pull secret is read for it.
+  void set_needed(const kube::ObjectKey& cronjob, const std::optional<NeededImage>& needed) const;
   // No lookup is queued or running. For tests.
   bool is_idle() const;
 

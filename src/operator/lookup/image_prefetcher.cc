@@ -59,6 +59,7 @@ void ImagePrefetcher::add(const kube::Json& cronjob) {
   const kube::ObjectKey key = kube::key_of(cronjob);
   std::optional<NeededImage> needed = image_needed(cronjob, deps_.settings);
   TickWindow ticks(cronjob);
+  deps_.images.set_needed(key, needed);
   {
     const std::lock_guard lock(mutex_);
     const auto there = watched_.find(key);
@@ -82,6 +83,7 @@ ImagePrefetcher::Due ImagePrefetcher::due(Watched& watched) const {
 }
 
 void ImagePrefetcher::remove(const kube::ObjectKey& key) {
+  deps_.images.set_needed(key, std::nullopt);
   const std::lock_guard lock(mutex_);
   watched_.erase(key);
 }

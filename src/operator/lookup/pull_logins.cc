@@ -2,7 +2,9 @@
 #include "operator/lookup/pull_logins.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "admission/image_needed.h"
 #include "kube/access.h"
 #include "kube/secrets.h"
 
@@ -42,11 +44,31 @@ std::vector<registry::Login> PullLogins::find(const registry::LookupRequest& que
     else
       log_({Level::warn, "logins_unreadable", logins.error().message, {{"from", where}}});
   };
+  const Status confirmed = question.pull_secrets.empty() ? Status(Done{}) : confirm(question);
+  if (!confirmed)
+    log_({Level::warn,
+          "logins_not_used",
+          confirmed.error().message,
+          {{"from", question.namespace_name}, {"cronjob", question.needed_by}}});
   for (const std::string& name : question.pull_secrets)
-    add(question.namespace_name + "/" + name, read_secret(question.namespace_name, name));
+    if (confirmed)
+      add(question.namespace_name + "/" + name, read_secret(question.namespace_name, name));
   if (!settings_.lookup_docker_config.empty())
     add(settings_.lookup_docker_config, kube::read_small_file(settings_.lookup_docker_config));
   return all;
+}
+
+Status PullLogins::confirm(const registry::LookupRequest& question) const {
+  const auto answer = api_->call({.path = "/apis/batch/v1/namespaces/" + question.namespace_name +
+                                          "/cronjobs/" + question.needed_by});
+  if (!answer) return answer.error();
+  if (!answer->ok()) return Error{Code::config, "the CronJob of this image: " + answer->message()};
+  const std::optional<NeededImage> needed = image_needed(answer->body, settings_);
+  const auto image = needed ? image::parse_reference(needed->image)
+                            : Result<image::Reference>(Error{Code::config, "no image"});
+  if (image && *image == question.image && pull_secrets(needed->placement) == question.pull_secrets)
+    return Done{};
+  return Error{Code::config, "the CronJob has another image or other imagePullSecrets now"};
 }
 
 Result<std::string> PullLogins::read_secret(const std::string& namespace_name,

@@ -27,10 +27,13 @@ class PullLogins {
 
   // Whether the settings permit to read pull secrets in this namespace.
   bool may_read_secrets_of(const std::string& namespace_name) const;
-  // The logins of the Job's Secrets first, then those of the platform.
+  // The logins of the Job's Secrets first, then those of the platform. The Secrets are read only if
+  // the API server has the CronJob of the request, with this image and these Secrets: an admission
+  // review alone is no proof.
   std::vector<registry::Login> find(const registry::LookupRequest& question) const;
 
  private:
+  Status confirm(const registry::LookupRequest& question) const;
   Result<std::string> read_secret(const std::string& namespace_name, const std::string& name) const;
 
   const Settings& settings_;

@@ -47,7 +47,7 @@ Settings lookup_settings() {
 struct World {
   World() {
     registry.fail_gets("no such image");
-    EXPECT_TRUE(images.start({scratch.path(), "", &registry}, &api).ok());
+    EXPECT_TRUE(images.start({.scratch = scratch.path(), .client = &registry}, &api).ok());
   }
   ScratchDir scratch;
   Settings settings = lookup_settings();
@@ -130,18 +130,121 @@ TEST(ImageLookup, ReportsAnswersToAdmissionsAndNoPrefetches) {
   EXPECT_THAT(world.answers, ElementsAre("index", "error"));
 }
 
+constexpr char kCronJob[] = "/apis/batch/v1/namespaces/demo/cronjobs/nightly";
+constexpr char kSecret[] = "/api/v1/namespaces/demo/secrets/logins";
+
+Json pod_with_secrets() {
+  return {
+      {"imagePullSecrets", Json::array({{{"name", "logins"}}, {{"name", "../../../nodes/x"}}})}};
+}
+Json cronjob_with_secrets(const std::string& image) {
+  Json object = cronjob(image);
+  object["spec"]["jobTemplate"]["spec"]["template"]["spec"].update(pod_with_secrets());
+  return object;
+}
+std::vector<std::string> paths(const World& world) {
+  std::vector<std::string> all;
+  for (const kube::Request& request : world.api.requests()) all.push_back(request.path);
+  return all;
+}
+
 TEST(ImageLookup, ReadsPullSecretsInListedNamespacesOnly) {
   World world;
-  const Json pod = {
-      {"imagePullSecrets", Json::array({{{"name", "logins"}}, {{"name", "../../../nodes/x"}}})}};
+  const Json pod = pod_with_secrets();
+  Json elsewhere = cronjob_with_secrets("ghcr.io/a/b:1");
+  elsewhere["metadata"]["namespace"] = "elsewhere";
+  world.prefetcher.add(elsewhere);
+  world.prefetcher.add(cronjob_with_secrets("ghcr.io/a/b:1"));
+  world.api.put(kCronJob, cronjob_with_secrets("ghcr.io/a/b:1"));
 
   (void)world.images.find({"ghcr.io/a/b:1", "elsewhere", pod}, world.clock.now());
   (void)world.images.find({"ghcr.io/a/b:1", "demo", pod}, world.clock.now());
 
-  EXPECT_TRUE(eventually([&] { return !world.api.requests().empty(); }));
+  EXPECT_TRUE(eventually([&] { return paths(world).size() >= 2; }));
   world.images.stop();
-  ASSERT_EQ(world.api.requests().size(), 1U);
-  EXPECT_EQ(world.api.requests()[0].path, "/api/v1/namespaces/demo/secrets/logins");
+  EXPECT_THAT(paths(world), ElementsAre(kCronJob, kSecret));
+}
+
+TEST(ImageLookup, ReadsNoPullSecretForAReviewWithoutACronJob) {
+  World world;
+  const Json pod = pod_with_secrets();
+  world.prefetcher.add(cronjob_with_secrets("ghcr.io/a/b:1"));
+  world.api.put(kCronJob, cronjob_with_secrets("ghcr.io/a/b:1"));
+
+  (void)world.images.find({"ghcr.io/a/other:1", "demo", pod}, world.clock.now());
+  ASSERT_TRUE(eventually([&] { return world.images.is_idle(); }));
+  const EntrypointResult answer =
+      world.images.find({"ghcr.io/a/other:1", "demo", pod}, world.clock.now());
+
+  ASSERT_TRUE(std::holds_alternative<UnknownEntrypoint>(answer));
+  EXPECT_THAT(std::get<UnknownEntrypoint>(answer).reason, HasSubstr("a CronJob that exists"));
+  EXPECT_TRUE(paths(world).empty());
+}
+
+TEST(ImageLookup, ReadsNoPullSecretAfterTheCronJobHasChanged) {
+  for (const bool deleted : {false, true}) {
+    World world;
+    const Json pod = pod_with_secrets();
+    world.prefetcher.add(cronjob_with_secrets("ghcr.io/a/b:1"));
+    if (!deleted) world.api.put(kCronJob, cronjob_with_secrets("ghcr.io/a/new:1"));
+
+    (void)world.images.find({"ghcr.io/a/b:1", "demo", pod}, world.clock.now());
+
+    EXPECT_TRUE(eventually([&] { return !paths(world).empty() && world.images.is_idle(); }));
+    EXPECT_THAT(paths(world), ElementsAre(kCronJob));
+  }
+}
+
+// Rounded up. The budget of reviews is refilled with the time, by one each second.
+int seconds_since(const World& world, TimePoint before) {
+  return static_cast<int>(std::chrono::ceil<Seconds>(world.clock.now() - before).count());
+}
+
+TEST(ImageLookup, ReviewsOfUnneededImagesNeitherFillTheQueueNorEvictNeededImages) {
+  World world;
+  world.settings.lookup_cache_size = 100;
+  world.registry.fail_gets("");
+  for (int i = 0; i < 50; ++i) {
+    Json one = cronjob("ghcr.io/team/needed-" + std::to_string(i) + ":1");
+    one["metadata"]["name"] = "job-" + std::to_string(i);
+    world.prefetcher.add(one);
+  }
+  world.prefetcher.prefetch_all();
+  ASSERT_TRUE(eventually([&] { return world.images.is_idle(); }));
+  ASSERT_EQ(world.registry.counts().heads, 50);
+  const Json pod = Json::object();
+  const TimePoint before = world.clock.now();
+
+  for (int i = 0; i < 5'000; ++i)
+    (void)world.images.find(
+        {"ghcr.io/flood/" + std::to_string(i) + ":1", "namespace-" + std::to_string(i), pod},
+        world.clock.now());
+  ASSERT_TRUE(eventually([&] { return world.images.is_idle(); }));
+
+  EXPECT_LE(world.registry.counts().heads, 50 + 60 + seconds_since(world, before));
+  for (int i = 0; i < 50; ++i) {
+    const EntrypointResult answer = world.images.find(
+        {"ghcr.io/team/needed-" + std::to_string(i) + ":1", "demo", pod}, world.clock.now());
+    EXPECT_TRUE(std::holds_alternative<Entrypoint>(answer)) << i;
+  }
+}
+
+TEST(ImageLookup, OneNamespaceUsesAQuarterOfTheBudgetOfReviews) {
+  World world;
+  const Json pod = Json::object();
+  const TimePoint before = world.clock.now();
+  for (int i = 0; i < 200; ++i)
+    (void)world.images.find({"ghcr.io/flood/" + std::to_string(i) + ":1", "demo", pod},
+                            world.clock.now());
+  ASSERT_TRUE(eventually([&] { return world.images.is_idle(); }));
+  const int flood = world.registry.counts().heads;
+
+  (void)world.images.find({"ghcr.io/other/a:1", "other", pod}, world.clock.now());
+  ASSERT_TRUE(eventually([&] { return world.images.is_idle(); }));
+
+  EXPECT_GE(flood, 15);
+  EXPECT_LE(flood, 15 + seconds_since(world, before));
+  EXPECT_EQ(world.registry.counts().heads, flood + 1);
 }
 
 TEST(ImageLookup, SendsNoRequestWithoutTheSetting) {
