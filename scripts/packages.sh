@@ -10,7 +10,7 @@ PACKAGES=(
   postgresql-15 pgbouncer                                            # test: a server of the PostgreSQL store, a pooler
   prometheus prometheus-node-exporter python3                        # rules, dashboards, and a client of the exporter
   prometheus-pushgateway                                             # the receiver of metrics-push
-  skopeo docker-registry buildah                                     # image lookups: client, registry, builder
+  skopeo docker-registry buildah tinyproxy-bin                       # image lookups: client, registry, builder, proxy
   tzdata                                                             # time zones: tests, and the operator's image
   clang lld libclang-rt-14-dev clang-format clang-tidy shellcheck    # sanitizers, fuzzers, lint
   spin                                                               # test: the specification of the lease protocol

@@ -158,7 +158,10 @@ void Operator::start_lock_stats_reader() {
 
 Status Operator::start_image_lookup(const EnvironmentVariable& environment) {
   const std::string scratch = environment("TMPDIR");
-  return images_.start({scratch.empty() ? "/tmp" : scratch, environment("SSL_CERT_FILE")},
+  return images_.start({.scratch = scratch.empty() ? "/tmp" : scratch,
+                        .system_cas = environment("SSL_CERT_FILE"),
+                        .https_proxy = environment("HTTPS_PROXY"),
+                        .no_proxy = environment("NO_PROXY")},
                        api_.get());
 }
 

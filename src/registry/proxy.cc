@@ -42,8 +42,12 @@ Result<std::string> random_text() {
 class Proxy::Impl {
  public:
   Impl(const image::RegistryPolicy& policy, const ProxyLimits& limits, const Clock& clock,
-       const Log& log)
-      : policy_(policy), limits_(limits), clock_(clock), log_(log) {}
+       const Log& log, std::optional<UpstreamProxy> upstream)
+      : policy_(policy),
+        limits_(limits),
+        clock_(clock),
+        log_(log),
+        upstream_(std::move(upstream)) {}
 
   Status start() {
     auto secret = random_text();
@@ -93,11 +97,11 @@ class Proxy::Impl {
       Fd peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!peer || tunnels_.size() >= limits_.connections) continue;
       Tunnel& tunnel = tunnels_.emplace_back();
-      tunnel.thread = std::jthread(
-          [this, &tunnel, peer = std::move(peer)](const std::stop_token& ended) mutable {
-            serve_tunnel(std::move(peer), {policy_, limits_, secret_, clock_, log_}, ended);
-            tunnel.is_over = true;
-          });
+      tunnel.thread = std::jthread([this, &tunnel,
+                                    peer = std::move(peer)](const std::stop_token& ended) mutable {
+        serve_tunnel(std::move(peer), {policy_, limits_, secret_, clock_, log_, upstream_}, ended);
+        tunnel.is_over = true;
+      });
     }
   }
 
@@ -105,6 +109,7 @@ class Proxy::Impl {
   const ProxyLimits limits_;
   const Clock& clock_;
   const Log& log_;
+  const std::optional<UpstreamProxy> upstream_;
   std::string secret_;
   Fd listener_;
   std::uint16_t port_ = 0;
@@ -114,8 +119,8 @@ class Proxy::Impl {
 };
 
 Proxy::Proxy(const image::RegistryPolicy& policy, const ProxyLimits& limits, const Clock& clock,
-             const Log& log)
-    : impl_(std::make_unique<Impl>(policy, limits, clock, log)) {}
+             const Log& log, std::optional<UpstreamProxy> upstream)
+    : impl_(std::make_unique<Impl>(policy, limits, clock, log, std::move(upstream))) {}
 Proxy::~Proxy() { stop(); }
 Status Proxy::start() { return impl_->start(); }
 void Proxy::stop() { impl_->stop(); }

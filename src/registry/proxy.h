@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "image/registry_policy.h"
+#include "registry/upstream_proxy.h"
 
 namespace cronlatch::registry {
 
@@ -26,9 +28,9 @@ struct ProxyLimits {
 // Thread rule: any method from any thread; start() and stop() once.
 class Proxy {
  public:
-  // Everything passed by reference outlives it.
+  // Everything passed by reference outlives it. With `upstream`, tunnels lead through that proxy.
   Proxy(const image::RegistryPolicy& policy, const ProxyLimits& limits, const Clock& clock,
-        const Log& log);
+        const Log& log, std::optional<UpstreamProxy> upstream = std::nullopt);
   ~Proxy();  // stops
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;

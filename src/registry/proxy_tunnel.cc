@@ -22,6 +22,7 @@ namespace cronlatch::registry {
 namespace {
 
 constexpr Millis kPollInterval{100};  // the longest delay after a request to stop
+constexpr char kNotPublic[] = "its name resolves to an address that is not public";
 
 class TunnelConnection {
  public:
@@ -35,9 +36,12 @@ class TunnelConnection {
     const std::string where = request->peer.host + ":" + std::to_string(request->peer.port);
     const auto permission = deps_.policy.allows(request->peer, request->scheme);
     if (!permission) return refuse(403, where, permission.error().message);
-    const Result<Fd> host = connect(request->peer, permission->any_address);
-    if (!host) return refuse(502, where, host.error().message);
     const bool tunnel = request->scheme == image::RegistryPolicy::Scheme::https;
+    const bool upstream = tunnel && deps_.upstream && deps_.upstream->is_for(request->peer);
+    const Result<Fd> host = upstream
+                                ? connect_through_upstream(request->peer, permission->any_address)
+                                : connect(request->peer, permission->any_address);
+    if (!host) return refuse(502, where, host.error().message);
     const std::string established = "HTTP/1.1 200 Connected\r\n\r\n";
     if (tunnel ? send_all(peer_, established) : send_all(*host, request->first_bytes))
       forward_both_ways(*host);
@@ -79,23 +83,57 @@ class TunnelConnection {
                         "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
 
-  Result<Fd> connect(const image::Peer& to, bool any_address) const {
+  using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+  static Result<Addresses> resolve(const image::Peer& to) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     const int failed =
         ::getaddrinfo(to.host.c_str(), std::to_string(to.port).c_str(), &hints, &found);
     if (failed != 0) return Error{Code::unreachable, ::gai_strerror(failed)};
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, ::freeaddrinfo);
+    return Addresses(found, ::freeaddrinfo);
+  }
+
+  Result<Fd> connect(const image::Peer& to, bool any_address) const {
+    const Result<Addresses> found = resolve(to);
+    if (!found) return found.error();
     const char* why = "none of its addresses accepted a connection";
-    for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+    for (const addrinfo* address = found->get(); address != nullptr; address = address->ai_next) {
       if (!any_address && !image::is_public(*address->ai_addr)) {
-        why = "its name resolves to an address that is not public";
+        why = kNotPublic;
         continue;
       }
       if (Fd host = connect_to(*address); host) return host;
     }
     return Error{Code::unreachable, why};
+  }
+
+  // The upstream proxy resolves the name again. A name that only it can resolve is not checked.
+  Result<Fd> connect_through_upstream(const image::Peer& to, bool any_address) const {
+    if (!any_address)
+      if (const Result<Addresses> found = resolve(to); found)
+        for (const addrinfo* address = found->get(); address != nullptr; address = address->ai_next)
+          if (!image::is_public(*address->ai_addr)) return Error{Code::unreachable, kNotPublic};
+    const std::string host = to.host.find(':') == std::string::npos ? to.host : "[" + to.host + "]";
+    const std::string where = host + ":" + std::to_string(to.port);
+    Result<Fd> proxy = connect(deps_.upstream->peer(), true);
+    if (!proxy)
+      return Error{Code::unreachable, "the proxy of HTTPS_PROXY: " + proxy.error().message};
+    std::string head;
+    bool open = send_all(*proxy, "CONNECT " + where + " HTTP/1.1\r\nHost: " + where + "\r\n\r\n");
+    while (open && head.find("\r\n\r\n") == std::string::npos) {
+      pollfd polled{proxy->get(), POLLIN, 0};
+      std::array<char, 1024> buffer;
+      const ssize_t got = head.size() > deps_.limits.head_bytes || !wait(&polled, 1)
+                              ? 0
+                              : ::recv(proxy->get(), buffer.data(), buffer.size(), 0);
+      open = got > 0;
+      if (open) head.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    const std::string status = head.substr(0, head.find("\r\n"));
+    if (open && status.starts_with("HTTP/1.") && status.find(" 200 ") == 8) return proxy;
+    return Error{Code::unreachable, "the proxy of HTTPS_PROXY opened no tunnel: " +
+                                        (status.empty() ? "no response" : printable(status, 80))};
   }
 
   Fd connect_to(const addrinfo& to) const {

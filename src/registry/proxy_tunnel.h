@@ -16,6 +16,7 @@ struct TunnelDependencies {
   const std::string& secret;
   const Clock& clock;
   const Log& log;
+  const std::optional<UpstreamProxy>& upstream;
 };
 
 // Blocks until the connection is closed, times out or `stop` is requested. `peer` is non-blocking.

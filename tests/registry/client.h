@@ -35,6 +35,7 @@ class Client {
     std::string docker_config{};
     Millis timeout{60'000};
     Millis tag_max_age{300'000};
+    std::string https_proxy{}, no_proxy{};
   };
   explicit Client(Config config) : config_(std::move(config)) {
     EXPECT_TRUE(proxy_.start().ok());
@@ -79,7 +80,8 @@ class Client {
                    logged_ += line;
                  }};
   const image::RegistryPolicy policy_ = policy_of(config_.registries);
-  Proxy proxy_{policy_, {}, clock_, log_};
+  Proxy proxy_{
+      policy_, {}, clock_, log_, *UpstreamProxy::parse(config_.https_proxy, config_.no_proxy)};
   const Skopeo skopeo_{SkopeoConfig{.ca_file = config_.ca, .temp_dir = temp_dir_.path()}, policy_,
                        proxy_, clock_, [this] { (void)confine_thread_to_ports({proxy_.port()}); }};
   const ManifestHead head_{config_.ca, policy_, proxy_, clock_};

@@ -28,26 +28,25 @@ std::vector<std::uint16_t> ports_of(const image::RegistryPolicy& policy, std::ui
 }  // namespace
 
 ConfinedAccess::ConfinedAccess(const Settings& settings, const Clock& clock, const Log& log)
-    : settings_(settings),
-      clock_(clock),
-      log_(log),
-      policy_(policy_of(settings)),
-      proxy_(policy_, {}, clock, log) {}
+    : settings_(settings), clock_(clock), log_(log), policy_(policy_of(settings)) {}
 
-Status ConfinedAccess::start(const std::string& scratch, const std::string& system_cas) {
-  if (Status started = proxy_.start(); !started) return started;
+Status ConfinedAccess::start(const std::string& scratch, const std::string& system_cas,
+                             std::optional<registry::UpstreamProxy> upstream) {
+  proxy_.emplace(policy_, registry::ProxyLimits{}, clock_, log_, std::move(upstream));
+  if (Status started = proxy_->start(); !started) return started;
   skopeo_.emplace(registry::SkopeoConfig{.program = settings_.lookup_program,
                                          .ca_file = settings_.lookup_ca_file,
                                          .system_cas = system_cas,
                                          .temp_dir = scratch},
-                  policy_, proxy_, clock_, [this] { confine(); });
-  head_.emplace(settings_.lookup_ca_file, policy_, proxy_, clock_);
+                  policy_, *proxy_, clock_, [this] { confine(); });
+  head_.emplace(settings_.lookup_ca_file, policy_, *proxy_, clock_);
   access_.emplace(*head_, *skopeo_);
   return Done{};
 }
 
 void ConfinedAccess::confine() {
-  if (registry::confine_thread_to_ports(ports_of(policy_, proxy_.port())) || warned_.exchange(true))
+  if (registry::confine_thread_to_ports(ports_of(policy_, proxy_->port())) ||
+      warned_.exchange(true))
     return;
   log_({Level::warn,
         "lookup_not_confined",

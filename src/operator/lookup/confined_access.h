@@ -23,8 +23,11 @@ class ConfinedAccess {
   ConfinedAccess(const Settings& settings, const Clock& clock, const Log& log);
 
   // `scratch`: directory for temporary files; `system_cas`: the variable SSL_CERT_FILE.
-  Status start(const std::string& scratch, const std::string& system_cas);
-  void stop() { proxy_.stop(); }
+  Status start(const std::string& scratch, const std::string& system_cas,
+               std::optional<registry::UpstreamProxy> upstream);
+  void stop() {
+    if (proxy_) proxy_->stop();
+  }
 
   const image::RegistryPolicy& policy() const { return policy_; }
   const registry::RegistryClient& client() const { return *access_; }  // after start()
@@ -36,7 +39,7 @@ class ConfinedAccess {
   const Clock& clock_;
   const Log& log_;
   const image::RegistryPolicy policy_;
-  registry::Proxy proxy_;
+  std::optional<registry::Proxy> proxy_;
   std::atomic<bool> warned_{false};
   std::optional<registry::Skopeo> skopeo_;
   std::optional<registry::ManifestHead> head_;

@@ -32,7 +32,10 @@ class ImageLookup::Impl {
     if (!settings_.lookup) return Done{};
     in_cluster_ = api != nullptr;
     logins_.emplace(settings_, api, log_);
-    if (Status started = access_.start(context.scratch, context.system_cas); !started)
+    auto upstream = registry::UpstreamProxy::parse(context.https_proxy, context.no_proxy);
+    if (!upstream) return upstream.error();
+    if (Status started = access_.start(context.scratch, context.system_cas, std::move(*upstream));
+        !started)
       return started;
     const registry::RegistryClient& client =
         context.client == nullptr ? access_.client() : *context.client;

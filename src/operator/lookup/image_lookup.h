@@ -27,6 +27,8 @@ class ImageLookup {
   struct Context {
     std::string scratch = "/tmp";                      // directory for temporary files
     std::string system_cas{};                          // the variable SSL_CERT_FILE
+    std::string https_proxy{};                         // the variable HTTPS_PROXY
+    std::string no_proxy{};                            // the variable NO_PROXY
     const registry::RegistryClient* client = nullptr;  // for tests; nullptr: HTTP and skopeo
   };
   // All references must outlive the object.
