@@ -152,6 +152,22 @@ TEST_P(StoreContract, SlotsExcludeASecondRunOfAnIdentity) {
   granted(two(with_identity(two, "monday")));
 }
 
+// A run that waits has at most one reservation.
+TEST_P(StoreContract, SlotsAreReservedForDifferentRuns) {
+  ONLY_WITH_SLOTS();
+  ONLY_LEASED();
+  auto one = program("1"), two = program("2"), three = program("3"), four = program("4");
+  granted(one(with_slots(one, 2)));
+  granted(two(with_slots(two, 2)));
+  for (Program* waiter : {&three, &four}) {
+    Acquire request = with_slots(*waiter, 2);
+    request.if_busy = IfBusy::wait;
+    busy((*waiter)(request));
+  }
+  EXPECT_EQ(std::get<Released>(*one(one.release(0))).wake, "3");
+  EXPECT_EQ(std::get<Released>(*two(two.release(0))).wake, "4");
+}
+
 // All requests are sent before the first reply is read.
 TEST_P(StoreContract, SlotsAreNeverExceededByManyStarters) {
   ONLY_WITH_SLOTS();
