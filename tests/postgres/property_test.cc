@@ -307,7 +307,7 @@ TEST(PostgresProperty, FunctionsDecideAsTheRulesInVirtualTime) {
 }
 
 // Each lock has 1 to 4 slots; some requests have another number.
-TEST(PostgresProperty, FunctionsDecideAsTheRulesWithSeveralSlots) {
+TEST(PostgresSlotsProperty, FunctionsDecideAsTheRulesWithSeveralSlots) {
   auto [steps, occurred] = walk(4);
   expect_occurred(occurred, {"with several slots",
                              "other slots",
