@@ -92,7 +92,7 @@ class StoreServerScene : public ::testing::Test {
                   const Words& command) const {
     Words argv = {CRONLATCH_PROGRAM, "run",    "--store", settings_.store, "--credentials-dir",
                   mount(name),       "--lock", lock,      "--job",         lock,
-                  "--ttl",           "5s"};
+                  "--ttl",           "30s"};
     argv.insert(argv.end(), options.begin(), options.end());
     argv.emplace_back("--");
     argv.insert(argv.end(), command.begin(), command.end());
