@@ -149,7 +149,9 @@ def wrong_names(text):
     for path in VALUE.findall(text):
         value = values()
         names = path.split(".")
-        if names[0] not in value or names[-1] in ("cc", "h"):  # a file
+        if names[0] not in value or names[-1] in ("cc", "h", "md", "conf"):  # a file
+            continue
+        if re.search(r"\.(svc|example|test)(\.|$)|\.[A-Z]", path):  # a host, a class
             continue
         for name in names:
             if isinstance(value, dict) and value and name not in value:

@@ -88,7 +88,7 @@ check "written-out gates use it, too" holds "one(\"CronJob\"; \"a\").spec.jobTem
 
 check "refuses a second store" refused_with "store.url is set, too" "${BASE[@]}" "${REDIS[@]}"
 check "refuses it without the operator" refused_with "operator.enabled is false" "${REDIS[@]}" --set operator.enabled=false
-check "refuses the copier" refused_with "Remove copier.source" "${REDIS[@]}" --set copier.source=a,copier.namespaces={b}
+check "refuses the copier" refused_with "Remove copier.source" "${REDIS[@]}" --set 'copier.source=a,copier.namespaces={b}'
 check "refuses another Secret of the operator" refused_with "store.operatorSecretName" "${REDIS[@]}" --set store.operatorSecretName=a
 check "refuses strict" refused_with "defaults.strict: does not apply" "${REDIS[@]}" --set defaults.strict=true
 check "refuses a user for all runs" refused_with "defaults.redis-username" "${REDIS[@]}" --set defaults.redis-username=a
