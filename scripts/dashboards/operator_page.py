@@ -6,6 +6,7 @@ from parts import OWN as SCRAPED, dashboard, panel, queries, query, row, series,
 OWN = SCRAPED + ', instance=~"$instance"'
 WEBHOOKS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev"'
 CONDITIONS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev|cronlatch-.+"'
+READS = OWN + ', command="show"'
 PROBLEM = steps((None, "green"), (1, "red"))
 
 
@@ -17,6 +18,10 @@ def quantiles(metric, label=""):
     """The median and the 99th percentile of a histogram, for each value of the label."""
     by, legend = (f"le, {label}", "{{" + label + "}} ") if label else ("le", "")
     return [(f"histogram_quantile({q}, {rate(metric + '_bucket', by)})", legend + name) for q, name in ((0.5, "p50"), (0.99, "p99"))]
+
+
+def quantile_of_reads():
+    return f"histogram_quantile(0.5, {rate('cronlatch_store_command_duration_seconds_bucket', 'le', READS)})"
 
 
 def in_a_day(metric, of_replicas):
@@ -72,12 +77,15 @@ def images():
 def store():
     return [
         row("Store"),
-        timeline("Store availability by replica", "Whether the replica's last request to the store succeeded.",
-                 queries((f"max by (cluster, instance, endpoint) (cronlatch_store_up{{{OWN}}})", "{{instance}}: {{endpoint}}")), size=(12, 7),
-                 mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), runbooks=["CronlatchRedisDown"]),
-        series("Store latency", "Duration of the operator's requests to the store: show reads one lock, list all.", queries(*quantiles("cronlatch_store_command_duration_seconds", "command")), unit="s", size=(6, 7)),
+        timeline("Store availability by replica", "Whether the replica's last request to the store succeeded, and to each server of a quorum.",
+                 queries((f"max by (cluster, instance, endpoint) (cronlatch_store_up{{{OWN}}} or cronlatch_store_server_up{{{OWN}}})", "{{instance}}: {{endpoint}}")), size=(24, 7),
+                 mappings=value_texts(_0=("unavailable", "red"), _1=("available", "green")), runbooks=["CronlatchRedisDown", "CronlatchStoreServerDown"]),
+        series("Store latency", "Duration of the operator's requests to the store: show reads one lock, list all.", queries(*quantiles("cronlatch_store_command_duration_seconds", "command")), unit="s", size=(8, 7)),
+        series("Latency by server", "Duration of the last read of one lock from each server of a quorum; with another store the median of all such reads.",
+               queries((f"max by (endpoint) (cronlatch_store_server_latency_seconds{{{OWN}}}) or " + quantile_of_reads(), "{{endpoint}}")), unit="s", size=(8, 7),
+               runbooks=["CronlatchStoreServerDown"]),
         series("Store quarantine", "Time until the store grants locks again after a failover or a restart, with the option strict.",
-               queries((f"max by (cluster) (cronlatch_store_quarantine_seconds{{{OWN}}})", "{{cluster}}")), unit="s", size=(6, 7), runbooks=["CronlatchStoreQuarantine"]),
+               queries((f"max by (cluster) (cronlatch_store_quarantine_seconds{{{OWN}}})", "{{cluster}}")), unit="s", size=(8, 7), runbooks=["CronlatchStoreQuarantine"]),
     ]
 
 

@@ -4,6 +4,7 @@
 // a release, except after a second signal and at the end of the grace period.
 #include <algorithm>
 
+#include "core/error_reason.h"
 #include "core/run.h"
 
 namespace cronlatch {
@@ -15,27 +16,6 @@ constexpr Millis kMaxBackoff{10'000};
 constexpr Millis kGiveBackPatience{1'000};
 // The part of the grace period that is kept for that release and for the outcome.
 constexpr Millis kCancelTime = kGiveBackPatience + Millis(1'000);
-
-Reason reason_of(Code code) {
-  switch (code) {
-    case Code::auth:
-      return Reason::auth;
-    case Code::acl:
-      return Reason::acl;
-    case Code::tls:
-      return Reason::tls;
-    case Code::config:
-    case Code::usage:
-      return Reason::config;
-    case Code::unreachable:
-    case Code::system:
-    case Code::bug:
-    case Code::exec_denied:
-    case Code::exec_missing:
-      return Reason::unreachable;
-  }
-  return Reason::unreachable;
-}
 
 }  // namespace
 

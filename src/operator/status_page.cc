@@ -8,6 +8,21 @@
 #include "operator/other_clusters.h"
 
 namespace cronlatch::op {
+namespace {
+
+std::string servers_json(const std::vector<ServerState>& states) {
+  std::vector<std::string> servers;
+  for (const ServerState& state : states) {
+    JsonObject server;
+    server.text("endpoint", state.endpoint).json("up", state.up() ? "true" : "false");
+    server.number("latency_us", state.took.count());
+    server.text("error", state.up() ? "" : state.error->message);
+    servers.push_back(server.str());
+  }
+  return json_array(servers);
+}
+
+}  // namespace
 
 std::string status_page(const StatusFacts& facts, const Exporter::Status& status) {
   std::string locks = "[";
@@ -22,6 +37,7 @@ std::string status_page(const StatusFacts& facts, const Exporter::Status& status
   store.text("endpoint", facts.endpoint).json("up", status.up ? "true" : "false");
   store.text_or_null("read", status.copy == nullptr ? "" : rfc3339(status.read));
   store.text("error", facts.endpoint.empty() ? "no store is configured" : status.error);
+  store.json("servers", servers_json(status.servers));
   JsonObject page;
   page.number("v", 1).text("time", rfc3339(facts.now)).text("version", facts.version);
   page.text_or_null("cluster", facts.cluster).json("other_clusters", others + ']');

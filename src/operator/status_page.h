@@ -18,8 +18,10 @@ struct StatusFacts {
   std::string_view cluster{};  // "": unknown
 };
 
-// {"v":1,"time":..,"version":..,"cluster":..,"other_clusters":[..],"leader":..,"store":{"endpoint":..,"up":..,"read":..,"error":..},
+// {"v":1,"time":..,"version":..,"cluster":..,"other_clusters":[..],"leader":..,"store":{"endpoint":..,
+//  "up":..,"read":..,"error":..,"servers":[{"endpoint":..,"up":..,"latency_us":..,"error":..}]},
 //  "locks":[..]}. `read` is null before the first successful read; the locks are as of that time.
+// `servers` are those of a quorum.
 std::string status_page(const StatusFacts& facts, const Exporter::Status& status);
 
 }  // namespace cronlatch::op

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "contract/redis_support.h"
+#include "core/server_state.h"
 #include "support/eventually.h"
 #include "support/fault_proxy.h"
 #include "support/quorum_group.h"
@@ -236,6 +237,29 @@ TEST_F(QuorumStore, IsReadFromAMajority) {
   const auto failed = one.program.backend().list(boot_now() + kPatience);
   ASSERT_FALSE(failed.ok());
   EXPECT_THAT(failed.error().message, ::testing::HasSubstr("only 1 of the quorum's 3 servers"));
+}
+
+TEST_F(QuorumStore, ReportsTheStateOfEachServerAfterARead) {
+  auto opened = open_store(quorum_spec(group.url()));
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  const auto* states = dynamic_cast<const ServerStates*>(opened.value().get());
+  ASSERT_NE(states, nullptr);
+  EXPECT_TRUE(states->server_states().empty());
+  // given: one server is down, and one requires a password
+  group[1].kill_now();
+  redis_command(group[2].port(), {"CONFIG", "SET", "requirepass", "secret"});
+  // when
+  EXPECT_FALSE(opened.value()->show("shop/report", boot_now() + kPatience).ok());
+  // then
+  const std::vector<ServerState> now = states->server_states();
+  ASSERT_EQ(now.size(), 3u);
+  for (std::size_t i = 0; i < now.size(); ++i)
+    EXPECT_EQ(now[i].endpoint, "127.0.0.1:" + std::to_string(group[i].port()));
+  EXPECT_TRUE(now[0].up());
+  EXPECT_GT(now[0].took, Micros(0));
+  ASSERT_FALSE(now[1].up() || now[2].up());
+  EXPECT_EQ(now[1].error->code, Code::unreachable) << now[1].error->message;
+  EXPECT_EQ(now[2].error->code, Code::auth) << now[2].error->message;
 }
 
 // The race in which each run gets some of the servers: exactly one run must start.

@@ -50,6 +50,7 @@ Exporter::Exporter(std::function<bool()> leading, Metrics& metrics, const Clock&
 void Exporter::set_lock_stats(LockStatsUpdate update) {
   const std::lock_guard lock(mutex_);
   status_.error = update.error;
+  status_.servers = std::move(update.servers);
   status_.up = update.error.empty();
   if (!status_.up) return;
   status_.copy = counters_.update(std::move(update.locks), clock_.now());

@@ -63,7 +63,8 @@ class Exporter {
     std::shared_ptr<const LockStatsCopy> copy;  // null before the first successful read
     WallTime read{};                            // of the copy
     bool up = false;
-    std::string error;  // of the last read
+    std::string error;                   // of the last read
+    std::vector<ServerState> servers{};  // of a quorum, at the last read
   };
   Status status() const;
 

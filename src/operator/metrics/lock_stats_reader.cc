@@ -22,7 +22,9 @@ constexpr std::size_t kMaxLocks = 20'000;
 }  // namespace
 
 LockStatsReader::LockStatsReader(Dependencies dependencies)
-    : deps_(std::move(dependencies)), endpoint_(deps_.endpoint) {
+    : deps_(std::move(dependencies)),
+      endpoint_(deps_.endpoint),
+      servers_(deps_.metrics, deps_.log) {
   deps_.metrics.set(kStoreUp, {{"endpoint", endpoint_}}, 0);
   deps_.metrics.set(kQuarantine, {}, 0);
   deps_.metrics.count(kSwitches, {}, 0);
@@ -50,7 +52,9 @@ void LockStatsReader::stop() {
 
 void LockStatsReader::step() {
   Result<std::vector<LockView>> found = read();
+  servers_.report(states_);
   LockStatsUpdate update;
+  update.servers = std::exchange(states_, {});
   if (found) {
     follow_server();
     report_up();
@@ -79,13 +83,29 @@ Result<std::vector<LockView>> LockStatsReader::read() {
   if (Status opened = open(); !opened) return opened.error();
   const TimePoint started = deps_.clock.now();
   const TimePoint give_up = started + deps_.timing.timeout;
-  if (const Result<LockView> probe = lock_stats_->show(kProbe, give_up); !probe)
-    return probe.error();
+  const Result<LockView> probe = lock_stats_->show(kProbe, give_up);
+  update_servers();
+  if (!probe) return probe.error();
   const TimePoint shown = deps_.clock.now();
   deps_.metrics.store_command("show", shown - started);
   Result<std::vector<LockView>> locks = lock_stats_->list(give_up, kMaxLocks);
+  update_servers();
   if (locks) deps_.metrics.store_command("list", deps_.clock.now() - shown);
   return locks;
+}
+
+// After each call: the latency of a server is that of the first one, because the time of list()
+// depends on the number of locks. A server is down if one of the calls failed.
+void LockStatsReader::update_servers() {
+  const auto* const several = dynamic_cast<const ServerStates*>(lock_stats_.get());
+  if (several == nullptr) return;
+  std::vector<ServerState> now = several->server_states();
+  if (states_.size() != now.size()) {
+    states_ = std::move(now);
+    return;
+  }
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (states_[i].up()) states_[i].error = std::move(now[i].error);
 }
 
 // A user without the rights for it can still read the statistics.

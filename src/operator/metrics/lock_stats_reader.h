@@ -17,7 +17,9 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "core/lock_stats.h"
+#include "core/server_state.h"
 #include "operator/metrics/metrics.h"
+#include "operator/metrics/store_servers.h"
 
 namespace cronlatch::op {
 
@@ -27,8 +29,9 @@ struct LockStatsTiming {
 };
 
 struct LockStatsUpdate {
-  std::vector<LockView> locks;  // sorted by name
-  std::string error;            // not empty: the read failed, `locks` is empty
+  std::vector<LockView> locks;         // sorted by name
+  std::string error;                   // not empty: the read failed, `locks` is empty
+  std::vector<ServerState> servers{};  // of a quorum; empty: another store, or no connection yet
 };
 
 class LockStatsReader {
@@ -61,6 +64,7 @@ class LockStatsReader {
  private:
   Result<std::vector<LockView>> read();
   Status open();
+  void update_servers();
   void follow_server();
   void read_quarantine();
   void report_up();
@@ -69,8 +73,10 @@ class LockStatsReader {
   const Dependencies deps_;
   std::unique_ptr<LockStats> lock_stats_;
   std::size_t stamp_ = 0;
-  std::string endpoint_;  // of the label: the server in use, or that of the URL
-  std::string server_;    // the last one that the store named
+  std::string endpoint_;             // of the label: the server in use, or that of the URL
+  std::string server_;               // the last one that the store named
+  std::vector<ServerState> states_;  // of the last read
+  StoreServers servers_;
   LastError last_error_;
   LastError quarantine_error_;
   std::mutex mutex_;

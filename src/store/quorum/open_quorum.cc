@@ -10,7 +10,7 @@
 namespace cronlatch::quorum {
 
 Result<std::unique_ptr<Backend>> open_quorum(const StoreSpec& spec, const StoreUrl& url) {
-  std::vector<std::unique_ptr<Backend>> servers;
+  std::vector<Voter> servers;
   for (const StoreHost& host : url.hosts) {
     StoreUrl one = url;
     one.layout = StoreLayout::single;
@@ -19,7 +19,7 @@ Result<std::unique_ptr<Backend>> open_quorum(const StoreSpec& spec, const StoreU
     one.hosts.clear();
     auto server = redis::open_redis(spec, one);
     if (!server) return server.error();
-    servers.push_back(std::move(server).value());
+    servers.emplace_back(host.where(), std::move(server).value());
   }
   return std::unique_ptr<Backend>(std::make_unique<QuorumStore>(std::move(servers), spec.max_ttl));
 }

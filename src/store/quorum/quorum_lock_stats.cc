@@ -26,31 +26,7 @@ bool wait_until_idle(Voter& voter, TimePoint until) {
   return voter.is_idle();
 }
 
-// What the servers returned; at least a majority, or an error. A server that does not answer uses
-// its share of the time only.
-template <class T, class Read>
-Result<std::vector<T>> read_majority(std::vector<Voter>& voters, TimePoint give_up,
-                                     const Read& read) {
-  std::vector<T> found;
-  std::optional<Error> failure;
-  for (std::size_t i = 0; i < voters.size(); ++i) {
-    const TimePoint now = boot_now();
-    const TimePoint until = now + (give_up - now) / static_cast<std::int64_t>(voters.size() - i);
-    if (!wait_until_idle(voters[i], until)) continue;
-    Result<T> result = read(voters[i].server(), until);
-    if (result)
-      found.push_back(std::move(result).value());
-    else if (!failure)
-      failure = result.error();
-  }
-  const std::size_t needed = majority_of(voters.size());
-  if (found.size() >= needed) return found;
-  if (!failure) failure = Error{Code::unreachable, "a server has not answered the last request"};
-  failure->message = "only " + std::to_string(found.size()) + " of the quorum's " +
-                     std::to_string(voters.size()) + " servers answered, and " +
-                     std::to_string(needed) + " are needed: " + failure->message;
-  return *failure;
-}
+Error not_idle() { return {Code::unreachable, "the server has not answered the last request"}; }
 
 std::int64_t sum_of_counters(const LockView& view) {
   std::int64_t sum = 0;
@@ -79,17 +55,44 @@ LockView best_of(const std::vector<LockView>& views, std::size_t needed) {
 
 }  // namespace
 
+// A server that does not answer uses its share of the time only.
+template <class T, class Read>
+Result<std::vector<T>> QuorumStore::read_majority(TimePoint give_up, const Read& read) {
+  std::vector<T> found;
+  std::optional<Error> failure;
+  states_.clear();
+  for (std::size_t i = 0; i < voters_.size(); ++i) {
+    const TimePoint start = boot_now();
+    const TimePoint until =
+        start + (give_up - start) / static_cast<std::int64_t>(voters_.size() - i);
+    Result<T> result = wait_until_idle(voters_[i], until) ? read(voters_[i].server(), until)
+                                                          : Result<T>(not_idle());
+    ServerState state{.endpoint = voters_[i].endpoint(), .took = boot_now() - start};
+    if (result)
+      found.push_back(std::move(result).value());
+    else
+      state.error = result.error();
+    if (!failure) failure = state.error;
+    states_.push_back(std::move(state));
+  }
+  const std::size_t needed = majority_of(voters_.size());
+  if (found.size() >= needed) return found;
+  failure->message = "only " + std::to_string(found.size()) + " of the quorum's " +
+                     std::to_string(voters_.size()) + " servers answered, and " +
+                     std::to_string(needed) + " are needed: " + failure->message;
+  return *failure;
+}
+
 Result<LockView> QuorumStore::show(const std::string& lock, TimePoint give_up) {
   auto views = read_majority<LockView>(
-      voters_, give_up, [&](Backend& server, TimePoint until) { return server.show(lock, until); });
+      give_up, [&](Backend& server, TimePoint until) { return server.show(lock, until); });
   if (!views) return views.error();
   return best_of(*views, majority_of(voters_.size()));
 }
 
 Result<std::vector<LockView>> QuorumStore::list(TimePoint give_up, std::size_t max_locks) {
   auto lists = read_majority<std::vector<LockView>>(
-      voters_, give_up,
-      [&](Backend& server, TimePoint until) { return server.list(until, max_locks); });
+      give_up, [&](Backend& server, TimePoint until) { return server.list(until, max_locks); });
   if (!lists) return lists.error();
   std::map<std::string, std::vector<LockView>> by_name;
   for (std::vector<LockView>& list : *lists)
@@ -102,9 +105,8 @@ Result<std::vector<LockView>> QuorumStore::list(TimePoint give_up, std::size_t m
 }
 
 Result<Revoked> QuorumStore::revoke(const std::string& lock, TimePoint give_up) {
-  auto revoked = read_majority<Revoked>(voters_, give_up, [&](Backend& server, TimePoint until) {
-    return server.revoke(lock, until);
-  });
+  auto revoked = read_majority<Revoked>(
+      give_up, [&](Backend& server, TimePoint until) { return server.revoke(lock, until); });
   if (!revoked) return revoked.error();
   return *std::max_element(revoked->begin(), revoked->end(),
                            [](const Revoked& a, const Revoked& b) {

@@ -24,9 +24,8 @@ Unavailable not_requested() {
 
 }  // namespace
 
-QuorumStore::QuorumStore(std::vector<std::unique_ptr<Backend>> servers, Millis min_uptime)
-    : min_uptime_(min_uptime) {
-  for (auto& server : servers) voters_.emplace_back(std::move(server));
+QuorumStore::QuorumStore(std::vector<Voter> servers, Millis min_uptime)
+    : voters_(std::move(servers)), min_uptime_(min_uptime) {
   requested_.resize(voters_.size());
 }
 

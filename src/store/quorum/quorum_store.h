@@ -20,13 +20,14 @@
 #include <vector>
 
 #include "core/lock_stats.h"
+#include "core/server_state.h"
 #include "core/store.h"
 #include "store/quorum/voter.h"
 #include "store/quorum/votes.h"
 
 namespace cronlatch::quorum {
 
-class QuorumStore : public Backend {
+class QuorumStore : public Backend, public ServerStates {
  public:
   // The attempts of the servers for one attempt of the run: each round whose grants were given back
   // is one.
@@ -34,7 +35,7 @@ class QuorumStore : public Backend {
 
   // `min_uptime`: of a server without an older record of the lock (Acquire::min_uptime). At least
   // the longest lease that any run requests.
-  QuorumStore(std::vector<std::unique_ptr<Backend>> servers, Millis min_uptime);
+  QuorumStore(std::vector<Voter> servers, Millis min_uptime);
 
   void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
@@ -44,6 +45,7 @@ class QuorumStore : public Backend {
   Result<std::vector<LockView>> list(TimePoint give_up, std::size_t max_locks) override;
   Result<LockView> show(const std::string& lock, TimePoint give_up) override;
   Result<Revoked> revoke(const std::string& lock, TimePoint give_up) override;
+  std::vector<ServerState> server_states() const override { return states_; }
 
  private:
   enum class Phase {
@@ -56,6 +58,11 @@ class QuorumStore : public Backend {
     renewing,
     releasing,
   };
+
+  // ---- quorum_lock_stats.cc ----
+  // What the servers returned; at least a majority, or an error. Sets states_.
+  template <class T, class Read>
+  Result<std::vector<T>> read_majority(TimePoint give_up, const Read& read);
 
   // ---- quorum_acquire.cc ----
   void start_acquire(const Acquire& request, TimePoint now);
@@ -89,6 +96,7 @@ class QuorumStore : public Backend {
   double random_unit();
 
   std::vector<Voter> voters_;
+  std::vector<ServerState> states_;  // of the last call of LockStats
   Millis min_uptime_;
   std::optional<Request> request_;
   std::optional<Reply> reply_;

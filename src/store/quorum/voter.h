@@ -6,6 +6,8 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "core/lock_stats.h"
 #include "core/store.h"
@@ -14,7 +16,9 @@ namespace cronlatch::quorum {
 
 class Voter {
  public:
-  explicit Voter(std::unique_ptr<Backend> server) : server_(std::move(server)) {}
+  // `endpoint`: host:port, for display.
+  Voter(std::string endpoint, std::unique_ptr<Backend> server)
+      : endpoint_(std::move(endpoint)), server_(std::move(server)) {}
 
   void send(const Request& request, TimePoint now);
   void watch(PollSet& set) const { server_->watch(set); }
@@ -27,11 +31,13 @@ class Voter {
   bool has_confirmed() const { return has_confirmed_; }
   bool is_idle() const { return requests_.empty(); }
   Backend& server() { return *server_; }
+  const std::string& endpoint() const { return endpoint_; }
 
  private:
   void start(TimePoint now);
   void update_hold(const Request& request, const Reply& reply);
 
+  std::string endpoint_;
   std::unique_ptr<Backend> server_;
   std::deque<Request> requests_;  // the first one is being executed
   std::optional<Reply> reply_;

@@ -38,9 +38,30 @@ TEST(StatusPage, ContainsVersionStoreAndLocks) {
   EXPECT_EQ((*page)["store"], (Json{{"endpoint", "redis.test:6379"},
                                     {"up", true},
                                     {"read", "2025-11-21T01:53:10Z"},
-                                    {"error", ""}}));
+                                    {"error", ""},
+                                    {"servers", Json::array()}}));
   ASSERT_EQ((*page)["locks"].size(), 2U);
   EXPECT_EQ((*page)["locks"][0], *kube::parse_json(lock_json(held())));
+}
+
+TEST(StatusPage, ContainsEachServerOfAQuorum) {
+  Exporter::Status status;
+  status.up = true;
+  status.servers = {{.endpoint = "r1:6379", .took = Micros(800)},
+                    {.endpoint = "r2:6379",
+                     .error = Error{Code::unreachable, "redis at r2:6379: connection refused"},
+                     .took = Micros(90)}};
+
+  const auto page = kube::parse_json(status_page(facts(), status));
+
+  ASSERT_TRUE(page);
+  EXPECT_EQ(
+      (*page)["store"]["servers"],
+      Json::array({{{"endpoint", "r1:6379"}, {"up", true}, {"latency_us", 800}, {"error", ""}},
+                   {{"endpoint", "r2:6379"},
+                    {"up", false},
+                    {"latency_us", 90},
+                    {"error", "redis at r2:6379: connection refused"}}}));
 }
 
 TEST(StatusPage, HasNoLocksBeforeTheFirstRead) {

@@ -71,9 +71,9 @@ class SimulatedRun {
   void reset() {
     judge_.ended(this);
     is_holding_ = is_pending_ = false;
-    std::vector<std::unique_ptr<Backend>> servers;
+    std::vector<Voter> servers;
     for (std::size_t i = 0; i < world_.servers(); ++i)
-      servers.push_back(std::make_unique<SimulatedConnection>(world_, i));
+      servers.emplace_back("", std::make_unique<SimulatedConnection>(world_, i));
     store_ = std::make_unique<QuorumStore>(std::move(servers), kMaxTtl);
     claim_ = {name_ + "-" + std::to_string(++runs_), 1};
     next_at_ = world_.now() + Millis(world_.below(3'000));
@@ -218,8 +218,8 @@ class RefusingServer : public Backend {
 };
 
 TEST(QuorumStore, ReportsAReleaseWithoutAnAnswerAsUnavailableAlsoAfterARefusal) {
-  std::vector<std::unique_ptr<Backend>> servers;
-  for (int i = 0; i < 3; ++i) servers.push_back(std::make_unique<RefusingServer>());
+  std::vector<Voter> servers;
+  for (int i = 0; i < 3; ++i) servers.emplace_back("", std::make_unique<RefusingServer>());
   QuorumStore store(std::move(servers), kMaxTtl);
   TimePoint now{Seconds(1)};
   store.send(
