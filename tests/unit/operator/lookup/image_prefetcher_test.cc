@@ -266,7 +266,7 @@ TEST(ImagePrefetcher, ReportsProgressForEachImage) {
   World world;
   int progress = 0;
   ImagePrefetcher prefetcher{{world.settings, world.api, world.images, world.clock, world.log,
-                              [] { return false; }, "pod-1", [&] { ++progress; }}};
+                              [] { return true; }, "pod-1", [&] { ++progress; }}};
   Json other = cronjob("ghcr.io/a/c:1");
   other["metadata"]["name"] = "other";
   prefetcher.add(cronjob("ghcr.io/a/b:1"));
