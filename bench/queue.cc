@@ -38,8 +38,8 @@ void measure(const char* name, QueueServer& server, int waiters, int rounds) {
     polled.push_back(line.polled_hand_off(kPoll * (i % 8) / 8));
     line.rejoin();
   }
-  line.refresh();
-  const int commands = server.commands_of([&] { line.woken_hand_off(is_listening); });
+  const int commands =
+      server.commands_of([&] { line.refresh(); }, [&] { line.woken_hand_off(is_listening); });
   std::printf("| %s | %d | %.0f us | %.0f us | %.1f | %.0f us | %.1f | %d |\n", name, waiters,
               median(bare), median(woken), median(woken) / median(bare), median(polled),
               median(polled) / median(woken), commands);

@@ -76,8 +76,7 @@ void Contender::listen(const std::function<bool()>& is_listening) {
 void Contender::await_wake() {
   const TimePoint ends = boot_now() + kPatience;
   for (std::optional<Reply> reply; !store_->take_wake(); step(*store_, ends, reply))
-    if (boot_now() >= ends)
-      fail("a client was not woken; on a busy machine, places die before they are refreshed");
+    if (boot_now() >= ends) fail("a client was not woken");
 }
 
 Reply Contender::send(const Request& request) {

@@ -46,8 +46,10 @@ class PostgresForQueue : public QueueServer {
                "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle' AND usename = 'cron' "
                "AND query LIKE 'LISTEN%'") == "1";
   }
-  int commands_of(const std::function<void()>& work) override {
+  int commands_of(const std::function<void()>& prepare,
+                  const std::function<void()>& work) override {
     log_statements("'all'");  // each session reads the setting before its next statement
+    prepare();
     const std::size_t before = server_->log().size();
     work();
     const std::string log = server_->log().substr(before);

@@ -32,7 +32,9 @@ class RedisForQueue : public QueueServer {
   }
   // The wake-up stays on the server until the client reads it.
   bool is_listening() override { return true; }
-  int commands_of(const std::function<void()>& work) override {
+  int commands_of(const std::function<void()>& prepare,
+                  const std::function<void()>& work) override {
+    prepare();
     const int before = calls();
     work();
     return calls() - before - 1;  // without the INFO before

@@ -19,9 +19,10 @@ class QueueServer {
   virtual double bare_wake_up() = 0;
   // The server has executed the request of the one client that listens.
   virtual bool is_listening() = 0;
-  // The commands that the server executes meanwhile: Redis with those of scripts, PostgreSQL the
-  // statements of clients.
-  virtual int commands_of(const std::function<void()>& work) = 0;
+  // The commands that the server executes during `work`, after `prepare`: Redis with those of
+  // scripts, PostgreSQL the statements of clients.
+  virtual int commands_of(const std::function<void()>& prepare,
+                          const std::function<void()>& work) = 0;
 };
 
 std::unique_ptr<QueueServer> start_redis_for_queue();
