@@ -3,7 +3,7 @@
 # The store's CA certificates come from a ConfigMap, for the operator and for gated pods; its ca.crt replaces the Secret's.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
-fresh_namespace
+fresh_namespace pod-security.kubernetes.io/warn=restricted
 
 configure() {  # configure OPTION...
   helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m

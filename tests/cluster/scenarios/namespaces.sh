@@ -3,7 +3,7 @@
 # The chart value `namespaces`: the operator has rights in these namespaces only, gates Jobs there, and records Events.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
-fresh_namespace
+fresh_namespace pod-security.kubernetes.io/warn=restricted
 
 configure() {  # configure OPTION...
   helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
