@@ -20,6 +20,10 @@ restore() {
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 }
 trap restore EXIT
+# A replica that terminates still answers the webhook, with the settings of before.
+old_replicas_are_gone() {
+  [ -z "$(kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator -o 'jsonpath={.items[*].metadata.deletionTimestamp}')" ]
+}
 # Every replica reads the store after its start.
 store_is_up() {
   local pod pods
@@ -41,6 +45,7 @@ check "its outcome names TLS" outcome_has distrusts '"outcome":"refused"' '"reas
 config_map "$NS"
 config_map cronlatch
 check "the chart value store.caConfigMap is set" configure --set store.caConfigMap=store-ca,store.caConfigMapKey=bundle.pem
+becomes "only replicas with the new settings answer" old_replicas_are_gone
 becomes "each replica of the operator reads the store with the CA of the ConfigMap" store_is_up
 becomes "the webhook admits Jobs" admitted nightly
 start_job nightly trusts
