@@ -141,7 +141,7 @@ TEST_F(PostgresRun, EndsWith78WithoutASchemaUntilStoreInit) {
   use(*own);
   EXPECT_EQ(outcome().first, 0);
   // Another version of the schema
-  (*own)("UPDATE cronlatch.version SET version = 4, oldest_program = 4");
+  (*own)("UPDATE cronlatch.version SET version = 5, oldest_program = 5");
   EXPECT_EQ(outcome().first, 78);
   (*own)("UPDATE cronlatch.version SET version = 2, oldest_program = 1");
   EXPECT_EQ(outcome().first, 78);
