@@ -143,7 +143,7 @@ def wrong_names(text):
     yield from (f"cronlatch.dev/{key}" for key in ANNOTATION.findall(text) if key.rstrip("-") not in annotations())
     yield from (f"Event {name}" for name in REASON.findall(text)
                 if name not in KUBERNETES_REASONS and not occurs(name, '"'))
-    if (re.fullmatch(r"[a-z]+(?:_[a-z]+)+", text) and text not in OF_POSTGRES and not text.startswith(OTHER_METRICS)
+    if (re.fullmatch(r"[a-z]+(?:_[a-z]+)+", text) and not METRIC.fullmatch(text) and text not in OF_POSTGRES and not text.startswith(OTHER_METRICS)
             and not occurs(text, r"\W")):
         yield text
     for path in VALUE.findall(text):

@@ -50,8 +50,8 @@ reports() {
     { status_page | jq '{cluster, other_clusters}' && return 1; }
 }
 east=$(in_east cluster_name) west=$(in_west cluster_name)
-holder_is_named() { in_east status_page | jq -r --arg lock "$NS/nightly" '.locks[] | select(.lock == $lock).holder' | grep -E "@($east|$west)\$"; }
-becomes "the holder on the status page contains the name of its cluster" holder_is_named
+holder_is_named() { { in_east outcome "$job"; in_west outcome "$job"; } | grep -E "\"holder\":\"[^\"]*@($east|$west)\""; }
+check "the holder in the outcome contains the name of its cluster" holder_is_named
 cronjob_of_both() { cronjob both lock=both -- "echo ran"; }
 check "both clusters have another CronJob" in_both cronjob_of_both
 in_east start_job both one
