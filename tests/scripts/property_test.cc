@@ -477,7 +477,8 @@ TEST(Property, ScriptsDecideAsTheRulesInVirtualTime) {
 }
 
 // Each lock has 1 to 4 slots; some requests have another number.
-// The reason `queued` is too rare here to be required; contract/store_slots_test.cc tests the order.
+// The reason `queued` is too rare here to be required; contract/store_slots_test.cc tests the
+// order.
 TEST(Property, ScriptsDecideAsTheRulesWithSeveralSlots) {
   const Occurred occurred =
       walk(from_environment("CRONLATCH_STEPS", 75'000), TimeOf::test, 1s, KeyFormat::native, 4);
