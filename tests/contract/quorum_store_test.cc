@@ -245,7 +245,7 @@ TEST_F(QuorumStore, ReportsTheStateOfEachServerAfterARead) {
   const auto* states = dynamic_cast<const ServerStates*>(opened.value().get());
   ASSERT_NE(states, nullptr);
   EXPECT_TRUE(states->server_states().empty());
-  // given: one server is down, and one requires a password
+  // given: one server is unavailable, and one requires a password
   group[1].kill_now();
   redis_command(group[2].port(), {"CONFIG", "SET", "requirepass", "secret"});
   // when

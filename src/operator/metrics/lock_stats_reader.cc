@@ -95,7 +95,7 @@ Result<std::vector<LockView>> LockStatsReader::read() {
 }
 
 // After each call: the latency of a server is that of the first one, because the time of list()
-// depends on the number of locks. A server is down if one of the calls failed.
+// depends on the number of locks. A server is unavailable if one of the calls failed.
 void LockStatsReader::update_servers() {
   const auto* const several = dynamic_cast<const ServerStates*>(lock_stats_.get());
   if (several == nullptr) return;
