@@ -73,9 +73,9 @@ inline std::optional<Reply> send_and_wait(Store& store, const Request& request,
 
 // A program with a claim on one lock: builds requests that differ from each other only in what a
 // test is about.
-class Program {
+class Caller {
  public:
-  Program(World& world, std::string lock, std::string owner, std::string job = "shop/report")
+  Caller(World& world, std::string lock, std::string owner, std::string job = "shop/report")
       : backend_(world.open()), lock_(std::move(lock)), claim_{std::move(owner), 1} {
     identity_ = {"host-of-" + claim_.owner, std::move(job), "", ""};
   }

@@ -57,7 +57,7 @@ TEST(RedisAddresses, AreTriedInOrderWhenTheFirstRefuses) {
   const auto server = RedisServer::start();
   DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2", "127.0.0.1"}}});
   AddressWorld world(server->port(), dns.address());
-  Program run(world, "shop/report", "aa11");
+  Caller run(world, "shop/report", "aa11");
   const auto reply = run(run.acquire());
   EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
 }
@@ -68,7 +68,7 @@ TEST(RedisAddresses, AreTriedInOrderWhenTheFirstDoesNotAnswer) {
   ASSERT_TRUE(silent.ready());
   DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2", "127.0.0.1"}}});
   AddressWorld world(server->port(), dns.address());
-  Program run(world, "shop/report", "aa11");
+  Caller run(world, "shop/report", "aa11");
   const TimePoint start = boot_now();
   const auto reply = run(run.acquire());
   EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
@@ -83,7 +83,7 @@ TEST(RedisAddresses, OfAReplicaAreTriedLastNextTime) {
       RedisPeer::Pace::at_once, "", {"127.0.0.2", master->port()});
   DnsServer dns(DnsServer::Records{{"redis.test", {"127.0.0.2"}}});
   AddressWorld world(master->port(), dns.address());
-  Program run(world, "shop/report", "aa11");
+  Caller run(world, "shop/report", "aa11");
   const auto refused = run(run.acquire());
   ASSERT_NE(unavailable_in(refused), nullptr) << reply_text(refused);
   // when: its name gets a second address, behind the first
@@ -99,7 +99,7 @@ constexpr const char* kRefusedAtOnce = "224.0.0.1";
 
 TEST(RedisAddresses, ThatTheKernelRefusesAtOnceAreReportedAtOnce) {
   RedisWorld world(spec_of("redis://" + std::string(kRefusedAtOnce) + ":6379"));
-  Program run(world, "shop/report", "aa11");
+  Caller run(world, "shop/report", "aa11");
   // when
   const TimePoint now = boot_now();
   run.backend().send(run.acquire(), now);
@@ -128,7 +128,7 @@ TEST(RedisAddresses, ThatTheKernelRefusedAreTriedLastNextTime) {
   const auto server = RedisServer::start();
   DnsServer dns(DnsServer::Records{{"redis.test", {kRefusedAtOnce}}});
   AddressWorld world(server->port(), dns.address());
-  Program run(world, "shop/report", "aa11");
+  Caller run(world, "shop/report", "aa11");
   const TimePoint start = boot_now();
   const auto refused = run(run.acquire());
   ASSERT_NE(unavailable_in(refused), nullptr) << reply_text(refused);

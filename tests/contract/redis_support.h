@@ -55,7 +55,7 @@ struct RedisProgram {
     return request;
   }
   RedisWorld world;
-  Program program;
+  Caller program;
 };
 
 inline const Granted* granted_in(const std::optional<Reply>& reply) {

@@ -21,10 +21,10 @@ class StoreContract : public ::testing::TestWithParam<WorldKind> {
   void SetUp() override {
     if (GetParam().needs_tls_server) NEEDS_TLS_SERVER();
   }
-  Program program(const std::string& owner, const std::string& job = "shop/report") {
-    return Program(*world_, "shop/report", owner, job);
+  Caller program(const std::string& owner, const std::string& job = "shop/report") {
+    return Caller(*world_, "shop/report", owner, job);
   }
-  void expect_law(Program& program, bool open) {
+  void expect_law(Caller& program, bool open) {
     EXPECT_EQ(breach_of_law(program.show(), open), "");
   }
 

@@ -125,9 +125,9 @@ TEST_P(StoreContract, AnUnknownLockIsFreeAndReadingWritesNothing) {
 }
 
 TEST_P(StoreContract, ListsLocksByName) {
-  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<std::unique_ptr<Caller>> programs;
   for (const char* lock : {"b/2", "a", "b/10", "c", "a-b", "a/b"}) {
-    programs.push_back(std::make_unique<Program>(*world_, lock, lock));
+    programs.push_back(std::make_unique<Caller>(*world_, lock, lock));
     granted((*programs.back())(programs.back()->acquire()));
   }
   const auto listed = programs[0]->backend().list(boot_now() + kPatience);

@@ -16,7 +16,7 @@ constexpr Millis kReservation{2'100};
   if (!world_->ordered()) GTEST_SKIP() << "needs a store that keeps an order"
 
 // How many programs wait before this one; -1: it has no place.
-int place(Program& program) {
+int place(Caller& program) {
   Acquire request = program.acquire();
   request.if_busy = IfBusy::wait;
   const auto reply = program(request);
@@ -24,7 +24,7 @@ int place(Program& program) {
   return busy != nullptr && busy->ahead ? static_cast<int>(*busy->ahead) : -1;
 }
 
-bool enters(Program& program) {
+bool enters(Caller& program) {
   Acquire request = program.acquire();
   request.if_busy = IfBusy::wait;
   const auto reply = program(request);
@@ -37,11 +37,11 @@ std::string woken_by(const std::optional<Reply>& reply) {
   return "no such reply";
 }
 
-void listen(Program& program) {
+void listen(Caller& program) {
   program.backend().listen(program.lock(), program.claim().owner, boot_now() + kListen);
 }
 
-bool is_woken_within(Program& program, Millis limit) {
+bool is_woken_within(Caller& program, Millis limit) {
   for (const TimePoint ends = boot_now() + limit; boot_now() < ends;) {
     wait_and_step(program.backend(), ends);
     if (program.backend().take_wake()) return true;

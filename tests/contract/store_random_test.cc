@@ -31,7 +31,7 @@ TEST_P(StoreContract, KeepsItsInvariantsOverRandomSteps) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  std::vector<Program> programs;
+  std::vector<Caller> programs;
   for (int i = 0; i < 4; ++i)
     programs.push_back(program("owner-" + std::to_string(i), "shop/job-" + std::to_string(i % 2)));
   constexpr std::size_t kNoHolder = 99;
@@ -40,7 +40,7 @@ TEST_P(StoreContract, KeepsItsInvariantsOverRandomSteps) {
 
   for (int i = 0; i < 50 && !HasFailure(); ++i) {
     const std::size_t identity = random() % programs.size();
-    Program& one = programs[identity];
+    Caller& one = programs[identity];
     switch (random() % 4) {
       case 0:
       case 1: {

@@ -127,7 +127,7 @@ TEST_P(StoreContract, RefusesMoreThanOneSlot) {
 }
 
 TEST_P(StoreContract, LocksAreIndependent) {
-  Program one(*world_, "shop/a", "1"), two(*world_, "shop/b", "2"), three(*world_, "shop/a.b", "3");
+  Caller one(*world_, "shop/a", "1"), two(*world_, "shop/b", "2"), three(*world_, "shop/a.b", "3");
   granted(one(one.acquire()));
   granted(two(two.acquire()));
   granted(three(three.acquire()));
@@ -136,7 +136,7 @@ TEST_P(StoreContract, LocksAreIndependent) {
 }
 
 TEST_P(StoreContract, AcceptsTheLongestName) {
-  Program one(*world_, std::string(100, '/') + std::string(99, '.') + "z", "1"),
+  Caller one(*world_, std::string(100, '/') + std::string(99, '.') + "z", "1"),
       two(*world_, one.lock(), "2");
   granted(one(one.acquire()));
   busy(two(two.acquire()));

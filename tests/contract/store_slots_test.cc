@@ -6,14 +6,14 @@
 namespace cronlatch::testing {
 namespace {
 
-Acquire with_slots(const Program& program, unsigned slots, Millis ttl = Millis(60'000)) {
+Acquire with_slots(const Caller& program, unsigned slots, Millis ttl = Millis(60'000)) {
   Acquire request = program.acquire();
   request.slots = slots;
   request.ttl = ttl;
   return request;
 }
 
-Renew renew_with_slots(const Program& program, Fence fence, unsigned slots) {
+Renew renew_with_slots(const Caller& program, Fence fence, unsigned slots) {
   Renew request = program.renew(fence);
   request.slots = slots;
   return request;
@@ -101,7 +101,7 @@ TEST_P(StoreContract, SlotsAreRevokedTogether) {
   EXPECT_TRUE(revoked->was_held);
   EXPECT_EQ(revoked->fence, second.fence);
   EXPECT_EQ(one.count("revoked"), 2);
-  for (Program* holder : {&one, &two})
+  for (Caller* holder : {&one, &two})
     EXPECT_TRUE(is_not_holder((*holder)(renew_with_slots(*holder, 0, 2)), LostReason::revoked));
   busy(three(with_slots(three, 2)));
   for (const GrantView& grant : one.show().grants) EXPECT_EQ(grant.state, LockState::revoked);
@@ -114,7 +114,7 @@ TEST_P(StoreContract, SlotsAreHandedOverInOrder) {
   auto one = program("1"), two = program("2"), three = program("3"), four = program("4");
   granted(one(with_slots(one, 2)));
   granted(two(with_slots(two, 2)));
-  const auto wait = [&](Program& waiter) {
+  const auto wait = [&](Caller& waiter) {
     Acquire request = with_slots(waiter, 2);
     request.if_busy = IfBusy::wait;
     return waiter(request);
@@ -132,7 +132,7 @@ TEST_P(StoreContract, SlotsAreHandedOverInOrder) {
 TEST_P(StoreContract, SlotsExcludeASecondRunOfAnIdentity) {
   ONLY_WITH_SLOTS();
   auto one = program("1"), two = program("2"), three = program("3");
-  const auto with_identity = [](const Program& program, const std::string& once) {
+  const auto with_identity = [](const Caller& program, const std::string& once) {
     Acquire request = with_slots(program, 3);
     request.identity.once = once;
     request.once_ttl = Millis(3'600'000);
@@ -159,7 +159,7 @@ TEST_P(StoreContract, SlotsAreReservedForDifferentRuns) {
   auto one = program("1"), two = program("2"), three = program("3"), four = program("4");
   granted(one(with_slots(one, 2)));
   granted(two(with_slots(two, 2)));
-  for (Program* waiter : {&three, &four}) {
+  for (Caller* waiter : {&three, &four}) {
     Acquire request = with_slots(*waiter, 2);
     request.if_busy = IfBusy::wait;
     busy((*waiter)(request));
@@ -172,10 +172,10 @@ TEST_P(StoreContract, SlotsAreReservedForDifferentRuns) {
 TEST_P(StoreContract, SlotsAreNeverExceededByManyStarters) {
   ONLY_WITH_SLOTS();
   constexpr std::size_t kSlots = 5;
-  std::vector<std::unique_ptr<Program>> starters, holders;
+  std::vector<std::unique_ptr<Caller>> starters, holders;
   std::vector<std::optional<Reply>> replies;
   for (std::size_t i = 0; i < world_->most_programs(); ++i) {
-    starters.push_back(std::make_unique<Program>(*world_, "shop/report", "s" + std::to_string(i)));
+    starters.push_back(std::make_unique<Caller>(*world_, "shop/report", "s" + std::to_string(i)));
     starters.back()->backend().send(with_slots(*starters.back(), kSlots), boot_now());
     replies.push_back(starters.back()->backend().step(PollSet{}, boot_now()));
   }

@@ -32,13 +32,13 @@ class OneServer : public World {
   StoreSpec spec_;
 };
 
-Acquire with_slots(const Program& program, unsigned slots) {
+Acquire with_slots(const Caller& program, unsigned slots) {
   Acquire request = program.acquire();
   request.slots = slots;
   return request;
 }
 
-Renew renew_with_slots(const Program& program, unsigned slots, Fence fence = 0) {
+Renew renew_with_slots(const Caller& program, unsigned slots, Fence fence = 0) {
   Renew request = program.renew(fence);
   request.slots = slots;
   return request;
@@ -83,7 +83,7 @@ std::string verdict_of_version_3(const PostgresServer& server, const std::string
 TEST(PostgresSlots, ASchemaOfVersion3HasOneSlotUntilItIsUpgraded) {
   const auto own = server_of_version_3();
   OneServer world(*own);
-  Program one(world, "shop/report", "1"), two(world, "shop/report", "2");
+  Caller one(world, "shop/report", "1"), two(world, "shop/report", "2");
   const Error refused = refusal(one(with_slots(one, 2)));
   EXPECT_EQ(refused.code, Code::config);
   EXPECT_THAT(refused.message, AllOf(HasSubstr("slots is 2"), HasSubstr("version 3")));
@@ -99,7 +99,7 @@ TEST(PostgresSlots, ASchemaOfVersion3HasOneSlotUntilItIsUpgraded) {
   upgrade(*own);
   // The lock stays held, also on the connection of before.
   EXPECT_TRUE(is<Renewed>(one(one.renew(0))));
-  Program three(world, "shop/report", "3"), four(world, "shop/report", "4");
+  Caller three(world, "shop/report", "3"), four(world, "shop/report", "4");
   EXPECT_THAT(refusal(three(with_slots(three, 2))).message,
               HasSubstr("has 1, which is held by host-of-1"));
   EXPECT_TRUE(is<Released>(one(one.release(0))));
@@ -110,7 +110,7 @@ TEST(PostgresSlots, ASchemaOfVersion3HasOneSlotUntilItIsUpgraded) {
 TEST(PostgresSlots, AProgramOfVersion3ExcludesRunsWithSlotsAndIsExcludedByThem) {
   const auto own = PostgresServer::start();
   OneServer world(*own);
-  Program one(world, "shop/report", "1"), two(world, "shop/report", "2");
+  Caller one(world, "shop/report", "1"), two(world, "shop/report", "2");
   EXPECT_EQ(verdict_of_version_3(*own, "old"), "granted");
   EXPECT_THAT(refusal(one(with_slots(one, 2))).message, HasSubstr("has 1, which is held by old-"));
   EXPECT_EQ(own->value("SET ROLE cron; SELECT o_verdict FROM cronlatch.renew('cronlatch:', "
@@ -140,7 +140,7 @@ TEST(PostgresSlots, AProgramOfVersion3ExcludesRunsWithSlotsAndIsExcludedByThem) 
 TEST(PostgresSlots, OneSlotIsStoredInTheRowOfTheLock) {
   PostgresServer& server = PostgresServer::shared();
   OneServer world(server, "row:");
-  Program one(world, "shop/report", "1"), two(world, "shop/report", "2");
+  Caller one(world, "shop/report", "1"), two(world, "shop/report", "2");
   const auto rows = [&] {
     return server.value(
         "SELECT (SELECT count(*) FROM cronlatch.seats s WHERE s.lock_id = l.id) || ' ' || state "
@@ -159,7 +159,7 @@ TEST(PostgresSlots, OneSlotIsStoredInTheRowOfTheLock) {
 TEST(PostgresSlots, SurviveACrashOfTheServer) {
   const auto own = PostgresServer::start();
   OneServer world(*own);
-  Program one(world, "shop/report", "1"), two(world, "shop/report", "2"),
+  Caller one(world, "shop/report", "1"), two(world, "shop/report", "2"),
       three(world, "shop/report", "3");
   ASSERT_TRUE(is<Granted>(one(with_slots(one, 2))));
   ASSERT_TRUE(is<Granted>(two(with_slots(two, 2))));
@@ -167,12 +167,12 @@ TEST(PostgresSlots, SurviveACrashOfTheServer) {
   own->restart();
   EXPECT_TRUE(is<Busy>(three(with_slots(three, 2))));
   // The first request finds that its connection is closed.
-  for (Program* holder : {&one, &two})
+  for (Caller* holder : {&one, &two})
     EXPECT_TRUE(eventually([&] { return is<Renewed>((*holder)(renew_with_slots(*holder, 2))); }));
   // The rows of the lock are lost, and its holders restore them.
   (*own)("DELETE FROM cronlatch.locks");
   const Fence fence = 1'790'000'000'000'000;
-  for (Program* holder : {&one, &two}) {
+  for (Caller* holder : {&one, &two}) {
     const auto restored = (*holder)(renew_with_slots(*holder, 2, fence));
     ASSERT_TRUE(is<Renewed>(restored));
     EXPECT_TRUE(std::get<Renewed>(*restored).restored);
@@ -183,7 +183,7 @@ TEST(PostgresSlots, SurviveACrashOfTheServer) {
 TEST(PostgresSlots, AreKeptWithinLimitsAndDamagedSeatsAreShown) {
   const auto own = PostgresServer::start();
   OneServer world(*own);
-  Program one(world, "shop/report", "1"), two(world, "shop/other", "2");
+  Caller one(world, "shop/report", "1"), two(world, "shop/other", "2");
   for (const unsigned slots : {0U, 1'001U})
     EXPECT_THAT(refusal(one(with_slots(one, slots))).message, HasSubstr("limit")) << slots;
   EXPECT_EQ(own->value("SELECT count(*) FROM cronlatch.locks"), "0");
@@ -204,14 +204,14 @@ TEST(PostgresSlots, ALockIsDeletedAfter90DaysUnlessARunHoldsASlot) {
   PostgresServer& server = PostgresServer::shared();
   OneServer world(server, "purge-slots:");
   for (const std::string lock : {"old/held", "old/cooling"}) {
-    Program holder(world, lock, "1");
+    Caller holder(world, lock, "1");
     ASSERT_TRUE(is<Granted>(holder(with_slots(holder, 2))));
   }
   server(
       "UPDATE cronlatch.seats SET state = 'cooling' WHERE state = 'held' AND lock_id = (SELECT "
       "id FROM cronlatch.locks WHERE lock = 'old/cooling')");
   server("UPDATE cronlatch.locks SET used_day = 10 WHERE prefix = 'purge-slots:'");
-  Program other(world, "new", "1");
+  Caller other(world, "new", "1");
   ASSERT_TRUE(is<Granted>(other(other.acquire())));
   EXPECT_EQ(server.value("SELECT string_agg(lock, ' ' ORDER BY lock) FROM cronlatch.locks WHERE "
                          "prefix = 'purge-slots:'"),

@@ -9,7 +9,7 @@ namespace {
 // detected without the store. Runs until `end`, and then until two grants.
 int contend(FileWorld& world, int number, TimePoint end) {
   const TimePoint hangs = end + kPatience;
-  Program one(world, "a/b", "owner-" + std::to_string(number));
+  Caller one(world, "a/b", "owner-" + std::to_string(number));
   const std::string marker = world.dir / "inside";
   int grants = 0;
   for (; boot_now() < end || (grants < 2 && boot_now() < hangs); ++one.claim().attempt) {
@@ -44,7 +44,7 @@ TEST_F(FileStore, GrantsToOneOfTwentyAtATime) {
   EXPECT_GE(granted, 2) << "less than two processes were granted the lock";
 
   // Then the counters contain every grant
-  Program one = program("x");
+  Caller one = program("x");
   EXPECT_EQ(breach_of_law(one.show(), false), "");
   EXPECT_GT(one.count("acquired"), 20);
   EXPECT_EQ(one.count("stolen"), 0);

@@ -16,7 +16,7 @@ namespace {
 
 TEST_F(FileStore, WaitsForTheRecordAtMostUntilTheDeadline) {
   // Given a process that keeps the mutex of the record
-  Program one = program("1");
+  Caller one = program("1");
   one(one.release(expect<Granted>(one(one.acquire())).fence));
   const std::string before = content_of(file(".rec"));
   const int fd = open(file(".mutex").c_str(), O_RDONLY | O_CLOEXEC);
@@ -41,7 +41,7 @@ TEST_F(FileStore, WaitsForTheRecordAtMostUntilTheDeadline) {
 // ---- errors ----
 
 TEST_F(FileStore, DamagedRecordRefusesEveryRequestAndIsNotChanged) {
-  Program one = program("1");
+  Caller one = program("1");
   one(one.release(expect<Granted>(one(one.acquire())).fence));
   write_file(file(".rec"), "cronlatch-lock 1\nlock a/b\nseat frei\n");
 
@@ -65,7 +65,7 @@ TEST_F(FileStore, DamagedRecordRefusesEveryRequestAndIsNotChanged) {
 TEST_F(FileStore, DirectoryThatIsWritableForOtherUsersIsAPermanentError) {
   std::filesystem::create_directory(world_.path());
   chmod(world_.path().c_str(), 0777);
-  Program one = program("1");
+  Caller one = program("1");
   const Unavailable error = expect_unavailable(one(one.acquire()));
   EXPECT_EQ(error.error.code, Code::config);
   EXPECT_FALSE(error.transient);
@@ -77,7 +77,7 @@ TEST_F(FileStore, FullDiskGrantsNoNewLockAndReleasesHeldLocks) {
   std::filesystem::create_directory(world_.path());
   if (mount("none", world_.path().c_str(), "tmpfs", 0, "size=64k,mode=0700") != 0)
     GTEST_SKIP() << "NOT TESTED: a full disk needs root and the right to mount";
-  Program one = program("1"), two = program("2");
+  Caller one = program("1"), two = program("2");
   write_file(world_.path() + "/filler", std::string(256 * 1024, 'x'));
 
   // When a run sends an acquire
@@ -101,7 +101,7 @@ TEST_F(FileStore, FullDiskGrantsNoNewLockAndReleasesHeldLocks) {
 }
 
 TEST_F(FileStore, UsesTheNewDirectoryAfterItWasReplaced) {
-  Program one = program("1"), two = program("2");
+  Caller one = program("1"), two = program("2");
   one(one.release(expect<Granted>(one(one.acquire())).fence));
   std::filesystem::remove_all(world_.path());
   expect<Granted>(two(two.acquire()));
@@ -118,7 +118,7 @@ TEST_F(FileStore, RefusesPathsThatAreNotPlain) {
 
 TEST_F(FileStore, TouchesItsFilesEveryHourWhileHeld) {
   // Given a held lock with old files
-  Program one = program("1");
+  Caller one = program("1");
   expect<Granted>(one(one.acquire()));
   PollSet set;
   one.backend().watch(set);
@@ -143,7 +143,7 @@ TEST_F(FileStore, TouchesItsFilesEveryHourWhileHeld) {
 }
 
 TEST_F(FileStore, HasNoDeadlineWithoutAHeldLock) {
-  Program one = program("1");
+  Caller one = program("1");
   one(one.release(expect<Granted>(one(one.acquire())).fence));
   PollSet set;
   one.backend().watch(set);

@@ -30,7 +30,7 @@ class FileWorld : public World {
 
 class FileStore : public ::testing::Test {
  protected:
-  Program program(const std::string& owner) { return Program(world_, "a/b", owner); }
+  Caller program(const std::string& owner) { return Caller(world_, "a/b", owner); }
   std::string file(const std::string& suffix) const { return world_.path() + "/a+b" + suffix; }
   FileWorld world_;
 };

@@ -10,7 +10,7 @@ namespace {
 
 class FileStoreSlots : public FileStore {
  protected:
-  static Acquire with_slots(const Program& program, unsigned slots) {
+  static Acquire with_slots(const Caller& program, unsigned slots) {
     Acquire request = program.acquire();
     request.slots = slots;
     return request;
@@ -19,7 +19,7 @@ class FileStoreSlots : public FileStore {
   std::unique_ptr<Child> holder(const std::string& owner, unsigned slots, Millis min_hold = {}) {
     Gate has_it;
     auto child = std::make_unique<Child>([&] {
-      Program one = program(owner);
+      Caller one = program(owner);
       Acquire request = with_slots(one, slots);
       request.min_hold = min_hold;
       if (!std::holds_alternative<Granted>(one(request).value())) return 1;
@@ -31,7 +31,7 @@ class FileStoreSlots : public FileStore {
     return child;
   }
   std::string version() const { return content_of(file(".rec")).substr(0, 16); }
-  static std::int64_t open_grants(Program& program) {
+  static std::int64_t open_grants(Caller& program) {
     return program.count("acquired") - program.count("released") - program.count("stolen") -
            program.count("revoked");
   }
@@ -143,7 +143,7 @@ TEST_F(FileStoreSlots, AreGrantedToAnIdentityWhoseRunWasKilled) {
   };
   Gate has_it;
   Child holder([&] {
-    Program one = program("1");
+    Caller one = program("1");
     Acquire request = with_slots(one, 2);
     request.identity.once = "monday";
     if (!std::holds_alternative<Granted>(one(request).value())) return 1;
@@ -272,7 +272,7 @@ TEST_F(FileStoreSlots, AreAllOpenedByForceDuringAMinHold) {
 }
 
 TEST_F(FileStoreSlots, AreRefusedForAFileOfAnotherProgram) {
-  Program one(world_, "_file" + (world_.dir / "other"), "1");
+  Caller one(world_, "_file" + (world_.dir / "other"), "1");
   EXPECT_EQ(expect_unavailable(one(with_slots(one, 2))).error.message,
             "slots: 2 is above 1, and a lock-file has one holder");
 }
@@ -280,7 +280,7 @@ TEST_F(FileStoreSlots, AreRefusedForAFileOfAnotherProgram) {
 // Each process has a file while it holds a slot.
 int contend(FileWorld& world, int number, TimePoint end, unsigned slots) {
   const TimePoint hangs = end + kPatience;
-  Program one(world, "a/b", "owner-" + std::to_string(number));
+  Caller one(world, "a/b", "owner-" + std::to_string(number));
   const std::filesystem::path inside = world.dir / "inside";
   const std::string marker = inside / std::to_string(number);
   const std::filesystem::path saw_all = world.dir / "saw-all";
@@ -318,7 +318,7 @@ TEST_F(FileStoreSlots, AreGrantedToFiveOfTwentyAtATime) {
     children.push_back(std::make_unique<Child>([&, i] { return contend(world_, i, end, 5); }));
   for (auto& child : children) EXPECT_EQ(child->join(), 0);
   EXPECT_TRUE(std::filesystem::exists(world_.dir / "saw-all")) << "the slots were never all in use";
-  Program one = program("x");
+  Caller one = program("x");
   EXPECT_EQ(open_grants(one), 0);
   EXPECT_EQ(one.count("stolen"), 0);
   EXPECT_EQ(version(), "cronlatch-lock 1");

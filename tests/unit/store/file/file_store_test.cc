@@ -48,14 +48,14 @@ TEST_F(FileStore, IsTakenOverAfterTheHolderDied) {
   // Given a holder that is killed
   Gate has_it;
   Child holder([&] {
-    Program one = program("1");
+    Caller one = program("1");
     if (!std::holds_alternative<Granted>(one(one.acquire()).value())) return 1;
     has_it.open();
     pause();
     return 0;
   });
   has_it.wait();
-  Program two = program("2");
+  Caller two = program("2");
   expect<Busy>(two(two.acquire()));
   holder.end(SIGKILL);
 
@@ -74,7 +74,7 @@ TEST_F(FileStore, StaysHeldWhileAChildThatInheritedItRuns) {
   // Given a holder that dies and leaves a child with the inherited lock
   Gate has_it, may_end;
   Child holder([&] {
-    Program one = program("1");
+    Caller one = program("1");
     if (!std::holds_alternative<Granted>(one(one.acquire()).value())) return 1;
     if (fork() == 0) {
       has_it.open();
@@ -88,7 +88,7 @@ TEST_F(FileStore, StaysHeldWhileAChildThatInheritedItRuns) {
   holder.end(SIGKILL);
 
   // Then the lock is held for other runs, and the process that holds it is named
-  Program two = program("2");
+  Caller two = program("2");
   EXPECT_EQ(expect<Busy>(two(two.acquire())).holder, "host-of-1");
   const LockView view = two.show();
   EXPECT_EQ(view.state, LockState::held);
@@ -105,7 +105,7 @@ TEST_F(FileStore, StaysHeldWhileAChildThatInheritedItRuns) {
 }
 
 TEST_F(FileStore, ReleaseFreesTheLockWhileAProcessThatInheritedItRuns) {
-  Program one = program("1"), two = program("2");
+  Caller one = program("1"), two = program("2");
   const Granted got = expect<Granted>(one(one.acquire()));
   Gate may_end;
   Child inheritor([&] {
@@ -118,7 +118,7 @@ TEST_F(FileStore, ReleaseFreesTheLockWhileAProcessThatInheritedItRuns) {
 }
 
 TEST_F(FileStore, InheritedDescriptorIsTheLockAndCloseOnExec) {
-  Program one = program("1");
+  Caller one = program("1");
   expect<Granted>(one(one.acquire()));
   const int fd = one.backend().inherited_fd();
   struct stat inherited {
@@ -130,14 +130,14 @@ TEST_F(FileStore, InheritedDescriptorIsTheLockAndCloseOnExec) {
 }
 
 TEST_F(FileStore, GrantsNothingToAForkedCopyOfTheHolder) {
-  Program one = program("1"), copy = program("1");
+  Caller one = program("1"), copy = program("1");
   expect<Granted>(one(one.acquire()));
   expect<Busy>(copy(copy.acquire()));
   EXPECT_EQ(copy.backend().inherited_fd(), -1);
 }
 
 TEST_F(FileStore, FenceRisesAfterTheClockWentBack) {
-  Program one = program("1");
+  Caller one = program("1");
   const Fence first = expect<Granted>(one(one.acquire())).fence;
   one(one.release(first));
   world_.now = world_.now - Micros(3'600'000'000);
@@ -146,7 +146,7 @@ TEST_F(FileStore, FenceRisesAfterTheClockWentBack) {
 }
 
 TEST_F(FileStore, FenceFollowsTheClockWhenTheRecordWasLost) {
-  Program one = program("1");
+  Caller one = program("1");
   const Fence first = expect<Granted>(one(one.acquire())).fence;
   one(one.release(first));
   write_file(file(".rec"), "");  // as after a power failure
@@ -158,7 +158,7 @@ TEST_F(FileStore, FenceFollowsTheClockWhenTheRecordWasLost) {
 // ---- reading ----
 
 TEST_F(FileStore, ReadingTakesNoLockAndCreatesNothing) {
-  Program one = program("1");
+  Caller one = program("1");
   one.show();
   EXPECT_TRUE(one.backend().list(boot_now())->empty());
   EXPECT_FALSE(std::filesystem::exists(world_.path()));
@@ -166,11 +166,11 @@ TEST_F(FileStore, ReadingTakesNoLockAndCreatesNothing) {
 
 TEST_F(FileStore, ReadingDoesNotMakeAnotherRunBusy) {
   // Given a process that reads in a loop
-  Program one = program("1");
+  Caller one = program("1");
   one(one.release(expect<Granted>(one(one.acquire())).fence));
   Gate reading;
   Child reader([&] {
-    Program two = program("2");
+    Caller two = program("2");
     reading.open();
     for (;;) {
       two.show();
@@ -190,7 +190,7 @@ TEST_F(FileStore, ReadingDoesNotMakeAnotherRunBusy) {
 }
 
 TEST_F(FileStore, ShowsAndNamesAForeignHolderOfTheKernelLock) {
-  Program one = program("1"), two = program("2");
+  Caller one = program("1"), two = program("2");
   one(one.release(expect<Granted>(one(one.acquire())).fence));
   const int fd = open(file(".lock").c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);

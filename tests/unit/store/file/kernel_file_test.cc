@@ -14,10 +14,10 @@ namespace {
 
 class KernelFile : public ::testing::Test {
  protected:
-  Program program(const std::string& owner, const std::string& path) {
-    return Program(world_, lock_of_file(path), owner);
+  Caller program(const std::string& owner, const std::string& path) {
+    return Caller(world_, lock_of_file(path), owner);
   }
-  Program program(const std::string& owner) { return program(owner, path_); }
+  Caller program(const std::string& owner) { return program(owner, path_); }
 
   FileWorld world_;
   TempDir other_;
@@ -81,7 +81,7 @@ TEST_F(KernelFile, ABusyReplyDoesNotNameThePreviousHolder) {
 TEST_F(KernelFile, RunsOfTwoStoresExcludeEachOther) {
   FileWorld another_user;
   auto one = program("1");
-  Program two(another_user, lock_of_file(path_), "2");
+  Caller two(another_user, lock_of_file(path_), "2");
   expect<Granted>(one(one.acquire()));
 
   EXPECT_EQ(expect<Busy>(two(two.acquire())).holder, "pid " + std::to_string(getpid()));
