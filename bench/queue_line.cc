@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "queue_line.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "base/kernel_clock.h"
+#include "support/wait_and_step.h"
 
 namespace cronlatch::bench {
 namespace {
@@ -19,19 +18,6 @@ constexpr Millis kPatience{20'000};
 constexpr Millis kSettled{5};
 // Below the 6 s after which a place is dead.
 constexpr Millis kRefresh{1'500};
-
-void step(Store& store, TimePoint limit, std::optional<Reply>& reply) {
-  PollSet set;
-  store.watch(set);
-  set.wake_by(limit);
-  std::vector<pollfd> fds;
-  for (const PollSet::Watched& w : set.fds) fds.push_back({w.fd, w.events, 0});
-  const Micros left = std::max(*set.deadline - boot_now(), Micros(0));
-  const timespec timeout{left.count() / 1'000'000, left.count() % 1'000'000 * 1000};
-  ppoll(fds.data(), fds.size(), &timeout, nullptr);
-  for (std::size_t i = 0; i < fds.size(); ++i) set.fds[i].ready = fds[i].revents;
-  reply = store.step(set, boot_now());
-}
 
 }  // namespace
 
@@ -66,24 +52,25 @@ void Contender::release() {
 void Contender::listen(const std::function<bool()>& is_listening) {
   const TimePoint ends = boot_now() + kPatience;
   store_->listen("bench", owner_, ends);
-  std::optional<Reply> reply;
   do {
     if (boot_now() >= ends) fail("a client does not listen");
-    step(*store_, boot_now() + kSettled, reply);
+    testing::wait_and_step(*store_, boot_now() + kSettled);
   } while (!is_listening());
 }
 
 void Contender::await_wake() {
   const TimePoint ends = boot_now() + kPatience;
-  for (std::optional<Reply> reply; !store_->take_wake(); step(*store_, ends, reply))
+  while (!store_->take_wake()) {
     if (boot_now() >= ends) fail("a client was not woken");
+    testing::wait_and_step(*store_, ends);
+  }
 }
 
 Reply Contender::send(const Request& request) {
   const TimePoint start = boot_now();
   store_->send(request, start);
   std::optional<Reply> reply = store_->step(PollSet{}, start);
-  while (!reply) step(*store_, start + kPatience, reply);
+  while (!reply) reply = testing::wait_and_step(*store_, start + kPatience);
   return *reply;
 }
 

@@ -4,9 +4,6 @@
 // backend.
 #pragma once
 
-#include <poll.h>
-
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +16,7 @@
 #include "core/lock_stats.h"
 #include "core/store.h"
 #include "support/patience.h"
+#include "support/wait_and_step.h"
 
 namespace cronlatch::testing {
 
@@ -45,21 +43,6 @@ struct WorldKind {
   bool needs_tls_server = false;
 };
 inline void PrintTo(const WorldKind& kind, std::ostream* out) { *out << kind.name; }
-
-// One round of the loop every program runs: wait for what the store waits for, at most until
-// `limit`.
-inline std::optional<Reply> wait_and_step(Store& store, TimePoint limit) {
-  PollSet set;
-  store.watch(set);
-  set.wake_by(limit);
-  std::vector<pollfd> fds;
-  for (const PollSet::Watched& w : set.fds) fds.push_back({w.fd, w.events, 0});
-  const Micros left = std::max(*set.deadline - boot_now(), Micros(0));
-  const timespec timeout{left.count() / 1'000'000, left.count() % 1'000'000 * 1000};
-  ppoll(fds.data(), fds.size(), &timeout, nullptr);
-  for (std::size_t i = 0; i < fds.size(); ++i) set.fds[i].ready = fds[i].revents;
-  return store.step(set, boot_now());
-}
 
 // The reply, or nothing when there was none within `patience`.
 inline std::optional<Reply> send_and_wait(Store& store, const Request& request,

@@ -106,13 +106,14 @@ struct Execution {
   const RunFacts& run;
   const Request& request;
   const Reply& reply;
-  const LockHead& before;  // of the first seat
   const std::vector<LockHead>& seats_before;
   std::size_t live_before = 0;  // seats with a lease that had not expired, by the store's clock
   const rules::Record& after;
   bool late = false;      // its sender had given up, also by the store's clock (less its error)
   bool changed = false;   // set only for a late request: the record changed
   bool repeated = false;  // the same attempt was counted as busy before
+
+  const LockHead& before() const { return seats_before.front(); }  // the first seat
 };
 
 // All seats of a record, the first one included.

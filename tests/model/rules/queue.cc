@@ -60,7 +60,7 @@ class QueueRule : public Rule {
   bool has_lapsed(Us at) const { return reserved_ != kNever && at >= reserved_ + kTurn - kExact; }
 
   void judge_grant(const Execution& e, Us at) {
-    if (is_retry(e) || e.before.state == rules::HoldState::none) return;
+    if (is_retry(e) || e.before().state == rules::HoldState::none) return;
     const std::string& owner = e.run.owner;
     const bool waits = has_place(owner, at);
     std::size_t recent = 0, earlier = 0;

@@ -11,9 +11,9 @@ class RestoreRule : public Rule {
   void executed(const Execution& e) override {
     const Renew* renew = std::get_if<Renew>(&e.request);
     if (renew == nullptr) return;
-    const rules::HoldState state = e.before.state;
+    const rules::HoldState state = e.before().state;
     const bool is_lost = state == rules::HoldState::none;
-    const bool is_older = moment().slots == 1 && e.before.fence < renew->fence &&
+    const bool is_older = moment().slots == 1 && e.before().fence < renew->fence &&
                           (state == rules::HoldState::free || state == rules::HoldState::cooling);
     if ((is_lost || is_older) && std::holds_alternative<NotHolder>(e.reply))
       report(e.run, "N3: a lost record that no run holds was not written again");

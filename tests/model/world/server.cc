@@ -87,7 +87,6 @@ Reply Server::execute(Client& client, const Request& request, ServerTime not_aft
   world_.fact(&Rule::executed, Execution{.run = client.facts,
                                          .request = request,
                                          .reply = reply,
-                                         .before = before.front(),
                                          .seats_before = before,
                                          .live_before = live_before,
                                          .after = record(),
