@@ -25,6 +25,8 @@ struct StoreHost {
   std::string name() const;
   // host:port, or [host]:port for IPv6.
   std::string where() const;
+  // The same port, and the same name in another spelling: letter case, trailing dot.
+  bool is_same_server(const StoreHost& other) const;
   bool operator==(const StoreHost&) const = default;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FunctionBench: the functions of schema.sql on a real server, called through the codec, in virtual
+// FunctionBench: the functions of the schema on a real server, called through the codec, in virtual
 // time: the test replaces cronlatch.read_clock().
 #pragma once
 

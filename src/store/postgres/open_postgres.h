@@ -13,7 +13,7 @@ namespace cronlatch::postgres {
 // Warns when the server is not verified (sslmode=require, sslmode=disable).
 Result<std::unique_ptr<Backend>> open_postgres(const StoreSpec& spec, const StoreUrl& url);
 
-// schema.sql: one transaction, which may be executed again.
+// The files of schema/: one transaction, which may be executed again.
 std::string_view schema_sql();
 // Executes it. Blocks up to `give_up`. Returns host:port of the server.
 Result<std::string> create_schema(const StoreSpec& spec, TimePoint give_up);

@@ -17,7 +17,7 @@
 
 namespace cronlatch::postgres {
 
-inline constexpr int kSchemaVersion = 4;  // schema.sql
+inline constexpr int kSchemaVersion = 4;  // schema/begin.sql
 inline constexpr int kOldestSchema = 3;   // that this program can use
 
 struct Login {

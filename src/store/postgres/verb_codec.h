@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From requests to calls of the functions in schema.sql, and from their rows to values. No I/O.
+// From requests to calls of the functions in schema/, and from their rows to values. No I/O.
 // Rows of a server are untrusted.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From requests to calls. schema.sql lists the parameters of each function.
+// From requests to calls. schema/ has the parameters of each function.
 #include <algorithm>
 #include <variant>
 
@@ -120,7 +120,7 @@ std::string encode(const Request& request, std::string_view prefix, ServerTime n
       request);
 }
 
-// The same as cronlatch.wake() in schema.sql.
+// The same as cronlatch.wake() in schema/queue.sql.
 std::string wake_channel(std::string_view owner) {
   return "cronlatch_" + short_digest(owner, kChannelDigits);
 }
