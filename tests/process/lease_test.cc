@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lease with real faults: a store that is killed, paused or revokes; a wrapper that is
-// killed; a hundred at once.
+// killed.
 #include "gated.h"
 
 namespace cronlatch::testing {
@@ -159,33 +159,6 @@ TEST_F(Lease, L2_OfAKilledWrapperPassesOnAndIsCountedStolen) {
   // The second second is for a busy machine. The model and RunWindow have no such allowance.
   EXPECT_LE(started - killed, kTtlUs + 1'000'000 + 1'000'000);
   EXPECT_TRUE(shows("\"stolen\":1"));
-}
-
-TEST_F(Lease, S1_OfAHundredAtOnceIsGrantedToExactlyOne) {
-  // Given
-  constexpr int kContenders = 100;
-  std::vector<std::unique_ptr<Program>> contenders;
-  // When
-  for (int i = 0; i < kContenders; ++i)
-    contenders.push_back(
-        std::make_unique<Program>(run({}, {"to", file(), "say", "ran", "await", go()})));
-  ASSERT_TRUE(told("ran"));
-  const auto ended = [&contenders] {
-    int n = 0;
-    for (auto& c : contenders) n += c->exit_code(0ms).has_value() ? 1 : 0;
-    return n;
-  };
-  const bool all_but_one = eventually([&] { return ended() == kContenders - 1; }, 60s);
-  touch(go());
-  // Then
-  EXPECT_TRUE(all_but_one) << ended();
-  int skipped = 0;
-  for (auto& c : contenders) {
-    EXPECT_EQ(c->exit_code(), 0) << c->err();
-    if (c->err().find("skipped") != std::string::npos) ++skipped;
-  }
-  EXPECT_EQ(skipped, kContenders - 1);
-  EXPECT_EQ(count(read_file(file()), "ran\n"), 1u);
 }
 
 class FileLock : public Gated {};

@@ -219,7 +219,7 @@ bool PostgresServer::launch() {
        {"port=" + std::to_string(port_), std::string("listen_addresses=127.0.0.1"),
         std::string("unix_socket_directories="), std::string("fsync=off"),
         std::string("full_page_writes=off"), std::string("shared_buffers=16MB"),
-        std::string("max_connections=60"), std::string("ssl=on"),
+        std::string("max_connections=130"), std::string("ssl=on"),
         "ssl_cert_file=" + dir_ + "/cert.pem", "ssl_key_file=" + dir_ + "/key.pem"}) {
     args.emplace_back("-c");
     args.push_back(setting);
