@@ -26,6 +26,7 @@ esac
 RESULTS=$ROOT/build/test-results
 STAGES=$RESULTS/stages  # scripts/test_summary.py reads it: seconds, exit code, name of each stage
 ALONE=''                # the process group of the preset `alone`
+AT_ONCE=$((2 * JOBS))   # most tests wait more than they compute
 
 finish() {
   python3 -B scripts/test_summary.py "$RESULTS"
@@ -81,8 +82,8 @@ set -m  # a process group of its own, to stop all of it
 ctest_stage alone "${long[@]}" >"$RESULTS/alone.log" 2>&1 &
 ALONE=$!
 set +m
-ctest_stage dev --parallel "$JOBS"
-ctest_stage asan --parallel "$JOBS"
+ctest_stage dev --parallel "$AT_ONCE"
+ctest_stage asan --parallel "$AT_ONCE"
 if [ -n "${LONG_TESTS:-}" ]; then
   # In the short form: with a sanitizer, 30,000 processes need more memory than a machine has, and a simulation more time.
   # (A preset cannot unset a variable.)

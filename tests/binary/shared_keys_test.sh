@@ -29,6 +29,8 @@ printf 'S native 1\nS cronlock 2\nE native 1\nE cronlock 2\n' >"$work/control/0.
 refuses "control: the judge finds an overlap" python3 "$ROOT/tests/binary/interleave.py" judge "$work/control"
 
 # ---- a fleet of three hosts that is moved host by host ----
+# cronlock's GETSET can leave a key without an expiry: it loses the race for a key that expired after its SETNX.
+redis-cli -p "$REDIS_PORT" FLUSHALL >/dev/null
 export CRONLOCK_HOST=127.0.0.1 CRONLOCK_PORT=$REDIS_PORT CRONLOCK_GRACE=0 CRONLOCK_CONFIG=/dev/null
 mkdir "$work/old" "$work/new"
 cp -- "$DOUBLES/cronlock" "$work/old/cronlock"
@@ -47,7 +49,7 @@ skipped() { [ "$1" = 200 ] || [ "$1" = 0 ]; }
 # tick: each host starts its line at the same time; one of them runs the job.
 tick() {
   local host pids=() before after code
-  before=$(wc -l <"$work/job.log" 2>/dev/null || echo 0)
+  before=$(grep -c "" "$work/job.log" 2>/dev/null)
   for host in 1 2 3; do
     "$work/host$host/cronlock" "$work/job" &
     pids+=($!)
@@ -57,7 +59,7 @@ tick() {
     wait "$pid" || code=$?
     skipped "$code" || { echo "exit code $code" && return 1; }
   done
-  after=$(wc -l <"$work/job.log")
+  after=$(grep -c "" "$work/job.log" 2>/dev/null)
   [ "$((after - before))" = 1 ] || { echo "the job ran $((after - before)) times" && return 1; }
   wait_until 10 key_is_gone
 }

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest reads this file after the names of all tests.
+# A test that forks without a pause takes every process number and processor: beside another one, both fail.
+foreach(test IN LISTS process_tests_TESTS redis-6.2_process_TESTS valkey-9.1_process_TESTS)
+  if(test MATCHES "ForkAndExit")
+    set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
+  endif()
+endforeach()
+# The random-call comparisons are the longest tests.
+foreach(test IN LISTS scripts_tests_TESTS redis-6.2_scripts_TESTS valkey-9.1_scripts_TESTS)
+  if(test MATCHES "Property")
+    set_tests_properties(${test} PROPERTIES COST 60)
+  endif()
+endforeach()
