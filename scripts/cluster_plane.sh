@@ -24,9 +24,12 @@ start_etcd() {
     --initial-cluster "$NAME=http://127.0.0.1:2380"
 }
 
+# Kubernetes 1.36 serves MutatingAdmissionPolicy, 1.34 only with these flags.
 start_apiserver() {
-  local pki=$DIR/pki
-  start kube-apiserver "$TOOLS/kube-apiserver" --etcd-servers=http://127.0.0.1:2379 --advertise-address="$NODE_IP" \
+  local pki=$DIR/pki policies=()
+  [ -n "$KUBERNETES" ] ||
+    policies=(--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true)
+  start kube-apiserver "$TOOLS/kube-apiserver" "${policies[@]}" --etcd-servers=http://127.0.0.1:2379 --advertise-address="$NODE_IP" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true \
     --client-ca-file="$pki/ca.crt" --tls-cert-file="$pki/apiserver.crt" --tls-private-key-file="$pki/apiserver.key" \
     --kubelet-client-certificate="$pki/kubelet-client.crt" --kubelet-client-key="$pki/kubelet-client.key" \

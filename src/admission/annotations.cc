@@ -17,9 +17,10 @@ namespace {
 
 using kube::Json;
 
-// Written by the operator: ignored when they are read.
-constexpr std::array<std::string_view, 3> kWrittenByOperator = {"injected", "mirrored",
-                                                                "command-from"};
+// Written by the operator and the chart's policies: ignored when they are read. The chart has the
+// same list (cronlatch.cel.ofOperator).
+constexpr std::array<std::string_view, 4> kWrittenByOperator = {
+    kInjectedAnnotation, kCopiedKeysAnnotation, kCommandFromAnnotation, kGatedByPolicyAnnotation};
 
 std::string with_prefix(std::string_view key) { return std::string(kPrefix) + std::string(key); }
 
@@ -71,7 +72,7 @@ Annotations read_annotations(const AnnotationValues& values, const std::string& 
   Annotations annotations;
   for (const auto& [name, value] : values) {
     const std::string key = name.substr(kPrefix.size());
-    if (std::find(kWrittenByOperator.begin(), kWrittenByOperator.end(), key) !=
+    if (std::find(kWrittenByOperator.begin(), kWrittenByOperator.end(), name) !=
         kWrittenByOperator.end())
       continue;
     const std::string where = path + ".annotations[" + printable(name, 80) + "]";

@@ -18,6 +18,9 @@ inline constexpr std::string_view kCommandFromAnnotation = "cronlatch.dev/comman
 // On the Job template: the keys that were copied there ("lock,ttl", without prefix). Only these are
 // changed and removed when their source changes.
 inline constexpr std::string_view kCopiedKeysAnnotation = "cronlatch.dev/mirrored";
+// On a Job: the container that the chart's policy of admission.mode `policy` gated, in place of the
+// operator. The policy removes the annotation from every other Job.
+inline constexpr std::string_view kGatedByPolicyAnnotation = "cronlatch.dev/gated-by-policy";
 // On a copied Secret: namespace and name of its source.
 inline constexpr std::string_view kCopiedFromAnnotation = "cronlatch.dev/copied-from";
 // On the leader's Lease: the checkpoint of the pods that were reported.

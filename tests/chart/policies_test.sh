@@ -7,35 +7,8 @@ set -uo pipefail
 # shellcheck source=tests/chart/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-TOOLS=$ROOT/build/cluster/tools
-if [ ! -x "$TOOLS/kube-apiserver" ] || [ ! -x "$TOOLS/kubectl" ]; then
-  skip "everything" "kube-apiserver not found (./dev cluster builds it)"
-  exit 0
-fi
-if ! command -v etcd >/dev/null || ! unshare --net --pid --fork true 2>/dev/null; then
-  skip "everything" "requires etcd, and the right to create a network namespace"
-  exit 0
-fi
-if [ "${1:-}" != inside ]; then
-  rm -rf -- "$STAGE"
-  # When the first process of a PID namespace ends, the kernel kills all others.
-  exec unshare --net --pid --fork --kill-child --mount-proc bash "$0" inside
-fi
-
-start_api_server() {
-  ip link set lo up
-  openssl genrsa -out "$STAGE/sa.key" 2048 2>/dev/null
-  openssl rsa -in "$STAGE/sa.key" -pubout -out "$STAGE/sa.pub" 2>/dev/null
-  echo 'token,admin,1,"system:masters"' >"$STAGE/tokens.csv"
-  etcd --data-dir "$STAGE/etcd" --unsafe-no-fsync >"$STAGE/etcd.log" 2>&1 &
-  "$TOOLS/kube-apiserver" --etcd-servers=http://127.0.0.1:2379 --bind-address=127.0.0.1 --advertise-address=198.18.0.1 \
-    --endpoint-reconciler-type=none --cert-dir="$STAGE/certs" --token-auth-file="$STAGE/tokens.csv" \
-    --service-account-issuer=https://kubernetes.default.svc --service-account-key-file="$STAGE/sa.pub" \
-    --service-account-signing-key-file="$STAGE/sa.key" --authorization-mode=RBAC --service-cluster-ip-range=198.18.8.0/24 \
-    --disable-admission-plugins=ServiceAccount >"$STAGE/api.log" 2>&1 &
-  wait_until 120 k get --raw /readyz >/dev/null 2>&1 || { tail -n 5 "$STAGE/api.log" "$STAGE/etcd.log" && return 1; }
-}
-k() { "$TOOLS/kubectl" --server https://127.0.0.1:6443 --insecure-skip-tls-verify --token token "$@"; }
+# shellcheck source=tests/chart/api_server.sh
+source "$ROOT/tests/chart/api_server.sh"
 as_operator() { k --as=system:serviceaccount:cronlatch:cronlatch-operator --as-group=system:serviceaccounts --as-group=system:authenticated "$@"; }
 
 check "an API server starts" start_api_server
@@ -78,7 +51,7 @@ render "${BASE[@]}" --no-hooks --set copier.source=mine,copier.namespaces='{repo
 check "all rendered objects are accepted" k apply --server-side -f "$STAGE/objects.yaml"
 for values in $(values_files); do
   name=$(basename -- "$values" -values.yaml)
-  render --values "$values" --no-hooks
+  render --values "$values" --no-hooks "${API_VERSIONS[@]}"
   # Kinds of other operators' CRDs do not exist here. Objects of other namespaces are moved to an existing namespace.
   jq '{apiVersion: "v1", kind: "List", items: map(select(.apiVersion | test("monitoring.coreos|cert-manager|grafana.integreatly") | not)
     | if .metadata.namespace then .metadata.namespace = "shop" else . end)}' "$STAGE/objects.json" >"$STAGE/list.json"

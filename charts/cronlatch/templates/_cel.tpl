@@ -84,3 +84,36 @@ CronJob's labels. A rule whose lock is "false" is left out. The result is "" whe
 (request.namespace in variables.rules ? variables.rules[request.namespace] : [])
 .filter(r, {{ . }}.matches(r.name[0]))
 {{- end -}}
+
+{{- /* The container that is gated, in the same order of precedence as in the operator; '' is no container's name. Requires the
+variables `job` and `pod`: the annotations. */ -}}
+{{- define "cronlatch.cel.container" -}}
+'cronlatch.dev/container' in variables.job ? variables.job['cronlatch.dev/container']
+: 'cronlatch.dev/container' in variables.pod ? variables.pod['cronlatch.dev/container']
+: 'kubectl.kubernetes.io/default-container' in variables.pod
+&& object.spec.template.spec.containers.exists(c, c.name == variables.pod['kubectl.kubernetes.io/default-container'])
+? variables.pod['kubectl.kubernetes.io/default-container']
+: size(object.spec.template.spec.containers) == 1 ? object.spec.template.spec.containers[0].name : ''
+{{- end -}}
+
+{{- /* The command line V, command and args joined, contains the gate: the same rule as in src/labels/gate_argv.cc. The gate is
+first, or after another webhook's program, but not after a shell's -c. */ -}}
+{{- define "cronlatch.cel.isGated" -}}
+[{{ . }}.indexOf('/cronlatch-bin/cronlatch')].exists(i, i >= 0 && i + 2 < {{ . }}.lastIndexOf('--')
+&& {{ . }}[i + 1] == 'run' && {{ . }}[i + 2] == '--isolated'
+&& !{{ . }}.exists(w, w.startsWith('-') && w.matches('^-[a-z]*c$') && {{ . }}.indexOf(w) < i))
+{{- end -}}
+
+{{- /* The annotations that only the operator and the policies write (src/admission/annotations.cc). */ -}}
+{{- define "cronlatch.cel.ofOperator" -}}
+['cronlatch.dev/mirrored', 'cronlatch.dev/injected', 'cronlatch.dev/command-from', 'cronlatch.dev/gated-by-policy']
+{{- end -}}
+
+{{- /* The policy of admission.mode `policy` gated the Job, and no webhook removed its gate. The policy removes the annotation from
+every other Job. */ -}}
+{{- define "cronlatch.cel.gatedByPolicy" -}}
+{{- $annotations := include "cronlatch.cel.path" (list "object.metadata" "annotations") | fromJson -}}
+({{ $annotations.guards }} && 'cronlatch.dev/gated-by-policy' in {{ $annotations.at }}
+&& object.spec.template.spec.containers.filter(c, c.name == {{ $annotations.at }}['cronlatch.dev/gated-by-policy'] && has(c.command)
+&& size(c.command) > 0).map(c, c.command + (has(c.args) ? c.args : [])).exists(v, {{ include "cronlatch.cel.isGated" "v" }}))
+{{- end -}}
