@@ -132,6 +132,7 @@ manifest() {
       securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}},
       containers: [{name: main, image: '${IMAGE:-cronlatch.test/shell:1}', imagePullPolicy: ${PULL:-Never}, $command
         securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}}"
+  echo ---  # kubectl 1.30 reads a text that begins with { as JSON
   if [ "$kind" = Job ]; then
     echo "{apiVersion: batch/v1, kind: Job, metadata: {$annotations name: $name}, spec: {$pods}}"
   else
