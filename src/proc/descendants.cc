@@ -121,7 +121,7 @@ std::optional<Process> read_process(pid_t pid) {
 bool DescendantScan::is_new(pid_t pid) const {
   if (pid == root_) return false;
   if (const auto at = seen_.find(pid); at != seen_.end() && at->second.returned) return false;
-  return ended_group_ == 0 || ::getpgid(pid) != ended_group_;
+  return done_group_ == 0 || ::getpgid(pid) != done_group_;
 }
 
 DescendantScan::Entry* DescendantScan::read(pid_t pid) {

@@ -33,10 +33,10 @@ bool proc_shows_own_namespace();
 // earlier ones have not seen, so that the second one costs little.
 class DescendantScan {
  public:
-  // Leaves out `excluded` with their descendants, and the members of process group `ended_group`,
-  // which have been killed already. `excluded` outlives this.
-  DescendantScan(pid_t root, const std::vector<Process>& excluded, pid_t ended_group = 0)
-      : root_(root), excluded_(excluded), ended_group_(ended_group) {}
+  // Leaves out `excluded` with their descendants, and the members of process group `done_group`,
+  // which have the signal already. `excluded` outlives this.
+  DescendantScan(pid_t root, const std::vector<Process>& excluded, pid_t done_group = 0)
+      : root_(root), excluded_(excluded), done_group_(done_group) {}
 
   // The descendants that no earlier scan has returned, the newest pid first, zombies included.
   // std::nullopt when /proc is not mounted or shows another PID namespace.
@@ -57,7 +57,7 @@ class DescendantScan {
 
   pid_t root_;
   const std::vector<Process>& excluded_;
-  pid_t ended_group_;
+  pid_t done_group_;
   std::unordered_map<pid_t, Entry> seen_;
 };
 

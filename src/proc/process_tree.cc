@@ -5,14 +5,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace cronlatch {
+namespace {
+
+// A parent starts before its children. The pid decides within one tick of the clock.
+void sort_parents_first(std::vector<Process>& processes) {
+  std::sort(processes.begin(), processes.end(), [](const Process& a, const Process& b) {
+    return std::pair(a.start_time, a.pid) < std::pair(b.start_time, b.pid);
+  });
+}
+
+}  // namespace
 
 bool has_children() {
   siginfo_t info{};
@@ -45,21 +57,27 @@ void ProcessTree::signal_group(int signo) {
     return;
   }
   // The leader is reaped: the number of its group may be reused as soon as the group is empty.
-  const std::optional<std::vector<Process>> tree = descendants_of(::getpid(), other_children_);
+  std::optional<std::vector<Process>> tree = descendants_of(::getpid(), other_children_);
   if (!tree) return;
+  sort_parents_first(*tree);
   for (const Process& p : *tree)
     if (p.group == group_) signal_process(p, signo);
 }
 
+// A script must not notice the end of its child, and start its next command, before it has the
+// signal: the group gets it in one step, the others get it before their children.
 void ProcessTree::signal_tree(int signo) {
+  if (!proc_shows_own_namespace()) return signal_without_proc(signo);
+  const bool has_group = leader_ != 0 && ::killpg(group_, signo) == 0;
   // The later scans find what was forked during the earlier ones; each process gets the signal
-  // once.
+  // once, or twice if it has left the group meanwhile.
   constexpr int kScans = 3;
-  DescendantScan scan(::getpid(), other_children_);
+  DescendantScan scan(::getpid(), other_children_, has_group ? group_ : 0);
   for (int i = 0; i < kScans; ++i) {
-    const std::optional<std::vector<Process>> found = scan.next();
+    std::optional<std::vector<Process>> found = scan.next();
     if (!found) return signal_without_proc(signo);
     if (found->empty()) return;
+    sort_parents_first(*found);
     for (const Process& p : *found)
       if (p.alive) signal_process(p, signo);
   }

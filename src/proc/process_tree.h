@@ -45,6 +45,7 @@ class ProcessTree {
 
   // A target that has ended is not an error.
   void signal_group(int signo);
+  // A process gets the signal before its children: it cannot act on their end without it.
   void signal_tree(int signo);
   // SIGKILL, what the kernel does in one step. True: it reaches every process of the tree;
   // otherwise kill_by_scan() reaches the others.
