@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch as NAME`: the command line of another program, translated and run.
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <climits>
@@ -30,8 +31,16 @@ std::string program_directory() {
   return program ? program->substr(0, program->rfind('/')) : "";
 }
 
+// Of the path in execve(2): a shell has found it in PATH.
+std::string link_directory() {
+  const auto* const path = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  const std::string text = path == nullptr ? "" : path;
+  const std::size_t slash = text.rfind('/');
+  return slash == std::string::npos ? "" : text.substr(0, slash);
+}
+
 ProgramFile read_file(const std::string& path) {
-  FileText file = HostFiles().read(path);
+  FileText file = HostFiles(kPipeWait).read(path);
   return {std::move(file.text), file.error};
 }
 
@@ -90,6 +99,7 @@ Result<CommandOutput> as_command(const Invocation& invocation) {
                            .default_store = default_store(host),
                            .environment = invocation.environment,
                            .program_directory = program_directory(),
+                           .link_directory = link_directory(),
                            .read = read_file};
   Result<ParsedProgram> parsed = program->parse(input);
   if (!parsed) return fail(*program, parsed.error());

@@ -48,7 +48,7 @@ Result<LoadedOptions> load_options(const Invocation& invocation, Operands operan
                         .operands = operands,
                         .extras = extras,
                         .password = invocation.password};
-  return load(input, HostFiles(), this_host());
+  return load(input, HostFiles(kPipeWait), this_host());
 }
 
 Result<Format> output_format(const LoadedOptions& loaded) {

@@ -3,6 +3,7 @@
 #include "config/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +15,13 @@ namespace cronlatch {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1U << 20U;
+
+// 0: there is something to read, or the writer has ended.
+int wait_for_writer(int fd, std::chrono::milliseconds limit) {
+  pollfd waited{fd, POLLIN, 0};
+  const int ready = ::poll(&waited, 1, static_cast<int>(limit.count()));
+  return ready > 0 || (ready < 0 && errno == EINTR) ? 0 : ETIMEDOUT;
+}
 
 }  // namespace
 
@@ -27,6 +35,10 @@ FileText HostFiles::read(const std::string& path) const {
     const ssize_t n = ::read(file.get(), piece.data(), piece.size());
     if (n == 0) return out;
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      if (const int error = wait_for_writer(file.get(), pipe_wait_); error != 0) return {"", error};
+      continue;
+    }
     if (n < 0) return {"", errno};
     out.text.append(piece.data(), static_cast<std::size_t>(n));
     if (out.text.size() > kMaxBytes) return {"", EFBIG};

@@ -29,12 +29,20 @@ struct Config {
   std::string text;
 };
 
+// cronlock reads the file beside the target of a link. A link in the place of the script must not
+// hide the file that was beside the script: without it, the run would use another server.
+std::vector<std::string> default_configs(const ProgramInput& input) {
+  std::vector<std::string> paths;
+  for (const std::string& directory :
+       {input.program_directory, input.link_directory, std::string("/etc")})
+    paths.push_back(directory + std::string(kConfigName));
+  return paths;
+}
+
 // The file that CRONLOCK_CONFIG names, else the first that exists.
 Result<Config> find_config(const ProgramInput& input, const std::string& named) {
   const std::vector<std::string> paths =
-      !named.empty() ? std::vector<std::string>{named}
-                     : std::vector<std::string>{input.program_directory + std::string(kConfigName),
-                                                "/etc" + std::string(kConfigName)};
+      !named.empty() ? std::vector<std::string>{named} : default_configs(input);
   for (const std::string& path : paths) {
     if (named.empty() && path == kConfigName) continue;
     ProgramFile file = input.read(path);

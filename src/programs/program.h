@@ -29,6 +29,7 @@ struct ProgramInput {
   std::string default_store;                   // URL of the file store of this user
   std::span<const std::string> environment{};  // NAME=value
   std::string program_directory{};             // of this program's file; "" if it is not known
+  std::string link_directory{};                // of the path that was executed; "" if not known
   std::function<ProgramFile(const std::string& path)> read{};
 };
 

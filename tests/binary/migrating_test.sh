@@ -185,6 +185,11 @@ cronlatch as lockrun --explain --lockfile=/var/lock/report --wait --retries=7 --
 check "lockrun: the page contains the line that --explain prints" grep -qFxf "$work/explained" "$PAGES/lockrun.md"
 CRONLOCK_HOST=redis.example CRONLOCK_KEY=report cronlatch as cronlock --explain /usr/local/bin/report --nightly >"$work/explained"
 check "cronlock: the page contains the line that --explain prints" grep -qFxf "$work/explained" "$PAGES/cronlock.md"
+# A link in the place of the script, as on the page, with the program in another directory.
+mkdir -p "$work/old" && ln -s /usr/local/bin/cronlatch "$work/old/cronlock"
+echo 'CRONLOCK_HOST=of-the-script' >"$work/old/cronlock.conf"
+(PATH=$work/old:$PATH && cronlock --explain true) >"$work/explained"
+check "cronlock: a link in the place of the script reads the script's configuration" grep -qF redis://of-the-script:6379 "$work/explained"
 CRONLOCK_HOST=redis.example cronlatch as golock --explain /usr/local/bin/report --nightly >"$work/explained"
 check "golock: the page contains the line that --explain prints" grep -qFxf "$work/explained" "$PAGES/golock.md"
 finish

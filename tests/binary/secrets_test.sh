@@ -60,6 +60,7 @@ for format in text json logfmt; do
   gate "$format-wrong-password-in-a-file" 77 --password-file "$STAGE/password"
   printf '%s\n' "right-$CANARY" >"$STAGE/password"
   gate "$format-right-password-in-a-file" 0 --password-file "$STAGE/password"
+  gate "$format-right-password-in-a-pipe" 0 --password-file <(sleep 0.2 && cat "$STAGE/password")
   export CRONLATCH_PASSWORD=right-$CANARY
   gate "$format-another-CA" 77 --tls-ca "$STAGE/other/ca.pem"
   CRONLATCH_STORE=rediss://cron@127.0.0.1:$unused_port gate "$format-an-unused-port" 69

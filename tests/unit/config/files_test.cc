@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace cronlatch {
 namespace {
@@ -49,6 +51,32 @@ TEST_F(DiskTest, DoesNotWaitForAWriter) {
   const std::string path = dir_ + "/fifo";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_EQ(disk_.read(path).text, "");
+}
+
+// `--password-file <(command)`: the writer has not written yet.
+TEST_F(DiskTest, WaitsForAWriterAtTheStartOnly) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+  EXPECT_EQ(disk_.read(path).error, ETIMEDOUT);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // usually after the first read
+    EXPECT_EQ(::write(ends[1], "secret\n", 7), 7);
+    close(ends[1]);
+  });
+  EXPECT_EQ(HostFiles(std::chrono::seconds(30)).read(path).text, "secret\n");
+  writer.join();
+  EXPECT_EQ(HostFiles(std::chrono::seconds(30)).read(path).text, "");
+  close(ends[0]);
+}
+
+TEST_F(DiskTest, DoesNotWaitForASilentWriterForever) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const HostFiles impatient(std::chrono::milliseconds(1));
+  EXPECT_EQ(impatient.read("/dev/fd/" + std::to_string(ends[0])).error, ETIMEDOUT);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_F(DiskTest, KnowsWhatExists) {

@@ -30,6 +30,7 @@ Result<ParsedProgram> parse(Parse program, const Words& words, const Words& envi
   input.arguments = words;
   input.environment = environment;
   input.program_directory = "/opt/bin";
+  input.link_directory = "/usr/local/bin";
   input.read = [&](const std::string& path) -> ProgramFile {
     const auto at = files.find(path);
     if (at == files.end()) return {"", ENOENT};
@@ -120,6 +121,13 @@ TEST(Cronlock, TheFileOverridesTheEnvironmentAndTheFirstFileIsUsed) {
   EXPECT_THAT(
       run_of(parse_cronlock, {"a"}, {}, {{"/etc/cronlock.conf", "CRONLOCK_HOST=etc"}}).options,
       Contains("--store=redis://etc:6379/0"));
+  const std::string of_script = "/usr/local/bin/cronlock.conf";
+  EXPECT_THAT(
+      run_of(parse_cronlock, {"a"}, {},
+             {{of_script, "CRONLOCK_HOST=old"}, {"/etc/cronlock.conf", "CRONLOCK_HOST=etc"}})
+          .options,
+      Contains("--store=redis://old:6379/0"))
+      << "a link has replaced the script";
   EXPECT_THAT(run_of(parse_cronlock, {"a"}, {"CRONLOCK_CONFIG=/x"}, files).options,
               Contains("--store=redis://named:6379/0"));
   EXPECT_THAT(run_of(parse_golock, {"a"}, {"CRONLOCK_CONFIG=/x"}, files).options,
