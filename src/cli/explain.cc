@@ -11,6 +11,7 @@
 #include "cli/run_spec.h"
 #include "cli/session.h"
 #include "core/outcome.h"
+#include "core/store_schemes.h"
 
 namespace cronlatch {
 namespace {
@@ -51,6 +52,10 @@ std::string as_table(const Explanation& e) {
   if (!options.once_per.empty())
     rows.push_back(
         {"once-per", options.once_per + ": skipped if it is already done; only run checks this"});
+  if (store_layout(options.store) == StoreLayout::quorum)
+    rows.push_back({"quorum", "a server that started less than " + show_duration(options.max_ttl) +
+                                  " ago (max-ttl) grants no lock that it does not know; only run "
+                                  "checks this"});
   if (e.quarantine)
     rows.push_back({"strict", quarantine_text(*e.quarantine) + "; " +
                                   std::to_string(options.min_replicas) +

@@ -109,9 +109,18 @@ class FlagParser {
       return Done{};
     }
     const bool command = operands_ == Operands::command || operands_ == Operands::optional_command;
-    return Error{Code::usage, "unexpected word " + quoted(arg),
-                 command ? "put -- before the command"
-                         : "`cronlatch help` shows the operands of each subcommand"};
+    return Error{
+        Code::usage, "unexpected word " + quoted(arg),
+        switch_before() + (command ? "put -- before the command"
+                                   : "`cronlatch help` shows the operands of each subcommand")};
+  }
+
+  // `--strict true`: a blank separates the value of every other option, but not that of a switch.
+  std::string switch_before() const {
+    if (at_ == 0 || !args_[at_ - 1].starts_with("--")) return "";
+    const Option* const option = find_option(args_[at_ - 1].substr(2));
+    if (option == nullptr || !is_switch(*option)) return "";
+    return "write " + flag_of(*option) + "=true or =false if it is a value; ";
   }
 
   Result<Flags> end() {

@@ -151,7 +151,9 @@ void Run::retry_release(const Error& error) {
     return finish(final_kind_, final_reason_);
   }
   log(Level::warn, "release_failed",
-      "lock " + spec_.lock + " could not be released: " + error.message +
+      (ungated_ ? "the run without lock " + spec_.lock + " could not be counted: "
+                : "lock " + spec_.lock + " could not be released: ") +
+          error.message +
           (certain ? "; its lease ends at " + wall(lease_->sent_at + spec_.timings.ttl) : ""),
       {}, error.hint);
   if (mark_missing_)

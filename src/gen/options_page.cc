@@ -97,7 +97,8 @@ All names of an option are derived from its key. `on-busy` is the flag `--on-bus
 and the key `on-busy:` in the configuration file. Order of precedence: flag, environment, file, default.
 `cronlatch config` prints every value and its source. An unknown key is an error in each of these places.
 
-* The value of a flag follows a blank or `=`. A flag without a value means `true`. `--` ends the options.
+* The value of a flag follows a blank or `=`. A flag of `true` or `false` means `true` without a value, and its value
+  follows `=`. `--` ends the options.
 * A duration has a unit: `1500ms`, `30s`, `5m`, `1h30m`, `35d`. Only `0` needs no unit.
 * The file is a flat map of keys. `skip-command` may be a list; every other option is one value.
 * The file is `--config`, else `CRONLATCH_CONFIG`, else `/etc/cronlatch.yaml` if it exists.

@@ -136,6 +136,19 @@ TEST(RedisLogin, DoesNotShowThePasswordInAnyOtherError) {
   EXPECT_THAT(down.error.message, HasSubstr("strange *** and ***"));
 }
 
+// A server answers WRONGPASS also if the user is known and no password was sent.
+TEST(RedisLogin, WithoutAPasswordNamesTheOptionsThatSetOne) {
+  StoreSpec spec;
+  spec.username = "cron";
+  RedisPeer peer(
+      instead("HELLO", "-WRONGPASS invalid username-password pair or user is disabled.\r\n"));
+  const Unavailable without = down_from(peer, spec);
+  EXPECT_EQ(without.error.code, Code::auth);
+  EXPECT_THAT(without.error.hint, HasSubstr("no password is set"));
+  spec.password = Secret("wrong");
+  EXPECT_THAT(down_from(peer, spec).error.hint, HasSubstr("redis-username and password-file"));
+}
+
 TEST(RedisLogin, RefusesAServerThatIsTooOld) {
   RedisPeer peer(instead("HELLO", "*2\r\n$7\r\nversion\r\n$5\r\n6.0.9\r\n"));
   const Unavailable down = down_from(peer, {});

@@ -49,7 +49,9 @@ Fd open_shared(const std::string& path) {
 Error shared_file_error(int error_number, const std::string& action, const std::string& path) {
   Error error = file_error(error_number, action, path);
   if (error.code == Code::config)
-    error.hint = "check lock-file: its directory must exist, and this user must be able to read it";
+    error.hint =
+        "check lock-file: this user must be able to read the file, or to create it in its "
+        "directory";
   return error;
 }
 

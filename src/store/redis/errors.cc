@@ -135,7 +135,23 @@ std::string with_refused_command(std::string text, std::string_view command, std
   return text + ')';
 }
 
+// "CRONLATCH_POISONED <key> <field>". Every key of a record contains the lock in braces; the key of
+// another program (key-format) must not contain them, and the epoch has no field "value".
+static bool is_of_another_program(const RedisErrorRow& row, std::string_view text) {
+  return row.kind == Kind::poisoned && text.find('{') == std::string_view::npos &&
+         (text.ends_with(" value") || text.ends_with(" type")) && !text.ends_with("epoch type");
+}
+
 Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_view text) {
+  if (is_of_another_program(row, unwrap(text))) {
+    const std::string key = quotable(unwrap(text).substr(row.word.size() + 1));
+    return {
+        row.code,
+        "redis at " + std::string(where) +
+            ": the key of the other program has a value or a type that it cannot have written: " +
+            key.substr(0, key.rfind(' ')),
+        "check foreign-key and key-format; if the key is damaged, delete it while no run uses it"};
+  }
   std::string message = "redis at " + std::string(where) + ": " + std::string(row.meaning);
   if (row.kind == Kind::no_command || row.kind == Kind::unknown_command)
     message += ' ' + missing_command(unwrap(text), row.word);

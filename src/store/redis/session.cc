@@ -77,7 +77,11 @@ void Session::refused(const Resp& reply, const std::string& command) {
   if (row.drop) mark_peer_failed();
   std::string text = redact(reply.text);
   if (!command.empty()) text = with_refused_command(std::move(text), command, "");
-  fail(redis_error(row, login_.where, text), row.transient);
+  Error error = redis_error(row, login_.where, text);
+  if (row.kind == RedisErrorClass::wrongpass && login_.password.empty())
+    error.hint =
+        "no password is set; " + std::string(redis_error_row(RedisErrorClass::noauth).hint);
+  fail(std::move(error), row.transient);
 }
 
 void Session::fail_unreadable() {

@@ -93,6 +93,12 @@ TEST(Flags, RefuseACommandWithoutDoubleDash) {
             (Error{Code::usage, "unexpected word \"sh\"", "put -- before the command"}));
 }
 
+TEST(Flags, ContainTheValueOfASwitchBehindAnEqualsSignOnly) {
+  EXPECT_EQ(refusal({"--strict", "false", "--", "true"}).hint,
+            "write --strict=true or =false if it is a value; put -- before the command");
+  EXPECT_TRUE(parse_flags(Args{"--strict=false", "--", "true"}, Operands::command, {}).ok());
+}
+
 TEST(Flags, TakeTheFlagsOfASubcommandAndOneName) {
   const Result<Flags> flags =
       parse_flags(Args{"reports/nightly", "--force", "-o", "json"}, Operands::name, kExtras);

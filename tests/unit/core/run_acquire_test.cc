@@ -216,6 +216,23 @@ TEST(Run, RunsUngatedOnlyWithOnStoreDownRunAndLogsIt) {
   EXPECT_EQ(exit_code(d.outcome(), 0), 4);
 }
 
+TEST(Run, ThatWasUngatedReportsThatItIsNotCountedAndNoRelease) {
+  RunSpec spec = spec_with(Millis(30'000));
+  spec.on_store_down = OnStoreDown::run;
+  spec.connect_timeout = Millis(100);
+  RunDriver d(spec);
+  d.on(Millis(0), Begin{}).on(Millis(90), down(true));
+  d.on(Millis(95), ChildStarted{}).on(Millis(200), ChildExited{0, true});
+  for (Millis now(210); !d.run.outcome() && now < Millis(60'000); now += Millis(1'000))
+    d.on(now, down(true)).tick_until(now + Millis(900));
+  ASSERT_TRUE(d.run.outcome());
+  std::string message;
+  for (const Action& action : d.all)
+    if (const LogLine* line = std::get_if<LogLine>(&action))
+      if (line->event == "release_failed") message = line->message;
+  EXPECT_TRUE(message.starts_with("the run without lock ")) << message;
+}
+
 TEST(Run, RetriesInsteadOfStartingOnALateGrant) {
   RunSpec spec = spec_with(Millis(5'000));
   spec.connect_timeout = Millis(20'000);

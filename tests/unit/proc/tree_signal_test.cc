@@ -26,9 +26,24 @@ class TreeSignal : public ::testing::Test {
   // A script whose child has a higher pid than a crowd, and the script a lower one. `start` is the
   // word that starts the script: in the command's process group, or in a session of its own.
   Words script_around_a_crowd(const std::string& start) const {
-    return {talking_child(), start,    "[",  "await", dir.path("crowd"), "spawn",
-            "[",             "forever", "]",  "touch", dir.path("up"),    "join",
-            "touch",         dir.path("next-step"), "]", "crowd", "60",  "touch",
+    return {talking_child(),
+            start,
+            "[",
+            "await",
+            dir.path("crowd"),
+            "spawn",
+            "[",
+            "forever",
+            "]",
+            "touch",
+            dir.path("up"),
+            "join",
+            "touch",
+            dir.path("next-step"),
+            "]",
+            "crowd",
+            "60",
+            "touch",
             dir.path("crowd")};
   }
   bool ends() {
