@@ -31,7 +31,8 @@ struct Request {
 // An answer of the server, errors included: 404 and 409 are answers, not failures.
 struct Response {
   int status = 0;
-  Json body;  // the object, or a Status with `reason` and `message`
+  Json body{};            // the object, or a Status with `reason` and `message`
+  Millis retry_after{0};  // the header Retry-After; zero: none
   bool ok() const { return status >= 200 && status < 300; }
   std::string reason() const { return string_at(body, {"reason"}); }
   std::string message() const { return string_at(body, {"message"}); }
@@ -50,7 +51,9 @@ class Api {
  public:
   virtual ~Api() = default;
   // Blocks until there is an answer, at most request.deadline. After an error it is unknown whether
-  // the server executed the request: every write must be safe to repeat.
+  // the server executed the request: every write must be safe to repeat. A request that the server
+  // rejects because of its load (overload.h) is repeated after the time that it names, if that is
+  // before the deadline.
   virtual Result<Response> call(const Request& request) = 0;
   // Blocks until the server ends the watch, an error, or `stop`. Calls `on_event` on the calling
   // thread, in order. The Response has the server's status. It is 200 after a watch that the server

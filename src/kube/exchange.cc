@@ -2,6 +2,8 @@
 // `resume` is called without the mutex: it runs code of the library, which may call push() at once.
 #include "kube/exchange.h"
 
+#include <utility>
+
 namespace cronlatch::kube {
 namespace {
 
@@ -9,9 +11,10 @@ constexpr std::size_t kPauseAt = 1U << 20;
 
 }  // namespace
 
-void Exchange::set_status(int status) {
+void Exchange::set_status(int status, std::string retry_after) {
   const std::lock_guard lock(mutex_);
   status_ = status;
+  retry_after_ = std::move(retry_after);
   changed_.notify_all();
 }
 
@@ -70,6 +73,11 @@ void Exchange::abandon() {
 int Exchange::status() const {
   const std::lock_guard lock(mutex_);
   return status_;
+}
+
+std::string Exchange::retry_after() const {
+  const std::lock_guard lock(mutex_);
+  return retry_after_;
 }
 
 std::string Exchange::error() const {

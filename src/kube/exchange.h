@@ -20,7 +20,8 @@ class Exchange {
   using Time = std::chrono::steady_clock::time_point;
 
   // ---- the library's side ----
-  void set_status(int status);
+  // `retry_after` is the value of that header; "" without it.
+  void set_status(int status, std::string retry_after = {});
   // True: continue. False: wait; `resume` is called once when there is room.
   bool push(std::string_view bytes, std::function<void()> resume);
   // `error` empty: the response is complete.
@@ -36,6 +37,7 @@ class Exchange {
   // Discards all further bytes and resumes a paused push.
   void abandon();
   int status() const;
+  std::string retry_after() const;
   std::string error() const;
 
  private:
@@ -44,6 +46,7 @@ class Exchange {
   std::string bytes_;
   std::function<void()> resume_;
   int status_ = 0;
+  std::string retry_after_;
   bool abandoned_ = false;
   std::optional<std::string> end_;
 };

@@ -3,7 +3,10 @@
 // 10,000 objects takes. WATCH uses bookmarks.
 #include "kube/watcher.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "kube/overload.h"
 
 namespace cronlatch::kube {
 namespace {
@@ -37,13 +40,15 @@ void Watcher::run(const std::stop_token& stop) {
   Next next = Next::list;
   while (!stop.stop_requested()) {
     failed_ = false;
+    overload_pause_ = Millis(0);
     next = next == Next::list ? list() : watch(stop);
     if (failed_) back_off(stop);
   }
 }
 
 void Watcher::back_off(const std::stop_token& stop) {
-  if (!stop.stop_requested()) timing_.pause(backoff_.next(timing_.random_fraction), stop);
+  if (stop.stop_requested()) return;
+  timing_.pause(std::max(backoff_.next(timing_.random_fraction), overload_pause_), stop);
 }
 
 Request Watcher::request() const {
@@ -135,6 +140,7 @@ Watcher::Next Watcher::handle_error(const char* verb, const Result<Response>& an
   const bool listing = std::string_view(verb) == "list";
   // A 410 during a watch is not an error: a list follows.
   failed_ = listing || !gone;
+  if (answer) overload_pause_ = overload_pause(*answer, timing_.random_fraction);
   if (failed_) {
     const std::string why = answer ? answer->error_text() : answer.error().message;
     callbacks_.on_error(std::string(verb) + " " + collection_.path + ": " + why);

@@ -55,7 +55,8 @@ class Watcher {
   std::map<ObjectKey, std::string> known_;  // value: UID
   std::string version_;                     // resourceVersion of the last object or list; opaque
   Backoff backoff_;
-  bool failed_ = false;  // the last list or watch failed
+  bool failed_ = false;       // the last list or watch failed
+  Millis overload_pause_{0};  // the API server named this pause when it rejected the last one
 };
 
 }  // namespace cronlatch::kube

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/retry_after.h"
 #include "kube/json.h"
 #include "registry/challenge.h"
-#include "registry/retry_after.h"
 
 namespace cronlatch::registry {
 namespace {

@@ -121,13 +121,13 @@ class CpprestClient final : public HttpsClient {
         calls_(access.server, config_for(access)),
         watches_(access.server, config_for(access)) {}
 
-  Result<int> exchange(const Request& request, Purpose purpose, Steady::time_point deadline,
-                       const std::stop_token& stop, const OnBytes& on_bytes) override;
+  Result<Head> exchange(const Request& request, Purpose purpose, Steady::time_point deadline,
+                        const std::stop_token& stop, const OnBytes& on_bytes) override;
 
  private:
-  Result<int> attempt(const Request& request, Purpose purpose, const Secret& token,
-                      Steady::time_point deadline, const std::stop_token& stop,
-                      const OnBytes& on_bytes);
+  Result<Head> attempt(const Request& request, Purpose purpose, const Secret& token,
+                       Steady::time_point deadline, const std::stop_token& stop,
+                       const OnBytes& on_bytes);
   http::http_request build_request(const Request& request, const Secret& token) const;
   Error error_for(const Request& request, const std::string& what) const;
 
@@ -159,19 +159,21 @@ Error CpprestClient::error_for(const Request& request, const std::string& what) 
           "API server " + server_ + ", " + request.path + ": " + what};
 }
 
-Result<int> CpprestClient::exchange(const Request& request, Purpose purpose,
-                                    Steady::time_point deadline, const std::stop_token& stop,
-                                    const OnBytes& on_bytes) {
+Result<HttpsClient::Head> CpprestClient::exchange(const Request& request, Purpose purpose,
+                                                  Steady::time_point deadline,
+                                                  const std::stop_token& stop,
+                                                  const OnBytes& on_bytes) {
   const Secret token = token_.current(Steady::now());
-  auto status = attempt(request, purpose, token, deadline, stop, on_bytes);
-  if (!status || *status != 401 || !token_.renewed_after_refusal(token, Steady::now()))
-    return status;
+  auto head = attempt(request, purpose, token, deadline, stop, on_bytes);
+  if (!head || head->status != 401 || !token_.renewed_after_refusal(token, Steady::now()))
+    return head;
   return attempt(request, purpose, token_.current(Steady::now()), deadline, stop, on_bytes);
 }
 
-Result<int> CpprestClient::attempt(const Request& request, Purpose purpose, const Secret& token,
-                                   Steady::time_point deadline, const std::stop_token& stop,
-                                   const OnBytes& on_bytes) try {
+Result<HttpsClient::Head> CpprestClient::attempt(const Request& request, Purpose purpose,
+                                                 const Secret& token, Steady::time_point deadline,
+                                                 const std::stop_token& stop,
+                                                 const OnBytes& on_bytes) try {
   on_bytes(0, {});
   const auto shared = std::make_shared<Exchange>();
   const auto sink = std::make_shared<Sink>(shared);
@@ -182,7 +184,10 @@ Result<int> CpprestClient::attempt(const Request& request, Purpose purpose, cons
   http::client::http_client& client = purpose == Purpose::watch ? watches_ : calls_;
   client.request(http_request, cancel.get_token())
       .then([shared](const http::http_response& response) {
-        shared->set_status(response.status_code());
+        const auto retry_after = response.headers().find("Retry-After");
+        shared->set_status(response.status_code(), retry_after == response.headers().end()
+                                                       ? std::string()
+                                                       : retry_after->second);
         return response.content_ready();
       })
       .then([shared](const pplx::task<http::http_response>& done) {
@@ -210,10 +215,10 @@ Result<int> CpprestClient::attempt(const Request& request, Purpose purpose, cons
     shared->abandon();
     shared->wait_for_end(Steady::now() + kCancelWait);
     if (!failure.empty()) return error_for(request, failure);
-    return shared->status();
+    return Head{shared->status(), shared->retry_after()};
   }
   if (const std::string error = shared->error(); !error.empty()) return error_for(request, error);
-  return shared->status();
+  return Head{shared->status(), shared->retry_after()};
 } catch (...) {
   return error_for(request, error_text(std::current_exception()));
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "kube/access.h"
@@ -24,11 +25,15 @@ class HttpsClient {
   // Called on the calling thread; returns false to stop. Without bytes: a new attempt begins, and
   // the bytes of the last one are invalid.
   using OnBytes = std::function<bool(int status, std::string_view bytes)>;
-  // Returns the status of an answer that is complete, was stopped by `on_bytes`, or reached
+  struct Head {
+    int status = 0;
+    std::string retry_after{};  // the header; "" without it
+  };
+  // Returns the head of an answer that is complete, was stopped by `on_bytes`, or reached
   // request.idle_timeout. After a 401 it reads the token again and repeats the request.
-  virtual Result<int> exchange(const Request& request, Purpose purpose,
-                               std::chrono::steady_clock::time_point deadline,
-                               const std::stop_token& stop, const OnBytes& on_bytes) = 0;
+  virtual Result<Head> exchange(const Request& request, Purpose purpose,
+                                std::chrono::steady_clock::time_point deadline,
+                                const std::stop_token& stop, const OnBytes& on_bytes) = 0;
 };
 
 // An error for an unusable access. Does not connect.

@@ -3,9 +3,14 @@
 #include "rest/rest_api.h"
 
 #include <optional>
+#include <random>
+#include <thread>
 
+#include "base/kernel_clock.h"
+#include "base/retry_after.h"
 #include "base/text.h"
 #include "kube/line_splitter.h"
+#include "kube/overload.h"
 #include "rest/https_client.h"
 
 namespace cronlatch::kube {
@@ -17,13 +22,20 @@ constexpr std::size_t kMaxLine = 16U << 20;
 constexpr std::size_t kMaxBody = 128U << 20;
 
 // A body that is not JSON was sent by a proxy in front of the API server.
-Result<Response> response_of(int status, std::string_view body) {
-  if (body.empty()) return Response{status, {}};
+Result<Response> response_of(const HttpsClient::Head& head, std::string_view body) {
+  Response response{head.status};
+  response.retry_after = retry_after(head.retry_after, KernelClock().wall());
+  if (body.empty()) return response;
   auto parsed = parse_json(body, {.bytes = kMaxBody});
-  if (parsed) return Response{status, std::move(*parsed)};
-  if (status >= 200 && status < 300)
+  if (!parsed && response.ok())
     return Error{Code::unreachable, "the API server's answer: " + parsed.error().message};
-  return Response{status, Json{{"message", printable(body, 200)}}};
+  response.body = parsed ? std::move(*parsed) : Json{{"message", printable(body, 200)}};
+  return response;
+}
+
+double random_fraction() {
+  thread_local std::minstd_rand engine(std::random_device{}());
+  return std::uniform_real_distribution<>(0, 1)(engine);
 }
 
 int code_of(const Json& status) {
@@ -42,20 +54,30 @@ Result<std::unique_ptr<RestApi>> RestApi::open(const ClusterAccess& access) {
   return std::unique_ptr<RestApi>(new RestApi(std::move(*client)));
 }
 
-Result<Response> RestApi::call(const Request& request) {
+Result<Response> RestApi::attempt(const Request& request, Steady::time_point deadline) {
   std::string body;
   bool too_large = false;
-  auto status =
-      client_->exchange(request, HttpsClient::Purpose::call, Steady::now() + request.deadline, {},
-                        [&](int, std::string_view bytes) {
-                          if (bytes.empty()) body.clear();
-                          too_large = body.size() + bytes.size() > kMaxBody;
-                          if (!too_large) body += bytes;
-                          return !too_large;
-                        });
-  if (!status) return status.error();
+  auto head = client_->exchange(request, HttpsClient::Purpose::call, deadline, {},
+                                [&](int, std::string_view bytes) {
+                                  if (bytes.empty()) body.clear();
+                                  too_large = body.size() + bytes.size() > kMaxBody;
+                                  if (!too_large) body += bytes;
+                                  return !too_large;
+                                });
+  if (!head) return head.error();
   if (too_large) return Error{Code::unreachable, "the API server's answer is larger than 128 MiB"};
-  return response_of(*status, body);
+  return response_of(*head, body);
+}
+
+Result<Response> RestApi::call(const Request& request) {
+  const Steady::time_point deadline = Steady::now() + request.deadline;
+  while (true) {
+    Result<Response> response = attempt(request, deadline);
+    if (!response) return response;
+    const Millis pause = overload_pause(*response, random_fraction);
+    if (pause == Millis(0) || Steady::now() + pause >= deadline) return response;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 Result<Response> RestApi::watch(const Request& request,
@@ -80,7 +102,7 @@ Result<Response> RestApi::watch(const Request& request,
     on_event(event);
     return !stop.stop_requested();
   };
-  auto status =
+  auto head =
       client_->exchange(request, HttpsClient::Purpose::watch, Steady::now() + request.deadline,
                         stop, [&](int code, std::string_view bytes) {
                           if (code == 200) return lines.push(bytes, on_line);
@@ -91,8 +113,8 @@ Result<Response> RestApi::watch(const Request& request,
   if (error_event) return std::move(*error_event);
   if (parse_error) return *parse_error;
   if (lines.overlong()) return Error{Code::unreachable, "an event is larger than 16 MiB"};
-  if (!status) return status.error();
-  return *status == 200 ? Response{200, {}} : response_of(*status, error_body);
+  if (!head) return head.error();
+  return head->status == 200 ? Response{200} : response_of(*head, error_body);
 }
 
 }  // namespace cronlatch::kube

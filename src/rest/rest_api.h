@@ -4,6 +4,7 @@
 // must not fork after open(): the library's threads do not exist in the child.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "kube/access.h"
@@ -28,6 +29,7 @@ class RestApi final : public Api {
 
  private:
   explicit RestApi(std::unique_ptr<HttpsClient> client);
+  Result<Response> attempt(const Request& request, std::chrono::steady_clock::time_point deadline);
   std::unique_ptr<HttpsClient> client_;
 };
 

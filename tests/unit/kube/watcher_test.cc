@@ -181,6 +181,19 @@ TEST(Watcher, BacksOffUpToThirtySecondsAndResetsWhenHealthy) {
                                         30'000ms, 30'000ms, 1'000ms));
 }
 
+TEST(Watcher, WaitsAsLongAsAnOverloadedServerRequests) {
+  Scene scene;
+  scene.lists.push_back(Response{429, {}, 5s});
+  scene.list({}, "40");
+  scene.watch([](const Emit&) -> FakeApi::Answer { return Response{503, {}, 20s}; });
+  scene.watch([](const Emit&) -> FakeApi::Answer { return FakeApi::unreachable(); });
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.pauses, ElementsAre(6'250ms, 25'000ms, 4'000ms));
+}
+
 TEST(Watcher, WaitsWhenTheServerEndsEveryWatchAtOnce) {
   Scene scene;
   scene.list({}, "40");

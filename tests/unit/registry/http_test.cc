@@ -5,7 +5,6 @@
 
 #include "registry/challenge.h"
 #include "registry/http_response.h"
-#include "registry/retry_after.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -75,17 +74,6 @@ TEST(Challenge, UrlOfATokenServerHasNoLoginAndNoControlCharacter) {
                            "https://a.example/\r\nX: y", "https://a.example/ b", "https://"})
     EXPECT_FALSE(parse_url(text).ok()) << text;
   EXPECT_EQ(percent_encoded("a b&c=d/\xc3\xa4~"), "a%20b%26c%3Dd%2F%C3%A4~");
-}
-
-TEST(RetryAfter, IsSecondsADateOrAUnixTime) {
-  const WallTime now{1'763'690'000'000'000};  // 2025-11-21T01:53:20Z
-  EXPECT_EQ(retry_after("120", now), Millis(120'000));
-  EXPECT_EQ(retry_after("1763690060", now), Millis(60'000));
-  EXPECT_EQ(retry_after("Fri, 21 Nov 2025 01:54:20 GMT", now), Millis(60'000));
-  EXPECT_EQ(retry_after("Fri, 21 Nov 2025 01:52:20 GMT", now), Millis(0));
-  EXPECT_EQ(retry_after("999999", now), Millis(6 * 3'600'000));
-  for (const char* text : {"", "-5", "soon", "12 minutes", "99999999999999999999"})
-    EXPECT_EQ(retry_after(text, now), Millis(0)) << text;
 }
 
 }  // namespace

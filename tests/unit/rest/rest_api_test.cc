@@ -57,6 +57,50 @@ TEST(RestApi, ReturnsAnErrorStatusAsAnAnswer) {
   EXPECT_EQ(response->reason(), "AlreadyExists");
 }
 
+class RestApiOverload : public ::testing::TestWithParam<Method> {};
+
+TEST_P(RestApiOverload, RepeatsARejectedRequestAfterTheNamedTime) {
+  std::vector<Steady::time_point> at;
+  std::vector<std::string> bodies;
+  const HttpsServer server(certificates().good(), [&](const auto& request, auto& peer) {
+    at.push_back(Steady::now());
+    bodies.push_back(request.body);
+    if (at.size() == 1)
+      peer.write(
+          "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\nContent-Length: 4\r\n\r\nbusy");
+    else
+      peer.answer(201, R"({"kind":"Event"})");
+  });
+  const auto api = client_of(server);
+
+  Request request{.method = GetParam(), .path = "/x", .deadline = 60s};
+  if (request.method != Method::get) request.body = Json{{"a", 1}};
+  const auto response = api->call(request);
+
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_EQ(response->status, 201);
+  ASSERT_EQ(at.size(), 2U);
+  EXPECT_GE(at[1] - at[0], 2s);
+  EXPECT_EQ(bodies[0], bodies[1]);
+}
+INSTANTIATE_TEST_SUITE_P(ReadsAndWrites, RestApiOverload,
+                         ::testing::Values(Method::get, Method::create));
+
+TEST(RestApi, ReturnsTheRejectionIfTheNamedTimeIsAfterTheDeadline) {
+  int requests = 0;
+  const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {
+    ++requests;
+    peer.write("HTTP/1.1 503 X\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n");
+  });
+
+  const auto response = client_of(server)->call({.path = "/x", .deadline = 60s});
+
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->status, 503);
+  EXPECT_EQ(response->retry_after, 600s);
+  EXPECT_EQ(requests, 1);
+}
+
 TEST(RestApi, FollowsNoRedirect) {
   int requests = 0;
   const HttpsServer server(certificates().good(), [&](const auto&, auto& peer) {

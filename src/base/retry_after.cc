@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "registry/retry_after.h"
+#include "base/retry_after.h"
 
 #include <algorithm>
 #include <charconv>
 #include <ctime>
 
-namespace cronlatch::registry {
+namespace cronlatch {
 
 constexpr std::int64_t kMaxPauseSeconds = std::int64_t{6} * 3600;
 
@@ -26,4 +26,4 @@ Millis retry_after(const std::string& header, WallTime now) {
   return Seconds(std::clamp<std::int64_t>(seconds, 0, kMaxPauseSeconds));
 }
 
-}  // namespace cronlatch::registry
+}  // namespace cronlatch
