@@ -153,6 +153,21 @@ void add_caution(const Cluster& cluster, Output& output) {
 
 Json caution_json(const Cluster& cluster) { return string_or_null(caution(cluster)); }
 
+void add_unavailable_servers(const Cluster& cluster, Output& output) {
+  Json& list = output.json["unavailableServers"] = Json::array();
+  if (!cluster.status_page) return;
+  std::string text;
+  for (const StoreServer& server : cluster.status_page->servers) {
+    if (server.up) continue;
+    list.push_back({{"endpoint", server.endpoint}, {"error", server.error}});
+    text += (text.empty() ? "" : ", ") + server.endpoint + " (" + server.error + ')';
+  }
+  if (text.empty()) return;
+  output.sections.push_back(
+      {.lines = {"unavailable servers of the quorum: " + std::to_string(list.size()) + " of " +
+                 std::to_string(cluster.status_page->servers.size()) + ": " + text}});
+}
+
 std::string age_or_empty(const std::optional<WallTime>& t, WallTime now) {
   return t ? age(*t, now) : std::string();
 }

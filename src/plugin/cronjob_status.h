@@ -34,6 +34,10 @@ kube::Json json_of(const CronJobStatus& status);
 void add_caution(const Cluster& cluster, Output& output);
 kube::Json caution_json(const Cluster& cluster);
 
+// A last section, and `unavailableServers` in the JSON: the servers of a quorum that the operator
+// could not read. Locks work while a majority is available.
+void add_unavailable_servers(const Cluster& cluster, Output& output);
+
 // ---- text for tables ----
 
 // "5m"; "" without a time.

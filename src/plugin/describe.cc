@@ -155,6 +155,7 @@ Output describe_output(const Cluster& cluster, const CronJob& cronjob) {
     if (!section.table.empty() || !section.lines.empty())
       output.sections.push_back(std::move(section));
   add_caution(cluster, output);
+  add_unavailable_servers(cluster, output);
   return output;
 }
 

@@ -87,6 +87,7 @@ Output list_output(const Cluster& cluster, Namespaces namespaces, Width width) {
   const bool none = section.table.empty();
   output.sections.push_back(std::move(section));
   if (!none) add_caution(cluster, output);
+  add_unavailable_servers(cluster, output);
   if (const std::string others = other_clusters_text(cluster); !none && !others.empty())
     output.sections.push_back({.lines = {others}});
   if (width == Width::wide)

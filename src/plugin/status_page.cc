@@ -92,6 +92,9 @@ Result<StatusPage> read_status_page(std::string_view text) {
   page.read = time_at(*json, {"store", "read"});
   page.endpoint = printable_at(*json, {"store", "endpoint"});
   page.error = printable_at(*json, {"store", "error"});
+  for (const Json& server : kube::items_at(*json, {"store", "servers"}))
+    page.servers.push_back({printable_at(server, {"endpoint"}), printable_at(server, {"error"}),
+                            kube::is_true(server, {"up"})});
   for (const Json& name : kube::items_at(*json, {"other_clusters"}))
     if (name.is_string()) page.other_clusters.push_back(printable(name.get<std::string>()));
   for (const Json& object : kube::items_at(*json, {"locks"})) {

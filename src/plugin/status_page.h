@@ -33,10 +33,17 @@ struct LockStatus {
   std::string holder_text() const;
 };
 
+// One server of a quorum.
+struct StoreServer {
+  std::string endpoint, error;  // the error of the last read; "" without one
+  bool up = false;
+};
+
 struct StatusPage {
   std::optional<WallTime> read;  // when the operator read the store
   bool store_up = false;
   std::string endpoint, error;
+  std::vector<StoreServer> servers;  // of a quorum; else empty
   // Names of clusters with the same store and key prefix.
   std::vector<std::string> other_clusters;
   std::map<std::string, LockStatus, std::less<>> locks;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/rfc3339.h"
+#include "plugin/cronjob_status.h"
 #include "plugin/why_missing.h"
 #include "plugin/why_pod.h"
 
@@ -218,6 +219,7 @@ Output why_output(const Cluster& cluster, const CronJob& cronjob) {
   output.sections.push_back(std::move(section));
   if (!cluster.status_page)
     output.sections.push_back({.lines = {"no live lock state (" + cluster.page_error + ")"}});
+  add_unavailable_servers(cluster, output);
   return output;
 }
 

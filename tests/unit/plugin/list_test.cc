@@ -7,6 +7,7 @@
 
 #include "core/lock_json.h"
 #include "plugin/describe.h"
+#include "plugin/why.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {
@@ -69,6 +70,43 @@ TEST(Listing, ReportsTheAgeOfTheState) {
   cluster.status_page->error = "connection refused";
   EXPECT_THAT(list_output(cluster, Namespaces::all, Width::normal).json["caution"],
               HasSubstr("connection refused"));
+}
+
+// ---- the servers of a quorum ----
+
+Cluster with_servers(const std::string& servers) {
+  std::string text = kPage;
+  text.insert(text.find("},\"locks\""), R"(,"servers":)" + servers);
+  Cluster cluster = recorded();
+  cluster.status_page = read_status_page(text).value();
+  return cluster;
+}
+constexpr char kOneIsUnavailable[] =
+    R"([{"endpoint":"a:6379","up":true,"latency_us":90,"error":""},
+{"endpoint":"b:6379","up":false,"latency_us":0,"error":"connection refused"},
+{"endpoint":"c:6379","up":true,"latency_us":80,"error":""}])";
+
+TEST(Listing, NamesUnavailableServersOfAQuorum) {
+  const Cluster cluster = with_servers(kOneIsUnavailable);
+  const CronJob& nightly = cronjob_of(cluster, "nightly");
+  for (const Output& page : {list_output(cluster, Namespaces::all, Width::normal),
+                             describe_output(cluster, nightly), why_output(cluster, nightly)}) {
+    EXPECT_EQ(page.sections.back().lines.back(),
+              "unavailable servers of the quorum: 1 of 3: b:6379 (connection refused)");
+    EXPECT_EQ(page.json["unavailableServers"],
+              kube::Json::array({{{"endpoint", "b:6379"}, {"error", "connection refused"}}}));
+  }
+}
+
+TEST(Listing, IsSilentAboutServersThatAreAvailable) {
+  for (const Cluster& cluster : {with_servers(R"([{"endpoint":"a:6379","up":true,"error":""}])"),
+                                 with_servers("[]"), live(), recorded()}) {
+    const Output page = list_output(cluster, Namespaces::all, Width::normal);
+    for (const Section& section : page.sections)
+      for (const std::string& line : section.lines)
+        EXPECT_THAT(line, ::testing::Not(HasSubstr("quorum")));
+    EXPECT_EQ(page.json["unavailableServers"], kube::Json::array());
+  }
 }
 
 TEST(Listing, RowsFitTheirHeader) {
