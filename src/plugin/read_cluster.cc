@@ -17,8 +17,9 @@ using kube::Json;
 using Args = std::vector<std::string>;
 
 constexpr std::string_view kDefaultPage = "cronlatch/cronlatch-metrics:8080";
+// `plain`: of version 0.1.0.
 constexpr std::string_view kPageServices =
-    "app.kubernetes.io/part-of=cronlatch,cronlatch.dev/port=plain";
+    "app.kubernetes.io/part-of=cronlatch,cronlatch.dev/port in (http-metrics,plain)";
 
 Args with(Args args, const Args& more) {
   args.insert(args.end(), more.begin(), more.end());
