@@ -44,8 +44,9 @@ REPORT=(argv for 'a user of the image')
 
 check "a CronJob without a command is accepted" bare nightly
 check "a second CronJob without a command is accepted" bare report
-start_job nightly nightly-first
-start_job report report-first
+# Until the registry has answered, a Job is refused.
+needs "a Job of the first CronJob is created" start_job nightly nightly-first
+needs "a Job of the second CronJob is created" start_job report report-first
 completes nightly-first "ENTRYPOINT and CMD of a manifest list with two platforms" "${NIGHTLY[@]}"
 completes report-first "a CMD in shell form" "${REPORT[@]}"
 command_from() { k get pod "$(pod_of "$1")" -o 'jsonpath={.metadata.annotations.cronlatch\.dev/command-from}'; }
