@@ -159,8 +159,8 @@ TEST_P(AsCronlock, EveryErrorIsOneLineAnd201) {
   const std::pair<Words, const char*> cases[] = {
       {{"CRONLOCK_PORT=x"}, "CRONLOCK_PORT: \"x\" is not valid"},
       {{"CRONLOCK_KEY=a b"}, "contains a blank"},
-      {{"CRONLOCK_KEY=list"}, "cronlock.list type"},
-      {{"CRONLOCK_KEY=text"}, "cronlock.text value"},
+      {{"CRONLOCK_KEY=list"}, ": cronlock.list ("},
+      {{"CRONLOCK_KEY=text"}, ": cronlock.text ("},
       {no_server, "cannot connect to 127.0.0.1:1"}};
   for (const auto& [more, message] : cases) {
     Program program(ours({"/bin/echo", "ran"}, more));
