@@ -23,8 +23,10 @@ ENTRYPOINT ["/entry.sh"]
 DOCKERFILE
 in_schema_2 report
 other_platform nightly
+# The replicas that answered no admission look up an image 15 minutes before a scheduled time of its CronJob.
+SOON=$(date -u -d '14 minutes' '+%M %H * * *')
 bare() {  # bare NAME [SCHEDULE]: creates an annotated CronJob without a command, with the image NAME
-  IMAGE=$(in_registry "$1") SCHEDULE=${2:-0 0 1 1 *} cronjob "$1" lock=true --
+  IMAGE=$(in_registry "$1") SCHEDULE=${2:-$SOON} cronjob "$1" lock=true --
 }
 ran() {  # ran JOB WORD...: it was gated, and these were the arguments of its program
   local job=$1 words
@@ -53,8 +55,7 @@ command_from() { k get pod "$(pod_of "$1")" -o 'jsonpath={.metadata.annotations.
 names_digest() { command_from nightly-first | grep -F "$REGISTRY/any/nightly@sha256:"; }
 check "the annotation command-from of the pod contains the digest of the image" names_digest
 
-# Replicas that answered no admission request look up the images, too. The log of the registry contains the address of
-# each client.
+# The log of the registry contains the address of each client.
 replicas() {
   kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator --field-selector=status.phase=Running -o 'jsonpath={.items[*].status.podIP}'
 }
