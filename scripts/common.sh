@@ -7,6 +7,7 @@ JOBS=${JOBS:-$(nproc)}
 SIZE_LIMIT=7000000  # bytes of the stripped wrapper
 PLUGIN_SIZE_LIMIT=2200000  # bytes of the stripped plugin of kubectl
 BINARY=$ROOT/build/release/cronlatch
+# shellcheck disable=SC2034  # used by the scripts that source this file
 PLUGIN=$ROOT/build/release/kubectl-cronlatch
 
 # shellcheck source=scripts/packages.sh
@@ -40,13 +41,14 @@ check_size() {
 build_preset() {
   local preset=$1
   say "build $preset"
+  case $preset in *-arm64) bash "$ROOT/scripts/sysroot.sh" || return ;; esac
   # Each step has its own `|| return`: the shell ignores set -e within a condition.
   configure "$preset" || return
   # The static C library warns about functions that the program never calls through it; only real errors
   # make the linker fail.
   cmake --build --preset "$preset" --parallel "$JOBS" >&2 || return
-  [ "$preset" = release ] || return 0
-  check_size "$BINARY" "$SIZE_LIMIT" && check_size "$PLUGIN" "$PLUGIN_SIZE_LIMIT"
+  case $preset in release | release-arm64) ;; *) return 0 ;; esac
+  check_size "$ROOT/build/$preset/cronlatch" "$SIZE_LIMIT" && check_size "$ROOT/build/$preset/kubectl-cronlatch" "$PLUGIN_SIZE_LIMIT"
 }
 
 # For commands whose own output is the result: prints only when the build fails or takes long.

@@ -67,7 +67,7 @@ trap stopped INT TERM HUP
 
 mkdir -p "$RESULTS"
 rm -f "$RESULTS"/*.xml "$STAGES"
-for preset in release dev asan ${LONG_TESTS:+tsan}; do build_stage "$preset"; done
+for preset in release dev asan ${LONG_TESTS:+tsan release-arm64}; do build_stage "$preset"; done
 configure suites || exit
 # Version 0.1.0 is built here and not in the tests that use it: a compiler beside them takes the time that they measure. The tests
 # are skipped when it cannot be built.
@@ -99,6 +99,6 @@ say "waiting for the last scenarios (build/test-results/alone.log)"
 wait "$ALONE"
 ALONE=''
 cat "$RESULTS/alone.log"
-[ -z "${LONG_TESTS:-}" ] || ctest_stage release
-for preset in alone dev asan versions tsan; do second_try "$preset"; done
+[ -z "${LONG_TESTS:-}" ] || { ctest_stage arm64 && ctest_stage release; }
+for preset in alone dev asan versions tsan arm64; do second_try "$preset"; done
 finish
