@@ -8,11 +8,14 @@
 
 namespace cronlatch::kube {
 
-WatchTiming real_watch_timing(const Clock& clock) {
-  // Shared, because std::function copies its captures; one thread uses a WatchTiming.
+RandomFraction real_random_fraction() {
+  // Shared, because std::function copies its captures.
   const auto engine = std::make_shared<std::minstd_rand>(std::random_device{}());
-  return {clock, [engine] { return std::uniform_real_distribution<>(0, 1)(*engine); },
-          [](Millis time, const std::stop_token& stop) {
+  return [engine] { return std::uniform_real_distribution<>(0, 1)(*engine); };
+}
+
+WatchTiming real_watch_timing(const Clock& clock) {
+  return {clock, real_random_fraction(), [](Millis time, const std::stop_token& stop) {
             std::mutex mutex;
             std::condition_variable_any never;
             std::unique_lock lock(mutex);

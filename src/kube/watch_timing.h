@@ -17,7 +17,10 @@ struct WatchTiming {
   std::function<void(Millis, const std::stop_token&)> pause;
 };
 
-// A generator with a random seed, and a pause that ends at once when stopped.
+// A generator with a random seed, for one thread.
+RandomFraction real_random_fraction();
+
+// Such a generator, and a pause that ends at once when stopped.
 WatchTiming real_watch_timing(const Clock& clock);
 
 }  // namespace cronlatch::kube

@@ -3,7 +3,6 @@
 #include "rest/rest_api.h"
 
 #include <optional>
-#include <random>
 #include <thread>
 
 #include "base/kernel_clock.h"
@@ -11,6 +10,7 @@
 #include "base/text.h"
 #include "kube/line_splitter.h"
 #include "kube/overload.h"
+#include "kube/watch_timing.h"
 #include "rest/https_client.h"
 
 namespace cronlatch::kube {
@@ -31,11 +31,6 @@ Result<Response> response_of(const HttpsClient::Head& head, std::string_view bod
     return Error{Code::unreachable, "the API server's answer: " + parsed.error().message};
   response.body = parsed ? std::move(*parsed) : Json{{"message", printable(body, 200)}};
   return response;
-}
-
-double random_fraction() {
-  thread_local std::minstd_rand engine(std::random_device{}());
-  return std::uniform_real_distribution<>(0, 1)(engine);
 }
 
 int code_of(const Json& status) {
@@ -74,7 +69,7 @@ Result<Response> RestApi::call(const Request& request) {
   while (true) {
     Result<Response> response = attempt(request, deadline);
     if (!response) return response;
-    const Millis pause = overload_pause(*response, random_fraction);
+    const Millis pause = overload_pause(*response, [] { return real_random_fraction()(); });
     if (pause == Millis(0) || Steady::now() + pause >= deadline) return response;
     std::this_thread::sleep_for(pause);
   }

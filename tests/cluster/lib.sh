@@ -151,6 +151,9 @@ json_text() {
 # start_job CRONJOB JOB: starts a run as a user does.
 start_job() { k create job "$2" --from="cronjob/$1" >/dev/null; }
 
+# serves_policies VERSION: the API server has the API of MutatingAdmissionPolicies in this version.
+serves_policies() { kubectl get --raw "/apis/admissionregistration.k8s.io/$1" 2>/dev/null | grep -F '"MutatingAdmissionPolicy"' >/dev/null; }
+
 # admitted CRONJOB: the API server admits a Job of it in a dry run. An API server applies a changed webhook after a delay.
 admitted() { k create job "probe-$RANDOM" --from="cronjob/$1" --dry-run=server; }
 

@@ -55,6 +55,8 @@ std::vector<ErrorCase> error_cases() {
       {"timeout", RedisPeer::kSilence, down, true, false, drops},
       {"POISONED", error("CRONLATCH_POISONED cronlatch:{a} fence"), Code::config, false, true,
        keeps},
+      {"FOREIGN_KEY", error("CRONLATCH_FOREIGN_KEY cronlock.report"), Code::config, false, true,
+       keeps},
       {"unknown", error("ERR no idea"), down, true, false, drops},
       {"wrapped",
        error("ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed"),

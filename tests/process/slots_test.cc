@@ -5,43 +5,26 @@
 #include <memory>
 #include <string_view>
 
-#include "gated.h"
-#include "support/postgres_server.h"
+#include "each_store.h"
 
 namespace cronlatch::testing {
 namespace {
 
-class Slots : public Gated {
+template <class Base>
+class WithSlots : public Base {
  protected:
   ProgramSpec with_slots(unsigned slots, Words options, const Words& words) const {
     options.insert(options.end(), {"--slots", std::to_string(slots)});
-    return run(options, words);
+    return this->run(options, words);
   }
 };
 
-// In each store with slots.
-class SlotsInAStore : public Slots, public ::testing::WithParamInterface<const char*> {
- protected:
-  SlotsInAStore() {
-    const std::string_view kind = GetParam();
-    if (kind == "Postgres") {
-      const PostgresServer& server = PostgresServer::shared();
-      server("DELETE FROM cronlatch.locks");
-      store = server.url("postgres", "?sslmode=disable");  // this role needs no password
-    }
-    if (kind != "Redis") return;
-    redis_ = RedisServer::start();
-    store = "redis://127.0.0.1:" + std::to_string(redis_->port());
-  }
+class Slots : public WithSlots<Gated> {};
 
- private:
-  std::unique_ptr<RedisServer> redis_;
-};
-INSTANTIATE_TEST_SUITE_P(Stores, SlotsInAStore, ::testing::Values("File", "Redis"),
-                         [](const auto& store) { return std::string(store.param); });
+class SlotsInAStore : public WithSlots<OnEachStore> {};
+INSTANTIATE_TEST_SUITE_P(Stores, SlotsInAStore, ::testing::Values("File", "Redis"), name_of_store);
 // One server for all of them.
-INSTANTIATE_TEST_SUITE_P(Shared, SlotsInAStore, ::testing::Values("Postgres"),
-                         [](const auto& store) { return std::string(store.param); });
+INSTANTIATE_TEST_SUITE_P(Shared, SlotsInAStore, ::testing::Values("Postgres"), name_of_store);
 
 TEST_P(SlotsInAStore, TwoOfThreeRunAndTheThirdIsSkippedOrFails) {
   Program one(with_slots(2, {}, {"say", "up", "await", go()}));

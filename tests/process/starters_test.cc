@@ -1,48 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many processes that start at the same time, on each kind of store: exactly one of them runs its
 // command.
-#include <map>
 #include <memory>
 
-#include "gated.h"
-#include "support/cluster_group.h"
-#include "support/postgres_server.h"
-#include "support/sentinel_group.h"
+#include "each_store.h"
 
 namespace cronlatch::testing {
 namespace {
 
-class Starters : public Gated, public ::testing::WithParamInterface<const char*> {
- protected:
-  Starters() {
-    const std::map<std::string, void (Starters::*)()> start = {
-        {"File", &Starters::use_file},
-        {"Redis", &Starters::use_redis},
-        {"Sentinel", &Starters::use_sentinel},
-        {"Cluster", &Starters::use_cluster},
-        {"Postgres", &Starters::use_postgres}};
-    (this->*start.at(GetParam()))();
-  }
-
- private:
-  void use_file() {}
-  void use_redis() {
-    redis_ = RedisServer::start();
-    store = "redis://127.0.0.1:" + std::to_string(redis_->port());
-  }
-  void use_sentinel() { store = SentinelGroup::shared().url(); }
-  void use_cluster() { store = ClusterGroup::shared().url(); }
-  void use_postgres() {
-    const PostgresServer& server = PostgresServer::shared();
-    server("DELETE FROM cronlatch.locks");
-    store = server.url("postgres", "?sslmode=disable");  // this role needs no password
-  }
-
-  std::unique_ptr<RedisServer> redis_;
-};
+class Starters : public OnEachStore {};
 INSTANTIATE_TEST_SUITE_P(Stores, Starters,
                          ::testing::Values("File", "Redis", "Sentinel", "Cluster", "Postgres"),
-                         [](const auto& store) { return std::string(store.param); });
+                         name_of_store);
 
 TEST_P(Starters, S1_OfAHundredAtOnceExactlyOneRuns) {
   // Given

@@ -137,7 +137,7 @@ TEST(CronlockKey, OfAnUnexpectedTypeOrValueIsRefusedAndChangesNothing) {
     lock.bench.client(write);
     const std::string before = digest(lock.bench);
     EXPECT_EQ(send_raw(lock.bench, lock.bench.acquisition("a")).text,
-              std::string("CRONLATCH_POISONED ") + kKey + (write[0] == "SET" ? " value" : " type"))
+              std::string("CRONLATCH_FOREIGN_KEY ") + kKey)
         << write[2];
     EXPECT_EQ(digest(lock.bench), before);
   }

@@ -59,9 +59,9 @@ class ImageLookup::Impl {
     const auto on_asked = [this](const registry::LookupRequest& request,
                                  const Result<registry::ImageInfo>& looked,
                                  Micros took) { on_looked_up(request, looked, took); };
-    lookup_.emplace(registry::Lookup::Dependencies{query, on_asked, clock_,
-                                                   kube::real_watch_timing(clock_).random_fraction},
-                    timing);
+    lookup_.emplace(
+        registry::Lookup::Dependencies{query, on_asked, clock_, kube::real_random_fraction()},
+        timing);
     lookup_->start();
     return Done{};
   }
@@ -171,9 +171,8 @@ class ImageLookup::Impl {
   bool in_cluster_ = false;
   std::optional<PullLogins> logins_;
   ConfinedAccess access_{settings_, clock_, log_};
-  registry::RegistryPace pace_{clock_,
-                               kube::real_watch_timing(clock_).random_fraction,
-                               {.remembered = settings_.lookup_cache_size}};
+  registry::RegistryPace pace_{
+      clock_, kube::real_random_fraction(), {.remembered = settings_.lookup_cache_size}};
   std::optional<registry::Lookup> lookup_;  // last: its threads use all members above
 };
 

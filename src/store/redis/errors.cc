@@ -16,7 +16,7 @@ constexpr std::size_t kMaxQuoted = 800;
 constexpr std::size_t kLongestCommand = 40;
 
 // clang-format off
-constexpr std::array<RedisErrorRow, 25> kTable = {{
+constexpr std::array<RedisErrorRow, 26> kTable = {{
     // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
     // Only as the answer to EVAL, which contains the script: it is the repeated answer to EVALSHA.
     {Kind::noscript, "NOSCRIPT", Code::unreachable, true, true, false, false,
@@ -57,6 +57,8 @@ constexpr std::array<RedisErrorRow, 25> kTable = {{
      "the server did not answer in time", "check that the server is not stopped or overloaded; op-timeout and connect-timeout set the limit"},
     {Kind::poisoned, "CRONLATCH_POISONED", Code::config, false, false, true, true,
      "the record of this lock is damaged or was written by another program", "set another key-prefix, or delete the lock's keys while no run uses the lock"},
+    {Kind::foreign_key, "CRONLATCH_FOREIGN_KEY", Code::config, false, false, true, true,
+     "the key of the other program has a value or a type that it cannot have written", "check foreign-key and key-format; if the key is damaged, delete it while no run uses it"},
     {Kind::no_command, "CRONLATCH_NO_COMMAND", Code::config, false, false, true, false,
      "the server does not have the command", "docs/operations.md lists the commands that cronlatch needs; check rename-command in the server's configuration"},
     {Kind::restarted, "CRONLATCH_RESTARTED", Code::unreachable, true, false, true, false,
@@ -135,26 +137,14 @@ std::string with_refused_command(std::string text, std::string_view command, std
   return text + ')';
 }
 
-// "CRONLATCH_POISONED <key> <field>". Every key of a record contains the lock in braces; the key of
-// another program (key-format) must not contain them, and the epoch has no field "value".
-static bool is_of_another_program(const RedisErrorRow& row, std::string_view text) {
-  return row.kind == Kind::poisoned && text.find('{') == std::string_view::npos &&
-         (text.ends_with(" value") || text.ends_with(" type")) && !text.ends_with("epoch type");
-}
-
 Error redis_error(const RedisErrorRow& row, std::string_view where, std::string_view text) {
-  if (is_of_another_program(row, unwrap(text))) {
-    const std::string key = quotable(unwrap(text).substr(row.word.size() + 1));
-    return {
-        row.code,
-        "redis at " + std::string(where) +
-            ": the key of the other program has a value or a type that it cannot have written: " +
-            key.substr(0, key.rfind(' ')),
-        "check foreign-key and key-format; if the key is damaged, delete it while no run uses it"};
-  }
   std::string message = "redis at " + std::string(where) + ": " + std::string(row.meaning);
   if (row.kind == Kind::no_command || row.kind == Kind::unknown_command)
     message += ' ' + missing_command(unwrap(text), row.word);
+  if (row.kind == Kind::foreign_key) {
+    text = unwrap(text);
+    text.remove_prefix(std::min(text.size(), row.word.size() + 1));
+  }
   if (row.quote && !text.empty()) message += ": " + quotable(text);
   return {row.code, std::move(message), std::string(row.hint)};
 }

@@ -30,9 +30,10 @@ enum class RedisErrorClass {
   wrongtype,
   eof,
   timeout,
-  poisoned,    // from the scripts: the record is invalid
-  no_command,  // from the scripts: the server lacks a command (rename-command, a proxy, a fork)
-  restarted,   // from the scripts: a server of a quorum that may have lost the record
+  poisoned,     // from the scripts: the record is invalid
+  foreign_key,  // from the scripts: no value of the other program (key-format)
+  no_command,   // from the scripts: the server lacks a command (rename-command, a proxy, a fork)
+  restarted,    // from the scripts: a server of a quorum that may have lost the record
   unknown_command,  // the same, from the server; the rest of the text contains the arguments
   replicas,         // from the scripts: more replicas than min-replicas (option strict)
   max_clients,      // sent instead of the answer to HELLO
@@ -46,7 +47,8 @@ struct RedisErrorRow {
   bool transient;   // a retry can help
   bool drop;        // close the connection: another address may work
   bool unexecuted;  // the request changed nothing
-  bool quote;       // the server's text names the command or the cause: part of the message
+  bool quote;       // the server's text names the command or the cause: part of the message; of
+                    // foreign_key only the key
   std::string_view meaning;
   std::string_view hint;
 };

@@ -137,6 +137,7 @@ std::optional<Retry> SentinelRoute::after_error(std::string_view text) {
     case RedisErrorClass::eof:
     case RedisErrorClass::timeout:
     case RedisErrorClass::poisoned:
+    case RedisErrorClass::foreign_key:
     case RedisErrorClass::no_command:
     case RedisErrorClass::restarted:
     case RedisErrorClass::unknown_command:

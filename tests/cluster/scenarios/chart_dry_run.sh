@@ -9,7 +9,6 @@ fresh_namespace pod-security.kubernetes.io/warn=restricted
 FOREIGN='monitoring.coreos.com|cert-manager.io|grafana.integreatly.org'
 
 # The chart finds the version of this API in a cluster; `helm template` does not ask one.
-serves_policies() { kubectl get --raw "/apis/admissionregistration.k8s.io/$1" 2>/dev/null | grep -F '"MutatingAdmissionPolicy"' >/dev/null; }
 SERVED=()
 if serves_policies v1beta1 && ! serves_policies v1; then
   SERVED=(--api-versions admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy)

@@ -21,6 +21,7 @@ local LATEST = 9000000000
 local peer = {state = 'absent', written = '', left = 0}
 
 local function name_of_peer() return 'another program (' .. FORMAT .. ' key)' end
+local function impossible() error({err = 'CRONLATCH_FOREIGN_KEY ' .. PEER}) end
 local function is_peers() return peer.state == 'held' or peer.state == 'past' end
 
 -- With `now` it also reads how long another program's value is in effect. `is_strict`: a value that
@@ -29,9 +30,8 @@ local function read_peer(r, now, is_strict)
   if r.state ~= 'none' then peer.written = read(1, 'HMGET', 'shared')[1] or '' end
   local value = redis.pcall('GET', PEER)
   if type(value) == 'table' then
-    if is_strict or not string.find(value.err, 'WRONGTYPE', 1, true) then
-      refused('GET', PEER, value)
-    end
+    if not string.find(value.err, 'WRONGTYPE', 1, true) then refused('GET', PEER, value) end
+    if is_strict then impossible() end
     peer.state = 'held'
     return
   end
@@ -43,7 +43,7 @@ local function read_peer(r, now, is_strict)
   if FORMAT == 'redlock' then return end
   local ends = whole(value)
   if not ends then
-    if is_strict then poisoned(PEER, 'value') end
+    if is_strict then impossible() end
     return
   end
   local left = math.min(ends, LATEST) * 1000000 + MINUTE - now

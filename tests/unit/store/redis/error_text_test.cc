@@ -24,14 +24,12 @@ TEST(RedisErrorText, OfADamagedRecordNamesKeyAndField) {
 
 // No key-prefix is part of that key (key-format, foreign-key).
 TEST(RedisErrorText, OfTheKeyOfAnotherProgramNamesTheOptionsOfThatKey) {
-  for (const char* field : {"value", "type"}) {
-    const Error error = error_of(std::string("CRONLATCH_POISONED cronlock.report ") + field);
-    EXPECT_EQ(error.code, Code::config);
-    EXPECT_EQ(error.message,
-              "redis at 127.0.0.1:6379: the key of the other program has a value or a type that it "
-              "cannot have written: cronlock.report");
-    EXPECT_THAT(error.hint, HasSubstr("foreign-key and key-format"));
-  }
+  const Error error = error_of("CRONLATCH_FOREIGN_KEY cronlock.report");
+  EXPECT_EQ(error.code, Code::config);
+  EXPECT_EQ(error.message,
+            "redis at 127.0.0.1:6379: the key of the other program has a value or a type that it "
+            "cannot have written: cronlock.report");
+  EXPECT_THAT(error.hint, HasSubstr("foreign-key and key-format"));
 }
 
 TEST(RedisErrorText, OfADamagedEpochIsThatOfARecord) {
