@@ -5,6 +5,8 @@
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
+# shellcheck source=tests/binary/static_program.sh
+source "$ROOT/tests/binary/static_program.sh"
 # shellcheck source=scripts/postgres.sh
 source "$ROOT/scripts/postgres.sh"
 BINARY=${TESTED_BINARY:-$ROOT/build/release-arm64/cronlatch}
@@ -30,23 +32,12 @@ chmod 711 "$STAGE"  # the server's user may enter its own folder
 
 # ---- the files ----
 is_for_arm64() { readelf -hW "$1" | grep -E 'Machine: +AArch64'; }
-has_no_interpreter() { readelf -lW "$1" && ! readelf -lW "$1" | grep -q INTERP; }
-needs_no_library() { readelf -dW "$1" && ! readelf -dW "$1" | grep -q NEEDED; }
-is_stripped() { ! readelf -SW "$1" | grep -E '\.(symtab|debug_info)'; }
-is_small() { stat -c '%s bytes' "$1" && [ "$(stat -c %s "$1")" -le "$2" ]; }
-stack_is_not_executable() { readelf -lW "$1" | grep -E 'GNU_STACK.* RW +0x'; }
-has_relro() { readelf -lW "$1" | grep GNU_RELRO; }
 contains_no_path() { ! grep -aoF "$ROOT/" "$1" | sort | uniq -c; }
 check_program() {  # PROGRAM SIZE-LIMIT
   local name
   name=$(basename -- "$1")
   check "$name is for arm64" is_for_arm64 "$1"
-  check "$name has no interpreter" has_no_interpreter "$1"
-  check "$name needs no shared library" needs_no_library "$1"
-  check "$name is stripped" is_stripped "$1"
-  check "$name has at most $2 bytes" is_small "$1" "$2"
-  check "$name has a stack that cannot be executed" stack_is_not_executable "$1"
-  check "$name makes relocated data read-only" has_relro "$1"
+  check_static_program "$1" "$2"
   check "$name contains no path of its build" contains_no_path "$1"
 }
 check_program "$BINARY" "$SIZE_LIMIT"

@@ -5,13 +5,9 @@
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/binary/static_program.sh
+source "$ROOT/tests/binary/static_program.sh"
 
-has_no_interpreter() { readelf -lW "$1" && ! readelf -lW "$1" | grep -q INTERP; }
-needs_no_library() { readelf -dW "$1" && ! readelf -dW "$1" | grep -q NEEDED; }
-is_stripped() { ! readelf -SW "$1" | grep -E '\.(symtab|debug_info)'; }
-is_small() { stat -c '%s bytes' "$1" && [ "$(stat -c %s "$1")" -le "$2" ]; }
-stack_is_not_executable() { readelf -lW "$1" | grep -E 'GNU_STACK.* RW +0x'; }
-has_relro() { readelf -lW "$1" | grep GNU_RELRO; }
 # A stripped program still contains type names: N5boost..., N10prometheus..., N3web4http... (cpprest).
 contains_no_type_of() { ! grep -aoE "N$2" "$1" | sort | uniq -c; }
 prints_its_version() { [ -n "$("$1" version)" ]; }
@@ -20,17 +16,7 @@ prints_its_help() { "$1" help | grep -q "kubectl cronlatch"; }
 check_program() {  # check_program PROGRAM SIZE-LIMIT
   local name library
   name=$(basename -- "$1")
-  if [ ! -x "$1" ]; then
-    fail "the program $1 exists (./dev build creates it)"
-    finish
-  fi
-  printf '      %s has %s bytes\n' "$name" "$(stat -c %s "$1")"
-  check "$name has no interpreter" has_no_interpreter "$1"
-  check "$name needs no shared library" needs_no_library "$1"
-  check "$name is stripped" is_stripped "$1"
-  check "$name has at most $2 bytes" is_small "$1" "$2"
-  check "$name has a stack that cannot be executed" stack_is_not_executable "$1"
-  check "$name makes relocated data read-only" has_relro "$1"
+  check_static_program "$1" "$2"
   for library in 5boost 10prometheus '3web4(http|json)'; do
     check "$name contains no type of $library" contains_no_type_of "$1" "$library"
   done
