@@ -28,7 +28,7 @@ class MovedClock final : public Clock {
   void pass(Micros time) { moved_ += time; }
 
  private:
-  const KernelClock real_;
+  const KernelClock real_{};
   Micros moved_{0};
 };
 
