@@ -12,6 +12,7 @@
 #include "plugin/read_cluster.h"
 #include "plugin/release.h"
 #include "plugin/uninstall_check.h"
+#include "plugin/version.h"
 #include "plugin/why.h"
 
 namespace cronlatch::plugin {
@@ -64,6 +65,7 @@ constexpr std::array kVerbs = {
     Verb{"uninstall-check", "", "", "CronJobs that request a lock, and objects that an uninstall left",
          "It reads all namespaces. The exit code is 1 if a CronJob requests a lock.\n",
          "--all-namespaces --remove", false, uninstall_check},
+    Verb{"version", "", "", "the version of the plugin", "", "", false, version},
     Verb{"help", "", "[COMMAND]", "the overview, or the help of one command", "", "", false, help},
 };
 // clang-format on
