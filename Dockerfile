@@ -42,7 +42,7 @@ RUN mkdir -p /root-of-image/etc/ssl/certs /root-of-image/usr/bin /root-of-image/
  && cp build/operator/cronlatch-operator /root-of-image/ \
  && cp /usr/bin/skopeo /root-of-image/usr/bin/ \
  && cp /etc/ssl/certs/ca-certificates.crt /root-of-image/etc/ssl/certs/ \
- && tar -C /usr/share -c --dereference --exclude=posix --exclude=right --exclude=localtime zoneinfo | tar -C /root-of-image/usr/share -x \
+ && tar -C /usr/share -c --dereference --hard-dereference --exclude=posix --exclude=right --exclude=localtime zoneinfo | tar -C /root-of-image/usr/share -x \
  && echo 'cronlatch:x:65532:65532::/nonexistent:/nonexistent' >/root-of-image/etc/passwd \
  && echo 'cronlatch:x:65532:' >/root-of-image/etc/group \
  && chroot /root-of-image /cronlatch-operator version \
