@@ -22,6 +22,8 @@ source "$SCRIPTS/cluster_product_image.sh"
 source "$SCRIPTS/cluster_down.sh"
 # shellcheck source=scripts/cluster_up.sh
 source "$SCRIPTS/cluster_up.sh"
+# shellcheck source=scripts/cluster_quickstart.sh
+source "$SCRIPTS/cluster_quickstart.sh"
 
 usage() {
   cat <<'TEXT'
@@ -42,6 +44,7 @@ usage: ./dev cluster COMMAND
   test [--as-is | --quick] [--kubernetes VERSION] [SCENARIO...]
                                  run the scenarios of tests/cluster/scenarios on cluster `test`; --as-is: on the running
                                  cluster, without applying changes; --quick: as with `up`; `test list` lists the scenarios
+  quickstart [DIST]              execute the commands of docs/quickstart.md on a new cluster, with the release in DIST (dist/)
 
 The default for NAME is cronlatch. Requires root, for namespaces and cgroups.
 TEXT
@@ -178,6 +181,7 @@ case $command in
     must_exist "$NAME"
     load_image "${!#}"
     ;;
+  quickstart) quickstart "$@" ;;
   test) exec bash "$ROOT/tests/cluster/run.sh" "$@" ;;
   *) wrong_usage "unknown command '$command'" ;;
 esac

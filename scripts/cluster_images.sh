@@ -81,12 +81,13 @@ make_shell() {
   pack shell "$folder" '{"Cmd":["sh"],"Env":["PATH=/bin"],"User":"65534:65534"}'
 }
 
+# With the names of Valkey's programs, too: the quick start uses the image in the place of Valkey's.
 make_redis() {
   local folder program
   stale redis /usr/bin/redis-server || return 0
   folder=$(new_root)
   add_users "$folder"
-  for program in redis-server redis-cli; do install -D "$(command -v $program)" "$folder/bin/$program"; done
+  for program in redis-server redis-cli; do install -D "$(command -v $program)" "$folder/bin/$program" && ln -s $program "$folder/bin/valkey${program#redis}"; done
   copy_libraries "$folder" "$folder/bin/redis-server" "$folder/bin/redis-cli"
   pack redis "$folder" '{"Entrypoint":["/bin/redis-server"],"Env":["PATH=/bin"],"User":"65534:65534"}'
 }
