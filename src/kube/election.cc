@@ -63,6 +63,11 @@ void Election::set_checkpoint(std::string checkpoint) {
   new_checkpoint_ = std::move(checkpoint);
 }
 
+void Election::withdraw_checkpoint() {
+  const std::lock_guard lock(mutex_);
+  new_checkpoint_.reset();
+}
+
 Result<Response> Election::read(Millis deadline) {
   return api_.call({.path = "/apis/coordination.k8s.io/v1/namespaces/" + lease_ref_.namespace_name +
                             "/leases/" + lease_ref_.name,

@@ -48,6 +48,9 @@ class Election {
   std::string saved_checkpoint() const;
   // Written with the next renewal. Discarded when the term ends.
   void set_checkpoint(std::string checkpoint);
+  // The last one of set_checkpoint() is not written unless a renewal with it is already in
+  // progress.
+  void withdraw_checkpoint();
 
  private:
   struct ObservedLease {

@@ -78,6 +78,7 @@ void Watcher::report_deleted(const std::map<ObjectKey, std::string>::iterator& k
 Watcher::Next Watcher::list() {
   std::map<ObjectKey, std::string> missing = known_;
   std::string more;
+  bool is_first = true;
   do {
     Request page = request();
     page.deadline = kListDeadline;
@@ -85,6 +86,9 @@ Watcher::Next Watcher::list() {
     if (!more.empty()) page.query.emplace_back("continue", more);
     auto answer = api_.call(page);
     if (!answer || !answer->ok()) return handle_error("list", answer);
+    // Every page has the version of the first one.
+    if (is_first && callbacks_.on_listing) callbacks_.on_listing(version_of(answer->body));
+    is_first = false;
     // Items of a list have no apiVersion and kind.
     const Json* items = find(answer->body, {"items"});
     for (const Json& item : items != nullptr && items->is_array() ? *items : Json::array()) {
@@ -96,6 +100,7 @@ Watcher::Next Watcher::list() {
   } while (!more.empty());
   for (const auto& [key, uid] : missing)
     if (const auto known = known_.find(key); known != known_.end()) report_deleted(known);
+  report_position();
   callbacks_.on_listed();
   return Next::watch;
 }
@@ -108,6 +113,11 @@ void Watcher::process(const WatchEvent& event) {
   } else if (event.type == "ADDED" || event.type == "MODIFIED") {
     report_object(event.object);
   }
+  report_position();
+}
+
+void Watcher::report_position() const {
+  if (callbacks_.on_position) callbacks_.on_position(version_);
 }
 
 Watcher::Next Watcher::watch(const std::stop_token& stop) {

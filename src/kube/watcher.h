@@ -29,6 +29,11 @@ struct WatchCallbacks {
   std::function<void()> on_listed;  // after each complete list, when all objects were reported
   std::function<void(const std::string& what)>
       on_error;  // for the log; the watcher retries by itself
+  // ---- optional; `version` is a resourceVersion of the collection ----
+  // A list of the state at `version` begins: its objects are reported next.
+  std::function<void(const std::string& version)> on_listing{};
+  // Every change up to `version` was reported.
+  std::function<void(const std::string& version)> on_position{};
 };
 
 class Watcher {
@@ -46,6 +51,7 @@ class Watcher {
   void report_object(const Json& object);
   void report_deleted(const std::map<ObjectKey, std::string>::iterator& known);
   void process(const WatchEvent& event);
+  void report_position() const;
   Request request() const;
 
   Api& api_;

@@ -21,12 +21,15 @@ enum class ObjectKind { cronjob, job, pod };
 
 // NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
 struct ObjectChange {
-  enum class Type { updated, deleted, all_listed };
+  // listing, position: kube::WatchCallbacks::on_listing, on_position.
+  enum class Type { updated, deleted, listing, position, all_listed };
   ObjectKind kind = ObjectKind::cronjob;
   Type type = Type::updated;
   kube::Json object{};    // Type::updated
   kube::ObjectKey key{};  // Type::deleted
   std::string uid{};      // Type::deleted
+  // Type::listing, Type::position; `watched` is the namespace of the collection, "" for all.
+  std::string watched{}, version{};
 };
 
 class ChangeQueue {

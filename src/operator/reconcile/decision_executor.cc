@@ -43,7 +43,7 @@ std::string text_of(const kube::ObjectRef& ref) { return ref.namespace_name + "/
 ApplyResult DecisionExecutor::execute(const std::vector<Decision>& decisions) const {
   ApplyResult all = ApplyResult::done;
   for (const Decision& decision : decisions) {
-    if (!deps_.election.leading()) return ApplyResult::retry;
+    if (abandoned_ || !deps_.election.leading()) return ApplyResult::retry;
     const ApplyResult result =
         std::visit(Overloaded{[this](const PatchCronJob& patch) { return send(patch); },
                               [this](const kube::Event& event) { return send(event); },

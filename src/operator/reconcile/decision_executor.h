@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // DecisionExecutor: executes decisions with the API while this replica leads: Events, and
-// annotations of CronJobs. A repeated execution has no further effect. It counts nothing. One
-// thread.
+// annotations of CronJobs. A repeated execution has no further effect. It counts nothing. Thread
+// rule: any method from any thread.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,12 +32,16 @@ class DecisionExecutor {
 
   // In order, up to the first that must be retried.
   ApplyResult execute(const std::vector<Decision>& decisions) const;
+  // From abandon() until resume(), execute() begins no request and returns retry.
+  void abandon() { abandoned_ = true; }
+  void resume() { abandoned_ = false; }
 
  private:
   ApplyResult send(const kube::Event& event) const;
   ApplyResult send(const PatchCronJob& patch) const;
 
   const Dependencies deps_;
+  std::atomic<bool> abandoned_{false};
 };
 
 }  // namespace cronlatch::op

@@ -65,4 +65,13 @@ std::optional<WallTime> suspension_changed(const Json& cronjob) {
   return latest;
 }
 
+std::optional<WallTime> containers_written(const Json& pod) {
+  std::optional<WallTime> latest;
+  for (const Json& entry : entries(pod)) {
+    if (kube::find(entry, {"fieldsV1", "f:status", "f:containerStatuses"}) == nullptr) continue;
+    if (!latest || time_of(entry) > *latest) latest = time_of(entry);
+  }
+  return latest;
+}
+
 }  // namespace cronlatch::op

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times in metadata.managedFields at which annotations and spec.suspend were written. An entry
-// has one time for all its fields, that of the last change: a field may be older than its entry and
-// is never newer. Pure.
+// The times in metadata.managedFields at which annotations, spec.suspend and the status of a pod
+// were written. An entry has one time for all its fields, that of the last change: a field may be
+// older than its entry and is never newer. Pure.
 #pragma once
 
 #include <initializer_list>
@@ -28,5 +28,8 @@ bool annotated_after_creation(const kube::Json& object, const std::string& name)
 // patch`, `kubectl edit`). Nothing if no entry shows it: a client that applies the whole object has
 // one time for all its fields.
 std::optional<WallTime> suspension_changed(const kube::Json& cronjob);
+
+// The latest write of status.containerStatuses of a pod; nothing if no entry shows it.
+std::optional<WallTime> containers_written(const kube::Json& pod);
 
 }  // namespace cronlatch::op

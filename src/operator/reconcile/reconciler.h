@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reconciler: executes the decisions of decide.h, object by object, while this replica leads.
-// Failed decisions are retried later. An execution by two leaders has the effect of one. One
-// thread.
+// Failed decisions are retried later. An execution by two leaders has the effect of one.
+//
+// Thread rule: one thread calls the methods and owns all state. The requests are sent by `workers`,
+// several at once; those for one object one at a time and in order. Their results are processed by
+// the next call of process() or tick().
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,7 +24,10 @@
 #include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/decide.h"
 #include "operator/reconcile/decision_executor.h"
+#include "operator/reconcile/job_owners.h"
 #include "operator/reconcile/reported_pods.h"
+#include "operator/reconcile/results.h"
+#include "operator/reconcile/workers.h"
 
 namespace cronlatch::op {
 
@@ -34,45 +41,73 @@ class Reconciler {
     const Clock& clock;
     const Log& log;
     kube::Election& election;
+    Workers& workers;
     std::string instance;  // name of this pod
   };
   explicit Reconciler(Dependencies dependencies);
 
   void begin_term();  // clears all state, reads the checkpoint
+  // Waits for the requests in progress. What no stored checkpoint contains is not counted: the next
+  // leader counts it.
   void end_term();
+  // False while too many pods wait for a retry: process() must not be called, so that none is lost.
+  bool has_room() const { return waiting_pods_ < kMaxRetries; }
   void process(const ObjectChange& change);
   // Called about once a second: retries, and counts the runs that the stored checkpoint contains.
   void tick();
 
  private:
-  struct Finished {
+  static constexpr std::size_t kMaxRetries = 2'000;
+
+  // The report of a pod; without the pod, whose size is many times this.
+  struct PodReport {
     GatedRun run;
-    std::vector<CountRunError> counts;
+    PodVersion version;
+    std::vector<CountRunError> counts{};
+  };
+  // The newest state of an object.
+  struct Item {
+    ObjectKind kind = ObjectKind::cronjob;
+    std::string key;
+    kube::Json object{};             // a CronJob or a Job
+    std::optional<PodReport> pod{};  // a pod
+    Millis wait{};                   // before the next retry
   };
   struct Retry {
-    ObjectChange change;
+    Item item;
     TimePoint at;
-    Millis wait;
   };
+  // `work` is executed by a worker, and `done` afterwards on the thread of the Reconciler, unless
+  // `work` returned retry.
+  using Work = std::function<ApplyResult(Item& item)>;
+  using Done = std::function<void(Item& item, ApplyResult result)>;
 
-  ApplyResult reconcile(const ObjectChange& change);
-  ApplyResult reconcile_cronjob(const kube::Json& object);
-  ApplyResult reconcile_job(const kube::Json& object);
+  void updated(const ObjectChange& change);
+  void deleted(const ObjectChange& change);
+  void handle(Item item);
+  void reconcile_cronjob(Item item);
+  void reconcile_job(Item item);
+  void reconcile_pod(Item item);
+  void submit(Item item, Work work, Done done);
+  void finish(Item& item, ApplyResult result, const Done& done);
+  void process_results();
+  void schedule_retry(Item item);
+  void retry_due();
   const LockDemand* demand_on(const kube::ObjectRef& job_owner) const;
-  ApplyResult reconcile_pod(const kube::Json& object);
-  void schedule_retry(const ObjectChange& change, Millis wait);
+  std::optional<kube::ObjectRef> cronjob_of(const kube::ObjectRef& job) const;
+  ApplyResult report(PodReport& pod, const std::optional<kube::ObjectRef>& known_cronjob) const;
   void cronjob_deleted(const kube::ObjectKey& key);
   void save_checkpoint();
   void count_checkpointed();
-  kube::ObjectRef cronjob_of(const kube::ObjectRef& job, bool& unknown);
 
   const Dependencies deps_;
-  const DecisionExecutor decision_executor_;
+  DecisionExecutor decision_executor_;
+  Results results_;
   CronJobStateCounter cronjob_states_;
   ReportedPods reported_;
-  std::set<std::string> in_progress_;  // UIDs of pods with recorded Events that are not counted yet
-  std::vector<Finished> recorded_;     // not yet in a checkpoint
-  std::vector<Finished> in_checkpoint_;  // in the checkpoint that the next renewal writes
+  JobOwners job_owners_;
+  std::vector<CountRunError> recorded_;       // not yet in a checkpoint
+  std::vector<CountRunError> in_checkpoint_;  // in the checkpoint that the next renewal writes
   std::string pending_checkpoint_;
   bool pods_listed_ = false;
   bool cronjobs_listed_ = false;
@@ -80,6 +115,9 @@ class Reconciler {
   bool checkpoint_changed_ = false;                // the checkpoint in the Lease is out of date
   std::set<std::string> reported_jobs_;            // UIDs of counted Jobs
   std::map<std::string, Retry> retries_;
+  std::size_t waiting_pods_ = 0;  // in retries_
+  // Objects whose requests are in progress, and their newest state if they changed since.
+  std::map<std::string, std::optional<Item>> busy_;
 };
 
 }  // namespace cronlatch::op

@@ -40,6 +40,7 @@ struct Scene {
   std::vector<Millis> pauses;
   std::deque<FakeApi::Answer> lists;
   Millis watch_lasts{0};
+  bool with_positions = false;
 
   Scene() {
     api.intercept = [this](const Request&) -> std::optional<FakeApi::Answer> {
@@ -74,6 +75,10 @@ struct Scene {
                           const std::string& uid) { told.push_back("-" + key.name + "/" + uid); },
         .on_listed = [this] { told.push_back("listed"); },
         .on_error = [](const std::string&) {}};
+    if (with_positions) {
+      callbacks.on_listing = [this](const std::string& at) { told.push_back("listing " + at); };
+      callbacks.on_position = [this](const std::string& at) { told.push_back("at " + at); };
+    }
     WatchTiming timing{clock, [] { return 0.5; },
                        [this](Millis time, const std::stop_token&) {
                          pauses.push_back(time);
@@ -125,6 +130,26 @@ TEST(Watcher, ReportsEventsAndContinuesFromTheLastVersion) {
   EXPECT_THAT(scene.told, ElementsAre("+a", "listed", "+b", "+a", "-b/2"));
   EXPECT_EQ(query_of(scene.api.requests().back(), "resourceVersion"), "50");
   EXPECT_THAT(scene.pauses, IsEmpty());
+}
+
+TEST(Watcher, ReportsAPositionAfterAListAndAfterEachEvent) {
+  Scene scene;
+  scene.with_positions = true;
+  scene.watch_lasts = 300s;
+  scene.list({object("a", "1", "12")}, "40", "next page");
+  scene.list({object("b", "2", "11")}, "40");
+  scene.watch([](const Emit& emit) -> FakeApi::Answer {
+    emit({"MODIFIED", object("a", "1", "42")});
+    emit({"BOOKMARK", object("", "", "50")});
+    return Response{410, {}};
+  });
+  scene.list({object("a", "1", "42")}, "90");
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("listing 40", "+a", "+b", "at 40", "listed", "+a", "at 42",
+                                      "at 50", "listing 90", "+a", "-b/2", "at 90", "listed"));
 }
 
 class WatcherGone : public ::testing::TestWithParam<bool> {};

@@ -23,11 +23,18 @@ using cronlatch::testing::owned_by;
 inline const std::string kEvents = "/apis/events.k8s.io/v1/namespaces/demo/events";
 inline const std::string kCronJob = "/apis/batch/v1/namespaces/demo/cronjobs/nightly";
 
+// With the resourceVersion 1.
 inline kube::Json pod(const std::string& uid, const std::string& outcome, const std::string& reason,
                       const std::string& finished = "2026-11-21T02:00:01Z") {
   const std::string message = R"({"v":1,"outcome":")" + outcome + R"(","reason":")" + reason +
                               R"(","lock":"demo/nightly","fence":"7","holder":"h"})";
-  return ended_pod("nightly-" + uid, uid, message, 0, finished);
+  kube::Json pod = ended_pod("nightly-" + uid, uid, message, 0, finished);
+  pod["metadata"]["resourceVersion"] = "1";
+  return pod;
+}
+inline kube::Json with_version(kube::Json object, const std::string& version) {
+  object["metadata"]["resourceVersion"] = version;
+  return object;
 }
 
 inline ObjectChange updated(ObjectKind kind, kube::Json object) {
@@ -35,6 +42,10 @@ inline ObjectChange updated(ObjectKind kind, kube::Json object) {
 }
 inline ObjectChange listed(ObjectKind kind) {
   return {.kind = kind, .type = ObjectChange::Type::all_listed};
+}
+// All changes of pods up to `version` were processed.
+inline ObjectChange position(const std::string& version) {
+  return {.kind = ObjectKind::pod, .type = ObjectChange::Type::position, .version = version};
 }
 
 struct World {
@@ -81,14 +92,18 @@ struct Leader {
   Metrics metrics{"test"};
   Exporter exporter;
   kube::Election election;
+  Workers workers;
   Reconciler reconciler;
 
-  Leader(World& w, const std::string& name)
+  // `threads` 0: everything happens on the thread of the test.
+  Leader(World& w, const std::string& name, std::size_t threads = 0)
       : world(w),
         exporter([] { return true; }, metrics, w.clock),
         election(w.api, {w.clock, [] { return 0.5; }, [](Millis, const std::stop_token&) {}},
                  {"cronlatch", "cronlatch-operator", "cronlatch.dev/counted-pods"}, name),
-        reconciler({w.settings, w.api, metrics, exporter, w.clock, w.log, election, name}) {
+        workers(threads),
+        reconciler(
+            {w.settings, w.api, metrics, exporter, w.clock, w.log, election, workers, name}) {
     election.step();
     EXPECT_TRUE(election.leading());
     reconciler.begin_term();

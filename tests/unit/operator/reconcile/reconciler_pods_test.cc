@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <condition_variable>
+#include <mutex>
+
 #include "leader.h"
+#include "support/eventually.h"
 
 namespace cronlatch::op {
 namespace {
@@ -18,8 +22,10 @@ using testing::Leader;
 using testing::listed;
 using ::testing::Not;
 using testing::pod;
+using testing::position;
 using ::testing::UnorderedElementsAre;
 using testing::updated;
+using testing::with_version;
 using testing::World;
 using namespace std::chrono_literals;
 
@@ -59,6 +65,7 @@ TEST(Reconciler, NextLeaderNeitherRecordsNorCountsTwice) {
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
   one.reconciler.process(updated(ObjectKind::pod, end));
+  one.reconciler.process(position("1"));
   one.settle();
   ASSERT_EQ(one.counted("auth"), "1");
   one.election.release();
@@ -109,11 +116,166 @@ TEST(Reconciler, CountsEveryPodOfALongFirstListInAnyOrder) {
     leader.reconciler.process(
         updated(ObjectKind::pod, pod("p" + std::to_string(order), "usage", "config", finished)));
   }
+  leader.reconciler.process(position("1"));
   leader.reconciler.process(listed(ObjectKind::pod));
   leader.settle();
 
   EXPECT_EQ(leader.counted("config"), "500");
-  EXPECT_LT(leader.election.saved_checkpoint().size(), 10'000U);
+  EXPECT_LT(leader.election.saved_checkpoint().size(), 300U);
+}
+
+// Its node was cut off: 5,000 later runs were reported before the API server received its status.
+TEST(Reconciler, ReportsAPodThatIsDeliveredLate) {
+  World world;
+  Leader one(world, "one");
+  one.reconciler.process(listed(ObjectKind::pod));
+  for (int i = 1; i <= 5'000; ++i) {
+    const std::string version = std::to_string(i);
+    one.reconciler.process(
+        updated(ObjectKind::pod, with_version(pod("p" + version, "ran", "none"), version)));
+    one.reconciler.process(position(version));
+  }
+  one.settle();
+  one.election.release();
+  const Json late = with_version(pod("late", "refused", "auth", "2026-11-20T00:00:00Z"), "5001");
+
+  Leader two(world, "two");
+  two.reconciler.process(updated(ObjectKind::pod, late));
+  two.reconciler.process(listed(ObjectKind::pod));
+  two.settle();
+
+  EXPECT_EQ(two.counted("auth"), "1");
+}
+
+// The Event of the first one is rejected until the next leader retries it.
+TEST(Reconciler, NextLeaderReportsAPodThatWaitedForARetry) {
+  World world;
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (string_at(r.body, {"note"}).find("nightly-p1:") == std::string::npos) return std::nullopt;
+    return kube::Response{500, {}};
+  };
+  const Json stuck = pod("p1", "refused", "auth");
+  const Json other = with_version(pod("p2", "refused", "acl"), "2");
+  Leader one(world, "one");
+  one.reconciler.process(listed(ObjectKind::pod));
+  for (const Json& each : {stuck, other}) one.reconciler.process(updated(ObjectKind::pod, each));
+  one.reconciler.process(position("2"));
+  one.settle();
+  ASSERT_EQ(one.counted("acl"), "1");
+  ASSERT_EQ(one.counted("auth"), "");
+  one.election.release();
+  world.api.intercept = nullptr;
+
+  Leader two(world, "two");
+  for (const Json& each : {stuck, other}) two.reconciler.process(updated(ObjectKind::pod, each));
+  two.reconciler.process(position("3"));
+  two.reconciler.process(listed(ObjectKind::pod));
+  two.settle();
+
+  EXPECT_EQ(two.counted("auth"), "1");
+  EXPECT_EQ(two.counted("acl"), "");
+}
+
+// It ended its term after the checkpoint was passed to the election, and before it was written.
+TEST(Reconciler, NextLeaderCountsWhatWasNotCountedAtTheEndOfATerm) {
+  World world;
+  const Json end = pod("p1", "refused", "auth");
+  Leader one(world, "one");
+  one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(updated(ObjectKind::pod, end));
+  one.reconciler.process(position("1"));
+  one.reconciler.tick();
+  one.reconciler.end_term();
+  ASSERT_EQ(one.counted("auth"), "");
+  one.election.release();
+
+  Leader two(world, "two");
+  two.reconciler.process(updated(ObjectKind::pod, end));
+  two.reconciler.process(position("1"));
+  two.reconciler.process(listed(ObjectKind::pod));
+  two.settle();
+
+  EXPECT_EQ(two.counted("auth"), "1");
+}
+
+TEST(Reconciler, AcceptsNoChangeWhileTooManyPodsWaitForARetry) {
+  World world;
+  world.api.intercept = [](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path == kEvents) return FakeApi::unreachable();
+    return std::nullopt;
+  };
+  Leader leader(world, "one");
+  std::size_t processed = 0;
+  while (leader.reconciler.has_room() && processed < 10'000)
+    leader.reconciler.process(
+        updated(ObjectKind::pod, pod("p" + std::to_string(++processed), "usage", "config")));
+  EXPECT_EQ(processed, 2'000U);
+
+  world.api.intercept = nullptr;
+  world.clock.pass(2s);
+  leader.election.step();
+  leader.reconciler.tick();
+  EXPECT_TRUE(leader.reconciler.has_room());
+  leader.reconciler.process(position("1"));
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.settle();
+
+  EXPECT_EQ(leader.counted("config"), "2000");
+}
+
+TEST(Reconciler, NeedsNoRequestForAJobThatItWatches) {
+  World world;
+  Leader leader(world, "one");
+  Json job = *world.api.at("/apis/batch/v1/namespaces/demo/jobs/nightly-2");
+  leader.reconciler.process(listed(ObjectKind::cronjob));
+  leader.reconciler.process(updated(ObjectKind::job, job));
+  world.api.forget_requests();
+
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "ran", "none")));
+
+  EXPECT_THAT(world.events(), UnorderedElementsAre("Job Acquired", "CronJob Acquired"));
+  EXPECT_EQ(world.api.requests().size(), 2U);
+}
+
+// 200 pods of 200 Jobs, with 8 requests at once.
+TEST(Reconciler, ReportsPodsInParallelAndEachOnce) {
+  World world;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t now = 0, most = 0;
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path != kEvents) return std::nullopt;
+    std::unique_lock lock(mutex);
+    most = std::max(most, ++now);
+    changed.notify_all();
+    // Until all workers have a request, or no further pod is left for them.
+    changed.wait_for(lock, 100ms, [&] { return most == 8; });
+    --now;
+    return std::nullopt;
+  };
+  Leader leader(world, "one", 8);
+  leader.reconciler.process(listed(ObjectKind::cronjob));
+  for (int repetition = 0; repetition < 2; ++repetition)
+    for (int i = 0; i < 200; ++i) {
+      Json job = *world.api.at("/apis/batch/v1/namespaces/demo/jobs/nightly-2");
+      job["metadata"]["name"] = "nightly-" + std::to_string(i);
+      job["metadata"]["uid"] = "job-" + std::to_string(i);
+      Json end = pod("p" + std::to_string(i), "usage", "config");
+      end["metadata"]["ownerReferences"] = cronlatch::testing::owned_by(
+          "Job", "nightly-" + std::to_string(i), "job-" + std::to_string(i));
+      leader.reconciler.process(updated(ObjectKind::job, job));
+      leader.reconciler.process(updated(ObjectKind::pod, end));
+    }
+  leader.reconciler.process(position("1"));
+  leader.reconciler.process(listed(ObjectKind::pod));
+  EXPECT_TRUE(cronlatch::testing::eventually([&] {
+    leader.settle();
+    return leader.counted("config") == "200";
+  }));
+
+  EXPECT_EQ(most, 8U);
+  const auto events = world.events();
+  EXPECT_EQ(std::count(events.begin(), events.end(), "Job CannotStart"), 200);
 }
 
 TEST(Reconciler, RecordsOnTheJobAloneWhenItsNameWasReused) {

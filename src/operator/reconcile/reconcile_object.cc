@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reconciler: what it does for one CronJob, one Job and one pod. A finished pod has three steps:
+// its Events are created, the checkpoint in the Lease contains it, it is counted. If the leader
+// fails in between, the next one creates the Events again (409) and counts.
+#include <iterator>
+#include <utility>
+
+#include "operator/reconcile/reconciler.h"
+
+namespace cronlatch::op {
+
+using kube::string_at;
+
+void Reconciler::reconcile_cronjob(Item item) {
+  CronJobVerdict verdict = decide_cronjob(item.object, deps_.settings);
+  const kube::ObjectKey key = kube::key_of(item.object);
+  cronjob_states_.set(key, verdict.state);
+  demands_.erase(key);
+  if (verdict.demand) demands_.emplace(key, *verdict.demand);
+  if (verdict.gated) {
+    deps_.exporter.set_cronjob(key, *verdict.gated);
+    if (reported_.cronjob_exists(key.namespace_name + "/" + key.name)) checkpoint_changed_ = true;
+    deps_.metrics.count(kUngatedJobs, {{"namespace", key.namespace_name}}, 0);
+  } else if (verdict.state != CronJobState::invalid) {  // existing Jobs may still run
+    cronjob_deleted(key);
+  }
+  if (verdict.decisions.empty()) return;
+  submit(
+      std::move(item),
+      [this, decisions = std::move(verdict.decisions)](Item&) {
+        return decision_executor_.execute(decisions);
+      },
+      [](Item&, ApplyResult) {});
+}
+
+void Reconciler::reconcile_job(Item item) {
+  const std::string uid = string_at(item.object, {"metadata", "uid"});
+  const kube::ObjectRef owner = kube::owner_of(item.object, "CronJob");
+  job_owners_.set(uid, owner);
+  if (reported_jobs_.contains(uid) || has_finished(item.object)) return;
+  // The annotations of its CronJob may not be known yet.
+  if (!owner.name.empty() && !cronjobs_listed_) return schedule_retry(std::move(item));
+  auto decisions =
+      decide_job(item.object, demand_on(owner), deps_.settings, reported_.enforcement());
+  if (decisions.empty()) return;
+  submit(
+      std::move(item), [this, decisions](Item&) { return decision_executor_.execute(decisions); },
+      [this, decisions, uid](Item&, ApplyResult result) {
+        for (const Decision& decision : decisions)
+          if (const auto* count = std::get_if<CountUngatedJob>(&decision)) {
+            reported_jobs_.insert(uid);
+            // The previous leader recorded and counted it.
+            if (result == ApplyResult::done)
+              deps_.metrics.count(kUngatedJobs, {{"namespace", count->namespace_name}});
+          }
+      });
+}
+
+const LockDemand* Reconciler::demand_on(const kube::ObjectRef& job_owner) const {
+  const auto demand = demands_.find({job_owner.namespace_name, job_owner.name});
+  // A CronJob that was created again with the same name does not own the Job.
+  return demand == demands_.end() || demand->second.cronjob_uid != job_owner.uid ? nullptr
+                                                                                 : &demand->second;
+}
+
+// Nothing: the API server did not answer.
+std::optional<kube::ObjectRef> Reconciler::cronjob_of(const kube::ObjectRef& job) const {
+  const auto answer = deps_.api.call(
+      {.path = "/apis/batch/v1/namespaces/" + job.namespace_name + "/jobs/" + job.name});
+  if (!answer || answer->status >= 500 || answer->status == 429) return std::nullopt;
+  // A Job that was created again with the same name does not own the pod.
+  if (!answer->ok() || string_at(answer->body, {"metadata", "uid"}) != job.uid)
+    return kube::ObjectRef{};
+  return kube::owner_of(answer->body, "CronJob");
+}
+
+void Reconciler::reconcile_pod(Item item) {
+  const PodVersion& version = item.pod->version;
+  if (reported_.has(version)) return;
+  reported_.begin(version);
+  const kube::ObjectRef& job = item.pod->run.job;
+  const kube::ObjectRef* const known = job_owners_.find(job.uid);
+  std::optional<kube::ObjectRef> cronjob;
+  if (job.name.empty())
+    cronjob.emplace();
+  else if (known != nullptr)
+    cronjob = *known;
+  submit(
+      std::move(item),
+      [this, cronjob = std::move(cronjob)](Item& reported) {
+        return report(*reported.pod, cronjob);
+      },
+      [this](Item& reported, ApplyResult) {
+        reported_.add(reported.pod->version);
+        std::move(reported.pod->counts.begin(), reported.pod->counts.end(),
+                  std::back_inserter(recorded_));
+      });
+}
+
+ApplyResult Reconciler::report(PodReport& pod,
+                               const std::optional<kube::ObjectRef>& known_cronjob) const {
+  const auto cronjob = known_cronjob ? known_cronjob : cronjob_of(pod.run.job);
+  if (!cronjob) return ApplyResult::retry;
+  const auto decisions = decide_run(pod.run, *cronjob);
+  pod.counts.clear();
+  for (const Decision& decision : decisions)
+    if (const auto* count = std::get_if<CountRunError>(&decision)) pod.counts.push_back(*count);
+  return decision_executor_.execute(decisions);
+}
+
+void Reconciler::cronjob_deleted(const kube::ObjectKey& key) {
+  if (deps_.exporter.remove_cronjob(key) &&
+      reported_.cronjob_deleted(key.namespace_name + "/" + key.name))
+    checkpoint_changed_ = true;
+}
+
+}  // namespace cronlatch::op
