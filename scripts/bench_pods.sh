@@ -63,7 +63,12 @@ start_leader() {
 }
 metric() { curl --silent "http://127.0.0.1:$(port_of plain)/metrics" | sed -nE "s/^$1 //p"; }
 counted() { curl --silent "http://127.0.0.1:$(port_of plain)/metrics" | awk '/^cronlatch_run_errors_total\{/ { n += $NF } END { print n + 0 }'; }
-has_listed() { [ "$(metric 'cronlatch_gated_cronjobs\{state="gated"\}')" = "$CRONJOBS" ]; }
+has_cronjobs() { [ "$(metric 'cronlatch_gated_cronjobs\{state="gated"\}')" = "$CRONJOBS" ]; }
+# The first checkpoint of the operator follows the list of the pods.
+has_listed() {
+  curl --silent --cacert "$STAGE/ca.crt" "https://127.0.0.1:$API/apis/coordination.k8s.io/v1/namespaces/cronlatch/leases/cronlatch-operator" |
+    grep -q in_force && has_cronjobs
+}
 stat_of() { curl --silent --cacert "$STAGE/ca.crt" "https://127.0.0.1:$API/stats" | sed -n "s/^$1 //p"; }
 has_finished() { [ "$(stat_of finished)" -ge "$1" ]; }
 all_reported() { [ "$(stat_of reported)" -ge "$((RATE * SECONDS_OF_PODS))" ]; }
@@ -71,7 +76,7 @@ cpu_ms() { sed 's/.*) //' "/proc/$PID/stat" | awk '{ print ($12 + $13) * 10 }'; 
 
 say "start the operator"
 start_leader one
-wait_until 120 has_listed || {
+wait_until 300 has_listed || {
   cat "$STAGE/log" >&2
   exit 1
 }
@@ -87,14 +92,14 @@ lag_before=$(stat_of lag_max_ms)
 # an increase, so that few counts are lost.
 counted_before=$(counted)
 has_increased() { [ "$(counted)" -gt "$counted_before" ]; }
-wait_until 10 has_increased
+wait_until 60 has_increased
 counted_before=$(counted)
 kill -KILL "$PID"
 wait "$PID" 2>/dev/null || true
 first_peak=$idle
 start_leader two
 wait_until 600 all_reported || true
-wait_until 30 has_listed || true
+wait_until 120 has_cronjobs || true
 all_counted() { [ "$((counted_before + $(counted)))" -ge "$(stat_of errors)" ]; }
 wait_until 30 all_counted || true
 most=$(peak)

@@ -4,6 +4,7 @@
 #include "kube/watcher.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kube/overload.h"
@@ -60,23 +61,26 @@ Request Watcher::request() const {
   return out;
 }
 
-void Watcher::report_object(const Json& object) {
+void Watcher::report_object(Json object) {
   const std::string uid = string_at(object, {"metadata", "uid"});
-  const auto [known, is_new] = known_.try_emplace(key_of(object), uid);
-  if (!is_new && known->second != uid) {  // deleted and created again between two watches
-    callbacks_.on_deleted(known->first, known->second);
-    known->second = uid;
+  const auto [known, is_new] = known_.try_emplace(key_of(object), Known{uid});
+  known->second.list = lists_;
+  if (!is_new && known->second.uid != uid) {  // deleted and created again between two watches
+    callbacks_.on_deleted(known->first, known->second.uid);
+    known->second.uid = uid;
   }
-  callbacks_.on_object(object);
+  callbacks_.on_object(std::move(object));
 }
 
-void Watcher::report_deleted(const std::map<ObjectKey, std::string>::iterator& known) {
+Watcher::KnownObjects::iterator Watcher::report_deleted(KnownObjects::iterator known) {
+  const auto next = std::next(known);
   const auto node = known_.extract(known);
-  callbacks_.on_deleted(node.key(), node.mapped());
+  callbacks_.on_deleted(node.key(), node.mapped().uid);
+  return next;
 }
 
 Watcher::Next Watcher::list() {
-  std::map<ObjectKey, std::string> missing = known_;
+  ++lists_;
   std::string more;
   bool is_first = true;
   do {
@@ -90,16 +94,13 @@ Watcher::Next Watcher::list() {
     if (is_first && callbacks_.on_listing) callbacks_.on_listing(version_of(answer->body));
     is_first = false;
     // Items of a list have no apiVersion and kind.
-    const Json* items = find(answer->body, {"items"});
-    for (const Json& item : items != nullptr && items->is_array() ? *items : Json::array()) {
-      missing.erase(key_of(item));
-      report_object(item);
-    }
+    if (Json* const items = find(answer->body, {"items"}); items != nullptr && items->is_array())
+      for (Json& item : *items) report_object(std::move(item));
     version_ = version_of(answer->body);
     more = string_at(answer->body, {"metadata", "continue"});
   } while (!more.empty());
-  for (const auto& [key, uid] : missing)
-    if (const auto known = known_.find(key); known != known_.end()) report_deleted(known);
+  for (auto known = known_.begin(); known != known_.end();)
+    known = known->second.list == lists_ ? std::next(known) : report_deleted(known);
   report_position();
   callbacks_.on_listed();
   return Next::watch;

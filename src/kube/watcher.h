@@ -2,7 +2,7 @@
 // Watcher: watches a collection of objects. It lists the collection in pages, watches from there,
 // and lists again when the server returns 410 (the resourceVersion is too old). It reports every
 // existing, changed and deleted object, including deletions between two watches. It stores names
-// and UIDs, not objects.
+// and UIDs, not objects, and no second copy of them during a list.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct Collection {
 
 // Called on the thread of run(), one at a time.
 struct WatchCallbacks {
-  std::function<void(const Json& object)> on_object;
+  std::function<void(Json object)> on_object;
   std::function<void(const ObjectKey& key, const std::string& uid)> on_deleted;
   std::function<void()> on_listed;  // after each complete list, when all objects were reported
   std::function<void(const std::string& what)>
@@ -48,8 +48,14 @@ class Watcher {
   Next watch(const std::stop_token& stop);
   Next handle_error(const char* verb, const Result<Response>& answer);
   void back_off(const std::stop_token& stop);
-  void report_object(const Json& object);
-  void report_deleted(const std::map<ObjectKey, std::string>::iterator& known);
+  struct Known {
+    std::string uid;
+    unsigned list = 0;  // the number of the list that contained it last
+  };
+  using KnownObjects = std::map<ObjectKey, Known>;
+
+  void report_object(Json object);
+  KnownObjects::iterator report_deleted(KnownObjects::iterator known);
   void process(const WatchEvent& event);
   void report_position() const;
   Request request() const;
@@ -58,8 +64,9 @@ class Watcher {
   const Collection collection_;
   const WatchCallbacks callbacks_;
   const WatchTiming timing_;
-  std::map<ObjectKey, std::string> known_;  // value: UID
-  std::string version_;                     // resourceVersion of the last object or list; opaque
+  KnownObjects known_;
+  unsigned lists_ = 0;
+  std::string version_;  // resourceVersion of the last object or list; opaque
   Backoff backoff_;
   bool failed_ = false;       // the last list or watch failed
   Millis overload_pause_{0};  // the API server named this pause when it rejected the last one

@@ -155,8 +155,8 @@ kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::str
     changes_.put({.kind = kind, .type = type, .watched = watched, .version = version}, stop);
   };
   return {.on_object =
-              [this, kind, stop](const kube::Json& object) {
-                changes_.put({.kind = kind, .object = object}, stop);
+              [this, kind, stop](kube::Json object) {
+                changes_.put({.kind = kind, .object = std::move(object)}, stop);
               },
           .on_deleted =
               [this, kind, stop](const kube::ObjectKey& key, const std::string& uid) {
@@ -264,8 +264,8 @@ void Controller::Impl::run(const std::stop_token& stop) {
       kube::real_watch_timing(deps_.clock).pause(kTickInterval / 4, stop);
       continue;
     }
-    const auto change = changes_.take(kTickInterval / 4, stop);
-    if (change && active_term_ != 0) reconciler_.process(*change);
+    auto change = changes_.take(kTickInterval / 4, stop);
+    if (change && active_term_ != 0) reconciler_.process(std::move(*change));
   }
   stop_watchers();
   deps_.metrics.leader(false);

@@ -84,12 +84,12 @@ Result<Response> RestApi::watch(const Request& request,
   std::optional<Error> parse_error;
   const auto on_line = [&](std::string_view line) {
     auto parsed = parse_json(line, {.bytes = kMaxLine});
-    const Json* object = parsed ? find(*parsed, {"object"}) : nullptr;
+    Json* const object = parsed ? find(*parsed, {"object"}) : nullptr;
     if (object == nullptr) {
       parse_error = Error{Code::unreachable, "a line of the watch is not an event"};
       return false;
     }
-    WatchEvent event{string_at(*parsed, {"type"}), *object};
+    WatchEvent event{string_at(*parsed, {"type"}), std::move(*object)};
     if (event.type == "ERROR") {
       error_event = Response{code_of(event.object), std::move(event.object)};
       return false;

@@ -53,11 +53,11 @@ void Reconciler::end_term() {
   busy_.clear();
 }
 
-void Reconciler::process(const ObjectChange& change) {
+void Reconciler::process(ObjectChange change) {
   process_results();
   switch (change.type) {
     case ObjectChange::Type::updated:
-      updated(change);
+      updated(std::move(change));
       return;
     case ObjectChange::Type::deleted:
       deleted(change);
@@ -75,7 +75,7 @@ void Reconciler::process(const ObjectChange& change) {
   }
 }
 
-void Reconciler::updated(const ObjectChange& change) {
+void Reconciler::updated(ObjectChange change) {
   Item item{.kind = change.kind, .key = item_key(change.kind, kube::key_of(change.object))};
   item.wait = kFirstRetry;
   if (change.kind == ObjectKind::pod) {
@@ -84,7 +84,7 @@ void Reconciler::updated(const ObjectChange& change) {
     const PodVersion version = version_of(change.object, run->finished);
     item.pod = PodReport{std::move(*run), version};
   } else {
-    item.object = change.object;
+    item.object = std::move(change.object);
   }
   if (const auto waiting = retries_.find(item.key); waiting != retries_.end()) {
     if (item.pod) --waiting_pods_;

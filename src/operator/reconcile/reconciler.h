@@ -52,7 +52,7 @@ class Reconciler {
   void end_term();
   // False while too many pods wait for a retry: process() must not be called, so that none is lost.
   bool has_room() const { return waiting_pods_ < kMaxRetries; }
-  void process(const ObjectChange& change);
+  void process(ObjectChange change);
   // Called about once a second: retries, and counts the runs that the stored checkpoint contains.
   void tick();
 
@@ -82,7 +82,7 @@ class Reconciler {
   using Work = std::function<ApplyResult(Item& item)>;
   using Done = std::function<void(Item& item, ApplyResult result)>;
 
-  void updated(const ObjectChange& change);
+  void updated(ObjectChange change);
   void deleted(const ObjectChange& change);
   void handle(Item item);
   void reconcile_cronjob(Item item);
