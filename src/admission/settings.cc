@@ -28,6 +28,8 @@ struct Row {
 constexpr Row kRows[] = {
     {"admission-address", &S::admission_address, "[::]:8443", "", "address of the admission hooks for the API server (HTTPS)"},
     {"plain-address", &S::plain_address, "[::]:8080", "", "address of /healthz, /readyz, /metrics and /status (HTTP)"},
+    {"metrics-auth", &S::metrics_auth, "none", "none, token", "token: /metrics and /status are served at metrics-address instead, to clients with a token that the API server accepts"},
+    {"metrics-address", &S::metrics_address, "[::]:8444", "", "address of /metrics and /status with metrics-auth: token (HTTPS)"},
     {"namespace", &S::namespace_name, "cronlatch", "", "the operator's namespace; the variable POD_NAMESPACE takes precedence"},
     {"name", &S::name, "cronlatch", "", "base name of the operator's objects"},
     {"cluster-name", &S::cluster_name, "", "", "name of this cluster in holders; empty: the first 8 digits of the UID of the namespace kube-system"},

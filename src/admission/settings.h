@@ -34,6 +34,9 @@ struct Settings {
   Settings();
 
   std::string admission_address, plain_address;
+  std::string metrics_auth, metrics_address;
+  // Whether /metrics and /status are served at metrics_address only.
+  bool requires_token() const { return metrics_auth == "token"; }
   std::string namespace_name;
   std::string name;  // of the Service, the webhook configurations, the Lease, the Secret
 

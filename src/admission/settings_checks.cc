@@ -17,7 +17,8 @@ Status check_texts(const Settings& settings) {
   if (settings.image.empty())
     return Error{Code::config, "image: the setting is missing", "set the operator's image"};
   for (const auto& [key, address] : {std::pair{"admission-address", settings.admission_address},
-                                     std::pair{"plain-address", settings.plain_address}})
+                                     std::pair{"plain-address", settings.plain_address},
+                                     std::pair{"metrics-address", settings.metrics_address}})
     if (const std::size_t colon = address.rfind(':');
         colon == std::string::npos || colon == 0 || colon + 1 == address.size())
       return Error{

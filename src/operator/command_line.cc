@@ -14,7 +14,8 @@ constexpr std::string_view kHelp =
 
 Serves admission reviews for the API server (HTTPS, /admit/cronjob and /admit/job), copies lock
 annotations of CronJobs to their Job templates, and serves health, metrics and locks
-(HTTP, /healthz /readyz /metrics /status).
+(HTTP, /healthz /readyz /metrics /status; with metrics-auth: token the last two
+over HTTPS, for clients with a token).
 
   --config FILE   settings file (YAML); default /etc/cronlatch/operator.yaml
   version         print the version

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST /admit/cronjob, /admit/job; GET /healthz, /readyz, /metrics, /status.
+// POST /admit/cronjob, /admit/job; GET /healthz, /readyz, /metrics, /status; POST /status with a
+// token.
 #include "operator/endpoints.h"
 
 #include <utility>
 
 #include "admission/review.h"
+#include "operator/access/require_token.h"
 #include "operator/http/routes.h"
 #include "operator/lookup/deadline_entrypoint_source.h"
 
@@ -15,11 +17,13 @@ using Review = ReviewResponse (*)(std::string_view, const Settings&, const Entry
 
 // A review that denies the request is a success for HTTP: the API server requires status 200.
 Route admission(std::string_view path, Review review, const Settings& settings,
-                const ImageLookup& images, Metrics& metrics, const Clock& clock, const Log& log) {
+                const ImageLookup& images, Metrics& metrics, AdmissionClients& clients,
+                const Clock& clock, const Log& log) {
   return {
       "POST", path, "application/json",
-      [&settings, &images, &metrics, &clock, &log, review](const HttpRequest& request) {
+      [&settings, &images, &metrics, &clients, &clock, &log, review](const HttpRequest& request) {
         const TimePoint received = clock.now();
+        clients.add(request.peer);
         ReviewResponse reviewed = review(
             request.body, settings, DeadlineEntrypointSource(images, received + kLookupTimeout));
         const Micros took = clock.now() - received;
@@ -34,6 +38,18 @@ Route admission(std::string_view path, Review review, const Settings& settings,
       }};
 }
 
+HttpHandler metrics_page(const Metrics& metrics) {
+  return [&metrics](const HttpRequest&) {
+    return HttpResponse{.content_type = std::string(kMetricsContentType), .body = metrics.text()};
+  };
+}
+
+HttpHandler status_page(std::function<std::string()> status) {
+  return [status = std::move(status)](const HttpRequest&) {
+    return HttpResponse{.content_type = "application/json", .body = status()};
+  };
+}
+
 }  // namespace
 
 std::string Readiness::missing() const {
@@ -44,14 +60,15 @@ std::string Readiness::missing() const {
 }
 
 HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& images,
-                                Metrics& metrics, const Clock& clock, const Log& log) {
+                                Metrics& metrics, AdmissionClients& clients, const Clock& clock,
+                                const Log& log) {
   return dispatch(
-      {admission("/admit/cronjob", review_cronjob, settings, images, metrics, clock, log),
-       admission("/admit/job", review_job, settings, images, metrics, clock, log)});
+      {admission("/admit/cronjob", review_cronjob, settings, images, metrics, clients, clock, log),
+       admission("/admit/job", review_job, settings, images, metrics, clients, clock, log)});
 }
 
-HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness, const Metrics& metrics,
-                            std::function<std::string()> status) {
+HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness,
+                            const std::optional<Pages>& pages) {
   // A loop that has ended does not fail the probe during a shutdown.
   const auto alive = [&readiness, &liveness](const HttpRequest&) {
     const std::string stuck = readiness.shutting_down ? "" : liveness.stuck();
@@ -63,16 +80,20 @@ HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness, cons
     if (missing.empty()) return HttpResponse{.body = "ok\n"};
     return HttpResponse{.status = 503, .body = missing + "\n"};
   };
-  const auto metrics_page = [&metrics](const HttpRequest&) {
-    return HttpResponse{.content_type = std::string(kMetricsContentType), .body = metrics.text()};
-  };
-  const auto status_page = [status = std::move(status)](const HttpRequest&) {
-    return HttpResponse{.content_type = "application/json", .body = status()};
-  };
-  return dispatch({{"GET", "/healthz", "", alive},
-                   {"GET", "/readyz", "", ready},
-                   {"GET", "/status", "", status_page},
-                   {"GET", "/metrics", "", metrics_page}});
+  std::vector<Route> routes = {{"GET", "/healthz", "", alive}, {"GET", "/readyz", "", ready}};
+  if (pages) {
+    routes.push_back({"GET", "/status", "", status_page(pages->status)});
+    routes.push_back({"GET", "/metrics", "", metrics_page(pages->metrics)});
+  }
+  return dispatch(std::move(routes));
+}
+
+HttpHandler protected_endpoints(const Pages& pages, AccessControl& access) {
+  const HttpHandler status = status_page(pages.status);
+  return dispatch({{"GET", "/metrics", "",
+                    require_token(access, TokenPlace::header, metrics_page(pages.metrics))},
+                   {"GET", "/status", "", require_token(access, TokenPlace::header, status)},
+                   {"POST", "/status", "", require_token(access, TokenPlace::body, status)}});
 }
 
 }  // namespace cronlatch::op

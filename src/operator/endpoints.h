@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handlers of the two ports: admission reviews over TLS for the API server; health, metrics and
-// status over plain HTTP for the kubelet, Prometheus and the kubectl plugin.
+// The handlers of the ports: admission reviews over TLS for the API server; health over plain HTTP
+// for the kubelet; metrics and status for Prometheus and the kubectl plugin, beside health, or on a
+// port of their own with TLS and tokens.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "admission/settings.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "operator/access/access_control.h"
+#include "operator/admission_clients.h"
 #include "operator/http/http_server.h"
 #include "operator/liveness.h"
 #include "operator/lookup/image_lookup.h"
@@ -29,9 +33,16 @@ struct Readiness {
 inline constexpr Millis kLookupTimeout{3'000};
 // All references must outlive the handler.
 HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& images,
-                                Metrics& metrics, const Clock& clock, const Log& log);
-// `status` returns the status page (status_page.h).
-HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness, const Metrics& metrics,
-                            std::function<std::string()> status);
+                                Metrics& metrics, AdmissionClients& clients, const Clock& clock,
+                                const Log& log);
+
+struct Pages {
+  const Metrics& metrics;
+  std::function<std::string()> status;  // returns the status page (status_page.h)
+};
+// Without `pages` they are served by protected_endpoints.
+HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness,
+                            const std::optional<Pages>& pages);
+HttpHandler protected_endpoints(const Pages& pages, AccessControl& access);
 
 }  // namespace cronlatch::op

@@ -33,13 +33,23 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
       log_(settings_.log_format, settings_.log_level, clock_, std::move(log_sink)),
       metrics_(CRONLATCH_VERSION),
       liveness_(clock_, log_, timeouts_.progress),
+      clients_(log_),
       images_(settings_, lookup_reports(), clock_, log_),
       admission_(Transport::tls, timeouts_.admission,
-                 admission_endpoints(settings_, images_, metrics_, clock_, log_), log_),
+                 admission_endpoints(settings_, images_, metrics_, clients_, clock_, log_), log_),
       exporter_([this] { return leading(); }, metrics_, clock_, exporter_options(settings_)),
       other_clusters_(log_),
       plain_(Transport::plain, timeouts_.plain,
-             plain_endpoints(readiness_, liveness_, metrics_, [this] { return status(); }), log_) {}
+             plain_endpoints(readiness_, liveness_, plain_pages()), log_) {}
+
+Pages Operator::pages() {
+  return {metrics_, [this] { return status(); }};
+}
+
+std::optional<Pages> Operator::plain_pages() {
+  if (settings_.requires_token()) return std::nullopt;
+  return pages();
+}
 
 std::string Operator::status() const {
   return status_page({CRONLATCH_VERSION, store_endpoint(settings_), leading(), clock_.wall(),
@@ -63,12 +73,19 @@ LookupReports Operator::lookup_reports() {
 Status Operator::install(const Certificate& certificate) {
   if (Status installed = admission_.set_certificate(certificate, client_ca_); !installed)
     return installed;
+  // Prometheus has no client certificate of that CA.
+  if (protected_)
+    if (Status installed = protected_->set_certificate(certificate); !installed) return installed;
   metrics_.certificate_expiry("serving", certificate.not_after);
   readiness_.certificate = true;
   return Done{};
 }
 
 Status Operator::check_environment(bool in_cluster) const {
+  if (!in_cluster && settings_.requires_token())
+    return Error{Code::config,
+                 "metrics-auth: token requires the API server for each token, and this is no pod",
+                 "outside of a cluster use metrics-auth: none"};
   if (in_cluster || settings_.certificate_mode != CertificateMode::own) return Done{};
   return Error{Code::config,
                "certificate-mode: own stores its certificate in a Secret of the cluster, "
@@ -133,6 +150,13 @@ void Operator::name_cluster() {
         "set the chart value clusterName"});
 }
 
+void Operator::prepare_protected_pages() {
+  if (!settings_.requires_token()) return;
+  access_.emplace(*api_, clock_, log_);
+  protected_ = std::make_unique<HttpServer>(Transport::tls, timeouts_.plain,
+                                            protected_endpoints(pages(), *access_), log_);
+}
+
 void Operator::start_lock_stats_reader() {
   if (settings_.store.empty()) return;
   if (const auto warning = store_warning(settings_)) log_(*warning);
@@ -168,6 +192,8 @@ Status Operator::start_image_lookup(const EnvironmentVariable& environment) {
 Status Operator::listen() {
   if (Status plain = plain_.start(settings_.plain_address); !plain) return plain;
   if (Status tls = admission_.start(settings_.admission_address); !tls) return tls;
+  if (protected_)
+    if (Status pages = protected_->start(settings_.metrics_address); !pages) return pages;
   readiness_.listening = true;
   return Done{};
 }
@@ -175,7 +201,6 @@ Status Operator::listen() {
 Status Operator::start(const EnvironmentVariable& environment) {
   const bool in_cluster = !environment("KUBERNETES_SERVICE_HOST").empty();
   if (Status checked = check_environment(in_cluster); !checked) return checked;
-  if (Status started = start_certificates(); !started) return started;
   if (in_cluster) {
     if (Status connected = connect_to_cluster(environment); !connected) return connected;
   } else {
@@ -185,6 +210,8 @@ Status Operator::start(const EnvironmentVariable& environment) {
           {}});
     metrics_.leader(true);
   }
+  prepare_protected_pages();
+  if (Status started = start_certificates(); !started) return started;
   metrics_.add_source([this](std::string& out) { exporter_.append_text(out); });
   metrics_.add_source(append_process_metrics);
   start_lock_stats_reader();
@@ -197,6 +224,7 @@ Status Operator::start(const EnvironmentVariable& environment) {
         "cronlatch-operator " CRONLATCH_VERSION " is listening",
         {{"admission_port", std::to_string(admission_.port())},
          {"plain_port", std::to_string(plain_.port())},
+         {"metrics_port", std::to_string((protected_ ? *protected_ : plain_).port())},
          {"namespace", settings_.namespace_name}}});
   return Done{};
 }
@@ -225,6 +253,7 @@ void Operator::shutdown(const TerminationSignal& signal) {
   if (reader_) reader_->stop();
   images_.stop();
   admission_.stop(timeouts_.grace);
+  if (protected_) protected_->stop(Millis(0));
   plain_.stop(Millis(0));
   log_({Level::info, "left", "stopped; no request is open", {}});
 }

@@ -12,6 +12,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "config/files.h"
+#include "operator/access/access_control.h"
+#include "operator/admission_clients.h"
 #include "operator/command_line.h"
 #include "operator/controller.h"
 #include "operator/endpoints.h"
@@ -44,6 +46,7 @@ class Operator {
   Status start_certificates();
   Status connect_to_cluster(const EnvironmentVariable& environment);
   void name_cluster();
+  void prepare_protected_pages();
   void start_lock_stats_reader();
   Status start_image_lookup(const EnvironmentVariable& environment);
   Status listen();
@@ -51,6 +54,8 @@ class Operator {
   // Outside of a cluster there is no other replica.
   bool leading() const { return !controller_ || controller_->leading(); }
   std::string status() const;
+  Pages pages();
+  std::optional<Pages> plain_pages();
   LookupReports lookup_reports();
 
   Settings settings_;  // start() adds the name of the cluster; constant afterwards
@@ -62,6 +67,7 @@ class Operator {
   Readiness readiness_;
   Liveness liveness_;
   std::string client_ca_;
+  AdmissionClients clients_;
   ImageLookup images_;
   HttpServer admission_;
   Exporter exporter_;
@@ -71,7 +77,9 @@ class Operator {
   std::optional<LockStatsReader> reader_;
   std::optional<Controller> controller_;  // its threads use all members above
   std::optional<ImagePrefetcher> image_prefetcher_;
-  HttpServer plain_;  // last: its handlers use all members above
+  std::optional<AccessControl> access_;    // with metrics-auth: token
+  HttpServer plain_;                       // its handlers use all members above
+  std::unique_ptr<HttpServer> protected_;  // with metrics-auth: token; as plain_
 };
 
 }  // namespace cronlatch::op

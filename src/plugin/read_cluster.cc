@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "labels/names.h"
 #include "plugin/kubectl_json.h"
+#include "plugin/read_page.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -16,10 +17,10 @@ namespace {
 using kube::Json;
 using Args = std::vector<std::string>;
 
-constexpr std::string_view kDefaultPage = "cronlatch/cronlatch-metrics:8080";
+constexpr char kDefaultPage[] = "cronlatch/cronlatch-metrics:8080";
 // `plain`: of version 0.1.0.
-constexpr std::string_view kPageServices =
-    "app.kubernetes.io/part-of=cronlatch,cronlatch.dev/port in (http-metrics,plain)";
+constexpr char kPageServices[] =
+    "app.kubernetes.io/part-of=cronlatch,cronlatch.dev/port in (http-metrics,https-metrics,plain)";
 
 Args with(Args args, const Args& more) {
   args.insert(args.end(), more.begin(), more.end());
@@ -43,42 +44,8 @@ void read_all(const KubectlResult& answer, const std::string& what, T (*read)(co
   for (const Json& item : items_of(*list)) out.push_back(read(item));
 }
 
-// "ns/service:8080" -> the path of its status page behind the API server's proxy.
-std::string proxy_path(const std::string& place) {
-  const std::size_t slash = place.find('/');
-  if (slash == std::string::npos) return "";
-  std::string service = place.substr(slash + 1);
-  if (service.find(':') == std::string::npos) service += ":8080";
-  return "/api/v1/namespaces/" + place.substr(0, slash) + "/services/http:" + service +
-         "/proxy/status";
-}
-
-void set_status_page(const KubectlResult& answer, Cluster& cluster) {
-  if (!answer.ok()) {
-    cluster.page_error = error_line(answer);
-    return;
-  }
-  Result<StatusPage> page = read_status_page(answer.out);
-  if (page)
-    cluster.status_page = std::move(page).value();
-  else
-    cluster.page_error = page.error().message;
-}
-
-// "namespace/service:port" of the first Service that the search by labels returned.
-std::string place_of_service(const KubectlResult& answer) {
-  if (!answer.ok()) return "";
-  const auto list = parse_list(answer, "Services");
-  if (!list || items_of(*list).empty()) return "";
-  const Json& service = items_of(*list).front();
-  std::string port = "8080";
-  if (const Json* const ports = kube::find(service, {"spec", "ports"});
-      ports != nullptr && ports->is_array() && !ports->empty())
-    if (const Json* const number = kube::find((*ports)[0], {"port"});
-        number != nullptr && number->is_number_integer())
-      port = std::to_string(number->get<std::int64_t>());
-  return kube::string_at(service, {"metadata", "namespace"}) + '/' +
-         kube::string_at(service, {"metadata", "name"}) + ':' + port;
+Args get_service(const PageService& page) {
+  return {"get", "service", page.name, "-n", page.namespace_name, "-o", "json"};
 }
 
 std::vector<KubectlCall> second_round(const Args& place, Scope scope) {
@@ -126,17 +93,17 @@ Result<Cluster> read_cluster(const Arguments& arguments, const Context& context,
   const std::size_t lists = calls.size();
   const bool search = arguments.status.empty();
   const bool read_page = arguments.status != "none";
+  const auto page = parse_place(search ? kDefaultPage : arguments.status);
+  if (read_page && !page)
+    return Error{Code::usage,
+                 "--status: " + cronlatch::quoted(arguments.status) + " is not a Service",
+                 "use NAMESPACE/SERVICE:PORT, or none"};
   if (read_page) {
-    const std::string path = proxy_path(search ? std::string(kDefaultPage) : arguments.status);
-    if (path.empty())
-      return Error{Code::usage,
-                   "--status: " + cronlatch::quoted(arguments.status) + " is not a Service",
-                   "use NAMESPACE/SERVICE:PORT, or none"};
-    calls.push_back(captured({"get", "--raw", path}));
+    calls.push_back(captured({"get", "--raw", page->proxy_path()}));
+    calls.push_back(captured(search
+                                 ? Args{"get", "services", "-A", "-l", kPageServices, "-o", "json"}
+                                 : get_service(*page)));
   }
-  if (search)
-    calls.push_back(
-        captured({"get", "services", "-A", "-l", std::string(kPageServices), "-o", "json"}));
   const auto answers = context.kubectl.run(calls);
   if (!answers) return answers.error();
   report_refusals(*answers, context, lists);
@@ -148,12 +115,18 @@ Result<Cluster> read_cluster(const Arguments& arguments, const Context& context,
     return cluster;
   }
   set_status_page((*answers)[lists], cluster);
-  const std::string elsewhere = search ? place_of_service((*answers)[lists + 1]) : "";
-  if (!cluster.status_page && !elsewhere.empty() && elsewhere != kDefaultPage) {
-    const auto again = context.kubectl.run({captured({"get", "--raw", proxy_path(elsewhere)})});
-    if (!again) return again.error();
-    set_status_page(again->front(), cluster);
+  if (cluster.status_page) return cluster;
+  auto service = service_of((*answers)[lists + 1]);
+  if (!service && !(*answers)[lists + 1].ok() && search) {
+    // Without the right to list the Services of all namespaces.
+    const auto named = run_one(context.kubectl, captured(get_service(*page)));
+    if (!named) return named.error();
+    service = service_of(*named);
   }
+  if (!service) return cluster;
+  if (!search) service->port = page->port;
+  if (!service->requires_token() && service->place() == page->place()) return cluster;
+  if (Status read = read_page_of(*service, context, cluster); !read) return read.error();
   return cluster;
 }
 

@@ -56,6 +56,12 @@ hazard "a host that is not fully qualified" 'Write "redis.shop.svc.cluster.local
 hazard "a host that other namespaces cannot resolve" "has no dot" --set store.url=rediss://redis
 hazard "selected namespaces" "namespaces: annotations in other namespaces" --set 'namespaces={shop}'
 hazard "the host's network" "hostNetwork" --set hostNetwork=true
+hazard "the host's network with a port for the metrics" "8080 and 8444 must be free" --set hostNetwork=true,metrics.auth=token
+hazard "a NetworkPolicy without addresses" "networkPolicy without apiServerCIDRs" --set networkPolicy.enabled=true
+check "a NetworkPolicy with addresses gives no warning" no_warning "${BASE[@]}" --set 'networkPolicy.enabled=true,networkPolicy.apiServerCIDRs={192.0.2.1/32}'
+hazard "readers without tokens" "metrics.readers has no effect" --set 'metrics.readers[0].kind=User'
+check "the notes contain the right that Prometheus needs" notes_contain "--clusterrole=cronlatch-metrics-reader" "${BASE[@]}" --set metrics.auth=token
+check "metrics with tokens give no warning" no_warning "${BASE[@]}" --set metrics.auth=token
 hazard "disabled policies" "policies are disabled" --set policies.enabled=false
 hazard "policies that only warn" "has no Deny" --set 'policies.validationActions={Warn}'
 hazard "a selection without policies" "select without policies that deny" --set policies.enabled=false --set-json "$SELECT"

@@ -215,6 +215,20 @@ TEST(CommandLine, ReportsThatItsOwnCertificateNeedsACluster) {
   EXPECT_THAT(said, HasSubstr("certificate-mode"));
 }
 
+TEST(CommandLine, ReportsThatTokensNeedACluster) {
+  // Given
+  const ScratchDir dir;
+  std::ofstream(dir.path("operator.yaml"))
+      << "image: i\nstore: redis://r\nadmission-address: 127.0.0.1:0\nplain-address: 127.0.0.1:0\n"
+      << "certificate-mode: files\nmetrics-auth: token\n";
+  // When
+  std::string said;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  // Then
+  EXPECT_EQ(code, 78) << said;
+  EXPECT_THAT(said, HasSubstr("metrics-auth"));
+}
+
 TEST(CommandLine, ReportsAnInvalidAddress) {
   // Given
   const ScratchDir dir;
@@ -227,6 +241,19 @@ TEST(CommandLine, ReportsAnInvalidAddress) {
   // Then
   EXPECT_EQ(code, 78) << said;
   EXPECT_THAT(said, HasSubstr("nowhere"));
+}
+
+// ---- the clients of the webhook ----
+
+TEST(Lifecycle, TheAddressOfAnAdmissionClientIsLoggedOnce) {
+  OperatorProcess op({.timing = {"drain=100"}});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(op.ask(post("/admit/job", job_review("one"))));
+  ASSERT_TRUE(op.program().complains("\"event\":\"admission_client\""));
+  op.program().signal(SIGTERM);
+  ASSERT_TRUE(op.program().exit_code());
+  const std::string& said = op.program().err();
+  EXPECT_THAT(said, HasSubstr("\"address\":\"127.0.0.1\""));
+  EXPECT_EQ(said.find("admission_client"), said.rfind("admission_client"));
 }
 
 // ---- liveness ----

@@ -36,7 +36,13 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- $found = append $found "one replica: annotated Jobs are refused while its pod is replaced; other Jobs run. Set replicaCount to 2 or more" -}}
 {{- end -}}
 {{- if $v.hostNetwork -}}
-{{- $found = append $found (printf "hostNetwork: ports %d and %d must be free on every node, NetworkPolicies do not apply, and the namespace cannot enforce Pod Security above privileged" (int $v.ports.admission) (int $v.ports.plain)) -}}
+{{- $found = append $found (printf "hostNetwork: ports %d and %d%s must be free on every node, NetworkPolicies do not apply, and the namespace cannot enforce Pod Security above privileged" (int $v.ports.admission) (int $v.ports.plain) (eq $v.metrics.auth "token" | ternary (printf " and %d" (int $v.ports.metrics)) "")) -}}
+{{- end -}}
+{{- if and $v.networkPolicy.enabled (not $v.networkPolicy.apiServerCIDRs) -}}
+{{- $found = append $found "networkPolicy without apiServerCIDRs: each pod of the cluster can connect to the port of the webhook. docs/operations.md describes how to find the addresses" -}}
+{{- end -}}
+{{- if and (eq $v.metrics.auth "none") $v.metrics.readers -}}
+{{- $found = append $found "metrics.readers has no effect with metrics.auth none" -}}
 {{- end -}}
 {{- if not $v.policies.enabled -}}
 {{- $found = append $found (printf "policies are disabled: a Job that bypasses the webhook runs ungated, and is reported only afterwards (Event AdmissionBypassed). Policies of an earlier revision are kept. To delete them: kubectl delete validatingadmissionpolicybinding,validatingadmissionpolicy -l app.kubernetes.io/instance=%s" .Release.Name) -}}

@@ -22,6 +22,16 @@ Names, labels and the metadata block of every object. */ -}}
 {{- if and .Values.enabled .Values.operator.enabled -}}true{{- end -}}
 {{- end -}}
 
+{{- /* "true" where metrics and status page require a token. */ -}}
+{{- define "cronlatch.metricsToken" -}}
+{{- if and (include "cronlatch.hasOperator" .) (eq .Values.metrics.auth "token") -}}true{{- end -}}
+{{- end -}}
+
+{{- /* Name of the port of metrics and status page, in the pod and in its Service. */ -}}
+{{- define "cronlatch.metricsPort" -}}
+{{- eq .Values.metrics.auth "token" | ternary "https-metrics" "http-metrics" -}}
+{{- end -}}
+
 {{- define "cronlatch.serviceAccount" -}}
 {{- .Values.serviceAccount.name | default (printf "%s-operator" (include "cronlatch.fullname" .)) -}}
 {{- end -}}

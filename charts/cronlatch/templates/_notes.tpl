@@ -44,6 +44,13 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 {{- else }}
      set serviceMonitor.enabled, prometheusRule.enabled and dashboards.enabled: docs/dashboards.md
 {{- end }}
+{{- if eq $v.metrics.auth "token" }}
+
+   Prometheus needs the ClusterRole {{ $fullname }}-metrics-reader{{ if $v.metrics.readers }} (metrics.readers){{ else }}: set metrics.readers, or
+
+     kubectl create clusterrolebinding prometheus-{{ $fullname }} --clusterrole={{ $fullname }}-metrics-reader --serviceaccount=NAMESPACE:NAME
+{{- end }}
+{{- end }}
 {{- if $v.policies.enabled }}
 
 5. Before an uninstall, list the CronJobs that still request a lock:

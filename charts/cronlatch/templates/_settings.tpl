@@ -9,6 +9,10 @@ name: {{ include "cronlatch.fullname" . | quote }}
 namespace: {{ .Release.Namespace | quote }}
 admission-address: {{ printf "[::]:%d" (int $v.ports.admission) | quote }}
 plain-address: {{ printf "[::]:%d" (int $v.ports.plain) | quote }}
+{{- if include "cronlatch.metricsToken" . }}
+metrics-auth: token
+metrics-address: {{ printf "[::]:%d" (int $v.ports.metrics) | quote }}
+{{- end }}
 image: {{ include "cronlatch.injectedImage" . | quote }}
 image-pull-policy: {{ $v.inject.pullPolicy | quote }}
 {{- with $v.inject.pullSecrets }}

@@ -6,7 +6,19 @@
 namespace cronlatch::op::http {
 namespace {
 
-std::string text(boost::beast::string_view view) { return {view.data(), view.size()}; }
+namespace beast = boost::beast;
+
+std::string text(beast::string_view view) { return {view.data(), view.size()}; }
+
+// "Bearer TOKEN" (RFC 6750); the name of the scheme in any case. Empty for another scheme.
+Secret bearer_token(beast::string_view authorization) {
+  constexpr beast::string_view kScheme = "Bearer ";
+  if (!beast::iequals(authorization.substr(0, kScheme.size()), kScheme)) return {};
+  beast::string_view token = authorization.substr(kScheme.size());
+  while (token.starts_with(' ')) token.remove_prefix(1);
+  while (token.ends_with(' ')) token.remove_suffix(1);
+  return Secret(text(token));
+}
 
 int status_of(const ErrorCode& error) {
   if (error == protocol::error::header_limit) return 431;
@@ -26,7 +38,8 @@ HttpRequest to_request(protocol::request<protocol::string_body> message) {
   return {.method = text(message.method_string()),
           .path = text(target.substr(0, target.find('?'))),
           .content_type = text(message[protocol::field::content_type]),
-          .body = std::move(message.body())};
+          .body = std::move(message.body()),
+          .bearer = bearer_token(message[protocol::field::authorization])};
 }
 
 protocol::response<protocol::string_body> to_message(HttpResponse response,
@@ -35,6 +48,8 @@ protocol::response<protocol::string_body> to_message(HttpResponse response,
                                                     traits.version);
   message.set(protocol::field::content_type, response.content_type);
   if (!response.allow.empty()) message.set(protocol::field::allow, response.allow);
+  if (!response.authenticate.empty())
+    message.set(protocol::field::www_authenticate, response.authenticate);
   message.keep_alive(keep_open);
   message.content_length(response.body.size());
   if (!traits.is_head) message.body() = std::move(response.body);

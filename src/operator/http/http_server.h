@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "base/time.h"
 #include "operator/tls/certificate.h"
 
@@ -21,13 +22,16 @@ struct HttpRequest {
   std::string path;          // without the query; the API server adds "?timeout=10s"
   std::string content_type;  // as received
   std::string body;
+  Secret bearer{};     // the token of the header Authorization; empty: none
+  std::string peer{};  // IP address of the client; an IPv4 address in its own notation
 };
 
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
-  std::string allow{};  // the header Allow of a 405
+  std::string allow{};         // the header Allow of a 405
+  std::string authenticate{};  // the header WWW-Authenticate of a 401
 };
 
 // Called on a worker thread, several at once.

@@ -37,6 +37,12 @@ HttpResponse call_handler(const ServerState& state, const HttpRequest& request) 
   return {.status = 500, .body = "internal error\n"};
 }
 
+// A listener on "[::]" reports an IPv4 client as ::ffff:192.0.2.1.
+std::string address_of(const asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+}
+
 template <class Stream>
 class HttpSession final : public Connection,
                           public std::enable_shared_from_this<HttpSession<Stream>> {
@@ -84,6 +90,7 @@ class HttpSession final : public Connection,
   void start_on_strand() {
     ErrorCode ignored;
     socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    peer_ = address_of(socket().remote_endpoint(ignored).address());
     if constexpr (kTls) {
       enter_step(Step::handshake, state_.limits.handshake);
       stream_.async_handshake(
@@ -172,6 +179,7 @@ class HttpSession final : public Connection,
     has_sent_request_ = true;
     traits_ = traits_of(message);
     HttpRequest request = to_request(std::move(message));
+    request.peer = peer_;
     if (++state_.queued > state_.limits.queue) {
       --state_.queued;
       return respond({.status = 503, .body = "too many requests\n"}, Next::close);
@@ -271,6 +279,7 @@ class HttpSession final : public Connection,
   Step step_ = Step::idle;
   bool has_sent_request_ = false;
   RequestTraits traits_;  // of the last request
+  std::string peer_;
   std::uint64_t request_number_ = 0;
   std::atomic<SteadyTime> waiting_since_{steady_clock::now()};
   std::array<char, 1024> drain_buffer_{};

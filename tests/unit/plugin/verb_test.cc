@@ -45,7 +45,8 @@ class RecordedKubectl final : public Kubectl {
   std::map<std::string, std::string> results = {{"get cronjobs", recorded_text("shop-cronjobs")},
                                                 {"get pods", recorded_text("shop-pods")},
                                                 {"get jobs", recorded_text("shop-jobs")},
-                                                {"get events", recorded_text("shop-events")}};
+                                                {"get events", recorded_text("shop-events")},
+                                                {"get services", R"({"items":[]})"}};
   std::vector<std::string> calls, inputs;
   std::string log_lines;  // on standard error, before the error message
   std::function<void()> before_round;
@@ -94,6 +95,77 @@ TEST_F(PluginVerbs, StatusPageIsFoundByTheLabelsOfItsService) {
   // The label of the chart's Service, and that of version 0.1.0.
   EXPECT_THAT(kubectl.calls,
               ::testing::Contains(HasSubstr("cronlatch.dev/port in (http-metrics,plain)")));
+}
+
+// ---- a page that requires a token ----
+
+constexpr char kPageText[] =
+    R"({"v":1,"store":{"up":true},"locks":[{"lock":"shop/nightly","state":"free"}]})";
+
+std::string protected_service(const std::string& namespace_name, const std::string& account) {
+  return R"({"metadata":{"namespace":")" + namespace_name +
+         R"(","name":"cronlatch-metrics","annotations":{"cronlatch.dev/status-account":")" +
+         account + R"("}},"spec":{"ports":[{"port":8080}]}})";
+}
+
+TEST_F(PluginVerbs, APageThatRequiresATokenGetsItInTheBody) {
+  kubectl.results["get services"] =
+      R"({"items":[)" + protected_service("cronlatch", "cronlatch-status") + "]}";
+  kubectl.results["create token"] = "eyJ.secret\n";
+  kubectl.results["/services/https:cronlatch-metrics:8080/proxy/status"] = kPageText;
+
+  const auto page = run({});
+
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->json["caution"], nullptr);
+  EXPECT_EQ(kubectl.rounds, 4);
+  ASSERT_GE(kubectl.calls.size(), 2u);
+  EXPECT_EQ(kubectl.calls[kubectl.calls.size() - 2],
+            "create token cronlatch-status -n cronlatch --audience=status.cronlatch.dev "
+            "--duration=10m");
+  EXPECT_EQ(kubectl.calls.back(),
+            "create --raw /api/v1/namespaces/cronlatch/services/https:cronlatch-metrics:8080/proxy/"
+            "status -f -");
+  EXPECT_THAT(kubectl.inputs, ::testing::ElementsAre(R"({"token":"eyJ.secret"})"));
+  EXPECT_THAT(kubectl.calls, ::testing::Each(::testing::Not(HasSubstr("eyJ"))));
+}
+
+TEST_F(PluginVerbs, WithoutTheRightToListServicesTheUsualServiceIsRead) {
+  kubectl.results.erase("get services");
+  kubectl.results["get service cronlatch-metrics -n cronlatch"] =
+      protected_service("cronlatch", "cronlatch-status");
+  kubectl.results["create token"] = "eyJ.secret\n";
+  kubectl.results["/services/https:"] = kPageText;
+  const auto page = run({});
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->json["caution"], nullptr);
+}
+
+TEST_F(PluginVerbs, TheServiceOfTheStatusFlagMayRequireAToken) {
+  kubectl.results["get service cronlatch-metrics -n ops"] =
+      protected_service("ops", "other-status");
+  kubectl.results["create token other-status -n ops"] = "eyJ.secret\n";
+  kubectl.results["/namespaces/ops/services/https:cronlatch-metrics:8080/"] = kPageText;
+  const auto page = run({"--status", "ops/cronlatch-metrics"});
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->json["caution"], nullptr);
+}
+
+TEST_F(PluginVerbs, ARefusedTokenIsTheReasonWithTheServiceAccount) {
+  kubectl.results["get services"] =
+      R"({"items":[)" + protected_service("cronlatch", "cronlatch-status") + "]}";
+  const auto page = run({});
+  ASSERT_TRUE(page);
+  EXPECT_THAT(page->json["caution"],
+              HasSubstr("requires a token of ServiceAccount cronlatch/cronlatch-status: Error"));
+  EXPECT_TRUE(kubectl.inputs.empty());
+}
+
+TEST_F(PluginVerbs, AnAccountThatIsNoNameIsNotAnArgument) {
+  kubectl.results["get services"] =
+      R"({"items":[)" + protected_service("ops", "--kubeconfig=/tmp/x") + "]}";
+  ASSERT_TRUE(run({}));
+  EXPECT_THAT(kubectl.calls, ::testing::Each(::testing::Not(HasSubstr("create token"))));
 }
 
 TEST_F(PluginVerbs, StatusFlagSetsOrDisablesTheStatusPage) {
