@@ -153,7 +153,7 @@ void Operator::name_cluster() {
 void Operator::prepare_protected_pages() {
   if (!settings_.requires_token()) return;
   access_.emplace(*api_, clock_, log_);
-  protected_ = std::make_unique<HttpServer>(Transport::tls, timeouts_.plain,
+  protected_ = std::make_unique<HttpServer>(Transport::tls, timeouts_.pages,
                                             protected_endpoints(pages(), *access_), log_);
 }
 

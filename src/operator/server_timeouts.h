@@ -16,6 +16,13 @@ struct ServerTimeouts {
                    .connections = 64,
                    .workers = 2,  // a probe does not wait for a scrape of thousands of locks
                    .io_threads = 1};
+  // The port of metrics and status page with tokens. Reviews occupy workers
+  // (AccessLimits::at_once).
+  HttpLimits pages{.body_bytes = std::size_t{64} * 1024,
+                   .body_budget = std::size_t{1024} * 1024,
+                   .connections = 64,
+                   .workers = 4,
+                   .io_threads = 1};
   LockStatsTiming lock_stats{};
   // The longest time between two reports of a loop to Liveness. Each round takes less: a read of
   // lock statistics at most 24 s after a wait of 15 s, a call to the API server 10 s.

@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "registry/lookup_budget.h"
+#include "base/rate_budget.h"
 #include "registry/lookup_cache.h"
 
 namespace cronlatch::registry {
@@ -27,7 +27,7 @@ class Lookup::Impl {
       : deps_(std::move(dependencies)),
         timing_(timing),
         entries_(timing.cache_size),
-        budget_(timing.reviewed_per_minute) {}
+        budget_(static_cast<double>(timing.reviewed_per_minute)) {}
   ~Impl() { stop(); }
 
   void start() {
@@ -177,7 +177,9 @@ class Lookup::Impl {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   LookupCache entries_;
-  LookupBudget budget_;
+  // By namespace, for images that no CronJob in the API server needs: each client that reaches the
+  // port can send such a review, in the name of any namespace.
+  RateBudget budget_;
   std::deque<LookupRequest> queue_;
   std::map<std::string, std::size_t> running_;  // threads by registry
   std::size_t waiting_ = 0;

@@ -167,9 +167,9 @@ TEST_F(ProtectedPages, OtherPathsAreUnknown) {
 }
 
 TEST(PlainPages, WithoutPagesOnlyTheProbesAreServed) {
-  const KernelClock clock;
+  const KernelClock clock{};
   const Log log(LogFormat::json, Level::error, clock, [](std::string_view) {});
-  const op::Readiness readiness;
+  const op::Readiness readiness{};
   op::Liveness liveness(clock, log, Millis(1'000));
   const auto handler = op::plain_endpoints(readiness, liveness, std::nullopt);
   const auto status_of = [&](const std::string& path) {

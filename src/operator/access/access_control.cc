@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/access/access_control.h"
 
-#include <algorithm>
-#include <string_view>
+#include <optional>
 
 #include "base/digest.h"
 
@@ -18,6 +17,17 @@ std::string key_of(const AccessRequest& request) {
   return short_digest(text + request.token.reveal(), kDigits);
 }
 
+class OpenReview {
+ public:
+  explicit OpenReview(std::atomic<std::size_t>& count) : count_(count) { ++count_; }
+  ~OpenReview() { --count_; }
+  OpenReview(const OpenReview&) = delete;
+  OpenReview& operator=(const OpenReview&) = delete;
+
+ private:
+  std::atomic<std::size_t>& count_;
+};
+
 }  // namespace
 
 const AccessResult* AccessControl::remembered(const std::string& key, TimePoint now) {
@@ -27,16 +37,13 @@ const AccessResult* AccessControl::remembered(const std::string& key, TimePoint 
   return nullptr;
 }
 
-bool AccessControl::may_review(const std::string& key, TimePoint now) {
-  if (const Remembered* const entry = allowed_.find(key);
-      entry != nullptr && entry->result.access == Access::allowed)
-    return true;
-  const double minutes = std::chrono::duration<double>(now - refilled_).count() / 60;
-  left_ = std::min(limits_.per_minute, left_ + limits_.per_minute * minutes);
-  refilled_ = now;
-  if (left_ < 1) return false;
-  left_ -= 1;
-  return true;
+bool AccessControl::was_allowed(const std::string& key) {
+  const Remembered* const entry = allowed_.find(key);
+  return entry != nullptr && entry->result.access == Access::allowed;
+}
+
+bool AccessControl::may_start(const std::string& client, TimePoint now) {
+  return open_ < limits_.at_once && budget_.take(client, now);
 }
 
 void AccessControl::remember(const std::string& key, const AccessResult& result, TimePoint now) {
@@ -65,8 +72,9 @@ void AccessControl::report(const AccessRequest& request, const AccessResult& res
                   : "docs/operations.md describes the tokens"});
 }
 
-Result<AccessResult> AccessControl::check(const AccessRequest& request) {
+Result<AccessResult> AccessControl::check(const AccessRequest& request, const std::string& client) {
   const std::string key = key_of(request);
+  std::optional<OpenReview> open;
   {
     const std::lock_guard lock(mutex_);
     const TimePoint now = clock_.now();
@@ -75,8 +83,11 @@ Result<AccessResult> AccessControl::check(const AccessRequest& request) {
       report(request, {}, now);
       return AccessResult{};
     }
-    if (!may_review(key, now))
-      return Error{Code::unreachable, "too many tokens were sent; retry later"};
+    if (!was_allowed(key)) {
+      if (!may_start(client, now))
+        return Error{Code::unreachable, "too many tokens were sent; retry later"};
+      open.emplace(open_);
+    }
   }
   auto reviewed = review_access(api_, request);
   const std::lock_guard lock(mutex_);

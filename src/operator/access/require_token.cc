@@ -36,7 +36,7 @@ HttpResponse refusal(const AccessResult& result, TokenPlace place) {
 
 HttpHandler require_token(AccessControl& access, TokenPlace place, HttpHandler page) {
   return [&access, place, page = std::move(page)](const HttpRequest& request) -> HttpResponse {
-    const auto result = access.check(access_request(request, place));
+    const auto result = access.check(access_request(request, place), request.peer);
     if (!result) return {.status = 503, .body = result.error().message + "\n"};
     if (result->access != Access::allowed) return refusal(*result, place);
     return page(request);

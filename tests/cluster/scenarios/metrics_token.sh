@@ -23,6 +23,17 @@ trap restore EXIT
 account() { printf '{"kind":"ServiceAccount","name":"%s","namespace":"%s"}' "$1" "$NS"; }
 # header_of FILE COMMAND...: writes the header with the token that the command prints. curl reads it from the file.
 header_of() { printf 'Authorization: Bearer %s\n' "$("${@:2}")" >"$FILES/$1"; }
+# signed_token EXPIRY: a token of the account prometheus that differs from that of the API server by its expiry (seconds
+# since 1970), with a signature of the cluster's key. The API server issues no token for less than ten minutes.
+encode() { base64 --wrap=0 | tr '+/' '-_' | tr -d '='; }
+decode() { tr -- '-_' '+/' | sed 's/$/==/' | base64 --decode --ignore-garbage 2>/dev/null; }
+signed_token() {
+  local real head claims
+  real=$(k create token prometheus)
+  head=${real%%.*}
+  claims=$(cut -d . -f 2 <<<"$real" | decode | jq -c --argjson expiry "$1" '.exp = $expiry | .iat = $expiry - 3600 | .nbf = .iat' | tr -d '\n' | encode)
+  printf '%s.%s.%s\n' "$head" "$claims" "$(printf '%s.%s' "$head" "$claims" | openssl dgst -sha256 -sign "$DIR/pki/accounts.key" -binary | encode)"
+}
 addresses() {
   kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator --field-selector=status.phase=Running \
     -o 'jsonpath={range .items[*]}{.status.podIP}{"\n"}{end}'
@@ -61,6 +72,10 @@ check "without a token the metrics are refused" code_is 401 /metrics
 check "an account without the right is refused" code_is 403 /metrics --header "@$FILES/other"
 metrics_are_read() { page /metrics --header "@$FILES/prometheus" | grep '^cronlatch_build_info'; }
 check "the account of Prometheus reads the metrics" metrics_are_read
+header_of future signed_token $(($(date +%s) + 600))
+header_of past signed_token $(($(date +%s) - 60))
+check "a token with another expiry is accepted" code_is 200 /metrics --header "@$FILES/future"
+check "an expired token is refused" code_is 401 /metrics --header "@$FILES/past"
 check "it has no right to read the status page" code_is 403 /status --header "@$FILES/prometheus"
 check "a token for the status page is not accepted in the header" code_is 401 /status --header "@$FILES/status"
 login() { in_cluster curl --silent --insecure --header "@$FILES/status" "https://$NODE_IP:6443/api" | grep '"code": 401'; }
@@ -104,6 +119,30 @@ logs() { kubectl -n cronlatch logs -l app.kubernetes.io/component=operator --tai
 check "no log contains a token" lacks eyJ logs
 client_is_logged() { logs | grep -F '"event":"admission_client"' | grep -F "\"address\":"; }
 check "the operator logs the address of the API server" client_is_logged
+
+# ---- a client with invalid tokens ----
+
+token_reviews() { kubectl get --raw /metrics | awk '/^apiserver_request_total\{.*resource="tokenreviews"/ { sum += $NF } END { print sum + 0 }'; }
+# flood NUMBER: sends so many different tokens to one replica. The operator reviews 75 per minute of one client.
+flood() {
+  local address number before start refused limited allowed reviews
+  address=$(addresses | head -n 1)
+  for ((number = 1; number <= $1; ++number)); do
+    printf 'url = "https://%s:8444/metrics"\nheader = "Authorization: Bearer unknown-%d"\n' "$address" "$number"
+    printf 'insecure\nsilent\noutput = /dev/null\nwrite-out = "%%{http_code}\\n"\nnext\n'
+  done >"$FILES/flood"
+  before=$(token_reviews)
+  start=$SECONDS
+  in_cluster curl --config "$FILES/flood" >"$FILES/codes"
+  allowed=$((77 + (SECONDS - start) * 75 / 60))
+  reviews=$(($(token_reviews) - before))
+  refused=$(grep -c '^401$' "$FILES/codes")
+  limited=$(grep -c '^503$' "$FILES/codes")
+  echo "401: $refused, 503: $limited, of $1 in $((SECONDS - start)) s; TokenReviews: $reviews"
+  [ $((refused + limited)) = "$1" ] && [ "$limited" -gt 0 ] && [ "$refused" -le "$allowed" ] && [ "$reviews" -le $((allowed + 20)) ]
+}
+check "a client with 300 invalid tokens causes at most 75 reviews per minute" flood 300
+check "an account that was allowed before reads the metrics meanwhile" metrics_are_read
 
 # ---- a right that is removed ----
 

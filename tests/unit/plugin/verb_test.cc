@@ -93,8 +93,9 @@ TEST_F(PluginVerbs, StatusPageIsFoundByTheLabelsOfItsService) {
   EXPECT_EQ(kubectl.rounds, 3);
   EXPECT_EQ(page->json["caution"], nullptr);
   // The label of the chart's Service, and that of version 0.1.0.
-  EXPECT_THAT(kubectl.calls,
-              ::testing::Contains(HasSubstr("cronlatch.dev/port in (http-metrics,plain)")));
+  EXPECT_THAT(
+      kubectl.calls,
+      ::testing::Contains(HasSubstr("cronlatch.dev/port in (http-metrics,https-metrics,plain)")));
 }
 
 // ---- a page that requires a token ----

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "reviewer.h"
 #include "support/hand_clock.h"
 
 namespace cronlatch::op {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::HandClock;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -18,8 +21,9 @@ using testing::Reviewer;
 class AccessControls : public ::testing::Test {
  protected:
   // "allowed", "unknown", "forbidden" or the error.
-  std::string check(const std::string& token, const std::string& path = "/metrics") {
-    const auto result = control_.check({Secret(token), "", path});
+  std::string check(const std::string& token, const std::string& path = "/metrics",
+                    const std::string& client = "192.0.2.1") {
+    const auto result = control_.check({Secret(token), "", path}, client);
     if (!result) return result.error().message;
     if (result->access == Access::allowed) return "allowed";
     return result->access == Access::forbidden ? "forbidden" : "unknown";
@@ -38,7 +42,7 @@ class AccessControls : public ::testing::Test {
   std::string log_text_;
   Log log_{LogFormat::json, Level::info, clock_,
            [this](std::string_view line) { log_text_ += line; }};
-  AccessControl control_{api_, clock_, log_, {.remembered = 4, .per_minute = 6}};
+  AccessControl control_{api_, clock_, log_, {.remembered = 4, .per_minute = 24, .at_once = 2}};
 };
 
 TEST_F(AccessControls, AnAllowedTokenIsReviewedOnceAMinute) {
@@ -103,6 +107,37 @@ TEST_F(AccessControls, InvalidTokensAreLimitedAndDoNotExcludeAnAllowedOne) {
   EXPECT_EQ(check("good"), "allowed") << "its review is not limited";
   clock_.pass(Seconds(60));
   EXPECT_EQ(check("bad-5"), "unknown");
+}
+
+TEST_F(AccessControls, InvalidTokensOfOneClientDoNotExcludeANewTokenOfAnother) {
+  for (int i = 0; i < 20; ++i) check("bad-" + std::to_string(i));
+  EXPECT_EQ(reviews(), 6u);
+  EXPECT_EQ(check("good"), "too many tokens were sent; retry later");
+  EXPECT_EQ(check("good", "/metrics", "192.0.2.2"), "allowed");
+}
+
+// Each review of the Reviewer starts the next one.
+TEST_F(AccessControls, SlowReviewsOfOtherTokensDoNotExcludeAnAllowedOne) {
+  EXPECT_EQ(check("good"), "allowed");
+  clock_.pass(Seconds(60));
+  std::vector<std::string> results;
+  int review = 0;
+  api_.during_review = [&] {
+    switch (++review) {
+      case 1:
+        results.push_back(check("bad-1"));
+        break;
+      case 2:
+        results.push_back(check("bad-2"));
+        results.push_back(check("good"));
+        break;
+      default:
+        break;
+    }
+  };
+  EXPECT_EQ(check("bad-0"), "unknown");
+  EXPECT_THAT(results, ElementsAre("too many tokens were sent; retry later", "allowed", "unknown"));
+  EXPECT_EQ(check("bad-2"), "unknown") << "the reviews have ended";
 }
 
 TEST_F(AccessControls, ATokenWhoseRightWasRemovedIsLimitedAgain) {

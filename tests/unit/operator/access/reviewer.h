@@ -2,6 +2,7 @@
 // Reviewer: an API server that reviews tokens. It records what it was sent.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,9 +23,11 @@ class Reviewer final : public kube::Api {
   bool returns_audiences = true;          // false: the server ignores audiences
   std::optional<int> status_of_failures;  // every review fails with this status; 0: no answer
   std::vector<kube::Request> requests;
+  std::function<void()> during_review;  // called before each answer, if it is set
 
   Result<kube::Response> call(const kube::Request& request) override {
     requests.push_back(request);
+    if (during_review) during_review();
     if (status_of_failures == 0) return Error{Code::unreachable, "no answer"};
     if (status_of_failures)
       return kube::Response{*status_of_failures, {{"message", "it is forbidden"}}};
