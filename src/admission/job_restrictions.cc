@@ -77,7 +77,8 @@ void check_reserved_names(const JobView& job, std::size_t container, Findings& f
                    std::string(name) + " is reserved for a volume that the operator adds",
                    "rename the volume");
   };
-  check_volume(kBinVolume, [](const VolumeView& volume) { return volume.is_empty_dir; });
+  check_volume(kBinVolume,
+               [](const VolumeView& volume) { return volume.is_empty_dir || volume.is_image; });
   check_volume(kStoreVolume,
                [](const VolumeView& volume) { return volume.is_secret || volume.is_projected; });
   const auto& mounts = job.containers[container].volume_mounts;

@@ -81,11 +81,13 @@ void parse_pod(const Json& pod, JobView& view) {
   for (const Json& volume : kube::items_at(pod, {"volumes"}))
     view.volumes.push_back(
         {kube::string_at(volume, {"name"}), kube::find(volume, {"emptyDir"}) != nullptr,
-         kube::find(volume, {"secret"}) != nullptr, kube::find(volume, {"projected"}) != nullptr});
+         kube::find(volume, {"secret"}) != nullptr, kube::find(volume, {"projected"}) != nullptr,
+         kube::find(volume, {"image"}) != nullptr});
   view.os = kube::string_at(pod, {"os", "name"});
   view.node_selector_os = kube::string_at(pod, {"nodeSelector", "kubernetes.io/os"});
   view.host_network = kube::is_true(pod, {"hostNetwork"});
   view.host_pid = kube::is_true(pod, {"hostPID"});
+  view.runtime_class = kube::string_at(pod, {"runtimeClassName"});
   view.dns_policy = kube::string_at(pod, {"dnsPolicy"});
   view.termination_grace_period_seconds = kube::number_at(pod, {"terminationGracePeriodSeconds"});
 }

@@ -64,6 +64,7 @@ struct VolumeView {
   bool is_empty_dir = false;
   bool is_secret = false;
   bool is_projected = false;
+  bool is_image = false;
 };
 
 // The origin of a Job, which the Job itself does not contain.
@@ -89,7 +90,7 @@ struct JobView {
   std::vector<VolumeView> volumes;
   std::string os, node_selector_os;
   bool host_network = false, host_pid = false;
-  std::string dns_policy;
+  std::string dns_policy, runtime_class;
   std::optional<std::int64_t> termination_grace_period_seconds;
   // For EntrypointSource, which reads the placement and the pull secrets. Valid as long as the Job.
   const kube::Json* pod_spec = nullptr;

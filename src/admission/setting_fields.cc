@@ -2,6 +2,8 @@
 #include "admission/setting_fields.h"
 
 #include <charconv>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
 
@@ -57,6 +59,20 @@ Status read(CertificateMode& out, const YamlNode& node) {
                    "write own or files");
   out = node.text == "own" ? CertificateMode::own : CertificateMode::files;
   return Done{};
+}
+
+Status read(InjectionMode& out, const YamlNode& node) {
+  constexpr std::pair<std::string_view, InjectionMode> kWords[] = {
+      {"auto", InjectionMode::automatic},
+      {"image-volume", InjectionMode::image_volume},
+      {"init-container", InjectionMode::init_container}};
+  for (const auto& [word, mode] : kWords) {
+    if (node.kind != Kind::text || node.text != word) continue;
+    out = mode;
+    return Done{};
+  }
+  return invalid(cronlatch::quoted(node.text) + " is not one of auto, image-volume, init-container",
+                 "write one of them");
 }
 
 // With the values of the wrapper's option of the same name.

@@ -12,8 +12,8 @@ namespace cronlatch::op {
 
 using SettingField =
     std::variant<std::string Settings::*, bool Settings::*, Millis Settings::*,
-                 std::size_t Settings::*, CertificateMode Settings::*, LogFormat Settings::*,
-                 Level Settings::*, std::vector<std::string> Settings::*,
+                 std::size_t Settings::*, CertificateMode Settings::*, InjectionMode Settings::*,
+                 LogFormat Settings::*, Level Settings::*, std::vector<std::string> Settings::*,
                  std::map<std::string, std::string> Settings::*,
                  std::map<std::string, std::vector<std::string>> Settings::*,
                  std::vector<Selection> Settings::*, kube::Json Settings::*>;

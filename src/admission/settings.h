@@ -28,6 +28,13 @@ enum class CertificateMode {
   files,  // cert-manager or the platform renews the files in `certificate_dir`
 };
 
+// How gated pods get the wrapper: docs/decisions/0055.
+enum class InjectionMode {
+  automatic,       // image_volume where the cluster is proven to support it, else init_container
+  image_volume,    // the image is mounted
+  init_container,  // an init container copies the program into a volume
+};
+
 // One member for each row of the table in settings.cc. The constructor applies the defaults of the
 // rows, so that no other place contains a default.
 struct Settings {
@@ -44,6 +51,10 @@ struct Settings {
   std::string cluster_name;
 
   // ---- for gated pods ----
+  InjectionMode injection{};
+  // No row: the operator sets it from the cluster's nodes (NodeSupport), for
+  // InjectionMode::automatic.
+  bool has_proven_image_volumes{};
   std::string image;
   std::string image_pull_policy;
   std::vector<std::string> image_pull_secrets;

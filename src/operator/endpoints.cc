@@ -16,16 +16,16 @@ namespace {
 using Review = ReviewResponse (*)(std::string_view, const Settings&, const EntrypointSource&);
 
 // A review that denies the request is a success for HTTP: the API server requires status 200.
-Route admission(std::string_view path, Review review, const Settings& settings,
+Route admission(std::string_view path, Review review, const CurrentSettings& settings,
                 const ImageLookup& images, Metrics& metrics, AdmissionClients& clients,
                 const Clock& clock, const Log& log) {
   return {
       "POST", path, "application/json",
-      [&settings, &images, &metrics, &clients, &clock, &log, review](const HttpRequest& request) {
+      [settings, &images, &metrics, &clients, &clock, &log, review](const HttpRequest& request) {
         const TimePoint received = clock.now();
         clients.add(request.peer);
         ReviewResponse reviewed = review(
-            request.body, settings, DeadlineEntrypointSource(images, received + kLookupTimeout));
+            request.body, settings(), DeadlineEntrypointSource(images, received + kLookupTimeout));
         const Micros took = clock.now() - received;
         metrics.admission(reviewed.resource, reviewed.result, took);
         log({reviewed.result == "error" ? Level::warn : Level::debug,
@@ -59,7 +59,7 @@ std::string Readiness::missing() const {
   return "";
 }
 
-HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& images,
+HttpHandler admission_endpoints(const CurrentSettings& settings, const ImageLookup& images,
                                 Metrics& metrics, AdmissionClients& clients, const Clock& clock,
                                 const Log& log) {
   return dispatch(

@@ -31,8 +31,10 @@ struct Readiness {
 
 // How long an admission waits for a registry, from the receipt of the review.
 inline constexpr Millis kLookupTimeout{3'000};
+// The settings of one admission; they outlive the handler. Any thread; does not block.
+using CurrentSettings = std::function<const Settings&()>;
 // All references must outlive the handler.
-HttpHandler admission_endpoints(const Settings& settings, const ImageLookup& images,
+HttpHandler admission_endpoints(const CurrentSettings& settings, const ImageLookup& images,
                                 Metrics& metrics, AdmissionClients& clients, const Clock& clock,
                                 const Log& log);
 

@@ -36,7 +36,9 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
       clients_(log_),
       images_(settings_, lookup_reports(), clock_, log_),
       admission_(Transport::tls, timeouts_.admission,
-                 admission_endpoints(settings_, images_, metrics_, clients_, clock_, log_), log_),
+                 admission_endpoints([this]() -> const Settings& { return admission_settings(); },
+                                     images_, metrics_, clients_, clock_, log_),
+                 log_),
       exporter_([this] { return leading(); }, metrics_, clock_, exporter_options(settings_)),
       other_clusters_(log_),
       plain_(Transport::plain, timeouts_.plain,
@@ -189,6 +191,19 @@ Status Operator::start_image_lookup(const EnvironmentVariable& environment) {
                        api_.get());
 }
 
+void Operator::start_node_watch() {
+  if (settings_.injection != InjectionMode::automatic || !api_) return;
+  settings_with_image_volumes_ = settings_;
+  settings_with_image_volumes_->has_proven_image_volumes = true;
+  node_watch_.emplace(*api_, clock_, log_);
+  node_watch_->start();
+}
+
+const Settings& Operator::admission_settings() const {
+  return node_watch_ && node_watch_->has_image_volumes() ? *settings_with_image_volumes_
+                                                         : settings_;
+}
+
 Status Operator::listen() {
   if (Status plain = plain_.start(settings_.plain_address); !plain) return plain;
   if (Status tls = admission_.start(settings_.admission_address); !tls) return tls;
@@ -216,6 +231,7 @@ Status Operator::start(const EnvironmentVariable& environment) {
   metrics_.add_source(append_process_metrics);
   start_lock_stats_reader();
   if (Status started = start_image_lookup(environment); !started) return started;
+  start_node_watch();
   if (Status listening = listen(); !listening) return listening;
   if (controller_) controller_->start();
   if (image_prefetcher_) image_prefetcher_->start();
@@ -243,6 +259,7 @@ void Operator::shutdown(const TerminationSignal& signal) {
   admission_.drain();
   log_({Level::info, "leaving", "received a termination signal; draining connections", {}});
   if (image_prefetcher_) image_prefetcher_->stop();
+  if (node_watch_) node_watch_->stop();
   if (controller_) controller_->stop();  // releases the Lease: another replica can lead at once
   if (signal.received_within(timeouts_.drain)) {
     log_({Level::warn,

@@ -23,6 +23,7 @@
 #include "operator/metrics/exporter.h"
 #include "operator/metrics/lock_stats_reader.h"
 #include "operator/metrics/metrics.h"
+#include "operator/node_watch.h"
 #include "operator/other_clusters.h"
 #include "operator/server_timeouts.h"
 #include "operator/termination_signal.h"
@@ -57,6 +58,8 @@ class Operator {
   Pages pages();
   std::optional<Pages> plain_pages();
   LookupReports lookup_reports();
+  void start_node_watch();
+  const Settings& admission_settings() const;
 
   Settings settings_;  // start() adds the name of the cluster; constant afterwards
   const ServerTimeouts timeouts_;
@@ -74,6 +77,9 @@ class Operator {
   OtherClustersNotice other_clusters_;  // thread of the reader
   std::optional<CertificateFiles> files_;
   std::unique_ptr<kube::RestApi> api_;
+  // With `injection: auto`: settings_ for a cluster that is proven to support image volumes.
+  std::optional<Settings> settings_with_image_volumes_;
+  std::optional<NodeWatch> node_watch_;
   std::optional<LockStatsReader> reader_;
   std::optional<Controller> controller_;  // its threads use all members above
   std::optional<ImagePrefetcher> image_prefetcher_;

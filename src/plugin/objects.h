@@ -69,6 +69,8 @@ struct Pod {
   std::string unscheduled;               // why it is not scheduled
   std::string waiting, waiting_message;  // of the first container that waits
   std::string waiting_container;
+  std::string
+      wrapper_image;  // of the volume that has the wrapper; empty: an init container copies it
   std::string init_failed;  // "cronlatch-install: exit code 1 (Error)"
   bool running = false;     // the gated container runs
   bool ended = false;

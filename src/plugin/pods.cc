@@ -2,6 +2,7 @@
 // A pod: what prevents its start, the state of its gated container, and the outcome that the
 // wrapper wrote.
 #include "gated/gated_container.h"
+#include "labels/names.h"
 #include "plugin/json_fields.h"
 #include "plugin/objects.h"
 
@@ -77,6 +78,9 @@ Pod read_pod(const Json& object) {
   pod.deleting = !string_at(object, {"metadata", "deletionTimestamp"}).empty();
   if (const Json* const spec = find(object, {"spec"})) {
     pod.flags = gate_flags(*spec);
+    for (const Json& volume : kube::items_at(*spec, {"volumes"}))
+      if (string_at(volume, {"name"}) == kBinVolume)
+        pod.wrapper_image = printable_at(volume, {"image", "reference"});
     if (const Json* const container = gated_container(*spec))
       pod.container = string_at(*container, {"name"});
   }

@@ -24,11 +24,18 @@ constexpr std::array<std::string_view, 10> kStoreFlags = {
     "store",           "credentials-dir", "key-prefix",     "tls-server-name", "tls-skip-verify",
     "connect-timeout", "op-timeout",      "redis-username", "tls-ca",          "tls-cert"};
 
-// The init container, which has cronlatch's image.
-const Json* installer(const Json& pod_spec) {
+// Cronlatch's image: of the init container, or of the volume.
+void read_image(const Json& pod_spec, StoreAccess& access) {
+  for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))
+    if (string_at(volume, {"name"}) == kBinVolume) {
+      access.image = string_at(volume, {"image", "reference"});
+      access.pull_policy = string_at(volume, {"image", "pullPolicy"});
+    }
   for (const Json& init : kube::items_at(pod_spec, {"initContainers"}))
-    if (string_at(init, {"name"}) == kInstallContainer) return &init;
-  return nullptr;
+    if (string_at(init, {"name"}) == kInstallContainer) {
+      access.image = string_at(init, {"image"});
+      access.pull_policy = string_at(init, {"imagePullPolicy"});
+    }
 }
 
 Json container_security_context() {
@@ -48,11 +55,9 @@ Json command_of(const ReleaseTarget& target, const StoreAccess& access, Waiting 
 
 std::optional<StoreAccess> store_access(const Json& pod_spec) {
   const Json* const container = gated_container(pod_spec);
-  const Json* const init = installer(pod_spec);
-  if (container == nullptr || init == nullptr) return std::nullopt;
+  if (container == nullptr) return std::nullopt;
   StoreAccess access;
-  access.image = string_at(*init, {"image"});
-  access.pull_policy = string_at(*init, {"imagePullPolicy"});
+  read_image(pod_spec, access);
   for (const Json& secret : kube::items_at(pod_spec, {"imagePullSecrets"}))
     access.pull_secrets.push_back(string_at(secret, {"name"}));
   for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))

@@ -19,6 +19,24 @@ std::string lock_of(const Pod& pod) {
   return lock == pod.flags.end() ? "" : lock->second;
 }
 
+// The runtime did not start the wrapper, whose program is in an image volume.
+bool is_image_volume_error(const Pod& pod, const std::string& reason) {
+  if (pod.wrapper_image.empty()) return false;
+  for (const std::string_view word :
+       {"StartError", "ContainerCannotRun", "CreateContainerError", "RunContainerError"})
+    if (reason == word) return true;
+  return false;
+}
+
+Finding image_volume_error(const Pod& pod, const std::string& what) {
+  return {"image_volume",
+          "node " + pod.node + " did not start the wrapper, which an image volume contains (" +
+              what + ')',
+          "check that the node has Kubernetes 1.35 and containerd 2.1 or newer, or set the chart "
+          "value injection to init-container; " +
+              describe(pod)};
+}
+
 // The pod ended without an outcome of the wrapper.
 Finding no_result(const Pod& pod) {
   if (pod.reason == "Evicted")
@@ -37,6 +55,7 @@ Finding no_result(const Pod& pod) {
             "the container was killed (SIGKILL) before it reported a result; its lock became free "
             "one ttl later",
             "possible causes: a node failure, a liveness probe, a user; " + describe(pod)};
+  if (is_image_volume_error(pod, pod.end_reason)) return image_volume_error(pod, pod.end_reason);
   return {"silent",
           "the container ended with exit code " + std::to_string(pod.exit_code) + " (" +
               pod.end_reason + ") and reported no result",
@@ -51,6 +70,13 @@ bool is_image_error(const std::string& reason) {
   return false;
 }
 
+// The kubelet reports the image of a volume at the container that mounts it.
+bool is_wrapper_image_error(const Pod& pod) {
+  return pod.waiting_container == kInstallContainer ||
+         (!pod.wrapper_image.empty() &&
+          pod.waiting_message.find(pod.wrapper_image) != std::string::npos);
+}
+
 Finding not_started(const Pod& pod) {
   if (!pod.unscheduled.empty())
     return {"unscheduled", "its pod is not scheduled: " + pod.unscheduled, describe(pod)};
@@ -59,7 +85,7 @@ Finding not_started(const Pod& pod) {
         "image",
         "the image of container " + pod.waiting_container + " cannot be pulled (" + pod.waiting +
             "): " + pod.waiting_message,
-        pod.waiting_container == kInstallContainer
+        is_wrapper_image_error(pod)
             ? "it is cronlatch's own image: check the chart's inject.image and inject.pullSecrets"
             : "check the name of the image, and the pull Secret of the pod"};
   if (!pod.init_failed.empty())
@@ -67,6 +93,8 @@ Finding not_started(const Pod& pod) {
         "init_failed", "an init container failed: " + pod.init_failed,
         kubectl_in(pod.namespace_name, "logs " + pod.name + " -c " +
                                            pod.init_failed.substr(0, pod.init_failed.find(':')))};
+  if (is_image_volume_error(pod, pod.waiting))
+    return image_volume_error(pod, pod.waiting + ": " + pod.waiting_message);
   if (!pod.waiting.empty())
     return {"waiting_container",
             "container " + pod.waiting_container + " is not started (" + pod.waiting +

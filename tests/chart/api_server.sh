@@ -19,11 +19,11 @@ if [ "${1:-}" != inside ]; then
   exec unshare --net --pid --fork --kill-child --mount-proc bash "$0" inside
 fi
 
-# 1.34 serves MutatingAdmissionPolicy only with these flags, and without an API server helm must know the version of its API.
+# 1.34 serves MutatingAdmissionPolicy and image volumes only with these flags, and without an API server helm must know the version of its API.
 API_FLAGS=()
 API_VERSIONS=()
 if [ -z "${KUBERNETES_VERSION:-}" ]; then
-  API_FLAGS=(--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true)
+  API_FLAGS=(--feature-gates="MutatingAdmissionPolicy=true,ImageVolume=true" --runtime-config=admissionregistration.k8s.io/v1beta1=true)
   # shellcheck disable=SC2034 # for the tests
   API_VERSIONS=(--api-versions admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy)
 fi

@@ -113,6 +113,17 @@ compare strict <<'YAML'
 store: {url: "rediss+sentinel://a,b,c/master", caConfigMap: store-ca}
 defaults: {strict: "true", min-replicas: "2", max-ttl: 5m}
 YAML
+compare image-volume <<'YAML'
+store: {url: "rediss://redis.cronlatch.svc:6379"}
+injection: image-volume
+inject: {image: "mirror.corp/cronlatch@sha256:0a", pullPolicy: Always, pullSecrets: [mirror]}
+YAML
+mounts_many() { jq -e '[.[] | select(any(.object.spec.template.spec | [.volumes[]?, .initContainers[]?][]; .image | objects))] | length >= 150' "$STAGE/image-volume/by_policy.json"; }
+check "image-volume: the gated Jobs mount the image" mounts_many
+compare auto <<'YAML'
+store: {url: "rediss://redis.cronlatch.svc:6379"}
+injection: auto
+YAML
 compare quorum <<'YAML'
 store: {url: "rediss://a,rediss://b,rediss://c"}
 YAML

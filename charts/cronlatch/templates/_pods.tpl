@@ -14,6 +14,21 @@ Common parts of the chart's pods: the image, and a security context that Pod Sec
 {{- .Values.inject.image | default (include "cronlatch.image" .) -}}
 {{- end -}}
 
+{{- /* `auto` needs the operator, with the right to read the nodes of the whole cluster, for each Job. */ -}}
+{{- define "cronlatch.injection" -}}
+{{- $v := .Values -}}
+{{- if and (eq $v.injection "auto") (or $v.namespaces (eq $v.admission.mode "policy")) -}}init-container{{- else -}}{{ $v.injection }}{{- end -}}
+{{- end -}}
+
+{{- /* The volume with the wrapper (src/admission/wrapper_source.cc), where no operator decides. */ -}}
+{{- define "cronlatch.wrapperVolume" -}}
+{{- $source := dict "emptyDir" (dict "sizeLimit" "32Mi") -}}
+{{- if eq .Values.injection "image-volume" -}}
+{{- $source = dict "image" (dict "reference" (include "cronlatch.injectedImage" .) "pullPolicy" .Values.inject.pullPolicy) -}}
+{{- end -}}
+{{ merge (dict "name" "cronlatch-bin") $source | toJson }}
+{{- end -}}
+
 {{- /* The pull Secrets of the chart and of the umbrella chart, each once, as JSON; "" without any. An umbrella chart may
 list names or maps. */ -}}
 {{- define "cronlatch.pullSecrets" -}}

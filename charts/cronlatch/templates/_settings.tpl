@@ -15,6 +15,7 @@ metrics-address: {{ printf "[::]:%d" (int $v.ports.metrics) | quote }}
 {{- end }}
 image: {{ include "cronlatch.injectedImage" . | quote }}
 image-pull-policy: {{ $v.inject.pullPolicy | quote }}
+injection: {{ include "cronlatch.injection" . }}
 {{- with $v.inject.pullSecrets }}
 image-pull-secrets: {{ toJson . }}
 {{- end }}

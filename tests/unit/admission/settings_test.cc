@@ -35,6 +35,7 @@ TEST(Settings, HaveTheDefaultsOfTheTable) {
   EXPECT_EQ(spelled->namespace_name, settings->namespace_name);
   EXPECT_EQ(spelled->name, settings->name);
   EXPECT_EQ(spelled->image_pull_policy, settings->image_pull_policy);
+  EXPECT_EQ(spelled->injection, settings->injection);
   EXPECT_EQ(spelled->store_secret, settings->store_secret);
   EXPECT_EQ(spelled->resources, settings->resources);
   EXPECT_EQ(spelled->certificate_mode, settings->certificate_mode);
@@ -50,6 +51,14 @@ TEST(Settings, HaveTheDefaultsOfTheTable) {
   EXPECT_EQ(spelled->lock_histograms, settings->lock_histograms);
   EXPECT_EQ(spelled->log_format, settings->log_format);
   EXPECT_EQ(spelled->log_level, settings->log_level);
+}
+
+TEST(Settings, ReadTheInjection) {
+  EXPECT_EQ(parse("")->injection, InjectionMode::init_container);
+  EXPECT_EQ(parse("injection: auto")->injection, InjectionMode::automatic);
+  EXPECT_EQ(parse("injection: image-volume")->injection, InjectionMode::image_volume);
+  EXPECT_EQ(error_of("injection: volume"),
+            "settings:3: injection: \"volume\" is not one of auto, image-volume, init-container");
 }
 
 TEST(Settings, ParseEveryType) {

@@ -75,6 +75,25 @@ TEST(ReleaseJob, MountsTheStoreVolumeOfTheGatedPodUnchanged) {
   EXPECT_EQ(pod["containers"][0]["volumeMounts"][0]["mountPath"], "/var/run/secrets/cronlatch");
 }
 
+TEST(ReleaseJob, HasTheImageOfTheVolumeWhereThePodMountsIt) {
+  const auto jobs = kube::parse_json(recorded_text("shop-jobs")).value();
+  std::optional<StoreAccess> access;
+  for (const kube::Json& job : items_of(jobs)) {
+    kube::Json pod = job["spec"]["template"]["spec"];
+    if (!store_access(pod)) continue;
+    pod.erase("initContainers");
+    for (kube::Json& volume : pod["volumes"])
+      if (volume["name"] == "cronlatch-bin")
+        volume = {
+            {"name", "cronlatch-bin"},
+            {"image", {{"reference", "mirror.example/cronlatch:2"}, {"pullPolicy", "Always"}}}};
+    access = store_access(pod);
+  }
+  ASSERT_TRUE(access);
+  EXPECT_EQ(access->image, "mirror.example/cronlatch:2");
+  EXPECT_EQ(access->pull_policy, "Always");
+}
+
 TEST(ReleaseTarget, IsACronJobOrALockWithASlash) {
   const Cluster cluster = recorded();
   EXPECT_EQ(release_target(cluster, "report", "shop")->lock, "shop/database");

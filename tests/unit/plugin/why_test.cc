@@ -83,6 +83,36 @@ TEST(Explanation, RefusalContainsTheMessageOfTheWebhook) {
   EXPECT_EQ(cause(cluster, "hourly").code, "operator_away");
 }
 
+TEST(Explanation, AWrapperThatDoesNotStartFromItsImageVolumeNamesTheNode) {
+  OneRun run;
+  run.pod->node = "old-node";
+  run.pod->wrapper_image = "registry.example/cronlatch:1";
+  run.pod->result = {};
+  run.pod->exit_code = 128;
+  run.pod->end_reason = "StartError";
+  EXPECT_EQ(run.cause().code, "image_volume");
+  EXPECT_THAT(run.cause().what, HasSubstr("node old-node"));
+  run.pod->ended = run.pod->running = false;
+  run.pod->phase = "Pending";
+  run.pod->waiting = "CreateContainerError";
+  EXPECT_EQ(run.cause().code, "image_volume");
+  EXPECT_THAT(run.cause().next, HasSubstr("injection"));
+  run.pod->wrapper_image = "";
+  EXPECT_EQ(run.cause().code, "waiting_container");
+}
+
+TEST(Explanation, AnImageVolumeThatCannotBePulledIsTheWrappersImage) {
+  OneRun run;
+  run.pod->wrapper_image = "registry.example/cronlatch:1";
+  run.pod->ended = run.pod->running = false;
+  run.pod->phase = "Pending";
+  run.pod->waiting = "ImagePullBackOff";
+  run.pod->waiting_container = "main";
+  run.pod->waiting_message = "Back-off pulling image \"registry.example/cronlatch:1\"";
+  EXPECT_EQ(run.cause().code, "image");
+  EXPECT_THAT(run.cause().next, HasSubstr("inject.image"));
+}
+
 TEST(Explanation, ForbidNamesTheActiveRun) {
   const Finding finding = cause(recorded(), "busy");
   EXPECT_EQ(finding.code, "forbid_active");
