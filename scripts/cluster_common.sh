@@ -73,7 +73,9 @@ helm() {
   in_cluster env KUBECONFIG="$ADMIN" HELM_CACHE_HOME="$DIR/helm" HELM_CONFIG_HOME="$DIR/helm" HELM_DATA_HOME="$DIR/helm" \
     "$TOOLS/helm" "$@"
 }
-cri() { ctr --address "$CONTAINERD" --namespace k8s.io "$@"; }
+# node_program NAME: that of this version of Kubernetes, or Debian's.
+node_program() { if [ -x "$TOOLS/$1" ]; then echo "$TOOLS/$1"; else echo "$1"; fi; }
+cri() { "$(node_program ctr)" --address "$CONTAINERD" --namespace k8s.io "$@"; }
 
 # start PROGRAM COMMAND...: in the cluster's network namespace, its output in log/PROGRAM.log, its process in
 # pid/PROGRAM.

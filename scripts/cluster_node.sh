@@ -115,8 +115,9 @@ YAML
 start_containerd() {
   write_containerd
   # A proxy of this machine is not reachable from the cluster's network.
-  start containerd env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy \
-    containerd --config "$DIR/containerd/config.toml"
+  # It searches its shim in PATH.
+  start containerd env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy PATH="$TOOLS:$PATH" \
+    "$(node_program containerd)" --config "$DIR/containerd/config.toml"
   must_become 30 "containerd is ready" containerd cri version
 }
 

@@ -4,8 +4,7 @@
 # build/cluster/tools. The programs are static. The first build takes ten minutes. Go's environment (go env) sets the
 # source of the modules. Exit code 69: the build is not possible; the message contains the reason.
 # With a VERSION of Kubernetes (a folder tools/kubernetes-VERSION) also build/cluster/tools-VERSION: its own programs, and
-# links to the others. The kubelet of 1.36 does not support the containerd of Debian 12: the node runs the one of 1.34,
-# which an API server of 1.36 supports.
+# links to the others. The kubelet of 1.36 does not support the containerd of Debian 12: this cluster has its own containerd.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -20,9 +19,12 @@ if [ -n "$VERSION" ] && [ ! -d "$MODULES/kubernetes-$VERSION" ]; then
   exit 64
 fi
 
+own=()  # the modules of this version
+[ -z "$VERSION" ] || own+=("kubernetes-$VERSION/go.mod")
+[ "$VERSION" != 1.36 ] || own+=(containerd/go.mod)
 # The newest Go that one of the modules asks for.
 GO_AT_LEAST=$(cd "$MODULES" && sed -nE 's/^go ([0-9]+\.[0-9]+).*/\1/p' kubernetes/go.mod coredns/go.mod helm/go.mod \
-  ${VERSION:+"kubernetes-$VERSION/go.mod"} | sort -V | tail -n 1)
+  "${own[@]}" | sort -V | tail -n 1)
 
 cannot() {
   echo "cluster tools: $*" >&2
@@ -85,13 +87,15 @@ fingerprint() {
 
 # build FOLDER MODULE FLAGS PACKAGE...
 build() {
-  local folder=$1 module=$2 flags=$3 stamp=$1/.$2.stamp now start=$SECONDS
+  local folder=$1 module=$2 flags=$3 stamp=$1/.$2.stamp now start=$SECONDS tags=()
   shift 3
   now=$(fingerprint "$module")
+  # Snapshotters that need C libraries or other file systems.
+  [ "$module" != containerd ] || tags=(-tags 'no_btrfs no_devmapper no_zfs')
   if [ "$(cat "$stamp" 2>/dev/null)" = "$now $flags" ]; then return; fi
   say "building $module from source: $*"
   # With nice, because other programs run on this machine.
-  (cd "$MODULES/$module" && CGO_ENABLED=0 nice -n 10 "$GO" build -p "$JOBS" -trimpath -ldflags "$flags" -o "$folder/" "$@") ||
+  (cd "$MODULES/$module" && CGO_ENABLED=0 nice -n 10 "$GO" build -p "$JOBS" -trimpath "${tags[@]}" -ldflags "$flags" -o "$folder/" "$@") ||
     cannot "building $module failed (modules are downloaded from 'go env GOPROXY')"
   echo "$now $flags" >"$stamp"
   echo "$module: $((SECONDS - start)) s" >&2
@@ -102,6 +106,13 @@ build_kubernetes() {
   local programs
   mapfile -t programs < <(sed -nE 's#^	(k8s.io/kubernetes/cmd/[a-z-]+)$#\1#p' "$MODULES/$2/go.mod")
   build "$1" "$2" "$(kubernetes_flags "$(required "$2" k8s.io/kubernetes)")" "${programs[@]}"
+}
+
+# build_containerd FOLDER: with its shim, and ctr.
+build_containerd() {
+  local module=github.com/containerd/containerd/v2
+  build "$1" containerd "-s -w -X $module/version.Version=$(required containerd $module)" \
+    $module/cmd/{containerd,containerd-shim-runc-v2,ctr}
 }
 
 mkdir -p "$TOOLS"
@@ -115,7 +126,9 @@ build "$TOOLS" coredns "-s -w" .
 build "$TOOLS" helm "$(helm_flags "$helm")" helm.sh/helm/v3/cmd/helm
 if [ -n "$VERSION" ]; then
   mkdir -p "$TOOLS-$VERSION"
+  find "$TOOLS-$VERSION" -type l -delete  # a program that this version builds now may have been a link
   build_kubernetes "$TOOLS-$VERSION" "kubernetes-$VERSION"
+  [ "$VERSION" != 1.36 ] || build_containerd "$TOOLS-$VERSION"
   for program in "$TOOLS"/*; do
     [ -e "$TOOLS-$VERSION/${program##*/}" ] || ln -s "../tools/${program##*/}" "$TOOLS-$VERSION/"
   done
