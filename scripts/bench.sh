@@ -14,14 +14,14 @@ case ${1:-} in
     what=gate
     shift
     ;;
-  admission | lookup | scrape | watch | pods | queue | peers)
+  admission | lookup | scrape | watch | pods | queue | peers | start)
     script=$ROOT/scripts/bench_$1.sh
     shift
     exec bash "$script" "$@"
     ;;
 esac
 RUNS=${1:-120}
-case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [gate] [RUNS] | admission [REVIEWS] | lookup [IMAGES] | scrape [LOCKS] | watch [CRONJOBS] | pods [SECONDS] | queue [ROUNDS] | peers [RUNS [BLOCKS [WAITERS...]]]" >&2 && exit 64 ;; esac
+case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [gate] [RUNS] | admission [REVIEWS] | lookup [IMAGES] | scrape [LOCKS] | watch [CRONJOBS] | pods [SECONDS] | queue [ROUNDS] | start [ROUNDS] | peers [RUNS [BLOCKS [WAITERS...]]]" >&2 && exit 64 ;; esac
 OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
 trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
