@@ -72,6 +72,13 @@ stage_wrapper() {
   licenses "$1/usr/share/doc" "${WRAPPER[@]}"
 }
 
+# The certificates of the package ca-certificates, as its script update-ca-certificates writes them by default. The file of
+# this host can also contain certificates that only its administrator trusts.
+ca_certificates() {
+  local file
+  for file in /usr/share/ca-certificates/mozilla/*.crt; do awk 1 "$file"; done  # 1: the last line gets its newline
+}
+
 # stage_operator FOLDER: the image of the chart, with the paths of the Dockerfile. var/lib/dpkg/status.d lists
 # the packages of the files for scanners, as in distroless images.
 stage_operator() {
@@ -79,7 +86,8 @@ stage_operator() {
   install -D -m 755 -t "$root" "$BINARY" "$PLUGIN" "$operator"
   install -D -m 755 /usr/bin/skopeo "$root/usr/bin/skopeo"
   loaded_files "$operator" /usr/bin/skopeo | while read -r file; do install -D -m 755 "$file" "$root$file"; done
-  install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+  install -d "$root/etc/ssl/certs"
+  ca_certificates >"$root/etc/ssl/certs/ca-certificates.crt"
   copy_zones "$root"
   install -D -m 644 /usr/lib/os-release "$root/etc/os-release"
   install -d -m 1777 "$root/tmp"
