@@ -2,8 +2,10 @@
 #include "support/stopped_thread.h"
 
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +24,22 @@ pid_t find_thread(pid_t pid, const std::string& name) {
   return 0;
 }
 
+// Elsewhere it can have the lock of the allocator or of the log, and every other thread would stop.
+bool waits(pid_t thread) {
+  const std::string call = read_file("/proc/" + std::to_string(thread) + "/syscall");
+  const long number =
+      std::isdigit(static_cast<unsigned char>(call[0])) ? std::atol(call.c_str()) : -1;
+  for (const long wait : {SYS_futex, SYS_poll, SYS_ppoll, SYS_epoll_wait, SYS_clock_nanosleep})
+    if (number == wait) return true;
+  return false;
+}
+
+bool stop(pid_t thread) {
+  int status = 0;
+  return ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) == 0 &&
+         ::waitpid(thread, &status, __WALL) == thread && WIFSTOPPED(status);
+}
+
 }  // namespace
 
 StoppedThread::StoppedThread(pid_t pid, const std::string& name) {
@@ -36,10 +54,13 @@ StoppedThread::StoppedThread(pid_t pid, const std::string& name) {
     thread_ = 0;
     return;
   }
-  int status = 0;
-  if (::ptrace(PTRACE_INTERRUPT, thread_, nullptr, nullptr) != 0 ||
-      ::waitpid(thread_, &status, __WALL) != thread_ || !WIFSTOPPED(status))
-    error_ = "the thread did not stop: " + std::string(std::strerror(errno));
+  const bool is_stopped = eventually([this] {
+    if (!stop(thread_)) return false;
+    if (waits(thread_)) return true;
+    ::ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+    return false;
+  });
+  if (!is_stopped) error_ = "the thread did not stop in a system call that waits";
 }
 
 StoppedThread::~StoppedThread() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoppedThread: stops one thread of a child process, as a deadlock or a blocked system call would,
-// until the object is destroyed. The other threads continue. A signal stops all of them, so it uses
-// ptrace(2).
+// StoppedThread: stops one thread of a child process, in a system call that waits, as a blocked
+// call would, until the object is destroyed. The other threads continue. A signal stops all of
+// them, so it uses ptrace(2).
 #pragma once
 
 #include <sys/types.h>
