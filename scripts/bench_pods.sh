@@ -3,7 +3,7 @@
 # ./dev bench pods [SECONDS]: the leader reports 300 finished pods per second for that long (default 60), from a replayed
 # watch with 10,000 CronJobs, 100,000 Jobs and 100,000 pods (bench/pod_replay.cc). In the middle, the operator is restarted.
 # The exit code is 1 when a budget is exceeded: memory at most 128 MB, lag at most 30 s, no pod lost or counted twice.
-# RATE, CRONJOBS and JOBS change the numbers.
+# RATE, CRONJOBS and JOBS_OF_REPLAY change the numbers.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"

@@ -22,8 +22,8 @@ struct Version {
 // it can be disabled. No API server is older than a kubelet of its cluster.
 constexpr Version kKubelet{1, 36};
 // containerd has image volumes from 2.1. k3s 1.36.1 with its containerd 2.2.3 mounted an empty
-// folder (k3s-io/k3s#14323); 2.3 is the oldest that was tested. CRI-O: the KEP required noexec
-// until June 2025, and no version was tested.
+// folder (k3s-io/k3s#14323), and its next version with 2.3.2 did not; the tests use 2.3.7. CRI-O:
+// the KEP required noexec until June 2025, and no version was tested.
 constexpr std::string_view kContainerd = "containerd://";
 constexpr Version kContainerdVersion{2, 3};
 
