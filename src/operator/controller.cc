@@ -94,8 +94,8 @@ class Controller::Impl {
     if (election_thread_.joinable()) {
       election_thread_.request_stop();
       election_thread_.join();
-      reconciler_
-          .end_term();  // no renewal is in progress: what it does not count, the next leader counts
+      // No renewal is in progress: what it does not count, the next leader counts.
+      reconciler_.end_term();
       election_.release();
     }
   }
