@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ./dev release: two builds in two folders give the same files; checksums, signature and SBOM hold; the packages install
-# and can be removed; the images and the chart can be pushed and read. It compiles three programs twice: long.
+# and can be removed; the images and the chart can be pushed and read; the quick start works from them. It compiles three
+# programs twice: long.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
@@ -182,6 +183,12 @@ if [ -n "$cosign" ]; then
   for image in cronlatch cronlatch-wrapper charts/cronlatch; do
     check "the signature of $image holds" "$cosign" verify --insecure-ignore-tlog=true --allow-http-registry --key "$FIRST/cosign.pub" "$LOCAL/$image:$VERSION"
   done
+fi
+# The commands of docs/quickstart.md, on a new cluster, from these files alone.
+if unshare --net true 2>/dev/null; then
+  check "the quick start ends with a run, a skipped run, its Event and its metric" bash "$ROOT/scripts/cluster.sh" quickstart "$FIRST"
+else
+  skip "the quick start" "network namespaces cannot be created on this machine"
 fi
 refuses "another version is refused" bash "$ROOT/scripts/release.sh" 99.0.0
 finish
