@@ -138,6 +138,7 @@ class Walk {
     lost_->claim = seat.claim;
     lost_->identity = seat.identity;
     lost_->fence = seat.fence;
+    if (seat.claim.owner.empty()) lost_.reset();  // no run held it
     highest_ = 0;
     leases_.clear();
   }

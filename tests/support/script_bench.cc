@@ -53,6 +53,8 @@ void read_seats(const std::map<std::string, std::string>& fields, rules::Record&
     const auto seat = redis::unpack_seat(packed);
     ASSERT_TRUE(seat) << packed;
     r.more.at(std::stoul(at) - 2) = *seat;
+    // The scripts write a seat that no run has held when it is reserved, with attempt 0.
+    if (seat->state == rules::HoldState::none) r.more.at(std::stoul(at) - 2).claim = {};
   }
 }
 
