@@ -34,6 +34,7 @@ quickstart() {
 take_down_quickstart() {
   local status=$?
   step "stopping the cluster"
+  disown -a  # no message about each program that is killed
   stop_program registry 10
   take_down
   exit $status
@@ -65,7 +66,6 @@ storage: {filesystem: {rootdirectory: "$home/images"}}
 http: {addr: "$NODE_IP:443", tls: {certificate: "$home/server.crt", key: "$home/server.key"}}
 YAML
   start registry env OTEL_TRACES_EXPORTER=none docker-registry serve "$home/config.yml"
-  disown $!  # no message about its end
   must_become 30 "the registry answers" registry as_public curl --silent --fail --cacert "$home/ca.crt" "https://${names[0]}/v2/"
 }
 
@@ -125,7 +125,13 @@ run_page() {
     mapfile -t lines <"$1"
     for line in "${lines[@]}"; do
       printf "\n\$ %s\n" "$line"
-      eval "$line" </dev/null || { echo "./dev cluster: this command of docs/quickstart.md failed: $line" >&2 && exit 1; }
+      end=$SECONDS
+      # A search for what appears later is repeated, as a reader would do.
+      [[ $line != *"| grep"* ]] || end=$((SECONDS + 60))
+      until eval "$line" </dev/null; do
+        [ $SECONDS -lt $end ] || { echo "./dev cluster: this command of docs/quickstart.md failed: $line" >&2 && exit 1; }
+        sleep 1
+      done
     done' page "$DIR/page" 2>&1 | tee "$seen" || { print_state >&2 && exit 1; }
   page_shows 'an Event of the skipped run' ' Skipped '
   page_shows 'the explanation of the plugin' 'skipped because lock demo/nightly is held by'
