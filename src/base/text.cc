@@ -153,6 +153,12 @@ std::string quoted(std::string_view text, std::size_t max_bytes) {
   return '"' + printable(text, max_bytes) + '"';
 }
 
+std::string_view trimmed(std::string_view text, std::string_view characters) {
+  const std::size_t begin = text.find_first_not_of(characters);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(characters) - begin + 1);
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;

@@ -33,6 +33,9 @@ std::string printable(std::string_view text, std::size_t max_bytes = std::string
 // printable() in double quotes, cut at `max_bytes`: for values in messages.
 std::string quoted(std::string_view text, std::size_t max_bytes = 80);
 
+// Without these characters at both ends.
+std::string_view trimmed(std::string_view text, std::string_view characters = " \t\n");
+
 // Insertions, deletions, replacements and swaps of neighbors that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

@@ -68,6 +68,29 @@ void report_refusals(const std::vector<KubectlResult>& answers, const Context& c
     if (!answers[i].ok()) context.report_progress("omitted: " + error_line(answers[i]));
 }
 
+struct PageAnswers {
+  const KubectlResult& page;
+  const KubectlResult& services;
+};
+
+// Where the page was expected; otherwise from the Service that kubectl found.
+Status read_page(const PageService& expected, bool search, const PageAnswers& answers,
+                 const Context& context, Cluster& cluster) {
+  set_status_page(answers.page, cluster);
+  if (cluster.status_page) return Done{};
+  auto service = service_of(answers.services);
+  if (!service && !answers.services.ok() && search) {
+    // Without the right to list the Services of all namespaces.
+    const auto named = run_one(context.kubectl, captured(get_service(expected)));
+    if (!named) return named.error();
+    service = service_of(*named);
+  }
+  if (!service) return Done{};
+  if (!search) service->port = expected.port;
+  if (!service->requires_token() && service->place() == expected.place()) return Done{};
+  return read_page_of(*service, context, cluster);
+}
+
 }  // namespace
 
 Args namespace_flags(const Arguments& arguments) {
@@ -92,13 +115,13 @@ Result<Cluster> read_cluster(const Arguments& arguments, const Context& context,
   std::vector<KubectlCall> calls = second_round(place, scope);
   const std::size_t lists = calls.size();
   const bool search = arguments.status.empty();
-  const bool read_page = arguments.status != "none";
+  const bool reads_page = arguments.status != "none";
   const auto page = parse_place(search ? kDefaultPage : arguments.status);
-  if (read_page && !page)
+  if (reads_page && !page)
     return Error{Code::usage,
                  "--status: " + cronlatch::quoted(arguments.status) + " is not a Service",
                  "use NAMESPACE/SERVICE:PORT, or none"};
-  if (read_page) {
+  if (reads_page) {
     calls.push_back(captured({"get", "--raw", page->proxy_path()}));
     calls.push_back(captured(search
                                  ? Args{"get", "services", "-A", "-l", kPageServices, "-o", "json"}
@@ -110,23 +133,14 @@ Result<Cluster> read_cluster(const Arguments& arguments, const Context& context,
   read_all((*answers)[0], "pods", read_pod, cluster.pods);
   read_all((*answers)[1], "Events", read_event, cluster.events);
   if (scope == Scope::whole_namespace) read_all((*answers)[2], "Jobs", read_job, cluster.jobs);
-  if (!read_page) {
+  if (!reads_page) {
     cluster.page_error = "--status is none";
     return cluster;
   }
-  set_status_page((*answers)[lists], cluster);
-  if (cluster.status_page) return cluster;
-  auto service = service_of((*answers)[lists + 1]);
-  if (!service && !(*answers)[lists + 1].ok() && search) {
-    // Without the right to list the Services of all namespaces.
-    const auto named = run_one(context.kubectl, captured(get_service(*page)));
-    if (!named) return named.error();
-    service = service_of(*named);
-  }
-  if (!service) return cluster;
-  if (!search) service->port = page->port;
-  if (!service->requires_token() && service->place() == page->place()) return cluster;
-  if (Status read = read_page_of(*service, context, cluster); !read) return read.error();
+  if (Status read =
+          read_page(*page, search, {(*answers)[lists], (*answers)[lists + 1]}, context, cluster);
+      !read)
+    return read.error();
   return cluster;
 }
 

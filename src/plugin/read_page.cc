@@ -4,18 +4,11 @@
 #include <utility>
 
 #include "base/json_object.h"
+#include "base/text.h"
 #include "plugin/kubectl_json.h"
 #include "plugin/objects.h"
 
 namespace cronlatch::plugin {
-namespace {
-
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
-
-}  // namespace
 
 void set_status_page(const KubectlResult& answer, Cluster& cluster) {
   if (!answer.ok()) {
@@ -53,7 +46,7 @@ Status read_page_of(const PageService& service, const Context& context, Cluster&
                          service.namespace_name + '/' + service.account + ": " + error_line(*token);
     return Done{};
   }
-  const std::string body = JsonObject().text("token", trimmed(token->out)).str();
+  const std::string body = JsonObject().text("token", std::string(trimmed(token->out))).str();
   const auto page = run_one(context.kubectl, captured(post_arguments(service), body));
   if (!page) return page.error();
   set_status_page(*page, cluster);

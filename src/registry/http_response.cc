@@ -5,6 +5,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace cronlatch::registry {
 namespace {
 
@@ -15,16 +17,12 @@ Error invalid(const char* what) {
   return {Code::unreachable, std::string("the response has ") + what};
 }
 
+constexpr std::string_view kBlanks = " \t";
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 std::optional<std::size_t> number(std::string_view text, int base) {
@@ -69,7 +67,7 @@ Result<bool> HttpResponseReader::read_head() {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     std::string& value = response_.headers[lower(line.substr(0, colon))];
-    value += (value.empty() ? "" : ", ") + std::string(trimmed(line.substr(colon + 1)));
+    value += (value.empty() ? "" : ", ") + std::string(trimmed(line.substr(colon + 1), kBlanks));
   }
   has_head_ = true;
   chunked_ = lower(response_.header("transfer-encoding")) == "chunked";
@@ -97,8 +95,8 @@ Result<bool> HttpResponseReader::read_chunks() {
   while (true) {
     const std::size_t line = bytes_.find("\r\n");
     if (line == std::string::npos) return false;
-    const auto size =
-        number(trimmed(std::string_view(bytes_).substr(0, std::min(line, bytes_.find(';')))), 16);
+    const auto size = number(
+        trimmed(std::string_view(bytes_).substr(0, std::min(line, bytes_.find(';'))), kBlanks), 16);
     if (!size || *size > kMaxBody) return invalid("an invalid chunk");
     if (*size == 0) return true;
     if (bytes_.size() < line + 2 + *size + 2) return false;

@@ -151,6 +151,12 @@ json_text() {
 # start_job CRONJOB JOB: starts a run as a user does.
 start_job() { k create job "$2" --from="cronjob/$1" >/dev/null; }
 
+# set_values OPTION...: upgrades the release with these options of helm; without any, its own values are restored.
+# shellcheck disable=SC2120
+set_values() {
+  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
+}
+
 # serves_policies VERSION: the API server has the API of MutatingAdmissionPolicies in this version.
 serves_policies() { kubectl get --raw "/apis/admissionregistration.k8s.io/$1" 2>/dev/null | grep -F '"MutatingAdmissionPolicy"' >/dev/null; }
 

@@ -8,10 +8,7 @@ user() { in_cluster env KUBECONFIG="$ADMIN" PATH="${PLUGIN%/*}:$TOOLS:$PATH" "$@
 
 installed() { helm status cronlatch --namespace cronlatch; }
 uninstall() { helm uninstall cronlatch --namespace cronlatch --wait --timeout 90s; }
-upgrade_to() {  # upgrade_to LEVEL OPTION...: an upgrade that changes a setting
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" --set logLevel="$1" \
-    --wait --timeout 3m "${@:2}"
-}
+upgrade_to() { set_values --set logLevel="$1" "${@:2}"; }  # upgrade_to LEVEL OPTION...: an upgrade that changes a setting
 # Restores the release that the other scenarios use, with its own values, from any state.
 restore_release() {
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1

@@ -6,15 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
-#include "base/kernel_clock.h"
 #include "connection.h"
 #include "operator/http/routes.h"
 #include "support/certificates.h"
+#include "support/journal.h"
 #include "support/program.h"
 
 namespace cronlatch::testing {
@@ -25,20 +24,6 @@ using op::HttpRequest;
 using op::HttpResponse;
 using op::HttpServer;
 using op::Transport;
-
-struct Journal {
-  KernelClock clock;
-  std::mutex mutex;
-  std::string text;
-  Log log{LogFormat::json, Level::debug, clock, [this](std::string_view line) {
-            const std::lock_guard lock(mutex);
-            text += line;
-          }};
-  bool has(const std::string& word) {
-    const std::lock_guard lock(mutex);
-    return text.find(word) != std::string::npos;
-  }
-};
 
 // Blocks handlers until the test releases them.
 class Gate {

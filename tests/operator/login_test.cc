@@ -5,15 +5,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 
 #include "admission/image_needed.h"
-#include "base/kernel_clock.h"
 #include "kube/secrets.h"
 #include "operator/lookup/image_lookup.h"
 #include "operator_process.h"
 #include "support/base64.h"
 #include "support/fake_api.h"
+#include "support/journal.h"
 #include "support/registry_server.h"
 
 namespace cronlatch::testing {
@@ -86,28 +85,22 @@ class PullSecrets : public PrivateImage {
   // The first word of the command, or the reason why it is unknown.
   std::string find(const std::string& namespace_name, const std::vector<std::string>& secrets) {
     if (!images_) {
-      images_.emplace(settings_, op::LookupReports{[](std::string_view) {}, [](Micros) {}}, clock_,
-                      log_);
+      images_.emplace(settings_, op::LookupReports{[](std::string_view) {}, [](Micros) {}},
+                      journal_.clock, journal_.log);
       EXPECT_TRUE(images_->start({.scratch = dir_.path()}, &api_).ok());
     }
     Json pod = {{"imagePullSecrets", Json::array()}};
     for (const std::string& secret : secrets) pod["imagePullSecrets"].push_back({{"name", secret}});
     create_cronjob(namespace_name, pod);
-    const auto answer =
-        images_->find({image(), namespace_name, pod}, clock_.now() + std::chrono::minutes(1));
+    const auto answer = images_->find({image(), namespace_name, pod},
+                                      journal_.clock.now() + std::chrono::minutes(1));
     if (const auto* const unknown = std::get_if<op::UnknownEntrypoint>(&answer))
       return unknown->reason;
     return std::get<op::Entrypoint>(answer).cmd.at(0);
   }
 
   op::Settings settings_;
-  KernelClock clock_;
-  std::mutex mutex_;
-  std::string logged_;
-  Log log_{LogFormat::json, Level::debug, clock_, [this](std::string_view line) {
-             const std::lock_guard lock(mutex_);
-             logged_ += line;
-           }};
+  Journal journal_;
   FakeApi api_;
   std::optional<op::ImageLookup> images_;  // last: its threads log
 };
@@ -127,9 +120,9 @@ TEST_F(PullSecrets, AreAllTried) {
 
   EXPECT_EQ(find("demo", {"absent", "odd", "wrong", "right"}), "private");
   images_.reset();
-  EXPECT_THAT(logged_, HasSubstr("demo/absent"));
-  EXPECT_THAT(logged_, HasSubstr("demo/odd"));
-  EXPECT_THAT(logged_, Not(HasSubstr("geheim")));
+  EXPECT_THAT(journal_.text(), HasSubstr("demo/absent"));
+  EXPECT_THAT(journal_.text(), HasSubstr("demo/odd"));
+  EXPECT_THAT(journal_.text(), Not(HasSubstr("geheim")));
 }
 
 TEST_F(PullSecrets, AreReadInTheNamespacesOfTheListOnly) {

@@ -13,6 +13,7 @@
 #include "rest/rest_api.h"
 #include "support/certificates.h"
 #include "support/https_server.h"
+#include "support/journal.h"
 #include "support/program.h"
 
 namespace cronlatch::testing {
@@ -73,10 +74,10 @@ class ProtectedPages : public ::testing::Test {
                                     .token = Secret("operator")});
     EXPECT_TRUE(api);
     api_ = std::move(*api);
-    access_.emplace(*api_, clock_, log_);
+    access_.emplace(*api_, journal_.clock, journal_.log);
     pages_ = std::make_unique<op::HttpServer>(
         op::Transport::tls, op::HttpLimits{},
-        op::protected_endpoints({metrics_, [] { return R"({"v":1})"; }}, *access_), log_);
+        op::protected_endpoints({metrics_, [] { return R"({"v":1})"; }}, *access_), journal_.log);
     const CertFiles& files = reviewer_.certificates.good();
     const auto certificate = op::parse_certificate(read_file(files.cert), read_file(files.key), "");
     EXPECT_TRUE(certificate);
@@ -98,13 +99,7 @@ class ProtectedPages : public ::testing::Test {
   }
 
   ReviewServer reviewer_;
-  KernelClock clock_;
-  std::mutex mutex_;
-  std::string log_text_;
-  Log log_{LogFormat::json, Level::debug, clock_, [this](std::string_view line) {
-             const std::lock_guard lock(mutex_);
-             log_text_ += line;
-           }};
+  Journal journal_;
   op::Metrics metrics_{"1"};
   std::unique_ptr<kube::RestApi> api_;
   std::optional<op::AccessControl> access_;
@@ -134,15 +129,15 @@ TEST_F(ProtectedPages, AUserWithoutTheRightIsRefused) {
   const Answer answer = read("/status", "Bearer token-of-prometheus");
   EXPECT_EQ(answer.status, 403);
   EXPECT_THAT(answer.body, HasSubstr("prometheus has no right"));
-  EXPECT_THAT(log_text_, HasSubstr(R"("event":"access_refused")"));
-  EXPECT_THAT(log_text_, Not(HasSubstr("token-of-")));
+  EXPECT_THAT(journal_.text(), HasSubstr(R"("event":"access_refused")"));
+  EXPECT_THAT(journal_.text(), Not(HasSubstr("token-of-")));
 }
 
 TEST_F(ProtectedPages, RefusesWhileTheAPIServerIsUnavailable) {
   reviewer_.is_available = false;
   EXPECT_EQ(read("/metrics", "Bearer token-of-prometheus").status, 503);
-  EXPECT_THAT(log_text_, HasSubstr(R"("event":"access_unknown")"));
-  EXPECT_THAT(log_text_, Not(HasSubstr("token-of-")));
+  EXPECT_THAT(journal_.text(), HasSubstr(R"("event":"access_unknown")"));
+  EXPECT_THAT(journal_.text(), Not(HasSubstr("token-of-")));
   reviewer_.is_available = true;
   EXPECT_EQ(read("/metrics", "Bearer token-of-prometheus").status, 200);
 }

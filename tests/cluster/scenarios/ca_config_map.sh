@@ -5,9 +5,6 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
-configure() {  # configure OPTION...
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
-}
 # config_map NAMESPACE: as trust-manager writes it.
 config_map() {
   kubectl -n "$1" create configmap store-ca --from-file=bundle.pem="$DIR/store/ca.crt" --dry-run=client -o yaml |
@@ -15,7 +12,7 @@ config_map() {
 }
 restore() {
   store_secret cronlatch
-  configure >/dev/null
+  set_values >/dev/null
   kubectl -n cronlatch delete configmap store-ca --ignore-not-found >/dev/null
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 }
@@ -44,7 +41,7 @@ check "its outcome names TLS" outcome_has distrusts '"outcome":"refused"' '"reas
 
 config_map "$NS"
 config_map cronlatch
-check "the chart value store.caConfigMap is set" configure --set store.caConfigMap=store-ca,store.caConfigMapKey=bundle.pem
+check "the chart value store.caConfigMap is set" set_values --set store.caConfigMap=store-ca,store.caConfigMapKey=bundle.pem
 becomes "only replicas with the new settings answer" old_replicas_are_gone
 becomes "each replica of the operator reads the store with the CA of the ConfigMap" store_is_up
 becomes "the webhook admits Jobs" admitted nightly

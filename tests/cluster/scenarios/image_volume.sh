@@ -10,11 +10,8 @@ if ! [[ $runtime =~ ^v1\.(3[6-9]|[4-9][0-9])\..*\ containerd://2\. ]]; then
 fi
 fresh_namespace pod-security.kubernetes.io/enforce-version=latest
 
-configure() {  # configure OPTION...
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
-}
 restore() {
-  configure >/dev/null
+  set_values >/dev/null
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 }
 trap restore EXIT
@@ -35,7 +32,7 @@ k patch cronjob nightly --type=json --patch '[
   {"op":"add","path":"/spec/jobTemplate/spec/template/spec/securityContext/runAsUser","value":12345}]' >/dev/null
 check "control: by default an init container copies the wrapper" copies nightly
 
-check "the chart value injection is set to auto" configure --set injection=auto
+check "the chart value injection is set to auto" set_values --set injection=auto
 becomes "the operator mounts the image, because the node is proven" mounts nightly
 check "a Job is created where the restricted profile is enforced" start_job nightly run
 becomes "it completes" complete run
@@ -64,7 +61,7 @@ check "the node is cordoned" kubectl cordon old
 becomes "new Jobs mount the image again" mounts nightly
 check "the node leaves" kubectl delete node old
 
-check "the chart value injection is set to image-volume" configure --set injection=image-volume
+check "the chart value injection is set to image-volume" set_values --set injection=image-volume
 becomes "the operator mounts the image" mounts nightly
 start_job nightly explicit
 becomes "a Job completes" complete explicit
@@ -73,7 +70,7 @@ check "its outcome is ran" outcome_has explicit '"outcome":"ran"'
 # A Job with the other form is converted: a copy of a gated Job.
 k get job explicit -o json | jq '{apiVersion, kind, metadata: {name: "copied", annotations: .metadata.annotations}, spec: {backoffLimit: 0, template: .spec.template}}
   | .spec.template.metadata.labels |= {"cronlatch.dev/gated"}' >"$DIR/copied.json"
-check "the chart value injection is set to init-container" configure --set injection=init-container
+check "the chart value injection is set to init-container" set_values --set injection=init-container
 becomes "the operator adds the init container" copies nightly
 check "a copy of a Job that mounts the image is created" k create -f "$DIR/copied.json"
 becomes "it completes" complete copied

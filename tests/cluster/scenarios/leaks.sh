@@ -6,10 +6,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
 SELECT="[{\"namespace\":\"$NS\",\"name\":\"etcd-*\",\"annotations\":{\"lock\":\"true\"}}]"
-upgrade() {
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
-}
-trap 'upgrade >/dev/null; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
+trap 'set_values >/dev/null; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 operator_pods() { kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator -o name; }
 # The rules in force and their start times, as the leader records them in its Lease object.
 recorded_rules() {
@@ -18,7 +15,7 @@ recorded_rules() {
 other_rules_recorded() { [ "$(recorded_rules)" != "$1" ]; }
 
 before=$(recorded_rules)
-check "the chart value select selects etcd-*" upgrade --set-json "select=$SELECT"
+check "the chart value select selects etcd-*" set_values --set-json "select=$SELECT"
 becomes "the leader records the new rule" other_rules_recorded "$before"
 cronjob annotated lock=true -- "$HOLD"
 cronjob plain -- "$HOLD"
@@ -26,7 +23,7 @@ start_job plain a-late
 needs "a Job without annotation runs" holds a-late
 
 check "hooks, policies and operator are switched off" \
-  upgrade --set-json "select=$SELECT" --set webhook.enabled=false,policies.enabled=false,replicaCount=0
+  set_values --set-json "select=$SELECT" --set webhook.enabled=false,policies.enabled=false,replicaCount=0
 # helm keeps the policies.
 check "the policies are deleted" \
   kubectl delete validatingadmissionpolicybinding,validatingadmissionpolicy -l app.kubernetes.io/part-of=cronlatch
@@ -40,7 +37,7 @@ needs "an annotated Job runs without its lock" holds b-annotated
 needs "a Job of a selected CronJob runs without its lock" holds c-selected
 check "a Job is annotated while it runs" k annotate job a-late cronlatch.dev/lock=late
 
-check "hooks, policies and operator are switched on again" upgrade --set-json "select=$SELECT"
+check "hooks, policies and operator are switched on again" set_values --set-json "select=$SELECT"
 becomes "the annotated Job is reported" event AdmissionBypassed Job/b-annotated 'the Job requests a lock, but the Job runs without one: container "main" is not gated'
 becomes "the Job of the selected CronJob is reported" event AdmissionBypassed Job/c-selected "its CronJob etcd-main requests a lock"
 leaks() {

@@ -11,12 +11,9 @@ FILES=$DIR/metrics-token
 rm -rf -- "$FILES"
 mkdir -p "$FILES"
 SERVER=cronlatch-webhook.cronlatch.svc
-configure() {  # configure OPTION...
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
-}
 restore() {
   stop_prometheus
-  configure >/dev/null
+  set_values >/dev/null
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 }
 trap restore EXIT
@@ -55,7 +52,7 @@ plain_code_is() { [ "$(in_cluster curl --silent --output /dev/null --write-out '
 
 for name in prometheus other on-call; do k create serviceaccount "$name" >/dev/null; done
 for name in other on-call; do k create rolebinding "$name" --clusterrole=view --serviceaccount="$NS:$name" >/dev/null; done
-check "the chart value metrics.auth is set, and the probes of the new replicas succeed" configure --set metrics.auth=token \
+check "the chart value metrics.auth is set, and the probes of the new replicas succeed" set_values --set metrics.auth=token \
   --set-json "metrics.readers=[$(account prometheus)]" --set-json "statusReaders=[$(account on-call)]"
 # A replica that terminates still has the settings of before.
 one_generation() {
@@ -152,7 +149,7 @@ becomes "the metrics are refused" code_is 403 /metrics --header "@$FILES/prometh
 end_command holder
 becomes "the run completes" complete holder
 
-check "the default is restored" configure
+check "the default is restored" set_values
 becomes "only replicas of the default run" one_generation
 cronjob_is_free() { [ "$(plugin ls -o json | jq -r '[.caution, .cronjobs[].state] | @tsv')" = $'\t'free ]; }
 becomes "the plugin reads the page without a token" cronjob_is_free

@@ -5,11 +5,8 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
-configure() {  # configure OPTION...
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
-}
 restore() {
-  configure >/dev/null
+  set_values >/dev/null
   kubectl delete namespace "$NS" "$NS-other" --wait=false >/dev/null 2>&1
 }
 trap restore EXIT
@@ -18,7 +15,7 @@ OPERATOR=system:serviceaccount:cronlatch:cronlatch-operator
 may() { kubectl auth can-i "$1" "$2" --as="$OPERATOR" -n "$3"; }
 
 check "control: by default the operator may list the pods of every namespace" may list pods "$NS-other"
-check "the chart value namespaces is set" configure --set "namespaces={$NS}"
+check "the chart value namespaces is set" set_values --set "namespaces={$NS}"
 check "the operator may list the pods of that namespace" may list pods "$NS"
 refuses "the operator may not list the pods of another namespace" may list pods "$NS-other"
 refuses "the operator may not patch the CronJobs of another namespace" may patch cronjobs "$NS-other"

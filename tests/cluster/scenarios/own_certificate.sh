@@ -18,10 +18,6 @@ store_certificate() {  # store_certificate FILE: creates a certificate with this
     --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f - >/dev/null
 }
 fingerprint() { openssl x509 -noout -fingerprint; }
-# shellcheck disable=SC2119,SC2120  # without options it restores the values
-install_with() {
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" --wait --timeout 3m "$@"
-}
 operators() {
   kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator --field-selector=status.phase=Running \
     -o "jsonpath={range .items[*]}{$1}{\"\\n\"}{end}"
@@ -34,12 +30,12 @@ served() {
   done | sort -u
 }
 bundles() { kubectl get mutatingwebhookconfiguration cronlatch -o 'jsonpath={.webhooks[*].clientConfig.caBundle}'; }
-restore() { install_with >/dev/null && await 60 admitted report >/dev/null; }
+restore() { set_values >/dev/null && await 60 admitted report >/dev/null; }
 trap 'restore; kubectl -n cronlatch delete secret webhook-certificate --ignore-not-found >/dev/null; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
 cronjob report lock=true -- "echo ran"
 store_certificate first
-check "the chart is configured to use it" install_with --set certificates.mode=existing,certificates.existingSecret=webhook-certificate \
+check "the chart is configured to use it" set_values --set certificates.mode=existing,certificates.existingSecret=webhook-certificate \
   --set-file "certificates.caBundle=$CERTIFICATES/ca.crt"
 all_serve() {
   local seen
@@ -76,6 +72,6 @@ refused() { ! admitted report 2>"$CERTIFICATES/refused" && grep -F 'annotated-jo
 check "control: both webhooks get the caBundle of another authority" trust "$CERTIFICATES/other/ca.crt"
 becomes "control: annotated Jobs are refused" refused
 
-check "the operator is configured to issue its own certificate again" install_with
+check "the operator is configured to issue its own certificate again" set_values
 becomes "annotated Jobs are admitted again" admitted report
 finish

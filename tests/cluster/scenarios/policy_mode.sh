@@ -9,11 +9,8 @@ if ! serves_policies v1 && ! serves_policies v1beta1; then
 fi
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
-configure() {  # configure OPTION...
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
-}
 restore() {
-  configure >/dev/null
+  set_values >/dev/null
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 }
 trap restore EXIT
@@ -30,7 +27,7 @@ cronjob other lock=true 'command=["sh","-c","echo ran"]' --
 cronjob minutely lock=true once-per-schedule=true -- "echo ran"
 check "control: with admission.mode webhook the operator gates the Jobs" admitted nightly
 refuses "control: not the API server" gated_by_policy nightly
-check "the chart value admission.mode is set to policy" configure --set admission.mode=policy,clusterName=test
+check "the chart value admission.mode is set to policy" set_values --set admission.mode=policy,clusterName=test
 becomes "the API server gates Jobs" gated_by_policy nightly
 becomes "the Jobs without a command are left to the webhook" admitted other
 refuses "they do not have the mark of the policy" gated_by_policy other

@@ -7,10 +7,7 @@ fresh_namespace pod-security.kubernetes.io/warn=restricted
 # shellcheck source=tests/cluster/postgres.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../postgres.sh"
 
-use_postgres() {
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" \
-    --set "store.url=$POSTGRES_URL,store.secretName=postgres-store,store.operatorSecretName=postgres-store" --wait --timeout 3m
-}
+use_postgres() { set_values --set "store.url=$POSTGRES_URL,store.secretName=postgres-store,store.operatorSecretName=postgres-store"; }
 restore() {
   install_chart >/dev/null
   stop_postgres

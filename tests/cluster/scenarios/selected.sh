@@ -6,10 +6,7 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 
-choose() {  # choose SELECTIONS [OPTION...]: as JSON
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" \
-    --set-json "select=$1" "${@:2}" --wait --timeout 3m
-}
+choose() { set_values --set-json "select=$1" "${@:2}"; }  # choose SELECTIONS [OPTION...]: as JSON
 operator_pods() { kubectl -n cronlatch get pods -l app.kubernetes.io/component=operator -o name; }
 trap 'choose "[]" >/dev/null; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 annotation() { k get cronjob "$1" -o "jsonpath={.spec.jobTemplate.metadata.annotations.cronlatch\\.dev/$2}"; }

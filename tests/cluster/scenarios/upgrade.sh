@@ -12,10 +12,7 @@ start_job report holder
 needs "a run holds the lock" holds holder
 start_load report
 
-upgrade() {
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" \
-    --set logLevel="$1" --wait --timeout 3m
-}
+upgrade() { set_values --set logLevel="$1"; }
 generation() { kubectl -n cronlatch get deployment cronlatch-operator -o 'jsonpath={.status.observedGeneration}'; }
 before=$(generation)
 check "helm upgrade with a changed setting succeeds" upgrade debug

@@ -52,6 +52,12 @@ TEST(Text, CutsWhatItQuotes) {
   EXPECT_EQ(cronlatch::quoted(std::string(1'000, 'x')).size(), 85U);
 }
 
+TEST(Text, IsTrimmedAtBothEnds) {
+  EXPECT_EQ(trimmed(" a b\t\n"), "a b");
+  EXPECT_EQ(trimmed(" \n"), "");
+  EXPECT_EQ(trimmed("a\n", " \t"), "a\n");
+}
+
 TEST(Text, CountsTypingErrors) {
   EXPECT_EQ(edit_distance("", ""), 0U);
   EXPECT_EQ(edit_distance("on-busy", "on-busy"), 0U);

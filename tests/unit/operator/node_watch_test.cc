@@ -4,10 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
-
-#include "base/kernel_clock.h"
 #include "support/fake_api.h"
+#include "support/journal.h"
 #include "support/program.h"
 
 namespace cronlatch::op {
@@ -25,15 +23,9 @@ Json node(const std::string& name, const std::string& runtime) {
 }
 
 struct Scene {
-  KernelClock clock;
-  std::mutex mutex;
-  std::string lines;
-  Log log{LogFormat::text, Level::info, clock, [this](std::string_view line) {
-            const std::lock_guard lock(mutex);
-            lines += line;
-          }};
+  cronlatch::testing::Journal journal;
   FakeApi api;
-  NodeWatch nodes{api, clock, log};
+  NodeWatch nodes{api, journal.clock, journal.log};
 
   Scene() { api.serve_list("/api/v1/nodes"); }
   void add(const std::string& name, const std::string& runtime) {
@@ -50,10 +42,7 @@ struct Scene {
     });
   }
   bool logs(const std::string& text) {
-    return eventually([&] {
-      const std::lock_guard lock(mutex);
-      return lines.find(text) != std::string::npos;
-    });
+    return eventually([&] { return journal.has(text); });
   }
 };
 

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "no_cluster.h"
 #include "plugin/render.h"
-#include "recorded.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -14,21 +14,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-struct StillClock final : Clock {
-  TimePoint now() const override { return {}; }
-  WallTime wall() const override { return recorded_at(); }
-};
-struct NoKubectl final : Kubectl {
-  Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>&) override {
-    return Error{Code::system, "no kubectl"};
-  }
-};
-
 class EntrypointVerb : public ::testing::Test {
  protected:
   Result<Output> run(const std::string& image) {
     NoKubectl kubectl;
-    StillClock clock;
+    NoClock clock;
     Context context{kubectl, clock, {}, {}, {}};
     context.run_program = [this](const std::string& program,
                                  const std::vector<std::string>& args) -> Result<KubectlResult> {

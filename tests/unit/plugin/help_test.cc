@@ -11,9 +11,10 @@
 #include <regex>
 #include <sstream>
 
+#include "no_cluster.h"
 #include "plugin/flag.h"
 #include "plugin/run_verb.h"
-#include "recorded.h"
+#include "support/program.h"
 #include "support/source_dir.h"
 
 namespace cronlatch::plugin {
@@ -83,17 +84,6 @@ TEST(PluginHelp, FitsATerminal) {
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   }
 }
-
-struct NoKubectl final : Kubectl {
-  Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>&) override {
-    ADD_FAILURE() << "kubectl was run";
-    return Error{Code::system, "no kubectl"};
-  }
-};
-struct NoClock final : Clock {
-  TimePoint now() const override { return {}; }
-  WallTime wall() const override { return {}; }
-};
 
 std::string printed(const std::vector<std::string>& words) {
   const auto arguments = parse_arguments(words, {});

@@ -7,6 +7,7 @@
 
 #include "admission/annotation_copy.h"
 #include "labels/names.h"
+#include "no_cluster.h"
 #include "plugin/verb.h"
 #include "recorded.h"
 
@@ -101,11 +102,6 @@ class ClusterKubectl final : public Kubectl {
                                                    : objects;
     return {0, kube::to_text(list(items)), ""};
   }
-};
-
-struct NoClock final : Clock {
-  TimePoint now() const override { return {}; }
-  WallTime wall() const override { return {}; }
 };
 
 class UninstallCheck : public ::testing::Test {
