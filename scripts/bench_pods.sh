@@ -94,23 +94,23 @@ counted_before=$(counted)
 has_increased() { [ "$(counted)" -gt "$counted_before" ]; }
 wait_until 60 has_increased
 counted_before=$(counted)
+first_peak=$(peak)
 kill -KILL "$PID"
 wait "$PID" 2>/dev/null || true
-first_peak=$idle
 start_leader two
 wait_until 600 all_reported || true
 wait_until 120 has_cronjobs || true
 all_counted() { [ "$((counted_before + $(counted)))" -ge "$(stat_of errors)" ]; }
 wait_until 30 all_counted || true
-most=$(peak)
+second_peak=$(peak)
 
 finished=$(stat_of finished) reported=$(stat_of reported) lag=$(stat_of lag_max_ms)
 total_counted=$((counted_before + $(counted))) errors=$(stat_of errors)
 printf '\n| %s finished pods, %s per second, %s CronJobs, %s Jobs | |\n|---|---:|\n' "$finished" "$RATE" "$CRONJOBS" "$JOBS_OF_REPLAY"
 printf '| reported | %s |\n| lost | %s |\n| counted errors, of %s | %s |\n' "$reported" "$((finished - reported))" "$errors" "$total_counted"
 printf '| lag, median, ms | %s |\n| lag, longest, before the restart, ms | %s |\n| lag, longest, ms | %s |\n' "$(stat_of lag_median_ms)" "$lag_before" "$lag"
-printf '| resident memory, listed, MB | %s |\n| peak of the second process, MB | %s |\n| processor of the first half, %% of a core | %s |\n' \
-  "$((first_peak / 1024))" "$((most / 1024))" "$cpu"
+printf '| resident memory, listed, MB | %s |\n| peak of the first process, of the second, MB | %s, %s |\n| processor of the first half, %% of a core | %s |\n' \
+  "$((idle / 1024))" "$((first_peak / 1024))" "$((second_peak / 1024))" "$cpu"
 printf '| Events that were sent again after the restart | %s |\n' "$(stat_of repeated)"
 status=0
 fail() {
@@ -120,5 +120,7 @@ fail() {
 [ "$finished" -eq "$reported" ] || fail "$((finished - reported)) of $finished pods were not reported"
 [ "$total_counted" -le "$errors" ] || fail "$total_counted errors were counted, and $errors pods had one"
 [ "$lag" -le "$BUDGET_LAG_MS" ] || fail "the longest lag is $lag ms, more than $BUDGET_LAG_MS"
-[ "$most" -le "$BUDGET_KB" ] || fail "the peak is $most kB, more than $BUDGET_KB"
+for most in "$first_peak" "$second_peak"; do
+  [ "$most" -le "$BUDGET_KB" ] || fail "the peak is $most kB, more than $BUDGET_KB"
+done
 exit $status

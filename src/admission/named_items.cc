@@ -16,17 +16,21 @@ bool contains(const Json& existing, const Json& wanted) {
   return existing == wanted;
 }
 
+std::optional<std::size_t> index_of(const PatchBuilder& patch, const std::string& array,
+                                    const char* name_key, std::string_view name) {
+  const Json* const items = patch.at(array);
+  for (std::size_t i = 0; items != nullptr && items->is_array() && i < items->size(); ++i)
+    if (kube::string_at((*items)[i], {name_key}) == name) return i;
+  return std::nullopt;
+}
+
 void put_named(PatchBuilder& patch, const std::string& array, const char* name_key,
                const Json& wanted) {
-  const Json* const items = patch.at(array);
-  if (items != nullptr && items->is_array()) {
-    for (std::size_t i = 0; i < items->size(); ++i) {
-      if (kube::string_at((*items)[i], {name_key}) != kube::string_at(wanted, {name_key})) continue;
-      if (!contains((*items)[i], wanted)) patch.set(below(array, i), wanted);
-      return;
-    }
-  }
-  patch.append(array, wanted);
+  const auto index = index_of(patch, array, name_key, kube::string_at(wanted, {name_key}));
+  if (!index)
+    patch.append(array, wanted);
+  else if (const std::string place = below(array, *index); !contains(*patch.at(place), wanted))
+    patch.set(place, wanted);
 }
 
 }  // namespace cronlatch::op

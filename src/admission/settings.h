@@ -52,7 +52,7 @@ struct Settings {
 
   // ---- for gated pods ----
   InjectionMode injection{};
-  // No row: the operator sets it from the cluster's nodes (NodeSupport), for
+  // No row: the operator sets it from the cluster's nodes (NodeWatch), for
   // InjectionMode::automatic.
   bool has_proven_image_volumes{};
   std::string image;

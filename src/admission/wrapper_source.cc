@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/wrapper_source.h"
 
-#include <optional>
-
 #include "admission/named_items.h"
 #include "labels/names.h"
 
@@ -56,20 +54,12 @@ bool same_image(const std::string& a, const std::string& b) {
   return a == b || name(a) == name(b);
 }
 
-std::optional<std::size_t> index_of(const PatchBuilder& patch, const char* array,
-                                    std::string_view name) {
-  const Json* const items = patch.at(array);
-  for (std::size_t i = 0; items != nullptr && items->is_array() && i < items->size(); ++i)
-    if (kube::string_at((*items)[i], {"name"}) == name) return i;
-  return std::nullopt;
-}
-
 // The image has the program at its root, so the mount has it where the init container copies it.
 void put_image_volume(PatchBuilder& patch, const Settings& settings) {
   Json wanted = {
       {"name", kBinVolume},
       {"image", {{"reference", settings.image}, {"pullPolicy", settings.image_pull_policy}}}};
-  if (const auto index = index_of(patch, kVolumes, kBinVolume)) {
+  if (const auto index = index_of(patch, kVolumes, "name", kBinVolume)) {
     const std::string reference =
         kube::string_at(*patch.at(below(kVolumes, *index)), {"image", "reference"});
     if (same_image(reference, settings.image)) wanted["image"]["reference"] = reference;
@@ -101,7 +91,7 @@ void put_wrapper_volume(PatchBuilder& patch, const JobView& job, const Settings&
 }
 
 void put_install_container(PatchBuilder& patch, const JobView& job, const Settings& settings) {
-  const auto index = index_of(patch, kInitContainers, kInstallContainer);
+  const auto index = index_of(patch, kInitContainers, "name", kInstallContainer);
   if (mounts_image(job, settings)) {
     if (index) patch.remove(below(kInitContainers, *index));
     return;
