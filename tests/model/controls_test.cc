@@ -70,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         Control{"ARevocationThatKeepsTheMinHold", Defect::revoke_keeps_min_hold, {"L0:"}},
         Control{"ADoneIdentityThatIsGranted", Defect::grants_done, {"K3:"}},
         Control{"AFreeLockForTheFirstRequest", Defect::no_queue, {"AQ6:", "Q2:"}},
+        Control{"AWaiterThatPassesOthers", Defect::any_waiter_first, {"Q2:"}},
         Control{"AReservationThatNeverEnds", Defect::endless_reservation, {"L4:"}},
         Control{"OneHolderTooMany", Defect::one_holder_too_many, {"AQ1:", "S1:"}},
         Control{"AnIdentityInTwoSlots", Defect::identity_in_two_slots, {"K2:"}},

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Q2, AQ6: runs that wait are granted the lock in the order of their first requests, and before all
 // others. With several slots, as many of them as there are free seats. L4: a reservation ends after
-// 2 s, and then each of them is granted the lock (judged with one slot). It is judged while the
-// store loses no data and its clock does not step back.
+// 2 s, and then each of them is granted the lock (judged with one slot). With several slots, a
+// newcomer can be granted the seat of a run that was silent for 3 s, and the reservations of the
+// runs behind it remain. It is judged while the store loses no data and its clock does not step
+// back.
 #include <map>
 
 #include "model/rules/rule.h"
@@ -25,7 +27,10 @@ class QueueRule : public Rule {
       for (const LockHead& seat : e.seats_before)
         is_repeated |= seat.state == rules::HoldState::held &&
                        seat.claim == std::get<Acquire>(e.request).claim;
-      if (!is_repeated) judge_grant(e, at);
+      if (!is_repeated) {
+        judge_grant(e, at);
+        pass_over(owner, at);
+      }
       places_.erase(owner);
       groups_[owner] = e.run.group;
       if (moment().slots == 1 || places_.empty()) reserved_ = kNever;
@@ -47,6 +52,7 @@ class QueueRule : public Rule {
   struct Waiter {
     int order;
     Us asked;
+    Us passed_over = kNever;  // when a newcomer was granted a seat before it
   };
 
   bool has_place(const std::string& owner, Us at) const {
@@ -69,12 +75,21 @@ class QueueRule : public Rule {
       if (other == owner) continue;
       const Us silent = at - place.asked;
       if (!waits && silent < kNewcomer - kExact) ++recent, one = other;
-      if (waits && place.order < places_.at(owner).order && silent < kPlace - kExact)
+      const bool has_lost_seat =
+          place.passed_over != kNever && at <= place.passed_over + kTurn + kExact;
+      if (waits && place.order < places_.at(owner).order && silent < kPlace - kExact &&
+          !has_lost_seat)
         ++earlier, one = other;
     }
     const std::size_t free = moment().slots - std::min(e.live_before, moment().slots - 1);
     if (recent >= free) report(e.run, "AQ6: a newcomer is granted the lock before " + one);
     if (earlier >= free && !has_lapsed(at)) report(e.run, "Q2: is granted the lock before " + one);
+  }
+  // A newcomer is granted the lock: reservations that runs have now last for another kTurn at most.
+  void pass_over(const std::string& owner, Us at) {
+    if (moment().slots == 1 || has_place(owner, at)) return;
+    for (auto& [other, place] : places_)
+      if (at - place.asked >= kNewcomer - kExact) place.passed_over = at;
   }
   // Perhaps within its own min-hold: its group had the last grant of a seat.
   bool is_retry(const Execution& e) const {
@@ -95,7 +110,7 @@ class QueueRule : public Rule {
   }
 
   void keep(const std::string& owner, const Busy& busy, const Acquire& acquire, Us at) {
-    if (busy.ahead && !has_place(owner, at)) places_[owner] = {++tickets_, at};
+    if (busy.ahead && !has_place(owner, at)) places_[owner] = {.order = ++tickets_, .asked = at};
     if (busy.ahead) places_[owner].asked = at;
     // K2: while another run has the identity, a run has no place.
     const bool is_claimed = moment().slots > 1 && !acquire.identity.once.empty() && !busy.ahead;

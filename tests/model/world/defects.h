@@ -37,6 +37,7 @@ enum class Defect {
   grants_done,             // a done identity is granted again
   no_queue,                // a free lock is granted to the first request
   endless_reservation,     // a reservation does not end
+  any_waiter_first,        // the run that asks is granted a free lock before those that wait longer
   one_holder_too_many,     // with several slots, a live lease is not counted
   identity_in_two_slots,   // with several slots, the identity of a live lease is granted again
   fence_of_seat,           // with several slots, a fence is above that of its own seat only

@@ -34,6 +34,14 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
     if (record.turn) record.turn->until = server_.time() + rules::kTurn;
     replace(std::move(record));
   }
+  const std::string& owner = request.claim.owner;
+  if (in_time && defect == Defect::any_waiter_first && before.queue.contains(owner)) {
+    rules::Record record = edited();
+    std::erase_if(record.queue, [&](const auto& place) { return place.first != owner; });
+    record.turn.reset();
+    for (rules::Seat& seat : record.more) seat.turn.reset();
+    replace(std::move(record));
+  }
   if (in_time && defect == Defect::identity_in_two_slots) {
     rules::Record record = edited();
     record.identity.once.clear();
