@@ -114,9 +114,10 @@ inline constexpr std::uint32_t kMaxAhead = 100;
 
 struct Granted {
   Fence fence = 0;
-  TimePoint sent_at{};  // read before the request was sent: the lease begins here
-  bool leased = true;   // false: held until closed, nothing to renew (file store)
-  bool stole = false;   // the predecessor's lease had expired without a release
+  TimePoint sent_at{};   // read before the request was sent: the lease begins here
+  bool leased = true;    // false: held until closed, nothing to renew (file store)
+  bool stole = false;    // the predecessor's lease had expired without a release
+  std::string server{};  // which server granted it, for a request with `min_uptime`; "": unknown
   bool operator==(const Granted&) const = default;
 };
 

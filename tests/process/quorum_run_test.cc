@@ -96,5 +96,17 @@ TEST_F(QuorumRun, RefusesAListThatIsNoQuorum) {
   EXPECT_FALSE(exists(file()));
 }
 
+TEST_F(QuorumRun, RefusesOneServerUnderTwoNamesAndLeavesNoGrant) {
+  const std::string port = std::to_string(group[0].port());
+  store = "redis://127.0.0.1:" + port + ",redis://localhost:" + port +
+          ",redis://127.0.0.1:" + std::to_string(group[1].port());
+  Program twice(run(options({"--on-store-down", "run"}), {"touch", file()}));
+  EXPECT_EQ(twice.exit_code(), 78);
+  EXPECT_THAT(twice.err(),
+              HasSubstr("127.0.0.1:" + port + " and localhost:" + port + " are the same server"));
+  EXPECT_FALSE(exists(file()));
+  for (const std::size_t server : {0, 1}) EXPECT_EQ(field(server, "state"), "free");
+}
+
 }  // namespace
 }  // namespace cronlatch::testing

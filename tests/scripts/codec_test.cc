@@ -109,6 +109,8 @@ TEST(ScriptCodec, DecodesEveryVerdict) {
             Reply(Granted{1'763'690'000'123'456, {}, true, true}));
   EXPECT_EQ(decoded(acquire(), {"granted", "7", "1", "5", "0"}).now, ServerTime{7});
   EXPECT_TRUE(decoded(acquire(), {"granted", "7", "1", "5", "0"}).index);
+  EXPECT_EQ(decoded(acquire(), {"granted", "7", "1", "5", "0", "6e1f"}).reply,
+            Reply(Granted{.fence = 5, .server = "6e1f"}));
   EXPECT_EQ(
       decoded(acquire(), {"busy", "7", "0", "cooling", "pod", "job", "5", "9", "8", "1", "", ""})
           .reply,
@@ -133,7 +135,7 @@ TEST(ScriptCodec, DecodesAnInvalidReplyAsUnavailable) {
       {acquire(), {"granted"}},
       {acquire(), {"granted", "7", "0", "5"}},
       {acquire(), {"granted", "7", "0", "0", "0"}},
-      {acquire(), {"granted", "7", "0", "5", "0", "0"}},
+      {acquire(), {"granted", "7", "0", "5", "0", "0", "0"}},
       {acquire(), {"granted", "7", "0", "-5", "0"}},
       {acquire(), {"granted", "7", "0", "9007199254740992", "0"}},
       {acquire(), {"granted", "7", "0", "1.76369e+15", "0"}},

@@ -39,6 +39,15 @@ Error no_majority_error() {
           "try again later; check the clocks of the servers if this continues"};
 }
 
+Unavailable same_server_error(const Voter& one, const Voter& other) {
+  return {{Code::config,
+           one.endpoint() + " and " + other.endpoint() +
+               " are the same server, and each server of a quorum has one vote",
+           "list independent servers in `store`, each of them once"},
+          false,
+          false};
+}
+
 }  // namespace
 
 void QuorumStore::start_acquire(const Acquire& request, TimePoint now) {
@@ -80,6 +89,11 @@ void QuorumStore::finish_round(TimePoint now) {
   if (verdict == Verdict::unavailable)
     return finish(unavailable_of(all));  // the run repeats the claim, or releases it
   if (!is_settled(now)) return;
+  if (const auto pair = same_server(all)) {
+    decision_ = same_server_error(voters_[pair->first], voters_[pair->second]);
+    is_counted_ = true;
+    return give_back(now);
+  }
   if (verdict == Verdict::yes) return confirm(now);
   const std::optional<Contention> contention = find_contention(all);
   refused_.clear();

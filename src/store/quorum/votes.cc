@@ -2,6 +2,8 @@
 #include "store/quorum/votes.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 namespace cronlatch::quorum {
 namespace {
@@ -97,6 +99,17 @@ std::optional<Contention> find_contention(const Replies& replies) {
   found->busy.group_granted = group_granted;
   found->is_leading = is_leading;
   return found;
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> same_server(const Replies& replies) {
+  std::map<std::string_view, std::size_t> entries;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const Granted* granted = replies[i] ? std::get_if<Granted>(&*replies[i]) : nullptr;
+    if (granted == nullptr || granted->server.empty()) continue;
+    const auto [entry, is_first] = entries.emplace(granted->server, i);
+    if (!is_first) return std::pair{entry->second, i};
+  }
+  return std::nullopt;
 }
 
 Fence highest_fence(const Replies& replies) {

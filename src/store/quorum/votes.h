@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/store.h"
@@ -40,6 +41,10 @@ struct Contention {
 };
 // No value without a Busy.
 std::optional<Contention> find_contention(const Replies& replies);
+
+// Two entries that one server granted: their votes are one. The earlier entry is first. No value
+// without such a pair, or while the servers did not name themselves (Granted::server).
+std::optional<std::pair<std::size_t, std::size_t>> same_server(const Replies& replies);
 
 // The highest fence of the grants.
 Fence highest_fence(const Replies& replies);

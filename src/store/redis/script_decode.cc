@@ -60,6 +60,7 @@ class FieldReader {
     fine_ = false;
     return E{};
   }
+  bool has_more() const { return at_ < fields_.size(); }
   // True when every field was valid and none is left.
   bool complete() const { return fine_ && at_ == fields_.size(); }
 
@@ -118,6 +119,7 @@ std::optional<Reply> answer(const Verb& verb, const std::string& verdict, FieldR
     Granted granted;
     granted.fence = f.fence();
     granted.stole = f.flag();
+    if (f.has_more()) granted.server = f.text();
     if (granted.fence == 0) return std::nullopt;
     return granted;
   } else {

@@ -5,7 +5,7 @@
 --       10 if_busy: wait, skip, fail, timed_out, probe  11 waited so far, in ms  12 its bucket
 --       13 min_hold  14 min_uptime: of a server that may have lost the record, in seconds
 --       15 slots; with strict two more (common_epoch.lua)
--- Replies: granted now index fence stole(0|1)
+-- Replies: granted now index fence stole(0|1); with min_uptime also the id of the server
 --          busy now 0 because(held|cooling|done|queued) holder job fence held_for remaining
 --               group_granted(0|1) ahead(empty: no place) wake(an owner, or empty)
 --          stale now 0 closed(0|1)

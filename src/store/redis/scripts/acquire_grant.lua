@@ -23,9 +23,17 @@ local function close_unreleased(s, now)
   end
 end
 
+-- The last field only for a server of a quorum: its id, '' if unknown.
+local function granted(now, index, fence, stole, info)
+  local reply = {'granted', text(now), index, text(fence), stole and '1' or '0'}
+  if info then reply[6] = string.match(info, 'run_id:(%x+)') or '' end
+  return reply
+end
+
 -- Another number of slots replaces all seats, and the first one is granted.
 local function grant(r, s, q, now, ticket)
-  if q.min_uptime > 0 then require_uptime(r, q, now) end
+  local info = server_info(q)
+  if info then require_uptime(r, q, info, now) end
   preflight(q, false)
   local resized = q.slots ~= r.slots
   if resized then s = r end
@@ -52,11 +60,12 @@ local function grant(r, s, q, now, ticket)
   end
   post(seats[1])
   commit()
-  return {'granted', text(now), index, text(new.fence), stole and '1' or '0'}
+  return granted(now, index, new.fence, stole, info)
 end
 
 -- AQ4: a repeated request after an unknown result gets the same fence; nothing is counted.
 local function grant_again(r, s, q, now)
+  local info = server_info(q)
   preflight(q, true)
   put('PERSIST', KEYS[1])
   s.expires, s.ttl = now + q.ttl, q.ttl
@@ -73,5 +82,5 @@ local function grant_again(r, s, q, now)
   end
   post(r)
   commit()
-  return {'granted', text(now), '0', text(s.fence), s.stole ~= 0 and '1' or '0'}
+  return granted(now, '0', s.fence, s.stole ~= 0, info)
 end

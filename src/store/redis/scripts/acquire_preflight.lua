@@ -79,12 +79,18 @@ local function preflight(q, is_repeated)
   end
 end
 
--- A server of a quorum that started recently may have lost the record. Only a record from before the
--- start proves that it has not. INFO counts whole seconds.
-local function require_uptime(r, q, now)
+-- Of a server of a quorum; nil for others.
+local function server_info(q)
+  if q.min_uptime == 0 then return nil end
   local answer = redis.pcall('INFO', 'server')
   if type(answer) == 'table' and answer.err then refused('INFO', '', answer) end
-  local uptime = tonumber(string.match(answer, 'uptime_in_seconds:(%d+)'))
+  return answer
+end
+
+-- A server of a quorum that started recently may have lost the record. Only a record from before the
+-- start proves that it has not. INFO counts whole seconds.
+local function require_uptime(r, q, info, now)
+  local uptime = tonumber(string.match(info, 'uptime_in_seconds:(%d+)'))
   if uptime and uptime >= q.min_uptime then return end
   if not uptime or r.state == 'none' or r.born > now - (uptime + 1) * 1000000 then
     error({err = 'CRONLATCH_RESTARTED ' .. q.min_uptime})

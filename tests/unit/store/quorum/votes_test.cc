@@ -49,6 +49,18 @@ TEST(Votes, RefuseAnIdentityThatOneServerHasAsFinished) {
   EXPECT_EQ(contention->busy.reason, BusyReason::done);
 }
 
+TEST(Votes, OfOneServerUnderTwoNamesAreFound) {
+  const auto by = [](const std::string& server) {
+    Granted grant;
+    grant.server = server;
+    return Reply(grant);
+  };
+  EXPECT_EQ(same_server({by("a"), held_by("x"), by("a")}), std::pair(0ul, 2ul));
+  EXPECT_EQ(same_server({none, by("b"), by("b")}), std::pair(1ul, 2ul));
+  EXPECT_EQ(same_server({by("a"), by("b"), down()}), std::nullopt);
+  EXPECT_EQ(same_server({granted(), granted(), granted()}), std::nullopt) << "unknown servers";
+}
+
 // A lease is not lost while a server that did not answer can still have it.
 TEST(Votes, LoseALeaseWhenAMajorityRefuses) {
   const Reply lost = NotHolder{LostReason::taken};
