@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Toolchain of the preset release-arm64: Debian's cross compiler, with the headers and libraries of build/sysroot/arm64
+# Toolchain of the presets release-arm64 and operator-arm64: Debian's cross compiler, with the headers and libraries of build/sysroot/arm64
 # (scripts/sysroot.sh) alone. The cross compiler's packages have a C library of their own, which gets no security updates.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

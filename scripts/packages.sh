@@ -34,14 +34,16 @@ CLUSTER_PACKAGES=(
 # shellcheck disable=SC2034  # used by dev
 RELEASE_PACKAGES=(rpm xz-utils ca-certificates)
 
-# What only a build for arm64 needs (preset release-arm64): compiler and emulator.
+# What only a build for arm64 needs (presets release-arm64 and operator-arm64): compiler and emulator.
 # shellcheck disable=SC2034  # used by dev
 CROSS_PACKAGES=(g++-aarch64-linux-gnu qemu-user-static)
 
-# Packages of arm64 in the sysroot (scripts/sysroot.sh): what the two programs link.
+# Packages of arm64 in the sysroot (scripts/sysroot.sh).
 # shellcheck disable=SC2034  # used by scripts/sysroot.sh
 SYSROOT_PACKAGES=(
-  libc6-dev libstdc++-12-dev libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev nlohmann-json3-dev
+  libc6-dev libstdc++-12-dev libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev nlohmann-json3-dev  # link the two programs
+  libboost-dev libcpprest-dev prometheus-cpp-dev                                                         # link the operator
+  skopeo ca-certificates tzdata                                                                          # files of its image
 )
 
 missing_packages() {  # missing_packages NAME...

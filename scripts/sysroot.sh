@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/sysroot.sh: makes build/sysroot/arm64, the headers and libraries that the preset release-arm64 links. It contains the packages of
-# Debian's arm64 that scripts/packages.sh names, and those that they depend on. The host needs no foreign architecture: apt
-# has its own state below build/, and reads the host's sources and keys. Nothing of a package is executed.
+# scripts/sysroot.sh: makes build/sysroot/arm64: the headers and libraries that the presets for arm64 link, and files of the
+# operator's image. It contains the packages of Debian's arm64 that scripts/packages.sh names, and those that they depend on.
+# The host needs no foreign architecture: apt has its own state below build/, and reads the host's sources and keys. Nothing
+# of a package is executed.
 # The folder has dpkg's data: dpkg-query --admindir=build/sysroot/arm64/var/lib/dpkg.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -62,5 +63,6 @@ find "$new" -type l -lname '/*' -printf '%P\t%l\n' | while IFS=$'\t' read -r lin
   ln -sfn "$(realpath --no-symlinks --relative-to="$new/$(dirname -- "$link")" -- "$new$target")" "$new/$link"
 done
 echo "$WANTED" >"$new/.complete"
+rm -f "$STAMP"  # a folder that is half removed is not complete
 rm -rf -- "$SYSROOT" "$APT"
 mv "$new" "$SYSROOT"

@@ -67,7 +67,7 @@ trap stopped INT TERM HUP
 
 mkdir -p "$RESULTS"
 rm -f "$RESULTS"/*.xml "$STAGES"
-for preset in release dev asan ${LONG_TESTS:+tsan release-arm64}; do build_stage "$preset"; done
+for preset in release dev asan ${LONG_TESTS:+tsan release-arm64 operator-arm64}; do build_stage "$preset"; done
 configure suites || exit
 # Version 0.1.0 is built here and not in the tests that use it: a compiler beside them takes the time that they measure. The tests
 # are skipped when it cannot be built.

@@ -3,20 +3,14 @@
 # The released programs for arm64, which the kernel starts with qemu-user: what they are, and runs on each kind of store. The
 # servers are those of the host.
 set -uo pipefail
-# shellcheck source=tests/binary/lib.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
-# shellcheck source=tests/binary/static_program.sh
-source "$ROOT/tests/binary/static_program.sh"
+# shellcheck source=tests/arm64/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/postgres.sh
 source "$ROOT/scripts/postgres.sh"
 BINARY=${TESTED_BINARY:-$ROOT/build/release-arm64/cronlatch}
 PLUGIN=${TESTED_PLUGIN:-$ROOT/build/release-arm64/kubectl-cronlatch}
 
-if [ "${1:-}" != inside ]; then
-  [ -x "$BINARY" ] || { skip "programs of arm64" "./dev build release-arm64 creates them" && finish; }
-  cannot=$(bash "$ROOT/scripts/with_arm64.sh" true 2>&1) || { skip "programs of arm64" "$cannot" && finish; }
-  exec bash "$ROOT/scripts/with_arm64.sh" bash "$0" inside
-fi
+start_in_arm64 "$BINARY" release-arm64 "$@"
 
 STAGE=$(mktemp -d)
 HOLDER=''
@@ -31,8 +25,6 @@ trap cleanup EXIT
 chmod 711 "$STAGE"  # the server's user may enter its own folder
 
 # ---- the files ----
-is_for_arm64() { readelf -hW "$1" | grep -E 'Machine: +AArch64'; }
-contains_no_path() { ! grep -aoF "$ROOT/" "$1" | sort | uniq -c; }
 check_program() {  # PROGRAM SIZE-LIMIT
   local name
   name=$(basename -- "$1")

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The properties of a released program, whatever its architecture. Sourced after lib.sh.
 
+is_for_amd64() { readelf -hW "$1" | grep -E 'Machine: +Advanced Micro Devices X86-64'; }
+is_for_arm64() { readelf -hW "$1" | grep -E 'Machine: +AArch64'; }
 has_no_interpreter() { readelf -lW "$1" && ! readelf -lW "$1" | grep -q INTERP; }
 needs_no_library() { readelf -dW "$1" && ! readelf -dW "$1" | grep -q NEEDED; }
 is_stripped() { ! readelf -SW "$1" | grep -E '\.(symtab|debug_info)'; }
