@@ -12,24 +12,26 @@ namespace {
 
 using kube::Json;
 
-constexpr char kPlatform[] = "linux/amd64";
+// The command is almost always the same for each architecture. An image can lack the first.
+const std::array<std::string, 2> kArchitectures = {"amd64", "arm64"};
 
 // Programs that read the configuration of an image from its registry, in this order.
 struct Tool {
   const char* program;
-  std::vector<std::string> (*args)(const std::string& image);
+  std::vector<std::string> (*args)(const std::string& image, const std::string& architecture);
 };
 const std::array<Tool, 3> kTools = {{
     {"skopeo",
-     [](const std::string& image) -> std::vector<std::string> {
-       return {"--override-os", "linux", "inspect", "--config", "docker://" + image};
+     [](const std::string& image, const std::string& architecture) -> std::vector<std::string> {
+       return {"--override-os", "linux",    "--override-arch",  architecture,
+               "inspect",       "--config", "docker://" + image};
      }},
     {"crane",
-     [](const std::string& image) -> std::vector<std::string> {
-       return {"config", "--platform", kPlatform, image};
+     [](const std::string& image, const std::string& architecture) -> std::vector<std::string> {
+       return {"config", "--platform", "linux/" + architecture, image};
      }},
-    {"docker",
-     [](const std::string& image) -> std::vector<std::string> {
+    {"docker",  // reads all of them
+     [](const std::string& image, const std::string&) -> std::vector<std::string> {
        return {"buildx", "imagetools", "inspect", "--format", "{{json .Image}}", image};
      }},
 }};
@@ -38,7 +40,10 @@ const std::array<Tool, 3> kTools = {{
 std::string one_platform(const std::string& out) {
   const Result<Json> json = kube::parse_json(out);
   if (!json || !json->is_object() || json->contains("config")) return out;
-  if (const Json* const wanted = kube::find(*json, {kPlatform})) return wanted->dump();
+  for (const std::string& architecture : kArchitectures) {
+    const std::string platform = "linux/" + architecture;
+    if (const Json* const wanted = kube::find(*json, {platform})) return wanted->dump();
+  }
   for (const auto& [platform, config] : json->items())
     if (platform.starts_with("linux/")) return config.dump();
   return out;
@@ -47,11 +52,15 @@ std::string one_platform(const std::string& out) {
 Result<std::string> read_config(const std::string& image, const Context& context) {
   std::string errors;
   for (const Tool& tool : kTools) {
-    const Result<KubectlResult> result = context.run_program(tool.program, tool.args(image));
-    if (!result && result.error().code == Code::exec_missing) continue;
-    if (result && result->ok()) return one_platform(result->out);
-    const std::string reason = result ? error_line(*result) : result.error().message;
-    errors += (errors.empty() ? "" : "; ") + std::string(tool.program) + ": " + reason;
+    for (const std::string& architecture : kArchitectures) {
+      const Result<KubectlResult> result =
+          context.run_program(tool.program, tool.args(image, architecture));
+      if (!result && result.error().code == Code::exec_missing) break;
+      if (result && result->ok()) return one_platform(result->out);
+      if (architecture != kArchitectures.front()) continue;  // its error is that of the first
+      const std::string reason = result ? error_line(*result) : result.error().message;
+      errors += (errors.empty() ? "" : "; ") + std::string(tool.program) + ": " + reason;
+    }
   }
   if (errors.empty())
     return Error{Code::exec_missing, "none of skopeo, crane and docker is installed here",

@@ -12,6 +12,7 @@ namespace cronlatch::plugin {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 class EntrypointVerb : public ::testing::Test {
@@ -26,6 +27,8 @@ class EntrypointVerb : public ::testing::Test {
       if (installed == programs.end()) return Error{Code::exec_missing, "no " + program};
       ran.push_back(program);
       last_args = args;
+      if (!only_for.empty() && args.at(3) != only_for)
+        return KubectlResult{1, "", "no image for architecture " + args.at(3) + "\n"};
       return installed->second;
     };
     Arguments arguments;
@@ -34,6 +37,7 @@ class EntrypointVerb : public ::testing::Test {
   }
   std::map<std::string, KubectlResult> programs;
   std::vector<std::string> ran, last_args;
+  std::string only_for;  // the only architecture of the image, for skopeo
 };
 
 constexpr char kConfig[] = R"({"os":"linux","config":{"Entrypoint":["/it's"],"Cmd":["a b"]}})";
@@ -60,8 +64,22 @@ TEST_F(EntrypointVerb, UsesTheFirstProgramThatIsInstalledAndWorks) {
   const auto output = run("registry.example/a:1");
 
   ASSERT_TRUE(output) << output.error().message;
-  EXPECT_THAT(ran, ElementsAre("crane", "docker"));
+  EXPECT_THAT(ran, ElementsAre("crane", "crane", "docker"));
   EXPECT_EQ(output->json["cmd"], kube::Json({"a b"}));
+}
+
+TEST_F(EntrypointVerb, ReadsAnImageForArm64Alone) {
+  programs["skopeo"] = {0, kConfig, ""};
+  only_for = "arm64";
+
+  const auto output = run("registry.example/a:1");
+
+  ASSERT_TRUE(output) << output.error().message;
+  EXPECT_THAT(ran, ElementsAre("skopeo", "skopeo"));
+  EXPECT_EQ(output->json["cmd"], kube::Json({"a b"}));
+  only_for = "s390x";
+  EXPECT_THAT(run("registry.example/a:1").error().message,
+              EndsWith("skopeo: no image for architecture amd64"));
 }
 
 TEST_F(EntrypointVerb, ReportsEveryFailure) {
