@@ -75,8 +75,8 @@ wait_until() {
   done
 }
 
-# copy_zones FOLDER: the time zones for the operator, with their path. The Dockerfile has the same commands.
+# copy_zones FOLDER [ROOT]: the time zones for the operator, with their path. The Dockerfile has the same commands.
 copy_zones() {
   install -d "$1/usr/share"
-  tar -C /usr/share -c --dereference --hard-dereference --exclude=posix --exclude=right --exclude=localtime zoneinfo | tar -C "$1/usr/share" -x --no-same-owner
+  tar -C "${2:-}/usr/share" -c --dereference --hard-dereference --exclude=posix --exclude=right --exclude=localtime zoneinfo | tar -C "$1/usr/share" -x --no-same-owner
 }

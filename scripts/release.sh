@@ -6,6 +6,8 @@
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=scripts/release/architecture.sh
+source "$ROOT/scripts/release/architecture.sh"
 # shellcheck source=scripts/release/stage.sh
 source "$ROOT/scripts/release/stage.sh"
 # shellcheck source=packaging/project.env
@@ -22,10 +24,7 @@ VERSION=$1
 project=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 [ "$VERSION" = "$project" ] ||
   stop_here "version '$VERSION' is not that of the source, $project: change it as docs/RELEASING.md describes, or write ./dev release $project"
-case $(dpkg --print-architecture) in
-  amd64) DEB_ARCHITECTURE=amd64 RPM_ARCHITECTURE=x86_64 ;;
-  *) stop_here "a release is built on amd64, not on $(dpkg --print-architecture)" ;;
-esac
+[ "$(dpkg --print-architecture)" = amd64 ] || stop_here "a release is built on amd64, not on $(dpkg --print-architecture)"
 
 DIST=${DIST:-$ROOT/dist}
 REVISION=$(git rev-parse HEAD)
@@ -35,7 +34,6 @@ export VERSION DEB_ARCHITECTURE RPM_ARCHITECTURE SOURCE MAINTAINER SOURCE_DATE_E
 umask 022
 STAGE=$(mktemp -d)
 trap 'rm -rf -- "$STAGE"' EXIT
-PLATFORM=linux_$DEB_ARCHITECTURE
 
 # pack_tar FILE FOLDER: reproducible.
 pack_tar() {
@@ -43,40 +41,76 @@ pack_tar() {
 }
 joined() { local IFS=, && echo "$*"; }
 
+# sbom FILE ARGUMENT...: the SBOM of a file of DIST; the arguments are those of sbom.py.
+sbom() {
+  local file=$DIST/$1
+  shift
+  python3 -B scripts/release/sbom.py "$file" "$VERSION" "$@" >"$file.spdx.json"
+}
+
+# ---- of the architecture in use ----
 make_packages() {
-  local plugin=$STAGE/plugin generator
-  say "deb, rpm, tarballs"
-  stage_package "$STAGE/package"
-  find "$STAGE/package" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+  local tree=$STAGE/$DEB_ARCHITECTURE/package plugin=$STAGE/$DEB_ARCHITECTURE/plugin generator file
+  local deb=cronlatch_${VERSION}_$DEB_ARCHITECTURE.deb rpm=cronlatch-$VERSION-1.$RPM_ARCHITECTURE.rpm
+  local tar=cronlatch_${VERSION}_linux_$DEB_ARCHITECTURE.tar.gz plugin_tar=kubectl-cronlatch_${VERSION}_linux_$DEB_ARCHITECTURE.tar.gz
+  say "$DEB_ARCHITECTURE: deb, rpm, tarballs"
+  stage_package "$tree"
+  find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
   for generator in DEB RPM; do
-    TREE=$STAGE/package OUT=$STAGE/cpack cpack --config packaging/cpack.cmake -G $generator -B "$STAGE/cpack" >"$STAGE/cpack.log" 2>&1 ||
+    TREE=$tree OUT=$STAGE/cpack cpack --config packaging/cpack.cmake -G $generator -B "$STAGE/cpack" >"$STAGE/cpack.log" 2>&1 ||
       { cat "$STAGE/cpack.log" >&2 && return 1; }
   done
-  mv "$STAGE"/cpack/*.deb "$STAGE"/cpack/*.rpm "$DIST/"
-  pack_tar "$DIST/cronlatch_${VERSION}_$PLATFORM.tar.gz" "$STAGE/package/usr"
+  mv "$STAGE/cpack/$deb" "$STAGE/cpack/$rpm" "$DIST/"
+  pack_tar "$DIST/$tar" "$tree/usr"
   install -D -m 755 "$PLUGIN" "$plugin/kubectl-cronlatch"
   install -m 755 packaging/completions/kubectl_complete-cronlatch "$plugin/"
   install -m 644 LICENSE "$plugin/"
-  pack_tar "$DIST/kubectl-cronlatch_${VERSION}_$PLATFORM.tar.gz" "$plugin"
+  pack_tar "$DIST/$plugin_tar" "$plugin"
+  for file in "$deb" "$rpm" "$tar"; do
+    sbom "$file" system="$SYSTEM" "STATIC_LINK=$(joined "${PROGRAMS[@]}")" BUILD_TOOL_OF="$COMPILER"
+  done
+  sbom "$plugin_tar" system="$SYSTEM" "STATIC_LINK=$(joined "${PLUGIN_PACKAGES[@]}")" BUILD_TOOL_OF="$COMPILER"
 }
 
-# image NAME FOLDER CONFIG DESCRIPTION
+# What the two images have of this architecture: a folder, and arguments of sbom.py.
+WRAPPER_PARTS=() OPERATOR_PARTS=()
+stage_images() {
+  local part=(platform="linux/$DEB_ARCHITECTURE" system="$SYSTEM" BUILD_TOOL_OF="$COMPILER")
+  stage_wrapper "$STAGE/$DEB_ARCHITECTURE/wrapper"
+  stage_operator "$STAGE/$DEB_ARCHITECTURE/operator"
+  WRAPPER_PARTS+=("${part[@]}" "STATIC_LINK=$(joined "${WRAPPER[@]}")")
+  OPERATOR_PARTS+=("${part[@]}" "STATIC_LINK=$(joined "${PROGRAMS[@]}")" "CONTAINS=$(joined "${OPERATOR[@]}")")
+  # shellcheck disable=SC2016  # fields of dpkg-query
+  query_packages --show --showformat='${source:Package} ${source:Version}\n' "${PROGRAMS[@]}" "${OPERATOR[@]}" |
+    sort -u >"$STAGE/versions.$DEB_ARCHITECTURE"
+}
+
+# ---- of all architectures ----
+# One package can be older: this machine or the sysroot lacks an update of Debian.
+compare_versions() {
+  local different
+  different=$(join "$STAGE/versions.amd64" "$STAGE/versions.arm64" | awk '$2 != $3 { print "  " $1 ": " $2 " for amd64, " $3 " for arm64" }')
+  [ -z "$different" ] ||
+    printf '%s\n' "./dev release: Debian packages of different versions (apt-get upgrade, or rm -r build/sysroot):" "$different" >&2
+}
+
+# image NAME FOLDER CONFIG DESCRIPTION: of the folder of each architecture.
 image() {
-  local name=$1
-  python3 -B scripts/release/oci.py image --root "$2" --architecture "$DEB_ARCHITECTURE" --config "$3" --tag "$VERSION" \
-    --out "$DIST/${name}_${VERSION}_$PLATFORM.oci.tar" \
+  local name=$1 folder=$2 architecture roots=()
+  for architecture in "${ARCHITECTURES[@]}"; do roots+=(--root "$architecture=$STAGE/$architecture/$folder"); done
+  python3 -B scripts/release/oci.py image "${roots[@]}" --config "$3" --tag "$VERSION" --out "$DIST/${name}_$VERSION.oci.tar" \
     --label org.opencontainers.image.title="$name" --label org.opencontainers.image.description="$4" \
     --label org.opencontainers.image.licenses=Apache-2.0 --label org.opencontainers.image.source="$SOURCE" \
     --label org.opencontainers.image.revision="$REVISION" --label org.opencontainers.image.version="$VERSION"
 }
 make_images() {
   say "images"
-  stage_wrapper "$STAGE/wrapper"
-  image cronlatch-wrapper "$STAGE/wrapper" '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "the program cronlatch alone"
-  stage_operator "$STAGE/operator"
-  image cronlatch "$STAGE/operator" \
+  image cronlatch-wrapper wrapper '{"Entrypoint":["/cronlatch"],"User":"65532:65532"}' "the program cronlatch alone"
+  sbom "cronlatch-wrapper_$VERSION.oci.tar" "${WRAPPER_PARTS[@]}"
+  image cronlatch operator \
     '{"Entrypoint":["/cronlatch"],"User":"65532:65532","Env":["SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"]}' \
     "One run at a time for annotated CronJobs: wrapper and operator"
+  sbom "cronlatch_$VERSION.oci.tar" "${OPERATOR_PARTS[@]}"
 }
 
 # helm writes the time into its package; the files are packed again.
@@ -94,10 +128,12 @@ make_chart() {
       --label org.opencontainers.image.description="$("$YQ" -r .description charts/cronlatch/Chart.yaml)" \
       --label org.opencontainers.image.source="$SOURCE" --label org.opencontainers.image.revision="$REVISION" \
       --label org.opencontainers.image.version="$VERSION"
+  sbom "cronlatch-$VERSION.tgz"  # text
+  sbom "cronlatch-chart_$VERSION.oci.tar"
 }
 
 make_krew() {
-  local file=kubectl-cronlatch_${VERSION}_$PLATFORM.tar.gz
+  local architecture file
   cat >"$DIST/cronlatch.krew.yaml" <<YAML
 apiVersion: krew.googlecontainertools.github.com/v1alpha2
 kind: Plugin
@@ -111,27 +147,16 @@ spec:
     Lists the CronJobs that have a lock, and explains why a run was skipped. It reads the
     cluster with kubectl.
   platforms:
+YAML
+  for architecture in "${ARCHITECTURES[@]}"; do
+    file=kubectl-cronlatch_${VERSION}_linux_$architecture.tar.gz
+    cat >>"$DIST/cronlatch.krew.yaml" <<YAML
     - selector:
-        matchLabels: {os: linux, arch: $DEB_ARCHITECTURE}
+        matchLabels: {os: linux, arch: $architecture}
       uri: $SOURCE/releases/download/v$VERSION/$file
       sha256: $(sha256sum <"$DIST/$file" | cut -d ' ' -f 1)
       bin: kubectl-cronlatch
 YAML
-}
-
-make_sboms() {
-  local file programs operator relations
-  say "SBOM of each file"
-  programs=STATIC_LINK=$(joined "${PROGRAMS[@]}") operator=CONTAINS=$(joined "${OPERATOR[@]}")
-  for file in "$DIST"/*.{deb,rpm,tar.gz,oci.tar,tgz}; do
-    case ${file##*/} in
-      cronlatch-chart_* | *.tgz) relations=() ;;  # text
-      cronlatch-wrapper_*) relations=("STATIC_LINK=$(joined "${WRAPPER[@]}")" BUILD_TOOL_OF=g++-12) ;;
-      kubectl-cronlatch_*) relations=("STATIC_LINK=$(joined "${PLUGIN_PACKAGES[@]}")" BUILD_TOOL_OF=g++-12) ;;
-      cronlatch_*.oci.tar) relations=("$programs" "$operator" BUILD_TOOL_OF=g++-12) ;;
-      *) relations=("$programs" BUILD_TOOL_OF=g++-12) ;;
-    esac
-    python3 -B scripts/release/sbom.py "$file" "$VERSION" "${relations[@]}" >"$file.spdx.json"
   done
 }
 
@@ -149,15 +174,19 @@ sign() {
 
 # shellcheck source=scripts/chart.sh
 source "$ROOT/scripts/chart.sh"
-for preset in release operator; do build_preset $preset; done
+for preset in release release-arm64 operator operator-arm64; do build_preset $preset; done
 rm -rf -- "$DIST"
 mkdir -p "$DIST"
-find_packages || stop_here "the packages of the libraries were not found: a release is built on Debian"
-make_packages
+for architecture in "${ARCHITECTURES[@]}"; do
+  use_architecture "$architecture"
+  find_packages || stop_here "the packages of the libraries for $architecture were not found: a release is built on Debian"
+  make_packages
+  stage_images
+done
 make_images
 make_chart
 make_krew
-make_sboms
+compare_versions
 sign
 (cd "$DIST" && ls -l)
 [ "${2:-}" != push ] || DIST=$DIST bash scripts/release/push.sh "$VERSION" "${3:-$REGISTRY}"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an OCI image layout as one tar: of an image with one layer (oci.py image), or of a Helm chart (oci.py chart).
+"""Writes an OCI image layout as one tar: of an image index, with one layer for each architecture (oci.py image), or of a
+Helm chart (oci.py chart).
 
 The same input gives the same bytes: names are sorted, and every time is SOURCE_DATE_EPOCH. skopeo copies the file to a
-registry: skopeo copy oci-archive:FILE docker://NAME.
+registry: skopeo copy --all oci-archive:FILE docker://NAME.
 """
 
 import argparse
@@ -64,7 +65,18 @@ class Layout:
         self.files["blobs/sha256/" + digest(data)[7:]] = data
         return {"mediaType": media_type, "digest": digest(data), "size": len(data), **more}
 
+    def add_manifest(self, config, layer, annotations, **more):
+        manifest = {
+            "schemaVersion": 2,
+            "mediaType": f"{OCI}.manifest.v1+json",
+            "config": config,
+            "layers": [layer],
+            "annotations": {"org.opencontainers.image.created": CREATED, **annotations},
+        }
+        return self.add(as_json(manifest), f"{OCI}.manifest.v1+json", **more)
+
     def write(self, path, manifest, tag):
+        """A manifest, or an index of manifests, with its tag."""
         manifest["annotations"] = {"org.opencontainers.image.ref.name": tag}
         self.files["index.json"] = as_json(
             {"schemaVersion": 2, "mediaType": f"{OCI}.index.v1+json", "manifests": [manifest]}
@@ -76,26 +88,13 @@ class Layout:
                 tar.addfile(info, io.BytesIO(self.files[name]))
 
 
-def write_manifest(args, layout, config, layer, annotations, platform=None):
-    manifest = {
-        "schemaVersion": 2,
-        "mediaType": f"{OCI}.manifest.v1+json",
-        "config": config,
-        "layers": [layer],
-        "annotations": {"org.opencontainers.image.created": CREATED, **annotations},
-    }
-    more = {"platform": platform} if platform else {}
-    layout.write(args.out, layout.add(as_json(manifest), f"{OCI}.manifest.v1+json", **more), args.tag)
-
-
 def labels_of(args):
     return dict(label.split("=", 1) for label in args.label)
 
 
-def image(args):
-    layout, labels = Layout(), labels_of(args)
-    layer = tar_of(args.root)
-    platform = {"architecture": args.architecture, "os": "linux"}
+def platform_image(layout, architecture, root, args):
+    labels, layer = labels_of(args), tar_of(root)
+    platform = {"architecture": architecture, "os": "linux"}
     config = {
         **platform,
         "created": CREATED,
@@ -105,7 +104,20 @@ def image(args):
     }
     config = layout.add(as_json(config), f"{OCI}.config.v1+json")
     layer = layout.add(gzip.compress(layer, mtime=0), f"{OCI}.layer.v1.tar+gzip")
-    write_manifest(args, layout, config, layer, labels, platform)
+    return layout.add_manifest(config, layer, labels, platform=platform)
+
+
+def image(args):
+    """The tag is that of an index of one manifest for each architecture, from which a client chooses."""
+    layout = Layout()
+    roots = [root.split("=", 1) for root in args.root]
+    index = {
+        "schemaVersion": 2,
+        "mediaType": f"{OCI}.index.v1+json",
+        "manifests": [platform_image(layout, architecture, root, args) for architecture, root in roots],
+        "annotations": {"org.opencontainers.image.created": CREATED, **labels_of(args)},
+    }
+    layout.write(args.out, layout.add(as_json(index), f"{OCI}.index.v1+json"), args.tag)
 
 
 def chart(args):
@@ -113,7 +125,7 @@ def chart(args):
     with open(args.chart, "rb") as file:
         layer = layout.add(file.read(), f"{HELM}.chart.content.v1.tar+gzip")
     config = layout.add(as_json(json.load(sys.stdin)), f"{HELM}.config.v1+json")
-    write_manifest(args, layout, config, layer, labels_of(args))
+    layout.write(args.out, layout.add_manifest(config, layer, labels_of(args)), args.tag)
 
 
 def main():
@@ -125,8 +137,7 @@ def main():
         command.add_argument("--out", required=True)
         command.add_argument("--tag", required=True)
         command.add_argument("--label", action="append", default=[], help="NAME=VALUE")
-    commands.choices["image"].add_argument("--root", required=True)
-    commands.choices["image"].add_argument("--architecture", required=True)
+    commands.choices["image"].add_argument("--root", action="append", required=True, help="ARCHITECTURE=FOLDER")
     commands.choices["image"].add_argument("--config", required=True, help="JSON: Entrypoint, User, Env")
     commands.choices["chart"].add_argument("--chart", required=True, help="the .tgz; Chart.yaml as JSON is the input")
     args = parser.parse_args()

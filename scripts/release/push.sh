@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/release/push.sh VERSION REGISTRY: copies the images and the chart of DIST to the registry, and signs them there if
-# COSIGN_KEY is set. The login is that of `skopeo login`. PLAIN_HTTP=1: a registry without TLS, for tests.
+# scripts/release/push.sh VERSION REGISTRY: copies the images, for all architectures, and the chart of DIST to the registry,
+# and signs them there if COSIGN_KEY is set: the index and each image in it, as a client verifies either digest. The login is that of `skopeo login`. PLAIN_HTTP=1: a registry without TLS, for tests.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 
@@ -14,15 +14,15 @@ tls=() cosign_tls=()
 push() {
   local name=$REGISTRY/$2 digest
   digest=$(mktemp)
-  skopeo copy --quiet --preserve-digests "${tls[@]}" --digestfile "$digest" "oci-archive:$DIST/$1" "docker://$name:$VERSION"
+  skopeo copy --quiet --all --preserve-digests "${tls[@]}" --digestfile "$digest" "oci-archive:$DIST/$1" "docker://$name:$VERSION"
   echo "$name:$VERSION@$(<"$digest")"
   if [ -n "${COSIGN_KEY:-}" ]; then
-    "$(bash scripts/release/cosign.sh)" sign --yes --tlog-upload=false "${cosign_tls[@]}" --key "$COSIGN_KEY" "$name@$(<"$digest")"
+    "$(bash scripts/release/cosign.sh)" sign --yes --recursive --tlog-upload=false "${cosign_tls[@]}" --key "$COSIGN_KEY" "$name@$(<"$digest")"
   fi
   rm -f "$digest"
 }
 
-push "cronlatch_${VERSION}_linux_amd64.oci.tar" cronlatch
-push "cronlatch-wrapper_${VERSION}_linux_amd64.oci.tar" cronlatch-wrapper
+push "cronlatch_$VERSION.oci.tar" cronlatch
+push "cronlatch-wrapper_$VERSION.oci.tar" cronlatch-wrapper
 # helm finds a chart by its name below the registry: oci://REGISTRY/charts/cronlatch.
 push "cronlatch-chart_$VERSION.oci.tar" charts/cronlatch

@@ -18,15 +18,13 @@ export LC_ALL=C.UTF-8
 STAGE=$(mktemp -d)
 trap 'rm -rf -- "$STAGE"' EXIT
 
-# The folder of the builds, with a program in the place of each; no library and no license is needed.
-mkdir -p "$STAGE/tree/build/operator"
-cp /bin/true "$STAGE/tree/build/operator/cronlatch-operator"
+# With a program in the place of each; no library and no license is needed.
 stage() (  # FOLDER
   source "$ROOT/scripts/release/stage.sh"
   loaded_files() { :; }
   copy_zones() { :; }
   # shellcheck disable=SC2034  # for stage_operator
-  ROOT=$STAGE/tree BINARY=/bin/true PLUGIN=/bin/true OPERATOR=()
+  SYSTEM='' BINARY=/bin/true PLUGIN=/bin/true OPERATOR_PROGRAM=/bin/true OPERATOR=()
   stage_operator "$1"
 )
 file_of() { echo "$STAGE/$1$HOST_FILE"; }

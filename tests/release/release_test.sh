@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev release: two builds in two folders give the same files; checksums, signature and SBOM hold; the packages install
-# and can be removed; the images and the chart can be pushed and read; the quick start works from them. It compiles three
-# programs twice: long.
+# ./dev release: two builds in two folders give the same files, for amd64 and arm64; checksums, signature and SBOM hold; the
+# packages install and can be removed (packages.sh); the images and the chart can be pushed and read (images.sh); the quick
+# start works from them. It compiles six programs twice: long.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
+# shellcheck source=tests/binary/static_program.sh
+source "$ROOT/tests/binary/static_program.sh"
 # shellcheck source=packaging/project.env
 source "$ROOT/packaging/project.env"
+# shellcheck source=tests/release/packages.sh
+source "$ROOT/tests/release/packages.sh"
+# shellcheck source=tests/release/images.sh
+source "$ROOT/tests/release/images.sh"
 cd "$ROOT" || exit 1
 
 if [ -z "${LONG_TESTS:-}" ]; then
@@ -32,6 +38,17 @@ trap cleanup EXIT
 VERSION=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 FIRST=$STAGE/first SECOND=$STAGE/second
 
+# runs ARCHITECTURE SENTENCE COMMAND...: checks a command that executes programs of this architecture.
+emulator=$(bash "$ROOT/scripts/with_arm64.sh" true 2>&1) && emulator=''
+runs() {
+  local architecture=$1 sentence=$2
+  shift 2
+  case $architecture in
+    amd64) check "$sentence" "$@" ;;
+    arm64) if [ -z "$emulator" ]; then check "$sentence" bash "$ROOT/scripts/with_arm64.sh" "$@"; else skip "$sentence" "$emulator"; fi ;;
+  esac
+}
+
 # ---- two builds ----
 cosign=$(bash scripts/release/cosign.sh) || skip "signatures" "cosign cannot be built here"
 if [ -n "$cosign" ]; then
@@ -39,8 +56,10 @@ if [ -n "$cosign" ]; then
   check "cosign creates a key" "$cosign" generate-key-pair --output-key-prefix "$STAGE/cosign"
 fi
 check "a release is made" env DIST="$FIRST" bash scripts/release.sh "$VERSION"
-# A copy of the working tree in another folder, with the history of this one, and without its builds.
-mkdir "$STAGE/tree"
+# A copy of the working tree in another folder, with the history of this one and the same packages of Debian, and without
+# its builds.
+mkdir -p "$STAGE/tree/build"
+cp -a build/sysroot "$STAGE/tree/build/"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$STAGE/tree"
 again() {
   (
@@ -86,54 +105,40 @@ ids_exist() {
   done
 }
 check "each relationship of an SBOM has its two ends" ids_exist
-related() { jq -r --arg kind "$1" '.relationships[] | select(.relationshipType == $kind).relatedSpdxElement | ltrimstr("SPDXRef-deb-")' "$2"; }
-links() { related STATIC_LINK "cronlatch_${VERSION}_amd64.deb.spdx.json" | grep -qx "$1"; }
-for library in libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev libc6-dev; do
-  check "the SBOM of the deb contains $library" links $library
+# related KIND SBOM [SUBJECT]: names of the packages to which a subject, whose identifier ends so, has this relationship.
+related() {
+  jq -r --arg kind "$1" --arg subject "${3:-}" '(.packages | map({(.SPDXID): .name}) | add) as $names | .relationships[]
+    | select(.relationshipType == $kind and (.spdxElementId | endswith($subject))) | $names[.relatedSpdxElement]' "$2"
+}
+links() { related STATIC_LINK "cronlatch_${VERSION}_$1.deb.spdx.json" | grep -qx "$2"; }
+architectures_linked() {  # of the packages that are linked into the deb
+  jq -r '[.relationships[] | select(.relationshipType == "STATIC_LINK").relatedSpdxElement] as $linked | .packages[] | select(.SPDXID | IN($linked[]))
+    | .externalRefs[0].referenceLocator | capture("arch=(?<a>[a-z0-9]+)").a' "cronlatch_${VERSION}_$1.deb.spdx.json" | grep -vx all | sort -u
+}
+only_linked() { [ "$(architectures_linked "$1")" = "$1" ]; }
+for architecture in amd64 arm64; do
+  for library in libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev libc6-dev; do
+    check "the SBOM of the deb for $architecture contains $library" links $architecture $library
+  done
+  check "the libraries in it are those for $architecture" only_linked $architecture
 done
 
 # ---- deb and rpm ----
-mkdir "$STAGE/root"
-mkdir -p "$STAGE"/root/var/lib/dpkg/{info,updates}
-touch "$STAGE/root/var/lib/dpkg/status"
-in_root=(dpkg --root="$STAGE/root" --force-not-root --force-script-chrootless --log="$STAGE/dpkg.log")
-files_of_root() { (cd "$STAGE/root" && find . ! -path './var/*' ! -name . ! -name var | sort); }
-check "dpkg installs the deb into an empty root" "${in_root[@]}" --install "cronlatch_${VERSION}_amd64.deb"
-version_there() { [ "$(chroot "$STAGE/root" /usr/bin/cronlatch version)" = "cronlatch $VERSION" ]; }
-check "the program runs there, without a library" version_there
-check "the plugin runs there" chroot "$STAGE/root" /usr/bin/kubectl-cronlatch help
-for file in share/man/man1/cronlatch.1.gz share/man/man1/kubectl-cronlatch.1.gz share/bash-completion/completions/cronlatch \
-  share/zsh/vendor-completions/_cronlatch share/fish/vendor_completions.d/cronlatch.fish bin/kubectl_complete-cronlatch \
-  share/doc/cronlatch/examples/report.timer share/doc/cronlatch/copyright share/doc/cronlatch/licenses/libssl-dev/copyright; do
-  check "the deb contains usr/$file" test -s "$STAGE/root/usr/$file"
-done
-check "man displays the page" man --local-file "$STAGE/root/usr/share/man/man1/cronlatch.1.gz"
-accepted_by_systemd() {
-  install -D -m 644 -t "$STAGE/root/etc/systemd/system" "$STAGE"/root/usr/share/doc/cronlatch/examples/report.*
-  systemd-analyze verify --man=no --recursive-errors=no --root="$STAGE/root" report.timer report.service
-}
-check "systemd accepts the example" accepted_by_systemd
-rm -rf "$STAGE/root/etc"
-same_content() { diff <(cd "$STAGE/root" && find usr ! -type d | sort) <(rpm --query --list --package "cronlatch-$VERSION-1.x86_64.rpm" 2>/dev/null | sed 's,^/,,' | while read -r file; do [ -d "$STAGE/root/$file" ] || echo "$file"; done | sort); }
-check "the rpm contains the same files" same_content
-only_own_folders() { ! rpm --query --list --package "cronlatch-$VERSION-1.x86_64.rpm" 2>/dev/null | grep -xE '/usr(/bin|/share(/man(/man1)?|/doc)?)?'; }
-check "the rpm owns no folder of the system" only_own_folders
-check "dpkg removes it" "${in_root[@]}" --purge cronlatch
-nothing_left() { [ -z "$(files_of_root)" ] || { files_of_root && return 1; }; }
-check "nothing is left" nothing_left
-mkdir "$STAGE/rpmroot"
-check "rpm installs the rpm into an empty root" rpm --root "$STAGE/rpmroot" --install --nodeps --noscripts "cronlatch-$VERSION-1.x86_64.rpm"
-check "its program runs there" chroot "$STAGE/rpmroot" /usr/bin/cronlatch version
-check "rpm removes it" rpm --root "$STAGE/rpmroot" --erase cronlatch
-rpm_left() { local left; left=$(find "$STAGE/rpmroot/usr" ! -type d 2>/dev/null); [ -z "$left" ] || { echo "$left" && return 1; }; }
-check "no file is left" rpm_left
+check_packages amd64 x86_64
+check_packages arm64 aarch64
+check "the deb of both architectures has the same files" cmp "$STAGE/files.amd64" "$STAGE/files.arm64"
 
 # ---- krew ----
-krew() { "$YQ" -r "$1" cronlatch.krew.yaml; }
-krew_matches() { [ "$(krew '.spec.platforms[0].sha256')" = "$(sha256sum <"$(basename "$(krew '.spec.platforms[0].uri')")" | cut -d ' ' -f 1)" ]; }
-check "the krew manifest has the checksum of its archive" krew_matches
-krew_contains() { tar -tzf "$(basename "$(krew '.spec.platforms[0].uri')")" "./$(krew '.spec.platforms[0].bin')"; }
-check "the archive contains the program" krew_contains
+krew() { "$YQ" -r ".spec.platforms[] | select(.selector.matchLabels.arch == \"$1\") | $2" cronlatch.krew.yaml; }
+krew_matches() { [ "$(krew "$1" .sha256)" = "$(sha256sum <"$(basename "$(krew "$1" .uri)")" | cut -d ' ' -f 1)" ]; }
+krew_contains() {
+  rm -rf "$STAGE/krew" && mkdir "$STAGE/krew"
+  tar -C "$STAGE/krew" -xzf "$(basename "$(krew "$1" .uri)")" && "is_for_$1" "$STAGE/krew/$(krew "$1" .bin)"
+}
+for architecture in amd64 arm64; do
+  check "the krew manifest has the checksum of its archive for $architecture" krew_matches $architecture
+  check "the archive contains the program for $architecture" krew_contains $architecture
+done
 
 # ---- images and chart, through a registry ----
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -148,33 +153,14 @@ LOCAL=127.0.0.1:$port/cronlatch
 answers() { python3 -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/v2/')"; }
 check "a registry answers" wait_until 20 answers
 check "images and chart are pushed" env DIST="$FIRST" PLAIN_HTTP=1 bash "$ROOT/scripts/release/push.sh" "$VERSION" "$LOCAL"
-inspect() { skopeo inspect --tls-verify=false "docker://$LOCAL/$1:$VERSION"; }
-has_labels() { inspect "$1" | jq --exit-status --arg version "$VERSION" --arg source "$SOURCE" --arg revision "$(git -C "$ROOT" rev-parse HEAD)" '.Architecture == "amd64"
-  and .Labels["org.opencontainers.image.version"] == $version and .Labels["org.opencontainers.image.source"] == $source
-  and (.Labels["org.opencontainers.image.revision"] | startswith($revision))' >/dev/null; }
-for image in cronlatch cronlatch-wrapper; do
-  check "$image has its labels" has_labels $image
-  skopeo copy --quiet --src-tls-verify=false "docker://$LOCAL/$image:$VERSION" "dir:$STAGE/$image"
-  mkdir "$STAGE/$image.root"
-  tar -C "$STAGE/$image.root" -xzf "$STAGE/$image/$(jq -r '.layers[0].digest | ltrimstr("sha256:")' "$STAGE/$image/manifest.json")"
-  check "$image: the wrapper runs in it" chroot "$STAGE/$image.root" /cronlatch version
+check_image cronlatch-wrapper amd64
+check_image cronlatch-wrapper arm64
+check_image cronlatch amd64
+check_image cronlatch arm64
+for architecture in amd64 arm64; do
+  check "the wrapper's image for $architecture has less than 4 MB" is_small_image cronlatch-wrapper $architecture
+  check_operator_image $architecture
 done
-small() { [ "$(stat -c %s "$FIRST/cronlatch-wrapper_${VERSION}_linux_amd64.oci.tar")" -lt 4000000 ]; }
-check "the wrapper's image has less than 4 MB" small
-root=$STAGE/cronlatch.root
-check "the operator runs in its image" chroot "$root" /cronlatch-operator version
-check "skopeo runs in it" chroot "$root" /usr/bin/skopeo --version
-check "it has the time zones of schedules" cmp "$root/usr/share/zoneinfo/Europe/Berlin" /usr/share/zoneinfo/Europe/Berlin
-sbom_is_status() { diff <(related CONTAINS "cronlatch_${VERSION}_linux_amd64.oci.tar.spdx.json" | tr - _ | sort) <(find "$root/var/lib/dpkg/status.d" -type f -printf '%f\n' | sed 's/[^A-Za-z0-9.-]/-/g' | tr - _ | sort); }
-check "its SBOM lists the packages of its dpkg data" sbom_is_status
-each_is_owned() {  # each library that the loader loads belongs to a listed package
-  local file
-  for file in $(cd "$root" && find . -name '*.so*' -type f -printf '%f\n'); do
-    dpkg-query --search "*/$file*" 2>/dev/null | sed 's/:.*//' | sort -u | grep -qxF -f <(find "$root/var/lib/dpkg/status.d" -type f -printf '%f\n') ||
-      { echo "$file" && return 1; }
-  done
-}
-check "each library of it belongs to one of them" each_is_owned
 pull() { (cd "$STAGE" && "$HELM" pull "oci://$LOCAL/charts/cronlatch" --version "$VERSION" --plain-http) && cmp "$STAGE/cronlatch-$VERSION.tgz" "$FIRST/cronlatch-$VERSION.tgz"; }
 check "helm pulls the chart, and it is the file of the release" pull
 renders() { "$HELM" template cronlatch "$FIRST/cronlatch-$VERSION.tgz" --kube-version "$KUBE_VERSION" --set store.url=rediss://redis.shop.svc.cluster.local. | grep -qF "image: \"$REGISTRY/cronlatch:$VERSION\""; }
@@ -183,6 +169,9 @@ if [ -n "$cosign" ]; then
   for image in cronlatch cronlatch-wrapper charts/cronlatch; do
     check "the signature of $image holds" "$cosign" verify --insecure-ignore-tlog=true --allow-http-registry --key "$FIRST/cosign.pub" "$LOCAL/$image:$VERSION"
   done
+  # A client can also ask for the image of its architecture by its own digest.
+  check "the signature of cronlatch for arm64 holds" "$cosign" verify --insecure-ignore-tlog=true --allow-http-registry --key "$FIRST/cosign.pub" \
+    "$LOCAL/cronlatch@$(digest_for cronlatch arm64)"
 fi
 # The commands of docs/quickstart.md, on a new cluster, from these files alone.
 if unshare --net true 2>/dev/null; then
