@@ -111,7 +111,7 @@ def processes():
         return f"max by (cluster, instance) ({value} * {operators})"
 
     table = panel("table", "Versions", "Version and start time of each replica.", [
-        query(f"max by (cluster, instance, version) (process_start_time_seconds{{{OWN}}} * {of_versions}) * 1000", "", "table")], (6, 7),
+        query(f"max by (cluster, instance, version) (process_start_time_seconds{{{OWN}}} * {of_versions}) * 1000", "", "table")], (9, 7),
                   unit="dateTimeAsIso", options={"showHeader": True, "cellHeight": "sm", "footer": {"show": False}})
     table["transformations"] = [{"id": "organize", "options": {
         "excludeByName": {"Time": True, "cluster": True}, "renameByName": {"instance": "Replica", "version": "Version", "Value": "Started"},
@@ -119,10 +119,10 @@ def processes():
     return [
         row("Processes"),
         series("CPU", "Processor time of each replica, in cores.",
-               queries((each(f"rate(process_cpu_seconds_total{{{OWN}}}[$__rate_interval])"), "{{instance}}")), unit="none", size=(6, 7)),
-        series("Memory", "Resident memory of each replica.", queries((each(f"process_resident_memory_bytes{{{OWN}}}"), "{{instance}}")), unit="bytes", size=(6, 7)),
+               queries((each(f"rate(process_cpu_seconds_total{{{OWN}}}[$__rate_interval])"), "{{instance}}")), unit="none", size=(5, 7)),
+        series("Memory", "Resident memory of each replica.", queries((each(f"process_resident_memory_bytes{{{OWN}}}"), "{{instance}}")), unit="bytes", size=(5, 7)),
         series("File descriptors", "Open descriptors of each replica, as a share of its limit.",
-               queries((each(f"process_open_fds{{{OWN}}} / process_max_fds{{{OWN}}}"), "{{instance}}")), unit="percentunit", size=(6, 7)),
+               queries((each(f"process_open_fds{{{OWN}}} / process_max_fds{{{OWN}}}"), "{{instance}}")), unit="percentunit", size=(5, 7)),
         table,
     ]
 

@@ -35,13 +35,13 @@ def status():
         stat("Gated CronJobs", "CronJobs that request a lock and have valid annotations in their Job template.",
              f'sum(max by (cluster) (cronlatch_gated_cronjobs{{{OWN}, state="gated"}}))'),
         stat("Locks held", "Leases that are currently alive, of all locks.", f'sum({lock_statistic("cronlatch_lock_held")}) or vector(0)',
-             runbooks=["CronlatchLockHeldTooLong"]),
+             size=(5, 4), runbooks=["CronlatchLockHeldTooLong"]),
         stat("Overdue", "CronJobs without a success for two scheduled times and the usual duration of a run, or for longer than their annotation alert-after. Skipped runs do not count.",
-             f"count(time() > {DUE}) or vector(0)", thresholds=PROBLEM, runbooks=["CronlatchJobOverdue"]),
+             f"count(time() > {DUE}) or vector(0)", thresholds=PROBLEM, size=(5, 4), runbooks=["CronlatchJobOverdue"]),
         stat("Skipped, 24 h", "Runs within one day that were skipped because the lock was held.", in_a_day("cronlatch_lock_skipped_total", more_labels="reason", matchers='reason="held"'), kind="instant",
-             runbooks=["CronlatchMostlySkipping"]),
+             size=(5, 4), runbooks=["CronlatchMostlySkipping"]),
         stat("Stolen, 24 h", "Leases within one day that expired without a release and were taken over: their runs were killed.", in_a_day("cronlatch_lock_stolen_total"), kind="instant",
-             thresholds=steps((None, "green"), (1, "orange")), runbooks=["CronlatchLockStolen"]),
+             thresholds=steps((None, "green"), (1, "orange")), size=(5, 4), runbooks=["CronlatchLockStolen"]),
         stat("Ungated, 24 h", "Runs within one day that started without their lock because the store was unavailable (on-store-down=run).",
              in_a_day("cronlatch_lock_ungated_total"), kind="instant", thresholds=steps((None, "green"), (1, "orange")), size=(6, 4), runbooks=["CronlatchRanWithoutLock"]),
         stat("Restored, 24 h", "Records within one day that a holder restored because the store had lost them.",
@@ -97,6 +97,8 @@ def jobs():
     ] + [
         {"matcher": {"id": "byName", "options": "Held"}, "properties": [{"id": "mappings", "value": value_texts(_0=("", "text"), _1=("held", "blue"))}]},
         {"matcher": {"id": "byName", "options": "CronJob"}, "properties": [{"id": "links", "value": pick}]},
+        *({"matcher": {"id": "byName", "options": title}, "properties": [{"id": "custom.width", "value": width}]}
+          for title, width in (("Namespace", 85), ("CronJob", 115), ("Lock", 150))),
         {"matcher": {"id": "byName", "options": "Until overdue"}, "properties": [
             {"id": "thresholds", "value": steps((None, "red"), (0, "green"))}, {"id": "custom.cellOptions", "value": {"type": "color-text"}}]},
     ]
@@ -106,7 +108,7 @@ def jobs():
 def durations():
     return [
         row("Locks"),
-        timeline("Lock holders", "Periods in which the lease of each job held its lock.", queries((lock_statistic("cronlatch_lock_held"), "{{namespace}}/{{cronjob}}: {{lock}}")),
+        timeline("Lock holders", "Periods in which the lease of each job held its lock.", queries((lock_statistic("cronlatch_lock_held"), "{{namespace}}/{{cronjob}}: {{lock}}")), size=(24, 12),
                  mappings=value_texts(_0=("free", "transparent"), _1=("held", "blue")), runbooks=["CronlatchLockHeldTooLong"]),
         series("Run duration, 95th percentile", "The 20 jobs with the longest runs: time from the grant to the end of the command that 95 of 100 runs do not exceed, over all recorded runs.",
                queries((f"topk(20, {percentile('hold', 95)})", "{{namespace}}/{{cronjob}}: {{lock}}")), unit="s", runbooks=["CronlatchLockHeldTooLong"]),

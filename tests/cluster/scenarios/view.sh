@@ -6,7 +6,6 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/prometheus.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../prometheus.sh"
 NS=$NS-$$  # the store contains the counters of earlier runs
-[ -z "${PICTURES:-}" ] || NS=shop
 fresh_namespace pod-security.kubernetes.io/warn=restricted
 trap 'stop_prometheus; kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1' EXIT
 
@@ -96,9 +95,6 @@ becomes "the alert for the steal fires" alert_fires CronlatchLockStolen 1
 becomes "the alert for the lost lease fires" alert_fires CronlatchLeaseLost 1
 everything() { in_cluster python3 -B "$ROOT/tests/view/run_queries.py" "$PROMETHEUS" $((SECONDS - began + 5)); }
 becomes "every query of every panel of both dashboards returns data" everything
-if [ -n "${PICTURES:-}" ]; then
-  check "the pictures of docs/dashboards.md are drawn" in_cluster python3 -B "$ROOT/tests/view/render.py" "$PROMETHEUS" $((SECONDS - began)) "$PICTURES"
-fi
 
 check "the output of cronlatch metrics is published as a file" publish client metrics
 # Both sources export the same lock statistics; this query reads only those of the file.
