@@ -226,6 +226,16 @@ std::string text_at(const std::string& body, const std::string& key, std::size_t
                      body.find('"', at + pattern.size()) - at - pattern.size());
 }
 
+void recorded(const std::string& pod) {  // the mutex is locked
+  const std::size_t i = pod.empty() ? 0 : std::strtoul(pod.c_str() + pod.size() - 7, nullptr, 10);
+  if (i < number("jobs") || i - number("jobs") >= state.replayed.size()) return;
+  State::Pod& replayed = state.replayed[i - number("jobs")];
+  if (++replayed.events == 2)
+    state.lags_ms.push_back(
+        std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - replayed.finished)
+            .count());
+}
+
 void record(HttpsServer::Peer& peer, const std::string& body) {
   const std::string pod = text_at(body, "uid", body.find("\"related\""));
   const std::string name = text_at(body, "name", body.find("\"metadata\""));
@@ -235,16 +245,20 @@ void record(HttpsServer::Peer& peer, const std::string& body) {
       ++state.repeated;
       return peer.answer(409, R"({"reason":"AlreadyExists","message":"it exists"})");
     }
-    const std::size_t i = pod.empty() ? 0 : std::strtoul(pod.c_str() + pod.size() - 7, nullptr, 10);
-    if (i >= number("jobs") && i - number("jobs") < state.replayed.size()) {
-      State::Pod& replayed = state.replayed[i - number("jobs")];
-      if (++replayed.events == 2)
-        state.lags_ms.push_back(
-            std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - replayed.finished)
-                .count());
-    }
+    recorded(pod);
   }
   peer.answer(201, "{}");
+}
+
+// Raises the count of an Event, for the pod that it names.
+void repeat(HttpsServer::Peer& peer, const std::string& target, const std::string& body) {
+  {
+    const std::lock_guard lock(state.mutex);
+    if (!state.events.contains(target.substr(target.rfind('/') + 1)))
+      return peer.answer(404, R"({"reason":"NotFound","message":"no such Event"})");
+    recorded(text_at(body, "uid", body.find("\"related\"")));
+  }
+  peer.answer(200, "{}");
 }
 
 void lease(HttpsServer::Peer& peer, const HttpsServer::Request& request) {
@@ -282,6 +296,8 @@ void handle(const HttpsServer::Request& request, HttpsServer::Peer& peer) {
   const bool watches = target.find("watch=1") != std::string::npos;
   if (target == "/stats") return stats(peer);
   if (target.starts_with("/apis/events.k8s.io/")) return record(peer, request.body);
+  if (target.starts_with("/api/v1/namespaces/bench/events/"))
+    return repeat(peer, target, request.body);
   if (target.starts_with("/apis/coordination.k8s.io/")) return lease(peer, request);
   if (target.starts_with("/apis/batch/v1/cronjobs")) {
     if (!watches) return list(peer, target, 0, number("cronjobs"), cronjob_json);

@@ -37,7 +37,8 @@ mkdir -p "$OUT"
     "$ROOT/bench/pod_replay.cc" "$ROOT/tests/support/https_server.cc" -lssl -lcrypto
 
 say "start the replay of $JOBS_OF_REPLAY Jobs"
-operator_files "$STAGE" "admission-address: 127.0.0.1:0" "plain-address: 127.0.0.1:0" "cluster-name: bench"
+operator_files "$STAGE" "admission-address: 127.0.0.1:0" "plain-address: 127.0.0.1:0" "cluster-name: bench" \
+  "events-per-second: 10000"  # more than the pods need: each pod is seen by its Events
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=replay -addext subjectAltName=IP:127.0.0.1 \
   -keyout "$STAGE/api.key" -out "$STAGE/ca.crt" 2>/dev/null
 printf token >"$STAGE/token"

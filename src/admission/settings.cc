@@ -63,6 +63,8 @@ constexpr Row kRows[] = {
     {"patch-cronjobs", &S::patch_cronjobs, "true", "true, false", "false: the leader reports missing copies of annotations and patches no CronJob"},
     {"copy-secret-source", &S::copy_secret_source, "", "", "Secret of the operator's namespace that is copied as store-secret"},
     {"copy-secret-namespaces", &S::copy_secret_namespaces, "[]", "", "namespaces that receive the copy"},
+    {"events-skip", &S::events_skip, "[]", "", "[reasons](events.md) whose Events are not written"},
+    {"events-per-second", &S::events_per_second, "50", "1 to 10000", "Events of each [group](events.md#limits) that are written per second, and half of them in one namespace; a burst is that of 200 seconds"},
     {"lock-histograms", &S::lock_histograms, "false", "true, false", "export the [histograms of locks](metrics.md#of-a-lock), 27 more series for each lock"},
     {"store-server", &S::store_server, "false", "true, false", "the store is the Redis of the chart: the leader creates its certificate, users and passwords, and writes store-secret"},
     {"store-server-namespaces", &S::store_server_namespaces, "[]", "", "namespaces that may use that Redis, besides the operator's"},

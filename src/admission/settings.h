@@ -88,6 +88,8 @@ struct Settings {
   bool patch_cronjobs{};
   std::string copy_secret_source;
   std::vector<std::string> copy_secret_namespaces;
+  std::vector<std::string> events_skip;  // names of labels/event_reasons.h
+  std::size_t events_per_second{};
   bool lock_histograms{};
   bool store_server{};
   std::vector<std::string> store_server_namespaces;

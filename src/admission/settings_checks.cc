@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/store_url.h"
 #include "image/registry_policy.h"
+#include "labels/event_reasons.h"
 #include "labels/holder.h"
 
 namespace cronlatch::op {
@@ -145,6 +146,20 @@ Status check_lists(const Settings& settings) {
   return Done{};
 }
 
+Status check_events(const Settings& settings) {
+  for (const std::string& name : settings.events_skip) {
+    const EventReason& reason = event_reason(name);
+    if (reason.is_required)
+      return Error{Code::config, "events-skip: " + name + " is always written",
+                   "remove it: the next leader reads from this Event that the Job is counted"};
+    if (reason.name.empty())
+      return Error{Code::config,
+                   "events-skip: " + cronlatch::quoted(name) + " is not the reason of an Event",
+                   "allowed is " + optional_event_reasons()};
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status check_default(const std::string& key, const std::string& value) {
@@ -162,7 +177,7 @@ Status check_default(const std::string& key, const std::string& value) {
 
 Status check_settings(const Settings& settings) {
   for (const auto check : {check_texts, check_store, check_store_server, check_lookup,
-                           check_defaults, check_selections, check_lists})
+                           check_defaults, check_selections, check_lists, check_events})
     if (Status checked = check(settings); !checked.ok()) return checked;
   return Done{};
 }

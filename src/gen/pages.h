@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents that are rendered from the tables of options, exit codes, outcomes, metrics,
-// settings, annotations, subcommands and verbs of the plugin: references, manual pages, completions
-// of shells. cronlatch-gen writes them; a test compares them with the committed files. Nothing here
-// reads or writes a file.
+// settings, Events, annotations, subcommands and verbs of the plugin: references, manual pages,
+// completions of shells. cronlatch-gen writes them; a test compares them with the committed files.
+// Nothing here reads or writes a file.
 #pragma once
 
 #include <optional>
@@ -37,6 +37,8 @@ std::string exit_codes_page();
 std::string outcomes_page();
 std::string metrics_page();
 std::string settings_page();
+std::string events_page();
+std::string event_reason_schema();
 std::string all_options_example();
 std::string annotation_table();
 std::string chart_options();

@@ -33,16 +33,24 @@ Json reference(const ObjectRef& ref) {
           {"uid", ref.uid}};
 }
 
+Json series(unsigned count, WallTime last) {
+  return {{"count", count}, {"lastObservedTime", micro_time(last)}};
+}
+
 }  // namespace
 
-Request to_request(const Event& event, std::string_view instance, WallTime now) {
+std::string event_name(const Event& event) {
   const ObjectRef& about = event.regarding;
   const std::string identity = about.uid + '\n' + std::string(event.reason) + '\n' + event.identity;
+  return cut(about.name, kMaxName) + "." + short_digest(identity, kDigestDigits);
+}
+
+Request to_request(const Event& event, const std::string& name, unsigned count,
+                   std::string_view instance, WallTime now) {
+  const ObjectRef& about = event.regarding;
   Json body{{"apiVersion", "events.k8s.io/v1"},
             {"kind", "Event"},
-            {"metadata",
-             {{"name", cut(about.name, kMaxName) + "." + short_digest(identity, kDigestDigits)},
-              {"namespace", about.namespace_name}}},
+            {"metadata", {{"name", name}, {"namespace", about.namespace_name}}},
             {"eventTime", micro_time(now)},
             {"type", event.type == EventType::normal ? "Normal" : "Warning"},
             {"reason", event.reason},
@@ -52,9 +60,19 @@ Request to_request(const Event& event, std::string_view instance, WallTime now) 
             {"reportingController", "cronlatch.dev/operator"},
             {"reportingInstance", cut(std::string(instance), kMaxInstance)}};
   if (!event.related.kind.empty()) body["related"] = reference(event.related);
+  if (count > 1) body["series"] = series(count, now);
   return {.method = Method::create,
           .path = "/apis/events.k8s.io/v1/namespaces/" + about.namespace_name + "/events",
           .body = std::move(body)};
+}
+
+Request to_repetition(const Event& event, const std::string& name, unsigned count, WallTime now) {
+  Json body{{"message", cut(event.note, kMaxNote)}, {"series", series(count, now)}};
+  if (!event.related.kind.empty()) body["related"] = reference(event.related);
+  return {.method = Method::patch,
+          .path = "/api/v1/namespaces/" + event.regarding.namespace_name + "/events/" + name,
+          .body = std::move(body),
+          .patch_type = PatchType::merge};
 }
 
 }  // namespace cronlatch::kube

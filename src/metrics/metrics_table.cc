@@ -60,6 +60,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_cronjob_created_timestamp_seconds", kGauge, "", "Time at which the CronJob was created, until its first success.", Exporter::cronjob, {}},
     Metric{"cronlatch_gated_cronjobs", kGauge, "state", "CronJobs that request a lock, by state: gated, pending (annotations not copied yet), invalid.", kOperator, {}},
     Metric{"cronlatch_ungated_jobs_total", kCounter, "namespace", "Jobs that request a lock and run without one; must be 0.", kOperator, {}},
+    Metric{"cronlatch_events_suppressed_total", kCounter, "by", "Occurrences that were not written as Events at once, by cause: skip (the setting), or the limit of the object, of its namespace, or of all.", kOperator, {}},
     Metric{"cronlatch_store_up", kGauge, "endpoint", "1 while this replica can read the lock statistics from the store; a quorum: from a majority of its servers.", kOperator, {}},
     Metric{"cronlatch_store_server_up", kGauge, "endpoint", "1 while this server of a quorum answers this replica; with a minority at 0 the store works.", kOperator, {}},
     Metric{"cronlatch_store_server_latency_seconds", kGauge, "endpoint", "Time of the last read of one lock from this server of a quorum, while the server answers.", kOperator, {}},

@@ -73,7 +73,7 @@ class Controller::Impl {
         work_api_(paced_api_, [this] { deps_.on_progress("reconcile"); }),
         workers_(kWorkers),
         reconciler_({deps_.settings, work_api_, deps_.metrics, deps_.exporter, deps_.clock,
-                     deps_.log, election_, workers_, deps_.pod_name}),
+                     deps_.log, election_, workers_, deps_.events}),
         keeper_({deps_.settings.name, deps_.settings.namespace_name}, work_api_, deps_.clock,
                 deps_.log, deps_.on_certificate),
         copier_(deps_.settings, work_api_, deps_.clock, deps_.log),

@@ -16,6 +16,7 @@
 #include "kube/api.h"
 #include "operator/metrics/exporter.h"
 #include "operator/metrics/metrics.h"
+#include "operator/reconcile/event_recorder.h"
 #include "operator/tls/certificate.h"
 
 namespace cronlatch::op {
@@ -28,7 +29,8 @@ struct ControllerDependencies {
   Exporter& exporter;
   const Clock& clock;
   const Log& log;
-  std::string pod_name;  // POD_NAME: identity in the Lease and in Events
+  EventRecorder& events;
+  std::string pod_name;  // POD_NAME: identity in the Lease
   // Called with the first certificate and after every change, on a thread of the Controller; only
   // in certificate-mode `own`.
   std::function<void(const Certificate&)> on_certificate;

@@ -127,13 +127,18 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
           {},
           installed.error().hint});
   };
+  events_.emplace(
+      EventRecorder::Dependencies{settings_, metrics_, clock_, log_, environment("POD_NAME")});
   controller_.emplace(ControllerDependencies{
-      settings_, *api_, metrics_, exporter_, clock_, log_, environment("POD_NAME"), on_certificate,
-      [this](std::string_view loop) { liveness_.progress(loop); }});
+      settings_, *api_, metrics_, exporter_, clock_, log_, *events_, environment("POD_NAME"),
+      on_certificate, [this](std::string_view loop) { liveness_.progress(loop); }});
   if (settings_.lookup)
     image_prefetcher_.emplace(ImagePrefetcher::Dependencies{
         settings_, *api_, images_, clock_, log_, [this] { return leading(); },
-        environment("POD_NAME"), [this] { liveness_.progress("prefetch"); }});
+        [this](const kube::Event& event) {
+          return events_->record(*api_, event) != ApplyResult::retry;
+        },
+        [this] { liveness_.progress("prefetch"); }});
   return Done{};
 }
 

@@ -81,6 +81,7 @@ class Operator {
   std::optional<Settings> settings_with_image_volumes_;
   std::optional<NodeWatch> node_watch_;
   std::optional<LockStatsReader> reader_;
+  std::optional<EventRecorder> events_;
   std::optional<Controller> controller_;  // its threads use all members above
   std::optional<ImagePrefetcher> image_prefetcher_;
   std::optional<AccessControl> access_;    // with metrics-auth: token

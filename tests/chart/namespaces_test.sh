@@ -19,7 +19,7 @@ check "by default webhook and policies select no namespace" holds "$SELECTORS ==
 render "${BASE[@]}" --set 'namespaces={shop,bank}'
 check "each namespace has the Role" holds "$ROLES | map(.namespace) == [\"bank\", \"shop\"]"
 check "it contains the rights of the ClusterRole, and no other" holds "$ROLES | all(.[]; .rules | $RIGHTS
-  == [\"batch cronjobs get,list,watch,patch\", \"batch jobs get,list,watch\", \" pods get,list,watch\", \"events.k8s.io events create,patch\"])"
+  == [\"batch cronjobs get,list,watch,patch\", \"batch jobs get,list,watch\", \" pods get,list,watch\", \"events.k8s.io events create\", \" events patch\"])"
 check "each Role is bound to the operator" holds '[.[] | select(.kind == "RoleBinding" and .metadata.name == "cronlatch-runs")
   | .roleRef == {apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "cronlatch-runs"} and .subjects[0].name == "cronlatch-operator"] == [true, true]'
 check "the ClusterRole contains only objects without a namespace, by name" holds '

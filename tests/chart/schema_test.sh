@@ -13,6 +13,9 @@ refuses_value() { check "refuses $1" refused_with "values don't meet" --set-json
 
 refuses_value "an unknown value" 'replicas=3'
 refuses_value "an unknown value inside" 'webhook.timeout=3'
+check "refuses an unknown reason of Events, and lists the known ones" refused_with "RanWithoutLock" --set-json 'events.skip=["Skip"]'
+refuses_value "to skip an Event that is always written" 'events.skip=["AdmissionBypassed"]'
+refuses_value "no Event per second" 'events.perSecond=0'
 refuses_value "a misspelled option" 'defaults.tll="5m"'
 refuses_value "a word that the option does not have" 'defaults.on-busy="queue"'
 refuses_value "a duration without a unit" 'defaults.ttl="90"'

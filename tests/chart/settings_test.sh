@@ -28,6 +28,10 @@ for values in $(values_files); do
   [ -s "$STAGE/operator.yaml" ] || continue
   check "values $(basename -- "$values" -values.yaml): the operator reads its settings" reads
 done
+render "${BASE[@]}" --set 'events.skip={Acquired,Skipped}' --set events.perSecond=7
+settings
+check "the settings contain the values of events" grep -zqF $'events-skip: ["Acquired","Skipped"]\nevents-per-second: 7\n' "$STAGE/operator.yaml"
+check "the operator reads them" reads
 echo 'imagee: x' >>"$STAGE/operator.yaml"
 refuses "control: an unknown key is refused" reads
 finish

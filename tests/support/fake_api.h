@@ -73,7 +73,7 @@ class FakeApi final : public kube::Api {
     if (intercept)
       if (auto answer = intercept(request)) return std::move(*answer);
     const std::lock_guard lock(mutex_);
-    return serve(request);
+    return serve(as_stored(request));
   }
 
   Answer watch(const kube::Request& request,
@@ -147,6 +147,18 @@ class FakeApi final : public kube::Api {
         return kube::Response{200, Json::object()};
     }
     return status(500, "Bug");
+  }
+  // The core API has the same Events as events.k8s.io, with another name of the note.
+  static kube::Request as_stored(kube::Request request) {
+    const std::string core = "/api/v1/namespaces/";
+    const std::size_t at = request.path.find("/events/");
+    if (!request.path.starts_with(core) || at == std::string::npos) return request;
+    request.path.replace(0, core.size(), "/apis/events.k8s.io/v1/namespaces/");
+    if (const auto note = request.body.find("message"); note != request.body.end()) {
+      request.body["note"] = *note;
+      request.body.erase("message");
+    }
+    return request;
   }
   Answer patch(const kube::Request& request, Json object) {
     if (object.is_null() && request.patch_type != kube::PatchType::apply)

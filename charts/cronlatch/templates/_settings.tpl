@@ -94,6 +94,10 @@ patch-cronjobs: {{ $v.patchCronJobs }}
 copy-secret-source: {{ . | quote }}
 copy-secret-namespaces: {{ toJson $v.copier.namespaces }}
 {{- end }}
+{{- with $v.events.skip }}
+events-skip: {{ toJson . }}
+{{- end }}
+events-per-second: {{ int $v.events.perSecond }}
 {{- if $v.lockHistograms }}
 lock-histograms: true
 {{- end }}

@@ -8,7 +8,6 @@
 #include "base/thread_name.h"
 #include "image/reference.h"
 #include "kube/collection_path.h"
-#include "kube/events.h"
 #include "kube/watch_timing.h"
 
 namespace cronlatch::op {
@@ -116,8 +115,7 @@ void ImagePrefetcher::record_event(const DueImage& due, const std::string& why) 
       .action = "LookUp",
       .note = "what image " + cronlatch::quoted(image, image::kMaxShownName) +
               " runs is not known: " + why + "; until it is, Jobs of this CronJob are rejected"};
-  const auto answer = deps_.api.call(to_request(event, deps_.instance, deps_.clock.wall()));
-  if (!answer || answer->status >= 500) return;  // retried by the next call of prefetch_all
+  if (!deps_.record_event(event)) return;
   const std::lock_guard lock(mutex_);
   const auto there = watched_.find(due.key);
   if (there != watched_.end()) there->second.recorded_error = why;

@@ -16,6 +16,7 @@
 #include "admission/settings.h"
 #include "base/log.h"
 #include "kube/api.h"
+#include "kube/events.h"
 #include "kube/watcher.h"
 #include "operator/lookup/image_lookup.h"
 #include "operator/lookup/tick_window.h"
@@ -32,8 +33,8 @@ class ImagePrefetcher {
     const Clock& clock;
     const Log& log;
     std::function<bool()> leading;
-    std::string instance;                       // name of this pod
-    std::function<void()> on_progress = [] {};  // called for each image of a round
+    std::function<bool(const kube::Event&)> record_event;  // false: retried in the next round
+    std::function<void()> on_progress = [] {};             // called for each image of a round
   };
   explicit ImagePrefetcher(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 

@@ -11,15 +11,7 @@ namespace {
 
 using kube::Json;
 
-constexpr int kForbidden = 403;
-constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
-
-// A retry has the same result: the namespace is deleted or is being deleted, or the object is
-// invalid.
-bool is_final(int status) {
-  return status == kNotFound || status == kForbidden || status == 400 || status == 422;
-}
 
 // Whether the answer contains the patched annotations. During an update, the webhook of a replica
 // with older settings may revert the patch. The object is then unchanged, and no watch reports it.
@@ -36,40 +28,23 @@ bool took_effect(const Json& asked, const Json& got) {
       });
 }
 
-std::string text_of(const kube::ObjectRef& ref) { return ref.namespace_name + "/" + ref.name; }
-
 }  // namespace
 
 ApplyResult DecisionExecutor::execute(const std::vector<Decision>& decisions) const {
   ApplyResult all = ApplyResult::done;
   for (const Decision& decision : decisions) {
     if (abandoned_ || !deps_.election.leading()) return ApplyResult::retry;
-    const ApplyResult result =
-        std::visit(Overloaded{[this](const PatchCronJob& patch) { return send(patch); },
-                              [this](const kube::Event& event) { return send(event); },
-                              [](const CountRunError&) { return ApplyResult::done; },
-                              [](const CountUngatedJob&) { return ApplyResult::done; }},
-                   decision);
+    const ApplyResult result = std::visit(
+        Overloaded{
+            [this](const PatchCronJob& patch) { return send(patch); },
+            [this](const kube::Event& event) { return deps_.events.record(deps_.api, event); },
+            [](const CountRunError&) { return ApplyResult::done; },
+            [](const CountUngatedJob&) { return ApplyResult::done; }},
+        decision);
     if (result == ApplyResult::retry) return result;
     if (result == ApplyResult::already_exists) all = ApplyResult::already_exists;
   }
   return all;
-}
-
-ApplyResult DecisionExecutor::send(const kube::Event& event) const {
-  const auto answer = deps_.api.call(to_request(event, deps_.instance, deps_.clock.wall()));
-  if (!answer) return ApplyResult::retry;
-  if (answer->ok()) return ApplyResult::done;
-  if (answer->status == kConflict) return ApplyResult::already_exists;
-  // 403 while the namespace is being deleted.
-  if (is_final(answer->status)) {
-    deps_.log({Level::warn,
-               "event_refused",
-               "cannot record an Event: " + answer->message(),
-               {{"about", text_of(event.regarding)}, {"reason", std::string(event.reason)}}});
-    return ApplyResult::done;
-  }
-  return ApplyResult::retry;
 }
 
 // 409: the object has changed, and the watch delivers it. `retry` prevents the Event that follows

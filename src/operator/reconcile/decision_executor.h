@@ -5,28 +5,25 @@
 #pragma once
 
 #include <atomic>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "kube/api.h"
 #include "kube/election.h"
+#include "operator/reconcile/apply_result.h"
 #include "operator/reconcile/decide.h"
+#include "operator/reconcile/event_recorder.h"
 
 namespace cronlatch::op {
-
-// already_exists: a previous leader recorded the Event. retry: execute all decisions again later.
-enum class ApplyResult { done, already_exists, retry };
 
 class DecisionExecutor {
  public:
   struct Dependencies {
     kube::Api& api;
-    const Clock& clock;
     const Log& log;
     kube::Election& election;
-    std::string instance;  // name of this pod
+    EventRecorder& events;
   };
   explicit DecisionExecutor(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 
@@ -37,7 +34,6 @@ class DecisionExecutor {
   void resume() { abandoned_ = false; }
 
  private:
-  ApplyResult send(const kube::Event& event) const;
   ApplyResult send(const PatchCronJob& patch) const;
 
   const Dependencies deps_;

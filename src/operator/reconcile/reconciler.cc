@@ -20,7 +20,7 @@ std::string item_key(ObjectKind kind, const kube::ObjectKey& key) {
 
 Reconciler::Reconciler(Dependencies dependencies)
     : deps_(std::move(dependencies)),
-      decision_executor_({deps_.api, deps_.clock, deps_.log, deps_.election, deps_.instance}) {}
+      decision_executor_({deps_.api, deps_.log, deps_.election, deps_.events}) {}
 
 void Reconciler::begin_term() {
   end_term();

@@ -24,6 +24,7 @@
 #include "operator/reconcile/change_queue.h"
 #include "operator/reconcile/decide.h"
 #include "operator/reconcile/decision_executor.h"
+#include "operator/reconcile/event_recorder.h"
 #include "operator/reconcile/job_owners.h"
 #include "operator/reconcile/reported_pods.h"
 #include "operator/reconcile/results.h"
@@ -42,7 +43,7 @@ class Reconciler {
     const Log& log;
     kube::Election& election;
     Workers& workers;
-    std::string instance;  // name of this pod
+    EventRecorder& events;
   };
   explicit Reconciler(Dependencies dependencies);
 

@@ -114,6 +114,25 @@ TEST(Settings, ErrorsNameLineKeyAndFix) {
   EXPECT_TRUE(parse_settings("image: x").ok());  // the store may be set later
 }
 
+TEST(Settings, EventsSkipContainsReasonsOfOptionalEvents) {
+  const auto settings = parse("events-skip: [Acquired, Skipped]\nevents-per-second: 7\n");
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  EXPECT_EQ(settings->events_skip, (std::vector<std::string>{"Acquired", "Skipped"}));
+  EXPECT_EQ(settings->events_per_second, 7U);
+
+  const auto unknown = parse("events-skip: [Skip]\n");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().message,
+            "settings:3: events-skip: \"Skip\" is not the reason of an Event");
+  EXPECT_TRUE(unknown.error().hint.starts_with("allowed is Acquired, Busy, "))
+      << unknown.error().hint;
+  EXPECT_NE(unknown.error().hint.find("Skipped"), std::string::npos);
+  EXPECT_EQ(unknown.error().hint.find("AdmissionBypassed"), std::string::npos);
+  EXPECT_EQ(error_of("events-skip: [AdmissionBypassed]\n"),
+            "settings:3: events-skip: AdmissionBypassed is always written");
+  EXPECT_NE(error_of("events-per-second: 0\n"), "accepted");
+}
+
 TEST(Settings, ASelectionIsInAServedNamespace) {
   const std::string rule = "select: [{namespace: demo, annotations: {lock: \"true\"}}]\n";
   EXPECT_EQ(error_of("namespaces: [demo, shop]\n" + rule), "accepted");

@@ -42,6 +42,7 @@ struct Scene {
   Log log{LogFormat::text, Level::error, clock, [](std::string_view) {}};
   Metrics metrics{"test"};
   Exporter exporter{[] { return true; }, metrics, clock};
+  EventRecorder events{{settings, metrics, clock, log, "test"}};
   std::atomic<int> certificates{0};
   Liveness liveness{clock, log, 3s};
 
@@ -51,7 +52,7 @@ struct Scene {
   }
   std::unique_ptr<Controller> controller(const std::string& name) {
     return std::make_unique<Controller>(
-        ControllerDependencies{settings, api, metrics, exporter, clock, log, name,
+        ControllerDependencies{settings, api, metrics, exporter, clock, log, events, name,
                                [this](const Certificate&) { ++certificates; },
                                [this](std::string_view loop) { liveness.progress(loop); }});
   }

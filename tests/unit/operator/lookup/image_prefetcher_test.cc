@@ -62,8 +62,12 @@ struct World {
                       .looked_up = [](Micros) {}},
                      clock,
                      log};
-  ImagePrefetcher prefetcher{
-      {settings, api, images, clock, log, [this] { return leading; }, "pod-1"}};
+  ImagePrefetcher prefetcher{{settings, api, images, clock, log, [this] { return leading; },
+                              [this](const kube::Event& event) {
+                                const auto answer = api.call(to_request(
+                                    event, kube::event_name(event), 1, "pod-1", clock.wall()));
+                                return answer.ok() && answer->status < 500;
+                              }}};
 
   std::vector<Json> events() const { return api.below(kEvents); }
   bool has_event() {
@@ -266,7 +270,8 @@ TEST(ImagePrefetcher, ReportsProgressForEachImage) {
   World world;
   int progress = 0;
   ImagePrefetcher prefetcher{{world.settings, world.api, world.images, world.clock, world.log,
-                              [] { return true; }, "pod-1", [&] { ++progress; }}};
+                              [] { return true; }, [](const kube::Event&) { return true; },
+                              [&] { ++progress; }}};
   Json other = cronjob("ghcr.io/a/c:1");
   other["metadata"]["name"] = "other";
   prefetcher.add(cronjob("ghcr.io/a/b:1"));

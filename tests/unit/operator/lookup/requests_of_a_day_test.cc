@@ -65,7 +65,8 @@ class RequestsOfADay : public ::testing::Test {
     Replica(RequestsOfADay& day, int number)
         : images(day.settings_, {[](std::string_view) {}, [](Micros) {}}, day.clock_, day.log_),
           prefetcher({day.settings_, day.api_, images, day.clock_, day.log_,
-                      [&day, number] { return day.leader_ == number; }, "pod"}) {
+                      [&day, number] { return day.leader_ == number; },
+                      [](const kube::Event&) { return true; }}) {
       EXPECT_TRUE(
           images.start({.scratch = day.scratch_.path(), .client = &day.registry_}, &day.api_).ok());
       for (int i = 0; i < kCronJobs; ++i) prefetcher.add(cronjob(i));

@@ -93,6 +93,7 @@ struct Leader {
   Exporter exporter;
   kube::Election election;
   Workers workers;
+  EventRecorder events;
   Reconciler reconciler;
 
   // `threads` 0: everything happens on the thread of the test.
@@ -102,8 +103,9 @@ struct Leader {
         election(w.api, {w.clock, [] { return 0.5; }, [](Millis, const std::stop_token&) {}},
                  {"cronlatch", "cronlatch-operator", "cronlatch.dev/counted-pods"}, name),
         workers(threads),
+        events({w.settings, metrics, w.clock, w.log, name}),
         reconciler(
-            {w.settings, w.api, metrics, exporter, w.clock, w.log, election, workers, name}) {
+            {w.settings, w.api, metrics, exporter, w.clock, w.log, election, workers, events}) {
     election.step();
     EXPECT_TRUE(election.leading());
     reconciler.begin_term();

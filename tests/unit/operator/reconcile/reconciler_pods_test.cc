@@ -154,7 +154,7 @@ TEST(Reconciler, NextLeaderReportsAPodThatWaitedForARetry) {
     if (string_at(r.body, {"note"}).find("nightly-p1:") == std::string::npos) return std::nullopt;
     return kube::Response{500, {}};
   };
-  const Json stuck = pod("p1", "refused", "auth");
+  const Json stuck = pod("p1", "store_down", "unreachable");
   const Json other = with_version(pod("p2", "refused", "acl"), "2");
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
@@ -162,7 +162,7 @@ TEST(Reconciler, NextLeaderReportsAPodThatWaitedForARetry) {
   one.reconciler.process(position("2"));
   one.settle();
   ASSERT_EQ(one.counted("acl"), "1");
-  ASSERT_EQ(one.counted("auth"), "");
+  ASSERT_EQ(one.counted("unreachable"), "");
   one.election.release();
   world.api.intercept = nullptr;
 
@@ -172,7 +172,7 @@ TEST(Reconciler, NextLeaderReportsAPodThatWaitedForARetry) {
   two.reconciler.process(listed(ObjectKind::pod));
   two.settle();
 
-  EXPECT_EQ(two.counted("auth"), "1");
+  EXPECT_EQ(two.counted("unreachable"), "1");
   EXPECT_EQ(two.counted("acl"), "");
 }
 
