@@ -9,6 +9,10 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 check "lint finds no error" "$HELM" lint --strict --kube-version "$KUBE_VERSION" "$CHART" "${BASE[@]}"
 check "there are at least 8 files of values" [ "$(values_files | wc -l)" -ge 8 ]
 
+check "refuses the same port twice" refused_with "ports.plain: 8443 is also ports.admission. Set different ports" "${BASE[@]}" --set ports.plain=8443
+check "refuses a port of metrics that the probes use" refused_with "ports.metrics: 8080 is also ports.plain" "${BASE[@]}" --set metrics.auth=token --set ports.metrics=8080
+check "accepts it without metrics.auth token, which does not open it" chart_template "${BASE[@]}" --set ports.metrics=8080
+
 is_valid() {
   render "$@" && holds 'length > 0 and all(.[]; .apiVersion and .kind and .metadata.name)' &&
     holds '[.[] | "\(.kind)/\(.metadata.namespace)/\(.metadata.name)"] | length == (unique | length)' &&
