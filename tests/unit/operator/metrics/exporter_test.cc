@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <deque>
 #include <random>
+#include <sstream>
 
 #include "exported.h"
 #include "store/memory/memory_store.h"
@@ -285,13 +286,9 @@ TEST(Exporter, CountsTheDeadlineFromAChangeOfTheScheduleAndFromAResumption) {
   EXPECT_EQ(scene.exported().at(deadline), 43'200 + 400 + 1'200);
 }
 
-// The largest number of series of a lock: every counter has a value, the lock is held, and it is a
-// CronJob of this cluster.
-Exported busiest(Histograms histograms, std::uint32_t slots) {
-  ExporterOptions options;
-  options.histograms = histograms;
-  Scene scene(options);
-  LockView view = view_of("demo/nightly", "demo/nightly", 9);
+// With the largest number of series: every counter has a value, and the lock is held.
+LockView busiest_view(const std::string& lock, std::uint32_t slots) {
+  LockView view = view_of(lock, lock, 9);
   view.state = LockState::held;
   view.expires = view.now + Micros(60'000'000);
   view.waiters = 2;
@@ -299,10 +296,18 @@ Exported busiest(Histograms histograms, std::uint32_t slots) {
   if (slots > 1)
     view.grants = {{view.state, view.identity, view.fence, 1, view.acquired, view.expires}};
   for (const std::string_view counter : kCounterNames)
-    view.jobs["demo/nightly"].values.emplace(std::string(counter), 9);
+    view.jobs[lock].values.emplace(std::string(counter), 9);
   for (const char* histogram : {"hold_", "wait_"})
-    for (int i = 0; i < 9; ++i) view.jobs["demo/nightly"].values[histogram + std::to_string(i)] = 9;
-  scene.exporter.set_lock_stats({.locks = {view}, .error = ""});
+    for (int i = 0; i < 9; ++i) view.jobs[lock].values[histogram + std::to_string(i)] = 9;
+  return view;
+}
+
+// It is a CronJob of this cluster.
+Exported busiest(Histograms histograms, std::uint32_t slots) {
+  ExporterOptions options;
+  options.histograms = histograms;
+  Scene scene(options);
+  scene.exporter.set_lock_stats({.locks = {busiest_view("demo/nightly", slots)}, .error = ""});
   scene.exporter.set_cronjob(kNightly, every_hour("demo/nightly"));
   return scene.exported();
 }
@@ -311,6 +316,28 @@ TEST(Exporter, ALockHasAtMostThirtySeries) {
   EXPECT_EQ(busiest(Histograms::omitted, 1).size(), 30U);
   EXPECT_EQ(busiest(Histograms::omitted, 3).size(), 31U);
   EXPECT_EQ(busiest(Histograms::written, 1).size(), 30U + 16 + 11);
+}
+
+TEST(Exporter, TenThousandLocksHaveAtMost300000SeriesAndNoneIsLeftOut) {
+  constexpr int kLocks = 10'000;
+  Scene scene;
+  std::vector<LockView> locks;
+  for (int i = 0; i < kLocks; ++i) {
+    const std::string name = "report-" + std::to_string(i);
+    locks.push_back(busiest_view("demo/" + name, 1));
+    scene.exporter.set_cronjob({"demo", name}, every_hour("demo/" + name));
+  }
+  scene.exporter.set_lock_stats({.locks = std::move(locks), .error = ""});
+
+  std::size_t series = 0, held = 0;
+  std::istringstream text(scene.text());
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with('#')) ++series;
+    if (line.starts_with("cronlatch_lock_held{")) ++held;
+  }
+  EXPECT_LE(series, 300'000U);
+  EXPECT_EQ(held, static_cast<std::size_t>(kLocks));
+  EXPECT_EQ(scene.own("cronlatch_ledger_left_out"), 0);
 }
 
 TEST(Exporter, ExportsTheTimeOfCreationUntilTheFirstSuccess) {
