@@ -59,6 +59,34 @@ TEST(Reconciler, CountsOnlyWhatTheCheckpointContains) {
   EXPECT_EQ(leader.counted("unreachable"), "1");
 }
 
+// A second one would replace the first one before a renewal of the Lease wrote it.
+TEST(Reconciler, CountsARunThatEndedWhileACheckpointWaits) {
+  World world;
+  Leader leader(world, "one");
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "store_down", "unreachable")));
+  leader.reconciler.tick();
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p2", "store_down", "unreachable")));
+  leader.reconciler.tick();
+
+  leader.settle();
+
+  EXPECT_EQ(leader.counted("unreachable"), "2");
+}
+
+// Until then, the position is that of the previous leader.
+TEST(Reconciler, WritesNoCheckpointBeforeThePodsAreListed) {
+  World world;
+  Leader leader(world, "one");
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "store_down", "unreachable")));
+  leader.settle();
+  EXPECT_EQ(leader.election.saved_checkpoint(), "");
+
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.settle();
+  EXPECT_NE(leader.election.saved_checkpoint(), "");
+}
+
 TEST(Reconciler, NextLeaderNeitherRecordsNorCountsTwice) {
   World world;
   const Json end = pod("p1", "refused", "auth");
@@ -196,6 +224,20 @@ TEST(Reconciler, NextLeaderCountsWhatWasNotCountedAtTheEndOfATerm) {
   two.settle();
 
   EXPECT_EQ(two.counted("auth"), "1");
+}
+
+// The renewal wrote the checkpoint, and the term ended before the next tick.
+TEST(Reconciler, CountsWhatTheCheckpointContainsAtTheEndOfATerm) {
+  World world;
+  Leader leader(world, "one");
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "refused", "auth")));
+  leader.reconciler.tick();
+  leader.election.step();
+
+  leader.reconciler.end_term();
+
+  EXPECT_EQ(leader.counted("auth"), "1");
 }
 
 TEST(Reconciler, AcceptsNoChangeWhileTooManyPodsWaitForARetry) {

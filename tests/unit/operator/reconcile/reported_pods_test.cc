@@ -98,6 +98,17 @@ TEST(ReportedPods, ATimeBeforeThePositionIsNoProof) {
   EXPECT_FALSE(next_leader(one).has(pod("old", 5, 1'000)));
 }
 
+TEST(ReportedPods, AVersionThatIsNoNumberIsNotBeforeThePosition) {
+  ReportedPods one;
+  report(one, pod("reported", 0));
+  one.reached("", 7);
+
+  ReportedPods two = next_leader(one);
+
+  EXPECT_TRUE(two.has(pod("reported", 0)));
+  EXPECT_FALSE(two.has(pod("late", 0)));
+}
+
 TEST(ReportedPods, EachWatchedNamespaceHasAPosition) {
   ReportedPods one;
   report(one, {"a", "shop", 9, {9'000'000'000}, {}, false});
@@ -160,6 +171,22 @@ TEST(ReportedPods, HasNoCheckpointWhileTooManyPodsAreAfterThePosition) {
   pods.reached("", 10'000);
 
   EXPECT_TRUE(pods.checkpoint().has_value());
+}
+
+// Their finalizers are removed between two leaders.
+TEST(ReportedPods, KeepsTheNewestPodsThatChangeAgain) {
+  ReportedPods one;
+  const std::uint64_t last = ReportedPods::kMaxRecent + 100;
+  for (std::uint64_t i = 1; i <= last; ++i) {
+    report(one, pod("p" + std::to_string(i), i, 0, true));
+    one.reached("", i);
+  }
+
+  ReportedPods two = next_leader(one);
+
+  EXPECT_TRUE(two.has(pod("p" + std::to_string(last), last + 1)));
+  EXPECT_TRUE(two.has(pod("p101", last + 2)));
+  EXPECT_FALSE(two.has(pod("p100", last + 3)));
 }
 
 TEST(ReportedPods, IsShorterThanTheLimitOfAnnotations) {
