@@ -33,8 +33,13 @@ restore() {
   kubectl delete namespace "$NS" --wait=false >/dev/null 2>&1
 }
 trap restore EXIT
+leader() { kubectl -n cronlatch get lease cronlatch-operator -o 'jsonpath={.spec.holderIdentity}'; }
+before=$(leader)
+other_leads() { local now; now=$(leader) && [ -n "$now" ] && [ "${now%-*}" != "${before%-*}" ]; }  # another ReplicaSet
 needs "the chart is upgraded with events.skip" set_values --set 'events.skip={Acquired}'
 await_rollout cronlatch cronlatch-operator
+# The previous leader leads until it ends.
+needs "a replica with the new settings leads" other_leads
 cronjob third lock=true -- "echo ran"
 start_job third quiet
 becomes "a run completes" complete quiet
