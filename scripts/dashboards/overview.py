@@ -65,9 +65,11 @@ def outcomes():
                    (f"sum({increase_of('cronlatch_lock_lost_total')})", "lost"),
                    (f"sum({increase_of('cronlatch_lock_wait_timeouts_total')})", "timed out waiting"),
                    (f"sum by (reason) (({ERRORS} unless {ERRORS} offset $__rate_interval) or increase({ERRORS}[$__rate_interval]))", "not started: {{reason}}")),
-               stacked=True, runbooks=["CronlatchLeaseLost", "CronlatchWaitTimeouts", "CronlatchRunErrors"]),
+               stacked=True, colors={"acquired": "green", "skipped: held": "yellow", "skipped: done": "light-yellow", "stolen": "purple", "lost": "dark-red",
+                                     "timed out waiting": "blue"}, runbooks=["CronlatchLeaseLost", "CronlatchWaitTimeouts", "CronlatchRunErrors"]),
         series("Runs by outcome", "Per hour: runs by outcome, as counted in the store.",
-               queries((f"sum by (outcome) ({increase_of('cronlatch_runs_total', more_labels='outcome')})", "{{outcome}}")), stacked=True),
+               queries((f"sum by (outcome) ({increase_of('cronlatch_runs_total', more_labels='outcome')})", "{{outcome}}")), stacked=True,
+               colors={"succeeded": "green", "skipped": "yellow", "busy": "blue", "failed": "red", "timed_out": "orange", "lost": "dark-red", "cannot_start": "dark-orange"}),
     ]
 
 

@@ -75,11 +75,15 @@ def stat(title, description, expr, size=(4, 4), thresholds=None, kind="range", *
                  thresholds=thresholds or steps((None, "blue")), color={"mode": "thresholds"}, **more)
 
 
-def series(title, description, targets, size=(12, 8), stacked=False, **more):
+def series(title, description, targets, size=(12, 8), stacked=False, colors=None, **more):
+    """`colors`: by the legend of a series; the others have those of the palette."""
     custom = {"drawStyle": "bars" if stacked else "line", "fillOpacity": 80 if stacked else 10, "lineWidth": 0 if stacked else 1,
               "stacking": {"mode": "normal" if stacked else "none", "group": "A"}, "showPoints": "never"}
     options = {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True}, "tooltip": {"mode": "multi", "sort": "desc"}}
     drawn = panel("timeseries", title, description, targets, size, options=options, custom=custom, min=0, **more)
+    drawn["fieldConfig"]["overrides"] = [
+        {"matcher": {"id": "byName", "options": legend}, "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": color}}]}
+        for legend, color in (colors or {}).items()]
     if stacked:
         drawn["interval"] = "1h"  # each bar covers one hour, so that no run is counted in two bars
     return drawn

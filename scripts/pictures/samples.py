@@ -23,7 +23,7 @@ class Series:
     def __init__(self):
         self.families = {}
 
-    def add(self, family, kind, time, value, suffix="", **labels):
+    def add(self, family, kind, time, value, suffix="", /, **labels):
         text = ",".join(f'{name}="{text}"' for name, text in sorted(labels.items()))
         self.families.setdefault(family, (kind, {}))[1].setdefault(f"{family}{suffix}{{{text}}}", []).append((time, value))
 
@@ -62,6 +62,7 @@ class Replica:
         self.admissions = {(resource, result): 0 for resource in ("cronjob", "job") for result in ("mutated", "skipped", "denied", "error")}
         self.latency = {resource: Histogram() for resource in ("cronjob", "job")}
         self.lookups, self.lookup_time = dict.fromkeys(("index", "cache", "registry", "error"), 0), Histogram()
+        self.requests = dict.fromkeys([("head", "ok"), ("manifest", "ok"), ("config", "ok"), ("head", "busy")], 0)
         self.commands = {command: Histogram() for command in ("show", "list")}
         self.cpu, self.memory, self.read = 0.0, 24e6, started
 
@@ -84,11 +85,14 @@ class Replica:
             for _ in range(3):
                 self.admit("cronjob", "mutated")
             self.lookups["registry"] += 2
+            for kind in ("head", "manifest", "config"):
+                self.requests[kind, "ok"] += 2
         if any(now - SCRAPE < time <= now for time in fleet.DENIED):
             self.admit("cronjob", "denied")
         if self.random.random() < 0.2:
             failing = fleet.REGISTRY_FAILS[0] <= now < fleet.REGISTRY_FAILS[1]
             self.lookups["error" if failing else "registry"] += 1
+            self.requests["head", "busy" if failing else "ok"] += 1
             self.observe(self.lookup_time, 2.2 if failing else 0.18)
         if fleet.REGISTRY_FAILS[0] <= now < fleet.REGISTRY_FAILS[1] and self.random.random() < 0.4:
             self.lookups["error"] += 1
@@ -123,6 +127,8 @@ class Replica:
             histogram.write(series, "cronlatch_admission_duration_seconds", time, resource=resource, **labels)
         for result, value in self.lookups.items():
             counter("entrypoint_lookups", value, result=result)
+        for (kind, result), value in self.requests.items():
+            counter("registry_requests", value, registry="registry.example.com", kind=kind, result=result)
         self.lookup_time.write(series, "cronlatch_entrypoint_lookup_duration_seconds", time, **labels)
         for command, histogram in self.commands.items():
             histogram.write(series, "cronlatch_store_command_duration_seconds", time, command=command, **labels)

@@ -107,18 +107,27 @@ def stat(panel, results, box):
     return out + [svg.text(box.x + box.width / 2, box.y + box.height / 2 + 6, label, 26, fill, "middle", "bold")]
 
 
+def fixed_color(panel, label):
+    for override in panel["fieldConfig"]["overrides"]:
+        if override["matcher"]["options"] == label:
+            return next((svg.color(one["value"]["fixedColor"]) for one in override["properties"] if one["id"] == "color"), None)
+    return None
+
+
 def timeseries(panel, results, box):
     defaults = panel["fieldConfig"]["defaults"]
     stacked = defaults["custom"]["stacking"]["mode"] == "normal"
     lines = [(named(one, target), points_of(one)) for target, found in results for one in found]
     if stacked:
         lines = [(label, points) for label, points in lines if any(value > 0 for _, value in points)]
+    if not lines and not any(found for _, found in results):
+        return [svg.text(box.x + box.width / 2, box.y + box.height / 2, "no data", 14, svg.SOFT, "middle")]
     sums = {}
     for _, points in lines:
         for time, value in points:
             sums[time] = sums.get(time, 0) + value if stacked else max(sums.get(time, 0), value)
     marks = svg.ticks(max(sums.values(), default=1), defaults["unit"])
-    entries = [(label, svg.PALETTE[i % len(svg.PALETTE)]) for i, (label, _) in enumerate(lines)]
+    entries = [(label, fixed_color(panel, label) or svg.PALETTE[i % len(svg.PALETTE)]) for i, (label, _) in enumerate(lines)]
     below_plot = legend_lines(entries, box.width)
     left = max(len(svg.in_unit(mark, defaults["unit"])) for mark in marks) * 6 + 12
     plot = box.inside(left, 4, 6, 24 + 14 * len(below_plot))

@@ -6,7 +6,8 @@ import html
 import math
 
 PALETTE = ["#73BF69", "#F2CC0C", "#8AB8FF", "#FF780A", "#F2495C", "#5794F2", "#B877D9", "#705DA0", "#37872D", "#FADE2A"]  # as in Grafana
-NAMED = {"green": "#299c46", "red": "#d44a3a", "orange": "#e8871e", "blue": "#3274d9", "text": "#1f2329", "transparent": "#eceef1"}
+NAMED = {"green": "#299c46", "red": "#d44a3a", "orange": "#e8871e", "blue": "#3274d9", "text": "#1f2329",
+         "yellow": "#FADE2A", "light-yellow": "#FFEE52", "purple": "#B877D9", "dark-red": "#C4162A", "dark-orange": "#FA6400", "transparent": "#eceef1"}
 INK, SOFT, LINE, GROUND, PAPER = "#1f2329", "#6b7280", "#e3e6ea", "#f4f5f7", "#ffffff"
 
 
