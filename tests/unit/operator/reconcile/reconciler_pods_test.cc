@@ -320,6 +320,42 @@ TEST(Reconciler, ReportsPodsInParallelAndEachOnce) {
   EXPECT_EQ(std::count(events.begin(), events.end(), "Job CannotStart"), 200);
 }
 
+// Two threads, and the first request of each pod waits: a second report of p1 would take the thread
+// that p2 gets.
+TEST(Reconciler, SendsTheRequestsForOnePodOneAtATime) {
+  World world;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> waiting;
+  bool is_open = false;
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path != kEvents) return std::nullopt;
+    std::unique_lock lock(mutex);
+    if (!is_open) waiting.push_back(string_at(r.body, {"related", "name"}));
+    changed.notify_all();
+    changed.wait_for(lock, 10s, [&] { return is_open; });
+    return std::nullopt;
+  };
+  Leader leader(world, "one", 2);
+  leader.reconciler.process(listed(ObjectKind::pod));
+  for (const char* version : {"1", "2"})
+    leader.reconciler.process(
+        updated(ObjectKind::pod, with_version(pod("p1", "usage", "config"), version)));
+  leader.reconciler.process(
+      updated(ObjectKind::pod, with_version(pod("p2", "usage", "config"), "3")));
+  {
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, 10s, [&] { return waiting.size() == 2; }));
+    EXPECT_THAT(waiting, UnorderedElementsAre("nightly-p1", "nightly-p2"));
+    is_open = true;
+    changed.notify_all();
+  }
+  EXPECT_TRUE(cronlatch::testing::eventually([&] {
+    leader.settle();
+    return leader.counted("config") == "2";
+  }));
+}
+
 TEST(Reconciler, RecordsOnTheJobAloneWhenItsNameWasReused) {
   World world;
   world.api.put("/apis/batch/v1/namespaces/demo/jobs/nightly-2",
