@@ -105,7 +105,7 @@ TEST_F(QuorumRun, RefusesOneServerUnderTwoNamesAndLeavesNoGrant) {
   EXPECT_THAT(twice.err(),
               HasSubstr("127.0.0.1:" + port + " and localhost:" + port + " are the same server"));
   EXPECT_FALSE(exists(file()));
-  for (const std::size_t server : {0, 1}) EXPECT_EQ(field(server, "state"), "free");
+  for (const std::size_t server : {0u, 1u}) EXPECT_EQ(field(server, "state"), "free");
 }
 
 }  // namespace
