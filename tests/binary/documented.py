@@ -76,9 +76,10 @@ def occurs(name, around):
 
 @functools.cache
 def annotations():
-    """The keys of the table in docs/kubernetes.md, and the literals in src: the operator writes some keys itself."""
+    """The keys of the table in docs/kubernetes.md, and the literals in src: the operator writes some keys itself, and its name
+    in Events is one."""
     keys = set(re.findall(r"^\| `cronlatch\.dev/([a-z-]+)`", read("docs/kubernetes.md"), re.M))
-    return keys | set(re.findall(r'"cronlatch\.dev/([a-z-]+)"', read("src/labels/names.h")))
+    return keys | set(re.findall(r'"cronlatch\.dev/([a-z-]+)"', read("src/labels/names.h") + read("src/kube/events.cc")))
 
 
 def flags(arguments):
