@@ -30,19 +30,19 @@ fi
 
 HERE=$STAGE/root
 unpack_root debian-12 "$HERE"
-mkdir "$HERE/work"
+mkdir "$HERE/runs"
 old_deb() {  # sorts before the version of the source, also while that is still 0.1.0
   install -D -m 755 "$OLD" "$STAGE/old/usr/bin/cronlatch"
   install -d "$STAGE/old/DEBIAN"
   printf '%s\n' 'Package: cronlatch' 'Version: 0.1.0~baseline' 'Architecture: amd64' 'Maintainer: test <test@example.invalid>' 'Description: version 0.1.0' >"$STAGE/old/DEBIAN/control"
-  dpkg-deb --root-owner-group --build "$STAGE/old" "$HERE/work/old.deb"
+  dpkg-deb --root-owner-group --build "$STAGE/old" "$HERE/runs/old.deb"
 }
 start_redis "$STAGE/redis" --appendonly yes --appendfsync always --maxmemory-policy noeviction || exit 1
 
 inside() {
   env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive CRONLATCH_STORE="${STORE:-}" chroot "$HERE" "$@"
 }
-install_deb() { unshare --net env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive chroot "$HERE" apt-get install -q -y --allow-downgrades "/work/$1"; }
+install_deb() { unshare --net env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive chroot "$HERE" apt-get install -q -y --allow-downgrades "/runs/$1"; }
 # shellcheck disable=SC2016  # dpkg-query expands it
 installed_is() { [ "$(inside dpkg-query -W -f '${Version}' cronlatch)" = "$1" ] && cmp "$HERE/usr/bin/cronlatch" "$2"; }
 
@@ -52,42 +52,42 @@ holder() {
   shift 2
   (
     # shellcheck disable=SC2016  # the inner shell expands it
-    inside setsid sh -c 'name=$1; shift; echo $$ >/work/$name.pid && exec "$@"' - "$name" cronlatch run --lock "$lock" --job host/a \
-      --outcome-file "/work/$name.json" "$@" -- sh -c "echo \$\$ >/work/$name.command; touch /work/$name.began; until [ -e /work/$name.end ]; do sleep 0.05; done"
-    echo $? >"$HERE/work/$name.code"
-  ) >"$HERE/work/$name.log" 2>&1 &
-  wait_until 30 [ -e "$HERE/work/$name.began" ] || { cat "$HERE/work/$name.log" && return 1; }
+    inside setsid sh -c 'name=$1; shift; echo $$ >/runs/$name.pid && exec "$@"' - "$name" cronlatch run --lock "$lock" --job host/a \
+      --outcome-file "/runs/$name.json" "$@" -- sh -c "echo \$\$ >/runs/$name.command; touch /runs/$name.began; until [ -e /runs/$name.end ]; do sleep 0.05; done"
+    echo $? >"$HERE/runs/$name.code"
+  ) >"$HERE/runs/$name.log" 2>&1 &
+  wait_until 30 [ -e "$HERE/runs/$name.began" ] || { cat "$HERE/runs/$name.log" && return 1; }
 }
 ends() {  # ends NAME: with 0, and as a run
-  touch "$HERE/work/$1.end"
-  wait_until 30 [ -s "$HERE/work/$1.code" ] && [ "$(cat "$HERE/work/$1.code")" = 0 ] && outcome_is "$1" ran && return
-  cat "$HERE/work/$1.log" "$HERE/work/$1.code"
+  touch "$HERE/runs/$1.end"
+  wait_until 30 [ -s "$HERE/runs/$1.code" ] && [ "$(cat "$HERE/runs/$1.code")" = 0 ] && outcome_is "$1" ran && return
+  cat "$HERE/runs/$1.log" "$HERE/runs/$1.code"
   return 1
 }
-outcome_is() { [ "$(jq -r .outcome "$HERE/work/$1.json")" = "$2" ] || { cat "$HERE/work/$1.json" && return 1; }; }
+outcome_is() { [ "$(jq -r .outcome "$HERE/runs/$1.json")" = "$2" ] || { cat "$HERE/runs/$1.json" && return 1; }; }
 other() {  # other LOCK [OPTION...]: a second run
   local lock=$1
   shift
-  rm -f "$HERE/work/other.ran" "$HERE/work/other.json"
-  inside timeout 60 cronlatch run --lock "$lock" --job host/b --outcome-file /work/other.json "$@" -- touch /work/other.ran
+  rm -f "$HERE/runs/other.ran" "$HERE/runs/other.json"
+  inside timeout 60 cronlatch run --lock "$lock" --job host/b --outcome-file /runs/other.json "$@" -- touch /runs/other.ran
 }
-skips() { other "$1" && [ ! -e "$HERE/work/other.ran" ] && outcome_is other skipped; }
-runs() { other "$@" && [ -e "$HERE/work/other.ran" ] && outcome_is other ran; }
+skips() { other "$1" && [ ! -e "$HERE/runs/other.ran" ] && outcome_is other skipped; }
+runs() { other "$@" && [ -e "$HERE/runs/other.ran" ] && outcome_is other ran; }
 still_holds() {  # still_holds NAME LOCK: the command runs, and the installed program lists the run
-  [ ! -e "$HERE/work/$1.code" ] && kill -0 "$(cat "$HERE/work/$1.command")" || return
-  inside cronlatch show "$2" -o json | jq -e --arg pid ":$(cat "$HERE/work/$1.pid"):" '.state == "held" and (.holder | contains($pid))'
+  [ ! -e "$HERE/runs/$1.code" ] && kill -0 "$(cat "$HERE/runs/$1.command")" || return
+  inside cronlatch show "$2" -o json | jq -e --arg pid ":$(cat "$HERE/runs/$1.pid"):" '.state == "held" and (.holder | contains($pid))'
 }
 counters() { inside cronlatch show "$1" -o json | jq -cS '.counters | {acquired, released, skipped_held, stolen, revoked, lost}'; }
 counters_are() { [ "$(counters "$1")" = "$2" ] || { echo "$(counters "$1"), not $2" && return 1; }; }
-fence() { jq -r .fence "$HERE/work/$1.json"; }
+fence() { jq -r .fence "$HERE/runs/$1.json"; }
 fence_above() { [ "$(fence "$2")" -gt "$1" ] || { fence "$2" && return 1; }; }
-already_done() { inside timeout 60 cronlatch run --lock marked --job host/a --once-per day -- touch /work/again && [ ! -e "$HERE/work/again" ]; }
+already_done() { inside timeout 60 cronlatch run --lock marked --job host/a --once-per day -- touch /runs/again && [ ! -e "$HERE/runs/again" ]; }
 marks() { inside cronlatch run --lock marked --job host/a --once-per day -- true; }
 all_ended() { local pid; for pid; do ! kill -0 "$pid" 2>/dev/null || return; done; }
 killed_tree_ends() {  # killed_tree_ends NAME: the wrapper is killed; its guardian kills the command
   local command
-  command=$(cat "$HERE/work/$1.command")
-  kill -9 "$(cat "$HERE/work/$1.pid")" && wait_until 10 all_ended "$command"
+  command=$(cat "$HERE/runs/$1.command")
+  kill -9 "$(cat "$HERE/runs/$1.pid")" && wait_until 10 all_ended "$command"
 }
 
 # change TITLE DEB VERSION PROGRAM: the package is replaced while a run holds `night` and another `crashed`.
@@ -114,9 +114,9 @@ change() {
 }
 
 check "a deb of version 0.1.0 is packed" old_deb
-cp "$DEB" "$HERE/work/new.deb"
+cp "$DEB" "$HERE/runs/new.deb"
 dpkg-deb --fsys-tarfile "$DEB" | tar -xO ./usr/bin/cronlatch >"$STAGE/new"
-for STORE in file:///work/locks "redis://127.0.0.1:$REDIS_PORT"; do
+for STORE in file:///runs/locks "redis://127.0.0.1:$REDIS_PORT"; do
   store=${STORE%%:*}
   check "$store: version 0.1.0 is installed" install_deb old.deb
   change "$store, upgrade" new.deb "$VERSION" "$STAGE/new" "$store-up"
