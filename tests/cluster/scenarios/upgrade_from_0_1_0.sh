@@ -44,7 +44,7 @@ check "the state of the release is deployed" state_is deployed
 check "the CronJob is gated after the rollback to the same revision" gated quick
 
 # ---- the upgrade ----
-check "helm accepts values of version 0.1.0 that have no effect any more" upgrade_to info --reuse-values --dry-run=server
+check "helm accepts values of version 0.1.0 that have no effect any more" upgrade_to info --reset-then-reuse-values --dry-run=server
 check "helm upgrade to this version succeeds" upgrade_to info
 policies_are_kept() {
   [ "$(kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o json |
