@@ -19,13 +19,19 @@ written. Metrics do not depend on it.
         row({code(reason.name), std::string(reason.objects),
              std::string(name_of(reason.group)) + (reason.is_required ? ", always written" : ""),
              std::string(reason.help)});
+  std::string states;
+  for (const EventReason& reason : event_reasons())
+    if (reason.is_state && !reason.is_required)
+      states += (states.empty() ? "" : ", ") + code(reason.name);
   return text + R"(
 ## Series
 
 The first occurrence of a reason on an object creates an Event. For one hour from then, further occurrences raise
 `series.count` of this Event, and its note is that of the last occurrence. `kubectl describe` shows `x12 over 11m`. The
-Events of earlier Jobs remain. `EntrypointUnknown`, `InvalidAnnotations` and `NotMirrored` describe a state, and have no
-count: another description is a new Event. The series is in the memory of the leader; the next leader begins a new one.
+Events of earlier Jobs remain. The series is in the memory of the leader; the next leader begins a new one.
+
+These reasons describe a state, and have no count: )" +
+         states + R"(. Another description is a new Event.
 
 ## Limits
 

@@ -9,14 +9,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
 # shellcheck source=tests/release/roots.sh
 source "$ROOT/tests/release/roots.sh"
 
-if [ -z "${LONG_TESTS:-}" ]; then
-  skip "packages in other distributions" "it takes long: LONG_TESTS=1"
-  exit 0
-fi
-[ "$(id -u)" = 0 ] || { skip "packages in other distributions" "chroot needs root" && exit 0; }
-for tool in debootstrap busybox cpack unshare; do
-  command -v $tool >/dev/null || { skip "packages in other distributions" "$tool not found (./dev release installs it)" && exit 0; }
-done
+require_roots "packages in other distributions" debootstrap busybox cpack unshare
 enter_namespaces
 # shellcheck source=tests/release/artifacts.sh
 source "$ROOT/tests/release/artifacts.sh"

@@ -6,6 +6,17 @@
 
 ROOTS=$ROOT/build/roots
 
+# require_roots TEST TOOL...: skips the test where it cannot run, and without LONG_TESTS.
+require_roots() {
+  local test=$1 tool
+  shift
+  [ -n "${LONG_TESTS:-}" ] || { skip "$test" "it takes long: LONG_TESTS=1" && exit 0; }
+  [ "$(id -u)" = 0 ] || { skip "$test" "chroot needs root" && exit 0; }
+  for tool; do
+    command -v "$tool" >/dev/null || { skip "$test" "$tool not found (./dev release installs it)" && exit 0; }
+  done
+}
+
 # The caller runs in a mount namespace and a PID namespace of its own, with its files in $STAGE. Its mounts and its processes
 # end with it, however it ends.
 enter_namespaces() {

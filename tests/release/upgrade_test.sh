@@ -9,14 +9,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
 # shellcheck source=tests/release/roots.sh
 source "$ROOT/tests/release/roots.sh"
 
-if [ -z "${LONG_TESTS:-}" ]; then
-  skip "an upgrade from 0.1.0" "it takes long: LONG_TESTS=1"
-  exit 0
-fi
-[ "$(id -u)" = 0 ] || { skip "an upgrade from 0.1.0" "chroot needs root" && exit 0; }
-for tool in debootstrap cpack unshare redis-server jq; do
-  command -v $tool >/dev/null || { skip "an upgrade from 0.1.0" "$tool not found (./dev release installs it)" && exit 0; }
-done
+require_roots "an upgrade from 0.1.0" debootstrap cpack unshare redis-server jq
 enter_namespaces
 # shellcheck source=tests/release/artifacts.sh
 source "$ROOT/tests/release/artifacts.sh"

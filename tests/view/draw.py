@@ -91,11 +91,15 @@ def legend(box, lines):
     return out
 
 
+def no_data(box):
+    return [svg.text(box.x + box.width / 2, box.y + box.height / 2, "no data", 14, svg.SOFT, "middle")]
+
+
 def stat(panel, results, box):
     defaults = panel["fieldConfig"]["defaults"]
     values = points_of(results[0][1][0]) if results[0][1] else []
     if not values:
-        return [svg.text(box.x + box.width / 2, box.y + box.height / 2, "no data", 14, svg.SOFT, "middle")]
+        return no_data(box)
     last = values[-1][1]
     label, fill = mapped(defaults, last) or (svg.in_unit(last, defaults["unit"]), threshold_color(defaults, last))
     top = max(value for _, value in values) or 1
@@ -121,7 +125,7 @@ def timeseries(panel, results, box):
     if stacked:
         lines = [(label, points) for label, points in lines if any(value > 0 for _, value in points)]
     if not lines and not any(found for _, found in results):
-        return [svg.text(box.x + box.width / 2, box.y + box.height / 2, "no data", 14, svg.SOFT, "middle")]
+        return no_data(box)
     sums = {}
     for _, points in lines:
         for time, value in points:

@@ -5,8 +5,8 @@
 // the next one that is written includes it in its count. Each group of reasons
 // (labels/event_reasons.h) has limits of its own. Pure; not thread-safe.
 //
-// Memory: at most kMaxCronJobs + kMaxOthers entries of about 400 bytes; the least recently used one
-// is forgotten, and its next occurrence is a new Event.
+// Memory: at most kMaxCronJobs + kMaxOthers entries (about 400 bytes each, by estimate); the least
+// recently used one is forgotten, and its next occurrence is a new Event.
 #pragma once
 
 #include <array>
