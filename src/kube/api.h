@@ -26,6 +26,9 @@ struct Request {
   PatchType patch_type = PatchType::none;
   Millis deadline{10'000};  // for the whole exchange
   Millis idle_timeout{0};   // of a watch: the longest time without bytes; zero: the deadline
+  // Of a list: called with each item on the calling thread, before call() returns. The body of the
+  // answer then has no items. An answer that is invalid JSON can have passed some.
+  OnItem on_item{};
 };
 
 // An answer of the server, errors included: 404 and 409 are answers, not failures.

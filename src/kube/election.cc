@@ -136,6 +136,11 @@ bool Election::has_expired(const ObservedLease& observed) const {
   return holder_of(observed.lease).empty() || timing_.clock.now() >= observed.since + rules_.lease;
 }
 
+Millis Election::time_to_expiry() const {
+  const auto left = observed_->since + rules_.lease - timing_.clock.now();
+  return std::max(Millis(0), std::chrono::ceil<Millis>(left));
+}
+
 // An attempt of the leader ends with its term at the latest.
 Millis Election::attempt_timeout() const {
   const std::lock_guard lock(mutex_);
@@ -162,7 +167,7 @@ Millis Election::step() {
   const bool is_free = missing || holder_of(current->body) == identity_ || has_expired(*observed_);
   if (!is_free) {
     stop_leading();
-    return retry_delay();
+    return std::min(retry_delay(), time_to_expiry());
   }
   const auto written =
       write(missing ? Method::create : Method::replace,

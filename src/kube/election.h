@@ -66,6 +66,7 @@ class Election {
   bool has_expired(const ObservedLease& observed) const;
   Millis attempt_timeout() const;
   Millis retry_delay() const;
+  Millis time_to_expiry() const;  // of the observed Lease
 
   Api& api_;
   const WatchTiming timing_;

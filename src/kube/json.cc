@@ -37,7 +37,7 @@ struct Cursor {
 
 class Builder {
  public:
-  explicit Builder(int max_depth) : max_depth_(max_depth) {}
+  Builder(int max_depth, const OnItem& on_item) : max_depth_(max_depth), on_item_(on_item) {}
 
   bool null() { return put(nullptr); }
   bool boolean(bool value) { return put(value); }
@@ -51,6 +51,7 @@ class Builder {
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
+    if (open_.size() == 1) in_items_ = name == "items";
     const auto [entry, is_new] =
         open_.back()->get_ref<Json::object_t&>().try_emplace(std::move(name));
     slot_ = &entry->second;
@@ -90,10 +91,19 @@ class Builder {
   }
   bool close() {
     open_.pop_back();
+    if (on_item_ && in_items_ && open_.size() == 2 && open_.back()->is_array()) pass_item();
     return true;
   }
+  void pass_item() {
+    auto& items = open_.back()->get_ref<Json::array_t&>();
+    Json item = std::move(items.back());
+    items.pop_back();
+    on_item_(root_, std::move(item));
+  }
 
-  int max_depth_;
+  const int max_depth_;
+  const OnItem& on_item_;
+  bool in_items_ = false;  // the innermost key of the root is `items`
   Json root_;
   std::vector<Json*> open_;
   Json* slot_ = nullptr;
@@ -113,12 +123,12 @@ J* walk(J* at, std::initializer_list<std::string_view> path) {
 
 }  // namespace
 
-Result<Json> parse_json(std::string_view text, JsonLimits limits) {
+Result<Json> parse_json(std::string_view text, JsonLimits limits, const OnItem& on_item) {
   if (text.size() > limits.bytes)
     return Error{Code::config, "the JSON is " + std::to_string(text.size()) + " bytes long",
                  "at most " + std::to_string(limits.bytes) + " bytes are read"};
   const char* seen = text.data();
-  Builder builder(limits.depth);
+  Builder builder(limits.depth, on_item);
   const Cursor begin{text.data(), &seen};
   const Cursor end{text.data() + text.size(), &seen};
   const bool parsed = Json::sax_parse(begin, end, &builder);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -22,9 +23,15 @@ struct JsonLimits {
   int depth = 128;  // beyond, nlohmann overflows the stack when it copies or prints a value
 };
 
+// An object in the array `items` of a list; `list` contains what is before the items. It must not
+// throw.
+using OnItem = std::function<void(const Json& list, Json item)>;
+
 // The error contains the problem and its byte position. A key that appears twice in one object is
-// an error. Never throws; no value that it returns is deeper than `limits.depth`.
-Result<Json> parse_json(std::string_view text, JsonLimits limits = {});
+// an error. Never throws; no value that it returns is deeper than `limits.depth`. With `on_item`,
+// each item is passed as soon as it is read, and is not in the value: a list is many times as large
+// as its text.
+Result<Json> parse_json(std::string_view text, JsonLimits limits = {}, const OnItem& on_item = {});
 
 // The value at a path of keys, or nullptr when a key is missing or its parent is not an object.
 // Never throws.

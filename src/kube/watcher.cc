@@ -4,7 +4,6 @@
 #include "kube/watcher.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "kube/overload.h"
@@ -62,45 +61,37 @@ Request Watcher::request() const {
 }
 
 void Watcher::report_object(Json object) {
-  const std::string uid = string_at(object, {"metadata", "uid"});
-  const auto [known, is_new] = known_.try_emplace(key_of(object), Known{uid});
-  known->second.list = lists_;
-  if (!is_new && known->second.uid != uid) {  // deleted and created again between two watches
-    callbacks_.on_deleted(known->first, known->second.uid);
-    known->second.uid = uid;
-  }
+  const ObjectKey key = key_of(object);
+  // Deleted and created again between two watches.
+  if (const auto former = known_.add(key, string_at(object, {"metadata", "uid"})))
+    callbacks_.on_deleted(key, *former);
   callbacks_.on_object(std::move(object));
 }
 
-Watcher::KnownObjects::iterator Watcher::report_deleted(KnownObjects::iterator known) {
-  const auto next = std::next(known);
-  const auto node = known_.extract(known);
-  callbacks_.on_deleted(node.key(), node.mapped().uid);
-  return next;
-}
-
 Watcher::Next Watcher::list() {
-  ++lists_;
+  known_.begin_list();
   std::string more;
-  bool is_first = true;
+  bool is_announced = false;  // every page has the version of the first one
+  const auto announce = [&](const Json& list) {
+    if (!std::exchange(is_announced, true) && callbacks_.on_listing)
+      callbacks_.on_listing(version_of(list));
+  };
   do {
     Request page = request();
     page.deadline = kListDeadline;
     page.query.emplace_back("limit", std::to_string(kPage));
     if (!more.empty()) page.query.emplace_back("continue", more);
-    auto answer = api_.call(page);
+    page.on_item = [&](const Json& list, Json item) {
+      announce(list);
+      report_object(std::move(item));
+    };
+    const auto answer = api_.call(page);
     if (!answer || !answer->ok()) return handle_error("list", answer);
-    // Every page has the version of the first one.
-    if (is_first && callbacks_.on_listing) callbacks_.on_listing(version_of(answer->body));
-    is_first = false;
-    // Items of a list have no apiVersion and kind.
-    if (Json* const items = find(answer->body, {"items"}); items != nullptr && items->is_array())
-      for (Json& item : *items) report_object(std::move(item));
+    announce(answer->body);
     version_ = version_of(answer->body);
     more = string_at(answer->body, {"metadata", "continue"});
   } while (!more.empty());
-  for (auto known = known_.begin(); known != known_.end();)
-    known = known->second.list == lists_ ? std::next(known) : report_deleted(known);
+  known_.end_list(callbacks_.on_deleted);
   report_position();
   callbacks_.on_listed();
   return Next::watch;
@@ -109,8 +100,8 @@ Watcher::Next Watcher::list() {
 void Watcher::process(const WatchEvent& event) {
   if (const std::string version = version_of(event.object); !version.empty()) version_ = version;
   if (event.type == "DELETED") {
-    if (const auto known = known_.find(key_of(event.object)); known != known_.end())
-      report_deleted(known);
+    const ObjectKey key = key_of(event.object);
+    if (const auto uid = known_.remove(key)) callbacks_.on_deleted(key, *uid);
   } else if (event.type == "ADDED" || event.type == "MODIFIED") {
     report_object(event.object);
   }

@@ -6,11 +6,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <stop_token>
 #include <string>
 
 #include "kube/api.h"
+#include "kube/known_objects.h"
 #include "kube/object_ref.h"
 #include "kube/watch_timing.h"
 
@@ -48,14 +48,7 @@ class Watcher {
   Next watch(const std::stop_token& stop);
   Next handle_error(const char* verb, const Result<Response>& answer);
   void back_off(const std::stop_token& stop);
-  struct Known {
-    std::string uid;
-    unsigned list = 0;  // the number of the list that contained it last
-  };
-  using KnownObjects = std::map<ObjectKey, Known>;
-
   void report_object(Json object);
-  KnownObjects::iterator report_deleted(KnownObjects::iterator known);
   void process(const WatchEvent& event);
   void report_position() const;
   Request request() const;
@@ -65,7 +58,6 @@ class Watcher {
   const WatchCallbacks callbacks_;
   const WatchTiming timing_;
   KnownObjects known_;
-  unsigned lists_ = 0;
   std::string version_;  // resourceVersion of the last object or list; opaque
   Backoff backoff_;
   bool failed_ = false;       // the last list or watch failed

@@ -156,7 +156,8 @@ kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::str
   };
   return {.on_object =
               [this, kind, stop](kube::Json object) {
-                changes_.put({.kind = kind, .object = std::move(object)}, stop);
+                if (auto change = read_change(kind, std::move(object)))
+                  changes_.put(std::move(*change), stop);
               },
           .on_deleted =
               [this, kind, stop](const kube::ObjectKey& key, const std::string& uid) {

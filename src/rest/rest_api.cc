@@ -22,11 +22,12 @@ constexpr std::size_t kMaxLine = 16U << 20;
 constexpr std::size_t kMaxBody = 128U << 20;
 
 // A body that is not JSON was sent by a proxy in front of the API server.
-Result<Response> response_of(const HttpsClient::Head& head, std::string_view body) {
+Result<Response> response_of(const HttpsClient::Head& head, std::string_view body,
+                             const OnItem& on_item = {}) {
   Response response{head.status};
   response.retry_after = retry_after(head.retry_after, KernelClock().wall());
   if (body.empty()) return response;
-  auto parsed = parse_json(body, {.bytes = kMaxBody});
+  auto parsed = parse_json(body, {.bytes = kMaxBody}, response.ok() ? on_item : OnItem{});
   if (!parsed && response.ok())
     return Error{Code::unreachable, "the API server's answer: " + parsed.error().message};
   response.body = parsed ? std::move(*parsed) : Json{{"message", printable(body, 200)}};
@@ -61,7 +62,7 @@ Result<Response> RestApi::attempt(const Request& request, Steady::time_point dea
                                 });
   if (!head) return head.error();
   if (too_large) return Error{Code::unreachable, "the API server's answer is larger than 128 MiB"};
-  return response_of(*head, body);
+  return response_of(*head, body, request.on_item);
 }
 
 Result<Response> RestApi::call(const Request& request) {

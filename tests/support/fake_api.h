@@ -70,10 +70,9 @@ class FakeApi final : public kube::Api {
       const std::lock_guard lock(mutex_);
       requests_.push_back(request);
     }
-    if (intercept)
-      if (auto answer = intercept(request)) return std::move(*answer);
-    const std::lock_guard lock(mutex_);
-    return serve(as_stored(request));
+    Answer answer = answer_to(request);
+    if (request.on_item && answer && answer->ok()) pass_items(request, *answer);
+    return answer;
   }
 
   Answer watch(const kube::Request& request,
@@ -97,6 +96,18 @@ class FakeApi final : public kube::Api {
   }
 
  private:
+  Answer answer_to(const kube::Request& request) {
+    if (intercept)
+      if (auto answer = intercept(request)) return std::move(*answer);
+    const std::lock_guard lock(mutex_);
+    return serve(as_stored(request));
+  }
+  static void pass_items(const kube::Request& request, kube::Response& response) {
+    Json* const items = kube::find(response.body, {"items"});
+    if (items == nullptr) return;
+    const Json passed = std::exchange(*items, Json::array());
+    for (const Json& item : passed) request.on_item(response.body, item);
+  }
   static kube::Response status(int code, const std::string& reason) {
     return {code,
             Json{{"kind", "Status"}, {"code", code}, {"reason", reason}, {"message", reason}}};

@@ -7,7 +7,7 @@ bool ChangeQueue::put(ObjectChange change, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait(lock, stop, [this] { return changes_.size() < kCapacity; })) return false;
   changes_.push_back(std::move(change));
-  changed_.notify_all();
+  if (changes_.size() == 1) changed_.notify_all();
   return true;
 }
 
@@ -17,7 +17,7 @@ std::optional<ObjectChange> ChangeQueue::take(Millis wait, const std::stop_token
     return std::nullopt;
   ObjectChange first = std::move(changes_.front());
   changes_.pop_front();
-  changed_.notify_all();
+  if (changes_.size() == kCapacity - 1) changed_.notify_all();
   return first;
 }
 

@@ -9,28 +9,11 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <string>
 
 #include "base/time.h"
-#include "kube/json.h"
-#include "kube/watcher.h"
+#include "operator/reconcile/object_change.h"
 
 namespace cronlatch::op {
-
-enum class ObjectKind { cronjob, job, pod };
-
-// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json asserts, and does not throw
-struct ObjectChange {
-  // listing, position: kube::WatchCallbacks::on_listing, on_position.
-  enum class Type { updated, deleted, listing, position, all_listed };
-  ObjectKind kind = ObjectKind::cronjob;
-  Type type = Type::updated;
-  kube::Json object{};    // Type::updated
-  kube::ObjectKey key{};  // Type::deleted
-  std::string uid{};      // Type::deleted
-  // Type::listing, Type::position; `watched` is the namespace of the collection, "" for all.
-  std::string watched{}, version{};
-};
 
 class ChangeQueue {
  public:

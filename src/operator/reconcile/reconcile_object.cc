@@ -34,21 +34,19 @@ void Reconciler::reconcile_cronjob(Item item) {
 }
 
 void Reconciler::reconcile_job(Item item) {
-  const std::string uid = string_at(item.object, {"metadata", "uid"});
-  const kube::ObjectRef owner = kube::owner_of(item.object, "CronJob");
-  job_owners_.set(uid, owner);
-  if (reported_jobs_.contains(uid) || has_finished(item.object)) return;
+  const bool has_finished = item.object.is_null();
+  if (has_finished || reported_jobs_.contains(item.uid)) return;
   // The annotations of its CronJob may not be known yet.
-  if (!owner.name.empty() && !cronjobs_listed_) return schedule_retry(std::move(item));
+  if (!item.cronjob.name.empty() && !cronjobs_listed_) return schedule_retry(std::move(item));
   auto decisions =
-      decide_job(item.object, demand_on(owner), deps_.settings, reported_.enforcement());
+      decide_job(item.object, demand_on(item.cronjob), deps_.settings, reported_.enforcement());
   if (decisions.empty()) return;
   submit(
       std::move(item), [this, decisions](Item&) { return decision_executor_.execute(decisions); },
-      [this, decisions, uid](Item&, ApplyResult result) {
+      [this, decisions](Item& job, ApplyResult result) {
         for (const Decision& decision : decisions)
           if (const auto* count = std::get_if<CountUngatedJob>(&decision)) {
-            reported_jobs_.insert(uid);
+            reported_jobs_.insert(job.uid);
             // The previous leader recorded and counted it.
             if (result == ApplyResult::done)
               deps_.metrics.count(kUngatedJobs, {{"namespace", count->namespace_name}});
@@ -75,10 +73,10 @@ std::optional<kube::ObjectRef> Reconciler::cronjob_of(const kube::ObjectRef& job
 }
 
 void Reconciler::reconcile_pod(Item item) {
-  const PodVersion& version = item.pod->version;
-  if (reported_.has(version)) return;
-  reported_.begin(version);
-  const kube::ObjectRef& job = item.pod->run.job;
+  const FinishedPod& pod = item.pod->pod;
+  if (reported_.has(pod.version)) return;
+  reported_.begin(pod.version);
+  const kube::ObjectRef& job = pod.run.job;
   const kube::ObjectRef* const known = job_owners_.find(job.uid);
   std::optional<kube::ObjectRef> cronjob;
   if (job.name.empty())
@@ -91,20 +89,21 @@ void Reconciler::reconcile_pod(Item item) {
         return report(*reported.pod, cronjob);
       },
       [this](Item& reported, ApplyResult) {
-        reported_.add(reported.pod->version);
+        reported_.add(reported.pod->pod.version);
         std::move(reported.pod->counts.begin(), reported.pod->counts.end(),
                   std::back_inserter(recorded_));
       });
 }
 
-ApplyResult Reconciler::report(PodReport& pod,
+ApplyResult Reconciler::report(PodReport& report,
                                const std::optional<kube::ObjectRef>& known_cronjob) const {
-  const auto cronjob = known_cronjob ? known_cronjob : cronjob_of(pod.run.job);
+  const GatedRun& run = report.pod.run;
+  const auto cronjob = known_cronjob ? known_cronjob : cronjob_of(run.job);
   if (!cronjob) return ApplyResult::retry;
-  const auto decisions = decide_run(pod.run, *cronjob);
-  pod.counts.clear();
+  const auto decisions = decide_run(run, *cronjob);
+  report.counts.clear();
   for (const Decision& decision : decisions)
-    if (const auto* count = std::get_if<CountRunError>(&decision)) pod.counts.push_back(*count);
+    if (const auto* count = std::get_if<CountRunError>(&decision)) report.counts.push_back(*count);
   return decision_executor_.execute(decisions);
 }
 

@@ -76,16 +76,14 @@ void Reconciler::process(ObjectChange change) {
 }
 
 void Reconciler::updated(ObjectChange change) {
-  Item item{.kind = change.kind, .key = item_key(change.kind, kube::key_of(change.object))};
-  item.wait = kFirstRetry;
-  if (change.kind == ObjectKind::pod) {
-    auto run = read_gated_run(change.object);
-    if (!run) return;
-    const PodVersion version = version_of(change.object, run->finished);
-    item.pod = PodReport{std::move(*run), version};
-  } else {
-    item.object = std::move(change.object);
-  }
+  if (change.kind == ObjectKind::job) job_owners_.set(change.uid, change.cronjob);
+  Item item{.kind = change.kind,
+            .key = item_key(change.kind, change.key),
+            .uid = std::move(change.uid),
+            .object = std::move(change.object),
+            .cronjob = std::move(change.cronjob),
+            .wait = kFirstRetry};
+  if (change.pod) item.pod = PodReport{std::move(*change.pod)};
   if (const auto waiting = retries_.find(item.key); waiting != retries_.end()) {
     if (item.pod) --waiting_pods_;
     retries_.erase(waiting);

@@ -60,17 +60,16 @@ class Reconciler {
  private:
   static constexpr std::size_t kMaxRetries = 2'000;
 
-  // The report of a pod; without the pod, whose size is many times this.
   struct PodReport {
-    GatedRun run;
-    PodVersion version;
+    FinishedPod pod;
     std::vector<CountRunError> counts{};
   };
   // The newest state of an object.
   struct Item {
     ObjectKind kind = ObjectKind::cronjob;
-    std::string key;
-    kube::Json object{};             // a CronJob or a Job
+    std::string key, uid;
+    kube::Json object{};             // as in ObjectChange
+    kube::ObjectRef cronjob{};       // as in ObjectChange
     std::optional<PodReport> pod{};  // a pod
     Millis wait{};                   // before the next retry
   };
@@ -96,7 +95,7 @@ class Reconciler {
   void retry_due();
   const LockDemand* demand_on(const kube::ObjectRef& job_owner) const;
   std::optional<kube::ObjectRef> cronjob_of(const kube::ObjectRef& job) const;
-  ApplyResult report(PodReport& pod, const std::optional<kube::ObjectRef>& known_cronjob) const;
+  ApplyResult report(PodReport& report, const std::optional<kube::ObjectRef>& known_cronjob) const;
   void cronjob_deleted(const kube::ObjectKey& key);
   void save_checkpoint();
   void count_checkpointed();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace cronlatch::kube {
 namespace {
+
+using ::testing::ElementsAre;
 
 std::string refusal(const std::string& text, JsonLimits limits = {}) {
   const Result<Json> parsed = parse_json(text, limits);
@@ -45,6 +48,36 @@ TEST(ParseJson, RejectsInvalidJson) {
                            "[NaN]", "\"\xff\"", "\"\\ud800\"", "01", "1e999"})
     EXPECT_NE(refusal(text), "accepted") << text;
   EXPECT_EQ(refusal("[1,]").substr(0, 18), "invalid JSON near ");
+}
+
+// What parse_json passes of a text, each item with what is before the items, and then its value.
+std::vector<std::string> passed(const std::string& text) {
+  std::vector<std::string> out;
+  const Result<Json> parsed = parse_json(text, {}, [&](const Json& list, const Json& item) {
+    out.push_back(to_text(item) + " of " + string_at(list, {"metadata", "version"}));
+  });
+  out.push_back(parsed ? to_text(*parsed) : parsed.error().message.substr(0, 12));
+  return out;
+}
+
+TEST(ParseJson, PassesTheItemsOfAList) {
+  EXPECT_THAT(
+      passed(R"({"metadata":{"version":"7"},"items":[{"a":[{"items":[{}]}]},{"b":1}],"z":{}})"),
+      ElementsAre(R"({"a":[{"items":[{}]}]} of 7)", R"({"b":1} of 7)",
+                  R"({"items":[],"metadata":{"version":"7"},"z":{}})"));
+  EXPECT_THAT(passed(R"({"items":[{}],"metadata":{"version":"7"}})"),
+              ElementsAre("{} of ", R"({"items":[],"metadata":{"version":"7"}})"));
+}
+
+TEST(ParseJson, PassesNoItemsOfOtherArrays) {
+  for (const char* text : {R"({"items":{"a":[{"b":1}]},"other":[{}]})", R"([[{"items":[{}]}]])",
+                           R"({"a":{"items":[{}]}})", R"({"items":[]})"})
+    EXPECT_THAT(passed(text), ElementsAre(text));
+}
+
+TEST(ParseJson, PassesTheItemsBeforeAnError) {
+  EXPECT_THAT(passed(R"({"items":[{"a":1},{"b":}]})"),
+              ElementsAre(R"({"a":1} of )", "invalid JSON"));
 }
 
 TEST(Find, FollowsKeysOnly) {

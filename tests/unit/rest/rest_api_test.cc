@@ -45,6 +45,26 @@ TEST(RestApi, SendsMethodTargetTypeAndBody) {
   EXPECT_EQ(got.body, R"({"a":1})");
 }
 
+TEST(RestApi, PassesTheItemsOfAListAndOfNoError) {
+  const HttpsServer server(certificates().good(), [](const auto& request, auto& peer) {
+    peer.answer(request.target == "/pods" ? 200 : 403,
+                R"({"message":"m","items":[{"name":"a"},{"name":"b"}]})");
+  });
+  const auto api = client_of(server);
+  for (const auto& [path, expected] : {std::pair{"/pods", 2}, {"/secrets", 0}}) {
+    int items = 0;
+    Request list{.path = path};
+    list.on_item = [&](const Json& before, const Json& item) {
+      EXPECT_EQ(string_at(before, {"message"}), "m");
+      EXPECT_EQ(string_at(item, {"name"}), items++ == 0 ? "a" : "b");
+    };
+    const auto answer = api->call(list);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_EQ(items, expected);
+    EXPECT_EQ(items_at(answer->body, {"items"}).size(), 2U - static_cast<unsigned>(expected));
+  }
+}
+
 TEST(RestApi, ReturnsAnErrorStatusAsAnAnswer) {
   const HttpsServer server(certificates().good(), [](const auto&, auto& peer) {
     peer.answer(409, R"({"kind":"Status","reason":"AlreadyExists","message":"it is there"})");

@@ -38,7 +38,7 @@ inline kube::Json with_version(kube::Json object, const std::string& version) {
 }
 
 inline ObjectChange updated(ObjectKind kind, kube::Json object) {
-  return {.kind = kind, .object = std::move(object)};
+  return read_change(kind, std::move(object)).value();
 }
 inline ObjectChange listed(ObjectKind kind) {
   return {.kind = kind, .type = ObjectChange::Type::all_listed};
