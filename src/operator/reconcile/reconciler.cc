@@ -94,6 +94,7 @@ void Reconciler::updated(ObjectChange change) {
 void Reconciler::deleted(const ObjectChange& change) {
   switch (change.kind) {
     case ObjectKind::cronjob:
+      cancel_retry(item_key(change.kind, change.key));
       cronjob_states_.remove(change.key);
       demands_.erase(change.key);
       cronjob_deleted(change.key);
@@ -110,7 +111,7 @@ void Reconciler::deleted(const ObjectChange& change) {
 
 void Reconciler::handle(Item item) {
   if (const auto busy = busy_.find(item.key); busy != busy_.end()) {
-    busy->second = std::move(item);
+    busy->second.newer = std::move(item);
     return;
   }
   switch (item.kind) {
@@ -124,7 +125,7 @@ void Reconciler::handle(Item item) {
 }
 
 void Reconciler::submit(Item item, Work work, Done done) {
-  busy_.emplace(item.key, std::nullopt);
+  busy_.try_emplace(item.key);
   const auto shared = std::make_shared<Item>(std::move(item));
   deps_.workers.submit([this, shared, work = std::move(work), done = std::move(done)] {
     const ApplyResult result = work(*shared);
@@ -139,10 +140,10 @@ void Reconciler::process_results() {
 
 void Reconciler::finish(Item& item, ApplyResult result, const Done& done) {
   auto busy = busy_.extract(item.key);
-  std::optional<Item> newer = std::move(busy.mapped());
+  std::optional<Item> newer = std::move(busy.mapped().newer);
   if (result != ApplyResult::retry)
     done(item, result);
-  else if (!newer)
+  else if (!newer && !busy.mapped().is_deleted)
     schedule_retry(std::move(item));
   if (newer) handle(std::move(*newer));
 }
@@ -155,6 +156,14 @@ void Reconciler::schedule_retry(Item item) {
   item.wait = std::min(item.wait * 2, kMaxRetry);
   std::string key = item.key;
   retries_.insert_or_assign(std::move(key), Retry{std::move(item), at});
+}
+
+// Of a CronJob that was deleted: a retry would export it again, and its patch would never succeed.
+// Events of deleted Jobs and pods are still recorded, because they are counted.
+void Reconciler::cancel_retry(const std::string& item) {
+  retries_.erase(item);
+  if (const auto busy = busy_.find(item); busy != busy_.end())
+    busy->second = {.newer = std::nullopt, .is_deleted = true};
 }
 
 void Reconciler::retry_due() {

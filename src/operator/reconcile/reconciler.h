@@ -77,6 +77,11 @@ class Reconciler {
     Item item;
     TimePoint at;
   };
+  // An object whose request is in progress, and what happened to it since.
+  struct Busy {
+    std::optional<Item> newer{};  // its newest state, if it changed
+    bool is_deleted = false;
+  };
   // `work` is executed by a worker, and `done` afterwards on the thread of the Reconciler, unless
   // `work` returned retry.
   using Work = std::function<ApplyResult(Item& item)>;
@@ -93,6 +98,7 @@ class Reconciler {
   void process_results();
   void schedule_retry(Item item);
   void retry_due();
+  void cancel_retry(const std::string& item);
   const LockDemand* demand_on(const kube::ObjectRef& job_owner) const;
   std::optional<kube::ObjectRef> cronjob_of(const kube::ObjectRef& job) const;
   ApplyResult report(PodReport& report, const std::optional<kube::ObjectRef>& known_cronjob) const;
@@ -116,8 +122,7 @@ class Reconciler {
   std::set<std::string> reported_jobs_;            // UIDs of counted Jobs
   std::map<std::string, Retry> retries_;
   std::size_t waiting_pods_ = 0;  // in retries_
-  // Objects whose requests are in progress, and their newest state if they changed since.
-  std::map<std::string, std::optional<Item>> busy_;
+  std::map<std::string, Busy> busy_;
 };
 
 }  // namespace cronlatch::op

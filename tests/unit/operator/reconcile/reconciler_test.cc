@@ -214,6 +214,80 @@ TEST(Reconciler, ExportsACronJobUntilItIsDeleted) {
   EXPECT_THAT(exported(), Not(HasSubstr("nightly")));
 }
 
+ObjectChange deleted_cronjob() {
+  return {.kind = ObjectKind::cronjob,
+          .type = ObjectChange::Type::deleted,
+          .key = {"demo", "nightly"},
+          .uid = "cronjob-uid"};
+}
+
+// One that failed would be exported again by each retry, which fails as well.
+void expect_no_trace_of_nightly(Leader& leader) {
+  leader.world.api.forget_requests();
+  leader.world.clock.pass(2min);
+  leader.election.step();
+  leader.reconciler.tick();
+
+  leader.exporter.set_lock_stats({});
+  std::string text;
+  leader.exporter.append_text(text);
+  EXPECT_THAT(text, Not(HasSubstr("nightly")));
+  EXPECT_THAT(leader.metrics.text(), HasSubstr("cronlatch_gated_cronjobs{state=\"pending\"} 0"));
+  for (const kube::Request& request : leader.world.api.writes()) EXPECT_NE(request.path, kCronJob);
+}
+
+TEST(Reconciler, RetriesNoPatchOfACronJobThatWasDeleted) {
+  World world;
+  world.cronjob("true");
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path != kCronJob) return std::nullopt;
+    return kube::Response{500};
+  };
+  Leader leader(world, "one");
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+
+  leader.reconciler.process(deleted_cronjob());
+
+  expect_no_trace_of_nightly(leader);
+}
+
+TEST(Reconciler, RetriesNoPatchOfACronJobThatWasDeletedDuringTheRequest) {
+  World world;
+  world.cronjob("true");
+  Leader* leader_of_request = nullptr;
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path != kCronJob) return std::nullopt;
+    leader_of_request->reconciler.process(deleted_cronjob());
+    return kube::Response{500};
+  };
+  Leader leader(world, "one");
+  leader_of_request = &leader;
+
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+
+  expect_no_trace_of_nightly(leader);
+}
+
+TEST(Reconciler, RetriesThePatchOfACronJobThatWasCreatedAgain) {
+  World world;
+  world.cronjob("true");
+  bool is_available = false;
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path != kCronJob || is_available) return std::nullopt;
+    return kube::Response{500};
+  };
+  Leader leader(world, "one");
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(deleted_cronjob());
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  is_available = true;
+  world.clock.pass(2s);
+
+  leader.reconciler.tick();
+
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored"));
+}
+
 TEST(Reconciler, NextLeaderKnowsDeletedAndRecreatedCronJobs) {
   World world;
   world.cronjob("true");
