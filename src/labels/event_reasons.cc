@@ -27,7 +27,7 @@ constexpr std::array kReasons = {
     EventReason{"Killed", kFailure, !kState, !kRequired, kRun, "The container was killed before it reported a result."},
     EventReason{"Lost", kViolation, !kState, !kRequired, kRun, "The lease was lost during the run, and the command was stopped."},
     EventReason{"Mirrored", kRoutine, !kState, !kRequired, "CronJob", "The operator copied annotations to the Job template."},
-    EventReason{"NotMirrored", kFailure, kState, !kRequired, "CronJob", "Copies of annotations are missing, and `patch-cronjobs` is false."},
+    EventReason{"NotMirrored", kFailure, kState, !kRequired, "CronJob", "Copies of annotations are missing: `patch-cronjobs` is false, or the API server refused them, for the reason in the note."},
     EventReason{"RanWithoutLock", kViolation, !kState, !kRequired, kRun, "The store was unavailable, and the command ran without a lock (`on-store-down: run`)."},
     EventReason{"Refused", kFailure, !kState, !kRequired, kRun, "The store or an option refused the run; its command did not start."},
     EventReason{"Skipped", kRoutine, !kState, !kRequired, kRun, "The lock was held or the run identity was done, and the run was skipped."},

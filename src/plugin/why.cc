@@ -28,11 +28,17 @@ void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<Find
     out.push_back({"bad_annotation", "its annotations are invalid: " + bad->message,
                    "correct the annotation and apply the CronJob again"});
   if (cronjob.job_annotations.contains("lock")) return;
+  const Event* const refused = newest_cronjob_event(cluster, cronjob, {"NotMirrored"});
   out.push_back(
       {"not_mirrored",
        "its annotation was not copied to spec.jobTemplate.metadata.annotations, so its Jobs run "
-       "without a lock; the operator was unavailable when it was annotated",
-       "check that the operator runs (its leader copies annotations), or apply the CronJob again"});
+       "without a lock" +
+           (refused == nullptr ? "; the operator was unavailable when it was annotated"
+                               : "; the operator's Event: " + refused->message),
+       refused == nullptr
+           ? "check that the operator runs (its leader copies annotations), or apply the CronJob "
+             "again"
+           : "correct what the Event names, or apply the CronJob again"});
 }
 
 // ---- the last run ----

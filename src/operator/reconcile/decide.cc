@@ -65,7 +65,7 @@ PatchCronJob patch(const Json& cronjob, const AnnotationCopy& copy) {
     request.body = annotations_body(cronjob, std::move(nulls));
     request.patch_type = kube::PatchType::merge;
   }
-  return {std::move(request), keys_of(copy)};
+  return {std::move(request), ref, keys_of(copy)};
 }
 
 // The annotations of future Jobs, after all copies.

@@ -21,7 +21,8 @@ namespace cronlatch::op {
 // Server-side apply of annotations on spec.jobTemplate, or the removal of copies without a source.
 struct PatchCronJob {
   kube::Request request;
-  std::string what;  // for the log
+  kube::ObjectRef cronjob;
+  std::string what;  // the annotations, for messages
 };
 // One of cronlatch_run_errors_total: errors that an unavailable store cannot count.
 struct CountRunError {

@@ -13,6 +13,9 @@ using kube::Json;
 
 constexpr int kConflict = 409;
 
+// By admission, for example because the Job template cannot be gated, or because of missing rights.
+bool is_refusal(int status) { return status == 400 || status == 403 || status == 422; }
+
 // Whether the answer contains the patched annotations. During an update, the webhook of a replica
 // with older settings may revert the patch. The object is then unchanged, and no watch reports it.
 bool took_effect(const Json& asked, const Json& got) {
@@ -70,7 +73,23 @@ ApplyResult DecisionExecutor::send(const PatchCronJob& patch) const {
   if (!answer || answer->status != kConflict)
     deps_.log(
         {Level::warn, "not_mirrored", "cannot copy annotations: " + why, {{"cronjob", path}}});
+  if (answer && is_refusal(answer->status)) record_refusal(patch, why);
   return ApplyResult::retry;
+}
+
+// The next retry records it again, so the result of this attempt does not matter.
+void DecisionExecutor::record_refusal(const PatchCronJob& patch, const std::string& why) const {
+  static_cast<void>(deps_.events.record(
+      deps_.api,
+      kube::Event{.regarding = patch.cronjob,
+                  .identity = why,
+                  .type = kube::EventType::warning,
+                  .reason = "NotMirrored",
+                  .action = "Mirror",
+                  .note = "new Jobs do not follow the annotations of this CronJob (" + patch.what +
+                          "): the API server refuses the copies in "
+                          "spec.jobTemplate.metadata.annotations: " +
+                          why}));
 }
 
 }  // namespace cronlatch::op

@@ -35,6 +35,7 @@ class DecisionExecutor {
 
  private:
   ApplyResult send(const PatchCronJob& patch) const;
+  void record_refusal(const PatchCronJob& patch, const std::string& why) const;
 
   const Dependencies deps_;
   std::atomic<bool> abandoned_{false};

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/rfc3339.h"
 #include "recorded.h"
 
@@ -284,6 +286,20 @@ TEST(Explanation, CronJobThatIsNotGatedOrNotCopiedIsReported) {
   EXPECT_THAT(codes(), ::testing::Contains("not_mirrored"));
   for (CronJob& cronjob : run.cluster.cronjobs) cronjob.annotations.clear();
   EXPECT_THAT(codes(), ::testing::Contains("not_gated"));
+}
+
+TEST(Explanation, MissingCopyIsExplainedByTheEventOfItsRefusal) {
+  Cluster cluster = recorded();
+  for (CronJob& cronjob : cluster.cronjobs) cronjob.job_annotations.clear();
+  cluster.events.push_back({"shop", "CronJob", "nightly", "NotMirrored",
+                            "new Jobs do not follow the annotations: no command", true,
+                            cluster.now});
+  const auto findings = explain_last_run(cluster, cronjob_of(cluster, "nightly")).findings;
+  const auto finding = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& one) { return one.code == "not_mirrored"; });
+  ASSERT_NE(finding, findings.end());
+  EXPECT_THAT(finding->what, HasSubstr("no command"));
+  EXPECT_THAT(finding->what, ::testing::Not(HasSubstr("unavailable")));
 }
 
 TEST(Explanation, DeletedJobIsReportedFromTheEventsOfTheOperator) {

@@ -288,6 +288,35 @@ TEST(Reconciler, RetriesThePatchOfACronJobThatWasCreatedAgain) {
   EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored"));
 }
 
+// Admission refuses a CronJob whose annotations request a lock that its Jobs cannot get.
+TEST(Reconciler, RecordsWhyTheApiServerRefusesTheCopies) {
+  World world;
+  world.cronjob("true");
+  world.api.intercept = [&](const kube::Request& r) -> std::optional<FakeApi::Answer> {
+    if (r.path != kCronJob) return std::nullopt;
+    return kube::Response{403, Json{{"message", "its image's command is unknown"}}};
+  };
+  Leader leader(world, "one");
+
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  const auto retry = [&] {
+    world.clock.pass(2min);
+    leader.election.step();
+    leader.reconciler.tick();
+  };
+  retry();
+  retry();
+
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob NotMirrored"));
+  const std::string note = string_at(world.api.below(kEvents).front(), {"note"});
+  EXPECT_THAT(note, HasSubstr("(cronlatch.dev/lock)"));
+  EXPECT_THAT(note, HasSubstr("its image's command is unknown"));
+
+  world.api.intercept = nullptr;
+  retry();
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob NotMirrored", "CronJob Mirrored"));
+}
+
 TEST(Reconciler, NextLeaderKnowsDeletedAndRecreatedCronJobs) {
   World world;
   world.cronjob("true");
