@@ -59,9 +59,9 @@ void Exporter::set_lock_stats(LockStatsUpdate update) {
   if (leading_()) metrics_.count(kResets, {}, static_cast<double>(counters_.resets()));
 }
 
-void Exporter::set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts) {
+void Exporter::set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts, Gated since) {
   const std::lock_guard lock(mutex_);
-  cronjobs_.set(job_of(key), facts, clock_.wall());
+  cronjobs_.set(job_of(key), facts, since, clock_.wall());
   std::erase(deleted_, job_of(key));
 }
 

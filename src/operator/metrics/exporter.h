@@ -46,7 +46,8 @@ class Exporter {
   void set_lock_stats(LockStatsUpdate update);
 
   // ---- for the leader ----
-  void set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts);
+  void set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts,
+                   Gated since = Gated::before);
   // Deleted, or no longer gated. False if it was not known as gated.
   bool remove_cronjob(const kube::ObjectKey& key);
   // "namespace/name" of CronJobs that were deleted while another replica led.

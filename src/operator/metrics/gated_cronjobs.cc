@@ -19,10 +19,11 @@ bool same_schedule(const GatedCronJob& a, const GatedCronJob& b) {
 
 }  // namespace
 
-void GatedCronJobs::set(const std::string& job, const GatedCronJob& facts, WallTime now) {
+void GatedCronJobs::set(const std::string& job, const GatedCronJob& facts, Gated since,
+                        WallTime now) {
   const auto known = known_.find(job);
   if (known != known_.end() && known->second.facts == facts) return;
-  WallTime from{};
+  WallTime from = since == Gated::now ? now : WallTime{};
   if (known != known_.end())
     from = same_schedule(known->second.facts, facts) ? known->second.from : now;
   known_.insert_or_assign(job, Known{facts, from, SuccessDeadline(facts, from, zones_)});

@@ -15,13 +15,16 @@
 
 namespace cronlatch::op {
 
+// Whether a CronJob that is not known yet began to request a lock just now.
+enum class Gated { before, now };
+
 class GatedCronJobs {
  public:
   explicit GatedCronJobs(ZoneSource zones) : zones_(std::move(zones)) {}
 
   // `job`: "namespace/name". `now`: a deadline that begins or whose schedule changes counts from
   // then.
-  void set(const std::string& job, const GatedCronJob& facts, WallTime now);
+  void set(const std::string& job, const GatedCronJob& facts, Gated since, WallTime now);
   bool remove(const std::string& job);  // false: not known
   void clear() { known_.clear(); }
 

@@ -29,7 +29,7 @@ std::shared_ptr<const Zone> Zones::find(const std::string& name) {
 }
 
 SuccessDeadline::SuccessDeadline(const GatedCronJob& facts, WallTime from, Zones& zones)
-    : from_(std::max(from, facts.resumed)),
+    : from_(std::max({from, facts.created, facts.resumed, facts.gated})),
       applies_(!facts.schedule.empty()),
       alert_after_(facts.alert_after) {
   Result<CronSchedule> schedule = parse_cron(facts.schedule);

@@ -37,8 +37,9 @@ class Zones {
 
 class SuccessDeadline {
  public:
-  // `from`: the first time that counts. A change of the schedule and the end of a suspension are
-  // later than the last success.
+  // `from`: the first time that counts. A change of the schedule and the end of a suspension can be
+  // later than the last success; so can the creation, of a CronJob that was created again, and the
+  // annotation, of one that existed without it.
   SuccessDeadline(const GatedCronJob& facts, WallTime from, Zones& zones);
 
   // Of a CronJob whose last success (without one: whose creation) was at `since`. `usual_run`: the

@@ -97,6 +97,7 @@ std::optional<GatedCronJob> gated_facts(const Json& cronjob, const Annotations& 
   facts.schedule = string_at(cronjob, {"spec", "schedule"});
   facts.time_zone = string_at(cronjob, {"spec", "timeZone"});
   facts.resumed = suspension_changed(cronjob).value_or(WallTime{});
+  facts.gated = annotation_added(cronjob, std::string(kLockAnnotation)).value_or(WallTime{});
   return facts;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/rfc3339.h"
+#include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {
@@ -28,6 +29,30 @@ bool owns_annotation(const Json& entry, std::initializer_list<std::string_view> 
   return at != nullptr && kube::find(*at, {"f:annotations", "f:" + name}) != nullptr;
 }
 
+// Whether the only fields below `fields` are annotations of cronlatch.dev.
+bool owns_only_ours(const Json& fields) {
+  const Json* const metadata = kube::find(fields, {"f:metadata"});
+  if (metadata == nullptr) return true;
+  const Json* const annotations = kube::find(*metadata, {"f:annotations"});
+  if (metadata->size() != 1 || annotations == nullptr || !annotations->is_object()) return false;
+  const auto items = annotations->items();
+  return std::all_of(items.begin(), items.end(), [](const auto& field) {
+    return field.key() == "." || field.key().starts_with("f:" + std::string(kPrefix));
+  });
+}
+
+// Whether the client wrote nothing but our annotations, as `kubectl annotate` does, with the copies
+// that the webhook adds.
+bool annotated_only(const Json& entry) {
+  const Json* const fields = kube::find(entry, {"fieldsV1"});
+  if (fields == nullptr || !owns_only_ours(*fields)) return false;
+  const Json* const spec = kube::find(*fields, {"f:spec"});
+  if (spec == nullptr) return true;
+  const Json* const job_template = kube::find(*spec, {"f:jobTemplate"});
+  return spec->size() == 1 && job_template != nullptr && job_template->size() == 1 &&
+         job_template->contains("f:metadata") && owns_only_ours(*job_template);
+}
+
 }  // namespace
 
 std::optional<WallTime> annotated_since(const Json& object,
@@ -37,6 +62,18 @@ std::optional<WallTime> annotated_since(const Json& object,
   for (const Json& entry : entries(object))
     if (owns_annotation(entry, path, name) && (!earliest || time_of(entry) < *earliest))
       earliest = time_of(entry);
+  return earliest;
+}
+
+std::optional<WallTime> annotation_added(const Json& cronjob, const std::string& name) {
+  std::optional<WallTime> earliest;
+  for (const Json& entry : entries(cronjob)) {
+    if (!owns_annotation(entry, {"metadata"}, name) &&
+        !owns_annotation(entry, {"spec", "jobTemplate", "metadata"}, name))
+      continue;
+    if (!annotated_only(entry)) return std::nullopt;
+    if (!earliest || time_of(entry) < *earliest) earliest = time_of(entry);
+  }
   return earliest;
 }
 

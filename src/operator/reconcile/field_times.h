@@ -20,6 +20,11 @@ std::optional<WallTime> annotated_since(const kube::Json& object,
                                         std::initializer_list<std::string_view> path,
                                         const std::string& name);
 
+// When the annotation `name` of a CronJob or of its Job template was added. Nothing unless every
+// client that owns it owns annotations of cronlatch.dev only: others have one time for all their
+// fields.
+std::optional<WallTime> annotation_added(const kube::Json& cronjob, const std::string& name);
+
 // Whether metadata.annotations[name] was written after the creation. False if the creating request
 // wrote it, or if no entry owns it (another webhook added it).
 bool annotated_after_creation(const kube::Json& object, const std::string& name);

@@ -2,6 +2,7 @@
 // Reconciler: what it does for one CronJob, one Job and one pod. A finished pod has three steps:
 // its Events are created, the checkpoint in the Lease contains it, it is counted. If the leader
 // fails in between, the next one creates the Events again (409) and counts.
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -18,7 +19,13 @@ void Reconciler::reconcile_cronjob(Item item) {
   demands_.erase(key);
   if (verdict.demand) demands_.emplace(key, *verdict.demand);
   if (verdict.gated) {
-    deps_.exporter.set_cronjob(key, *verdict.gated);
+    GatedCronJob facts = *verdict.gated;
+    const EnforcementTimes& enforcement = reported_.enforcement();
+    facts.gated = std::max(facts.gated, enforcement.gating);
+    if (verdict.demand && verdict.demand->selected)
+      facts.gated = std::max(facts.gated, enforcement.select);
+    // A CronJob of the first list may have requested its lock for long.
+    deps_.exporter.set_cronjob(key, facts, cronjobs_listed_ ? Gated::now : Gated::before);
     if (reported_.cronjob_exists(key.namespace_name + "/" + key.name)) checkpoint_changed_ = true;
     deps_.metrics.count(kUngatedJobs, {{"namespace", key.namespace_name}}, 0);
   } else if (verdict.state != CronJobState::invalid) {  // existing Jobs may still run

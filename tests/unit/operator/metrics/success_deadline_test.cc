@@ -95,6 +95,22 @@ TEST(SuccessDeadline, DoesNotCountTheTimeOfASuspension) {
             "2026-11-22T02:00:00Z");
 }
 
+// The store remembers the success of a CronJob that was deleted and is created again, and of one
+// that was not gated for a while.
+TEST(SuccessDeadline, DoesNotCountTheTimeWithoutACronJobAndWithoutALock) {
+  Scene created_again("0 2 * * *");
+  created_again.facts.created = at("2026-11-20T10:00:00Z");
+  EXPECT_EQ(created_again.overdue_at("2026-08-01T02:10:00Z"), "2026-11-22T02:00:00Z");
+
+  Scene gated_again("0 2 * * *");
+  gated_again.facts.created = at("2026-01-01T00:00:00Z");
+  gated_again.facts.gated = at("2026-11-20T10:00:00Z");
+  EXPECT_EQ(gated_again.overdue_at("2026-08-01T02:10:00Z"), "2026-11-22T02:00:00Z");
+  EXPECT_EQ(gated_again.overdue_at("2026-11-21T02:10:00Z"), "2026-11-23T02:00:00Z");
+  gated_again.facts.alert_after = Millis(26 * 3'600'000);
+  EXPECT_EQ(gated_again.overdue_at("2026-08-01T02:10:00Z"), "2026-11-21T12:00:00Z");
+}
+
 // Each zone is read once, also one that does not exist.
 TEST(SuccessDeadline, ReadsEachZoneOnce) {
   int reads = 0;

@@ -95,6 +95,39 @@ TEST(DecideCronJob, ReadsTheTimeOfAResumptionFromManagedFields) {
   EXPECT_EQ(decide_cronjob(object, settings()).gated->resumed, WallTime{1'795'255'200'000'000});
 }
 
+TEST(DecideCronJob, ReadsTheTimeOfAnAnnotationFromManagedFields) {
+  Json object = cronjob({{"cronlatch.dev/lock", "true"}});
+  const Json annotations = {
+      {"f:metadata", {{"f:annotations", {{"f:cronlatch.dev/lock", Json::object()}}}}}};
+  const auto entry = [&](const char* time, Json spec) {
+    Json fields = annotations;
+    if (!spec.is_null()) fields["f:spec"] = std::move(spec);
+    return Json{{"time", time}, {"fieldsV1", std::move(fields)}};
+  };
+  const Json of_others = {{"time", "2026-01-01T00:00:00Z"},
+                          {"fieldsV1", {{"f:spec", {{"f:schedule", Json::object()}}}}}};
+  const auto gated = [&](Json entries) {
+    object["metadata"]["managedFields"] = std::move(entries);
+    return decide_cronjob(object, settings()).gated->gated;
+  };
+
+  // kubectl annotate, without and with the copies of the webhook.
+  EXPECT_EQ(gated({of_others, entry("2026-11-21T10:00:00Z", nullptr)}),
+            WallTime{1'795'255'200'000'000});
+  EXPECT_EQ(gated({of_others, entry("2026-11-21T10:00:00Z", {{"f:jobTemplate", annotations}})}),
+            WallTime{1'795'255'200'000'000});
+  // A client that also writes another annotation, perhaps every hour.
+  Json with_another = entry("2026-11-21T10:00:00Z", nullptr);
+  with_another["fieldsV1"]["f:metadata"]["f:annotations"]["f:build"] = Json::object();
+  EXPECT_EQ(gated(Json::array({with_another})), WallTime{});
+  // A client that applies the whole object: the annotation may be older than the last change.
+  EXPECT_EQ(gated({entry("2026-11-21T10:00:00Z", nullptr),
+                   entry("2026-11-22T10:00:00Z",
+                         {{"f:schedule", Json::object()}, {"f:jobTemplate", annotations}})}),
+            WallTime{});
+  EXPECT_EQ(gated(Json::array()), WallTime{});
+}
+
 TEST(DecideCronJob, ReturnsLockAndDeadlineBeforeAndAfterTheCopy) {
   Json object = cronjob({{"cronlatch.dev/lock", "true"}, {"cronlatch.dev/alert-after", "26h"}});
   object["metadata"]["creationTimestamp"] = "2026-11-21T02:00:00Z";

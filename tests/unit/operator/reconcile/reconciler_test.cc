@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/rfc3339.h"
 #include "leader.h"
 
 namespace cronlatch::op {
@@ -349,6 +350,88 @@ TEST(Reconciler, NextLeaderKnowsDeletedAndRecreatedCronJobs) {
 
   Leader three(world, "three");
   EXPECT_THAT(exported(three), HasSubstr("lock=\"demo/nightly\"} 5"));
+}
+
+// ---- since when a CronJob can be overdue ----
+
+// Created in January, with a run in each hour.
+Json old_cronjob(World& world) {
+  world.cronjob("true");
+  Json cronjob = *world.api.at(kCronJob);
+  cronjob["metadata"]["creationTimestamp"] = "2025-01-01T00:00:00Z";
+  cronjob["spec"]["schedule"] = "0 * * * *";
+  return cronjob;
+}
+
+std::string overdue_at(Leader& leader) {
+  leader.exporter.set_lock_stats({});
+  std::string text;
+  leader.exporter.append_text(text);
+  const std::string series =
+      R"(cronlatch_success_deadline_seconds{namespace="demo",cronjob="nightly",lock="demo/nightly"} )";
+  const std::size_t at = text.find(series);
+  if (at == std::string::npos) return "never";
+  const WallTime created = parse_rfc3339("2025-01-01T00:00:00Z").value_or(WallTime{});
+  return rfc3339({created.us + std::stoll(text.substr(at + series.size())) * 1'000'000});
+}
+
+// The clock of the tests begins at 01:53:21.
+TEST(Reconciler, ACronJobIsNotOverdueForTheTimeBeforeTheInstallation) {
+  World world;
+  const Json cronjob = old_cronjob(world);
+  Leader leader(world, "one");
+
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+
+  EXPECT_EQ(overdue_at(leader), "2025-11-21T03:00:00Z");
+}
+
+TEST(Reconciler, ACronJobIsNotOverdueForTheTimeBeforeItsAnnotation) {
+  World world;
+  Json cronjob = old_cronjob(world);
+  Json annotations = Json::object();
+  annotations.swap(cronjob["metadata"]["annotations"]);
+  {
+    Leader first(world, "one");
+    first.reconciler.process(listed(ObjectKind::pod));
+    first.settle();
+    first.election.release();
+  }
+  world.clock.pass(10h);
+  Leader leader(world, "two");
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
+  EXPECT_EQ(overdue_at(leader), "never");
+
+  cronjob["metadata"]["annotations"] = annotations;
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  EXPECT_EQ(overdue_at(leader), "2025-11-21T13:00:00Z");
+
+  world.clock.pass(5h);  // no change that matters
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  EXPECT_EQ(overdue_at(leader), "2025-11-21T13:00:00Z");
+}
+
+TEST(Reconciler, ACronJobIsNotOverdueForTheTimeBeforeItWasSelected) {
+  World world;
+  Json cronjob = old_cronjob(world);
+  cronjob["metadata"].erase("annotations");
+  const auto lead = [&](const char* name) {
+    Leader leader(world, name);
+    leader.reconciler.process(listed(ObjectKind::pod));
+    leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+    leader.settle();
+    const std::string overdue = overdue_at(leader);
+    leader.election.release();
+    return overdue;
+  };
+  EXPECT_EQ(lead("one"), "never");
+  world.clock.pass(10h);
+  world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
+
+  EXPECT_EQ(lead("two"), "2025-11-21T13:00:00Z");
+  world.clock.pass(5h);
+  EXPECT_EQ(lead("three"), "2025-11-21T13:00:00Z");
 }
 
 TEST(Reconciler, ExportsNoCronJobAfterItsTerm) {
