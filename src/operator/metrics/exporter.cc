@@ -90,12 +90,19 @@ void Exporter::forget_cronjobs() {
   const std::lock_guard lock(mutex_);
   cronjobs_.clear();
   unknown_pairs_.clear();
+  for (auto& [job, counts] : run_errors_)
+    std::erase_if(counts, [](auto& entry) {
+      ErrorCount& errors = entry.second;
+      errors = {.count = errors.count - errors.exported};
+      return errors.count == 0;
+    });
 }
 
 void Exporter::count_run_error(const std::string& namespace_name, const std::string& cronjob,
                                Reason reason) {
   const std::lock_guard lock(mutex_);
-  ++run_errors_[namespace_name + "/" + cronjob][reason];
+  const std::string job = namespace_name + "/" + cronjob;
+  ++run_errors_[job][{cronjobs_.lock_of(job), reason}].count;
 }
 
 Exporter::Status Exporter::status() const {
@@ -152,12 +159,15 @@ std::vector<LockStatsRow> Exporter::rows(GatedCronJobs::CountersByJob& counters_
   return ours;
 }
 
-void Exporter::append_run_errors(std::string& out) const {
+void Exporter::append_run_errors(std::string& out) {
   RunErrors errors;
-  for (const auto& [job, counts] : run_errors_)
-    for (const auto& [reason, count] : counts)
-      errors[render(SeriesLabels{job, cronjobs_.lock_of(job)}) + ",reason=\"" +
-             std::string(name_of(reason)) + '"'] = count;
+  for (auto& [job, counts] : run_errors_)
+    for (auto& [key, count] : counts) {
+      const auto& [lock, reason] = key;
+      count.exported = count.count;
+      errors[render(SeriesLabels{job, lock}) + ",reason=\"" + std::string(name_of(reason)) + '"'] =
+          count.count;
+    }
   out += run_error_metrics(errors);
 }
 

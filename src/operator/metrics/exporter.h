@@ -52,7 +52,9 @@ class Exporter {
   bool remove_cronjob(const kube::ObjectKey& key);
   // "namespace/name" of CronJobs that were deleted while another replica led.
   void remember_deleted(const std::vector<std::string>& jobs);
-  void forget_cronjobs();  // at the end of the term
+  // At the end of the term. Run errors that were exported are forgotten, too: a later term would
+  // begin their series with them.
+  void forget_cronjobs();
   // A run of that CronJob (name empty: of a Job without a CronJob) that the store did not count.
   void count_run_error(const std::string& namespace_name, const std::string& cronjob,
                        Reason reason);
@@ -75,7 +77,7 @@ class Exporter {
   // Requires a read. Also returns the counters of the CronJobs of this cluster.
   std::vector<LockStatsRow> rows(GatedCronJobs::CountersByJob& counters_of_ours);
   void add_unknown_pairs(std::vector<LockStatsRow>& rows, std::vector<LockStatsRow> unknown_pairs);
-  void append_run_errors(std::string& out) const;
+  void append_run_errors(std::string& out);
 
   const std::function<bool()> leading_;
   Metrics& metrics_;
@@ -90,7 +92,12 @@ class Exporter {
   GatedCronJobs cronjobs_;
   std::deque<std::string> deleted_;  // of this cluster, the newest last
   std::set<Pair> unknown_pairs_;     // exported before
-  std::map<std::string, std::map<Reason, std::int64_t>> run_errors_;  // by "namespace/name"
+  struct ErrorCount {
+    std::int64_t count = 0, exported = 0;
+  };
+  // By "namespace/name", and by the lock at the time of the error. An alert counts the first value
+  // of a series as new, so no series may begin with earlier errors.
+  std::map<std::string, std::map<std::pair<std::string, Reason>, ErrorCount>> run_errors_;
   std::size_t last_size_ = 0;
 };
 

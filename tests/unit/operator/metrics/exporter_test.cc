@@ -205,6 +205,38 @@ TEST(Exporter, CountsRunErrorsForTheCronJobAndItsLock) {
             1);
 }
 
+// The alert on a new series counts its first value as an increase.
+TEST(Exporter, AnErrorKeepsTheLockThatItWasCountedFor) {
+  Scene scene;
+  scene.exporter.set_cronjob(kNightly, {"demo/nightly"});
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+  scene.exporter.set_cronjob(kNightly, {"demo/shared"});
+  const std::string counted =
+      R"(cronlatch_run_errors_total{namespace="demo",cronjob="nightly",lock=")";
+
+  EXPECT_EQ(scene.exported().at(counted + R"(demo/nightly",reason="tls"})"), 1);
+  EXPECT_FALSE(scene.exported().has(counted + R"(demo/shared",reason="tls"})"));
+
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+  EXPECT_EQ(scene.exported().at(counted + R"(demo/nightly",reason="tls"})"), 1);
+  EXPECT_EQ(scene.exported().at(counted + R"(demo/shared",reason="tls"})"), 1);
+}
+
+TEST(Exporter, ExportsAnErrorInOneTermOnly) {
+  Scene scene;
+  const std::string counted =
+      R"(cronlatch_run_errors_total{namespace="demo",cronjob="nightly",lock="",reason="tls"})";
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+  ASSERT_EQ(scene.exported().at(counted), 1);
+
+  scene.exporter.forget_cronjobs();  // another replica leads, then this one again
+  EXPECT_FALSE(scene.exported().has(counted));
+
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+  scene.exporter.forget_cronjobs();
+  EXPECT_EQ(scene.exported().at(counted), 1) << "it was not exported before";
+}
+
 GatedCronJob every_hour(const std::string& lock) {
   GatedCronJob facts;
   facts.lock = lock;
