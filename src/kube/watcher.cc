@@ -23,6 +23,7 @@ constexpr Seconds kHealthy{120};  // a watch of this length resets the backoff
 constexpr Seconds kMinWatch{1};   // a shorter watch is followed by a wait, against a busy loop
 
 constexpr int kGone = 410;
+constexpr int kForbidden = 403;
 
 std::string version_of(const Json& object) {
   return string_at(object, {"metadata", "resourceVersion"});
@@ -147,6 +148,8 @@ Watcher::Next Watcher::handle_error(const char* verb, const Result<Response>& an
     const std::string why = answer ? answer->error_text() : answer.error().message;
     callbacks_.on_error(std::string(verb) + " " + collection_.path + ": " + why);
   }
+  if (listing && answer && answer->status == kForbidden && callbacks_.on_forbidden)
+    callbacks_.on_forbidden();
   const bool is_retryable = !listing && (!answer || answer->status == 429 || answer->status >= 500);
   return is_retryable ? Next::watch : Next::list;
 }

@@ -34,6 +34,8 @@ struct WatchCallbacks {
   std::function<void(const std::string& version)> on_listing{};
   // Every change up to `version` was reported.
   std::function<void(const std::string& version)> on_position{};
+  // After on_error: the server denies the right to list the collection.
+  std::function<void()> on_forbidden{};
 };
 
 class Watcher {

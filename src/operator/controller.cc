@@ -14,7 +14,6 @@
 #include "kube/watch_timing.h"
 #include "kube/watcher.h"
 #include "labels/names.h"
-#include "operator/first_lists.h"
 #include "operator/paced_api.h"
 #include "operator/progress_api.h"
 #include "operator/reconcile/change_queue.h"
@@ -148,6 +147,8 @@ void Controller::Impl::run_election(const std::stop_token& stop) {
 
 kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::string& watched,
                                                  const std::stop_token& stop) {
+  const auto first_list =
+      std::make_shared<FirstList>(first_lists_, kind, deps_.clock, deps_.give_up_after);
   const auto put_version = [this, kind, watched, stop](ObjectChange::Type type,
                                                        const std::string& version) {
     // Only the positions of pods are used.
@@ -166,10 +167,9 @@ kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::str
                     stop);
               },
           .on_listed =
-              [this, kind, stop, is_first = true]() mutable {
-                const bool all = first_lists_.listed(kind, is_first);
-                is_first = false;
-                if (all) changes_.put({.kind = kind, .type = ObjectChange::Type::all_listed}, stop);
+              [this, kind, stop, first_list] {
+                if (first_list->listed())
+                  changes_.put({.kind = kind, .type = ObjectChange::Type::all_listed}, stop);
               },
           .on_error =
               [this](const std::string& what) {
@@ -182,6 +182,19 @@ kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::str
           .on_position =
               [put_version](const std::string& version) {
                 put_version(ObjectChange::Type::position, version);
+              },
+          .on_forbidden =
+              [this, kind, watched, stop, first_list] {
+                if (!first_list->is_given_up()) return;
+                deps_.log({Level::warn,
+                           "not_readable",
+                           "the operator may not list objects that it serves; it continues without "
+                           "them",
+                           {{"namespace", watched}},
+                           "if the namespace was deleted, remove it from the chart value "
+                           "namespaces"});
+                if (first_list->listed())
+                  changes_.put({.kind = kind, .type = ObjectChange::Type::all_listed}, stop);
               }};
 }
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "kube/api.h"
+#include "operator/first_lists.h"
 #include "operator/metrics/exporter.h"
 #include "operator/metrics/metrics.h"
 #include "operator/reconcile/event_recorder.h"
@@ -36,6 +37,8 @@ struct ControllerDependencies {
   std::function<void(const Certificate&)> on_certificate;
   // Called by the loops "election" and "reconcile" with their name, in each round.
   std::function<void(std::string_view loop)> on_progress = [](std::string_view) {};
+  // How long the first list of a collection is awaited while the right to it is denied.
+  Millis give_up_after = FirstList::kGiveUpAfter;
 };
 
 class Controller {

@@ -74,7 +74,8 @@ struct Scene {
                           const ObjectKey& key,
                           const std::string& uid) { told.push_back("-" + key.name + "/" + uid); },
         .on_listed = [this] { told.push_back("listed"); },
-        .on_error = [](const std::string&) {}};
+        .on_error = [](const std::string&) {},
+        .on_forbidden = [this] { told.push_back("forbidden"); }};
     if (with_positions) {
       callbacks.on_listing = [this](const std::string& at) { told.push_back("listing " + at); };
       callbacks.on_position = [this](const std::string& at) { told.push_back("at " + at); };
@@ -243,6 +244,21 @@ TEST(Watcher, KeepsItsStateWhileListsFail) {
   scene.run();
 
   EXPECT_THAT(scene.told, ElementsAre("+a", "listed", "+a", "listed"));
+}
+
+TEST(Watcher, ReportsADeniedRightToListAndContinues) {
+  Scene scene;
+  scene.lists.push_back(Response{403, {}});
+  scene.lists.push_back(Response{500, {}});
+  scene.list({object("a", "1")}, "40");
+  scene.watch([](const Emit&) -> FakeApi::Answer { return Response{403, {}}; });
+  scene.lists.push_back(Response{403, {}});
+  scene.list({object("a", "1")}, "41");
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("forbidden", "+a", "listed", "forbidden", "+a", "listed"));
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ struct Scene {
       api.serve_list(list);
   }
   std::unique_ptr<Controller> controller(const std::string& name) {
-    return std::make_unique<Controller>(
-        ControllerDependencies{settings, api, metrics, exporter, clock, log, events, name,
-                               [this](const Certificate&) { ++certificates; },
-                               [this](std::string_view loop) { liveness.progress(loop); }});
+    return std::make_unique<Controller>(ControllerDependencies{
+        settings, api, metrics, exporter, clock, log, events, name,
+        [this](const Certificate&) { ++certificates; },
+        [this](std::string_view loop) { liveness.progress(loop); }, Millis(100)});
   }
   std::string holder() const {
     const auto lease = api.at(kLease);
@@ -181,6 +181,29 @@ TEST(Controller, ReadsOnlyTheNamespacesOfTheSettings) {
   EXPECT_FALSE(scene.asked_for("/apis/batch/v1/cronjobs"));
   EXPECT_FALSE(scene.asked_for("/apis/batch/v1/jobs"));
   EXPECT_FALSE(scene.asked_for("/api/v1/pods"));
+}
+
+// Of a deleted namespace also the Role is gone. Without the first list of every namespace the
+// leader stores no checkpoint and counts nothing.
+TEST(Controller, CountsInTheOtherNamespacesWhenOneIsNotReadable) {
+  Scene scene;
+  scene.settings.namespaces = {"shop", "deleted"};
+  for (const char* list : {"/apis/batch/v1/namespaces/shop/cronjobs",
+                           "/apis/batch/v1/namespaces/shop/jobs", "/api/v1/namespaces/shop/pods"})
+    scene.api.serve_list(list);
+  scene.api.intercept = [](const kube::Request& request) -> std::optional<FakeApi::Answer> {
+    if (request.path.find("/namespaces/deleted/") == std::string::npos) return std::nullopt;
+    return kube::Response{403, Json{{"reason", "Forbidden"}}};
+  };
+  const auto one = scene.controller("one");
+
+  one->start();
+
+  EXPECT_TRUE(within(30s, [&] {
+    const auto lease = scene.api.at(kLease);
+    return lease &&
+           !string_at(*lease, {"metadata", "annotations", "cronlatch.dev/counted-pods"}).empty();
+  }));
 }
 
 }  // namespace

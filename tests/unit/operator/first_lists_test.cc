@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/hand_clock.h"
+
 namespace cronlatch::op {
 namespace {
 
@@ -19,6 +21,36 @@ TEST(FirstLists, AreCompleteWhenEachCollectionOfTheKindWasListed) {
 
   lists.expect(ObjectKind::cronjob, 1);  // the next term
   EXPECT_TRUE(lists.listed(ObjectKind::cronjob, true));
+}
+
+TEST(FirstList, IsGivenUpWhenTheRightToItIsDeniedForAMinute) {
+  FirstLists lists;
+  lists.expect(ObjectKind::pod, 2);
+  cronlatch::testing::HandClock clock;
+  FirstList shop(lists, ObjectKind::pod, clock), deleted(lists, ObjectKind::pod, clock);
+  EXPECT_FALSE(shop.listed());
+
+  EXPECT_FALSE(deleted.is_given_up());
+  clock.pass(Seconds(59));
+  EXPECT_FALSE(deleted.is_given_up());
+  clock.pass(Seconds(1));
+  ASSERT_TRUE(deleted.is_given_up());
+  EXPECT_TRUE(deleted.listed());
+
+  EXPECT_FALSE(deleted.is_given_up()) << "once";
+  EXPECT_TRUE(deleted.listed()) << "its namespace was created again";
+}
+
+TEST(FirstList, IsNotGivenUpAfterItWasListed) {
+  FirstLists lists;
+  lists.expect(ObjectKind::pod, 1);
+  cronlatch::testing::HandClock clock;
+  FirstList shop(lists, ObjectKind::pod, clock);
+  EXPECT_TRUE(shop.listed());
+
+  EXPECT_FALSE(shop.is_given_up());
+  clock.pass(Seconds(3600));
+  EXPECT_FALSE(shop.is_given_up());
 }
 
 }  // namespace
