@@ -5,7 +5,8 @@ from parts import OWN as SCRAPED, dashboard, panel, queries, query, row, series,
 # Matchers of the replicas that the variable `instance` selects.
 OWN = SCRAPED + ', instance=~"$instance"'
 WEBHOOKS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev"'
-CONDITIONS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev|cronlatch-.+"'
+CONDITIONS = ('cluster=~"$cluster", '
+              'name=~".+[.]cronlatch[.]dev|.*cronlatch-gate|.+-(mirrored-cronjobs|gated-jobs|operator-patches)"')
 READS = OWN + ', command="show"'
 PROBLEM = steps((None, "green"), (1, "red"))
 
