@@ -2,13 +2,13 @@
 #include "plugin/release_plan.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "core/lock_name.h"
 #include "gated/gated_container.h"
 #include "labels/names.h"
+#include "options/options.h"
 #include "plugin/json_fields.h"
 
 namespace cronlatch::plugin {
@@ -19,10 +19,6 @@ using kube::string_at;
 
 constexpr int kDeadlineSeconds = 3'900;  // the longest lease (1 h) and the start of a pod (5 min)
 constexpr int kRetentionSeconds = 300;
-
-constexpr std::array<std::string_view, 10> kStoreFlags = {
-    "store",           "credentials-dir", "key-prefix",     "tls-server-name", "tls-skip-verify",
-    "connect-timeout", "op-timeout",      "redis-username", "tls-ca",          "tls-cert"};
 
 // Cronlatch's image: of the init container, or of the volume.
 void read_image(const Json& pod_spec, StoreAccess& access) {
@@ -63,9 +59,10 @@ std::optional<StoreAccess> store_access(const Json& pod_spec) {
   for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))
     if (string_at(volume, {"name"}) == kStoreVolume) access.store_volume = volume;
   const KeyValues flags = gate_flags(pod_spec);
-  for (const std::string_view key : kStoreFlags)
-    if (const auto flag = flags.find(key); flag != flags.end())
-      access.flags.push_back("--" + std::string(key) + '=' + flag->second);
+  for (const Option& option : option_table())
+    if (const auto flag = flags.find(option.key);
+        option.scope == Scope::store && flag != flags.end())
+      access.flags.push_back(flag_of(option) + '=' + flag->second);
   if (access.image.empty() || !flags.contains("store")) return std::nullopt;
   return access;
 }

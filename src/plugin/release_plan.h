@@ -17,7 +17,7 @@ struct StoreAccess {
   std::string image, pull_policy;
   std::vector<std::string> pull_secrets;
   kube::Json store_volume;         // with the credentials, as in the pod; null: none is mounted
-  std::vector<std::string> flags;  // --store=..., --key-prefix=..., as in the pod
+  std::vector<std::string> flags;  // the options of the store, as in the pod
 };
 // From the spec of a pod; empty if it is not gated.
 std::optional<StoreAccess> store_access(const kube::Json& pod_spec);

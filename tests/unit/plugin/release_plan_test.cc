@@ -47,6 +47,27 @@ TEST(ReleaseJob, IsRestrictedIsDeletedAndHasTheStoreAccessOfItsNamespace) {
   EXPECT_GT(job["spec"]["activeDeadlineSeconds"], 3'600);
 }
 
+// Without the user of the Sentinels, for example, the Job could not find the store.
+TEST(ReleaseJob, HasEveryOptionOfTheStore) {
+  const kube::Json pod = {
+      {"containers",
+       {{{"name", "main"},
+         {"command",
+          {"/cronlatch-bin/cronlatch", "run", "--isolated", "--lock=shop/nightly", "--ttl=5m",
+           "--store=rediss+sentinel://s1,s2,s3/main", "--redis-username=runs",
+           "--sentinel-username=watcher", "--max-ttl=1h", "--key-prefix=prod:", "--strict=true",
+           "--min-replicas=1", "--log-level=debug", "--", "/bin/work"}}}}},
+      {"initContainers", {{{"name", "cronlatch-install"}, {"image", "registry.example/c:1"}}}}};
+
+  const auto access = store_access(pod);
+
+  ASSERT_TRUE(access);
+  EXPECT_THAT(access->flags, ::testing::UnorderedElementsAre(
+                                 "--store=rediss+sentinel://s1,s2,s3/main", "--redis-username=runs",
+                                 "--sentinel-username=watcher", "--max-ttl=1h",
+                                 "--key-prefix=prod:", "--strict=true", "--min-replicas=1"));
+}
+
 // CA certificates may come from a ConfigMap: then the volume is projected.
 TEST(ReleaseJob, MountsTheStoreVolumeOfTheGatedPodUnchanged) {
   auto jobs = kube::parse_json(recorded_text("shop-jobs")).value();
