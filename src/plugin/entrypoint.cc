@@ -69,10 +69,12 @@ Result<std::string> read_config(const std::string& image, const Context& context
                "log in to the registry with that program, for example skopeo login"};
 }
 
-// As a line of YAML; a quote within single quotes is doubled.
+// As a line of YAML; a quote within single quotes is doubled. A dollar sign is doubled, too: the
+// kubelet replaces $(NAME) in a container's command, but not in an image's.
 std::string annotation(const std::vector<std::string>& words) {
   std::string value;
-  for (const char c : show_json_strings(words)) value += c == '\'' ? "''" : std::string(1, c);
+  for (const char c : show_json_strings(words))
+    value += c == '\'' || c == '$' ? std::string(2, c) : std::string(1, c);
   return "cronlatch.dev/command: '" + value + "'";
 }
 

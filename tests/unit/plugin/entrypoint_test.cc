@@ -56,6 +56,19 @@ TEST_F(EntrypointVerb, PrintsTheAnnotationForAContainerWithAndWithoutArgs) {
   EXPECT_EQ(last_args.back(), "docker://docker.io/library/pg:latest");
 }
 
+// The kubelet would replace $(pidof) and $$ in the container's command.
+TEST_F(EntrypointVerb, EscapesTheAnnotationForTheKubelet) {
+  programs["skopeo"] = {
+      0, R"({"os":"linux","config":{"Entrypoint":["sh","-c","echo $$ $(pidof x) $HOME"]}})", ""};
+
+  const auto output = run("pg");
+
+  ASSERT_TRUE(output) << output.error().message;
+  EXPECT_THAT(render(*output, OutputFormat::table),
+              HasSubstr(R"(cronlatch.dev/command: '["sh","-c","echo $$$$ $$(pidof x) $$HOME"]')"));
+  EXPECT_EQ(output->json["entrypoint"], kube::Json({"sh", "-c", "echo $$ $(pidof x) $HOME"}));
+}
+
 TEST_F(EntrypointVerb, UsesTheFirstProgramThatIsInstalledAndWorks) {
   programs["crane"] = {1, "", "UNAUTHORIZED\n"};
   programs["docker"] = {
