@@ -27,6 +27,7 @@ struct Cluster {
   std::vector<Event> events;
   std::optional<StatusPage> status_page;
   std::string page_error;  // why status_page is empty
+  std::string page_note;   // other operators have a page of their own; else empty
   WallTime now{};
   ZoneSource zones;
 };

@@ -77,7 +77,7 @@ Json advice_json(const std::vector<Advice>& advice) {
   return list;
 }
 
-// Empty if the lock state is current.
+// Empty if the lock state is current, and that of the only operator.
 std::string caution(const Cluster& cluster) {
   constexpr std::int64_t kMaxAgeUs = 60'000'000;
   if (!cluster.status_page)
@@ -91,7 +91,7 @@ std::string caution(const Cluster& cluster) {
                 : std::string(": no read has succeeded yet"));
   if (cluster.status_page->read && cluster.now.us - cluster.status_page->read->us > kMaxAgeUs)
     return "the lock state is " + age(*cluster.status_page->read, cluster.now) + " old";
-  return "";
+  return cluster.page_note;
 }
 
 }  // namespace

@@ -73,22 +73,36 @@ struct PageAnswers {
   const KubectlResult& services;
 };
 
-// Where the page was expected; otherwise from the Service that kubectl found.
+// Each operator has a page of its own, and perhaps a store of its own: their locks are missing.
+std::string note_on_others(const PageService& used, const std::vector<PageService>& services) {
+  std::string others;
+  for (const PageService& one : services)
+    if (one.namespace_name != used.namespace_name || one.name != used.name)
+      others += (others.empty() ? "" : ", ") + one.namespace_name + '/' + one.name;
+  if (others.empty()) return "";
+  return "the state is that of the operator " + used.namespace_name + '/' + used.name +
+         "; for another, use --status: " + others;
+}
+
+// Where the page was expected; otherwise from the first Service that kubectl found.
 Status read_page(const PageService& expected, bool search, const PageAnswers& answers,
                  const Context& context, Cluster& cluster) {
+  std::vector<PageService> services = services_of(answers.services);
   set_status_page(answers.page, cluster);
+  if (search) cluster.page_note = note_on_others(expected, services);
   if (cluster.status_page) return Done{};
-  auto service = service_of(answers.services);
-  if (!service && !answers.services.ok() && search) {
+  if (services.empty() && !answers.services.ok() && search) {
     // Without the right to list the Services of all namespaces.
     const auto named = run_one(context.kubectl, captured(get_service(expected)));
     if (!named) return named.error();
-    service = service_of(*named);
+    services = services_of(*named);
   }
-  if (!service) return Done{};
-  if (!search) service->port = expected.port;
-  if (!service->requires_token() && service->place() == expected.place()) return Done{};
-  return read_page_of(*service, context, cluster);
+  if (services.empty()) return Done{};
+  PageService& service = services.front();
+  if (search) cluster.page_note = note_on_others(service, services);
+  if (!search) service.port = expected.port;
+  if (!service.requires_token() && service.place() == expected.place()) return Done{};
+  return read_page_of(service, context, cluster);
 }
 
 }  // namespace

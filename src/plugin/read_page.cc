@@ -22,14 +22,15 @@ void set_status_page(const KubectlResult& answer, Cluster& cluster) {
     cluster.page_error = page.error().message;
 }
 
-std::optional<PageService> service_of(const KubectlResult& answer) {
-  if (!answer.ok()) return std::nullopt;
+std::vector<PageService> services_of(const KubectlResult& answer) {
+  std::vector<PageService> services;
+  if (!answer.ok()) return services;
   const auto found = parse_list(answer, "Services");
-  if (!found) return std::nullopt;
-  const auto& items = items_of(*found);
-  PageService service = page_service(items.empty() ? *found : items.front());
-  if (service.name.empty()) return std::nullopt;
-  return service;
+  if (!found) return services;
+  for (const kube::Json& item : items_of(*found)) services.push_back(page_service(item));
+  if (PageService one = page_service(*found); services.empty() && !one.name.empty())
+    services.push_back(std::move(one));
+  return services;
 }
 
 Status read_page_of(const PageService& service, const Context& context, Cluster& cluster) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "plugin/context.h"
 #include "plugin/kubectl.h"
@@ -13,8 +14,8 @@ namespace cronlatch::plugin {
 // Sets the status page, or the reason why there is none.
 void set_status_page(const KubectlResult& answer, Cluster& cluster);
 
-// The first Service of a List, or a Service; nothing without one.
-std::optional<PageService> service_of(const KubectlResult& answer);
+// The Services of a List, or a Service.
+std::vector<PageService> services_of(const KubectlResult& answer);
 
 // Reads the page of a Service, with a token if it requires one. The token is sent in the body of a
 // POST: the API server removes the header Authorization of its own client, and a URL is written to

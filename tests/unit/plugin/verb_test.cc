@@ -98,6 +98,26 @@ TEST_F(PluginVerbs, StatusPageIsFoundByTheLabelsOfItsService) {
       ::testing::Contains(HasSubstr("cronlatch.dev/port in (http-metrics,https-metrics,plain)")));
 }
 
+// Each may have another store: a lock of the other one would be displayed as free.
+TEST_F(PluginVerbs, OfSeveralOperatorsTheOneWhoseStateIsDisplayedIsNamed) {
+  kubectl.results["get services"] = R"({"items":[
+      {"metadata":{"namespace":"ops","name":"x-metrics"},"spec":{"ports":[{"port":8080}]}},
+      {"metadata":{"namespace":"team","name":"y-metrics"},"spec":{"ports":[{"port":8080}]}}]})";
+  const char page_text[] = R"({"v":1,"store":{"up":true},"locks":[]})";
+  kubectl.results["/namespaces/ops/services/http:x-metrics:8080/proxy/status"] = page_text;
+  kubectl.results["/namespaces/team/services/http:y-metrics:8080/proxy/status"] = page_text;
+
+  const auto first = run({});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->json["caution"],
+            "the state is that of the operator ops/x-metrics; for another, use --status: "
+            "team/y-metrics");
+
+  const auto other = run({"--status", "team/y-metrics"});
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->json["caution"], nullptr);
+}
+
 // ---- a page that requires a token ----
 
 constexpr char kPageText[] =
