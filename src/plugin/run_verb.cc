@@ -18,9 +18,11 @@ std::string separator(OutputFormat format) {
 }
 
 // The part of the JSON whose changes are printed. A renewal moves `expires` every few seconds, and
-// the clock moves `next`; ages are in the table only.
+// the clock moves `next`, and the age of the state in `caution`; other ages are in the table only.
 kube::Json watched_part(kube::Json json) {
   if (!json.is_object() || !json.contains("cronjobs")) return json;
+  if (const auto caution = json.find("caution"); caution != json.end())
+    *caution = !caution->is_null();
   for (kube::Json& cronjob : json["cronjobs"])
     for (const char* const key : {"expires", "next"}) cronjob.erase(key);
   return json;

@@ -333,5 +333,30 @@ TEST_F(PluginVerbs, WatchPrintsNothingAfterTheRenewalOfALease) {
   EXPECT_THAT(printed[1], HasSubstr("shop/b"));
 }
 
+// The line about the outage contains the age of the state.
+TEST_F(PluginVerbs, WatchPrintsNothingWhileAnOutageLasts) {
+  std::vector<std::string> printed;
+  int rounds = 0;
+  kubectl.before_round = [&] {
+    ++rounds;                                              // two for each list
+    const std::string read = std::to_string(27 - rounds);  // the state becomes older
+    kubectl.results["/proxy/status"] =
+        rounds < 7 ? R"({"v":1,"store":{"up":false,"read":"2026-11-22T06:)" + read +
+                         R"(:00Z","error":"no answer"},"locks":[]})"
+                   : std::string(R"({"v":1,"store":{"up":true},"locks":[]})");
+  };
+  const auto arguments = parse_arguments(std::vector<std::string>{"-w", "-n", "shop"}, {});
+  ASSERT_TRUE(arguments);
+  const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
+    printed.push_back(text);
+    if (printed.size() == 2) return Error{Code::system, "closed pipe"};
+    return Done{};
+  });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(rounds, 8);
+  EXPECT_THAT(printed[0], HasSubstr("no answer"));
+  EXPECT_THAT(printed[1], ::testing::Not(HasSubstr("no answer")));
+}
+
 }  // namespace
 }  // namespace cronlatch::plugin
