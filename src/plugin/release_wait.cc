@@ -26,6 +26,15 @@ JobState state_of(const Json& job) {
   return JobState::active;
 }
 
+// Why the Job cannot be read, if another attempt has the same result: a missing right, or another
+// client deleted it. Empty for other errors.
+std::string unreadable_reason(const KubectlResult& answer) {
+  const std::string line = error_line(answer);
+  for (const std::string_view reason : {"(Forbidden)", "(NotFound)"})
+    if (line.find(reason) != std::string::npos) return "its result is unknown: " + line;
+  return "";
+}
+
 // Why the Job's pod has not started; empty if it has. Such a Job may never end.
 std::string pending_reason(const Context& context, const Args& place, const std::string& name) {
   const auto answer =
@@ -61,10 +70,13 @@ Result<Output> await_release_job(const Context& context, const ReleaseTarget& ta
     context.sleep(kPollInterval);
     const auto answer =
         run_one(context.kubectl, captured({"get", "job", name, place[0], place[1], "-o", "json"}));
-    if (answer && answer->ok())
+    if (answer && !answer->ok()) {
+      error = unreadable_reason(*answer);
+    } else if (answer) {
       if (const auto object = kube::parse_json(answer->out)) state = state_of(*object);
+    }
     const Micros passed = context.clock.now() - began;
-    if (state == JobState::active && passed > kPodTimeout)
+    if (state == JobState::active && error.empty() && passed > kPodTimeout)
       error = pending_reason(context, place, name);
     if (passed > kJobTimeout) error = "it did not end in time";
   }
@@ -72,9 +84,9 @@ Result<Output> await_release_job(const Context& context, const ReleaseTarget& ta
   std::string text = logs && logs->ok() ? logs->out : std::string();
   while (text.ends_with('\n')) text.pop_back();
   if (state == JobState::active)
-    return Error{
-        Code::unreachable, "Job " + target.namespace_name + '/' + name + ": " + error,
-        "it was not deleted; see: kubectl -n " + target.namespace_name + " describe job " + name};
+    return Error{Code::unreachable, "Job " + target.namespace_name + '/' + name + ": " + error,
+                 "the plugin did not delete it; see: kubectl -n " + target.namespace_name +
+                     " describe job " + name + ", kubectl cronlatch ls"};
   // An error is ignored: its ttlSecondsAfterFinished deletes it, too.
   (void)run_one(context.kubectl,
                 captured({"delete", "job", name, place[0], place[1], "--wait=false"}));

@@ -261,6 +261,17 @@ TEST_F(PluginVerbs, ReleaseReportsAJobWithoutAPod) {
   EXPECT_THAT(page.error().message, HasSubstr("it has no pod"));
 }
 
+// Without the right to read Jobs, or after another client deleted it, the wait would last an hour.
+TEST_F(PluginVerbs, ReleaseEndsWhenItsJobCannotBeRead) {
+  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
+  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().code, Code::unreachable);
+  EXPECT_THAT(page.error().message,
+              HasSubstr("its result is unknown: Error from server (NotFound)"));
+  EXPECT_LT(clock.t, TimePoint(Seconds(10)));
+}
+
 TEST_F(PluginVerbs, ReleaseWithoutAGatedRunRequiresTheImage) {
   kubectl.results["get jobs"] = kubectl.results["get pods"] = R"({"items":[]})";
   const auto refused = run({"release", "nightly", "-n", "shop", "--force"});
