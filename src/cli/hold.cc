@@ -17,11 +17,17 @@ namespace {
 
 constexpr Millis kShortest = std::chrono::seconds(1), kLongest = std::chrono::hours(24 * 30);
 
-// Flags of `run` that a hold sets itself.
-constexpr std::array<std::string_view, 4> kOwnFlags = {"lock", "holder", "max-run", "once-per"};
+// Flags of `run` that a hold sets itself, or that no hold has.
+constexpr std::array<std::string_view, 6> kOwnFlags = {
+    "lock", "holder", "max-run", "once-per", "attempt-group", "command-by-arch"};
+
+// Settings in the environment and in a file without an effect. No value of a flag would undo them:
+// an identity that is done would skip the hold, and a group that was granted would wait. A hold is
+// never skipped, so that it needs no program of skip-command.
+constexpr std::array<std::string_view, 3> kIgnored = {"once-per", "attempt-group", "skip-command"};
 
 // A setting in the environment or in a file must not change these. With more slots, other runs
-// would hold the lock beside this one.
+// would hold the lock beside this one; with on-lost=warn, a lost lease would be a success.
 struct Fixed {
   std::string_view key, value;
   std::string_view other;  // another value that is useful, as a flag; empty: none
@@ -30,7 +36,8 @@ constexpr std::array kFixed = {
     Fixed{"on-busy", "fail", "wait"}, Fixed{"on-store-down", "fail", "wait"},
     Fixed{"warn-after", "0", ""},     Fixed{"min-hold", "0", ""},
     Fixed{"leftovers", "end", ""},    Fixed{"untracked", "refuse", "allow"},
-    Fixed{"exit-skipped", "75", ""},  Fixed{"slots", "1", ""}};
+    Fixed{"exit-skipped", "75", ""},  Fixed{"slots", "1", ""},
+    Fixed{"on-lost", "kill", ""}};
 
 Error of_flag(std::string_view flag, const Error& error) {
   return {error.code, "hold: " + std::string(flag) + ": " + error.message, error.hint};
@@ -73,7 +80,7 @@ Result<std::vector<std::string>> options_of(const Flags& flags) {
   for (const std::string_view key : kOwnFlags)
     if (given(key) != flags.settings.end())
       return Error{Code::usage, "hold: --" + std::string(key) + " cannot be given",
-                   "hold sets it: see cronlatch hold --help"};
+                   "omit the flag: see cronlatch hold --help"};
   for (const Fixed& fixed : kFixed) {
     const auto flag = given(fixed.key);
     if (flag == flags.settings.end()) {
@@ -109,8 +116,8 @@ Result<CommandOutput> hold_command(const Invocation& invocation) {
   if (!program) return program.error();
   words->insert(words->end(), {"--lock=" + lock, "--holder=" + *reason, "--max-run=0", "--",
                                *program, "sleep", *length});
-  return run_command(
-      {std::move(words).value(), invocation.environment, invocation.clock, invocation.password});
+  return run_command({std::move(words).value(), invocation.environment, invocation.clock,
+                      invocation.password, kIgnored});
 }
 
 }  // namespace cronlatch

@@ -47,7 +47,8 @@ Result<LoadedOptions> load_options(const Invocation& invocation, Operands operan
                         .environment = invocation.environment,
                         .operands = operands,
                         .extras = extras,
-                        .password = invocation.password};
+                        .password = invocation.password,
+                        .flag_only = invocation.flag_only};
   return load(input, HostFiles(kPipeWait), this_host());
 }
 

@@ -52,15 +52,22 @@ Result<std::vector<Setting>> file_settings(const Setting* config_option, const F
   return yaml_settings(path, file.text);
 }
 
+void remove_flag_only(std::vector<Setting>& settings, std::span<const std::string_view> keys) {
+  std::erase_if(settings, [&](const Setting& setting) {
+    return std::ranges::find(keys, setting.option->key) != keys.end();
+  });
+}
+
 // File and environment. With isolated only flags are applied.
 Status apply_environment_and_file(LoadedOptions& loaded, const LoadInput& input,
                                   const std::vector<Setting>& flags, const Files& files) {
-  const Result<std::vector<Setting>> variables = environment_settings(input.environment);
+  Result<std::vector<Setting>> variables = environment_settings(input.environment);
   if (!variables) return variables.error();
   const Setting* config_option = find_setting(flags, "config");
   if (config_option == nullptr) config_option = find_setting(*variables, "config");
-  const Result<std::vector<Setting>> from_file = file_settings(config_option, files);
+  Result<std::vector<Setting>> from_file = file_settings(config_option, files);
   if (!from_file) return from_file.error();
+  for (auto* settings : {&*from_file, &*variables}) remove_flag_only(*settings, input.flag_only);
   if (Status applied = apply_settings(loaded, *from_file); !applied) return applied;
   return apply_settings(loaded, *variables);
 }

@@ -119,20 +119,60 @@ TEST_F(HoldInRedis, HasOneSlotWhateverTheVariableIs) {
   EXPECT_THAT(flag.err(), HasSubstr("--slots cannot be"));
 }
 
-TEST_F(HoldInRedis, ADoneIdentityIsNoSuccess) {
+// Otherwise a hold would be skipped, and would record work as done.
+TEST_F(HoldInRedis, AnIdentityInAVariableOrAFileHasNoEffect) {
   // Given
   ASSERT_EQ(Program(run({"--once-per", "today"}, {"exit", "0"})).exit_code(), 0);
+  ProgramSpec by_variable = hold({"--for", "1s"});
+  by_variable.env = {"CRONLATCH_ONCE_PER=today"};
+  const std::string config = dir.path("config.yaml");
+  std::ofstream(config) << "once-per: tomorrow\nskip-command: [/no/such/program]\n";
+  const ProgramSpec by_file = hold({"--for", "1s", "--config", config});
+  for (const ProgramSpec& spec : {by_variable, by_file}) {
+    // When
+    Program kept(spec);
+    // Then
+    EXPECT_EQ(kept.exit_code(), 0) << kept.err();
+  }
+  Program work(run({"--once-per", "tomorrow"}, {"say", "ran"}));
+  EXPECT_EQ(work.exit_code(), 0);
+  EXPECT_THAT(work.out(), HasSubstr("ran")) << "the hold did no work";
+}
+
+// Otherwise a hold would wait for the lock, as a retry of the group does.
+TEST_F(HoldInRedis, AnAttemptGroupInAVariableHasNoEffect) {
+  // Given
+  ASSERT_EQ(Program(run({"--attempt-group", "job-uid"}, {"exit", "1"})).exit_code(), 1);
+  Program runs(run({}, {"say", "holding", "await", go()}));
+  ASSERT_TRUE(runs.says("holding"));
   ProgramSpec spec = hold({"--for", "1s"});
-  spec.env = {"CRONLATCH_ONCE_PER=today"};
+  spec.env = {"CRONLATCH_ATTEMPT_GROUP=job-uid"};
   // When
-  Program skipped(spec);
+  Program refused(spec);
   // Then
-  EXPECT_EQ(skipped.exit_code(), 75) << skipped.err();
+  EXPECT_EQ(refused.exit_code(), 75) << refused.err();
+  EXPECT_THAT(refused.err(), HasSubstr("not started because lock job is held"));
+}
+
+TEST_F(Hold, FlagsThatWouldReplaceItsCommandOrItsEndAreRefused) {
+  for (const Words& flags :
+       {Words{"--once-per", "x"}, Words{"--attempt-group", "x"}, Words{"--on-lost", "warn"},
+        Words{"--command-by-arch", R"({"amd64": ["/bin/true"], "arm64": ["/bin/true"]})"}}) {
+    Words options = {"--for", "1s"};
+    options.insert(options.end(), flags.begin(), flags.end());
+    // When
+    Program refused(hold(options));
+    // Then
+    EXPECT_EQ(refused.exit_code(), 64) << flags[0] << refused.err();
+    EXPECT_THAT(refused.err(), HasSubstr(flags[0]));
+  }
 }
 
 TEST_F(HoldInRedis, IsStoppedByARevocationAndReleased) {
   // Given
-  Program holder(hold({"--for", "1h", "--ttl", "5s"}));
+  ProgramSpec spec = hold({"--for", "1h", "--ttl", "5s"});
+  spec.env = {"CRONLATCH_ON_LOST=warn"};  // the hold would succeed without the lock
+  Program holder(spec);
   ASSERT_TRUE(is_held()) << holder.err();
   // When
   Program release({.argv = {binary(), "release", "job", "--store", store, "--force"}});
