@@ -150,6 +150,17 @@ Status check_slots(const Options& options) {
   return Done{};
 }
 
+// The name of a lock can also be that of a key of another program.
+Status check_shared_store(const Options& options, std::string_view what, KeyFormat format) {
+  if (format != KeyFormat::redlock && store_layout(options.store) == StoreLayout::quorum)
+    return refuse(std::string(what) + ": only redlock libraries lock on a quorum of servers",
+                  "set store to the one server of the other program, or set lock to a name that "
+                  "does not begin with _cronlock/, without key-format and foreign-key");
+  if (options.strict)
+    return refuse(std::string(what) + " and strict exclude each other", "remove one of the two");
+  return Done{};
+}
+
 Status check_shared_key(const Options& options) {
   const bool is_native = options.key_format == KeyFormat::native;
   const std::string hint = "set store to a " +
@@ -163,22 +174,20 @@ Status check_shared_key(const Options& options) {
                   "set foreign-key to the key of the other program");
   if (!is_native && !is_redis(options.store))
     return refuse("key-format: the store is not a Redis store", hint);
-  if (!is_native && options.key_format != KeyFormat::redlock &&
-      store_layout(options.store) == StoreLayout::quorum)
-    return refuse("key-format: only redlock libraries lock on a quorum of servers",
-                  "set store to the one server of the other program, or replace key-format and "
-                  "foreign-key by lock");
-  if (!is_native && options.strict)
-    return refuse("key-format and strict exclude each other", "remove one of the two");
+  if (!is_native)
+    if (Status store = check_shared_store(options, "key-format", options.key_format); !store)
+      return store;
   if (!is_native && !options.lock_file.empty())
     return refuse("key-format and lock-file exclude each other", "remove one of the two");
   if (!is_native && !options.lock.empty() &&
       options.lock != lock_of_shared_key(options.key_format, options.foreign_key))
     return refuse("lock and foreign-key exclude each other: the key is the lock",
                   "remove one of the two");
-  if (shared_key_of_lock(options.lock) && !is_redis(options.store))
-    return refuse("lock " + quoted(options.lock) + ": the store is not a Redis store", hint);
-  return Done{};
+  const std::optional<SharedKey> named = shared_key_of_lock(options.lock);
+  if (!named) return Done{};
+  const std::string what = "lock " + quoted(options.lock);
+  if (!is_redis(options.store)) return refuse(what + ": the store is not a Redis store", hint);
+  return check_shared_store(options, what, named->format);
 }
 
 }  // namespace

@@ -162,6 +162,29 @@ TEST(Validate, RefusesAKeyOfAnotherProgramBesideALockOrWithoutRedis) {
             "lock \"_cronlock/cronlock.a\": the store is not a Redis store");
 }
 
+TEST(Validate, RefusesTheNameOfAKeyOfAnotherProgramWhereTheKeyIsRefused) {
+  constexpr const char* kQuorum = "redis://a,redis://b,redis://c";
+  Options options;
+  options.lock = "_cronlock/cronlock.a";
+  options.store = kQuorum;
+  EXPECT_EQ(refusal(options).message,
+            "lock \"_cronlock/cronlock.a\": only redlock libraries lock on a quorum of servers");
+  options.store = "redis://h";
+  EXPECT_TRUE(validate(options).ok());
+  options.strict = true;
+  EXPECT_EQ(refusal(options).message,
+            "lock \"_cronlock/cronlock.a\" and strict exclude each other");
+  options.lock = "_redlock/a";
+  EXPECT_EQ(refusal(options).message, "lock \"_redlock/a\" and strict exclude each other");
+  options.strict = false;
+  options.store = kQuorum;
+  EXPECT_TRUE(validate(options).ok());
+  options.store = "redis://h";
+  options.strict = true;
+  options.lock = "_cronlock/";
+  EXPECT_TRUE(validate(options).ok()) << "the name of no key";
+}
+
 TEST(Validate, AcceptsFullTls) {
   Options options = over_tls();
   options.tls_ca = "/ca";
