@@ -11,6 +11,11 @@ inline bool is_descriptor_limit(int error_number) {
   return error_number == EMFILE || error_number == ENFILE;
 }
 
+// For EFBIG of a write: a file is at the limit of its size.
+inline constexpr const char* kFileSizeHint =
+    "the limit of file sizes (RLIMIT_FSIZE) is too low: raise it with ulimit -f, or LimitFSIZE= of "
+    "the unit";
+
 inline std::string errno_hint(int error_number, std::string otherwise) {
   if (error_number == EMFILE)
     return "the limit of open files (RLIMIT_NOFILE) is too low: raise it with ulimit -n, "

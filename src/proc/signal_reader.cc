@@ -60,8 +60,10 @@ std::optional<int> SignalReader::next() {
     const ssize_t n = ::read(fd_.get(), &got, sizeof got);
     if (n < 0 && errno == EINTR) continue;
     if (n != static_cast<ssize_t>(sizeof got)) return std::nullopt;
-    const bool is_own = got.ssi_pid == static_cast<std::uint32_t>(::getpid());
-    if (got.ssi_signo == SIGPIPE && is_own) continue;
+    // The kernel sends them for a write of this process: to a pipe without a reader, or to a file
+    // at the limit of its size (RLIMIT_FSIZE).
+    const bool is_of_write = got.ssi_signo == SIGPIPE || got.ssi_signo == SIGXFSZ;
+    if (is_of_write && got.ssi_pid == static_cast<std::uint32_t>(::getpid())) continue;
     return static_cast<int>(got.ssi_signo);
   }
 }

@@ -13,7 +13,8 @@ namespace cronlatch {
 Error start_error(const char* call, int why) {
   return {Code::system,
           std::string("the command cannot be started: ") + call + ": " + std::strerror(why),
-          errno_hint(why, "a limit of processes or memory may be reached")};
+          errno_hint(
+              why, why == EFBIG ? kFileSizeHint : "a limit of processes or memory may be reached")};
 }
 
 Error exec_error(const std::string& path, int why) {

@@ -26,6 +26,8 @@ Error file_error(int error_number, const std::string& action, const std::string&
     case EACCES:
     case EPERM:
       return {Code::config, message, "set store=file:///dir to a directory that you own"};
+    case EFBIG:
+      return {Code::config, message, kFileSizeHint};
     case EROFS:
       return {Code::config, message, "set store=file:///dir to a writable directory"};
   }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// SignalReader: no signal is lost, none interrupts, and the program's own SIGPIPE is not reported.
+// SignalReader: no signal is lost, none interrupts, and those of the program's own writes are not
+// reported.
 #include "proc/signal_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,7 +34,7 @@ TEST_F(SignalReaders, CatchEverySignalThatCanBeCaught) {
   std::multiset<int> sent;
   // When
   for (int signo = 1; signo <= 64; ++signo) {
-    if (signo == SIGKILL || signo == SIGSTOP || signo == SIGPIPE) continue;
+    if (signo == SIGKILL || signo == SIGSTOP || signo == SIGPIPE || signo == SIGXFSZ) continue;
     // SIGCONT and the stop signals wipe each other out (signal(7)), so they cannot be pending
     // together.
     if (signo == SIGCONT) continue;
@@ -75,6 +78,34 @@ TEST_F(SignalReaders, DropTheSigpipeOfAnOwnWriteAndKeepThatOfAnotherProcess) {
   EXPECT_EQ(written, -1);
   EXPECT_EQ(after_write, std::nullopt);
   EXPECT_TRUE(after_kill.contains(SIGPIPE));
+}
+
+// A log line at the limit must not send a signal to the command.
+TEST_F(SignalReaders, DropTheSigxfszOfAnOwnWriteAndKeepThatOfAnotherProcess) {
+  // Given
+  auto gate = SignalReader::open();
+  ASSERT_TRUE(gate.ok());
+  const int file = ::memfd_create("log", MFD_CLOEXEC);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  // When
+  const ssize_t written = ::write(file, "x", 1);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  const auto after_write = gate->next();
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::kill(::getppid(), SIGXFSZ);
+    ::_exit(0);
+  }
+  ::waitpid(other, nullptr, 0);
+  const std::multiset<int> after_kill = everything(*gate);
+  ::close(file);
+  // Then
+  EXPECT_EQ(written, -1);
+  EXPECT_EQ(after_write, std::nullopt);
+  EXPECT_TRUE(after_kill.contains(SIGXFSZ));
 }
 
 TEST_F(SignalReaders, ReportWhichSignalsWereIgnored) {

@@ -2,6 +2,7 @@
 // A locked or damaged record, a wrong directory, a full disk; the hourly update of file times.
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -60,6 +61,20 @@ TEST_F(FileStore, DamagedRecordRefusesEveryRequestAndIsNotChanged) {
   ASSERT_EQ(listed->size(), 1u);
   EXPECT_EQ(listed->front().state, LockState::damaged);
   EXPECT_TRUE(is_kernel_lock_free(file(".lock")));
+}
+
+TEST_F(FileStore, LimitOfFileSizesIsNamed) {
+  Caller one = program("1");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  const Unavailable error = expect_unavailable(one(one.acquire()));
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  EXPECT_EQ(error.error.code, Code::config);
+  EXPECT_NE(error.error.hint.find("RLIMIT_FSIZE"), std::string::npos) << error.error.hint;
 }
 
 TEST_F(FileStore, DirectoryThatIsWritableForOtherUsersIsAPermanentError) {
