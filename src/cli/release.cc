@@ -51,6 +51,12 @@ Error without_force(const LockView& view, bool shared) {
     return Error{Code::usage,
                  "lock " + name + " is closed by min-hold until " + show_time(view.closed_until),
                  "to open it: cronlatch release " + view.lock + " --force"};
+  // Other slots are free, or hold an expired grant.
+  if (view.closed_slots != 0 && live_grants(view) == 0)
+    return Error{Code::usage,
+                 "min-hold keeps " + std::to_string(view.closed_slots) + " of the " +
+                     std::to_string(view.slots) + " slots of lock " + name + " closed",
+                 "to open them: cronlatch release " + view.lock + " --force"};
   const bool is_ended = !shared && view.state == LockState::expired;
   if (!view.open() || is_ended)
     return Error{Code::usage,

@@ -85,6 +85,8 @@ struct LockView {
   ServerTime acquired{};      // of the last grant
   ServerTime expires{};       // zero when the store has no lease
   ServerTime closed_until{};  // the end of a min-hold, after a release or a crash; zero without one
+  std::uint32_t closed_slots = 0;  // those that a min-hold keeps closed, whatever the others are
+  ServerTime first_opening{};      // the first of them; zero without one
   Millis ttl{};
   std::optional<std::int64_t> waiters{};  // runs that wait; none: the store does not know them
   std::uint32_t slots = 1;                // how many may hold the lock at once

@@ -151,14 +151,19 @@ const Seat& shown_seat(const Record& record, ServerTime now, Expiry expiry) {
   return *shown;
 }
 
-// Zero unless a min-hold keeps each seat closed: a run is granted any other one.
-ServerTime first_min_hold_end(const Record& record, ServerTime now, Expiry expiry) {
-  std::optional<ServerTime> first;
+struct MinHolds {
+  std::uint32_t seats = 0;  // that they keep closed
+  ServerTime first_end{};
+};
+
+MinHolds min_holds_of(const Record& record, ServerTime now, Expiry expiry) {
+  MinHolds all;
   for (const Seat* seat : seats_of(record)) {
     const ServerTime end = min_hold_end(*seat, now, expiry);
-    if (!first || end < *first) first = end;
+    if (end == ServerTime{}) continue;
+    if (all.seats++ == 0 || end < all.first_end) all.first_end = end;
   }
-  return first.value_or(ServerTime{});
+  return all;
 }
 
 std::vector<GrantView> open_grants_of(const Record& record, ServerTime now, Expiry expiry) {
@@ -187,7 +192,11 @@ LockView view(std::string lock, const Record& record, ServerTime now, Expiry exp
   lock_view.now = now;
   lock_view.acquired = shown.acquired;
   lock_view.expires = clamped_expiry(shown, now, expiry);
-  lock_view.closed_until = first_min_hold_end(record, now, expiry);
+  const MinHolds min_holds = min_holds_of(record, now, expiry);
+  lock_view.closed_slots = min_holds.seats;
+  lock_view.first_opening = min_holds.first_end;
+  // A run is granted any other seat.
+  if (min_holds.seats == seats_of(record).size()) lock_view.closed_until = min_holds.first_end;
   if (lock_view.state == LockState::cooling && lock_view.closed_until == ServerTime{})
     lock_view.state = LockState::free;
   lock_view.ttl = std::chrono::duration_cast<Millis>(shown.ttl);

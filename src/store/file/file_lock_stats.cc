@@ -92,14 +92,16 @@ FileBackend::SlotsView FileBackend::view_of(const LockFiles& files, const Stored
   LockView& shown = all.view;
   Stored open_stored = stored;
   std::vector<GrantView> grants;
-  std::size_t closed = 0;
+  std::uint32_t closed = 0;
+  ServerTime first_opening{};
   Fence newest = stored.last_fence;
   for (unsigned slot = 1; slot <= stored.slots; ++slot) {
     if (slot != 1 && stored.others.count(slot) == 0) continue;
     const OpenSlot open(open_stored, slot);
     LockView view = view_of_slot(files, open_stored, holders, slot);
     if (view.state == LockState::held) all.pids.push_back(view.pid);
-    if (view.state == LockState::cooling || view.closed_until.us != 0) ++closed;
+    if (view.state != LockState::held && view.closed_slots != 0)
+      if (closed++ == 0 || view.first_opening < first_opening) first_opening = view.first_opening;
     if (view.open())
       grants.push_back(
           {view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires});
@@ -107,6 +109,8 @@ FileBackend::SlotsView FileBackend::view_of(const LockFiles& files, const Stored
     if (slot == 1 || is_shown_before(view, shown)) shown = std::move(view);
   }
   shown.slots = stored.slots;
+  shown.closed_slots = closed;
+  shown.first_opening = first_opening;
   if (stored.slots == 1) return all;
   std::sort(grants.begin(), grants.end(),
             [](const GrantView& a, const GrantView& b) { return a.fence < b.fence; });
@@ -193,9 +197,10 @@ std::string text_of(const std::vector<long>& pids, std::string_view separator) {
 
 Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) {
   Result<SlotsView> read = read_view(lock);
+  // Also while other slots are free: the min-hold still excludes runs with another number of slots.
   const auto ends_by_force = [&] {
-    return read &&
-           (read->view.state == LockState::cooling || read->view.state == LockState::expired);
+    return read && read->view.state != LockState::held &&
+           (read->view.closed_slots != 0 || read->view.state == LockState::expired);
   };
   while (ends_by_force()) {
     const Result<std::optional<Revoked>> ended = try_end_min_hold(lock);

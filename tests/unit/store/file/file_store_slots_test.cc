@@ -271,6 +271,26 @@ TEST_F(FileStoreSlots, AreAllOpenedByForceDuringAMinHold) {
   expect<Granted>(four(with_slots(four, 2)));
 }
 
+// The other slot is free, but a run with another number of slots is excluded.
+TEST_F(FileStoreSlots, AMinHoldBesideAFreeSlotIsEndedByForce) {
+  const Millis minute(60'000);
+  auto one = program("1"), two = program("2");
+  Acquire held_long = with_slots(one, 2);
+  held_long.min_hold = minute;
+  Release release = one.release(expect<Granted>(one(held_long)).fence);
+  release.min_hold = minute;
+  expect<Released>(one(release));
+  EXPECT_EQ(two.show().state, LockState::free);
+  EXPECT_EQ(two.show().closed_slots, 1u);
+  EXPECT_EQ(expect<Busy>(two(with_slots(two, 1))).reason, BusyReason::cooling);
+  const auto revoked = two.backend().revoke("a/b", boot_now() + kPatience);
+  ASSERT_TRUE(revoked.ok()) << revoked.error().message;
+  EXPECT_TRUE(revoked->was_cooling);
+  EXPECT_EQ(two.show().closed_slots, 0u);
+  ++two.claim().attempt;
+  expect<Granted>(two(with_slots(two, 1)));
+}
+
 TEST_F(FileStoreSlots, AreRefusedForAFileOfAnotherProgram) {
   Caller one(world_, "_file" + (world_.dir / "other"), "1");
   EXPECT_EQ(expect_unavailable(one(with_slots(one, 2))).error.message,
