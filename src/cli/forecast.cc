@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/lock_text.h"
+#include "core/lock_json.h"
 #include "core/outcome.h"
 #include "core/store_schemes.h"
 
@@ -27,11 +28,14 @@ std::string until_expiry(const LockView& view) {
   return view.expires.us == 0 ? "" : " until " + show_time(view.expires);
 }
 
+bool is_same_group(const LockView& view, const Options& options) {
+  return !options.attempt_group.empty() && view.identity.group == options.attempt_group;
+}
+
 LockAccess access_to(const LockView& view, const Options& options) {
   const std::string holder =
       view.identity.holder.empty() ? "another run" : printable(view.identity.holder);
-  const bool same_group =
-      !options.attempt_group.empty() && view.identity.group == options.attempt_group;
+  const bool same_group = is_same_group(view, options);
   switch (view.state) {
     case LockState::free:
       return {Access::open, "the lock is free"};
@@ -62,41 +66,65 @@ LockAccess access_to(const LockView& view, const Options& options) {
   return {Access::closed, ""};
 }
 
-// The grants of a lock with several slots whose runs still run; an expired one is taken over.
-std::size_t slots_in_use(const LockView& view) {
-  return static_cast<std::size_t>(
-      std::count_if(view.grants.begin(), view.grants.end(),
-                    [](const GrantView& grant) { return grant.state != LockState::expired; }));
+bool has_live_grant(const LockView& view) {
+  return view.state == LockState::held || view.state == LockState::revoked;
 }
 
-// Whether a slot could be granted now. No value: as for a lock with one holder.
+// Whether a slot could be granted now. An expired grant is taken over, unless a min-hold keeps its
+// slot closed. No value: as for a lock with one holder.
 std::optional<LockAccess> access_to_slot(const LockView& view, const Options& options) {
-  if (view.slots == 1 || view.state != LockState::held) return std::nullopt;
-  const std::size_t used = slots_in_use(view);
+  if (view.slots == 1 || !has_live_grant(view)) return std::nullopt;
+  const auto used = static_cast<std::size_t>(live_grants(view));
   const std::string of = std::to_string(view.slots) + " slots ";
-  if (used < view.slots)
-    return LockAccess{Access::open, std::to_string(view.slots - used) + " of " + of + "are free"};
+  const std::size_t closed = used + view.closed_slots;
+  if (closed < view.slots)
+    return LockAccess{Access::open, std::to_string(view.slots - closed) + " of " + of + "are free"};
   const bool same_group =
       !options.attempt_group.empty() &&
       std::any_of(view.grants.begin(), view.grants.end(), [&](const GrantView& grant) {
         return grant.identity.group == options.attempt_group;
       });
-  return LockAccess{Access::closed, "all " + of + "are held", same_group};
+  if (used == view.slots) return LockAccess{Access::closed, "all " + of + "are held", same_group};
+  return LockAccess{Access::closed,
+                    std::to_string(used) + " of " + of +
+                        "are held, and min-hold keeps the others " + "closed until " +
+                        show_time(view.first_opening),
+                    same_group};
 }
 
-// While a run holds the lock, the number of slots does not change.
+// While a run holds the lock, the number of slots does not change. Nor during a min-hold, which
+// refuses the run, but is a busy lock in a file store.
 std::optional<Forecast> other_number(const LockView& view, const Options& options) {
-  const bool is_held = view.state == LockState::held || view.state == LockState::revoked;
-  if (!is_held || view.slots == static_cast<unsigned>(options.slots)) return std::nullopt;
+  if (view.slots == static_cast<unsigned>(options.slots)) return std::nullopt;
+  const bool is_local = store_transport(options.store) == StoreTransport::local;
+  const bool is_own_min_hold = view.slots == 1 && is_same_group(view, options);
+  const bool is_closed = view.closed_slots != 0 && !is_local && !is_own_min_hold;
+  if (!has_live_grant(view) && !is_closed) return std::nullopt;
   const Error refused{Code::config, ""};
   const int code = exit_code(refused);
   return Forecast{Decision::refuse, code,
                   "exit " + std::to_string(code) + ": slots is " + std::to_string(options.slots) +
-                      ", and the lock has " + std::to_string(view.slots) + " while a run holds it"};
+                      ", and the lock has " + std::to_string(view.slots) +
+                      (has_live_grant(view) ? " while a run holds it" : " while a min-hold lasts")};
+}
+
+// In a file store.
+std::optional<LockAccess> closed_for_another_number(const LockView& view, const Options& options) {
+  const bool is_other = view.slots != static_cast<unsigned>(options.slots);
+  if (!is_other || view.slots == 1 || view.closed_slots == 0) return std::nullopt;
+  return LockAccess{Access::closed, "min-hold keeps a slot closed until " +
+                                        show_time(view.first_opening) + ", and the lock has " +
+                                        std::to_string(view.slots) + " slots until then"};
 }
 
 std::string at_most(Millis limit) {
   return limit.count() == 0 ? "without limit" : "at most " + show_duration(limit);
+}
+
+// Of a run whose attempt group was granted before.
+Millis longest_retry(const Options& options) {
+  const Millis most = 2 * options.ttl;
+  return options.wait_timeout.count() == 0 ? most : std::min(most, options.wait_timeout);
 }
 
 int busy_code() {
@@ -140,12 +168,15 @@ std::string_view name_of(Decision decision) {
 
 Forecast forecast(const LockView& view, const Options& options) {
   if (std::optional<Forecast> refused = other_number(view, options)) return *refused;
-  const LockAccess found = access_to_slot(view, options).value_or(access_to(view, options));
+  std::optional<LockAccess> of_slots = closed_for_another_number(view, options);
+  if (!of_slots) of_slots = access_to_slot(view, options);
+  const LockAccess found = of_slots.value_or(access_to(view, options));
   if (found.access == Access::open)
     return {Decision::start, 0, "acquire the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)
     return {Decision::wait, 0,
-            "wait, at most " + show_duration(2 * options.ttl) + ", then " + exit_text(busy_code()) +
+            "wait, at most " + show_duration(longest_retry(options)) + ", then " +
+                exit_text(busy_code()) +
                 ", because the attempt group was granted before: " + found.reason};
   switch (options.on_busy) {
     case OnBusy::skip:
@@ -184,8 +215,10 @@ Forecast forecast(const Error& error, const Options& options) {
   if (error.code == Code::acl && is_redis(options.store))
     return {Decision::unknown, 0,
             "this user may not read the lock; a run needs other rights" + reason};
-  // on-store-down applies only to an unavailable store, not to a refusal.
-  if (error.code != Code::unreachable) return refusal;
+  // on-store-down applies only to an unavailable store, not to a refusal. A certificate can be
+  // replaced while a run waits.
+  const bool is_awaited = error.code == Code::tls && options.on_store_down == OnStoreDown::wait;
+  if (error.code != Code::unreachable && !is_awaited) return refusal;
   switch (options.on_store_down) {
     case OnStoreDown::fail:
       return refusal;

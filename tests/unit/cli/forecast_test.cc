@@ -118,6 +118,67 @@ TEST(Forecast, AnotherNumberOfSlotsIsRefusedWhileTheLockIsHeld) {
   EXPECT_EQ(forecast(lock_in(LockState::free), two).decision, Decision::start);
 }
 
+TEST(Forecast, AMinHoldClosesASlot) {
+  // given
+  LockView view = lock_in(LockState::held);
+  view.slots = 3;
+  view.grants.resize(1);
+  view.closed_slots = 1;
+  view.first_opening = view.now + Seconds(60);
+  Options options = busy_is(OnBusy::skip);
+  options.slots = 3;
+
+  // then
+  EXPECT_EQ(forecast(view, options).decision, Decision::start);
+  EXPECT_THAT(forecast(view, options).sentence, HasSubstr("1 of 3 slots"));
+  view.closed_slots = 2;
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+  EXPECT_THAT(forecast(view, options).sentence,
+              HasSubstr("1 of 3 slots are held, and min-hold keeps the others closed until"));
+}
+
+// As the run itself: refused, but a busy lock in a file store.
+TEST(Forecast, AMinHoldKeepsTheNumberOfSlots) {
+  // given
+  LockView one = lock_in(LockState::cooling);
+  one.identity.group = "job-uid";
+  one.closed_slots = 1;
+  one.closed_until = one.first_opening = one.now + Seconds(60);
+  LockView two = one;
+  two.state = LockState::free;  // the other slot is
+  two.slots = 2;
+  two.closed_until = {};
+  for (const LockView& view : {one, two}) {
+    Options options = busy_is(OnBusy::skip);
+    options.slots = static_cast<int>(3 - view.slots);
+
+    // then
+    options.store = "redis://h";
+    EXPECT_EQ(forecast(view, options).decision, Decision::refuse);
+    EXPECT_EQ(forecast(view, options).exit_code, 78);
+    options.store = "file:///run/x";
+    EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+    EXPECT_THAT(forecast(view, options).sentence, HasSubstr("min-hold"));
+  }
+  Options retry = busy_is(OnBusy::skip);
+  retry.store = "redis://h";
+  retry.slots = 2;
+  retry.attempt_group = "job-uid";
+  EXPECT_EQ(forecast(one, retry).decision, Decision::start) << "its own min-hold";
+}
+
+TEST(Forecast, ACertificateIsAwaitedOnlyWithOnStoreDownWait) {
+  const Error expired{Code::tls, "the server's certificate has expired"};
+  Options options;
+  for (const OnStoreDown refuses : {OnStoreDown::fail, OnStoreDown::run}) {
+    options.on_store_down = refuses;
+    EXPECT_EQ(forecast(expired, options).decision, Decision::refuse);
+    EXPECT_EQ(forecast(expired, options).exit_code, 77);
+  }
+  options.on_store_down = OnStoreDown::wait;
+  EXPECT_EQ(forecast(expired, options).decision, Decision::retry);
+}
+
 TEST(Forecast, NamesTheHolderAndTheEndOfItsLease) {
   const Forecast f = forecast(lock_in(LockState::held), busy_is(OnBusy::skip));
 
@@ -188,6 +249,8 @@ TEST(Forecast, ARetryOfAGroupThatRanBeforeWaitsInsteadOfSkipping) {
   // then
   EXPECT_EQ(f.decision, Decision::wait);
   EXPECT_THAT(f.sentence, HasSubstr("at most 4m, then exit 75"));
+  options.wait_timeout = Millis(60'000);
+  EXPECT_THAT(forecast(view, options).sentence, HasSubstr("at most 1m, then exit 75"));
 }
 
 TEST(Forecast, ARunWithoutAGroupIsNoRetryOfAGrantWithoutOne) {
