@@ -93,7 +93,9 @@ Status install_into(const std::string& directory) {
 }  // namespace
 
 Result<CommandOutput> install_command(const Invocation& invocation) {
-  if (invocation.arguments.size() != 1 || invocation.arguments.front().starts_with("-"))
+  // An empty word is a variable that is not set: the copy would be /cronlatch.
+  if (invocation.arguments.size() != 1 || invocation.arguments.front().empty() ||
+      invocation.arguments.front().starts_with("-"))
     return Error{Code::usage, "install takes one directory", "cronlatch install /cronlatch"};
   const std::string& directory = invocation.arguments.front();
   if (const Status installed = install_into(directory); !installed) return installed.error();

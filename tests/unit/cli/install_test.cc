@@ -41,6 +41,15 @@ TEST(Install, PutsAnExecutableCopyOfThisProgramAndNothingElse) {
   std::filesystem::remove_all(dir);
 }
 
+TEST(Install, RefusesAnEmptyName) {
+  const FixedClock clock;
+
+  const Result<CommandOutput> installed = install_command({{""}, {}, clock});
+
+  ASSERT_FALSE(installed.ok());
+  EXPECT_EQ(installed.error().code, Code::usage);
+}
+
 TEST(Install, NamesADirectoryThatIsMissing) {
   const FixedClock clock;
 
