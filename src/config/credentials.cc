@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/errno_hint.h"
 #include "base/text.h"
 #include "core/store_schemes.h"
 
@@ -18,7 +17,7 @@ Result<std::string> read_line(const std::string& key, const std::string& path, c
   if (file.error != 0)
     return Error{Code::config,
                  key + ": cannot read " + quoted(path) + ": " + std::strerror(file.error),
-                 errno_hint(file.error, "check the path, its owner and its mode")};
+                 read_hint(file.error)};
   if (file.text.ends_with('\n')) file.text.pop_back();
   if (file.text.ends_with('\r')) file.text.pop_back();
   if (file.text.empty())

@@ -4,11 +4,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 
+#include "base/errno_hint.h"
 #include "base/fd.h"
 
 namespace cronlatch {
@@ -23,12 +25,26 @@ int wait_for_writer(int fd, std::chrono::milliseconds limit) {
   return ready > 0 || (ready < 0 && errno == EINTR) ? 0 : ETIMEDOUT;
 }
 
+bool is_pipe(int fd) {
+  struct stat file {};
+  return ::fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode);
+}
+
 }  // namespace
+
+std::string read_hint(int error) {
+  if (error == ETIMEDOUT) return "it is a pipe, and no process wrote to it in time";
+  return errno_hint(error, "check the path, its owner and its mode");
+}
 
 FileText HostFiles::read(const std::string& path) const {
   // O_NONBLOCK: a FIFO without a writer must not block the start.
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return {"", errno};
+  // The end of a FIFO that no process has opened for writing looks like that of an empty file,
+  // which would select every default. poll(2) reports it only after a writer has ended.
+  if (is_pipe(file.get()))
+    if (const int error = wait_for_writer(file.get(), pipe_wait_); error != 0) return {"", error};
   FileText out;
   std::array<char, 4'096> piece{};
   while (true) {

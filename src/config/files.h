@@ -12,6 +12,9 @@ struct FileText {
   int error = 0;  // errno, or 0; EFBIG for a file of more than 1 MiB; ETIMEDOUT for a silent pipe
 };
 
+// What a user does about that error.
+std::string read_hint(int error);
+
 // Where nothing else waits for the program: at its start, not while it holds a lease.
 inline constexpr std::chrono::milliseconds kPipeWait{5'000};
 
@@ -26,7 +29,8 @@ class Files {
 // The host's files. A missing file costs one system call.
 class HostFiles final : public Files {
  public:
-  // How long a pipe with a writer may be silent: `<(command)`, `/dev/stdin`. Zero never blocks.
+  // How long a pipe may be silent, or without a writer: `<(command)`, `/dev/stdin`, a FIFO. Zero
+  // never blocks.
   explicit HostFiles(std::chrono::milliseconds pipe_wait = {}) : pipe_wait_(pipe_wait) {}
 
   FileText read(const std::string& path) const override;

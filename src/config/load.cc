@@ -8,7 +8,6 @@
 #include <cstring>
 #include <optional>
 
-#include "base/errno_hint.h"
 #include "base/text.h"
 #include "config/environment.h"
 #include "config/yaml.h"
@@ -48,7 +47,7 @@ Result<std::vector<Setting>> file_settings(const Setting* config_option, const F
     return Error{Code::config,
                  (config_option != nullptr ? config_option->where + ": " : "") + "cannot read " +
                      quoted(path) + ": " + std::strerror(file.error),
-                 errno_hint(file.error, "check the path, its owner and its mode")};
+                 read_hint(file.error)};
   return yaml_settings(path, file.text);
 }
 

@@ -47,10 +47,15 @@ TEST_F(DiskTest, RefusesWhatIsTooLongToBeConfiguration) {
   EXPECT_EQ(disk_.read(write("big", std::string((1U << 20U) + 1, 'x'))).error, EFBIG);
 }
 
-TEST_F(DiskTest, DoesNotWaitForAWriter) {
+// Not an empty file, in which every option has its default.
+TEST_F(DiskTest, WaitsForAProcessThatOpensAFifo) {
   const std::string path = dir_ + "/fifo";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(disk_.read(path).text, "");
+  EXPECT_EQ(disk_.read(path).error, ETIMEDOUT);
+  EXPECT_EQ(read_hint(ETIMEDOUT), "it is a pipe, and no process wrote to it in time");
+  std::thread writer([&] { std::ofstream(path) << "ttl: 1m\n"; });  // waits for a reader
+  EXPECT_EQ(HostFiles(std::chrono::seconds(30)).read(path).text, "ttl: 1m\n");
+  writer.join();
 }
 
 // `--password-file <(command)`: the writer has not written yet.
