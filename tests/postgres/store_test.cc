@@ -81,7 +81,9 @@ TEST(PostgresStore, RefusesAnUnverifiedServerThatShowsNoProof) {
   for (const char* options : {"?sslmode=require", "?sslmode=disable"}) {
     const Unavailable error =
         refusal(sent(server().spec("postgres", options), acquire("login/no-proof")));
-    EXPECT_THAT(error.error.message, HasSubstr("without its proof")) << options;
+    EXPECT_EQ(error.error.code, Code::auth) << options;
+    EXPECT_FALSE(error.transient) << options;
+    EXPECT_THAT(error.error.message, HasSubstr("requested no password")) << options;
   }
   EXPECT_TRUE(is_granted(sent(server().spec("postgres"), acquire("login/no-proof"))));
 }

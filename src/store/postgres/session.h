@@ -80,6 +80,7 @@ class Session {
   void send_startup();
   void handle(const Message& message, TimePoint now);
   void authenticate(std::string_view body);
+  void refuse_without_proof();
   void send_password();
   void start_scram(FieldReader mechanisms);
   void continue_scram(std::string_view data);

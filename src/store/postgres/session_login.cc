@@ -59,10 +59,11 @@ void Session::authenticate(std::string_view body) {
   if (!fields.fine()) return fail_unreadable("an invalid login message");
   switch (code) {
     case kAuthOk:
-      // A server that only pretends to check the password would skip its own proof. Without a
-      // verified certificate the proof is the only evidence that it is the right server.
-      if (!is_server_proved_ && (scram_ || (!login_.password.empty() && !login_.is_verified)))
+      // A server that only pretends to check the password would skip its own proof.
+      if (!is_server_proved_ && scram_)
         return fail_unreadable("the server ended the login without its proof");
+      if (!is_server_proved_ && !login_.password.empty() && !login_.is_verified)
+        return refuse_without_proof();
       stage_ = Stage::starting;
       return;
     case kAuthCleartext:
@@ -82,6 +83,14 @@ void Session::authenticate(std::string_view body) {
                         ", which cronlatch does not have",
                     "use scram-sha-256, cert or trust in pg_hba.conf on the server");
   }
+}
+
+// Without a verified certificate the proof is the only evidence that it is the right server.
+void Session::refuse_without_proof() {
+  mark_peer_failed();
+  refuse(Code::auth,
+         "the server requested no password (trust), and its certificate is not verified",
+         "set sslmode=verify-full, or scram-sha-256 in pg_hba.conf on the server, or no password");
 }
 
 // The server sees the password: it must be the right server.
