@@ -81,6 +81,13 @@ Result<std::string> read_metrics_file(const std::string& path) {
 }
 
 Status replace_metrics_file(const std::string& path, std::string_view text) {
+  // rename(2) replaces a device, too: as root, /dev/null of the host.
+  struct stat old {};
+  if (stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode))
+    return Error{Code::system,
+                 "cannot write the metrics file " + quoted(path) + ": it is not a regular file",
+                 "name a file in the directory of node_exporter's textfile collector, or remove "
+                 "the option"};
   // node_exporter reads *.prom: the name must not end so until the text is complete.
   std::string temporary = path + ".XXXXXX";
   const Fd fd(mkostemp(temporary.data(), O_CLOEXEC));

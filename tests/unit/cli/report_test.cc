@@ -216,6 +216,21 @@ TEST_F(Report, MetricsFileContainsLockStatisticsAndIsReadableByOthers) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1) << "no leftovers";
 }
 
+// As root, it was /dev/null that became a file.
+TEST_F(Report, AMetricsFileThatIsNoRegularFileStaysWhatItIs) {
+  // given
+  options_.metrics_file = dir_ + "/metrics.prom";
+  ASSERT_EQ(mkfifo(options_.metrics_file.c_str(), 0600), 0);
+
+  // when
+  const int code = report_of(Kind::ran, Reason::none);
+
+  // then
+  EXPECT_EQ(code, 3);
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("it is not a regular file")));
+  EXPECT_TRUE(std::filesystem::is_fifo(options_.metrics_file));
+}
+
 TEST_F(Report, RunErrorsAreAddedAndTheLastStatisticsStayWhileTheStoreIsUnavailable) {
   // given
   options_.metrics_file = dir_ + "/cronlatch.prom";
