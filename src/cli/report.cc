@@ -112,14 +112,23 @@ void write_metrics(const Outcome& outcome, const Options& options, LockStats* lo
     log(warning("metrics_push", pushed.error()));
 }
 
-// The value of --outcome-file or its variable, read without the checks that failed.
+// Whether the next word is the value of this one; also of a flag that is not known.
+bool may_take_next(const std::string& argument) {
+  if (!argument.starts_with("--") || argument.find('=') != std::string::npos) return false;
+  const Option* const option = find_option(std::string_view(argument).substr(2));
+  return option == nullptr || !std::holds_alternative<bool Options::*>(option->field);
+}
+
+// The value of --outcome-file or its variable, read without the checks that failed. A word that is
+// no flag ends the options: the flags after it are those of a command without -- before it.
 std::string outcome_file_of(const Invocation& invocation) {
   const Option& option = *find_option("outcome-file");
   const std::string flag = flag_of(option);
   bool isolated = false;
   for (std::size_t i = 0; i < invocation.arguments.size(); ++i) {
     const std::string& argument = invocation.arguments[i];
-    if (argument == "--") break;
+    const bool is_value = i > 0 && may_take_next(invocation.arguments[i - 1]);
+    if (argument == "--" || (!argument.starts_with('-') && !is_value)) break;
     if (argument.starts_with(flag + '=')) return argument.substr(flag.size() + 1);
     if (argument == flag && i + 1 < invocation.arguments.size()) return invocation.arguments[i + 1];
     isolated = isolated || argument == "--isolated" || argument == "--isolated=true";

@@ -304,6 +304,22 @@ TEST(UnloadableOptions, StillWriteTheOutcomeFile) {
   std::filesystem::remove_all(dir);
 }
 
+// `run tool --outcome-file=data`, without --: the file is the tool's.
+TEST(UnloadableOptions, LeaveTheFileOfACommandWithoutTwoDashesBeforeIt) {
+  std::string dir = testing::TempDir() + "unloadable.XXXXXX";
+  ASSERT_NE(mkdtemp(dir.data()), nullptr);
+  const FixedClock clock;
+  const Error error{Code::usage, "unexpected word"};
+  const std::string flag = "--outcome-file=" + dir + "/data";
+
+  report_unloadable(error, {{"--lock", "a", "tool", flag}, {}, clock});
+  EXPECT_FALSE(std::filesystem::exists(dir + "/data"));
+
+  report_unloadable(error, {{"--lok", "a", "--tls-skip-verify", flag, "tool"}, {}, clock});
+  EXPECT_TRUE(std::filesystem::exists(dir + "/data"));
+  std::filesystem::remove_all(dir);
+}
+
 TEST(RunSpec, ContainsTheOptions) {
   // given
   Options options;
