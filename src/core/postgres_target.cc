@@ -46,7 +46,8 @@ Status parse_hosts(std::string_view text, PostgresTarget& target) {
 
 Status parse_database(std::string_view text, PostgresTarget& target) {
   if (text.empty()) return wrong("the database after the host is missing");
-  const auto is_allowed = [](char c) {
+  // A char is signed on some architectures, and the name may contain bytes above 0x7F.
+  const auto is_allowed = [](unsigned char c) {
     return c > ' ' && c != 0x7F && c != '/' && c != '%' && c != '#' && c != '@';
   };
   if (text.size() > kMaxDatabase || !std::all_of(text.begin(), text.end(), is_allowed))

@@ -200,6 +200,10 @@ TEST(PostgresUrl, ListensForAWakeUpUnlessItSaysOtherwise) {
             "h:5432/d?wake=poll");
 }
 
+TEST(PostgresUrl, MayHaveADatabaseWithANameThatIsNotAscii) {
+  EXPECT_EQ(parsed("postgres://u@h/b\u00fcro").postgres->database, "b\u00fcro");
+}
+
 TEST(PostgresUrl, ErrorNamesTheWrongPart) {
   EXPECT_THAT(refusal("postgres://u@/d"), HasSubstr("host"));
   EXPECT_THAT(refusal("postgres://u@h1,/d"), HasSubstr("host is missing"));
@@ -208,6 +212,7 @@ TEST(PostgresUrl, ErrorNamesTheWrongPart) {
   EXPECT_THAT(refusal("postgres://u@h/"), HasSubstr("database"));
   EXPECT_THAT(refusal("postgres://u@h/a/b"), HasSubstr("database"));
   EXPECT_THAT(refusal("postgres://u@h/a%20b"), HasSubstr("database"));
+  EXPECT_THAT(refusal("postgres://u@h/a\nb"), HasSubstr("database"));
   EXPECT_THAT(refusal("postgres://u@h/d?sslmode=prefer"), HasSubstr("sslmode must be"));
   EXPECT_THAT(refusal("postgres://u@h/d?sslmode=verify-ca"), HasSubstr("sslmode must be"));
   EXPECT_THAT(refusal("postgres://u@h/d?options=-c"), HasSubstr("sslmode and wake only"));
