@@ -188,4 +188,16 @@ check "a written-out CronJob: gate in the command, wrapper in an init container,
   and (one("CronJob"; "shared") | .metadata.namespace == "billing"
     and (.spec.jobTemplate.spec.template.spec.containers[0].command | index("--lock=_cluster/month-end")))
   and ([.. | objects | .annotations? // {} | keys[] | select(startswith("cronlatch.dev/"))] | length == 0)'
+# ---- names that YAML reads as another type: 2024 is a number, on is true ----
+renders_names_as_text() {
+  "$HELM" template 2024 "$CHART" --namespace 123 --kube-version "$KUBE_VERSION" "$@" >"$STAGE/objects.yaml" &&
+    objects_of "$STAGE/objects.yaml" >"$STAGE/objects.json" &&
+    holds '[.. | objects | to_entries[] | select(.key | IN("name", "namespace", "secretName", "serviceAccountName", "policyName", "key",
+      "app.kubernetes.io/name", "app.kubernetes.io/instance")).value | select(type != "string")] == []' &&
+    holds '[.[] | select(.kind == "Deployment").metadata | .name, .namespace] == ["2024-operator", "123"]'
+}
+check "names that are numbers are text" renders_names_as_text "${BASE[@]}" --set-string nameOverride=2024,store.secretName=1,store.caConfigMap=2,serviceAccount.name=3 \
+  --set-string webhook.clientCA.secretName=4,webhook.clientCA.key=5,entrypointLookup.dockerConfigSecret=6,entrypointLookup.caConfigMap=7 \
+  --set certificates.mode=existing --set-string certificates.existingSecret=8 --set serviceMonitor.enabled=true,serviceMonitor.renderMode=alwaysRender
+check "names that are booleans are text" renders_names_as_text --set redis.enabled=true --set-string nameOverride=2024,store.secretName=on,serviceAccount.name=off
 finish

@@ -1,5 +1,6 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-Names, labels and the metadata block of every object. */ -}}
+Names, labels and the metadata block of every object. `toYaml` quotes a name that YAML would read as another type: `2024`, `on`.
+*/ -}}
 
 {{- define "cronlatch.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
@@ -41,15 +42,15 @@ Names, labels and the metadata block of every object. */ -}}
 {{- end -}}
 
 {{- define "cronlatch.selector" -}}
-app.kubernetes.io/name: {{ include "cronlatch.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "cronlatch.name" . | toYaml }}
+app.kubernetes.io/instance: {{ .Release.Name | toYaml }}
 app.kubernetes.io/component: operator
 {{- end -}}
 
 {{- define "cronlatch.labels" -}}
 {{- $root := .root -}}
-app.kubernetes.io/name: {{ include "cronlatch.name" $root }}
-app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/name: {{ include "cronlatch.name" $root | toYaml }}
+app.kubernetes.io/instance: {{ $root.Release.Name | toYaml }}
 app.kubernetes.io/component: {{ .component }}
 app.kubernetes.io/part-of: cronlatch
 app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
@@ -64,9 +65,9 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 labels, annotations */ -}}
 {{- define "cronlatch.metadata" -}}
 {{- $root := .root -}}
-name: {{ .name | default (printf "%s%s" (include "cronlatch.fullname" $root) (.suffix | default "")) }}
+name: {{ .name | default (printf "%s%s" (include "cronlatch.fullname" $root) (.suffix | default "")) | toYaml }}
 {{- if ne (.namespace | default "") "none" }}
-namespace: {{ .namespace | default $root.Release.Namespace }}
+namespace: {{ .namespace | default $root.Release.Namespace | toYaml }}
 {{- end }}
 labels:
   {{- include "cronlatch.labels" . | nindent 2 }}

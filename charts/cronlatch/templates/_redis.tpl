@@ -39,8 +39,8 @@ rediss://{{ include "cronlatch.fullname" . }}-redis.{{ .Release.Namespace }}.svc
 {{- end -}}
 
 {{- define "cronlatch.redisSelector" -}}
-app.kubernetes.io/name: {{ include "cronlatch.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "cronlatch.name" . | toYaml }}
+app.kubernetes.io/instance: {{ .Release.Name | toYaml }}
 app.kubernetes.io/component: redis
 {{- end -}}
 

@@ -45,10 +45,10 @@ a quorum is a list of redis:// or rediss:// URLs. */ -}}
 {{- if $store.caConfigMap -}}
 projected:
   sources:
-  - secret: {name: {{ .secret }}, optional: true}
-  - configMap: {name: {{ $store.caConfigMap }}, optional: true, items: [{key: {{ $store.caConfigMapKey | quote }}, path: ca.crt}]}
+  - secret: {name: {{ .secret | toYaml }}, optional: true}
+  - configMap: {name: {{ $store.caConfigMap | toYaml }}, optional: true, items: [{key: {{ $store.caConfigMapKey | quote }}, path: ca.crt}]}
 {{- else -}}
-secret: {secretName: {{ .secret }}, optional: true}
+secret: {secretName: {{ .secret | toYaml }}, optional: true}
 {{- end -}}
 {{- end -}}
 

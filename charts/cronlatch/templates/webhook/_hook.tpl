@@ -46,9 +46,9 @@ caBundle: {{ .Values.certificates.caBundle | b64enc }}
 {{- if and .secretName .configMapName -}}
 {{- fail "webhook.clientCA: name a Secret or a ConfigMap, not both" -}}
 {{- else if .secretName -}}
-secret: {name: {{ .secretName }}, items: [{key: {{ .key }}, path: client-ca/ca.crt}]}
+secret: {name: {{ .secretName | toYaml }}, items: [{key: {{ .key | toYaml }}, path: client-ca/ca.crt}]}
 {{- else if .configMapName -}}
-configMap: {name: {{ .configMapName }}, items: [{key: {{ .key }}, path: client-ca/ca.crt}]}
+configMap: {name: {{ .configMapName | toYaml }}, items: [{key: {{ .key | toYaml }}, path: client-ca/ca.crt}]}
 {{- end -}}
 {{- end -}}
 {{- end -}}
