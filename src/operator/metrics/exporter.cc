@@ -90,12 +90,10 @@ void Exporter::forget_cronjobs() {
   const std::lock_guard lock(mutex_);
   cronjobs_.clear();
   unknown_pairs_.clear();
-  for (auto& [job, counts] : run_errors_)
-    std::erase_if(counts, [](auto& entry) {
-      ErrorCount& errors = entry.second;
-      errors = {.count = errors.count - errors.exported};
-      return errors.count == 0;
-    });
+  for (auto& [job, counts] : run_errors_) {
+    for (auto& [key, errors] : counts) errors = {.count = errors.count - errors.exported};
+    std::erase_if(counts, [](const auto& entry) { return entry.second.count == 0; });
+  }
 }
 
 void Exporter::count_run_error(const std::string& namespace_name, const std::string& cronjob,
