@@ -151,10 +151,11 @@ json_text() {
 # start_job CRONJOB JOB: starts a run as a user does.
 start_job() { k create job "$2" --from="cronjob/$1" >/dev/null; }
 
-# set_values OPTION...: upgrades the release with these options of helm; without any, its own values are restored.
+# set_values OPTION...: upgrades the release with these options of helm; without any, its own values are restored. CHART is
+# another chart.
 # shellcheck disable=SC2120
 set_values() {
-  helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
+  helm upgrade cronlatch "${CHART:-$ROOT/charts/cronlatch}" --namespace cronlatch --values "$DIR/values.yaml" "$@" --wait --timeout 3m
 }
 
 # serves_policies VERSION: the API server has the API of MutatingAdmissionPolicies in this version.

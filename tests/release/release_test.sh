@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./dev release: two builds in two folders give the same files, for amd64 and arm64; checksums, signature and SBOM hold; the
 # packages install and can be removed (packages.sh); the images and the chart can be pushed and read (images.sh); the quick
-# start works from them. It compiles six programs twice: long.
+# start works from them, and a cluster with version 0.1.0 is upgraded to them. It compiles six programs twice: long.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
@@ -178,6 +178,14 @@ if unshare --net true 2>/dev/null; then
   check "the quick start ends with a run, a skipped run, its Event and its metric" bash "$ROOT/scripts/cluster.sh" quickstart "$FIRST"
 else
   skip "the quick start" "network namespaces cannot be created on this machine"
+fi
+if unshare --net true 2>/dev/null && bash "$ROOT/scripts/baseline.sh" image >"$STAGE/baseline.log" 2>&1; then
+  check "a cluster starts" bash "$ROOT/scripts/cluster.sh" up release --quick
+  check "it is upgraded from version 0.1.0 to the release, and back" \
+    env DIST="$FIRST" CLUSTER=release bash "$ROOT/tests/cluster/scenarios/upgrade_from_0_1_0.sh"
+  check "the cluster stops" bash "$ROOT/scripts/cluster.sh" down release
+else
+  skip "the upgrade of a cluster" "network namespaces cannot be created, or version 0.1.0 cannot be built"
 fi
 refuses "another version is refused" bash "$ROOT/scripts/release.sh" 99.0.0
 finish

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # An upgrade from version 0.1.0, image and chart: CronJobs stay gated, a run of 0.1.0 completes, a stuck release is repaired.
+# DIST=FOLDER upgrades to the chart and the image of a release, as the user of a private registry does.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/uninstall.sh
@@ -11,7 +12,16 @@ if ! OLD_IMAGE=$(bash "$ROOT/scripts/baseline.sh" image 2>"$DIR/log/baseline.log
   finish
 fi
 fresh_namespace pod-security.kubernetes.io/warn=restricted
-trap restore_release EXIT
+trap 'CHART="" restore_release' EXIT
+NEW=dev  # tag of the image
+if [ -n "${DIST:-}" ]; then
+  NEW=release
+  CHART=$(find "$DIST" -name 'cronlatch-*.tgz')
+  check "the image of the release is copied" skopeo copy --quiet "oci-archive:$(find "$DIST" -name 'cronlatch_*.oci.tar')" \
+    "docker-archive:$DIR/release.tar:cronlatch.test/cronlatch:$NEW"
+  load_image "$DIR/release.tar"
+fi
+upgrade() { upgrade_to "$1" --set image.tag="$NEW" "${@:2}"; }  # upgrade LEVEL OPTION...
 
 old_chart() {  # old_chart install|upgrade OPTION...
   helm "$1" cronlatch "$OLD_CHART" --namespace cronlatch --values "$DIR/values.yaml" --set image.tag=0.1.0 --wait --timeout 3m "${@:2}"
@@ -44,8 +54,8 @@ check "the state of the release is deployed" state_is deployed
 check "the CronJob is gated after the rollback to the same revision" gated quick
 
 # ---- the upgrade ----
-check "helm accepts values of version 0.1.0 that have no effect any more" upgrade_to info --reset-then-reuse-values --dry-run=server
-check "helm upgrade to this version succeeds" upgrade_to info
+check "helm accepts values of version 0.1.0 that have no effect any more" upgrade info --reset-then-reuse-values --dry-run=server
+check "helm upgrade to this version succeeds" upgrade info
 policies_are_kept() {
   [ "$(kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o json |
     jq '[.items[] | select(.metadata.annotations["helm.sh/resource-policy"] == "keep")] | length')" -eq 4 ]
@@ -56,10 +66,10 @@ check "the run of version 0.1.0 still runs" unfinished holder
 admitted_by() {
   k create job probe --from=cronjob/report --dry-run=server -o 'jsonpath={.spec.template.spec.initContainers[0].image}' | grep ":$1\$"
 }
-becomes "a Job is admitted by this version" admitted_by dev
+becomes "a Job is admitted by this version" admitted_by "$NEW"
 start_job report other
 becomes "a Job of this version completes while the run of version 0.1.0 holds the lock" complete other
-check "it uses the wrapper of this version" wrapper_is other dev
+check "it uses the wrapper of this version" wrapper_is other "$NEW"
 check "its outcome is skipped" outcome_has other '"outcome":"skipped"' '"reason":"held"'
 end_command holder
 becomes "the run of version 0.1.0 completes" complete holder
@@ -70,6 +80,6 @@ check "the other CronJob is gated" gated quick
 # ---- rollback ----
 check "helm rollback to version 0.1.0 succeeds" helm rollback cronlatch --namespace cronlatch --wait --timeout 3m
 check "the CronJob is gated after the rollback" gated quick
-check "the upgrade succeeds again" upgrade_to debug
+check "the upgrade succeeds again" upgrade debug
 check "the CronJob is gated after the second upgrade" gated quick
 finish
