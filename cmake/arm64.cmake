@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Toolchain of the presets release-arm64 and operator-arm64: Debian's cross compiler, with the headers and libraries of build/sysroot/arm64
+# Toolchain of the presets for arm64: Debian's cross compiler, with the headers and libraries of build/sysroot/arm64
 # (scripts/sysroot.sh) alone. The cross compiler's packages have a C library of their own, which gets no security updates.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
@@ -32,4 +32,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+# Also starts the programs for arm64 that a program starts.
+set(CMAKE_CROSSCOMPILING_EMULATOR bash ${CMAKE_CURRENT_LIST_DIR}/../scripts/with_arm64.sh)

@@ -34,7 +34,7 @@ CLUSTER_PACKAGES=(
 # shellcheck disable=SC2034  # used by dev
 RELEASE_PACKAGES=(rpm xz-utils ca-certificates debootstrap busybox-static)
 
-# What only a build for arm64 needs (presets release-arm64 and operator-arm64): compiler and emulator.
+# What only a build for arm64 needs (presets release-arm64, operator-arm64 and dev-arm64): compiler and emulator.
 # shellcheck disable=SC2034  # used by dev
 CROSS_PACKAGES=(g++-aarch64-linux-gnu qemu-user-static)
 
@@ -44,6 +44,7 @@ SYSROOT_PACKAGES=(
   libc6-dev libstdc++-12-dev libssl-dev libhiredis-dev libc-ares-dev libyaml-cpp-dev nlohmann-json3-dev  # link the two programs
   libboost-dev libcpprest-dev prometheus-cpp-dev                                                         # link the operator
   skopeo ca-certificates tzdata                                                                          # files of its image
+  libgtest-dev libgmock-dev                                                                              # link the C++ tests
 )
 
 missing_packages() {  # missing_packages NAME...

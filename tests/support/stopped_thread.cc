@@ -29,7 +29,16 @@ bool waits(pid_t thread) {
   const std::string call = read_file("/proc/" + std::to_string(thread) + "/syscall");
   const long number =
       std::isdigit(static_cast<unsigned char>(call[0])) ? std::atol(call.c_str()) : -1;
-  for (const long wait : {SYS_futex, SYS_poll, SYS_ppoll, SYS_epoll_wait, SYS_clock_nanosleep})
+  for (const long wait : {
+           SYS_futex,
+           SYS_ppoll,
+           SYS_epoll_pwait,
+           SYS_clock_nanosleep,
+#ifdef SYS_poll  // arm64 has only the calls with a signal mask
+           SYS_poll,
+           SYS_epoll_wait,
+#endif
+       })
     if (number == wait) return true;
   return false;
 }
