@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kDeadline = "cronlatch_success_deadline_seconds";
 constexpr std::string_view kCreated = "cronlatch_cronjob_created_timestamp_seconds";
 constexpr std::int64_t kMicro = 1'000'000;
+constexpr std::int64_t kJustCreated = 60 * kMicro;
 
 bool same_schedule(const GatedCronJob& a, const GatedCronJob& b) {
   return a.schedule == b.schedule && a.time_zone == b.time_zone;
@@ -23,7 +24,9 @@ void GatedCronJobs::set(const std::string& job, const GatedCronJob& facts, Gated
                         WallTime now) {
   const auto known = known_.find(job);
   if (known != known_.end() && known->second.facts == facts) return;
-  WallTime from = since == Gated::now ? now : WallTime{};
+  // One that was created with its annotation counts from its creation.
+  const bool is_new = now.us - facts.created.us < kJustCreated;
+  WallTime from = since == Gated::now && !is_new ? now : WallTime{};
   if (known != known_.end())
     from = same_schedule(known->second.facts, facts) ? known->second.from : now;
   known_.insert_or_assign(job, Known{facts, from, SuccessDeadline(facts, from, zones_)});

@@ -363,7 +363,7 @@ Json old_cronjob(World& world) {
   return cronjob;
 }
 
-std::string overdue_at(Leader& leader) {
+std::string overdue_at(Leader& leader, const char* creation = "2025-01-01T00:00:00Z") {
   leader.exporter.set_lock_stats({});
   std::string text;
   leader.exporter.append_text(text);
@@ -371,7 +371,7 @@ std::string overdue_at(Leader& leader) {
       R"(cronlatch_success_deadline_seconds{namespace="demo",cronjob="nightly",lock="demo/nightly"} )";
   const std::size_t at = text.find(series);
   if (at == std::string::npos) return "never";
-  const WallTime created = parse_rfc3339("2025-01-01T00:00:00Z").value_or(WallTime{});
+  const WallTime created = parse_rfc3339(creation).value_or(WallTime{});
   return rfc3339({created.us + std::stoll(text.substr(at + series.size())) * 1'000'000});
 }
 
@@ -410,6 +410,22 @@ TEST(Reconciler, ACronJobIsNotOverdueForTheTimeBeforeItsAnnotation) {
   world.clock.pass(5h);  // no change that matters
   leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
   EXPECT_EQ(overdue_at(leader), "2025-11-21T13:00:00Z");
+}
+
+// The leader reads it a moment later.
+TEST(Reconciler, ACronJobThatIsCreatedWithItsAnnotationCountsFromItsCreation) {
+  World world;
+  Leader leader(world, "one");
+  leader.reconciler.process(listed(ObjectKind::cronjob));
+  world.clock.pass(1h);
+  Json cronjob = old_cronjob(world);
+  constexpr const char* kCreation = "2025-11-21T02:53:19Z";
+  cronjob["metadata"]["creationTimestamp"] = kCreation;
+  cronjob["metadata"]["annotations"]["cronlatch.dev/alert-after"] = "26h";
+
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+
+  EXPECT_EQ(overdue_at(leader, kCreation), "2025-11-22T04:53:19Z");
 }
 
 TEST(Reconciler, ACronJobIsNotOverdueForTheTimeBeforeItWasSelected) {
