@@ -532,9 +532,10 @@ TEST_P(SharedKeyProperty, ScriptsDecideAsTheRulesWithAKeyOfAnotherProgram) {
 TEST(Property, ScriptsDecideAsTheRulesByTheServersClock) {
   const Occurred occurred = walk(3'000, TimeOf::server, 1ms);
 
+  // Rarer answers depend on the pace of this machine; virtual time shows each.
   expect_occurred(occurred, {"granted", "granted stole", "busy 0", "renewed", "not holder 0",
                              "not holder 1", "released", "too late closed", "too late", "revoked",
-                             "busy 0 place", "busy 3", "released wakes"});
+                             "busy 0 place", "released wakes"});
 }
 
 }  // namespace
