@@ -29,6 +29,8 @@ start_jobs() { local i; for ((i = $1; i <= $2; i++)); do start_job refused "run$
 
 # A run without its Secret fails at once, and the leader counts the error.
 cronjob refused lock=true store-secret=missing -- "echo never"
+# By default one failed Job is kept. The pods of the others can be deleted while no replica leads.
+check "the failed Jobs are kept" k patch cronjob refused --type merge --patch '{"spec": {"failedJobsHistoryLimit": 100}}'
 needs "one replica is the leader" one_leads
 start_jobs 1 6
 becomes "each of 6 runs has an Event on its Job and one on the CronJob" reported 6
