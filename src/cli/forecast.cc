@@ -87,7 +87,7 @@ std::optional<LockAccess> access_to_slot(const LockView& view, const Options& op
   if (used == view.slots) return LockAccess{Access::closed, "all " + of + "are held", same_group};
   return LockAccess{Access::closed,
                     std::to_string(used) + " of " + of +
-                        "are held, and min-hold keeps the others " + "closed until " +
+                        "are held, and min-hold keeps the others closed until " +
                         show_time(view.first_opening),
                     same_group};
 }

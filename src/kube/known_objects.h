@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownObjects: the names and UIDs of the objects of a collection, to notice what was deleted while
-// nobody watched. Memory: about 140 bytes for each object whose name has 20 characters.
+// KnownObjects: the names and UIDs of the objects of a collection, to find those that were deleted
+// between two watches. Memory: one node of a map and the name for each object.
 #pragma once
 
 #include <array>
