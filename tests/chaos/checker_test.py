@@ -52,6 +52,13 @@ class Checker(unittest.TestCase):
         story.run("c1", 3, 6)
         self.assertIn("S1", story.broken())
 
+    def test_s1_of_a_stopped_wrapper(self):
+        for kind, broken in (("plain", ["S1"]), ("user", ["S1"]), ("first", [])):
+            story = Story(guardian=True)
+            story.run("c0", 1, 3.5, ended=4.1, kind=kind)
+            story.fault(1.5, 3.9, **STOP, who="wrapper")
+            self.expect(broken, story)
+
     def test_s2_fence(self):
         story = Story()
         story.run("c1", 3, 4, fence=WALL_US)

@@ -11,7 +11,8 @@ A plan has one law, because the guarantees differ:
 import random
 
 # The guardian covers two situations outside of a PID namespace: the wrapper is killed while the command has descendants
-# in other sessions, and the wrapper alone is stopped for long. False: plans for a wrapper without a guardian.
+# in other sessions, and the wrapper alone is stopped for long. False: plans for a wrapper without a guardian. In a PID
+# namespace the kernel covers the former, and nothing the latter.
 GUARDIAN = True
 
 SECONDS = 12  # the time in which contenders start and faults happen

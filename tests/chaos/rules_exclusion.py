@@ -43,10 +43,12 @@ def is_excused(history, first, second, begin, end):
 
 def lives(history, who):
     """The intervals in which the command was alive and may not overlap with others. Without A3, a tree that was stopped
-    together with its wrapper may run for a moment after it was resumed."""
+    together with its wrapper may run for a moment after it was resumed, and that of a stopped wrapper without a guardian
+    runs on. The first process of a PID namespace has none: only a process outside of the namespace can stop it."""
+    has_guardian = history.plan["guardian"] and who.plan["kind"] != "first"
     pieces, begin = [], who.start
     for stopped, resumed in sorted(who.stops):
-        if resumed - stopped <= LONG_STOP or (history.plan["guardian"] and not is_tree_stop(who, stopped)):
+        if resumed - stopped <= LONG_STOP or (has_guardian and not is_tree_stop(who, stopped)):
             continue
         before = [at for at, _, _ in who.lines if begin <= at < stopped]
         if before:
