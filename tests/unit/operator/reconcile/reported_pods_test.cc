@@ -44,7 +44,7 @@ TEST(ReportedPods, NextLeaderKnowsThePodsUpToThePosition) {
 
   ReportedPods two = next_leader(one);
 
-  for (const std::uint64_t i : {1, 5'000, 10'000})
+  for (const std::uint64_t i : {1U, 5'000U, 10'000U})
     EXPECT_TRUE(two.has(pod("p" + std::to_string(i), i))) << i;
   EXPECT_FALSE(two.has(pod("late", 10'001)));
   EXPECT_LT(one.checkpoint()->size(), 200U);
