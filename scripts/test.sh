@@ -77,10 +77,11 @@ configure suites || exit
 bash scripts/baseline.sh binary >/dev/null || true
 [ -z "${LONG_TESTS:-}" ] || bash scripts/baseline.sh image >/dev/null || true
 
-# The scenarios on a real cluster wait more than they compute. Four at once they need most of the machine: they run beside suites that
+# The scenarios on a real cluster wait more than they compute. Several at once they need most of the machine: they run beside suites that
 # measure no time. One by one they leave the machine to the timed tests of dev and asan (docs/decisions/0027).
 ctest_stage side-by-side
 second_try side-by-side
+[ -z "${LONG_TESTS:-}" ] || { ctest_stage side-by-side-long && second_try side-by-side-long; }
 set -m  # a process group of its own, to stop all of it
 ctest_stage alone "${long[@]}" >"$RESULTS/alone.log" 2>&1 &
 ALONE=$!
