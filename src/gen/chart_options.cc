@@ -37,8 +37,9 @@ std::string duration_type(const Option& option) {
 std::string type_of(const Option& option) {
   return std::visit(
       Overloaded{
+          // YAML reads a long number as a floating-point one: 20240101 would become 2.0240101e+07.
           [](std::string Options::*) {
-    return std::string(R"("type": ["string", "number", "boolean"])");
+    return std::string(R"("type": "string")");
           },
           [&](Millis Options::*) {
     return duration_type(option); },

@@ -188,16 +188,53 @@ check "a written-out CronJob: gate in the command, wrapper in an init container,
   and (one("CronJob"; "shared") | .metadata.namespace == "billing"
     and (.spec.jobTemplate.spec.template.spec.containers[0].command | index("--lock=_cluster/month-end")))
   and ([.. | objects | .annotations? // {} | keys[] | select(startswith("cronlatch.dev/"))] | length == 0)'
+# ---- labels of the chart and labels of the user ----
+has_own_labels() { holds '[.[] | .metadata, .spec.template.metadata? | select(. and .labels).labels | ."app.kubernetes.io/part-of"] | unique == ["cronlatch"]'; }
+has_each_key_once() {
+  # shellcheck disable=SC2016  # python
+  python3 - "$STAGE/objects.yaml" <<'PY'
+import sys, yaml
+class Once(yaml.SafeLoader):
+    pass
+def mapping(loader, node):
+    keys = [loader.construct_object(key) for key, _ in node.value]
+    for key in keys:
+        if keys.count(key) > 1:
+            sys.exit(f"line {node.start_mark.line}: {key} twice")
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
+Once.add_constructor("tag:yaml.org,2002:map", mapping)
+list(yaml.load_all(open(sys.argv[1]), Once))
+PY
+}
+renders_user_labels() {
+  render "${BASE[@]}" --set 'commonLabels.app\.kubernetes\.io/part-of=platform,commonLabels.team=a,podLabels.team=b' \
+    --set 'podLabels.app\.kubernetes\.io/name=x,podAnnotations.kubectl\.kubernetes\.io/default-container=x' \
+    --set serviceMonitor.enabled=true,serviceMonitor.renderMode=alwaysRender,serviceMonitor.additionalLabels.team=c || return
+  has_own_labels && has_each_key_once && holds 'one("Deployment"; "cronlatch-operator").spec.template.metadata.labels.team == "b"'
+}
+check "labels of the user do not replace those of the chart, and no key occurs twice" renders_user_labels
+check "a release whose name begins with a digit is refused" refused_with "begins with a digit" "${BASE[@]}" --set fullnameOverride=9a
+check "a pause before the end that is too long is refused" refused_with "preStopSleepSeconds" "${BASE[@]}" --set terminationGracePeriodSeconds=5
+check "select names a namespace that the operator does not serve" refused_with "is not in namespaces" "${BASE[@]}" --set-json 'namespaces=["shop"]' \
+  --set-json 'select=[{"namespace":"other","annotations":{"lock":"true"}}]'
+check "a written-out CronJob without access to the Redis of the chart" refused_with "Add it to redis.namespaces" --set redis.enabled=true \
+  --set-json 'cronJobs={"a":{"namespace":"billing","schedule":"@daily","image":"i","command":["a"]}}'
+check "a written-out CronJob with a cluster-wide lock in the Redis of the chart" refused_with "clusterLockNamespaces" --set redis.enabled=true \
+  --set-json 'cronJobs={"a":{"lockScope":"cluster","schedule":"@daily","image":"i","command":["a"]}}'
+check "on-busy: wait of the defaults applies to Replace" render "${BASE[@]}" --set defaults.on-busy=wait \
+  --set-json 'cronJobs={"a":{"concurrencyPolicy":"Replace","schedule":"@daily","image":"i","command":["a"]}}'
+
 # ---- names that YAML reads as another type: 2024 is a number, on is true ----
 renders_names_as_text() {
-  "$HELM" template 2024 "$CHART" --namespace 123 --kube-version "$KUBE_VERSION" "$@" >"$STAGE/objects.yaml" &&
+  "$HELM" template 2024 "$CHART" --set fullnameOverride=locks --namespace 123 --kube-version "$KUBE_VERSION" "$@" >"$STAGE/objects.yaml" &&
     objects_of "$STAGE/objects.yaml" >"$STAGE/objects.json" &&
-    holds '[.. | objects | to_entries[] | select(.key | IN("name", "namespace", "secretName", "serviceAccountName", "policyName", "key",
+    holds '[.. | objects | to_entries[] | select(.key | IN("name", "namespace", "secretName", "serviceAccountName", "policyName", "key", "priorityClassName", "runtimeClassName", "storageClassName",
       "app.kubernetes.io/name", "app.kubernetes.io/instance")).value | select(type != "string")] == []' &&
-    holds '[.[] | select(.kind == "Deployment").metadata | .name, .namespace] == ["2024-operator", "123"]'
+    holds '[.[] | select(.kind == "Deployment").metadata | .name, .namespace] == ["locks-operator", "123"]'
 }
 check "names that are numbers are text" renders_names_as_text "${BASE[@]}" --set-string nameOverride=2024,store.secretName=1,store.caConfigMap=2,serviceAccount.name=3 \
   --set-string webhook.clientCA.secretName=4,webhook.clientCA.key=5,entrypointLookup.dockerConfigSecret=6,entrypointLookup.caConfigMap=7 \
-  --set certificates.mode=existing --set-string certificates.existingSecret=8 --set serviceMonitor.enabled=true,serviceMonitor.renderMode=alwaysRender
-check "names that are booleans are text" renders_names_as_text --set redis.enabled=true --set-string nameOverride=2024,store.secretName=on,serviceAccount.name=off
+  --set certificates.mode=existing --set-string certificates.existingSecret=8,priorityClassName=9,runtimeClassName=10 --set serviceMonitor.enabled=true,serviceMonitor.renderMode=alwaysRender
+check "names that are booleans are text" renders_names_as_text --set redis.enabled=true --set-string nameOverride=2024,store.secretName=on,serviceAccount.name=off \
+  --set-string redis.priorityClassName=1,redis.persistence.storageClass=2,'cronJobs.nightly.schedule=0 2 * * *,cronJobs.nightly.image=x,cronJobs.nightly.command={true},cronJobs.nightly.containerName=3'
 finish

@@ -17,6 +17,14 @@ check "refuses an unknown reason of Events, and lists the known ones" refused_wi
 refuses_value "to skip an Event that is always written" 'events.skip=["AdmissionBypassed"]'
 refuses_value "no Event per second" 'events.perSecond=0'
 refuses_value "resources of the wrapper that the operator does not accept" 'inject.resources.claims=[{"name":"gpu"}]'
+refuses_value "a number as a text option, which YAML could round" 'defaults.key-prefix=1234567'
+refuses_value "a label that no alert can have" 'prometheusRule.alertLabels={"a-b":"c"}'
+refuses_value "a registry with a scheme" 'global.imageRegistry="https://mirror.example"'
+refuses_value "a registry with a slash at its end" 'global.imageRegistry="mirror.example/"'
+# An empty key in a file of values is null, and removes the default.
+for key in networkPolicy.apiServerPorts ports.plain podAnnotations store image.repository redis.image.tag dashboards.labelValue events.perSecond; do
+  refuses_value "no value of $key" "$key=null"
+done
 refuses_value "a misspelled option" 'defaults.tll="5m"'
 refuses_value "a word that the option does not have" 'defaults.on-busy="queue"'
 refuses_value "a duration without a unit" 'defaults.ttl="90"'

@@ -64,11 +64,11 @@ done
 render "${BASE[@]}"
 check "cluster-wide rights: patch CronJobs, read Jobs and pods, create Events and patch them in the core API" holds '
   [one("ClusterRole"; "cronlatch-operator").rules[] | select(.resourceNames | not) | {key: (.apiGroups[] + "/" + .resources[]), value: .verbs}]
-    | from_entries == {"batch/cronjobs": ["get", "list", "watch", "patch"], "batch/jobs": ["get", "list", "watch"], "/pods": ["get", "list", "watch"],
+    | from_entries == {"batch/cronjobs": ["list", "watch", "patch"], "batch/jobs": ["get", "list", "watch"], "/pods": ["list", "watch"],
     "events.k8s.io/events": ["create"], "/events": ["patch"]}'
 render "${BASE[@]}" --set patchCronJobs=false
 check "with patchCronJobs=false the operator has no right to patch CronJobs, and no policy limits it" holds '
-  ([one("ClusterRole"; "cronlatch-operator").rules[] | select(.resources == ["cronjobs"]).verbs] == [["get", "list", "watch"]])
+  ([one("ClusterRole"; "cronlatch-operator").rules[] | select(.resources == ["cronjobs"]).verbs] == [["list", "watch"]])
   and all(.[]; .metadata.name != "cronlatch-operator-patches")'
 render --values "$CHART/ci/gating-values.yaml"
 check "the copier may write one Secret in its target namespaces, and read one Secret in the release's namespace" holds '

@@ -24,10 +24,11 @@ _cluster/{{ $lock }}
       "job" (printf "%s/%s" .namespace .name)
       "credentials-dir" "/var/run/secrets/cronlatch"
       "outcome-file" "/dev/termination-log" -}}
-{{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey (.job.options | default dict) "on-busy")) -}}
+{{- $options := merge (dict) (.job.options | default dict) (include "cronlatch.defaults" .root | fromYaml) -}}
+{{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey $options "on-busy")) -}}
 {{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the previous run is terminated while this run starts, and a skip would leave no run. Set options.on-busy: wait, and options.wait-timeout" .name) -}}
 {{- end -}}
-{{- range $key, $value := merge (dict) (.job.options | default dict) (include "cronlatch.defaults" .root | fromYaml) -}}
+{{- range $key, $value := $options -}}
 {{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
 {{- end -}}
 - /cronlatch-bin/cronlatch

@@ -7,6 +7,12 @@ Names, labels and the metadata block of every object. `toYaml` quotes a name tha
 {{- end -}}
 
 {{- /* Truncated so that the name with the longest suffix is valid. */ -}}
+{{- define "cronlatch.checkName" -}}
+{{- if regexMatch "^[0-9]" (include "cronlatch.fullname" .) -}}
+{{- fail (printf "the name %q begins with a digit, and Kubernetes refuses such a Service. Use another name of the release, or set fullnameOverride" (include "cronlatch.fullname" .)) -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "cronlatch.fullname" -}}
 {{- $name := include "cronlatch.name" . -}}
 {{- if .Values.fullnameOverride -}}
@@ -47,18 +53,19 @@ app.kubernetes.io/instance: {{ .Release.Name | toYaml }}
 app.kubernetes.io/component: operator
 {{- end -}}
 
+{{- /* dict: root, component; optional labels. A label of the chart is never replaced: selectors and uninstall-check use
+them. */ -}}
 {{- define "cronlatch.labels" -}}
 {{- $root := .root -}}
-app.kubernetes.io/name: {{ include "cronlatch.name" $root | toYaml }}
-app.kubernetes.io/instance: {{ $root.Release.Name | toYaml }}
-app.kubernetes.io/component: {{ .component }}
-app.kubernetes.io/part-of: cronlatch
-app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ $root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
-{{- with $root.Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $own := dict
+  "app.kubernetes.io/name" (include "cronlatch.name" $root)
+  "app.kubernetes.io/instance" $root.Release.Name
+  "app.kubernetes.io/component" .component
+  "app.kubernetes.io/part-of" "cronlatch"
+  "app.kubernetes.io/version" $root.Chart.AppVersion
+  "app.kubernetes.io/managed-by" $root.Release.Service
+  "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_") -}}
+{{- merge $own (.labels | default dict) $root.Values.commonLabels | toYaml -}}
 {{- end -}}
 
 {{- /* dict: root, component; optional suffix (behind the fullname) or name, namespace ("none": cluster-wide),
@@ -71,9 +78,6 @@ namespace: {{ .namespace | default $root.Release.Namespace | toYaml }}
 {{- end }}
 labels:
   {{- include "cronlatch.labels" . | nindent 2 }}
-  {{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
 {{- with merge (dict) (.annotations | default dict) $root.Values.commonAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

@@ -56,6 +56,19 @@ app.kubernetes.io/component: redis
 {{- end -}}
 
 {{- /* The namespaces with a user, without that of the release; a JSON list. */ -}}
+{{- /* dict: root, name, namespace, job. The Redis of the chart admits the listed namespaces only. */ -}}
+{{- define "cronlatch.checkRedisAccess" -}}
+{{- if include "cronlatch.hasRedis" .root -}}
+{{- $r := .root.Values.redis -}}
+{{- if not (or $r.namespaceLabels (eq .namespace .root.Release.Namespace) (has .namespace $r.namespaces)) -}}
+{{- fail (printf "cronJobs.%s: namespace %s has no access to the Redis of the chart. Add it to redis.namespaces" .name .namespace) -}}
+{{- end -}}
+{{- if and (eq (.job.lockScope | default "namespace") "cluster") (not (has .namespace .root.Values.clusterLockNamespaces)) -}}
+{{- fail (printf "cronJobs.%s: with the Redis of the chart, lockScope cluster needs namespace %s in clusterLockNamespaces" .name .namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "cronlatch.redisNamespaces" -}}
 {{- without (uniq .Values.redis.namespaces) .Release.Namespace | toJson -}}
 {{- end -}}

@@ -16,9 +16,19 @@ The operator's configuration file. Strings are quoted, because YAML reads a name
 {{- end -}}
 {{- end -}}
 
+{{- define "cronlatch.checkSelect" -}}
+{{- range $i, $rule := .Values.select -}}
+{{- if and $.Values.namespaces (not (has $rule.namespace $.Values.namespaces)) -}}
+{{- fail (printf "select[%d].namespace: %s is not in namespaces, so that the operator does not serve it. Add it to namespaces" $i $rule.namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "cronlatch.settings" -}}
 {{- include "cronlatch.checkStore" . -}}
 {{- include "cronlatch.checkPorts" . -}}
+{{- include "cronlatch.checkName" . -}}
+{{- include "cronlatch.checkSelect" . -}}
 {{- $v := .Values -}}
 name: {{ include "cronlatch.fullname" . | quote }}
 namespace: {{ .Release.Namespace | quote }}
