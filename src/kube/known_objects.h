@@ -30,7 +30,8 @@ class KnownObjects {
   void end_list(const OnDeleted& on_deleted);
 
  private:
-  // A UUID (RFC 9562), as every API server makes them, in 16 bytes; a UID of another form as text.
+  // A UUID (RFC 9562), as every API server creates them, in 16 bytes; a UID of another form as
+  // text.
   class Uid {
    public:
     explicit Uid(std::string_view text);

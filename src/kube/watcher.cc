@@ -42,7 +42,7 @@ void Watcher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     failed_ = false;
     overload_pause_ = Millis(0);
-    next = next == Next::list ? list() : watch(stop);
+    next = next == Next::list ? list(stop) : watch(stop);
     if (failed_) back_off(stop);
   }
 }
@@ -69,15 +69,19 @@ void Watcher::report_object(Json object) {
   callbacks_.on_object(std::move(object));
 }
 
-Watcher::Next Watcher::list() {
+Watcher::Next Watcher::list(const std::stop_token& stop) {
   known_.begin_list();
   std::string more;
   bool is_announced = false;  // every page has the version of the first one
   const auto announce = [&](const Json& list) {
-    if (!std::exchange(is_announced, true) && callbacks_.on_listing)
-      callbacks_.on_listing(version_of(list));
+    // Empty during the items of a page whose metadata follow them.
+    const std::string version = version_of(list);
+    if (is_announced || version.empty() || !callbacks_.on_listing) return;
+    callbacks_.on_listing(version);
+    is_announced = true;
   };
   do {
+    if (stop.stop_requested()) return Next::list;
     Request page = request();
     page.deadline = kListDeadline;
     page.query.emplace_back("limit", std::to_string(kPage));
@@ -148,8 +152,8 @@ Watcher::Next Watcher::handle_error(const char* verb, const Result<Response>& an
     const std::string why = answer ? answer->error_text() : answer.error().message;
     callbacks_.on_error(std::string(verb) + " " + collection_.path + ": " + why);
   }
-  if (listing && answer && answer->status == kForbidden && callbacks_.on_forbidden)
-    callbacks_.on_forbidden();
+  if (listing && callbacks_.on_list_failed)
+    callbacks_.on_list_failed(answer && answer->status == kForbidden);
   const bool is_retryable = !listing && (!answer || answer->status == 429 || answer->status >= 500);
   return is_retryable ? Next::watch : Next::list;
 }

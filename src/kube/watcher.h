@@ -34,8 +34,8 @@ struct WatchCallbacks {
   std::function<void(const std::string& version)> on_listing{};
   // Every change up to `version` was reported.
   std::function<void(const std::string& version)> on_position{};
-  // After on_error: the server denies the right to list the collection.
-  std::function<void()> on_forbidden{};
+  // After on_error: a list failed. Whether the server denies the right to list the collection.
+  std::function<void(bool is_forbidden)> on_list_failed{};
 };
 
 class Watcher {
@@ -46,7 +46,7 @@ class Watcher {
 
  private:
   enum class Next { watch, list };
-  Next list();
+  Next list(const std::stop_token& stop);
   Next watch(const std::stop_token& stop);
   Next handle_error(const char* verb, const Result<Response>& answer);
   void back_off(const std::stop_token& stop);

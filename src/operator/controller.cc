@@ -183,9 +183,9 @@ kube::WatchCallbacks Controller::Impl::callbacks(ObjectKind kind, const std::str
               [put_version](const std::string& version) {
                 put_version(ObjectChange::Type::position, version);
               },
-          .on_forbidden =
-              [this, kind, watched, stop, first_list] {
-                if (!first_list->is_given_up()) return;
+          .on_list_failed =
+              [this, kind, watched, stop, first_list](bool is_forbidden) {
+                if (!first_list->failed(is_forbidden)) return;
                 deps_.log({Level::warn,
                            "not_readable",
                            "the operator may not list objects that it serves; it continues without "

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/time.h"
-#include "operator/reconcile/change_queue.h"
+#include "operator/reconcile/object_change.h"
 
 namespace cronlatch::op {
 
@@ -44,9 +44,11 @@ class FirstList {
 
   // The collection was listed, or is given up. True when each of its kind was.
   bool listed() { return lists_.listed(kind_, std::exchange(is_first_, false)); }
-  // The right to list it was denied. True once, after a while, if it was never listed.
-  bool is_given_up() {
-    if (!is_first_) return false;
+  // A list failed. True if it is to be given up: it was never listed, and each attempt since a
+  // while was forbidden.
+  bool failed(bool is_forbidden) {
+    if (!is_forbidden) denied_.reset();
+    if (!is_forbidden || !is_first_) return false;
     if (!denied_) denied_ = clock_.now();
     return clock_.now() - *denied_ >= give_up_after_;
   }
@@ -57,7 +59,7 @@ class FirstList {
   const Clock& clock_;
   const Millis give_up_after_;
   bool is_first_ = true;
-  std::optional<TimePoint> denied_;
+  std::optional<TimePoint> denied_;  // the first of the denials without another result between them
 };
 
 }  // namespace cronlatch::op

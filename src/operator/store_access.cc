@@ -24,7 +24,9 @@ Options options_of(const Settings& settings, const Files& files) {
       (void)apply_text(options, *find_option(key), given->second)
           .ok();  // validated when the settings were read
   options.store = settings.store;
-  options.credentials_dir = settings.credentials_dir;
+  // Outside of a pod, its default does not exist.
+  if (files.exists(settings.credentials_dir + "/."))
+    options.credentials_dir = settings.credentials_dir;
   // A user name in the credentials directory replaces the one of the runs.
   if (files.exists(settings.credentials_dir + "/username")) options.redis_username.clear();
   if (files.exists(settings.credentials_dir + "/sentinel-username"))

@@ -29,7 +29,8 @@ class FakeApi final : public kube::Api {
 
   // Its result, if any, replaces the answer.
   std::function<std::optional<Answer>(const kube::Request&)> intercept;
-  std::deque<Play> watches;  // one per watch; when it is empty, a watch waits until it is stopped
+  bool metadata_last = false;  // of a list: its items are read before them
+  std::deque<Play> watches;    // one per watch; when it is empty, a watch waits until it is stopped
 
   void put(const std::string& path, Json object) {
     const std::lock_guard lock(mutex_);
@@ -102,11 +103,12 @@ class FakeApi final : public kube::Api {
     const std::lock_guard lock(mutex_);
     return serve(as_stored(request));
   }
-  static void pass_items(const kube::Request& request, kube::Response& response) {
+  void pass_items(const kube::Request& request, kube::Response& response) const {
     Json* const items = kube::find(response.body, {"items"});
     if (items == nullptr) return;
     const Json passed = std::exchange(*items, Json::array());
-    for (const Json& item : passed) request.on_item(response.body, item);
+    for (const Json& item : passed)
+      request.on_item(metadata_last ? Json::object() : response.body, item);
   }
   static kube::Response status(int code, const std::string& reason) {
     return {code,

@@ -82,18 +82,19 @@ bool Exporter::remove_cronjob(const kube::ObjectKey& key) {
 
 void Exporter::remember_deleted(const std::vector<std::string>& jobs) {
   const std::lock_guard lock(mutex_);
-  for (const std::string& job : jobs)
-    if (!cronjobs_.contains(job)) add_deleted(job);
+  for (const std::string& job : jobs) {
+    if (cronjobs_.contains(job)) continue;
+    add_deleted(job);
+    run_errors_.erase(job);
+  }
 }
 
 void Exporter::forget_cronjobs() {
   const std::lock_guard lock(mutex_);
   cronjobs_.clear();
   unknown_pairs_.clear();
-  for (auto& [job, counts] : run_errors_) {
-    for (auto& [key, errors] : counts) errors = {.count = errors.count - errors.exported};
-    std::erase_if(counts, [](const auto& entry) { return entry.second.count == 0; });
-  }
+  for (auto& [job, counts] : run_errors_)
+    for (auto& [key, errors] : counts) errors.earlier = errors.exported;
 }
 
 void Exporter::count_run_error(const std::string& namespace_name, const std::string& cronjob,
@@ -161,6 +162,7 @@ void Exporter::append_run_errors(std::string& out) {
   RunErrors errors;
   for (auto& [job, counts] : run_errors_)
     for (auto& [key, count] : counts) {
+      if (count.count == count.earlier) continue;
       const auto& [lock, reason] = key;
       count.exported = count.count;
       errors[render(SeriesLabels{job, lock}) + ",reason=\"" + std::string(name_of(reason)) + '"'] =

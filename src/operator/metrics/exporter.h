@@ -52,8 +52,8 @@ class Exporter {
   bool remove_cronjob(const kube::ObjectKey& key);
   // "namespace/name" of CronJobs that were deleted while another replica led.
   void remember_deleted(const std::vector<std::string>& jobs);
-  // At the end of the term. Run errors that were exported are forgotten, too: a later term would
-  // begin their series with them.
+  // At the end of the term. A series of run errors is not exported again before its next error: a
+  // later term would begin it with errors that an alert has seen.
   void forget_cronjobs();
   // A run of that CronJob (name empty: of a Job without a CronJob) that the store did not count.
   void count_run_error(const std::string& namespace_name, const std::string& cronjob,
@@ -92,11 +92,13 @@ class Exporter {
   GatedCronJobs cronjobs_;
   std::deque<std::string> deleted_;  // of this cluster, the newest last
   std::set<Pair> unknown_pairs_;     // exported before
+  // The count never decreases: after a short change of the leader, Prometheus compares it with the
+  // value before.
   struct ErrorCount {
     std::int64_t count = 0, exported = 0;
+    std::int64_t earlier = 0;  // exported when the last term of this replica ended
   };
-  // By "namespace/name", and by the lock at the time of the error. An alert counts the first value
-  // of a series as new, so no series may begin with earlier errors.
+  // By "namespace/name", and by the lock at the time of the error.
   std::map<std::string, std::map<std::pair<std::string, Reason>, ErrorCount>> run_errors_;
   std::size_t last_size_ = 0;
 };

@@ -15,7 +15,7 @@ struct GatedCronJob {
   std::string schedule{};   // empty: never overdue (suspended, or alert-after is "off")
   std::string time_zone{};  // of spec.timeZone; empty: that of the schedule, else UTC
   WallTime resumed{};       // the last change of spec.suspend; zero: not known
-  WallTime gated{};         // since when it requests the lock; zero: not known
+  WallTime gated{};         // it requests the lock since then, or longer; zero: not known
   bool operator==(const GatedCronJob&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/metrics/gated_cronjobs.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/duration_histogram.h"
@@ -20,11 +21,15 @@ bool same_schedule(const GatedCronJob& a, const GatedCronJob& b) {
 
 }  // namespace
 
-void GatedCronJobs::set(const std::string& job, const GatedCronJob& facts, Gated since,
-                        WallTime now) {
+void GatedCronJobs::set(const std::string& job, GatedCronJob facts, Gated since, WallTime now) {
   const auto known = known_.find(job);
+  // A later time of the same lock is that of another annotation: the client that wrote it has one
+  // time for all its fields.
+  if (known != known_.end() && known->second.facts.lock == facts.lock &&
+      known->second.facts.gated.us > 0)
+    facts.gated = std::min(facts.gated, known->second.facts.gated);
   if (known != known_.end() && known->second.facts == facts) return;
-  // One that was created with its annotation counts from its creation.
+  // One that was annotated within a minute of its creation counts from its creation.
   const bool is_new = now.us - facts.created.us < kJustCreated;
   WallTime from = since == Gated::now && !is_new ? now : WallTime{};
   if (known != known_.end())

@@ -22,9 +22,9 @@ class GatedCronJobs {
  public:
   explicit GatedCronJobs(ZoneSource zones) : zones_(std::move(zones)) {}
 
-  // `job`: "namespace/name". `now`: a deadline that begins or whose schedule changes counts from
-  // then.
-  void set(const std::string& job, const GatedCronJob& facts, Gated since, WallTime now);
+  // `job`: "namespace/name". A deadline whose schedule changes counts from `now`, and so does one
+  // that begins with Gated::now.
+  void set(const std::string& job, GatedCronJob facts, Gated since, WallTime now);
   bool remove(const std::string& job);  // false: not known
   void clear() { known_.clear(); }
 

@@ -30,7 +30,7 @@ bool owns_annotation(const Json& entry, std::initializer_list<std::string_view> 
 }
 
 // Whether the only fields below `fields` are annotations of cronlatch.dev.
-bool owns_only_ours(const Json& fields) {
+bool owns_only_cronlatch_annotations(const Json& fields) {
   const Json* const metadata = kube::find(fields, {"f:metadata"});
   if (metadata == nullptr) return true;
   const Json* const annotations = kube::find(*metadata, {"f:annotations"});
@@ -41,16 +41,16 @@ bool owns_only_ours(const Json& fields) {
   });
 }
 
-// Whether the client wrote nothing but our annotations, as `kubectl annotate` does, with the copies
-// that the webhook adds.
+// Whether the client wrote nothing but annotations of cronlatch.dev, as `kubectl annotate` does,
+// with the copies that the webhook adds.
 bool annotated_only(const Json& entry) {
   const Json* const fields = kube::find(entry, {"fieldsV1"});
-  if (fields == nullptr || !owns_only_ours(*fields)) return false;
+  if (fields == nullptr || !owns_only_cronlatch_annotations(*fields)) return false;
   const Json* const spec = kube::find(*fields, {"f:spec"});
   if (spec == nullptr) return true;
   const Json* const job_template = kube::find(*spec, {"f:jobTemplate"});
   return spec->size() == 1 && job_template != nullptr && job_template->size() == 1 &&
-         job_template->contains("f:metadata") && owns_only_ours(*job_template);
+         job_template->contains("f:metadata") && owns_only_cronlatch_annotations(*job_template);
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ std::optional<WallTime> annotated_since(const kube::Json& object,
                                         std::initializer_list<std::string_view> path,
                                         const std::string& name);
 
-// When the annotation `name` of a CronJob or of its Job template was added. Nothing unless every
-// client that owns it owns annotations of cronlatch.dev only: others have one time for all their
-// fields.
+// When the annotation `name` of a CronJob or of its Job template was added, or another annotation
+// of cronlatch.dev by the same client. Nothing unless every client that owns it owns such
+// annotations only.
 std::optional<WallTime> annotation_added(const kube::Json& cronjob, const std::string& name);
 
 // Whether metadata.annotations[name] was written after the creation. False if the creating request

@@ -41,8 +41,8 @@ void Reconciler::reconcile_cronjob(Item item) {
 }
 
 void Reconciler::reconcile_job(Item item) {
-  const bool has_finished = item.object.is_null();
-  if (has_finished || reported_jobs_.contains(item.uid)) return;
+  const bool is_finished = item.object.is_null();
+  if (is_finished || reported_jobs_.contains(item.uid)) return;
   // The annotations of its CronJob may not be known yet.
   if (!item.cronjob.name.empty() && !cronjobs_listed_) return schedule_retry(std::move(item));
   auto decisions =

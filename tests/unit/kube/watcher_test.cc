@@ -41,6 +41,7 @@ struct Scene {
   std::deque<FakeApi::Answer> lists;
   Millis watch_lasts{0};
   bool with_positions = false;
+  std::string stop_at;  // after this call
 
   Scene() {
     api.intercept = [this](const Request&) -> std::optional<FakeApi::Answer> {
@@ -68,14 +69,21 @@ struct Scene {
     });
   }
   void run() {
-    WatchCallbacks callbacks{
-        .on_object = [this](const Json& o) { told.push_back("+" + key_of(o).name); },
-        .on_deleted = [this](
-                          const ObjectKey& key,
-                          const std::string& uid) { told.push_back("-" + key.name + "/" + uid); },
-        .on_listed = [this] { told.push_back("listed"); },
-        .on_error = [](const std::string&) {},
-        .on_forbidden = [this] { told.push_back("forbidden"); }};
+    WatchCallbacks callbacks{.on_object =
+                                 [this](const Json& o) {
+                                   told.push_back("+" + key_of(o).name);
+                                   if (told.back() == stop_at) stop.request_stop();
+                                 },
+                             .on_deleted =
+                                 [this](const ObjectKey& key, const std::string& uid) {
+                                   told.push_back("-" + key.name + "/" + uid);
+                                 },
+                             .on_listed = [this] { told.push_back("listed"); },
+                             .on_error = [](const std::string&) {},
+                             .on_list_failed =
+                                 [this](bool is_forbidden) {
+                                   if (is_forbidden) told.push_back("forbidden");
+                                 }};
     if (with_positions) {
       callbacks.on_listing = [this](const std::string& at) { told.push_back("listing " + at); };
       callbacks.on_position = [this](const std::string& at) { told.push_back("at " + at); };
@@ -111,6 +119,31 @@ TEST(Watcher, ListsInPagesThenWatchesFromTheListedVersion) {
   EXPECT_GT(requests[2].deadline, 450s);
   EXPECT_GT(requests[2].idle_timeout, 60s);  // bookmarks come every minute
   EXPECT_LT(requests[2].idle_timeout, 300s);
+}
+
+// A list of 100,000 objects has 200 pages.
+TEST(Watcher, StopsBetweenThePagesOfAList) {
+  Scene scene;
+  scene.list({object("a", "1")}, "40", "next page");
+  scene.stop_at = "+a";
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("+a"));
+  EXPECT_EQ(scene.api.requests().size(), 1U);
+}
+
+// A proxy may sort the keys of an answer.
+TEST(Watcher, AnnouncesAListWhoseMetadataFollowItsItems) {
+  Scene scene;
+  scene.with_positions = true;
+  scene.api.metadata_last = true;
+  scene.list({object("a", "1", "12")}, "40");
+  scene.watch_and_end();
+
+  scene.run();
+
+  EXPECT_THAT(scene.told, ElementsAre("+a", "listing 40", "at 40", "listed"));
 }
 
 TEST(Watcher, ReportsEventsAndContinuesFromTheLastVersion) {

@@ -8,6 +8,8 @@
 namespace cronlatch::op {
 namespace {
 
+constexpr bool kForbidden = true;
+
 TEST(FirstLists, AreCompleteWhenEachCollectionOfTheKindWasListed) {
   FirstLists lists;
   lists.expect(ObjectKind::cronjob, 2);
@@ -30,15 +32,28 @@ TEST(FirstList, IsGivenUpWhenTheRightToItIsDeniedForAMinute) {
   FirstList shop(lists, ObjectKind::pod, clock), deleted(lists, ObjectKind::pod, clock);
   EXPECT_FALSE(shop.listed());
 
-  EXPECT_FALSE(deleted.is_given_up());
+  EXPECT_FALSE(deleted.failed(kForbidden));
   clock.pass(Seconds(59));
-  EXPECT_FALSE(deleted.is_given_up());
+  EXPECT_FALSE(deleted.failed(kForbidden));
   clock.pass(Seconds(1));
-  ASSERT_TRUE(deleted.is_given_up());
+  ASSERT_TRUE(deleted.failed(kForbidden));
   EXPECT_TRUE(deleted.listed());
 
-  EXPECT_FALSE(deleted.is_given_up()) << "once";
+  EXPECT_FALSE(deleted.failed(kForbidden)) << "it was given up before";
   EXPECT_TRUE(deleted.listed()) << "its namespace was created again";
+}
+
+TEST(FirstList, IsNotGivenUpForDenialsWithAnotherErrorBetweenThem) {
+  FirstLists lists;
+  lists.expect(ObjectKind::pod, 1);
+  cronlatch::testing::HandClock clock;
+  FirstList shop(lists, ObjectKind::pod, clock);
+  EXPECT_FALSE(shop.failed(kForbidden));
+  clock.pass(Seconds(60));
+  EXPECT_FALSE(shop.failed(!kForbidden));
+  EXPECT_FALSE(shop.failed(kForbidden));
+  clock.pass(Seconds(60));
+  EXPECT_TRUE(shop.failed(kForbidden));
 }
 
 TEST(FirstList, IsNotGivenUpAfterItWasListed) {
@@ -48,9 +63,9 @@ TEST(FirstList, IsNotGivenUpAfterItWasListed) {
   FirstList shop(lists, ObjectKind::pod, clock);
   EXPECT_TRUE(shop.listed());
 
-  EXPECT_FALSE(shop.is_given_up());
+  EXPECT_FALSE(shop.failed(kForbidden));
   clock.pass(Seconds(3600));
-  EXPECT_FALSE(shop.is_given_up());
+  EXPECT_FALSE(shop.failed(kForbidden));
 }
 
 }  // namespace

@@ -79,7 +79,9 @@ class RotatingFiles final : public Files {
     if (path != "/c/password") return {"", ENOENT};
     return {seen_++ < reads_ ? "old" : "new", 0};
   }
-  bool exists(const std::string& path) const override { return path == "/c/password"; }
+  bool exists(const std::string& path) const override {
+    return path == "/c/." || path == "/c/password";
+  }
 
  private:
   int reads_;

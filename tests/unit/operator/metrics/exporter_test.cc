@@ -222,7 +222,7 @@ TEST(Exporter, AnErrorKeepsTheLockThatItWasCountedFor) {
   EXPECT_EQ(scene.exported().at(counted + R"(demo/shared",reason="tls"})"), 1);
 }
 
-TEST(Exporter, ExportsAnErrorInOneTermOnly) {
+TEST(Exporter, ASeriesOfErrorsIsExportedInALaterTermAfterItsNextError) {
   Scene scene;
   const std::string counted =
       R"(cronlatch_run_errors_total{namespace="demo",cronjob="nightly",lock="",reason="tls"})";
@@ -234,7 +234,23 @@ TEST(Exporter, ExportsAnErrorInOneTermOnly) {
 
   scene.exporter.count_run_error("demo", "nightly", Reason::tls);
   scene.exporter.forget_cronjobs();
-  EXPECT_EQ(scene.exported().at(counted), 1) << "it was not exported before";
+  EXPECT_EQ(scene.exported().at(counted), 2) << "more than Prometheus saw in the first term";
+}
+
+TEST(Exporter, TheErrorsOfACronJobThatWasDeletedInAnotherTermAreForgotten) {
+  Scene scene;
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+  ASSERT_EQ(scene.exported().labels_of("cronlatch_run_errors_total").size(), 1U);
+
+  scene.exporter.forget_cronjobs();
+  scene.exporter.remember_deleted({"demo/nightly"});
+  scene.exporter.count_run_error("demo", "nightly", Reason::tls);
+
+  const Exported exported = scene.exported();
+  EXPECT_EQ(
+      exported.at(
+          R"(cronlatch_run_errors_total{namespace="demo",cronjob="nightly",lock="",reason="tls"})"),
+      1);
 }
 
 GatedCronJob every_hour(const std::string& lock) {
@@ -316,6 +332,28 @@ TEST(Exporter, CountsTheDeadlineFromAChangeOfTheScheduleAndFromAResumption) {
   scene.clock.pass(Seconds(3'600));
   scene.exporter.set_cronjob(kNightly, facts);
   EXPECT_EQ(scene.exported().at(deadline), 43'200 + 400 + 1'200);
+}
+
+// `kubectl annotate` moves the time of all annotations that it wrote.
+TEST(Exporter, AChangeOfAnotherAnnotationDoesNotRestartTheDeadline) {
+  Scene scene;
+  scene.exporter.set_lock_stats({});
+  const std::string deadline = "cronlatch_success_deadline_seconds" + kOurs;
+  GatedCronJob facts = every_hour("demo/nightly");
+  facts.gated = {facts.created.us + 3'600'000'000};  // 02:53:20: until 04:00
+  scene.exporter.set_cronjob(kNightly, facts);
+  ASSERT_EQ(scene.exported().at(deadline), 2 * 3'600 + 400);
+
+  facts.gated.us += 36'000'000'000;
+  scene.exporter.set_cronjob(kNightly, facts);
+  EXPECT_EQ(scene.exported().at(deadline), 2 * 3'600 + 400);
+
+  facts.lock = "demo/other";  // requested since then
+  scene.exporter.set_cronjob(kNightly, facts);
+  EXPECT_EQ(
+      scene.exported().at(
+          R"(cronlatch_success_deadline_seconds{namespace="demo",cronjob="nightly",lock="demo/other"})"),
+      12 * 3'600 + 400);
 }
 
 // With the largest number of series: every counter has a value, and the lock is held.

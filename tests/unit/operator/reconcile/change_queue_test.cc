@@ -2,13 +2,20 @@
 #include "operator/reconcile/change_queue.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "support/eventually.h"
 
 namespace cronlatch::op {
 namespace {
 
+using cronlatch::testing::eventually;
 using namespace std::chrono_literals;
 
 constexpr std::size_t kWatchers = 3;
@@ -44,23 +51,40 @@ TEST(ChangeQueue, WakesAWaitForAChange) {
   }
 }
 
-TEST(ChangeQueue, EndsAWaitForRoomWhenStopped) {
+// A full queue, and a thread that waits for room in it.
+class FullQueue : public ::testing::Test {
+ protected:
+  FullQueue() {
+    for (std::size_t i = 0; i < ChangeQueue::kCapacity; ++i) EXPECT_TRUE(queue.put({}, {}));
+    watcher = std::jthread([this](const std::stop_token& stop) {
+      thread = gettid();
+      is_put = queue.put({}, stop);
+    });
+    EXPECT_TRUE(eventually([this] { return is_asleep(thread); }));
+  }
+  static bool is_asleep(pid_t thread) {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(") ");
+    return name_end != std::string::npos && text[name_end + 2] == 'S';
+  }
   ChangeQueue queue;
-  for (std::size_t i = 0; i < ChangeQueue::kCapacity; ++i) ASSERT_TRUE(queue.put({}, {}));
-  std::stop_source stop;
-  bool is_put = true;
-  std::jthread watcher([&] { is_put = queue.put({}, stop.get_token()); });
-  stop.request_stop();
+  std::atomic<pid_t> thread = 0;
+  bool is_put = false;
+  std::jthread watcher;
+};
+
+TEST_F(FullQueue, EndsAWaitForRoomWhenStopped) {
+  watcher.request_stop();
   watcher.join();
   EXPECT_FALSE(is_put);
 }
 
-TEST(ChangeQueue, HasRoomAfterClear) {
-  ChangeQueue queue;
-  for (std::size_t i = 0; i < ChangeQueue::kCapacity; ++i) ASSERT_TRUE(queue.put({}, {}));
-  std::jthread watcher([&](const std::stop_token& stop) { EXPECT_TRUE(queue.put({}, stop)); });
+TEST_F(FullQueue, HasRoomAfterClear) {
   queue.clear();
   watcher.join();
+  EXPECT_TRUE(is_put);
   EXPECT_TRUE(queue.take(0ms, {}));
 }
 
