@@ -62,6 +62,11 @@ void add_lock_stats(const StatusPage& page, WallTime now, LockUse& use) {
 
 }  // namespace
 
+bool is_unreadable(const Cluster& cluster, std::string_view list) {
+  return std::find(cluster.unreadable.begin(), cluster.unreadable.end(), list) !=
+         cluster.unreadable.end();
+}
+
 bool uses_lock(const CronJob& cronjob) { return cronjob.requests_lock() || cronjob.has_own_gate(); }
 
 Result<Timetable> timetable(const CronJob& cronjob, const ZoneSource& zones) {

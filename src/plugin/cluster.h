@@ -25,6 +25,7 @@ struct Cluster {
   std::vector<Job> jobs;
   std::vector<Pod> pods;
   std::vector<Event> events;
+  std::vector<std::string> unreadable;  // "pods", "Events", "Jobs": kubectl could not list them
   std::optional<StatusPage> status_page;
   std::string page_error;  // why status_page is empty
   std::string page_note;   // other operators have a page of their own; else empty
@@ -33,6 +34,8 @@ struct Cluster {
 };
 
 // ---- used by several verbs ----
+
+bool is_unreadable(const Cluster& cluster, std::string_view list);
 
 // The CronJob requests a lock, or its own manifest has a gate.
 bool uses_lock(const CronJob& cronjob);

@@ -10,8 +10,9 @@ namespace {
 using kube::Json;
 
 // Pods show that a run is running, not whether it holds the lock or waits for it.
-void add_state_from_pods(const std::vector<const Pod*>& pods, CronJobStatus& status) {
-  status.state = "not running";
+void add_state_from_pods(const Cluster& cluster, const std::vector<const Pod*>& pods,
+                         CronJobStatus& status) {
+  status.state = is_unreadable(cluster, "pods") ? "unknown" : "not running";
   std::size_t others = 0;
   for (const Pod* pod : pods) {
     if (!pod->running) continue;
@@ -77,21 +78,27 @@ Json advice_json(const std::vector<Advice>& advice) {
   return list;
 }
 
-// Empty if the lock state is current, and that of the only operator.
-std::string caution(const Cluster& cluster) {
+bool is_old(const Cluster& cluster) {
   constexpr std::int64_t kMaxAgeUs = 60'000'000;
+  const auto& page = cluster.status_page;
+  return page && page->read && cluster.now.us - page->read->us > kMaxAgeUs;
+}
+
+// Empty if the lock state is current. Without its age, which changes every second.
+std::string caution(const Cluster& cluster) {
   if (!cluster.status_page)
     return "no live lock state (" + cluster.page_error +
            "): the state is derived from Jobs and pods";
   if (!cluster.status_page->store_up)
     return "the operator cannot read the store " + cluster.status_page->endpoint + " (" +
-           cluster.status_page->error + ")" +
-           (cluster.status_page->read
-                ? ": the state is " + age(*cluster.status_page->read, cluster.now) + " old"
-                : std::string(": no read has succeeded yet"));
-  if (cluster.status_page->read && cluster.now.us - cluster.status_page->read->us > kMaxAgeUs)
-    return "the lock state is " + age(*cluster.status_page->read, cluster.now) + " old";
-  return cluster.page_note;
+           cluster.status_page->error + ')';
+  return is_old(cluster) ? "the lock state is old" : "";
+}
+
+std::string age_of_state(const Cluster& cluster) {
+  if (!cluster.status_page) return "";
+  if (!cluster.status_page->read) return ": no read has succeeded yet";
+  return ": the state is from " + age(*cluster.status_page->read, cluster.now) + " ago";
 }
 
 }  // namespace
@@ -105,7 +112,7 @@ CronJobStatus status_of_cronjob(const Cluster& cluster, const CronJob& cronjob,
   if (cluster.status_page)
     add_state_from_page(*cluster.status_page, status);
   else
-    add_state_from_pods(pods, status);
+    add_state_from_pods(cluster, pods, status);
   add_last_runs(cluster, pods, status);
   if (!cronjob.has_own_gate() && !cronjob.job_annotations.contains("lock"))
     status.state = "not gated";
@@ -148,10 +155,16 @@ Json json_of(const CronJobStatus& status) {
 
 void add_caution(const Cluster& cluster, Output& output) {
   const std::string text = caution(cluster);
-  if (!text.empty()) output.sections.push_back({.lines = {text}});
+  if (!text.empty()) output.sections.push_back({.lines = {text + age_of_state(cluster)}});
+  if (!cluster.page_note.empty()) output.sections.push_back({.lines = {cluster.page_note}});
 }
 
-Json caution_json(const Cluster& cluster) { return string_or_null(caution(cluster)); }
+void add_caution(const Cluster& cluster, Json& json) {
+  json["caution"] = string_or_null(caution(cluster));
+  json["stateRead"] = time_or_null(cluster.status_page ? cluster.status_page->read : std::nullopt);
+  json["note"] = string_or_null(cluster.page_note);
+  json["unreadable"] = cluster.unreadable;
+}
 
 void add_unavailable_servers(const Cluster& cluster, Output& output) {
   Json& list = output.json["unavailableServers"] = Json::array();

@@ -30,9 +30,12 @@ CronJobStatus status_of_cronjob(const Cluster& cluster, const CronJob& cronjob,
 
 kube::Json json_of(const CronJobStatus& status);
 
-// A last section, and JSON: the lock state is old, or derived from pods. Nothing if it is current.
+// Last sections: the lock state is old, or derived from pods; other operators have one, too. None
+// if it is current, and that of the only operator.
 void add_caution(const Cluster& cluster, Output& output);
-kube::Json caution_json(const Cluster& cluster);
+// The same as `caution` and `note` of the JSON; `stateRead`, the time of the state; `unreadable`,
+// the lists without which the rest was derived.
+void add_caution(const Cluster& cluster, kube::Json& json);
 
 // A last section, and `unavailableServers` in the JSON: the servers of a quorum that the operator
 // could not read. Locks work while a majority is available.

@@ -147,7 +147,7 @@ Output describe_output(const Cluster& cluster, const CronJob& cronjob) {
   const auto pods = pods_of(cluster, cronjob);
   Output output;
   output.json = json_of(status);
-  output.json["caution"] = caution_json(cluster);
+  add_caution(cluster, output.json);
   output.sections.push_back({.table = settings_of(cluster, status)});
   for (Section section :
        {image_command(cluster, cronjob), next_runs(cluster, cronjob), recent_runs(cluster, pods),

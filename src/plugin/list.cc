@@ -69,9 +69,8 @@ Output list_output(const Cluster& cluster, Namespaces namespaces, Width width) {
   const std::vector<Advice> advice = advise(lock_uses(cluster));
   Output output;
   Section section;
-  output.json = {{"cronjobs", Json::array()},
-                 {"caution", caution_json(cluster)},
-                 {"otherClusters", Json::array()}};
+  output.json = {{"cronjobs", Json::array()}, {"otherClusters", Json::array()}};
+  add_caution(cluster, output.json);
   if (cluster.status_page) output.json["otherClusters"] = cluster.status_page->other_clusters;
   section.table.push_back(header(namespaces, width));
   for (const CronJob& cronjob : cluster.cronjobs) {

@@ -38,9 +38,12 @@ Result<Json> parsed(const KubectlResult& answer, const std::string& what) {
 
 template <class T>
 void read_all(const KubectlResult& answer, const std::string& what, T (*read)(const Json&),
-              std::vector<T>& out) {
+              std::vector<T>& out, Cluster& cluster) {
   const Result<Json> list = parsed(answer, what);
-  if (!list) return;
+  if (!list) {
+    cluster.unreadable.push_back(what);
+    return;
+  }
   for (const Json& item : items_of(*list)) out.push_back(read(item));
 }
 
@@ -144,9 +147,10 @@ Result<Cluster> read_cluster(const Arguments& arguments, const Context& context,
   const auto answers = context.kubectl.run(calls);
   if (!answers) return answers.error();
   report_refusals(*answers, context, lists);
-  read_all((*answers)[0], "pods", read_pod, cluster.pods);
-  read_all((*answers)[1], "Events", read_event, cluster.events);
-  if (scope == Scope::whole_namespace) read_all((*answers)[2], "Jobs", read_job, cluster.jobs);
+  read_all((*answers)[0], "pods", read_pod, cluster.pods, cluster);
+  read_all((*answers)[1], "Events", read_event, cluster.events, cluster);
+  if (scope == Scope::whole_namespace)
+    read_all((*answers)[2], "Jobs", read_job, cluster.jobs, cluster);
   if (!reads_page) {
     cluster.page_error = "--status is none";
     return cluster;

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "labels/names.h"
+#include "options/options.h"
 #include "plugin/kubectl_json.h"
 #include "plugin/read_cluster.h"
 #include "plugin/release_plan.h"
@@ -24,8 +25,17 @@ Result<std::string> current_namespace(const Arguments& arguments, const Context&
 }
 
 // The store access of the newest gated Job or pod in the namespace.
+// It becomes a part of the Job, which every reader of Jobs can see: no password.
+Status check_store(const std::string& store) {
+  const Status valid = check_store_url(store);
+  if (valid) return Done{};
+  return Error{Code::usage, "--store: " + valid.error().message, valid.error().hint};
+}
+
 Result<StoreAccess> find_access(const Arguments& arguments, const Context& context,
                                 const ReleaseTarget& target) {
+  if (!arguments.store.empty())
+    if (const Status valid = check_store(arguments.store); !valid) return valid.error();
   if (!arguments.image.empty() && !arguments.store.empty()) {
     StoreAccess access;
     access.image = arguments.image;
@@ -41,11 +51,15 @@ Result<StoreAccess> find_access(const Arguments& arguments, const Context& conte
                                      std::string(kGatedLabel) + "=true", "-o", "json"})});
   if (!answers) return answers.error();
   std::optional<StoreAccess> found;
-  std::string newest;
+  std::string newest, refused;
   const auto find_in = [&](const KubectlResult& answer,
                            std::initializer_list<std::string_view> spec_at) {
     const auto list = parse_list(answer, "Jobs and pods");
-    if (!answer.ok() || !list) return;
+    if (!answer.ok() || !list) {
+      refused = " that this user may read (" +
+                (answer.ok() ? list.error().message : error_line(answer)) + ')';
+      return;
+    }
     for (const Json& item : items_of(*list)) {
       const Json* const spec = kube::find(item, spec_at);
       auto access = spec == nullptr ? std::nullopt : store_access(*spec);
@@ -60,7 +74,7 @@ Result<StoreAccess> find_access(const Arguments& arguments, const Context& conte
   if (found) return *found;
   return Error{Code::usage,
                "namespace " + target.namespace_name +
-                   " has no gated Job or pod with the image, the store and the Secret",
+                   " has no gated Job or pod with the image, the store and the Secret" + refused,
                "specify them: kubectl cronlatch release " + target.lock + " -n " +
                    target.namespace_name +
                    " --image IMAGE --store URL [--secret NAME] --force; or, on a host that "

@@ -6,6 +6,7 @@
 
 #include "plugin/help.h"
 #include "plugin/render.h"
+#include "terminal/stdio.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -17,12 +18,11 @@ std::string separator(OutputFormat format) {
   return format == OutputFormat::table || format == OutputFormat::wide ? "\n" : "";
 }
 
-// The part of the JSON whose changes are printed. A renewal moves `expires` every few seconds, and
-// the clock moves `next`, and the age of the state in `caution`; other ages are in the table only.
+// The part of the JSON whose changes are printed. A renewal moves `expires` every few seconds, each
+// read of the store moves `stateRead`, and the clock moves `next`; ages are in the table only.
 kube::Json watched_part(kube::Json json) {
   if (!json.is_object() || !json.contains("cronjobs")) return json;
-  if (const auto caution = json.find("caution"); caution != json.end())
-    *caution = !caution->is_null();
+  json.erase("stateRead");
   for (kube::Json& cronjob : json["cronjobs"])
     for (const char* const key : {"expires", "next"}) cronjob.erase(key);
   return json;
@@ -30,9 +30,16 @@ kube::Json watched_part(kube::Json json) {
 
 Error watch(const Arguments& arguments, const Context& context, const Print& print) {
   std::optional<kube::Json> printed;
-  while (true) {
+  std::string failure;  // that was reported last
+  for (;; context.sleep(kWatchInterval)) {
     const Result<Output> output = arguments.verb->function(arguments, context);
-    if (!output) return output.error();
+    if (!output) {
+      if (!printed) return output.error();
+      if (failure != output.error().message) context.report_progress(describe(output.error()));
+      failure = output.error().message;
+      continue;
+    }
+    failure.clear();
     kube::Json current = watched_part(output->json);
     if (!printed || *printed != current) {
       const std::string text = render(*output, arguments.output);
@@ -40,7 +47,6 @@ Error watch(const Arguments& arguments, const Context& context, const Print& pri
       if (!status) return status.error();
       printed = std::move(current);
     }
-    context.sleep(kWatchInterval);
   }
 }
 

@@ -10,7 +10,8 @@ namespace cronlatch::plugin {
 
 using Print = std::function<Status(const std::string& text)>;
 
-// Returns the exit code. With --watch it returns only the first error, of the verb or of `print`.
+// Returns the exit code. With --watch it returns only an error: of the first list, or of `print`. A
+// later list that fails is reported, and repeated.
 Result<int> run_verb(const Arguments& arguments, const Context& context, const Print& print);
 
 }  // namespace cronlatch::plugin

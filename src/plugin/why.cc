@@ -213,8 +213,10 @@ Explanation explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
 Output why_output(const Cluster& cluster, const CronJob& cronjob) {
   const Explanation why = explain_last_run(cluster, cronjob);
   Output output;
-  output.json = {
-      {"cronjob", cronjob.id()}, {"about", why.about}, {"findings", kube::Json::array()}};
+  output.json = {{"cronjob", cronjob.id()},
+                 {"about", why.about},
+                 {"findings", kube::Json::array()},
+                 {"unreadable", cluster.unreadable}};
   Section section{.title = cronjob.id() + ": " + why.about};
   for (const Finding& finding : why.findings) {
     output.json["findings"].push_back(

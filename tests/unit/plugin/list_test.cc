@@ -64,8 +64,9 @@ TEST(Listing, ReportsTheAgeOfTheState) {
   Cluster cluster = live();
   EXPECT_EQ(list_output(cluster, Namespaces::all, Width::normal).json["caution"], nullptr);
   cluster.now.us += 300'000'000;
-  EXPECT_THAT(list_output(cluster, Namespaces::all, Width::normal).json["caution"],
-              HasSubstr("5m old"));
+  const Output old = list_output(cluster, Namespaces::all, Width::normal);
+  EXPECT_EQ(old.json["caution"], "the lock state is old");
+  EXPECT_THAT(old.sections.back().lines.front(), HasSubstr("from 5m ago"));
   cluster.status_page->store_up = false;
   cluster.status_page->error = "connection refused";
   EXPECT_THAT(list_output(cluster, Namespaces::all, Width::normal).json["caution"],

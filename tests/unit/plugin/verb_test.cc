@@ -109,13 +109,14 @@ TEST_F(PluginVerbs, OfSeveralOperatorsTheOneWhoseStateIsDisplayedIsNamed) {
 
   const auto first = run({});
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->json["caution"],
+  EXPECT_EQ(first->json["caution"], nullptr);
+  EXPECT_EQ(first->json["note"],
             "the state is that of the operator ops/x-metrics; for another, use --status: "
             "team/y-metrics");
 
   const auto other = run({"--status", "team/y-metrics"});
   ASSERT_TRUE(other);
-  EXPECT_EQ(other->json["caution"], nullptr);
+  EXPECT_EQ(other->json["note"], nullptr);
 }
 
 // ---- a page that requires a token ----
@@ -204,6 +205,32 @@ TEST_F(PluginVerbs, AForbiddenListIsOmittedAndReported) {
   EXPECT_THAT(progress, HasSubstr("omitted: Error from server (NotFound): get events"));
   kubectl.results.erase("get cronjobs");
   EXPECT_FALSE(run({"-n", "shop"}));
+}
+
+TEST_F(PluginVerbs, AListThatCouldNotBeReadIsNoFact) {
+  for (const char* list : {"get pods", "get events", "get jobs"}) kubectl.results.erase(list);
+
+  const auto why = run({"why", "busy", "-n", "shop"});
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->json["unreadable"], (kube::Json{"pods", "Events", "Jobs"}));
+  EXPECT_THAT(kube::to_text(why->json["findings"]), HasSubstr("\"unreadable\""));
+  EXPECT_THAT(kube::to_text(why->json), ::testing::Not(HasSubstr("no_job")));
+  const auto listed = run({"-n", "shop"});
+  ASSERT_TRUE(listed);
+  EXPECT_EQ(listed->json["cronjobs"][0]["state"], "unknown");
+  const auto release = run({"release", "nightly", "-n", "shop", "--force"});
+  ASSERT_FALSE(release);
+  EXPECT_THAT(release.error().message, HasSubstr("that this user may read (Error from server"));
+}
+
+TEST_F(PluginVerbs, ReleaseRefusesAPasswordInTheStore) {
+  kubectl.results["--dry-run=server"] = "job.batch/x";
+  const auto page = run({"release", "nightly", "-n", "shop", "--dry-run", "--image", "i", "--store",
+                         "rediss://u:sesame@h"});
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().code, Code::usage);
+  EXPECT_THAT(page.error().message, ::testing::Not(HasSubstr("sesame")));
+  EXPECT_TRUE(kubectl.inputs.empty());
 }
 
 TEST_F(PluginVerbs, AMissingCronJobIsAnErrorWithItsName) {
@@ -297,76 +324,96 @@ TEST_F(PluginVerbs, ErrorMessageOfKubectlIsFoundBehindItsLogLines) {
   EXPECT_THAT(progress, HasSubstr("omitted: Error from server (NotFound): get events"));
 }
 
-TEST_F(PluginVerbs, WatchPrintsAgainOnlyAfterAChange) {
+// ---- --watch ----
+
+struct Watched {
   std::vector<std::string> printed;
   int rounds = 0;
-  kubectl.before_round = [&] {
-    if (++rounds == 7) kubectl.results["get cronjobs"] = R"({"items":[]})";  // the fourth list
-  };
-  const auto arguments =
-      parse_arguments(std::vector<std::string>{"-w", "-n", "shop", "-o", "name"}, {});
-  ASSERT_TRUE(arguments);
-  const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
-    printed.push_back(text);
-    if (printed.size() == 2) return Error{Code::system, "closed pipe"};
-    return Done{};
+};
+
+class PluginWatch : public PluginVerbs {
+ protected:
+  // Until the second text. `before_round` gets the number of the round of requests: a list needs
+  // two, and one more if it searches for the operator.
+  Watched watch(const std::vector<std::string>& words,
+                const std::function<void(int round)>& before_round) {
+    Watched watched;
+    kubectl.before_round = [&] { before_round(++watched.rounds); };
+    const auto arguments = parse_arguments(words, {});
+    if (!arguments) return watched;
+    const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
+      watched.printed.push_back(text);
+      if (watched.printed.size() == 2) return Error{Code::system, "closed pipe"};
+      return Done{};
+    });
+    EXPECT_FALSE(status);
+    watched.printed.resize(2);
+    return watched;
+  }
+};
+
+TEST_F(PluginWatch, PrintsAgainOnlyAfterAChange) {
+  const auto seen = watch({"-w", "-n", "shop", "-o", "name"}, [&](int round) {
+    if (round == 7) kubectl.results["get cronjobs"] = R"({"items":[]})";  // the fourth list
   });
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "closed pipe");
-  EXPECT_EQ(rounds, 8);
-  EXPECT_THAT(printed[0], HasSubstr("cronjob.batch/nightly\n"));
-  EXPECT_EQ(printed[1], "");
+  EXPECT_EQ(seen.rounds, 8);
+  EXPECT_THAT(seen.printed[0], HasSubstr("cronjob.batch/nightly\n"));
+  EXPECT_EQ(seen.printed[1], "");
 }
 
-TEST_F(PluginVerbs, WatchPrintsNothingAfterTheRenewalOfALease) {
+TEST_F(PluginWatch, PrintsNothingAfterTheRenewalOfALease) {
   const auto status_page = [](const std::string& holder, const std::string& expires) {
     return R"({"v":1,"store":{"up":true},"locks":[{"lock":"shop/nightly","state":"held","holder":")" +
            holder + R"(","expires":")" + expires + R"("}]})";
   };
-  std::vector<std::string> printed;
-  int rounds = 0;
-  kubectl.before_round = [&] {
-    ++rounds;  // two for each list
+  const auto seen = watch({"-w", "-n", "shop"}, [&](int round) {
     kubectl.results["/proxy/status"] =
-        status_page(rounds < 7 ? "shop/a" : "shop/b",
-                    rounds < 5 ? "2026-11-22T06:28:10Z" : "2026-11-22T06:28:20Z");
-  };
-  const auto arguments = parse_arguments(std::vector<std::string>{"-w", "-n", "shop"}, {});
-  ASSERT_TRUE(arguments);
-  const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
-    printed.push_back(text);
-    if (printed.size() == 2) return Error{Code::system, "closed pipe"};
-    return Done{};
+        status_page(round < 7 ? "shop/a" : "shop/b",
+                    round < 5 ? "2026-11-22T06:28:10Z" : "2026-11-22T06:28:20Z");
   });
-  ASSERT_FALSE(status);
-  EXPECT_EQ(rounds, 8);
-  EXPECT_THAT(printed[0], HasSubstr("shop/a"));
-  EXPECT_THAT(printed[1], HasSubstr("shop/b"));
+  EXPECT_EQ(seen.rounds, 8);
+  EXPECT_THAT(seen.printed[0], HasSubstr("shop/a"));
+  EXPECT_THAT(seen.printed[1], HasSubstr("shop/b"));
 }
 
 // The line about the outage contains the age of the state.
-TEST_F(PluginVerbs, WatchPrintsNothingWhileAnOutageLasts) {
-  std::vector<std::string> printed;
-  int rounds = 0;
-  kubectl.before_round = [&] {
-    ++rounds;                                              // two for each list
-    const std::string read = std::to_string(27 - rounds);  // the state becomes older
+TEST_F(PluginWatch, PrintsNothingWhileAnOutageLasts) {
+  const auto seen = watch({"-w", "-n", "shop"}, [&](int round) {
+    const std::string read = std::to_string(27 - round);  // the state becomes older
     kubectl.results["/proxy/status"] =
-        rounds < 7 ? R"({"v":1,"store":{"up":false,"read":"2026-11-22T06:)" + read +
-                         R"(:00Z","error":"no answer"},"locks":[]})"
-                   : std::string(R"({"v":1,"store":{"up":true},"locks":[]})");
-  };
-  const auto arguments = parse_arguments(std::vector<std::string>{"-w", "-n", "shop"}, {});
-  ASSERT_TRUE(arguments);
-  const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
-    printed.push_back(text);
-    if (printed.size() == 2) return Error{Code::system, "closed pipe"};
-    return Done{};
+        round < 7 ? R"({"v":1,"store":{"up":false,"read":"2026-11-22T06:)" + read +
+                        R"(:00Z","error":"no answer"},"locks":[]})"
+                  : std::string(R"({"v":1,"store":{"up":true},"locks":[]})");
   });
-  ASSERT_FALSE(status);
-  EXPECT_EQ(rounds, 8);
-  EXPECT_THAT(printed[0], HasSubstr("no answer"));
-  EXPECT_THAT(printed[1], ::testing::Not(HasSubstr("no answer")));
+  EXPECT_EQ(seen.rounds, 8);
+  EXPECT_THAT(seen.printed[0], HasSubstr("no answer"));
+  EXPECT_THAT(seen.printed[1], ::testing::Not(HasSubstr("no answer")));
+}
+
+TEST_F(PluginWatch, ContinuesAfterAListThatFailed) {
+  const std::string cronjobs = kubectl.results["get cronjobs"];
+  const auto seen = watch({"-w", "-n", "shop", "--status", "none"}, [&](int round) {
+    if (round == 3) kubectl.results.erase("get cronjobs");  // the second list, and the third
+    if (round == 5) kubectl.results["get cronjobs"] = R"({"items":[]})";
+  });
+  EXPECT_THAT(seen.printed[0], HasSubstr("nightly"));
+  EXPECT_THAT(seen.printed[1], HasSubstr("no gated CronJob"));
+  const std::string reported = "kubectl could not get CronJobs";
+  EXPECT_EQ(progress.find(reported), progress.rfind(reported)) << "once: " << progress;
+}
+
+TEST_F(PluginWatch, PrintsAnOutageAlsoBesideTheNoteOnOtherOperators) {
+  kubectl.results["get services"] = R"({"items":[
+      {"metadata":{"namespace":"ops","name":"x-metrics"},"spec":{"ports":[{"port":8080}]}},
+      {"metadata":{"namespace":"team","name":"y-metrics"},"spec":{"ports":[{"port":8080}]}}]})";
+  const auto seen = watch({"-w", "-n", "shop"}, [&](int round) {
+    kubectl.results["/proxy/status"] =
+        round < 7 ? R"({"v":1,"store":{"up":true},"locks":[]})"
+                  : R"({"v":1,"store":{"up":false,"error":"no answer"},"locks":[]})";
+  });
+  EXPECT_THAT(seen.printed[0], ::testing::Not(HasSubstr("no answer")));
+  EXPECT_THAT(seen.printed[1], HasSubstr("no answer"));
+  for (const std::string& text : seen.printed) EXPECT_THAT(text, HasSubstr("ops/x-metrics"));
 }
 
 }  // namespace
