@@ -26,4 +26,9 @@ inline std::string errno_hint(int error_number, std::string otherwise) {
   return otherwise;
 }
 
+// After a write that failed.
+inline std::string write_hint(int error_number) {
+  return error_number == EFBIG ? kFileSizeHint : errno_hint(error_number, "");
+}
+
 }  // namespace cronlatch

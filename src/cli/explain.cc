@@ -40,6 +40,30 @@ std::vector<Row> lease_rows(const Explanation& e) {
                            rounded_duration(e.timings.grace) + " later, KILL"}};
 }
 
+// What the decision does not contain: an option, and what only a run checks.
+std::vector<Row> unchecked(const Explanation& e) {
+  const Options& options = e.loaded.options;
+  std::vector<Row> rows;
+  if (!options.once_per.empty())
+    rows.push_back({"once-per", options.once_per + ": skipped if it is running or done"});
+  if (!options.attempt_group.empty())
+    rows.push_back({"attempt-group",
+                    options.attempt_group + ": waits for a busy lock if it was granted before"});
+  if (options.strict) {
+    const std::string replicas =
+        store_transport(options.store) == StoreTransport::unknown
+            ? "a synchronous standby acknowledges"
+            : std::to_string(options.min_replicas) + " replicas acknowledge";
+    rows.push_back({"strict", (e.quarantine ? quarantine_text(*e.quarantine) + "; " : "") +
+                                  replicas + " each grant"});
+  }
+  if (store_layout(options.store) == StoreLayout::quorum)
+    rows.push_back({"quorum", "a server that started less than " + show_duration(options.max_ttl) +
+                                  " ago (max-ttl) grants no lock that it does not know"});
+  for (Row& row : rows) row.back() += "; only run checks this";
+  return rows;
+}
+
 std::string as_table(const Explanation& e) {
   const Options& options = e.loaded.options;
   std::vector<Row> rows = {
@@ -49,17 +73,7 @@ std::string as_table(const Explanation& e) {
                     e.loaded.origin("store") + ")"}};
   if (e.view)
     for (Row& row : grant_rows(*e.view)) rows.push_back(std::move(row));
-  if (!options.once_per.empty())
-    rows.push_back(
-        {"once-per", options.once_per + ": skipped if it is already done; only run checks this"});
-  if (store_layout(options.store) == StoreLayout::quorum)
-    rows.push_back({"quorum", "a server that started less than " + show_duration(options.max_ttl) +
-                                  " ago (max-ttl) grants no lock that it does not know; only run "
-                                  "checks this"});
-  if (e.quarantine)
-    rows.push_back({"strict", quarantine_text(*e.quarantine) + "; " +
-                                  std::to_string(options.min_replicas) +
-                                  " replicas acknowledge each grant"});
+  for (Row& row : unchecked(e)) rows.push_back(std::move(row));
   for (Row& row : lease_rows(e)) rows.push_back(std::move(row));
   if (!e.command.empty()) rows.push_back({"command", e.command});
   return render_table(rows);
@@ -81,6 +95,9 @@ std::string as_json(const Explanation& e) {
     json.number("grace_ms", e.timings.grace.count());
     json.number("outage_tolerance_ms", e.timings.outage_tolerance().count());
   }
+  std::vector<std::string> names;
+  for (const Row& row : unchecked(e)) names.push_back(json_quoted(row.front()));
+  json.json("unchecked", json_array(names));
   json.text_or_null("command", e.command);
   return json.str() + '\n';
 }

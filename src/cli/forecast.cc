@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides in the same order as Run. It cannot check `once-per`, because only an acquire does.
+// Decides in the same order as Run, except what only an acquire checks: explain.cc lists it.
 #include "cli/forecast.h"
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "base/duration.h"
 #include "base/text.h"
@@ -21,7 +22,8 @@ enum class Access { open, closed };
 struct LockAccess {
   Access access;
   std::string reason;
-  bool retry = false;  // the attempt group was granted last: a skip would report success
+  bool retry = false;     // the attempt group was granted last: a skip would report success
+  std::int64_t free = 1;  // slots that are open
 };
 
 std::string until_expiry(const LockView& view) {
@@ -32,23 +34,34 @@ bool is_same_group(const LockView& view, const Options& options) {
   return !options.attempt_group.empty() && view.identity.group == options.attempt_group;
 }
 
+// The slots that are closed for this run, too.
+std::vector<ClosedSlot> closed_for(const LockView& view, const Options& options) {
+  std::vector<ClosedSlot> closed = view.closed_slots;
+  std::erase_if(closed, [&](const ClosedSlot& slot) {
+    return !options.attempt_group.empty() && slot.group == options.attempt_group;
+  });
+  return closed;
+}
+
 LockAccess access_to(const LockView& view, const Options& options) {
   const std::string holder =
       view.identity.holder.empty() ? "another run" : printable(view.identity.holder);
   const bool same_group = is_same_group(view, options);
+  const std::vector<ClosedSlot> closed = closed_for(view, options);
+  const bool is_closed = closed.size() == view.slots;
   switch (view.state) {
     case LockState::free:
       return {Access::open, "the lock is free"};
     case LockState::expired:
-      if (view.closed_until.us != 0 && !same_group)
+      if (is_closed)
         return {Access::closed,
                 "its last holder ended without a release, and min-hold keeps it "
                 "closed until " +
-                    show_time(view.closed_until)};
+                    show_time(closed.front().until)};
       return {Access::open, "the lease of " + holder +
                                 " expired without a release (a takeover is counted as stolen)"};
     case LockState::cooling:
-      if (same_group)
+      if (!is_closed)
         return {Access::open, "min-hold does not apply to a retry of the same attempt group"};
       return {Access::closed, "released, but min-hold keeps it closed" + until_expiry(view)};
     case LockState::held:
@@ -66,19 +79,18 @@ LockAccess access_to(const LockView& view, const Options& options) {
   return {Access::closed, ""};
 }
 
-bool has_live_grant(const LockView& view) {
-  return view.state == LockState::held || view.state == LockState::revoked;
-}
-
 // Whether a slot could be granted now. An expired grant is taken over, unless a min-hold keeps its
 // slot closed. No value: as for a lock with one holder.
 std::optional<LockAccess> access_to_slot(const LockView& view, const Options& options) {
-  if (view.slots == 1 || !has_live_grant(view)) return std::nullopt;
   const auto used = static_cast<std::size_t>(live_grants(view));
+  if (view.slots == 1 || used == 0) return std::nullopt;
   const std::string of = std::to_string(view.slots) + " slots ";
-  const std::size_t closed = used + view.closed_slots;
-  if (closed < view.slots)
-    return LockAccess{Access::open, std::to_string(view.slots - closed) + " of " + of + "are free"};
+  const std::vector<ClosedSlot> closed = closed_for(view, options);
+  const std::size_t busy = used + closed.size();
+  if (busy < view.slots)
+    return LockAccess{.access = Access::open,
+                      .reason = std::to_string(view.slots - busy) + " of " + of + "are free",
+                      .free = static_cast<std::int64_t>(view.slots - busy)};
   const bool same_group =
       !options.attempt_group.empty() &&
       std::any_of(view.grants.begin(), view.grants.end(), [&](const GrantView& grant) {
@@ -88,7 +100,7 @@ std::optional<LockAccess> access_to_slot(const LockView& view, const Options& op
   return LockAccess{Access::closed,
                     std::to_string(used) + " of " + of +
                         "are held, and min-hold keeps the others closed until " +
-                        show_time(view.first_opening),
+                        show_time(closed.front().until),
                     same_group};
 }
 
@@ -97,23 +109,24 @@ std::optional<LockAccess> access_to_slot(const LockView& view, const Options& op
 std::optional<Forecast> other_number(const LockView& view, const Options& options) {
   if (view.slots == static_cast<unsigned>(options.slots)) return std::nullopt;
   const bool is_local = store_transport(options.store) == StoreTransport::local;
-  const bool is_own_min_hold = view.slots == 1 && is_same_group(view, options);
-  const bool is_closed = view.closed_slots != 0 && !is_local && !is_own_min_hold;
-  if (!has_live_grant(view) && !is_closed) return std::nullopt;
+  const bool is_held = live_grants(view) > 0;
+  const bool is_closed = !is_local && !closed_for(view, options).empty();
+  if (!is_held && !is_closed) return std::nullopt;
   const Error refused{Code::config, ""};
   const int code = exit_code(refused);
   return Forecast{Decision::refuse, code,
                   "exit " + std::to_string(code) + ": slots is " + std::to_string(options.slots) +
                       ", and the lock has " + std::to_string(view.slots) +
-                      (has_live_grant(view) ? " while a run holds it" : " while a min-hold lasts")};
+                      (is_held ? " while a run holds it" : " while a min-hold lasts")};
 }
 
 // In a file store.
 std::optional<LockAccess> closed_for_another_number(const LockView& view, const Options& options) {
   const bool is_other = view.slots != static_cast<unsigned>(options.slots);
-  if (!is_other || view.slots == 1 || view.closed_slots == 0) return std::nullopt;
+  const std::vector<ClosedSlot> closed = closed_for(view, options);
+  if (!is_other || view.slots == 1 || closed.empty()) return std::nullopt;
   return LockAccess{Access::closed, "min-hold keeps a slot closed until " +
-                                        show_time(view.first_opening) + ", and the lock has " +
+                                        show_time(closed.front().until) + ", and the lock has " +
                                         std::to_string(view.slots) + " slots until then"};
 }
 
@@ -170,7 +183,11 @@ Forecast forecast(const LockView& view, const Options& options) {
   if (std::optional<Forecast> refused = other_number(view, options)) return *refused;
   std::optional<LockAccess> of_slots = closed_for_another_number(view, options);
   if (!of_slots) of_slots = access_to_slot(view, options);
-  const LockAccess found = of_slots.value_or(access_to(view, options));
+  LockAccess found = of_slots.value_or(access_to(view, options));
+  const std::int64_t waiters = view.waiters.value_or(0);
+  if (found.access == Access::open && waiters >= found.free)
+    found = {Access::closed,
+             "other runs wait for the lock, and come first: " + std::to_string(waiters)};
   if (found.access == Access::open)
     return {Decision::start, 0, "acquire the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch hold LOCK --for DURATION --reason TEXT`: `cronlatch run` with the command `cronlatch
 // sleep`. The reason is the name of the holder, so that every skipped run logs it. Options that
-// could end the hold early, or let it succeed without the lock, are fixed here or refused.
+// could end the hold early, or let it succeed without the lock, are fixed here, ignored or refused.
 #include <algorithm>
 #include <array>
 

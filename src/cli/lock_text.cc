@@ -74,7 +74,7 @@ std::vector<Row> grant_rows(const LockView& view) {
   add("job", shown(view.identity.job));
   add(granted(view) ? "since" : "last acquired", show_time(view.acquired));
   add(view.state == LockState::cooling ? "closed until" : "expires", expiry_of(view));
-  if (view.state == LockState::expired) add("closed until", show_time(view.closed_until));
+  if (view.state == LockState::expired) add("closed until", show_time(view.closed_until()));
   add("fence", fence_of(view));
   return rows;
 }

@@ -28,8 +28,10 @@ Result<CommandOutput> dispatch(const Subcommand& subcommand, const Invocation& i
   // Another program has its own help, and `run` behind it.
   if (subcommand.function == as_command) return as_command(invocation);
   if (requests_help(invocation.arguments)) return CommandOutput{help_page(subcommand)};
-  // `run` blocks signals instead, before it opens anything, and restores them for its command.
-  if (subcommand.function != run_command) std::signal(SIGPIPE, SIG_IGN);
+  // A write that fails is an error, and ends no subcommand. `run` blocks signals instead, before it
+  // opens anything, and restores them for its command.
+  if (subcommand.function != run_command)
+    for (const int signo : {SIGPIPE, SIGXFSZ}) std::signal(signo, SIG_IGN);
   return subcommand.function(invocation);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/errno_hint.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "terminal/stdio.h"
@@ -21,9 +22,11 @@ namespace {
 constexpr mode_t kMode = 0644;
 constexpr std::size_t kMaxBytes = 4U << 20;  // a larger file was not written by cronlatch
 
-Error io_error(const std::string& what, const std::string& path, int number) {
-  return Error{Code::system, "cannot " + what + " the metrics file " + quoted(path) + ": " +
-                                 std::strerror(number)};
+Error io_error(const std::string& what, const std::string& path, int number,
+               const std::string& hint = "") {
+  return Error{
+      Code::system,
+      "cannot " + what + " the metrics file " + quoted(path) + ": " + std::strerror(number), hint};
 }
 
 Reason run_error_of(const Outcome& outcome) {
@@ -91,13 +94,13 @@ Status replace_metrics_file(const std::string& path, std::string_view text) {
   // node_exporter reads *.prom: the name must not end so until the text is complete.
   std::string temporary = path + ".XXXXXX";
   const Fd fd(mkostemp(temporary.data(), O_CLOEXEC));
-  if (fd.get() < 0) return io_error("write", path, errno);
+  if (fd.get() < 0) return io_error("write", path, errno, write_hint(errno));
   int failed = write_all(fd.get(), text);
   if (failed == 0 && fchmod(fd.get(), kMode) != 0) failed = errno;
   if (failed == 0 && rename(temporary.c_str(), path.c_str()) != 0) failed = errno;
   if (failed == 0) return Done{};
   unlink(temporary.c_str());
-  return io_error("write", path, failed);
+  return io_error("write", path, failed, write_hint(failed));
 }
 
 }  // namespace cronlatch

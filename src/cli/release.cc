@@ -47,14 +47,14 @@ Error held_without_force(const LockView& view, bool shared) {
 
 Error without_force(const LockView& view, bool shared) {
   const std::string name = quoted(view.lock);
-  if (view.closed_until.us != 0)
+  if (view.closed_until().us != 0)
     return Error{Code::usage,
-                 "lock " + name + " is closed by min-hold until " + show_time(view.closed_until),
+                 "lock " + name + " is closed by min-hold until " + show_time(view.closed_until()),
                  "to open it: cronlatch release " + view.lock + " --force"};
   // Other slots are free, or hold an expired grant.
-  if (view.closed_slots != 0 && live_grants(view) == 0)
+  if (!view.closed_slots.empty() && live_grants(view) == 0)
     return Error{Code::usage,
-                 "min-hold keeps " + std::to_string(view.closed_slots) + " of the " +
+                 "min-hold keeps " + std::to_string(view.closed_slots.size()) + " of the " +
                      std::to_string(view.slots) + " slots of lock " + name + " closed",
                  "to open them: cronlatch release " + view.lock + " --force"};
   const bool is_ended = !shared && view.state == LockState::expired;

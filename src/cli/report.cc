@@ -2,11 +2,16 @@
 #include "cli/report.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "base/errno_hint.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "cli/metrics_file.h"
@@ -34,14 +39,31 @@ Error outcome_error(const std::string& path, int failed) {
   if (failed == EAGAIN)
     return {Code::system, what + "it accepted no data within " + show_duration(kOutcomeTimeout),
             "it is a FIFO whose reader does not read, or a stopped terminal; name a file"};
-  return {Code::system, what + std::strerror(failed)};
+  return {Code::system, what + std::strerror(failed), write_hint(failed)};
+}
+
+// /dev/stderr, or the log that crontab appends standard output to.
+bool is_standard_stream(int fd) {
+  struct stat file {
+  }, stream{};
+  return fstat(fd, &file) == 0 && std::ranges::any_of(std::array{1, 2}, [&](int standard) {
+           return fstat(standard, &stream) == 0 && stream.st_dev == file.st_dev &&
+                  stream.st_ino == file.st_ino;
+         });
 }
 
 // In place: the termination log of a container is a bind-mounted file, which cannot be replaced.
+// What others wrote to a log stays.
 Status write_outcome_file(const std::string& path, std::string_view json) {
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                   kOutcomeMode));
-  const int failed = fd ? write_all(fd.get(), std::string(json) + '\n', kOutcomeTimeout) : errno;
+  const Fd fd(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kOutcomeMode));
+  if (!fd) return outcome_error(path, errno);
+  struct stat file {};
+  if (is_standard_stream(fd.get()))
+    fcntl(fd.get(), F_SETFL, O_APPEND | O_NONBLOCK);
+  else if (fstat(fd.get(), &file) == 0 && S_ISREG(file.st_mode) && ftruncate(fd.get(), 0) != 0)
+    return outcome_error(path, errno);
+  const int failed = write_all(fd.get(), std::string(json) + '\n', kOutcomeTimeout);
   if (failed == 0) return Done{};
   return outcome_error(path, failed);
 }
@@ -112,11 +134,13 @@ void write_metrics(const Outcome& outcome, const Options& options, LockStats* lo
     log(warning("metrics_push", pushed.error()));
 }
 
-// Whether the next word is the value of this one; also of a flag that is not known.
-bool may_take_next(const std::string& argument) {
+// Whether the next word is the value of this one. Of an unknown flag only if `--` ends the options:
+// otherwise the next word can be a command, whose flags are not for cronlatch.
+bool may_take_next(const std::string& argument, bool has_separator) {
   if (!argument.starts_with("--") || argument.find('=') != std::string::npos) return false;
   const Option* const option = find_option(std::string_view(argument).substr(2));
-  return option == nullptr || !std::holds_alternative<bool Options::*>(option->field);
+  if (option == nullptr) return has_separator;
+  return !std::holds_alternative<bool Options::*>(option->field);
 }
 
 // The value of --outcome-file or its variable, read without the checks that failed. A word that is
@@ -124,13 +148,15 @@ bool may_take_next(const std::string& argument) {
 std::string outcome_file_of(const Invocation& invocation) {
   const Option& option = *find_option("outcome-file");
   const std::string flag = flag_of(option);
+  const std::vector<std::string>& words = invocation.arguments;
+  const bool has_separator = std::find(words.begin(), words.end(), "--") != words.end();
   bool isolated = false;
-  for (std::size_t i = 0; i < invocation.arguments.size(); ++i) {
-    const std::string& argument = invocation.arguments[i];
-    const bool is_value = i > 0 && may_take_next(invocation.arguments[i - 1]);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& argument = words[i];
+    const bool is_value = i > 0 && may_take_next(words[i - 1], has_separator);
     if (argument == "--" || (!argument.starts_with('-') && !is_value)) break;
     if (argument.starts_with(flag + '=')) return argument.substr(flag.size() + 1);
-    if (argument == flag && i + 1 < invocation.arguments.size()) return invocation.arguments[i + 1];
+    if (argument == flag && i + 1 < words.size()) return words[i + 1];
     isolated = isolated || argument == "--isolated" || argument == "--isolated=true";
   }
   if (isolated) return "";

@@ -48,7 +48,7 @@ Result<LoadedOptions> load_options(const Invocation& invocation, Operands operan
                         .operands = operands,
                         .extras = extras,
                         .password = invocation.password,
-                        .flag_only = invocation.flag_only};
+                        .ignored = invocation.ignored};
   return load(input, HostFiles(kPipeWait), this_host());
 }
 

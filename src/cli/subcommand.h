@@ -21,8 +21,8 @@ struct Invocation {
   std::vector<std::string> arguments;    // after the subcommand's name
   std::vector<std::string> environment;  // NAME=value
   const Clock& clock;
-  std::optional<std::string> password{};          // of the store, from another program's settings
-  std::span<const std::string_view> flag_only{};  // options without a variable and a key in files
+  std::optional<std::string> password{};        // of the store, from another program's settings
+  std::span<const std::string_view> ignored{};  // options of which only the flag counts
 };
 
 // The result of a subcommand: `text` is written to standard output at once.

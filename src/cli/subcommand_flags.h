@@ -16,7 +16,7 @@ inline constexpr std::array kLocksFlags = {
     ExtraFlag{kOutputFlag.name, kOutputFlag.value,
               "output format; table is the default. JSON objects have lock, state (free, held, "
               "expired, cooling, revoked, damaged), holder, job, fence, attempt, since, expires, "
-              "ttl_ms, pid, counters, jobs"}};
+              "ttl_ms, slots, grants, waiters, pid, counters, jobs"}};
 
 inline constexpr std::string_view kForce = "--force";
 inline constexpr std::string_view kNoWait = "--no-wait";

@@ -39,6 +39,7 @@ class CredentialFinder {
   CredentialFinder(Options& options, const Files& files) : options_(options), files_(files) {}
 
   Result<Credentials> find(const std::optional<std::string>& variable) {
+    if (Status directory = check_directory(); !directory) return directory.error();
     if (Status name = username(); !name) return name.error();
     if (Status word = password(variable); !word) return word.error();
     if (store_layout(options_.store) == StoreLayout::sentinel)
@@ -52,6 +53,15 @@ class CredentialFinder {
   }
 
  private:
+  // Each file in it is optional, so that a wrong path would look like a store without a login.
+  Status check_directory() const {
+    const std::string& path = options_.credentials_dir;
+    if (path.empty() || store_transport(options_.store) == StoreTransport::local) return Done{};
+    if (files_.exists(path + "/.")) return Done{};
+    return Error{Code::config, "credentials-dir: " + quoted(path) + " is not a directory",
+                 "check the path, and that the volume with the Secret is mounted"};
+  }
+
   std::string path_in_dir(const std::string& name) const {
     if (options_.credentials_dir.empty()) return "";
     const std::string path = options_.credentials_dir + "/" + name;

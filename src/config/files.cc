@@ -21,8 +21,11 @@ constexpr std::size_t kMaxBytes = 1U << 20U;
 // 0: there is something to read, or the writer has ended.
 int wait_for_writer(int fd, std::chrono::milliseconds limit) {
   pollfd waited{fd, POLLIN, 0};
-  const int ready = ::poll(&waited, 1, static_cast<int>(limit.count()));
-  return ready > 0 || (ready < 0 && errno == EINTR) ? 0 : ETIMEDOUT;
+  int ready = 0;
+  do {
+    ready = ::poll(&waited, 1, static_cast<int>(limit.count()));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0 ? 0 : ETIMEDOUT;
 }
 
 bool is_pipe(int fd) {
@@ -33,7 +36,8 @@ bool is_pipe(int fd) {
 }  // namespace
 
 std::string read_hint(int error) {
-  if (error == ETIMEDOUT) return "it is a pipe, and no process wrote to it in time";
+  if (error == ETIMEDOUT)
+    return "it is a pipe that no process wrote to in time: start its writer first, or name a file";
   return errno_hint(error, "check the path, its owner and its mode");
 }
 

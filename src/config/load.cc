@@ -51,7 +51,7 @@ Result<std::vector<Setting>> file_settings(const Setting* config_option, const F
   return yaml_settings(path, file.text);
 }
 
-void remove_flag_only(std::vector<Setting>& settings, std::span<const std::string_view> keys) {
+void remove_ignored(std::vector<Setting>& settings, std::span<const std::string_view> keys) {
   std::erase_if(settings, [&](const Setting& setting) {
     return std::ranges::find(keys, setting.option->key) != keys.end();
   });
@@ -66,7 +66,7 @@ Status apply_environment_and_file(LoadedOptions& loaded, const LoadInput& input,
   if (config_option == nullptr) config_option = find_setting(*variables, "config");
   Result<std::vector<Setting>> from_file = file_settings(config_option, files);
   if (!from_file) return from_file.error();
-  for (auto* settings : {&*from_file, &*variables}) remove_flag_only(*settings, input.flag_only);
+  for (auto* settings : {&*from_file, &*variables}) remove_ignored(*settings, input.ignored);
   if (Status applied = apply_settings(loaded, *from_file); !applied) return applied;
   return apply_settings(loaded, *variables);
 }

@@ -30,8 +30,8 @@ struct LoadInput {
   std::span<const std::string> environment;  // NAME=value
   Operands operands = Operands::nothing;
   std::span<const ExtraFlag> extras{};
-  std::optional<std::string> password{};          // in place of the variable, also with isolated
-  std::span<const std::string_view> flag_only{};  // keys that environment and file do not set
+  std::optional<std::string> password{};        // in place of the variable, also with isolated
+  std::span<const std::string_view> ignored{};  // keys that environment and file do not set
 };
 
 struct LoadedOptions {

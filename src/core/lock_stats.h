@@ -75,18 +75,23 @@ struct GrantView {
   bool operator==(const GrantView&) const = default;
 };
 
+// A slot that a min-hold keeps closed, for all but the attempt group of its last grant.
+struct ClosedSlot {
+  ServerTime until{};
+  std::string group;
+  bool operator==(const ClosedSlot&) const = default;
+};
+
 struct LockView {
   std::string lock;
   LockState state = LockState::free;
   Identity identity;  // of the last grant
   Fence fence = 0;
   std::uint32_t attempt = 0;
-  ServerTime now{};           // the store's clock when it was read
-  ServerTime acquired{};      // of the last grant
-  ServerTime expires{};       // zero when the store has no lease
-  ServerTime closed_until{};  // the end of a min-hold, after a release or a crash; zero without one
-  std::uint32_t closed_slots = 0;  // those that a min-hold keeps closed, whatever the others are
-  ServerTime first_opening{};      // the first of them; zero without one
+  ServerTime now{};                        // the store's clock when it was read
+  ServerTime acquired{};                   // of the last grant
+  ServerTime expires{};                    // zero when the store has no lease
+  std::vector<ClosedSlot> closed_slots{};  // after a release or a crash, by the time of the end
   Millis ttl{};
   std::optional<std::int64_t> waiters{};  // runs that wait; none: the store does not know them
   std::uint32_t slots = 1;                // how many may hold the lock at once
@@ -95,6 +100,10 @@ struct LockView {
   std::vector<GrantView> grants{};
   long pid = 0;  // file store: the process that holds the kernel lock, if known
   std::map<std::string, Counters> jobs;  // by job; "" for runs without one
+  // The end of a min-hold that keeps the whole lock closed; zero without one.
+  ServerTime closed_until() const {
+    return closed_slots.size() < slots ? ServerTime{} : closed_slots.front().until;
+  }
   bool open() const { return state == LockState::held || state == LockState::expired; }
   static LockView of_damaged(std::string lock, ServerTime now) {
     LockView view;

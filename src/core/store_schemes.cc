@@ -21,7 +21,7 @@ constexpr std::array<StoreScheme, 9> kSchemes = {{
     {"rediss+sentinel", T::tls, L::sentinel, true, "rediss+sentinel://[user@]host[:port],.../master[/db]", "rediss+sentinel://user@s1.example.com,s2.example.com,s3.example.com/mymaster", "the same, with TLS to Sentinels and master"},
     {"redis+cluster", T::plain, L::cluster, true, "redis+cluster://[user@]host[:port],...", "redis+cluster://n1.example.com,n2.example.com", "a Redis Cluster, without TLS"},
     {"rediss+cluster", T::tls, L::cluster, true, "rediss+cluster://[user@]host[:port],...", "rediss+cluster://user@n1.example.com,n2.example.com", "a Redis Cluster, with TLS to each node"},
-    {"postgres", T::unknown, L::single, true, "postgres://user@host[:port][,host...]/database[?sslmode=MODE][&wake=poll]", "postgres://cronlatch@db.example.com/cronlatch", "a PostgreSQL server (13 or newer), with TLS; [docs/postgres.md](../postgres.md)"},
+    {"postgres", T::unknown, L::single, true, "postgres://user@host[:port][,host...]/database[?sslmode=MODE][&wake=poll]", "postgres://cronlatch@db.example.com/cronlatch", "a PostgreSQL server (13 or newer), with TLS"},
     {"postgresql", T::unknown, L::single, false, "", "", ""},
 }};
 // clang-format on

@@ -27,12 +27,14 @@ std::optional<std::string> time_text(ServerTime t) {
   return seconds(t);
 }
 
-// The grants that the gauges count. Without slots a view has only its last grant.
+// The grants that the gauges count. Without slots a view has only its last grant. A holder without
+// a fence is another program, whose grants no counter contains.
 std::vector<GrantView> grants_of(const LockView& view) {
-  if (view.slots > 1) return view.grants;
-  const bool is_open = view.open() || live_grants(view) > 0;
-  if (!is_open) return {};
-  return {{view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires}};
+  std::vector<GrantView> grants = view.grants;
+  if (view.slots == 1 && (view.open() || live_grants(view) > 0))
+    grants = {{view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires}};
+  std::erase_if(grants, [](const GrantView& grant) { return grant.fence == 0; });
+  return grants;
 }
 
 struct JobGrants {

@@ -30,8 +30,8 @@ class SignalReader {
   SignalReader& operator=(SignalReader&&) noexcept = default;
 
   int fd() const { return fd_.get(); }
-  // The next signal, or nothing. A SIGPIPE from a write of this process is dropped; one that
-  // another process sent is not.
+  // The next signal, or nothing. A SIGPIPE or SIGXFSZ from a write of this process is dropped; one
+  // that another process sent is not.
   std::optional<int> next();
   // This process was started with this signal ignored (nohup, `&` of a shell without job control).
   bool was_ignored(int signo) const { return original_.was_ignored(signo); }

@@ -82,6 +82,7 @@ Status apply_config(CronlockSettings& settings, const Config& config) {
     const Status set =
         set_cronlock_variable(settings, kCronlock, one.name, one.value, one.where + ": ");
     if (!set) return set;
+    if (one.name == kCronlockAuth) settings.auth_file = config.path;
   }
   return Done{};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/digest.h"
+#include "base/shell_text.h"
 #include "base/text.h"
 
 namespace cronlatch {
@@ -60,11 +61,21 @@ struct Login {
   std::string password_text;
 };
 
+// The text of a double-quoted word of the shell. The configuration file is one of assignments,
+// which the shell can read, too.
+std::string password_text(const S& s, const std::string& variable) {
+  if (s.auth_file.empty()) return variable;
+  const std::string path =
+      s.auth_file.find('/') == std::string::npos ? "./" + s.auth_file : s.auth_file;
+  return "$(. " + shell_word(path) + " && printf %s \"" + variable + "\")";
+}
+
 Login login_of(const S& s, const CronlockFlavor& flavor) {
   if (s.auth.empty()) return {};
   const std::size_t blank = flavor.has_user_in_auth ? s.auth.find(' ') : std::string::npos;
-  if (blank == std::string::npos) return {"", s.auth, "$CRONLOCK_AUTH"};
-  return {s.auth.substr(0, blank), s.auth.substr(blank + 1), "${CRONLOCK_AUTH#* }"};
+  if (blank == std::string::npos) return {"", s.auth, password_text(s, "$CRONLOCK_AUTH")};
+  return {s.auth.substr(0, blank), s.auth.substr(blank + 1),
+          password_text(s, "${CRONLOCK_AUTH#* }")};
 }
 
 std::vector<std::string> store_options(const S& s, const Login& login) {

@@ -19,6 +19,7 @@ struct CronlockSettings {
   std::int64_t port = 6379;
   std::int64_t db = 0;
   std::string auth;
+  std::string auth_file;  // which sets `auth`; "" for the environment
   std::int64_t redis_timeout = 30;
   std::int64_t grace = 40;
   std::int64_t release = 86'400;

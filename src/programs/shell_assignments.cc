@@ -11,6 +11,7 @@ namespace cronlatch {
 namespace {
 
 constexpr std::string_view kExport = "export ";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of editors on Windows
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -98,12 +99,16 @@ Result<std::vector<ShellAssignment>> parse_shell_assignments(const std::string& 
                                                              std::string_view text,
                                                              std::string_view secret) {
   std::vector<ShellAssignment> assignments;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = without_blanks(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.starts_with('#')) continue;
     const std::string where = path + ":" + std::to_string(number);
+    if (line.ends_with('\r'))
+      return Error{Code::config, where + ": the line has a Windows line end",
+                   "convert the file: sed -i 's/\\r$//' " + path};
     std::string_view rest = line;
     if (rest.starts_with(kExport)) rest = without_blanks(rest.substr(kExport.size()));
     std::size_t length = 0;

@@ -151,19 +151,14 @@ const Seat& shown_seat(const Record& record, ServerTime now, Expiry expiry) {
   return *shown;
 }
 
-struct MinHolds {
-  std::uint32_t seats = 0;  // that they keep closed
-  ServerTime first_end{};
-};
-
-MinHolds min_holds_of(const Record& record, ServerTime now, Expiry expiry) {
-  MinHolds all;
-  for (const Seat* seat : seats_of(record)) {
-    const ServerTime end = min_hold_end(*seat, now, expiry);
-    if (end == ServerTime{}) continue;
-    if (all.seats++ == 0 || end < all.first_end) all.first_end = end;
-  }
-  return all;
+std::vector<ClosedSlot> closed_slots_of(const Record& record, ServerTime now, Expiry expiry) {
+  std::vector<ClosedSlot> closed;
+  for (const Seat* seat : seats_of(record))
+    if (const ServerTime end = min_hold_end(*seat, now, expiry); end != ServerTime{})
+      closed.push_back({end, seat->identity.group});
+  std::sort(closed.begin(), closed.end(),
+            [](const ClosedSlot& a, const ClosedSlot& b) { return a.until < b.until; });
+  return closed;
 }
 
 std::vector<GrantView> open_grants_of(const Record& record, ServerTime now, Expiry expiry) {
@@ -192,15 +187,12 @@ LockView view(std::string lock, const Record& record, ServerTime now, Expiry exp
   lock_view.now = now;
   lock_view.acquired = shown.acquired;
   lock_view.expires = clamped_expiry(shown, now, expiry);
-  const MinHolds min_holds = min_holds_of(record, now, expiry);
-  lock_view.closed_slots = min_holds.seats;
-  lock_view.first_opening = min_holds.first_end;
-  // A run is granted any other seat.
-  if (min_holds.seats == seats_of(record).size()) lock_view.closed_until = min_holds.first_end;
-  if (lock_view.state == LockState::cooling && lock_view.closed_until == ServerTime{})
-    lock_view.state = LockState::free;
   lock_view.ttl = std::chrono::duration_cast<Millis>(shown.ttl);
   lock_view.slots = record.slots;
+  lock_view.closed_slots = closed_slots_of(record, now, expiry);
+  // A run is granted any other seat.
+  if (lock_view.state == LockState::cooling && lock_view.closed_until() == ServerTime{})
+    lock_view.state = LockState::free;
   if (record.slots > 1) lock_view.grants = open_grants_of(record, now, expiry);
   if (expiry == Expiry::lease) lock_view.waiters = count_waiters(record, now);
   lock_view.jobs = record.jobs;

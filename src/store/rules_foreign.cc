@@ -77,7 +77,7 @@ bool show_foreign(LockView& view, const std::string& shared, const ForeignKey& f
   view.fence = 0;
   view.attempt = 0;
   view.acquired = {};
-  view.closed_until = {};
+  view.closed_slots.clear();
   view.ttl = {};
   view.expires = state.remaining > Micros{0} ? view.now + state.remaining : ServerTime{};
   return true;

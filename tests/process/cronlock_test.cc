@@ -153,6 +153,7 @@ TEST_P(AsCronlock, ALimitOfTheRunIs202) {
 
 TEST_P(AsCronlock, EveryErrorIsOneLineAnd201) {
   client({"LPUSH", "cronlock.list", "1"});
+  const Words reset = {"CRONLOCK_KEY=list", "CRONLOCK_RESET=yes"};
   client({"SET", "cronlock.text", "soon"});
   const Words no_server = {"CRONLOCK_PORT=1", "CRONLOCK_RECONNECT_ATTEMPTS=0",
                            "CRONLOCK_REDIS_TIMEOUT=1"};
@@ -160,6 +161,7 @@ TEST_P(AsCronlock, EveryErrorIsOneLineAnd201) {
       {{"CRONLOCK_PORT=x"}, "CRONLOCK_PORT: \"x\" is not valid"},
       {{"CRONLOCK_KEY=a b"}, "contains a blank"},
       {{"CRONLOCK_KEY=list"}, ": cronlock.list ("},
+      {reset, ": cronlock.list ("},
       {{"CRONLOCK_KEY=text"}, ": cronlock.text ("},
       {no_server, "cannot connect to 127.0.0.1:1"}};
   for (const auto& [more, message] : cases) {
@@ -169,6 +171,7 @@ TEST_P(AsCronlock, EveryErrorIsOneLineAnd201) {
     EXPECT_THAT(program.err(), HasSubstr(message));
   }
   EXPECT_EQ(client({"GET", "cronlock.text"}).text, "soon");
+  EXPECT_EQ(client({"LLEN", "cronlock.list"}).integer, 1);
 }
 
 TEST_P(AsCronlock, AMissingCommandLeavesNothingHeld) {
@@ -204,6 +207,22 @@ TEST_P(AsCronlock, ExplainPrintsACommandLineThatDoesTheSame) {
       {.argv = {"/bin/sh", "-c", explain.out()}, .env = {"PATH=" + dir.path() + ":/usr/bin:/bin"}});
   EXPECT_EQ(native.exit_code(), 5);
   EXPECT_EQ(native.out(), "ran it's\n");
+}
+
+TEST_P(AsCronlock, ExplainReadsAPasswordFromTheSameFile) {
+  if (GetParam() == "golock") GTEST_SKIP() << "it has no configuration file";
+  client({"CONFIG", "SET", "requirepass", "sesame"});
+  const std::string file = dir.path("cron lock.conf");
+  std::ofstream(file) << "CRONLOCK_AUTH='default sesame'\n";
+  Program explain(ours({"--explain", "/bin/echo", "ran"}, {"CRONLOCK_CONFIG=" + file}));
+  EXPECT_EQ(explain.exit_code(), 0) << explain.err();
+  EXPECT_EQ(count(explain.out(), "sesame"), 0U);
+  const std::string link = dir.path("cronlatch");
+  ASSERT_EQ(symlink(binary().c_str(), link.c_str()), 0);
+  Program native(
+      {.argv = {"/bin/sh", "-c", explain.out()}, .env = {"PATH=" + dir.path() + ":/usr/bin:/bin"}});
+  EXPECT_EQ(native.exit_code(), 0) << explain.out() << native.err();
+  EXPECT_EQ(native.out(), "ran\n");
 }
 
 TEST_P(AsCronlock, VariablesOfCronlatchDoNotChangeIt) {

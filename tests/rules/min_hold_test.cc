@@ -100,18 +100,18 @@ TEST_P(MinHoldTest, ViewContainsItsEndAfterAReleaseAndAfterACrash) {
   first.min_hold = 10min;
   lock.send(first);
   const auto view = [&] { return rules::view("l", lock.record(), lock.now); };
-  EXPECT_EQ(view().closed_until.us, 0);
+  EXPECT_EQ(view().closed_until().us, 0);
   lock.pass(30s);
   EXPECT_EQ(view().state, LockState::expired);
   EXPECT_TRUE(view().open());
-  EXPECT_EQ(view().closed_until, lock.now + 9min + 30s);
-  EXPECT_EQ(rules::view("l", lock.record(), lock.now + 10min).closed_until.us, 0);
+  EXPECT_EQ(view().closed_until(), lock.now + 9min + 30s);
+  EXPECT_EQ(rules::view("l", lock.record(), lock.now + 10min).closed_until().us, 0);
 
   auto end = lock.end("a");
   end.min_hold = 10min;
   lock.send(end);
   EXPECT_EQ(view().state, LockState::cooling);
-  EXPECT_EQ(view().closed_until, lock.now + 9min + 30s);
+  EXPECT_EQ(view().closed_until(), lock.now + 9min + 30s);
 }
 
 }  // namespace

@@ -475,15 +475,15 @@ TEST_P(SlotsTest, TheViewIsClosedOnlyWhenAMinHoldClosesEachSeat) {
   };
   release_with_min_hold("a", 2min);
   EXPECT_EQ(view().state, LockState::free) << "the other seat is free";
-  EXPECT_EQ(view().closed_until, ServerTime{});
-  EXPECT_EQ(view().closed_slots, 1u);
-  EXPECT_EQ(view().first_opening, lock.now + 2min);
+  EXPECT_EQ(view().closed_until(), ServerTime{});
+  EXPECT_EQ(view().closed_slots.size(), 1u);
+  EXPECT_EQ(view().closed_slots.front().until, lock.now + 2min);
   release_with_min_hold("b", 1min);
-  EXPECT_EQ(view().closed_slots, 2u);
-  EXPECT_EQ(view().first_opening, lock.now + 1min);
+  EXPECT_EQ(view().closed_slots.size(), 2u);
+  EXPECT_EQ(view().closed_slots.front().until, lock.now + 1min);
   EXPECT_EQ(got<Busy>(acquire("x")).reason, BusyReason::cooling);
   EXPECT_EQ(view().state, LockState::cooling);
-  EXPECT_EQ(view().closed_until, lock.now + 1min) << "the first seat that opens";
+  EXPECT_EQ(view().closed_until(), lock.now + 1min) << "the first seat that opens";
   lock.pass(1min);
   EXPECT_EQ(view().state, LockState::free);
   granted("c");
@@ -497,8 +497,8 @@ TEST_P(SlotsTest, TheViewOfACrashedHolderIsNotClosedByItsMinHold) {
   lock.pass(31s);
   const LockView view = rules::view("x", lock.record(), lock.now);
   EXPECT_EQ(view.state, LockState::expired);
-  EXPECT_EQ(view.closed_until, ServerTime{});
-  EXPECT_EQ(view.closed_slots, 1u);
+  EXPECT_EQ(view.closed_until(), ServerTime{});
+  EXPECT_EQ(view.closed_slots.size(), 1u);
   granted("b");
 }
 

@@ -322,11 +322,11 @@ TEST(ScriptCodec, ShowsTheMinHoldOfAGrantThatCrashedAndNoOther) {
   const auto view = redis::decode_view("ns/name", fields, {}, later);
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->state, LockState::expired);
-  EXPECT_EQ(view->closed_until.us, 1'763'690'600'000'000);
-  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, kNow)->closed_until.us, 0);
+  EXPECT_EQ(view->closed_until().us, 1'763'690'600'000'000);
+  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, kNow)->closed_until().us, 0);
 
   fields["min_hold"] = "1763689999999999:600000000";
-  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, later)->closed_until.us, 0);
+  EXPECT_EQ(redis::decode_view("ns/name", fields, {}, later)->closed_until().us, 0);
   for (const char* wrong : {"", "x", "5", "5:", ":5", "5:-1"}) {
     fields["min_hold"] = wrong;
     EXPECT_FALSE(redis::decode_view("ns/name", fields, {}, later).ok()) << wrong;

@@ -154,6 +154,16 @@ TEST(CronlockKey, OfAnUnexpectedTypeDuringARunIsLost) {
   EXPECT_EQ(lock.bench.client({"LLEN", kKey}).integer, 1);
 }
 
+// The name was mistyped, and the key is that of an application.
+TEST(CronlockKey, OfAnUnexpectedTypeIsNotRemovedByARevocation) {
+  SharedLock lock(KeyFormat::cronlock);
+  lock.bench.client({"LPUSH", kKey, "1"});
+  const RedisAnswer answer =
+      lock.bench.raw(redis::encode_revoke(lock.bench.lock, lock.bench.prefix, lock.bench.now + 3s));
+  EXPECT_EQ(answer.text, std::string("CRONLATCH_FOREIGN_KEY ") + kKey);
+  EXPECT_EQ(lock.bench.client({"LLEN", kKey}).integer, 1);
+}
+
 TEST(CronlockKey, IsRemovedByARevocationUnlessALeaseIsInEffect) {
   SharedLock lock(KeyFormat::cronlock);
   lock.set(std::to_string(lock.seconds() + 100));

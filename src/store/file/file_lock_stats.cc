@@ -80,6 +80,10 @@ LockView FileBackend::view_of_slot(const LockFiles& files, const Stored& stored,
     // not describe it.
     view.state = LockState::held;
     view.identity = {};
+    view.fence = 0;
+    view.attempt = 0;
+    view.acquired = {};
+    view.expires = {};
   }
   if (view.state == LockState::held)
     view.pid = holder.lock_state == KernelLockState::unknown ? stored.pid : holder.pid;
@@ -92,32 +96,32 @@ FileBackend::SlotsView FileBackend::view_of(const LockFiles& files, const Stored
   LockView& shown = all.view;
   Stored open_stored = stored;
   std::vector<GrantView> grants;
-  std::uint32_t closed = 0;
-  ServerTime first_opening{};
+  std::vector<ClosedSlot> closed;
   Fence newest = stored.last_fence;
   for (unsigned slot = 1; slot <= stored.slots; ++slot) {
     if (slot != 1 && stored.others.count(slot) == 0) continue;
     const OpenSlot open(open_stored, slot);
     LockView view = view_of_slot(files, open_stored, holders, slot);
     if (view.state == LockState::held) all.pids.push_back(view.pid);
-    if (view.state != LockState::held && view.closed_slots != 0)
-      if (closed++ == 0 || view.first_opening < first_opening) first_opening = view.first_opening;
+    if (view.state != LockState::held)
+      closed.insert(closed.end(), view.closed_slots.begin(), view.closed_slots.end());
     if (view.open())
       grants.push_back(
           {view.state, view.identity, view.fence, view.attempt, view.acquired, view.expires});
     newest = std::max(newest, view.fence);
     if (slot == 1 || is_shown_before(view, shown)) shown = std::move(view);
   }
+  std::sort(closed.begin(), closed.end(),
+            [](const ClosedSlot& a, const ClosedSlot& b) { return a.until < b.until; });
   shown.slots = stored.slots;
-  shown.closed_slots = closed;
-  shown.first_opening = first_opening;
+  shown.closed_slots = std::move(closed);
   if (stored.slots == 1) return all;
   std::sort(grants.begin(), grants.end(),
             [](const GrantView& a, const GrantView& b) { return a.fence < b.fence; });
   shown.grants = std::move(grants);
   shown.fence = newest;
-  if (!shown.open()) shown.state = closed == stored.slots ? LockState::cooling : LockState::free;
-  if (closed < stored.slots) shown.closed_until = {};
+  if (!shown.open())
+    shown.state = shown.closed_until() == ServerTime{} ? LockState::free : LockState::cooling;
   return all;
 }
 
@@ -200,7 +204,7 @@ Result<Revoked> FileBackend::revoke(const std::string& lock, TimePoint give_up) 
   // Also while other slots are free: the min-hold still excludes runs with another number of slots.
   const auto ends_by_force = [&] {
     return read && read->view.state != LockState::held &&
-           (read->view.closed_slots != 0 || read->view.state == LockState::expired);
+           (!read->view.closed_slots.empty() || read->view.state == LockState::expired);
   };
   while (ends_by_force()) {
     const Result<std::optional<Revoked>> ended = try_end_min_hold(lock);

@@ -50,7 +50,7 @@ constexpr std::array<RedisErrorRow, 26> kTable = {{
     {Kind::noperm, "NOPERM", Code::acl, false, true, true, true,
      "the server's access list denies this", "grant the user the commands and keys in docs/operations.md"},
     {Kind::wrongtype, "WRONGTYPE", Code::config, false, false, true, false,
-     "a key of this lock has an unexpected type", "set another key-prefix, or delete that key"},
+     "a key has an unexpected type", "set another key-prefix, or delete that key"},
     {Kind::eof, "", Code::unreachable, true, true, false, false,
      "the server closed the connection", "see the server's log"},
     {Kind::timeout, "", Code::unreachable, true, true, false, false,

@@ -69,6 +69,20 @@ Status RedisStore::open(TimePoint give_up) {
   return Done{};
 }
 
+Error RedisStore::error_of(const std::string& text, const std::vector<std::string>& command) const {
+  const RedisErrorRow& row = classify_redis_error(text);
+  const std::string key(key_of(command));
+  // Only the key of another program is a string.
+  if (row.kind == RedisErrorClass::wrongtype && command.front() == "GET") {
+    const RedisErrorRow& foreign = redis_error_row(RedisErrorClass::foreign_key);
+    return redis_error(foreign, config_.login.where, std::string(foreign.word) + ' ' + key);
+  }
+  Error error = redis_error(row, config_.login.where,
+                            with_refused_command(session_->redact(text), command.front(), key));
+  if (row.kind == RedisErrorClass::wrongtype) error.message += ": " + quotable(key);
+  return error;
+}
+
 Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimePoint give_up,
                                                  WrongType wrong_type) {
   for (const auto& command : commands) {
@@ -97,10 +111,7 @@ Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimeP
           (is_wrong_type(*answer) || (!config_.has_index && is_elsewhere(*answer)));
       if (answer->type == Resp::Type::error && !is_answer && !refusal) {
         refusal_ = answer->text;
-        refusal = redis_error(
-            classify_redis_error(answer->text), config_.login.where,
-            with_refused_command(session_->redact(answer->text), commands[answers.size()].front(),
-                                 key_of(commands[answers.size()])));
+        refusal = error_of(answer->text, commands[answers.size()]);
       }
       answers.push_back(std::move(*answer));
       continue;

@@ -138,6 +138,8 @@ class RedisStore : public Backend {
   // Sends all commands and a TIME, then waits for all answers; returns the first error. An answer
   // that is missing or repeated is an error, too.
   enum class WrongType { error, answer };  // how the errors of single keys are returned
+  // The server's error for `command`.
+  Error error_of(const std::string& text, const std::vector<std::string>& command) const;
   Result<Answers> send_all(const Commands& commands, TimePoint give_up,
                            WrongType wrong_type = WrongType::error);
   Status wait(TimePoint give_up);

@@ -20,6 +20,7 @@ LockView lock_in(LockState state) {
   view.now = {1'763'690'000'000'000};
   view.acquired = view.now - Seconds(60);
   view.expires = view.now + Seconds(60);
+  if (state == LockState::cooling) view.closed_slots = {{view.expires, ""}};
   return view;
 }
 
@@ -43,6 +44,27 @@ TEST(Forecast, WaitsForTheEndOfAQuarantine) {
   EXPECT_EQ(in_quarantine(held, Seconds(60), options).decision, held.decision);
 }
 
+// As in the store: a free lock is granted to the runs that wait.
+TEST(Forecast, RunsThatWaitComeFirst) {
+  LockView view = lock_in(LockState::free);
+  view.waiters = 0;
+  Options options = busy_is(OnBusy::skip);
+  EXPECT_EQ(forecast(view, options).decision, Decision::start);
+  view.waiters = 1;
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+  EXPECT_THAT(forecast(view, options).sentence, HasSubstr("other runs wait for the lock"));
+  EXPECT_EQ(forecast(view, busy_is(OnBusy::wait)).decision, Decision::wait);
+
+  view = lock_in(LockState::held);
+  view.slots = 3;
+  view.grants.resize(1);
+  view.waiters = 1;
+  options.slots = 3;
+  EXPECT_EQ(forecast(view, options).decision, Decision::start) << "two slots are free";
+  view.waiters = 2;
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+}
+
 TEST(Forecast, AFreeLockStarts) {
   for (const OnBusy on_busy : {OnBusy::skip, OnBusy::wait, OnBusy::fail}) {
     const Forecast f = forecast(lock_in(LockState::free), busy_is(on_busy));
@@ -63,7 +85,7 @@ TEST(Forecast, ACrashedRunKeepsTheLockClosedByItsMinHoldButNotFromItsGroup) {
   // given
   LockView view = lock_in(LockState::expired);
   view.identity.group = "job-uid";
-  view.closed_until = view.now + Seconds(60);
+  view.closed_slots = {{view.now + Seconds(60), "job-uid"}};
   Options options = busy_is(OnBusy::skip);
 
   // then
@@ -123,18 +145,45 @@ TEST(Forecast, AMinHoldClosesASlot) {
   LockView view = lock_in(LockState::held);
   view.slots = 3;
   view.grants.resize(1);
-  view.closed_slots = 1;
-  view.first_opening = view.now + Seconds(60);
+  view.closed_slots = {{view.now + Seconds(60), "job-uid"}};
   Options options = busy_is(OnBusy::skip);
   options.slots = 3;
 
   // then
   EXPECT_EQ(forecast(view, options).decision, Decision::start);
   EXPECT_THAT(forecast(view, options).sentence, HasSubstr("1 of 3 slots"));
-  view.closed_slots = 2;
+  view.closed_slots.push_back({view.now + Seconds(90), "other-uid"});
   EXPECT_EQ(forecast(view, options).decision, Decision::skip);
   EXPECT_THAT(forecast(view, options).sentence,
               HasSubstr("1 of 3 slots are held, and min-hold keeps the others closed until"));
+  for (const char* own : {"job-uid", "other-uid"}) {
+    options.attempt_group = own;
+    EXPECT_EQ(forecast(view, options).decision, Decision::start) << "its own min-hold";
+  }
+}
+
+TEST(Forecast, AMinHoldOfAllSlotsDoesNotApplyToItsGroup) {
+  // given
+  LockView view = lock_in(LockState::cooling);
+  view.slots = 2;
+  view.identity.group = "one";
+  view.closed_slots = {{view.now + Seconds(60), "one"}, {view.now + Seconds(90), "two"}};
+  Options options = busy_is(OnBusy::skip);
+  options.slots = 2;
+
+  // then
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+  for (const char* own : {"one", "two"}) {
+    options.attempt_group = own;
+    EXPECT_EQ(forecast(view, options).decision, Decision::start) << own;
+  }
+  // With another number of slots, the min-hold of the other group remains.
+  options.store = "redis://h";
+  options.slots = 3;
+  EXPECT_EQ(forecast(view, options).decision, Decision::refuse);
+  view.closed_slots.resize(1);
+  options.attempt_group = "one";
+  EXPECT_EQ(forecast(view, options).decision, Decision::start);
 }
 
 // As the run itself: refused, but a busy lock in a file store.
@@ -142,12 +191,10 @@ TEST(Forecast, AMinHoldKeepsTheNumberOfSlots) {
   // given
   LockView one = lock_in(LockState::cooling);
   one.identity.group = "job-uid";
-  one.closed_slots = 1;
-  one.closed_until = one.first_opening = one.now + Seconds(60);
+  one.closed_slots = {{one.now + Seconds(60), "job-uid"}};
   LockView two = one;
   two.state = LockState::free;  // the other slot is
   two.slots = 2;
-  two.closed_until = {};
   for (const LockView& view : {one, two}) {
     Options options = busy_is(OnBusy::skip);
     options.slots = static_cast<int>(3 - view.slots);
@@ -165,6 +212,8 @@ TEST(Forecast, AMinHoldKeepsTheNumberOfSlots) {
   retry.slots = 2;
   retry.attempt_group = "job-uid";
   EXPECT_EQ(forecast(one, retry).decision, Decision::start) << "its own min-hold";
+  retry.slots = 1;
+  EXPECT_EQ(forecast(two, retry).decision, Decision::start) << "its own min-hold";
 }
 
 TEST(Forecast, ACertificateIsAwaitedOnlyWithOnStoreDownWait) {
@@ -226,7 +275,7 @@ TEST(Forecast, ARevokedLeaseThatHasPassedIsFree) {
 TEST(Forecast, MinHoldDoesNotBindTheSameAttemptGroup) {
   // given
   LockView view = lock_in(LockState::cooling);
-  view.identity.group = "job-uid";
+  view.identity.group = view.closed_slots.front().group = "job-uid";
   Options options = busy_is(OnBusy::skip);
   options.attempt_group = "job-uid";
 

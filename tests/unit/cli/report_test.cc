@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "cli/metrics_file.h"
 #include "cli/run_spec.h"
 #include "unit/cli/fixed_clock.h"
@@ -284,6 +285,25 @@ TEST(OutcomeOfError, GivesTheExitCodeOfTheError) {
   }
 }
 
+// --outcome-file /dev/stdout, with a log that crontab appends to.
+TEST_F(Report, AnOutcomeInTheLogKeepsWhatOthersWrote) {
+  const std::string log = dir_ + "/log";
+  std::ofstream(log) << "yesterday\n";
+  const Fd appended(open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const Fd standard_output(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  ASSERT_EQ(dup2(appended.get(), STDOUT_FILENO), STDOUT_FILENO);
+  options_.outcome_file = "/dev/stdout";
+  report_of(Kind::ran, Reason::none);
+  dup2(standard_output.get(), STDOUT_FILENO);
+
+  std::ifstream written(log);
+  std::string first, second;
+  std::getline(written, first);
+  std::getline(written, second);
+  EXPECT_EQ(first, "yesterday");
+  EXPECT_THAT(second, testing::StartsWith("{\"v\":1,"));
+}
+
 TEST(UnloadableOptions, StillWriteTheOutcomeFile) {
   // given
   std::string pattern = testing::TempDir() + "report.XXXXXX";
@@ -315,7 +335,10 @@ TEST(UnloadableOptions, LeaveTheFileOfACommandWithoutTwoDashesBeforeIt) {
   report_unloadable(error, {{"--lock", "a", "tool", flag}, {}, clock});
   EXPECT_FALSE(std::filesystem::exists(dir + "/data"));
 
-  report_unloadable(error, {{"--lok", "a", "--tls-skip-verify", flag, "tool"}, {}, clock});
+  report_unloadable(error, {{"--verbose", "tool", flag}, {}, clock});
+  EXPECT_FALSE(std::filesystem::exists(dir + "/data")) << "--verbose is a flag without a value";
+
+  report_unloadable(error, {{"--lok", "a", "--tls-skip-verify", flag, "--", "tool"}, {}, clock});
   EXPECT_TRUE(std::filesystem::exists(dir + "/data"));
   std::filesystem::remove_all(dir);
 }

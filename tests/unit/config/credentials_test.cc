@@ -34,6 +34,19 @@ TEST(Credentials, AreReadFromTheDirectory) {
   EXPECT_EQ(found->origins.size(), 4U);
 }
 
+// It would look like a store without a login.
+TEST(Credentials, ADirectoryThatDoesNotExistIsAnError) {
+  FakeFiles files;
+  files.missing_directory = "/s";
+  Options options = with("rediss://h", "/s");
+  const auto found = find_credentials(options, std::nullopt, files);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, Code::config);
+  EXPECT_EQ(found.error().message, "credentials-dir: \"/s\" is not a directory");
+  Options local = with("file:///run/x", "/s");
+  EXPECT_TRUE(find_credentials(local, std::nullopt, files).ok());
+}
+
 TEST(Credentials, LeaveOutWhatTheDirectoryLacks) {
   Options options = with("rediss://h", "/s");
   const auto found = find_credentials(options, std::nullopt, FakeFiles{{"/s/ca.crt", "CA"}});

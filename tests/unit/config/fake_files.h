@@ -24,12 +24,14 @@ class FakeFiles final : public Files {
     return at == files_.end() ? FileText{"", ENOENT} : FileText{at->second, 0};
   }
   bool exists(const std::string& path) const override {
+    if (path.ends_with("/.")) return path.substr(0, path.size() - 2) != missing_directory;
     asked.push_back(path);
     return files_.count(path) != 0 || errors.count(path) != 0;
   }
 
   std::map<std::string, int> errors;       // path -> errno
-  mutable std::vector<std::string> asked;  // every path that was looked at
+  mutable std::vector<std::string> asked;  // every path of a file that was looked at
+  std::string missing_directory;           // every other one exists
 
  private:
   std::map<std::string, std::string> files_;

@@ -52,7 +52,9 @@ TEST_F(DiskTest, WaitsForAProcessThatOpensAFifo) {
   const std::string path = dir_ + "/fifo";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_EQ(disk_.read(path).error, ETIMEDOUT);
-  EXPECT_EQ(read_hint(ETIMEDOUT), "it is a pipe, and no process wrote to it in time");
+  EXPECT_EQ(
+      read_hint(ETIMEDOUT),
+      "it is a pipe that no process wrote to in time: start its writer first, or name a file");
   std::thread writer([&] { std::ofstream(path) << "ttl: 1m\n"; });  // waits for a reader
   EXPECT_EQ(HostFiles(std::chrono::seconds(30)).read(path).text, "ttl: 1m\n");
   writer.join();

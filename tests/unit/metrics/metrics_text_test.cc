@@ -275,6 +275,19 @@ TEST(MetricsText, HeldIsALivingLeaseAndOpenIsAnUnclosedGrant) {
   }
 }
 
+// flock(1) on the file of a lock, or the key of another program.
+TEST(MetricsText, AHolderThatIsAnotherProgramIsNoOpenGrant) {
+  LockView view = held_lock();
+  view.identity.holder = "another program";
+  view.fence = 0;
+  const std::string labels = R"({namespace="reports",cronjob="nightly",lock="reports/nightly"} )";
+  EXPECT_THAT(lock_stats_metrics({view}), HasSubstr("cronlatch_lock_open" + labels + "0"));
+
+  view.grants = {{view.state, view.identity, 0, 0, {}, {}}};
+  view.slots = 2;
+  EXPECT_THAT(lock_stats_metrics({view}), HasSubstr("cronlatch_lock_open" + labels + "0"));
+}
+
 TEST(MetricsText, OnlyTheJobOfTheLastGrantHoldsASharedLock) {
   // given
   LockView view = held_lock();

@@ -52,7 +52,7 @@ TEST(ShellAssignments, ALineThatNeedsAShellIsAnErrorWithItsText) {
        {"A=$(date)", "A=`date`", "A=\"$HOME\"",   "A=$HOME",   "A=a; date", "A=a B=b",
         "A=(1 2)",   "A+=b",     "if true; then", "source /x", "date",      "A=~/x",
         "A=a:~/x",   "A=a&",     "A=a|b",         "A=<x",      "A='open",   "A=\"open",
-        "A=a\\",     "A =b",     "1A=b",          "=b",        "unset A",   "A=b\r"}) {
+        "A=a\\",     "A =b",     "1A=b",          "=b",        "unset A"}) {
     const auto parsed = parse("# first\n" + line + "\n");
     ASSERT_FALSE(parsed.ok()) << line;
     EXPECT_EQ(parsed.error().code, Code::config);
@@ -60,6 +60,15 @@ TEST(ShellAssignments, ALineThatNeedsAShellIsAnErrorWithItsText) {
     EXPECT_THAT(parsed.error().message, HasSubstr(line.substr(0, 3)));
     EXPECT_THAT(parsed.error().message, HasSubstr("needs a shell"));
   }
+}
+
+TEST(ShellAssignments, AWindowsLineEndIsNamed) {
+  const auto parsed = parse("\xEF\xBB\xBF# first\r\nCRONLOCK_AUTH=sesame\r\n");
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().message, "/etc/cronlock.conf:2: the line has a Windows line end");
+  EXPECT_TRUE(parse("\xEF\xBB\xBF"
+                    "CRONLOCK_DB=1\n")
+                  .ok());
 }
 
 TEST(ShellAssignments, TheErrorOfAPasswordDoesNotContainIt) {

@@ -18,6 +18,7 @@ local LATEST = 9000000000
 
 -- state: absent, ours, past (of another program, no longer in effect), held (of another program)
 -- left: how long it excludes other runs, at most; 0: unknown
+-- is_no_string: the key has a type that no program writes
 local peer = {state = 'absent', written = '', left = 0}
 
 local function name_of_peer() return 'another program (' .. FORMAT .. ' key)' end
@@ -32,7 +33,7 @@ local function read_peer(r, now, is_strict)
   if type(value) == 'table' then
     if not string.find(value.err, 'WRONGTYPE', 1, true) then refused('GET', PEER, value) end
     if is_strict then impossible() end
-    peer.state = 'held'
+    peer.state, peer.is_no_string = 'held', true
     return
   end
   if not value then return end

@@ -5,7 +5,7 @@
 -- Of several seats, the reply has the revoked lease with the highest fence, and the longest time that
 -- remains.
 -- The shared key is removed, also if another program wrote it, unless a lease of this lock is in
--- effect.
+-- effect. A key that is no string belongs to neither: an error, and nothing changes.
 -- Replies: revoked now 0 ended(none|lease|min_hold) holder fence remaining
 --          stale now 0 closed(0)
 
@@ -21,6 +21,7 @@ end
 
 local function remove_peer(r)
   if peer.state == 'absent' then return end
+  if peer.is_no_string then impossible() end
   put('DEL', PEER)
   if r.state ~= 'none' then put('HSET', KEYS[1], 'shared', '') end
 end

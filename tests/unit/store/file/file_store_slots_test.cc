@@ -281,12 +281,12 @@ TEST_F(FileStoreSlots, AMinHoldBesideAFreeSlotIsEndedByForce) {
   release.min_hold = minute;
   expect<Released>(one(release));
   EXPECT_EQ(two.show().state, LockState::free);
-  EXPECT_EQ(two.show().closed_slots, 1u);
+  EXPECT_EQ(two.show().closed_slots.size(), 1u);
   EXPECT_EQ(expect<Busy>(two(with_slots(two, 1))).reason, BusyReason::cooling);
   const auto revoked = two.backend().revoke("a/b", boot_now() + kPatience);
   ASSERT_TRUE(revoked.ok()) << revoked.error().message;
   EXPECT_TRUE(revoked->was_cooling);
-  EXPECT_EQ(two.show().closed_slots, 0u);
+  EXPECT_EQ(two.show().closed_slots.size(), 0u);
   ++two.claim().attempt;
   expect<Granted>(two(with_slots(two, 1)));
 }

@@ -197,6 +197,8 @@ TEST_F(FileStore, ShowsAndNamesAForeignHolderOfTheKernelLock) {
 
   EXPECT_EQ(two.show().state, LockState::held);
   EXPECT_EQ(two.show().pid, getpid());
+  EXPECT_EQ(two.show().fence, 0u) << "no grant of cronlatch";
+  EXPECT_EQ(two.show().acquired, ServerTime{});
   EXPECT_EQ(expect<Busy>(two(two.acquire())).holder, "pid " + std::to_string(getpid()));
   close(fd);
 }
