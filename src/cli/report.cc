@@ -44,8 +44,8 @@ Error outcome_error(const std::string& path, int failed) {
 
 // /dev/stderr, or the log that crontab appends standard output to.
 bool is_standard_stream(int fd) {
-  struct stat file {
-  }, stream{};
+  struct stat file {};
+  struct stat stream {};
   return fstat(fd, &file) == 0 && std::ranges::any_of(std::array{1, 2}, [&](int standard) {
            return fstat(standard, &stream) == 0 && stream.st_dev == file.st_dev &&
                   stream.st_ino == file.st_ino;

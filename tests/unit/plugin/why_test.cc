@@ -137,6 +137,28 @@ TEST(Explanation, MissedDeadlineIsReportedFromTheClockOrTheEvent) {
   EXPECT_EQ(cause(cluster, "hourly").code, "missed_deadline");
 }
 
+TEST(Explanation, ARunOfAnIntervalThatIsMissingIsDueAtItsLastEnd) {
+  Cluster cluster = recorded();
+  cluster.events.clear();
+  const auto hourly = std::find_if(cluster.cronjobs.begin(), cluster.cronjobs.end(),
+                                   [](const CronJob& c) { return c.name == "hourly"; });
+  hourly->schedule = "@every 1h";
+  hourly->starting_deadline.reset();
+  const auto minutes_ago = [&](std::int64_t n) {
+    return WallTime{cluster.now.us - n * 60'000'000};
+  };
+  hourly->created = minutes_ago(10'025);
+
+  hourly->last_scheduled.reset();
+  EXPECT_EQ(cause(cluster, "hourly").code, "no_job") << "it never started";
+  EXPECT_THAT(cause(cluster, "hourly").what, HasSubstr(rfc3339(minutes_ago(5))));
+  hourly->last_scheduled = minutes_ago(30);
+  EXPECT_NE(cause(cluster, "hourly").code, "no_job");
+  hourly->last_scheduled = minutes_ago(90);
+  EXPECT_EQ(cause(cluster, "hourly").code, "no_job");
+  EXPECT_THAT(cause(cluster, "hourly").what, HasSubstr(rfc3339(minutes_ago(30))));
+}
+
 TEST(Explanation, JobThatWasNotRewrittenRunsWithoutALock) {
   Cluster cluster = recorded();
   cluster.now = parse_rfc3339("2026-11-22T06:26:10Z").value();  // no later run is due yet
