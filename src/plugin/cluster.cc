@@ -2,6 +2,8 @@
 #include "plugin/cluster.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/rfc3339.h"
 #include "options/options.h"
@@ -149,6 +151,9 @@ const Event* newest_cronjob_event(const Cluster& cluster, const CronJob& cronjob
 
 std::vector<LockUse> lock_uses(const Cluster& cluster) {
   std::vector<LockUse> all;
+  // Of a schedule in its zone. Many CronJobs have the same, and hundreds of runs are computed for
+  // each.
+  std::map<std::pair<std::string, std::string>, std::optional<Seconds>> gaps;
   for (const CronJob& cronjob : cluster.cronjobs) {
     if (!uses_lock(cronjob)) continue;
     LockUse use;
@@ -158,8 +163,11 @@ std::vector<LockUse> lock_uses(const Cluster& cluster) {
       use.requested_name = named->second;
     else if (use.lock == use.job)
       use.requested_name = "true";
-    if (const Result<Timetable> table = timetable(cronjob, cluster.zones))
-      use.gap = shortest_gap(table->schedule, table->zone, cluster.now);
+    const auto [gap, is_new] = gaps.try_emplace({cronjob.schedule, cronjob.time_zone});
+    if (is_new)
+      if (const Result<Timetable> table = timetable(cronjob, cluster.zones))
+        gap->second = shortest_gap(table->schedule, table->zone, cluster.now);
+    use.gap = gap->second;
     use.ttl = duration_setting(cronjob, "ttl", Options{}.ttl);
     use.min_hold = duration_setting(cronjob, "min-hold", Millis{0});
     add_recent_runs(pods_of(cluster, cronjob), use);

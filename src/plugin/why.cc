@@ -57,19 +57,15 @@ const Job* last_job(const Cluster& cluster, const CronJob& cronjob) {
   return last;
 }
 
-// Of @every: the controller counts from the last run, or from the creation.
-std::optional<WallTime> last_interval(const CronJob& cronjob, Seconds every, WallTime now) {
-  const std::optional<WallTime> base =
-      cronjob.last_scheduled ? cronjob.last_scheduled : cronjob.created;
-  const std::int64_t length = std::chrono::duration_cast<Micros>(every).count();
-  if (!base || now.us - base->us < length) return cronjob.last_scheduled;
-  return WallTime{now.us - (now.us - base->us) % length};
-}
-
 std::optional<WallTime> last_due(const Cluster& cluster, const CronJob& cronjob) {
   const auto table = timetable(cronjob, cluster.zones);
   if (!table) return std::nullopt;
-  if (table->schedule.every) return last_interval(cronjob, *table->schedule.every, cluster.now);
+  if (table->schedule.every) {
+    const auto next = next_due(cronjob, cluster.zones, cluster.now);
+    if (!next) return std::nullopt;
+    const WallTime last{next->us - Micros(*table->schedule.every).count()};
+    return last == cronjob.created && !cronjob.last_scheduled ? std::nullopt : std::optional(last);
+  }
   const auto due = previous_run(table->schedule, table->zone, cluster.now);
   if (!due || (cronjob.created && *due < *cronjob.created)) return std::nullopt;
   return due;
