@@ -6,7 +6,7 @@ from parts import OWN as SCRAPED, dashboard, panel, queries, query, row, series,
 OWN = SCRAPED + ', instance=~"$instance"'
 WEBHOOKS = 'cluster=~"$cluster", name=~".+[.]cronlatch[.]dev"'
 CONDITIONS = ('cluster=~"$cluster", '
-              'name=~".+[.]cronlatch[.]dev|.+-(mirrored-cronjobs|gated-jobs|operator-patches|gate)"')
+              'name=~".+[.]cronlatch[.]dev|.+-(mirrored-cronjobs|gated-jobs|gated-pods|operator-patches)"')
 READS = OWN + ', command="show"'
 PROBLEM = steps((None, "green"), (1, "red"))
 

@@ -16,15 +16,15 @@ check "by default the webhook receives each annotated Job" holds "$CONDITIONS"' 
 
 render "${BASE[@]}" "${POLICY[@]}"
 check "mode policy renders the policy and its binding" holds "$POLICIES"' | map("\(.apiVersion) \(.kind)/\(.metadata.name)") | sort
-  == ["admissionregistration.k8s.io/v1 MutatingAdmissionPolicy/cronlatch-gate", "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding/cronlatch-gate"]'
+  == ["admissionregistration.k8s.io/v1 MutatingAdmissionPolicy/cronlatch-gated-pods", "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding/cronlatch-gated-pods"]'
 check "the webhook then receives only Jobs that the policy did not gate" holds "$CONDITIONS"' == ["requests-a-lock", "is-not-gated-by-the-policy"]'
-check "an error in the policy leaves the Job to the webhook" holds 'one("MutatingAdmissionPolicy"; "cronlatch-gate").spec.failurePolicy == "Ignore"'
+check "an error in the policy leaves the Job to the webhook" holds 'one("MutatingAdmissionPolicy"; "cronlatch-gated-pods").spec.failurePolicy == "Ignore"'
 check "an uninstall deletes the policy, so that no Job is gated by values of the past" holds "$POLICIES"' | all(.metadata.annotations["helm.sh/resource-policy"] == null)'
 check "the two validating policies remain" holds '[.[] | select(.kind == "ValidatingAdmissionPolicy").metadata.name] | contains(["cronlatch-gated-jobs", "cronlatch-mirrored-cronjobs"])'
 render "${BASE[@]}" "${POLICY[@]}" --api-versions admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy
 check "where the API server serves only v1beta1, v1beta1 is rendered" holds "$POLICIES"' | map(.apiVersion) | unique == ["admissionregistration.k8s.io/v1beta1"]'
 render "${BASE[@]}" "${POLICY[@]}" --set 'namespaces={shop}'
-check "the policy is limited to the served namespaces" holds 'one("MutatingAdmissionPolicy"; "cronlatch-gate").spec.matchConstraints.namespaceSelector.matchExpressions[0].values == ["shop"]'
+check "the policy is limited to the served namespaces" holds 'one("MutatingAdmissionPolicy"; "cronlatch-gated-pods").spec.matchConstraints.namespaceSelector.matchExpressions[0].values == ["shop"]'
 render "${BASE[@]}" "${POLICY[@]}" --set operator.enabled=false
 check "without the operator there is no policy" holds "$POLICIES == []"
 

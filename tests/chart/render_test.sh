@@ -207,14 +207,16 @@ list(yaml.load_all(open(sys.argv[1]), Once))
 PY
 }
 renders_user_labels() {
-  render "${BASE[@]}" --set 'commonLabels.app\.kubernetes\.io/part-of=platform,commonLabels.team=a,podLabels.team=b' \
+  render "${BASE[@]}" --set 'commonLabels.app\.kubernetes\.io/part-of=platform,commonLabels.team=a,commonLabels.empty=x,podLabels.empty=,podLabels.team=b' \
     --set 'podLabels.app\.kubernetes\.io/name=x,podAnnotations.kubectl\.kubernetes\.io/default-container=x' \
     --set serviceMonitor.enabled=true,serviceMonitor.renderMode=alwaysRender,serviceMonitor.additionalLabels.team=c || return
-  has_own_labels && has_each_key_once && holds 'one("Deployment"; "cronlatch-operator").spec.template.metadata.labels.team == "b"'
+  has_own_labels && has_each_key_once && holds 'one("Deployment"; "cronlatch-operator").spec.template.metadata
+    | .labels.team == "b" and .labels.empty == "" and .labels."app.kubernetes.io/name" == "cronlatch"
+    and .annotations."kubectl.kubernetes.io/default-container" == "operator"'
 }
 check "labels of the user do not replace those of the chart, and no key occurs twice" renders_user_labels
 check "a release whose name begins with a digit is refused" refused_with "begins with a digit" "${BASE[@]}" --set fullnameOverride=9a
-check "a pause before the end that is too long is refused" refused_with "preStopSleepSeconds" "${BASE[@]}" --set terminationGracePeriodSeconds=5
+check "a pause before the end that is too long is refused" refused_with "preStopSleepSeconds" "${BASE[@]}" --set terminationGracePeriodSeconds=4
 check "select names a namespace that the operator does not serve" refused_with "is not in namespaces" "${BASE[@]}" --set-json 'namespaces=["shop"]' \
   --set-json 'select=[{"namespace":"other","annotations":{"lock":"true"}}]'
 check "a written-out CronJob without access to the Redis of the chart" refused_with "Add it to redis.namespaces" --set redis.enabled=true \

@@ -25,6 +25,9 @@ refuses_value "a registry with a slash at its end" 'global.imageRegistry="mirror
 for key in networkPolicy.apiServerPorts ports.plain podAnnotations store image.repository redis.image.tag dashboards.labelValue events.perSecond; do
   refuses_value "no value of $key" "$key=null"
 done
+for key in resources.limits resources nodeSelector podSecurityContext affinity redis.resources inject.resources tolerations; do
+  check "accepts no value of $key" render "${BASE[@]}" --set-json "$key=null"
+done
 refuses_value "a misspelled option" 'defaults.tll="5m"'
 refuses_value "a word that the option does not have" 'defaults.on-busy="queue"'
 refuses_value "a duration without a unit" 'defaults.ttl="90"'

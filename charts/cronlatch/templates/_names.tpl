@@ -6,13 +6,13 @@ Names, labels and the metadata block of every object. `toYaml` quotes a name tha
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{- /* Truncated so that the name with the longest suffix is valid. */ -}}
 {{- define "cronlatch.checkName" -}}
 {{- if regexMatch "^[0-9]" (include "cronlatch.fullname" .) -}}
 {{- fail (printf "the name %q begins with a digit, and Kubernetes refuses such a Service. Use another name of the release, or set fullnameOverride" (include "cronlatch.fullname" .)) -}}
 {{- end -}}
 {{- end -}}
 
+{{- /* Truncated so that the name with the longest suffix is valid. */ -}}
 {{- define "cronlatch.fullname" -}}
 {{- $name := include "cronlatch.name" . -}}
 {{- if .Values.fullnameOverride -}}
@@ -65,7 +65,7 @@ them. */ -}}
   "app.kubernetes.io/version" $root.Chart.AppVersion
   "app.kubernetes.io/managed-by" $root.Release.Service
   "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_") -}}
-{{- merge $own (.labels | default dict) $root.Values.commonLabels | toYaml -}}
+{{- mergeOverwrite (dict) $root.Values.commonLabels (.labels | default dict) $own | toYaml -}}
 {{- end -}}
 
 {{- /* dict: root, component; optional suffix (behind the fullname) or name, namespace ("none": cluster-wide),
@@ -78,7 +78,7 @@ namespace: {{ .namespace | default $root.Release.Namespace | toYaml }}
 {{- end }}
 labels:
   {{- include "cronlatch.labels" . | nindent 2 }}
-{{- with merge (dict) (.annotations | default dict) $root.Values.commonAnnotations }}
+{{- with mergeOverwrite (dict) $root.Values.commonAnnotations (.annotations | default dict) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -55,7 +55,6 @@ app.kubernetes.io/component: redis
 {{- contains "valkey" .Values.redis.image.repository | ternary "valkey-cli" "redis-cli" -}}
 {{- end -}}
 
-{{- /* The namespaces with a user, without that of the release; a JSON list. */ -}}
 {{- /* dict: root, name, namespace, job. The Redis of the chart admits the listed namespaces only. */ -}}
 {{- define "cronlatch.checkRedisAccess" -}}
 {{- if include "cronlatch.hasRedis" .root -}}
@@ -69,6 +68,7 @@ app.kubernetes.io/component: redis
 {{- end -}}
 {{- end -}}
 
+{{- /* The namespaces with a user, without that of the release; a JSON list. */ -}}
 {{- define "cronlatch.redisNamespaces" -}}
 {{- without (uniq .Values.redis.namespaces) .Release.Namespace | toJson -}}
 {{- end -}}
