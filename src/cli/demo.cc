@@ -110,7 +110,7 @@ class Demo {
     posix_spawnattr_init(&attributes);
     sigset_t ignored_here;
     sigemptyset(&ignored_here);
-    for (const int signo : {SIGINT, SIGPIPE}) sigaddset(&ignored_here, signo);
+    for (const int signo : {SIGINT, SIGPIPE, SIGXFSZ}) sigaddset(&ignored_here, signo);
     posix_spawnattr_setsigdefault(&attributes, &ignored_here);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t pid = -1;

@@ -54,8 +54,7 @@ std::vector<Row> unchecked(const Explanation& e) {
         store_transport(options.store) == StoreTransport::unknown
             ? "a synchronous standby acknowledges"
             : std::to_string(options.min_replicas) + " replicas acknowledge";
-    rows.push_back({"strict", (e.quarantine ? quarantine_text(*e.quarantine) + "; " : "") +
-                                  replicas + " each grant"});
+    rows.push_back({"strict", replicas + " each grant"});
   }
   if (store_layout(options.store) == StoreLayout::quorum)
     rows.push_back({"quorum", "a server that started less than " + show_duration(options.max_ttl) +
@@ -73,6 +72,7 @@ std::string as_table(const Explanation& e) {
                     e.loaded.origin("store") + ")"}};
   if (e.view)
     for (Row& row : grant_rows(*e.view)) rows.push_back(std::move(row));
+  if (e.quarantine) rows.push_back({"strict", quarantine_text(*e.quarantine)});
   for (Row& row : unchecked(e)) rows.push_back(std::move(row));
   for (Row& row : lease_rows(e)) rows.push_back(std::move(row));
   if (!e.command.empty()) rows.push_back({"command", e.command});

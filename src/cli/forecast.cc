@@ -22,8 +22,7 @@ enum class Access { open, closed };
 struct LockAccess {
   Access access;
   std::string reason;
-  bool retry = false;     // the attempt group was granted last: a skip would report success
-  std::int64_t free = 1;  // slots that are open
+  bool retry = false;  // the attempt group was granted last: a skip would report success
 };
 
 std::string until_expiry(const LockView& view) {
@@ -88,9 +87,7 @@ std::optional<LockAccess> access_to_slot(const LockView& view, const Options& op
   const std::vector<ClosedSlot> closed = closed_for(view, options);
   const std::size_t busy = used + closed.size();
   if (busy < view.slots)
-    return LockAccess{.access = Access::open,
-                      .reason = std::to_string(view.slots - busy) + " of " + of + "are free",
-                      .free = static_cast<std::int64_t>(view.slots - busy)};
+    return LockAccess{Access::open, std::to_string(view.slots - busy) + " of " + of + "are free"};
   const bool same_group =
       !options.attempt_group.empty() &&
       std::any_of(view.grants.begin(), view.grants.end(), [&](const GrantView& grant) {
@@ -128,6 +125,15 @@ std::optional<LockAccess> closed_for_another_number(const LockView& view, const 
   return LockAccess{Access::closed, "min-hold keeps a slot closed until " +
                                         show_time(closed.front().until) + ", and the lock has " +
                                         std::to_string(view.slots) + " slots until then"};
+}
+
+// A run that no longer asks is counted for a few seconds. Its own min-hold opens a slot for a retry
+// before all others.
+bool others_come_first(const LockView& view, const Options& options) {
+  const std::vector<ClosedSlot> closed = closed_for(view, options);
+  if (closed.size() < view.closed_slots.size()) return false;
+  const std::int64_t busy = live_grants(view) + static_cast<std::int64_t>(closed.size());
+  return view.waiters.value_or(0) >= static_cast<std::int64_t>(view.slots) - busy;
 }
 
 std::string at_most(Millis limit) {
@@ -184,10 +190,9 @@ Forecast forecast(const LockView& view, const Options& options) {
   std::optional<LockAccess> of_slots = closed_for_another_number(view, options);
   if (!of_slots) of_slots = access_to_slot(view, options);
   LockAccess found = of_slots.value_or(access_to(view, options));
-  const std::int64_t waiters = view.waiters.value_or(0);
-  if (found.access == Access::open && waiters >= found.free)
+  if (found.access == Access::open && others_come_first(view, options))
     found = {Access::closed,
-             "other runs wait for the lock, and come first: " + std::to_string(waiters)};
+             "other runs wait for the lock, and come first: " + std::to_string(*view.waiters)};
   if (found.access == Access::open)
     return {Decision::start, 0, "acquire the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)

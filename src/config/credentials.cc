@@ -53,7 +53,7 @@ class CredentialFinder {
   }
 
  private:
-  // Each file in it is optional, so that a wrong path would look like a store without a login.
+  // Each file in it is optional, so that a wrong path would be treated as a store without a login.
   Status check_directory() const {
     const std::string& path = options_.credentials_dir;
     if (path.empty() || store_transport(options_.store) == StoreTransport::local) return Done{};

@@ -44,8 +44,8 @@ class FirstList {
 
   // The collection was listed, or is given up. True when each of its kind was.
   bool listed() { return lists_.listed(kind_, std::exchange(is_first_, false)); }
-  // A list failed. True if it is to be given up: it was never listed, and each attempt since a
-  // while was forbidden.
+  // A list failed. True if it is to be given up: it was never listed, and each attempt of the last
+  // `give_up_after` was forbidden.
   bool failed(bool is_forbidden) {
     if (!is_forbidden) denied_.reset();
     if (!is_forbidden || !is_first_) return false;

@@ -24,7 +24,6 @@ Result<std::string> current_namespace(const Arguments& arguments, const Context&
   return answer->ok() && !answer->out.empty() ? answer->out : std::string("default");
 }
 
-// The store access of the newest gated Job or pod in the namespace.
 // It becomes a part of the Job, which every reader of Jobs can see: no password.
 Status check_store(const std::string& store) {
   const Status valid = check_store_url(store);
@@ -32,6 +31,7 @@ Status check_store(const std::string& store) {
   return Error{Code::usage, "--store: " + valid.error().message, valid.error().hint};
 }
 
+// The store access of the newest gated Job or pod in the namespace.
 Result<StoreAccess> find_access(const Arguments& arguments, const Context& context,
                                 const ReleaseTarget& target) {
   if (!arguments.store.empty())

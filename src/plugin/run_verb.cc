@@ -6,7 +6,6 @@
 
 #include "plugin/help.h"
 #include "plugin/render.h"
-#include "terminal/stdio.h"
 
 namespace cronlatch::plugin {
 namespace {
@@ -35,7 +34,8 @@ Error watch(const Arguments& arguments, const Context& context, const Print& pri
     const Result<Output> output = arguments.verb->function(arguments, context);
     if (!output) {
       if (!printed) return output.error();
-      if (failure != output.error().message) context.report_progress(describe(output.error()));
+      if (failure != output.error().message)
+        context.report_progress(output.error().message + " (" + output.error().hint + ')');
       failure = output.error().message;
       continue;
     }

@@ -85,6 +85,8 @@ Finding deleted_job(const Cluster& cluster, const CronJob& cronjob) {
       newest_cronjob_event(cluster, cronjob,
                            {"Skipped", "Acquired", "Busy", "Lost", "Stolen", "StoreDown", "Refused",
                             "TimedOut", "CannotStart", "Interrupted", "RanWithoutLock"});
+  if (event == nullptr && is_unreadable(cluster, "Events"))
+    return unreadable_cause(cluster, cronjob);
   if (event == nullptr)
     return {"gone",
             "its Job was deleted (history limits, ttlSecondsAfterFinished), and no Event exists",
@@ -140,6 +142,10 @@ std::vector<Finding> findings_of_job(const Cluster& cluster, const CronJob& cron
     add_pods(cluster, job, pods, out);
     return out;
   }
+  if (is_unreadable(cluster, "pods")) {
+    out.push_back(unreadable_cause(cluster, cronjob));
+    return out;
+  }
   const Event* const failed =
       newest_event(cluster, job.namespace_name, "Job", job.name, {"FailedCreate"});
   if (failed != nullptr && !job.complete) {
@@ -172,6 +178,13 @@ std::string kubectl_in(const std::string& namespace_name, const std::string& wor
   return "kubectl -n " + namespace_name + ' ' + words;
 }
 
+Finding unreadable_cause(const Cluster& cluster, const CronJob& cronjob) {
+  std::string lists;
+  for (const std::string& list : cluster.unreadable) lists += (lists.empty() ? "" : ", ") + list;
+  return {"unreadable", "the cause is not known, because kubectl could not list " + lists,
+          "get the right to list them in namespace " + cronjob.namespace_name};
+}
+
 Explanation explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
   Explanation why;
   std::vector<Finding> gate;
@@ -183,6 +196,9 @@ Explanation explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
   if (!table) {
     why.about = "its schedule";
     why.findings.push_back({"bad_schedule", table.error().message, table.error().hint});
+  } else if (is_unreadable(cluster, "Jobs")) {
+    why.about = "its last run";
+    why.findings.push_back(unreadable_cause(cluster, cronjob));
   } else if (cronjob.suspended && (missing || job == nullptr)) {
     why.about = due ? "the run of " + rfc3339(*due) : "its runs";
     why.findings.push_back(

@@ -26,7 +26,12 @@ struct Explanation {
   std::vector<Finding> findings;  // the cause first; never empty
 };
 
-// REQUIRES: `cronjob` is one of the cluster's; its namespace's Jobs, pods and Events are there.
+// The finding where the cause needs a list that kubectl could not read.
+// REQUIRES: `cluster` names it in `unreadable`.
+Finding unreadable_cause(const Cluster& cluster, const CronJob& cronjob);
+
+// REQUIRES: `cronjob` is one of the cluster's; its namespace's Jobs, pods and Events are there, or
+// named in `unreadable`.
 Explanation explain_last_run(const Cluster& cluster, const CronJob& cronjob);
 
 Output why_output(const Cluster& cluster, const CronJob& cronjob);

@@ -77,14 +77,7 @@ Finding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due
         "run it now: " +
             kubectl_in(cronjob.namespace_name, "create job --from=cronjob/" + cronjob.name + " " +
                                                    cronjob.name + "-by-hand")};
-  if (!cluster.unreadable.empty()) {
-    std::string lists;
-    for (const std::string& list : cluster.unreadable) lists += (lists.empty() ? "" : ", ") + list;
-    return {"unreadable",
-            "it was due at " + when +
-                ", and the cause is not known, because kubectl could not list " + lists,
-            "get the right to list them in namespace " + cronjob.namespace_name};
-  }
+  if (is_unreadable(cluster, "Events")) return unreadable_cause(cluster, cronjob);
   return {"no_job",
           "it was due at " + when +
               ", but there is no Job for that time, and no Event contains the reason",

@@ -53,7 +53,7 @@ class Exporter {
   // "namespace/name" of CronJobs that were deleted while another replica led.
   void remember_deleted(const std::vector<std::string>& jobs);
   // At the end of the term. A series of run errors is not exported again before its next error: a
-  // later term would begin it with errors that an alert has seen.
+  // later term would begin it with errors that an alert has counted.
   void forget_cronjobs();
   // A run of that CronJob (name empty: of a Job without a CronJob) that the store did not count.
   void count_run_error(const std::string& namespace_name, const std::string& cronjob,

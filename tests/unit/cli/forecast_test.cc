@@ -55,14 +55,26 @@ TEST(Forecast, RunsThatWaitComeFirst) {
   EXPECT_THAT(forecast(view, options).sentence, HasSubstr("other runs wait for the lock"));
   EXPECT_EQ(forecast(view, busy_is(OnBusy::wait)).decision, Decision::wait);
 
+  options.slots = 3;
+  view.slots = 3;
+  EXPECT_EQ(forecast(view, options).decision, Decision::start) << "three slots are free";
+  view.waiters = 3;
+  EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+
   view = lock_in(LockState::held);
   view.slots = 3;
   view.grants.resize(1);
   view.waiters = 1;
-  options.slots = 3;
   EXPECT_EQ(forecast(view, options).decision, Decision::start) << "two slots are free";
   view.waiters = 2;
   EXPECT_EQ(forecast(view, options).decision, Decision::skip);
+
+  view = lock_in(LockState::cooling);
+  view.closed_slots.front().group = "job-uid";
+  view.waiters = 1;
+  options = busy_is(OnBusy::skip);
+  options.attempt_group = "job-uid";
+  EXPECT_EQ(forecast(view, options).decision, Decision::start) << "its own min-hold";
 }
 
 TEST(Forecast, AFreeLockStarts) {

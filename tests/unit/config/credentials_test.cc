@@ -34,7 +34,7 @@ TEST(Credentials, AreReadFromTheDirectory) {
   EXPECT_EQ(found->origins.size(), 4U);
 }
 
-// It would look like a store without a login.
+// It would be treated as a store without a login.
 TEST(Credentials, ADirectoryThatDoesNotExistIsAnError) {
   FakeFiles files;
   files.missing_directory = "/s";

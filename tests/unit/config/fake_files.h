@@ -30,7 +30,7 @@ class FakeFiles final : public Files {
   }
 
   std::map<std::string, int> errors;       // path -> errno
-  mutable std::vector<std::string> asked;  // every path of a file that was looked at
+  mutable std::vector<std::string> asked;  // every path of a file that was requested
   std::string missing_directory;           // every other one exists
 
  private:

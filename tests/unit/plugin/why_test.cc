@@ -137,6 +137,16 @@ TEST(Explanation, MissedDeadlineIsReportedFromTheClockOrTheEvent) {
   EXPECT_EQ(cause(cluster, "hourly").code, "missed_deadline");
 }
 
+TEST(Explanation, WithoutEventsTheCauseOfAMissingRunIsNotKnown) {
+  Cluster cluster = recorded();
+  cluster.events.clear();
+  cluster.unreadable = {"pods"};
+  EXPECT_EQ(cause(cluster, "hourly").code, "no_job") << "pods do not matter";
+  cluster.unreadable = {"Events"};
+  EXPECT_EQ(cause(cluster, "hourly").code, "unreadable");
+  EXPECT_THAT(cause(cluster, "hourly").what, HasSubstr("could not list Events"));
+}
+
 TEST(Explanation, ARunOfAnIntervalThatIsMissingIsDueAtItsLastEnd) {
   Cluster cluster = recorded();
   cluster.events.clear();

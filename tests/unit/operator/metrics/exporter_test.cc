@@ -234,7 +234,7 @@ TEST(Exporter, ASeriesOfErrorsIsExportedInALaterTermAfterItsNextError) {
 
   scene.exporter.count_run_error("demo", "nightly", Reason::tls);
   scene.exporter.forget_cronjobs();
-  EXPECT_EQ(scene.exported().at(counted), 2) << "more than Prometheus saw in the first term";
+  EXPECT_EQ(scene.exported().at(counted), 2) << "more than was exported in the first term";
 }
 
 TEST(Exporter, TheErrorsOfACronJobThatWasDeletedInAnotherTermAreForgotten) {
