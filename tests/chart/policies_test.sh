@@ -254,6 +254,9 @@ check "it patches CronJobs" as_operator auth can-i patch cronjobs.batch -A
 # Its policy: of a CronJob, annotations of cronlatch.dev in the Job template.
 k create -f - <<<"$(NAME=patched cronjob "a: b")" >/dev/null
 k delete mutatingwebhookconfiguration cronlatch >/dev/null  # no operator answers it
+# kubectl reads an object before it patches it, and the operator does not: it has no right to.
+k create clusterrole test-reads --verb=get --resource=cronjobs.batch >/dev/null
+k create clusterrolebinding test-reads --clusterrole=test-reads --serviceaccount=cronlatch:cronlatch-operator >/dev/null
 patched() { as_operator -n shop patch cronjob patched --type=merge -p "$1"; }
 refused_patch() {
   local seen
