@@ -133,17 +133,17 @@ Reply decide(Record& record, const Acquire& request, ServerTime now, ServerTime 
   const auto reason = counted_busy(record, request.claim, now);
   if (!reason && is_closed(record, request.claim, now, expiry)) return TooLate{true};
   Seat* const own = held_by(record, request.claim);
-  // Another program took the key from this grant, whose answer the caller never received.
-  if (!reason && own != nullptr && key.is_foreign() &&
-      !is_done(record, request.identity, request.once_ttl, now))
-    return TooLate{true};
-  if (!reason && own == nullptr && !is_done(record, request.identity, request.once_ttl, now))
+  const bool done = is_done(record, request.identity, request.once_ttl, now);
+  // This attempt has a grant, and another program took its key, or its identity is done since then
+  // (K3). The grant stays: its holder may have received it, and this request may be a copy that was
+  // delayed on its way. Otherwise the caller tries again with another attempt.
+  if (!reason && own != nullptr && (key.is_foreign() || done)) return TooLate{true};
+  if (!reason && own == nullptr && !done)
     if (const auto holder = excludes_other_slots(record, request, now, expiry))
       return other_slots(request, record.slots, holder->identity.holder);
   for (Seat* seat : seats_of(record)) clamp(*seat, now, expiry);
   if (reason) return repeated_busy(record, request.claim, *reason, now, expiry, foreign);
-  if (is_done(record, request.identity, request.once_ttl, now))
-    return refuse_done(record, request, now, expiry, waiting, foreign);
+  if (done) return refuse_done(record, request, now, expiry, waiting, foreign);
   if (own != nullptr) return grant_again(record, *own, request, now, expiry, foreign);
   FreeForOthers free{grantable_seats(record, request, now, expiry), {}};
   const Seat* const claimed = claimed_seat(record, request.identity, now, expiry);

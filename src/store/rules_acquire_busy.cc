@@ -110,24 +110,12 @@ Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, 
 
 Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
                  Waiting waiting, ForeignKey* foreign) {
-  Seat* const own = held_by(record, request.claim);
-  if (own != nullptr) {
-    // Another run marked the identity after the grant, and the caller never received the answer of
-    // the grant: the grant is released.
-    count(record, own->identity.job, "released");
-    own->state = HoldState::free;
-    own->expires = {};
-    release_key(record, foreign, now, Micros{0});
-  }
   count_skip(record, request.identity.job, "skipped_done", now);
   remember(record, request.claim, Answer::busy_done, now, request.ttl);
   Busy busy = busy_answer(record, BusyReason::done, now, expiry, foreign);
   if (waiting == Waiting::unordered) return busy;
   const Place place = open_queue(record, request.claim.owner, now);
   busy.wake = leave_queue(record, request.claim.owner, place, now);
-  if (own == nullptr) return busy;
-  busy.wake = hand_over(record, *own, now);
-  reset_if_idle(record);
   return busy;
 }
 

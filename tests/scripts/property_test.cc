@@ -452,7 +452,6 @@ TEST(Property, ScriptsDecideAsTheRulesInVirtualTime) {
                              "busy 1 place",
                              "busy 1 group place",
                              "busy 2",
-                             "busy 2 wakes",
                              "busy 3",
                              "busy 3 wakes",
                              "busy 3 place",

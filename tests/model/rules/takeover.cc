@@ -14,14 +14,12 @@ class TakeoverRule : public Rule {
  public:
   void executed(const Execution& e) override {
     if (std::holds_alternative<Acquire>(e.request)) judge_acquire(e);
-    const Busy* busy = std::get_if<Busy>(&e.reply);
-    const bool is_given_back = busy != nullptr && busy->reason == BusyReason::done;  // K3
     if (std::holds_alternative<Granted>(e.reply) || std::holds_alternative<Renewed>(e.reply)) {
       const Us elapsed = moment().server_elapsed;
       Lease& lease = leases_[grant_of(e)];
       const Us granted = std::holds_alternative<Granted>(e.reply) ? elapsed : lease.granted;
       lease = {&e.run, granted, elapsed, elapsed, e.run.ttl, e.run.min_hold};
-    } else if (std::holds_alternative<Released>(e.reply) || is_given_back) {
+    } else if (std::holds_alternative<Released>(e.reply)) {
       leases_[grant_of(e)].released = true;
     }
   }

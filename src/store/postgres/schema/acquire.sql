@@ -71,6 +71,14 @@ BEGIN
       RETURN;
     END IF;
     v_done := cronlatch.is_done(r.id, p_job, p_once, p_once_ttl, o_now);
+    -- This attempt has a grant, and its identity is done since then. The grant stays: its holder may
+    -- have received it, and this request may be a copy that was delayed. Otherwise the caller tries
+    -- again with another attempt.
+    IF v_ours AND v_done THEN
+      o_verdict := 'late';
+      o_flag := true;
+      RETURN;
+    END IF;
     IF r.slots <> v_slots AND r.state <> 'none' AND NOT v_ours AND NOT v_done THEN
       v_other := cronlatch.holder_of_other_slots(r, p_group, o_now);
       IF v_other IS NOT NULL AND p_slots IS NULL THEN
@@ -95,21 +103,14 @@ BEGIN
   IF o_reason IS NOT NULL THEN
     v_group := strpos(v_kept, 'g') > 0;
   ELSIF v_done THEN
-    -- K3: a finished identity blocks every request, whatever its if_busy is. A grant whose answer the
-    -- caller never received is released.
-    IF v_ours THEN
-      PERFORM cronlatch.count(r.id, r.job, ARRAY['released']);
-      r.state := 'free';
-      r.expires := 0;
-    END IF;
+    -- K3: a finished identity blocks every request, whatever its if_busy is.
     o_reason := 'done';
     PERFORM cronlatch.count(r.id, p_job, ARRAY['skipped_done', 'runs_skipped']);
     PERFORM cronlatch.stamp(r.id, p_job, 'last_skip', o_now);
     PERFORM cronlatch.remember(r.id, p_owner, p_attempt, 'd', o_now, p_ttl);
     SELECT o_ticket INTO v_ticket FROM cronlatch.open_queue(r.id, p_owner, o_now);
     o_wake := cronlatch.leave_queue(r, p_owner, v_ticket, o_now);
-    IF v_ours THEN o_wake := cronlatch.first_place(r.id, v_seat, o_now); END IF;
-    IF v_ours OR r.slots = 1 THEN r := cronlatch.reserved(r, o_wake, o_now + 2000000); END IF;
+    IF r.slots = 1 THEN r := cronlatch.reserved(r, o_wake, o_now + 2000000); END IF;
     v_before := NULL;
   ELSIF v_ours THEN
     -- AQ4: a repeated request after an unknown result: the same fence, nothing is counted.
@@ -215,5 +216,4 @@ BEGIN
                   ELSE cronlatch.at_seat(r, v_claimed) END;
   SELECT b.* INTO o_holder, o_job, o_fence, o_held_for, o_remaining
     FROM cronlatch.describe_busy(r, v_shown, o_reason, o_now) AS b;
-  IF v_done AND v_ours AND r.slots > 1 THEN PERFORM cronlatch.reset_if_idle(r.id); END IF;
 END $$;

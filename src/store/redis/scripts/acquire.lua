@@ -120,24 +120,19 @@ local function acquire()
   peer.blocks = peer.state == 'held' and not is_live(r, now)
   if because then return busy(r, because, now, now < group) end
   -- K3: a finished identity blocks every request, whatever its if_busy is.
-  if q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl) then
-    if ours then give_back(r, ours) end
+  local is_done = q.once ~= '' and dates(4, q.once) > math.max(0, now - q.once_ttl)
+  -- This claim has a grant, and another program took its key, or its identity is done since then. The
+  -- grant stays: its holder may have received it, and this request may be a copy that was delayed on
+  -- its way. Otherwise the caller tries again with another attempt.
+  if ours and (is_done or is_peers()) then return {'stale', text(now), '0', '1'} end
+  if is_done then
     count_skip(r, q, 'skipped_done', now)
     remember(q.claim, 'd', now, q.ttl)
     local ticket = open_queue(q.owner, now)
     write_queue(now)
-    local place = {wake = leave_queue(q.owner, ticket, now)}
-    if ours then
-      place.wake = hand_over(ours, now)
-      reset_if_idle(r, has_places())
-    end
-    return busy(r, 'done', now, false, place)
+    return busy(r, 'done', now, false, {wake = leave_queue(q.owner, ticket, now)})
   end
-  if ours then
-    -- Another program took the key from this grant, whose answer the caller never received.
-    if is_peers() then return {'stale', text(now), '0', '1'} end
-    return grant_again(r, ours, q, now)
-  end
+  if ours then return grant_again(r, ours, q, now) end
   local holder = holder_of_other_slots(r, q, now)
   if holder then return {'slots', text(now), '0', text(r.slots), holder} end
   local free = grantable_seats(q, now)

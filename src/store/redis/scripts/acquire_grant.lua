@@ -1,19 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Acquire: what a grant changes (AQ2 to AQ4, K3).
-
--- K3: another run marked the identity after the grant, and the caller never received the answer of
--- the grant: the grant is released.
-local function give_back(r, s)
-  s.state, s.expires = 'free', 0
-  keep(KEYS[1], r)
-  if s.at then
-    s.changed = true
-  else
-    put('HSET', KEYS[1], 'state', s.state, 'expires', text(s.expires))
-  end
-  if PEER then release_peer(r, 0, 0) end
-  count(s.job, 'released')
-end
+-- Acquire: what a grant changes (AQ2 to AQ4).
 
 -- AQ3: counted for the job that lost the lease.
 local function close_unreleased(s, now)
