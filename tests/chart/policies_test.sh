@@ -203,6 +203,7 @@ many >"$STAGE/many.yaml"
 check "five hundred rules for one namespace are accepted" with_rules "$STAGE/many.yaml"
 LAST=a-with-a-name-of-some-length-500-b
 check "the rules are in force" wait_until 60 is_denied "$(selected $LAST "")"
+check "those of the Jobs, too" wait_until 60 is_denied "$(owned $LAST "$MAIN")"  # another policy
 denies "the last rule refuses a CronJob" "lacks cronlatch.dev/lock=l500, cronlatch.dev/ttl=1m" "$(selected $LAST "")"
 denies "the last rule refuses its Jobs" "gates the Jobs of CronJob $LAST" "$(owned $LAST "$MAIN")"
 allows "no rule refuses another CronJob" "$(selected other "")"
