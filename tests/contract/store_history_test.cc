@@ -189,18 +189,24 @@ TEST_P(StoreContract, AMarkIsWrittenInEveryStateOfTheLease) {
   EXPECT_EQ(two.show().state, LockState::held);
 }
 
-TEST_P(StoreContract, AGrantWhoseRunIsFinishedBeforeItsAnswerArrivedIsReleased) {
+// Its request arrives once more, delayed on its way: the holder has received the grant.
+TEST_P(StoreContract, AGrantOfARunWhoseIdentityIsDoneMeanwhileStays) {
   auto one = program("1"), two = program("2"), three = program("3");
   one.identity().once = two.identity().once = "tick-1";
   const Fence fence = granted(one(one.acquire())).fence;
   Release former = two.release(fence - 1, RunVerdict::lost);
   former.mark_done = true;
   two(former);
+  EXPECT_TRUE(closed(one(one.acquire())));
+  EXPECT_EQ(busy(three(three.acquire())).reason, BusyReason::held);
+
+  // A caller that never received the grant sends another attempt.
+  ++one.claim().attempt;
   EXPECT_EQ(busy(one(one.acquire())).reason, BusyReason::done);
-  EXPECT_EQ(busy(one(one.acquire())).reason, BusyReason::done);
-  EXPECT_EQ(one.show().state, LockState::free);
-  expect_law(one, false);
-  EXPECT_FALSE(granted(three(three.acquire())).stole);
+  --one.claim().attempt;
+  EXPECT_EQ(one.show().state, LockState::held);
+  expect_law(one, true);
+  EXPECT_TRUE(is_released(one(one.release(fence))));
 }
 
 TEST_P(StoreContract, AnUngatedRunMarksItsIdentityThoughTheLockWasNeverGranted) {
