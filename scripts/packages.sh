@@ -30,7 +30,7 @@ CLUSTER_PACKAGES=(
   musl-tools binutils                                                         # an Alpine-like image
 )
 
-# What only a release needs (./dev release and its test).
+# What only a release needs (./dev release, and its test in ./dev test all).
 # shellcheck disable=SC2034  # used by dev
 RELEASE_PACKAGES=(rpm xz-utils ca-certificates debootstrap busybox-static)
 

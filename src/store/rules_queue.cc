@@ -92,6 +92,21 @@ Seat* first_without_turn(const Record& record, const Seats& free, ServerTime now
   return at == free.end() ? nullptr : *at;
 }
 
+// For a run without a place: a seat that is not reserved, or else the reserved one of a run that is
+// silent. Null when as many runs answer as it could have seats.
+Seat* seat_of_newcomer(const Record& record, const Seats& free, std::size_t most, ServerTime now) {
+  const std::int64_t since = (now - kNewcomerPause).us;
+  const auto answering = static_cast<std::size_t>(
+      std::count_if(record.asked.begin(), record.asked.end(),
+                    [since](const auto& entry) { return entry.second > since; }));
+  if (answering >= std::min(free.size(), most)) return nullptr;
+  if (Seat* const seat = first_without_turn(record, free, now)) return seat;
+  const auto at = std::find_if(free.begin(), free.end(), [&](const Seat* seat) {
+    return date_of(record.asked, seat->turn->owner) <= since;
+  });
+  return at == free.end() ? nullptr : *at;
+}
+
 }  // namespace
 
 Place open_queue(Record& record, const std::string& owner, ServerTime now) {
@@ -111,15 +126,7 @@ Place open_queue(Record& record, const std::string& owner, ServerTime now) {
 
 Seat* next_seat(const Record& record, const Seats& free, std::size_t most, const std::string& owner,
                 const Place& place, ServerTime now) {
-  if (place.ticket == 0) {
-    const std::int64_t since = (now - kNewcomerPause).us;
-    const auto others = static_cast<std::size_t>(
-        std::count_if(record.asked.begin(), record.asked.end(),
-                      [since](const auto& entry) { return entry.second > since; }));
-    if (others >= std::min(free.size(), most)) return nullptr;
-    Seat* const seat = first_without_turn(record, free, now);
-    return seat != nullptr ? seat : free.front();
-  }
+  if (place.ticket == 0) return seat_of_newcomer(record, free, most, now);
   for (Seat* seat : free)
     if (is_reserved(*seat, owner, now)) return seat;
   for (Seat* seat : free)

@@ -347,6 +347,23 @@ TEST_P(SlotsTest, AQ6ANewcomerIsGrantedASeatThatNoRunWaitsFor) {
   EXPECT_EQ(got<Busy>(acquire("g", 3)).reason, BusyReason::held);
 }
 
+TEST_P(SlotsTest, Q2ANewcomerIsGrantedTheReservedSeatOfARunThatIsSilent) {
+  granted("a");
+  granted("b");
+  for (const char* owner : {"c", "d"}) {
+    lock.pass(1ms);
+    wait_for(owner);
+  }
+  lock.pass(2s);
+  wait_for("c");
+  EXPECT_EQ(got<Released>(release("a")).wake, "c");
+  EXPECT_EQ(got<Released>(release("b")).wake, "d");
+  lock.pass(1100ms);
+  granted("e");
+  EXPECT_EQ(got<Busy>(wait_for("d")).reason, BusyReason::queued);
+  got<Granted>(wait_for("c"));
+}
+
 TEST_P(SlotsTest, Q7ARunThatLeavesPassesItsReservationOn) {
   granted("a");
   granted("b");

@@ -9,7 +9,6 @@ DECLARE
   v_reserved int;
   v_lapsed int;
   v_open int;
-  v_any int;
   v_count bigint;
   v_open_count bigint;
   v_before bigint;
@@ -19,15 +18,19 @@ BEGIN
         FILTER (WHERE f.turn_owner = p_owner AND f.turn_until > p_now))[1],
       (array_agg(f.seat ORDER BY f.rank) FILTER (WHERE f.has_lapsed))[1],
       (array_agg(f.seat ORDER BY f.rank) FILTER (WHERE NOT f.is_kept))[1],
-      (array_agg(f.seat ORDER BY f.rank))[1],
       count(*), count(*) FILTER (WHERE NOT f.is_kept)
-    INTO v_own, v_reserved, v_lapsed, v_open, v_any, v_count, v_open_count
+    INTO v_own, v_reserved, v_lapsed, v_open, v_count, v_open_count
     FROM cronlatch.free_seats(p_id, p_group, p_now) AS f;
   IF v_own IS NOT NULL THEN RETURN v_own; END IF;
   IF p_ticket = 0 THEN
     SELECT count(*) INTO v_before FROM cronlatch.queue q
       WHERE q.lock_id = p_id AND q.asked > p_now - 3000000;
-    RETURN CASE WHEN v_before < least(v_count, p_most) THEN coalesce(v_open, v_any) END;
+    IF v_before >= least(v_count, p_most) THEN RETURN NULL; END IF;
+    -- When all are reserved, that of a run that is silent.
+    RETURN coalesce(v_open, (SELECT f.seat FROM cronlatch.free_seats(p_id, p_group, p_now) AS f
+      WHERE NOT EXISTS (SELECT FROM cronlatch.queue q
+        WHERE q.lock_id = p_id AND q.owner = f.turn_owner AND q.asked > p_now - 3000000)
+      ORDER BY f.rank LIMIT 1));
   END IF;
   IF coalesce(v_reserved, v_lapsed) IS NOT NULL THEN RETURN coalesce(v_reserved, v_lapsed); END IF;
   -- The runs without a reservation that wait before this one.

@@ -76,32 +76,46 @@ local function is_kept(s, now)
   return turn and now < turn.till and is_waiting(turn.owner)
 end
 
--- AQ6: the seat that is granted to this owner before all others, of the free ones, or nil. At most
--- `most` of them count: the request's slots.
-local function next_seat(free, most, owner, ticket, now)
-  if not ticket then
-    most = math.min(most, #free)
-    local since = text(now - NEWCOMER + 1)
-    local asked = read(7, 'ZRANGEBYSCORE', since, '+inf', 'LIMIT', '0', tostring(most))
-    if #asked >= most then return nil end
-  else
-    for i = 1, #free do
-      if is_reserved(free[i], owner, now) then return free[i] end
-    end
-    for i = 1, #free do
-      local turn = read_turn(free[i])
-      if turn and now >= turn.till then return free[i] end
-    end
-    local open = 0
-    for i = 1, #free do
-      if not is_kept(free[i], now) then open = open + 1 end
-    end
-    if not is_among_first(owner, math.min(open, most), now) then return nil end
-  end
+-- The first of the free seats that is not reserved, or nil.
+local function first_without_turn(free, now)
   for i = 1, #free do
     if not is_kept(free[i], now) then return free[i] end
   end
-  return free[1]
+end
+
+-- For a run without a place: a seat that is not reserved, or else the reserved one of a run that is
+-- silent. Nil when as many runs answer as it could have seats.
+local function seat_of_newcomer(free, most, now)
+  most = math.min(most, #free)
+  local since = text(now - NEWCOMER + 1)
+  local asked = read(7, 'ZRANGEBYSCORE', since, '+inf', 'LIMIT', '0', tostring(most))
+  if #asked >= most then return nil end
+  local seat = first_without_turn(free, now)
+  if seat then return seat end
+  local answering = {}
+  for i = 1, #asked do answering[asked[i]] = true end
+  for i = 1, #free do
+    if not answering[read_turn(free[i]).owner] then return free[i] end
+  end
+end
+
+-- AQ6: the seat that is granted to this owner before all others, of the free ones, or nil. At most
+-- `most` of them count: the request's slots.
+local function next_seat(free, most, owner, ticket, now)
+  if not ticket then return seat_of_newcomer(free, most, now) end
+  for i = 1, #free do
+    if is_reserved(free[i], owner, now) then return free[i] end
+  end
+  for i = 1, #free do
+    local turn = read_turn(free[i])
+    if turn and now >= turn.till then return free[i] end
+  end
+  local open = 0
+  for i = 1, #free do
+    if not is_kept(free[i], now) then open = open + 1 end
+  end
+  if not is_among_first(owner, math.min(open, most), now) then return nil end
+  return first_without_turn(free, now)
 end
 
 -- Reserves the seat until then. Returns the owner to wake, '' without one.
