@@ -35,6 +35,7 @@ enum class Defect {
   no_min_hold_of_crash,    // the min-hold ends with the lease of a crashed run
   revoke_keeps_min_hold,   // a revocation does not end a min-hold
   grants_done,             // a done identity is granted again
+  releases_done_grant,     // a late copy of its request releases a grant whose identity is done
   no_queue,                // a free lock is granted to the first request
   endless_reservation,     // a reservation does not end
   any_waiter_first,        // the run that asks is granted a free lock before those that wait longer

@@ -64,6 +64,9 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
       replace(std::move(record));
     }
   }
+  if (const TooLate* late = std::get_if<TooLate>(&reply);
+      late != nullptr && late->closed && defect == Defect::releases_done_grant)
+    release_grant_of(request.claim);
   if (Granted* granted = std::get_if<Granted>(&reply);
       granted != nullptr && defect == Defect::fence_of_seat)
     return with_fence_of_seat(before, request.claim, *granted);
@@ -73,6 +76,19 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
     replace(std::move(record));
   }
   return reply;
+}
+
+void DefectiveServer::release_grant_of(const Claim& claim) {
+  rules::Record record = edited();
+  const auto release = [&](rules::Seat& seat) {
+    if (seat.claim != claim || seat.state != rules::HoldState::held) return;
+    seat.state = rules::HoldState::free;
+    seat.expires = ServerTime{};
+    ++record.jobs[seat.identity.job].values["released"];
+  };
+  release(record);
+  for (rules::Seat& seat : record.more) release(seat);
+  replace(std::move(record));
 }
 
 // The clock alone lets fences rise: a backward step shows the defect.
