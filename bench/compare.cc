@@ -23,7 +23,6 @@ using bench::Subject;
 using bench::Traffic;
 using Settings = std::map<std::string, std::string>;
 
-constexpr long kSizeLimit = 6'500'000;
 constexpr double kRssLimitKib = 6 * 1024;
 constexpr const char* kBaseline = "spawn+wait baseline";
 constexpr const char* kFile = "file store";
@@ -186,7 +185,7 @@ std::vector<Budget> budgets(const Settings& s, const Session& session, const Tra
           {"guardian, KiB of its own", guardian_kib(s), kGuardianLimitKib},
           {"peak RSS, KiB", static_cast<double>(rss), kRssLimitKib},
           {"binary, bytes", static_cast<double>(there ? binary.st_size : 1L << 40),
-           static_cast<double>(kSizeLimit)}};
+           std::stod(s.at("size-limit"))}};
 }
 
 bool print_budgets(const std::vector<Budget>& all) {

@@ -131,9 +131,11 @@ std::string pod_json(std::size_t i, std::size_t version, bool has_finalizer,
          R"(,\"lock\":\"bench/report\",\"fence\":\"7\",\"holder\":\"bench/report-pod\",\"held_ms\":1200}"}}}]}})";
 }
 
-std::string pod_now(std::size_t i) {  // the mutex is locked
+std::string pod_now(std::size_t i) {
   if (i < number("jobs")) return pod_json(i, 100 + i, false, "2026-11-01T00:00:00Z");
-  const State::Pod& pod = state.replayed[i - number("jobs")];
+  std::unique_lock lock(state.mutex);
+  const State::Pod pod = state.replayed[i - number("jobs")];
+  lock.unlock();
   return pod_json(i, pod.version, pod.has_finalizer, pod.written);
 }
 
@@ -144,13 +146,14 @@ std::string parameter(const std::string& target, const std::string& name) {
   return target.substr(begin, target.find('&', begin) - begin);
 }
 
-// The continue token contains the index and the version of the first page.
+// A page of the objects from `begin` to `end`. The continue token contains the index and the
+// version of the first page. The mutex is not locked: rendering a page would delay the other
+// requests.
 template <class Render>
 void list(HttpsServer::Peer& peer, const std::string& target, std::size_t begin, std::size_t end,
-          const Render& render) {
+          std::size_t version, const Render& render) {
   const std::string token = parameter(target, "continue");
   std::size_t at = begin;
-  std::size_t version = state.version;
   if (!token.empty()) {
     at = std::max(begin, std::strtoul(token.c_str(), nullptr, 10));
     version = std::strtoul(token.substr(token.find('-') + 1).c_str(), nullptr, 10);
@@ -300,7 +303,7 @@ void handle(const HttpsServer::Request& request, HttpsServer::Peer& peer) {
     return repeat(peer, target, request.body);
   if (target.starts_with("/apis/coordination.k8s.io/")) return lease(peer, request);
   if (target.starts_with("/apis/batch/v1/cronjobs")) {
-    if (!watches) return list(peer, target, 0, number("cronjobs"), cronjob_json);
+    if (!watches) return list(peer, target, 0, number("cronjobs"), kFirstVersion, cronjob_json);
     peer.begin_stream();
     while (peer.pause(std::chrono::milliseconds(100))) {
     }
@@ -314,10 +317,12 @@ void handle(const HttpsServer::Request& request, HttpsServer::Peer& peer) {
   if (!pods && !target.starts_with("/apis/batch/v1/jobs"))
     return peer.answer(404, R"({"reason":"NotFound","message":"not replayed"})");
   if (watches) return watch(peer, target, pods);
-  const std::lock_guard lock(state.mutex);
-  const std::size_t end = number("jobs") + state.replayed.size();
-  if (pods) return list(peer, target, state.oldest, end, pod_now);
-  list(peer, target, state.oldest, end, [](std::size_t i) { return job_json(i, 50); });
+  std::unique_lock lock(state.mutex);
+  const std::size_t begin = state.oldest, end = number("jobs") + state.replayed.size();
+  const std::size_t version = state.version;
+  lock.unlock();
+  if (pods) return list(peer, target, begin, end, version, pod_now);
+  list(peer, target, begin, end, version, [](std::size_t i) { return job_json(i, 50); });
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ fi
 
 say "measure $RUNS interleaved runs of each"
 status=0
-"$OUT/compare" runs="$RUNS" binary="$STAGE/cronlatch" baseline="$STAGE/baseline" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
+"$OUT/compare" runs="$RUNS" size-limit="$SIZE_LIMIT" binary="$STAGE/cronlatch" baseline="$STAGE/baseline" least="$STAGE/least" state="$STAGE/state" redis="$plain_port" \
   redis-p256="$p256_port" p256="$STAGE/p256" redis-rsa="$rsa_port" rsa="$STAGE/rsa" "${earlier[@]}" || status=$?
 [ "$what" = all ] || exit $status
 bash "$ROOT/scripts/bench_admission.sh" || status=$?

@@ -63,6 +63,9 @@ class Commands:
                                              stdout=subprocess.DEVNULL, stderr=self.log, start_new_session=True))
 
     def waiting(self):
+        for one in self.running:
+            if one.poll():  # neither running nor ended with 0
+                raise RuntimeError(f"{one.args}: ended with {one.returncode}")
         return self.waiting_of()
 
     def granted(self):
