@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# A steady load of admissions: dry runs of an annotated Job, which pass the webhook like other requests. Sourced by
-# scenarios.
+# A steady load: dry runs of an annotated Job, which pass the webhook like other requests, and a Job that runs every few
+# seconds. Sourced by scenarios.
 
 # start_load CRONJOB
 start_load() {
@@ -28,3 +28,31 @@ none_failed() {
   [ ! -s "$LOAD/errors" ] && [ "$(wc -l <"$LOAD/admitted")" -ge 10 ]
 }
 all_gated() { [ -s "$LOAD/commands" ] && ! grep -vF /cronlatch-bin/cronlatch "$LOAD/commands"; }
+
+# start_runs CRONJOB: creates a Job every 3 s.
+start_runs() {
+  RUNS=$(mktemp -d)
+  (
+    for ((i = 0; ; ++i)); do
+      [ ! -e "$RUNS/end" ] || break
+      k create job "$1-$SECONDS-$i" --from="cronjob/$1" -o name >>"$RUNS/jobs" 2>>"$RUNS/errors"
+      sleep 3
+    done
+  ) &
+  RUNS_PID=$!
+}
+
+end_runs() {
+  touch "$RUNS/end"
+  wait "$RUNS_PID"
+}
+
+# No Job was refused, and each was gated: its pod has an outcome.
+runs_completed() {
+  local job
+  cat "$RUNS/errors"
+  [ ! -s "$RUNS/errors" ] && [ -s "$RUNS/jobs" ] || return 1
+  while read -r job; do
+    k wait --for=condition=Complete --timeout=120s "$job" >/dev/null && outcome_has "${job#job.batch/}" '"v":1' || return 1
+  done <"$RUNS/jobs"
+}

@@ -47,6 +47,11 @@ TEST_F(Hold, IsTheHolderWithItsReasonUntilCtrlC) {
   EXPECT_EQ(skipped.out(), "");
   EXPECT_THAT(skipped.err(), HasSubstr("held by disk is replaced since"));
   // When
+  Program list({.argv = {binary(), "ls", "--store", store}});
+  // Then
+  EXPECT_EQ(list.exit_code(), 0) << list.err();
+  EXPECT_THAT(list.out(), HasSubstr("disk is replaced"));
+  // When
   Program release({.argv = {binary(), "release", "job", "--store", store}});
   // Then
   EXPECT_EQ(release.exit_code(), 64) << release.err();

@@ -148,6 +148,20 @@ TEST_F(RefusedCertificate, ThatIsReplacedWhileTheRunWaitsStartsTheCommand) {
   EXPECT_THAT(outcome(), HasSubstr("\"outcome\":\"ran\""));
 }
 
+TEST_F(RefusedCertificate, OfAnotherHostThatIsReplacedWhileTheRunWaitsStartsTheCommand) {
+  // Given
+  start({"--tls-cert-file", certificates().wrong_name().cert, "--tls-key-file",
+         certificates().wrong_name().key});
+  Program program(run_with({"--on-store-down", "wait"}));
+  ASSERT_TRUE(program.complains("elsewhere.example")) << program.err();
+  EXPECT_FALSE(exists(dir.path("started")));
+  // When
+  serve_with(certificates().good());
+  // Then
+  EXPECT_EQ(program.exit_code(), 5) << program.err();
+  EXPECT_TRUE(exists(dir.path("started")));
+}
+
 TEST_F(RefusedCertificate, WhoseCaArrivesWhileTheRunWaitsStartsTheCommand) {
   // Given: the server has a certificate of a CA that is not known yet
   start({"--tls-cert-file", certificates().unknown_ca().cert, "--tls-key-file",

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "gated.h"
+#include "support/redis_peer.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -38,16 +39,26 @@ TEST_F(Waiting, L1EndsWith69InTimeForEachReplyOfTheStore) {
   const auto replica = RedisServer::start({"--replicaof", "127.0.0.1", std::to_string(free_port()),
                                            "--replica-serve-stale-data", "yes"});
   const auto full = RedisServer::start({"--maxmemory", "1", "--maxmemory-policy", "noeviction"});
-  const std::vector<std::string> stores = {no_one_listens,
-                                           "redis://127.0.0.1:" + std::to_string(replica->port()),
-                                           "redis://127.0.0.1:" + std::to_string(full->port())};
+  std::vector<std::string> stores = {no_one_listens,
+                                     "redis://127.0.0.1:" + std::to_string(replica->port()),
+                                     "redis://127.0.0.1:" + std::to_string(full->port()), ""};
+  constexpr int kRounds = 6;
+  // A peer serves one client after the other.
+  std::vector<std::unique_ptr<RedisPeer>> loading;
+  for (int round = 0; round < kRounds; ++round)
+    loading.push_back(std::make_unique<RedisPeer>([](const RedisPeer::Command& command) {
+      return command[0] == "HELLO" ? "-LOADING Redis is loading the dataset in memory\r\n"
+                                   : RedisPeer::usual(command);
+    }));
   std::vector<std::unique_ptr<Program>> runs;
   const std::int64_t began = boottime_us();
-  for (int round = 0; round < 6; ++round)
+  for (int round = 0; round < kRounds; ++round) {
+    stores.back() = loading[static_cast<std::size_t>(round)]->url();
     for (const std::string& each : stores)
       runs.push_back(std::make_unique<Program>(
           ProgramSpec{.argv = {binary(), "run", "--lock", "job", "--store", each,
                                "--connect-timeout", "3s", "--", "/bin/true"}}));
+  }
   for (auto& program : runs) EXPECT_EQ(program->exit_code(), 69) << program->err();
   // Another window of 3 s would take 6 s and more.
   EXPECT_LT(boottime_us() - began, 5'500'000);

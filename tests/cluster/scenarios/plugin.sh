@@ -17,6 +17,7 @@ output_has() {  # output_has TEXT ARGUMENT...: its standard output or standard e
 field_is() {  # field_is CRONJOB FIELD VALUE
   [ "$(plugin ls -o json | jq -r ".cronjobs[] | select(.cronjob == \"$1\") | .$2")" = "$3" ]
 }
+ls_has() { client ls | grep -F "$NS/shared" | grep -F -- "$1"; }
 cause_is() {  # cause_is CRONJOB CODE
   local seen
   seen=$(plugin why "$1" -o json | jq -r '.findings[0].code')
@@ -50,6 +51,21 @@ check "release with --force revokes the lease of the holder" output_has "revoked
 becomes "the holder's command was stopped" failed holder
 check "why contains the revocation of the lease" output_has "the lease was revoked" why first
 becomes "the Job of the release is deleted" finds_none k get jobs -l app.kubernetes.io/component=release -o name
+
+# A person keeps the lock from a shell: each skipped run has the reason.
+reason="database maintenance, ticket 4711"
+client hold "$NS/shared" --for 1h --reason "$reason" >/dev/null 2>&1 &
+HOLD_PID=$!
+becomes "ls contains the reason of a hold" output_has "held by $reason" ls
+start_job second maintenance
+becomes "a Job completes during the hold" complete maintenance
+check "its outcome is skipped" outcome_has maintenance '"outcome":"skipped"' "$reason"
+becomes "an Event on its CronJob contains the reason of the hold" event Skipped CronJob/second "$reason"
+check "why contains the reason of the hold" output_has "held by $reason" why second
+check "cronlatch ls contains the reason of the hold" ls_has "$reason"
+check "release --force ends the hold" output_has "revoked the lease of $reason" release second --force
+wait "$HOLD_PID"
+check "the hold reports that it lost its lease" [ $? -eq 79 ]
 
 IMAGE=cronlatch.test/no-such:1 cronjob broken lock=true -- "echo never"
 start_job broken pull

@@ -50,6 +50,8 @@ check "the added annotation is removed" k annotate cronjob etcd-late cronlatch.d
 
 cronjob db-main -- "echo ran"
 cronjob labeled -- "echo ran"
+cronjob labeled-before -- "echo ran"
+check "a CronJob has a label that no rule selects yet" k label cronjob labeled-before app=labeled
 MORE="[{\"namespace\":\"$NS\",\"name\":\"etcd-*\",\"annotations\":{\"lock\":\"etcd\",\"ttl\":\"1m\"}},
   {\"namespace\":\"$NS\",\"name\":\"db-*\",\"annotations\":{\"lock\":\"true\"}},
   {\"namespace\":\"$NS\",\"labels\":{\"app\":\"labeled\"},\"annotations\":{\"lock\":\"true\"}}]"
@@ -58,6 +60,8 @@ becomes "the operator has no pod" finds_none operator_pods
 GATES="the chart value select gates"
 becomes "a Job of a CronJob that existed before its rule is refused" refused_with "$GATES the Jobs of CronJob db-main" admitted db-main
 check "a new CronJob with a selected name is refused" refused_with "$GATES this CronJob" cronjob db-late -- "echo never"
+check "a CronJob that had its label before its rule cannot be changed" \
+  refused_with "$GATES this CronJob" k annotate cronjob labeled-before example.com/a=b
 check "a CronJob to which a selected label is added is refused" refused_with "$GATES this CronJob" k label cronjob labeled app=labeled
 check "the webhook refuses the Jobs of a CronJob that is annotated already" \
   refused_with annotated-jobs-need-the-operator.cronlatch.dev admitted etcd-main
@@ -65,11 +69,15 @@ check "a Job of a CronJob that no rule selects is admitted" admitted other
 check "a CronJob that no rule selects can be changed" k annotate cronjob other example.com/a=b
 check "the operator is scaled up again" choose "$MORE"
 becomes "the operator annotates the CronJob that existed before its rule" copied_value_is db-main true
+becomes "the operator annotates the CronJob that had its label before its rule" copied_value_is labeled-before true
 # The leader annotates before the API server reaches its webhook.
 becomes "the webhook admits its Jobs again" admitted db-main
 start_job db-main gated
 becomes "a run of that CronJob completes" complete gated
 check "that run was gated" outcome_has gated '"outcome":"ran"'
+start_job labeled-before gated-by-label
+becomes "a run of the CronJob with the label completes" complete gated-by-label
+check "that run was gated, too" outcome_has gated-by-label '"outcome":"ran"'
 check "a selected label is added" k label cronjob labeled app=labeled
 check "the annotations are set in the same request" copied_value_is labeled true
 

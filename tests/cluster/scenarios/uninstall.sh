@@ -47,6 +47,8 @@ check "the chart can be installed in a cluster without remaining objects" instal
 copied() { [ "$(k get cronjob early -o 'jsonpath={.spec.jobTemplate.metadata.annotations.cronlatch\.dev/lock}')" = true ]; }
 becomes "a CronJob that was annotated before gets its annotations copied to its Job template" copied
 check "its Jobs are gated" gated early
+check "an upgrade works after this install, too" upgrade_to info
+check "its Jobs are gated after the upgrade" gated early
 
 # ---- remove the annotations first ----
 check "uninstall-check deletes no policy of an installed release" check_has 1 "nothing was deleted" --remove

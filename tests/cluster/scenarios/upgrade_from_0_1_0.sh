@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# An upgrade from version 0.1.0, image and chart: CronJobs stay gated, a run of 0.1.0 completes, a stuck release is repaired.
+# An upgrade from version 0.1.0, image and chart, and back, while Jobs are created: each is gated and completes, held locks
+# and statistics are kept, a stuck release is repaired.
 # DIST=FOLDER upgrades to the chart and the image of a release, as the user of a private registry does.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/uninstall.sh
 source "$ROOT/tests/cluster/uninstall.sh"
+# shellcheck source=tests/cluster/load.sh
+source "$ROOT/tests/cluster/load.sh"
 
 if ! OLD_IMAGE=$(bash "$ROOT/scripts/baseline.sh" image 2>"$DIR/log/baseline.log") || ! OLD_CHART=$(bash "$ROOT/scripts/baseline.sh" chart 2>"$DIR/log/baseline.log"); then
   skip "all checks" "$(tail -n 1 "$DIR/log/baseline.log")"
@@ -29,6 +32,10 @@ old_chart() {  # old_chart install|upgrade OPTION...
 state() { helm list --namespace cronlatch --all -o json | jq -r '.[] | select(.name == "cronlatch").status'; }
 state_is() { [ "$(state)" = "$1" ] || { state && return 1; }; }
 wrapper_of() { k get pod "$(pod_of "$1")" -o 'jsonpath={.spec.initContainers[0].image}'; }
+statistics() {  # of the lock of the CronJob `report`
+  local name
+  for name in acquired skipped stolen; do echo "$name $(counter "lock_${name}_total" "$NS/report")"; done
+}
 wrapper_is() { [[ $(wrapper_of "$1") == *":$2" ]] || { wrapper_of "$1" && return 1; }; }
 
 # ---- version 0.1.0 ----
@@ -55,7 +62,19 @@ check "the CronJob is gated after the rollback to the same revision" gated quick
 
 # ---- the upgrade ----
 check "helm accepts values of version 0.1.0 that have no effect any more" upgrade info --reset-then-reuse-values --dry-run=server
-check "helm upgrade to this version succeeds" upgrade info
+cronjob steady lock=true -- "echo ran"
+# step SENTENCE COMMAND...: the command succeeds, and so does each Job that is created meanwhile.
+step() {
+  start_load quick
+  start_runs steady
+  check "$@"
+  end_load
+  end_runs
+  check "no admission failed meanwhile" none_failed
+  check "each admitted Job was gated" all_gated
+  check "each Job that ran meanwhile was gated and completed" runs_completed
+}
+step "helm upgrade to this version succeeds" upgrade info
 policies_are_kept() {
   [ "$(kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o json |
     jq '[.items[] | select(.metadata.annotations["helm.sh/resource-policy"] == "keep")] | length')" -eq 4 ]
@@ -78,8 +97,21 @@ becomes "the operator of this version reports it" event Acquired Job/holder "hel
 check "the other CronJob is gated" gated quick
 
 # ---- rollback ----
-check "helm rollback to version 0.1.0 succeeds" helm rollback cronlatch --namespace cronlatch --wait --timeout 3m
+start_job report second
+needs "a run of this version holds the lock" holds second
+check "that run uses the wrapper of this version" wrapper_is second "$NEW"
+before=$(statistics)
+step "helm rollback to version 0.1.0 succeeds" helm rollback cronlatch --namespace cronlatch --wait --timeout 3m
 check "the CronJob is gated after the rollback" gated quick
-check "the upgrade succeeds again" upgrade debug
+check "the run of this version still runs" unfinished second
+check "the statistics of its lock are the same" [ "$(statistics)" = "$before" ]
+becomes "a Job is admitted by version 0.1.0" admitted_by 0.1.0
+start_job report third
+becomes "a Job of version 0.1.0 completes while the run of this version holds the lock" complete third
+check "its outcome is skipped" outcome_has third '"outcome":"skipped"' '"reason":"held"'
+end_command second
+becomes "the run of this version completes" complete second
+check "its outcome is ran" outcome_has second '"outcome":"ran"'
+step "the upgrade succeeds again" upgrade debug
 check "the CronJob is gated after the second upgrade" gated quick
 finish
