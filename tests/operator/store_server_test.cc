@@ -8,11 +8,25 @@
 namespace cronlatch::testing {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class StoreServerTest : public StoreServerScene {};
+class StoreServerTest : public StoreServerScene {
+ protected:
+  std::string field(const std::string& name, const std::string& lock,
+                    const std::string& field) const {
+    const auto redis = client("ns-" + name, of_namespace(name, "password"));
+    return (*redis)({"HMGET", "cronlatch:{" + lock + "}", field}).elements.at(0).text;
+  }
+  // Waits for a renewal of the lock.
+  bool is_renewed(const std::string& name, const std::string& lock) const {
+    const std::string before = field(name, lock, "expires");
+    return eventually([&] { return field(name, lock, "expires") > before; });
+  }
+  static void touch(const std::string& path) { write(path, ""); }
+};
 
 TEST_F(StoreServerTest, GivesEachNamespaceACredentialThatTheServerAccepts) {
   NEEDS_TLS_SERVER();
@@ -120,8 +134,68 @@ TEST_F(StoreServerTest, APasswordIsReplacedDuringARunAndTheOldOneEndsLater) {
   write(file("users.acl"), stored("users.acl"));
   redis_->restart();
   ASSERT_TRUE(maintain());
-  std::ofstream(file("go")) << "";
+  EXPECT_TRUE(is_renewed("shop", "shop/long")) << holder.err();
+  touch(file("go"));
   EXPECT_EQ(holder.exit_code(), 0) << holder.err();
+  EXPECT_EQ(field("shop", "shop/long", "state"), "free");
+}
+
+// Every namespace has the new CA, and kubelets had the time to write it into running pods, before
+// the server presents a certificate of it.
+TEST_F(StoreServerTest, ACaIsReplacedDuringARunThatLosesNothing) {
+  NEEDS_TLS_SERVER();
+  start();
+  const std::string old_ca = stored("ca.crt"), old_leaf = stored("tls.crt");
+  Program holder(run("shop", "shop/long", {"--renew-every", "200ms"},
+                     {talking_child(), "say", "began", "await", file("go"), "exit", "0"}));
+  ASSERT_TRUE(holder.says("began"));
+  // When: the key of the CA is lost
+  auto secret = *api_.at(secret_path());
+  secret["data"].erase("ca.key");
+  api_.put(secret_path(), secret);
+  ASSERT_TRUE(maintain());
+  // Then: clients trust both CAs, and the certificate stays
+  EXPECT_NE(stored("ca.crt"), old_ca);
+  EXPECT_THAT(stored("ca.crt"), EndsWith(old_ca));
+  EXPECT_EQ(of_namespace("shop", "ca.crt"), stored("ca.crt"));
+  EXPECT_EQ(stored("tls.crt"), old_leaf);
+  ASSERT_TRUE(maintain());
+  clock_.pass(Seconds(655));
+  ASSERT_TRUE(maintain());
+  EXPECT_EQ(stored("tls.crt"), old_leaf) << "kubelets need 600 s, and API servers 60 s";
+  // When: the delays are over, and kubelets have written the files
+  clock_.pass(Seconds(10));
+  ASSERT_TRUE(maintain());
+  EXPECT_NE(stored("tls.crt"), old_leaf);
+  (void)mount("shop");
+  write_server_files();
+  redis_->restart();
+  ASSERT_TRUE(maintain());
+  // Then
+  EXPECT_TRUE(is_renewed("shop", "shop/long")) << holder.err();
+  touch(file("go"));
+  EXPECT_EQ(holder.exit_code(), 0) << holder.err();
+  EXPECT_EQ(field("shop", "shop/long", "state"), "free");
+}
+
+// A new leader does not know since when the namespaces have the bundle.
+TEST_F(StoreServerTest, ANewLeaderWaitsAgainBeforeItReplacesTheCertificate) {
+  NEEDS_TLS_SERVER();
+  start();
+  const std::string old_leaf = stored("tls.crt");
+  auto secret = *api_.at(secret_path());
+  secret["data"].erase("ca.key");
+  api_.put(secret_path(), secret);
+  ASSERT_TRUE(maintain());
+  clock_.pass(Seconds(655));
+  new_leader();
+  ASSERT_TRUE(maintain());
+  clock_.pass(Seconds(10));
+  ASSERT_TRUE(maintain());
+  EXPECT_EQ(stored("tls.crt"), old_leaf);
+  clock_.pass(Seconds(655));
+  ASSERT_TRUE(maintain());
+  EXPECT_NE(stored("tls.crt"), old_leaf);
 }
 
 TEST_F(StoreServerTest, AnAdministratorReplacesThePasswordsAtOnce) {
