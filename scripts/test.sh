@@ -3,8 +3,9 @@
 # ./dev test [all]: builds release, dev and asan, then runs every test with ctest (presets: CMakePresets.json). It goes on after a
 # failure; a few tests that failed are repeated, one at a time (docs/decisions/0032). The last line is `N passed, N failed, N skipped`; the exit code is 1 when a test failed or none passed. `all` sets
 # LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run, among them the presets versions (other
-# servers), tsan, asan-process (the process tests on a wrapper with sanitizers) and dev-arm64 (unit tests for arm64); IMAGE_FROM=Dockerfile: the scenarios use the image
-# that ships. The variables do not begin with CRONLATCH_, because the program refuses unknown variables of that prefix.
+# servers), tsan, asan-process (the process tests on a wrapper with sanitizers), dev-arm64 (unit tests for arm64), and the scenarios on
+# other versions of Kubernetes; IMAGE_FROM=Dockerfile: the scenarios use the image that ships. The
+# variables do not begin with CRONLATCH_, because the program refuses unknown variables of that prefix.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -104,6 +105,8 @@ say "waiting for the last scenarios (build/test-results/alone.log)"
 wait "$ALONE"
 ALONE=''
 cat "$RESULTS/alone.log"
-[ -z "${LONG_TESTS:-}" ] || { ctest_stage arm64 && ctest_stage release; }
+if [ -n "${LONG_TESTS:-}" ]; then
+  for preset in arm64 release kubernetes-1.30 kubernetes-1.36; do ctest_stage "$preset"; done
+fi
 for preset in alone dev asan versions tsan arm64; do second_try "$preset"; done
 finish
