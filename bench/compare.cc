@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -164,6 +165,18 @@ double guardian_kib(const Settings& s) {
   return static_cast<double>(kib.value_or(1 << 30));
 }
 
+// The median of the times from SIGKILL of the wrapper until its guardian has ended the command.
+double guardian_reaction_ms(const Settings& s) {
+  constexpr int kRounds = 21;
+  std::vector<double> all;
+  for (int i = 0; i < kRounds; ++i) {
+    Subject subject = over_plaintext(kGuarded, s, s.at("redis"));
+    *std::find(subject.gate.begin(), subject.gate.end(), "bench") = "killed-" + std::to_string(i);
+    all.push_back(bench::command_ends_after_kill(subject).value_or(1e9));
+  }
+  return bench::quantile(std::move(all), 0.5);
+}
+
 std::vector<Budget> budgets(const Settings& s, const Session& session, const Traffic& plain,
                             const Traffic& tls) {
   const double baseline = bench::quantile(session.at(kBaseline).ms, 0.5);
@@ -183,6 +196,7 @@ std::vector<Budget> budgets(const Settings& s, const Session& session, const Tra
           {"Redis commands of a short run", static_cast<double>(plain.commands.size()), 4},
           {"guardian, ms", guardian_ms, kGuardianLimitMs},
           {"guardian, KiB of its own", guardian_kib(s), kGuardianLimitKib},
+          {"guardian, ms from SIGKILL of the wrapper", guardian_reaction_ms(s), 200},
           {"peak RSS, KiB", static_cast<double>(rss), kRssLimitKib},
           {"binary, bytes", static_cast<double>(there ? binary.st_size : 1L << 40),
            std::stod(s.at("size-limit"))}};

@@ -57,15 +57,15 @@ bool request(int fd, std::initializer_list<const char*> words, const char* expec
   return std::strstr(text, expected) != nullptr;
 }
 
-// Evaluates a script with the seven keys of the lock "least" and `values` as arguments.
+// Evaluates a script with the eight keys of the lock "least" and `values` as arguments.
 template <class... Values>
 bool evaluate(int fd, const cronlatch::scripts::Script& script, const char* expected,
               Values... values) {
   return request(
       fd,
-      {"EVALSHA", script.hash.data(), "7", "cronlatch:{least}", "cronlatch:{least}:stats",
+      {"EVALSHA", script.hash.data(), "8", "cronlatch:{least}", "cronlatch:{least}:stats",
        "cronlatch:{least}:groups", "cronlatch:{least}:once", "cronlatch:{least}:seen",
-       "cronlatch:{least}:queue", "cronlatch:{least}:asked", values...},
+       "cronlatch:{least}:queue", "cronlatch:{least}:asked", "cronlatch:{least}:seats", values...},
       expected);
 }
 
@@ -84,7 +84,7 @@ int gate(int port, char** command) {
                 (static_cast<long long>(time(nullptr)) + 60) * 1000000);
   namespace scripts = cronlatch::scripts;
   if (!evaluate(fd, scripts::acquire, "granted", until, owner, "1", "120000000", "least", "", "",
-                "", "3024000000000", "skip", "0", "0", "0", "0"))
+                "", "3024000000000", "skip", "0", "0", "0", "0", "1"))
     return 69;
   const int code = run(command);
   const bool freed = evaluate(fd, scripts::release, "freed", until, owner, "1", "0", "succeeded",

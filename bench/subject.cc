@@ -3,6 +3,7 @@
 #include "subject.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,6 +139,26 @@ std::optional<long> resident_while_running(const Subject& subject) {
 
 std::optional<long> child_private_while_running(const Subject& subject) {
   return while_running(subject, private_memory_of_child);
+}
+
+std::optional<double> command_ends_after_kill(const Subject& subject) {
+  Pipe to_command;
+  Pipe from_command;
+  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write, Stderr::discarded);
+  if (pid < 0) return {};
+  to_command.close_read();
+  from_command.close_write();
+  char byte = '!';
+  const bool runs =
+      write(to_command.write, &byte, 1) == 1 && read(from_command.read, &byte, 1) == 1;
+  const auto before = std::chrono::steady_clock::now();
+  kill(pid, SIGKILL);
+  // The end of its output: no process has it open any more.
+  const bool ended = read(from_command.read, &byte, 1) == 0;
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - before;
+  waitpid(pid, nullptr, 0);
+  if (!runs || !ended) return {};
+  return took.count();
 }
 
 double quantile(std::vector<double> values, double p) {

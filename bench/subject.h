@@ -24,6 +24,10 @@ std::optional<long> resident_while_running(const Subject& subject);
 // command is running.
 std::optional<long> child_private_while_running(const Subject& subject);
 
+// Milliseconds from SIGKILL of the gate while its command is running until the command has ended.
+// Its lock stays held.
+std::optional<double> command_ends_after_kill(const Subject& subject);
+
 // `values` must not be empty; p is between 0 and 1.
 double quantile(std::vector<double> values, double p);
 
