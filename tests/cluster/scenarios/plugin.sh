@@ -56,7 +56,7 @@ becomes "the Job of the release is deleted" finds_none k get jobs -l app.kuberne
 reason="database maintenance, ticket 4711"
 client hold "$NS/shared" --for 1h --reason "$reason" >/dev/null 2>&1 &
 HOLD_PID=$!
-becomes "ls contains the reason of a hold" output_has "held by $reason" ls
+becomes "ls contains the reason of a hold" output_has "$reason" ls
 start_job second maintenance
 becomes "a Job completes during the hold" complete maintenance
 check "its outcome is skipped" outcome_has maintenance '"outcome":"skipped"' "$reason"
