@@ -1,14 +1,16 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # ./dev cluster quickstart [DIST]: executes the commands of docs/quickstart.md, as they are written there, on a new
-# cluster. The files of DIST come from a registry of the cluster with the names of the public registries, and the plugin
-# from its archive. Sourced.
+# cluster. The files of DIST come from a registry of the cluster with the names of the public registries, and from a server
+# with the name of the release's host. Sourced.
 # shellcheck disable=SC2153  # use_cluster sets NAME and similar variables
 
 # shellcheck source=packaging/project.env
 source "$ROOT/packaging/project.env"
 # shellcheck source=scripts/chart.sh
 source "$ROOT/scripts/chart.sh"
+# shellcheck source=scripts/quickstart_page.sh
+source "$ROOT/scripts/quickstart_page.sh"
 
 quickstart() {
   local dist started=$SECONDS version
@@ -25,9 +27,10 @@ quickstart() {
   bring_up
   read_addresses
   prepare_registry
+  serve_files "$dist" "$version"
   push_release "$dist" "$version"
   prepare_volume
-  run_page "$dist" "$version"
+  run_page
   step "the quick start ended as its page describes, $((SECONDS - started)) s after the start of the cluster"
 }
 
@@ -35,17 +38,10 @@ take_down_quickstart() {
   local status=$?
   step "stopping the cluster"
   disown -a  # no message about each program that is killed
+  stop_program files 10
   stop_program registry 10
   take_down
   exit $status
-}
-
-# as_public COMMAND...: in the cluster's network, where the public registries have the node's address, and with the
-# registry's CA. Only the programs for this command see the changed /etc/hosts.
-as_public() {
-  # shellcheck disable=SC2016  # for the shell that is started
-  in_cluster env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy SSL_CERT_FILE="$DIR/registry/ca.crt" \
-    unshare --mount --propagation private bash -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$DIR/registry/hosts" "$@"
 }
 
 # One registry for all names. containerd reads its address from a file for each name.
@@ -54,7 +50,7 @@ prepare_registry() {
   step "a registry with the names ${names[*]}"
   authority "$home" "registries of $NAME"
   leaf "$home/server" /CN=registry "$(printf 'DNS:%s,' "${names[@]}")IP:$NODE_IP"
-  printf '127.0.0.1 localhost\n%s %s\n' "$NODE_IP" "${names[*]}" >"$home/hosts"
+  printf '127.0.0.1 localhost\n127.0.0.2 %s\n%s %s\n' "$SOURCE_HOST" "$NODE_IP" "${names[*]}" >"$home/hosts"
   for name in "${names[@]:0:2}"; do
     mkdir -p "$DIR/containerd/registries/$name"
     printf 'server = "https://%s"\n[host."https://%s"]\n  ca = "%s"\n' "$NODE_IP" "$NODE_IP" "$home/ca.crt" \
@@ -104,39 +100,3 @@ spec:
   hostPath: {path: "$DIR/volume"}
 YAML
 }
-
-# The commands of the page for a cluster that exists, in their order.
-page_commands() {
-  awk '/^## /{ on = ($2 == "Kubernetes") } on && /^ *```/ { code = !code; next } on && code { sub(/^ +/, ""); print }' "$ROOT/docs/quickstart.md" |
-    grep -v '^kind create cluster'
-}
-
-# run_page DIST VERSION
-run_page() {
-  local dist=$1 version=$2 bin=$DIR/bin seen=$DIR/log/page.log
-  mkdir -p "$bin"
-  ln -sf "$TOOLS/kubectl" "$TOOLS/helm" "$bin/"
-  tar -C "$bin" -xzf "$dist/kubectl-cronlatch_${version}_linux_$(dpkg --print-architecture).tar.gz" ./kubectl-cronlatch
-  page_commands >"$DIR/page"
-  [ -s "$DIR/page" ] || stop_here "docs/quickstart.md has no commands below '## Kubernetes'"
-  # shellcheck disable=SC2016  # for the shell that is started
-  KUBECONFIG=$ADMIN HELM_CACHE_HOME=$DIR/helm HELM_CONFIG_HOME=$DIR/helm HELM_DATA_HOME=$DIR/helm PATH=$bin:$PATH \
-    as_public bash -c 'set -euo pipefail
-    mapfile -t lines <"$1"
-    for line in "${lines[@]}"; do
-      printf "\n\$ %s\n" "$line"
-      end=$SECONDS
-      # A search for what appears later is repeated, as a reader would do.
-      [[ $line != *"| grep"* ]] || end=$((SECONDS + 60))
-      until eval "$line" </dev/null; do
-        [ $SECONDS -lt $end ] || { echo "./dev cluster: this command of docs/quickstart.md failed: $line" >&2 && exit 1; }
-        sleep 1
-      done
-    done' page "$DIR/page" 2>&1 | tee "$seen" || { print_state >&2 && exit 1; }
-  page_shows 'an Event of the skipped run' ' Skipped '
-  page_shows 'the explanation of the plugin' 'skipped because lock demo/nightly is held by'
-  page_shows 'the metric of the skipped run' '^cronlatch_lock_skipped_total\{.*cronjob="nightly".* 1$'
-  page_shows 'that nothing remains' 'no cluster-scoped object of cronlatch exists'
-}
-print_state() { kubectl get pods,pvc -A -o wide && kubectl get events -A --field-selector type=Warning; }
-page_shows() { grep -qE -- "$2" "$DIR/log/page.log" || { print_state >&2; stop_here "the output of the page does not contain $1 ($2)"; }; }

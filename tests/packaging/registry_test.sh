@@ -22,4 +22,22 @@ others() {
 }
 no_others() { local seen; seen=$(others); [ -z "$seen" ] || { echo "$seen" && return 1; }; }
 check "no text names another registry" no_others
+# Commands that download a release: its source, and the version of this tree.
+VERSION=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+texts=(README.md charts/cronlatch/README.md docs/*.md docs/migrating/*.md docs/runbooks/*.md)
+downloads() { grep -noE '(https?://[^ ]+/releases/download/v[0-9.]+[0-9]/cronlatch[^ ]*|https?://[^ ]+/releases/download/[^ ]*|cronlatch[_-][0-9]+\.[0-9.]+[0-9][_-]|/cronlatch:[0-9][^ ]*|charts/cronlatch --version [^ ]+)' "$@"; }
+foreign_downloads() {  # those with another source or version
+  downloads "$@" | grep -vE ":$SOURCE/releases/download/v$VERSION/((kubectl-)?cronlatch[_-]${VERSION}[_-]|cronlatch\.krew\.yaml)|:cronlatch[_-]${VERSION}[_-]|:/cronlatch:$VERSION$|:charts/cronlatch --version $VERSION$"
+}
+no_foreign_downloads() { ! foreign_downloads "$@"; }
+have_downloads() { [ "$(downloads "${texts[@]}" | wc -l)" -ge 8 ]; }
+check "commands that download a release have the source and the version of this tree" no_foreign_downloads "${texts[@]}"
+check "there are such commands" have_downloads
+planted=$(mktemp)
+trap 'rm -f -- "$planted"' EXIT
+for line in "https://example.com/releases/download/v$VERSION/cronlatch_${VERSION}_amd64.deb" "$SOURCE/releases/download/v99.0.0/cronlatch_99.0.0_amd64.deb" \
+  "$SOURCE/releases/download/v$VERSION/cronlatch_99.0.0_amd64.deb" "oci://$REGISTRY/charts/cronlatch --version 99.0.0"; do
+  echo "$line" >"$planted"
+  refuses "control: $line is found" no_foreign_downloads "$planted"
+done
 finish
