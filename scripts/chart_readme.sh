@@ -4,6 +4,8 @@
 # begins a section, and the defaults are read as YAML.
 set -euo pipefail
 CHART=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../charts/cronlatch" && pwd)
+# shellcheck source=packaging/project.env
+source "$CHART/../../packaging/project.env"
 
 # One line for each section (`section`, name) and for each documented key (`key`, dotted path, description).
 documented_keys() {
@@ -37,7 +39,7 @@ Version $version, Kubernetes $(sed -nE 's/^kubeVersion: ">=([0-9]+\.[0-9]+).*/\1
 
     kubectl create namespace cronlatch
     kubectl -n cronlatch create secret generic cronlatch-store --from-literal=username=cron --from-literal=password=... --from-file=ca.crt
-    helm install cronlatch charts/cronlatch -n cronlatch --set store.url=rediss://redis.shop.svc.cluster.local.:6379
+    helm install cronlatch oci://$REGISTRY/charts/cronlatch --version $version -n cronlatch --set store.url=rediss://redis.shop.svc.cluster.local.:6379
     helm test cronlatch -n cronlatch
 
 Annotations, their effects, certificates, GitOps, upgrade and uninstall: \`docs/kubernetes.md\`. Example values: \`ci/\`.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Plants what the checks of words, spelling, links and subjects must find, and an equal text that they must accept.
+# Plants what the checks of words, spelling, links, commands and subjects must find, and an equal text that they must accept.
 set -uo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." || exit 1
 planted=$(mktemp -d)
@@ -72,6 +72,13 @@ must_find 'page.md:1: pages/none.md' links pages/none.md
 must_find 'target.md#two' links pages/target.md#two
 must_accept links pages/target.md#two-words-code
 must_accept links https://example.net/none.md
+
+# shellcheck disable=SC2016  # the backticks are those of Markdown
+plant l.md '1. A list:\n\n   ```\n   helm install a b \\\n     --wait\n   ```\n'
+must_find 'l.md:4: a command on several lines' bash scripts/lint/commands.sh "$planted/l.md"
+# shellcheck disable=SC2016
+plant l.md 'A text with \\\n```\nhelm install a b --wait\n```\nand another \\\n'
+must_accept bash scripts/lint/commands.sh "$planted/l.md"
 
 subjects() {
   printf '%s\n' "abc1234 $1" >"$planted/subjects"

@@ -25,7 +25,7 @@ check "no text names another registry" no_others
 # Commands that download a release: its source, and the version of this tree.
 VERSION=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 texts=(README.md charts/cronlatch/README.md docs/*.md docs/migrating/*.md docs/runbooks/*.md)
-downloads() { grep -noE '(https?://[^ ]+/releases/download/v[0-9.]+[0-9]/cronlatch[^ ]*|https?://[^ ]+/releases/download/[^ ]*|cronlatch[_-][0-9]+\.[0-9.]+[0-9][_-]|/cronlatch:[0-9][^ ]*|charts/cronlatch --version [^ ]+)' "$@"; }
+downloads() { grep -noE '(https?://[^ ]+/releases/download/v[0-9.]+[0-9]/cronlatch[^ ]*|https?://[^ ]+/releases/download/[^ ]*|cronlatch[_-][0-9]+\.[0-9.]+[0-9][_-]|/cronlatch:[0-9][^ ]*|charts/cronlatch --version [0-9][^ ]*)' "$@"; }
 foreign_downloads() {  # those with another source or version
   downloads "$@" | grep -vE ":$SOURCE/releases/download/v$VERSION/((kubectl-)?cronlatch[_-]${VERSION}[_-]|cronlatch\.krew\.yaml)|:cronlatch[_-]${VERSION}[_-]|:/cronlatch:$VERSION$|:charts/cronlatch --version $VERSION$"
 }
@@ -33,6 +33,10 @@ no_foreign_downloads() { ! foreign_downloads "$@"; }
 have_downloads() { [ "$(downloads "${texts[@]}" | wc -l)" -ge 8 ]; }
 check "commands that download a release have the source and the version of this tree" no_foreign_downloads "${texts[@]}"
 check "there are such commands" have_downloads
+# A reader has no source tree.
+from_tree() { grep -nE 'helm .*(upgrade|install).* (\./)?charts/cronlatch( |$)' "$@"; }
+none_from_tree() { ! from_tree "$@"; }
+check "each helm command installs the published chart" none_from_tree "${texts[@]}"
 planted=$(mktemp)
 trap 'rm -f -- "$planted"' EXIT
 for line in "https://example.com/releases/download/v$VERSION/cronlatch_${VERSION}_amd64.deb" "$SOURCE/releases/download/v99.0.0/cronlatch_99.0.0_amd64.deb" \
@@ -40,4 +44,6 @@ for line in "https://example.com/releases/download/v$VERSION/cronlatch_${VERSION
   echo "$line" >"$planted"
   refuses "control: $line is found" no_foreign_downloads "$planted"
 done
+echo "helm -n cronlatch upgrade cronlatch charts/cronlatch --wait" >"$planted"
+refuses "control: a chart of the source tree is found" none_from_tree "$planted"
 finish
