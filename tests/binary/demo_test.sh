@@ -14,7 +14,7 @@ demo() {
 }
 check "demo: a run, a skipped run and a takeover on Redis" demo
 check "demo postgres: the same on PostgreSQL, and a failover that loses no grant" demo postgres
-check "demo failover: a failover of Redis that grants a lock twice" demo failover
+check "demo failover: a failover of Redis that grants a lock twice, and the same with strict, which does not" demo failover
 check "demo migrate: a fleet with cronlock that is moved host by host" demo migrate
 refuses "an unknown demo is refused" demo postgresql
 finish
