@@ -32,7 +32,7 @@ CLUSTER_PACKAGES=(
 
 # What only a release needs (./dev release, and its test in ./dev test all).
 # shellcheck disable=SC2034  # used by dev
-RELEASE_PACKAGES=(rpm xz-utils ca-certificates debootstrap busybox-static)
+RELEASE_PACKAGES=(rpm curl xz-utils ca-certificates debootstrap busybox-static)
 
 # What only a build for arm64 needs (presets release-arm64, operator-arm64 and dev-arm64): compiler and emulator.
 # shellcheck disable=SC2034  # used by dev

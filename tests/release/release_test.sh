@@ -52,8 +52,9 @@ runs() {
 # ---- two builds ----
 cosign=$(bash scripts/release/cosign.sh) || skip "signatures" "cosign cannot be built here"
 if [ -n "$cosign" ]; then
-  export COSIGN_PASSWORD=test COSIGN_KEY=$STAGE/cosign.key
+  export COSIGN_PASSWORD=test COSIGN_KEY=env://COSIGN_PRIVATE_KEY COSIGN_PRIVATE_KEY  # as in release.yml
   check "cosign creates a key" "$cosign" generate-key-pair --output-key-prefix "$STAGE/cosign"
+  COSIGN_PRIVATE_KEY=$(<"$STAGE/cosign.key")
 fi
 check "a release is made" env DIST="$FIRST" bash scripts/release.sh "$VERSION"
 # A copy of the working tree in another folder, with the history of this one and the same packages of Debian, and without
@@ -140,18 +141,27 @@ for architecture in amd64 arm64; do
   check "the archive contains the program for $architecture" krew_contains $architecture
 done
 
-# ---- images and chart, through a registry ----
+# ---- images and chart, through a registry that requires a login ----
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# docker-registry accepts bcrypt only.
+perl -e 'print "releaser:", crypt("secret", q($2b$05$abcdefghijklmnopqrstuu)), "\n"' >"$STAGE/htpasswd"
 cat >"$STAGE/registry.yml" <<YAML
 version: 0.1
 storage: {filesystem: {rootdirectory: $STAGE/registry}}
 http: {addr: "127.0.0.1:$port"}
+auth: {htpasswd: {realm: release, path: $STAGE/htpasswd}}
 YAML
 docker-registry serve "$STAGE/registry.yml" >"$STAGE/registry.log" 2>&1 &
 REGISTRY_PID=$!
 LOCAL=127.0.0.1:$port/cronlatch
-answers() { python3 -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/v2/')"; }
-check "a registry answers" wait_until 20 answers
+answers() { [ "$(curl --noproxy '*' --silent --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$port/v2/")" = 401 ]; }
+check "a registry answers, and requires a login" wait_until 20 answers
+refuses "control: without a login, nothing is pushed" env DIST="$FIRST" PLAIN_HTTP=1 bash "$ROOT/scripts/release/push.sh" "$VERSION" "$LOCAL"
+# skopeo writes and reads this file, push.sh gives it to cosign; helm and the cosign of the checks get it below.
+mkdir "$STAGE/login"
+export REGISTRY_AUTH_FILE=$STAGE/login/config.json
+log_in() { skopeo login --authfile "$REGISTRY_AUTH_FILE" --tls-verify=false --username releaser --password-stdin "${LOCAL%%/*}" <<<secret; }
+check "skopeo logs in" log_in
 check "images and chart are pushed" env DIST="$FIRST" PLAIN_HTTP=1 bash "$ROOT/scripts/release/push.sh" "$VERSION" "$LOCAL"
 check_image cronlatch-wrapper amd64
 check_image cronlatch-wrapper arm64
@@ -161,16 +171,16 @@ for architecture in amd64 arm64; do
   check "the wrapper's image for $architecture has less than 4 MB" is_small_image cronlatch-wrapper $architecture
   check_operator_image $architecture
 done
-pull() { (cd "$STAGE" && "$HELM" pull "oci://$LOCAL/charts/cronlatch" --version "$VERSION" --plain-http) && cmp "$STAGE/cronlatch-$VERSION.tgz" "$FIRST/cronlatch-$VERSION.tgz"; }
+pull() { (cd "$STAGE" && "$HELM" pull "oci://$LOCAL/charts/cronlatch" --version "$VERSION" --plain-http --registry-config "$REGISTRY_AUTH_FILE") && cmp "$STAGE/cronlatch-$VERSION.tgz" "$FIRST/cronlatch-$VERSION.tgz"; }
 check "helm pulls the chart, and it is the file of the release" pull
 renders() { "$HELM" template cronlatch "$FIRST/cronlatch-$VERSION.tgz" --kube-version "$KUBE_VERSION" --set store.url=rediss://redis.shop.svc.cluster.local. | grep -qF "image: \"$REGISTRY/cronlatch:$VERSION\""; }
 check "the chart installs the image of $REGISTRY" renders
 if [ -n "$cosign" ]; then
   for image in cronlatch cronlatch-wrapper charts/cronlatch; do
-    check "the signature of $image holds" "$cosign" verify --insecure-ignore-tlog=true --allow-http-registry --key "$FIRST/cosign.pub" "$LOCAL/$image:$VERSION"
+    check "the signature of $image holds" env DOCKER_CONFIG="$STAGE/login" "$cosign" verify --insecure-ignore-tlog=true --allow-http-registry --key "$FIRST/cosign.pub" "$LOCAL/$image:$VERSION"
   done
   # A client can also ask for the image of its architecture by its own digest.
-  check "the signature of cronlatch for arm64 holds" "$cosign" verify --insecure-ignore-tlog=true --allow-http-registry --key "$FIRST/cosign.pub" \
+  check "the signature of cronlatch for arm64 holds" env DOCKER_CONFIG="$STAGE/login" "$cosign" verify --insecure-ignore-tlog=true --allow-http-registry --key "$FIRST/cosign.pub" \
     "$LOCAL/cronlatch@$(digest_for cronlatch arm64)"
 fi
 # The commands of docs/quickstart.md, on a new cluster, from these files alone.
