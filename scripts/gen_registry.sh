@@ -21,4 +21,5 @@ texts() { { grep -rlF "$1" README.md docs --include='*.md' || true; } | grep -v 
 [ "$former" = "$REGISTRY" ] || texts "${former#/}/" | xargs -r sed -i "s,\(oci://\|[ =\"\`]\)${former#/}/,\1$REGISTRY/,g"
 number='[0-9]+\.[0-9]+\.[0-9]+'
 { texts "$SOURCE/releases/download/" && texts "$REGISTRY/"; } | sort -u |
-  xargs -r sed -i -E "s,(/releases/download/v)$number,\1$version,g; s,(cronlatch[_-])$number([_-]),\1$version\2,g; s,($REGISTRY/(charts/cronlatch --version |cronlatch:))$number,\1$version,g"
+  xargs -r sed -i -E "s,(/releases/download/v)$number,\1$version,g; s,(cronlatch[_-])$number([_-]),\1$version\2,g; s,($REGISTRY/(charts/cronlatch --version |cronlatch:))$number,\1$version,g
+    s,(targetRevision: )$number,\1$version,; s,(semver: )[0-9]+\.[0-9]+\.x,\1${version%.*}.x,"
