@@ -24,14 +24,22 @@ is_runbook() {
   done
 }
 # The first command of a runbook reads the state of the locks, and no command of the diagnosis changes anything.
+CHANGES=' (restart|delete|undo|annotate|patch|set|scale|apply|create job [a-z]+ --from|upgrade|--force)( |$)'
 looks_first() {
   local commands
   commands=$(sed -n '/^## What to look at/,/^## What to do/p' "$ROOT/docs/runbooks/$1.md" | sed -n '/^```$/,/^```$/p' | grep -v '^```')
   [[ $commands == "kubectl cronlatch "* ]] || { echo "docs/runbooks/$1.md: the first command is not kubectl cronlatch" && return 1; }
-  ! grep -E ' (restart|delete|undo|annotate|patch|set|scale|apply|create job [a-z]+ --from|upgrade|--force)( |$)' <<<"$commands"
+  ! grep -E "$CHANGES" <<<"$commands"
+}
+# "What to do" begins with a text, which contains the decision, or with a command that changes nothing.
+decides_first() {  # decides_first PAGE
+  local first
+  mapfile -t first < <(sed '1,/^## What to do/d' "$1" | grep -v '^$' | head -n 2)
+  [ "${first[0]}" != '```' ] || ! grep -iE "$CHANGES" <<<"${first[1]}"
 }
 for name in "${names[@]}"; do
   check "$name: its runbook begins with kubectl cronlatch, and looks before it changes" looks_first "$name"
+  check "$name: what to do begins with a text, or with a command that reads" decides_first "$ROOT/docs/runbooks/$name.md"
   check "$name: has a case that fires and a case that does not" has_pair "$name"
   check "$name: its cases pass" promtool test rules "$VIEW/rules/$name.yaml"
   check "$name: has a runbook" is_runbook "$name"
