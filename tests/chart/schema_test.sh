@@ -44,7 +44,7 @@ for url in postgres://cron@db.example/cronlatch postgres://db.example./cronlatch
   'postgres://cron@db.example/cronlatch?sslmode=require&wake=poll'; do
   check "accepts $url" chart_template --set-json "store.url=\"$url\""
 done
-check "accepts a quorum" chart_template --set-json 'store.url="rediss://r1,rediss://r2:7000,rediss://jobs@[fd00::1]/2"'
+check "accepts a quorum" chart_template --set-json 'store.url="rediss://jobs@r1/2,rediss://jobs@r2:7000/2,rediss://jobs@[fd00::1]/2"'
 refuses_value "a quorum of two servers" 'store.url="rediss://r1,rediss://r2"'
 refuses_value "a quorum of four servers" 'store.url="rediss://a,rediss://b,rediss://c,rediss://d"'
 refuses_value "a quorum of nine servers" 'store.url="redis://a,redis://b,redis://c,redis://d,redis://e,redis://f,redis://g,redis://h,redis://i"'
@@ -61,6 +61,38 @@ check "refuses a server name without TLS" refused_with "the store does not use T
 check "refuses tls-skip-verify without TLS" refused_with "the store does not use TLS" "$PLAIN" --set defaults.tls-skip-verify=true
 check "refuses a user for Sentinels without Sentinels" refused_with "the store has no Sentinels" \
   --set store.url=postgres://cron@db.example/cronlatch,defaults.sentinel-username=a
+
+# What the operator and each run refuse at their start (RefuseStrictAndAQuorumThatCannotWork), with the defaults of the options.
+default_of() { sed -nE "s/^\\| \`$1\` \\| \`([^\`]*)\`.*/\\1/p" "$ROOT/docs/reference/options.md"; }
+TTL=$(default_of ttl) MAX_TTL=$(default_of max-ttl)
+QUORUM='--set-json=store.url="rediss://r1,rediss://r2,rediss://r3"'
+SENTINELS='--set-json=store.url="rediss+sentinel://s1,s2,s3/m"'
+CLUSTER='--set-json=store.url="rediss+cluster://n1,n2"'
+check "refuses a strict quorum" refused_with "a quorum cannot be strict" "$QUORUM" --set defaults.strict=true
+check "refuses a strict Cluster" refused_with "a Redis Cluster cannot be strict" "$CLUSTER" --set-json 'defaults.strict="true"'
+check "refuses strict without a store" refused_with "store.url is empty" --set defaults.strict=true
+check "refuses strict Sentinels without min-replicas" refused_with "min-replicas is 0" "$SENTINELS" --set defaults.strict=true
+check "refuses strict Sentinels with min-replicas 0" refused_with "min-replicas is 0" "$SENTINELS" --set defaults.strict=true --set-json 'defaults.min-replicas="0"'
+check "refuses min-replicas without strict" refused_with "min-replicas is set without defaults.strict" "${BASE[@]}" --set defaults.min-replicas=1
+check "refuses a strict ttl above max-ttl" refused_with "defaults.ttl: 11m is above max-ttl, which is $MAX_TTL" "${BASE[@]}" --set defaults.strict=true,defaults.ttl=11m
+check "refuses a quorum's ttl above max-ttl" refused_with "defaults.ttl: 0h15m1ms is above max-ttl, which is 900s" "$QUORUM" --set defaults.ttl=0h15m1ms,defaults.max-ttl=900s
+check "refuses a max-ttl below the default ttl" refused_with "defaults.ttl: $TTL is above max-ttl, which is 1m" "$QUORUM" --set defaults.max-ttl=1m
+check "refuses a selection with a ttl above max-ttl" refused_with "select[0].annotations.ttl: 20m is above max-ttl" "$QUORUM" --set-json 'select=[{"namespace":"a","annotations":{"lock":"true","ttl":"20m"}}]'
+check "refuses a CronJob with a ttl above max-ttl" refused_with "cronJobs.a.options.ttl: 20m is above max-ttl" "$QUORUM" --set-json 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"ttl":"20m"}}}'
+check "refuses a CronJob with slots and a quorum" refused_with "a quorum has one slot" "$QUORUM" --set-json 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"slots":2}}}'
+for url in rediss://r1,rediss://r2,rediss://R1.:6379 rediss+sentinel://s1,s2,s1:26379/m 'rediss+cluster://[fd00::1],n2,[fd00::1]:6379'; do
+  check "refuses $url" refused_with "is listed twice" --set-json "store.url=\"$url\""
+done
+for url in rediss://r1,redis://r2,rediss://r3 rediss://a@r1,rediss://r2,rediss://r3 rediss://r1/1,rediss://r2,rediss://r3; do
+  check "refuses $url" refused_with "different schemes, users or databases" --set-json "store.url=\"$url\""
+done
+check "accepts a quorum with a ttl of max-ttl" chart_template "$QUORUM" --set defaults.ttl=15m,defaults.max-ttl=15m
+check "accepts two ports of a host, and a database 0" chart_template --set-json 'store.url="rediss://r:1,rediss://r:2/0,rediss://r:3/"'
+check "accepts strict Sentinels with min-replicas" chart_template "$SENTINELS" --set defaults.strict=true,defaults.min-replicas=2
+check "accepts a strict PostgreSQL, whose ttl has no limit" chart_template --set store.url=postgres://cron@db.example/cronlatch,defaults.strict=true,defaults.ttl=30m
+check "accepts a long ttl without strict" chart_template "${BASE[@]}" --set defaults.ttl=1h,defaults.strict=false,defaults.min-replicas=0
+check "accepts a selection without a ttl" chart_template "$QUORUM" --set defaults.ttl=30s,defaults.max-ttl=1m --set-json 'select=[{"namespace":"a","annotations":{"lock":"true"}}]'
+check "accepts a CronJob with one slot and a quorum" chart_template "$QUORUM" --set-json 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"slots":1,"ttl":"90s"}}}'
 refuses_value "a store of another kind" 'store.url="http://redis.shop"'
 refuses_value "a number as text" 'replicaCount="two"'
 refuses_value "a negative number of replicas" 'replicaCount=-1'

@@ -62,21 +62,3 @@ secret: {secretName: {{ .secret | toYaml }}, optional: true}
 {{- end -}}
 {{- toYaml $defaults -}}
 {{- end -}}
-
-{{- /* Refuses defaults that the operator and each run would refuse at their start. Written-out gates include it, too. */ -}}
-{{- define "cronlatch.checkStore" -}}
-{{- $url := include "cronlatch.storeUrl" . -}}
-{{- $defaults := .Values.defaults -}}
-{{- if and $url (hasKey $defaults "sentinel-username") (not (regexMatch "^rediss?[+]sentinel:" $url)) -}}
-{{- fail "defaults.sentinel-username: the store has no Sentinels. Remove it, or set store.url to a rediss+sentinel:// URL" -}}
-{{- end -}}
-{{- if regexMatch "^redis[:+]|[?&]sslmode=disable" $url -}}
-{{- $hint := "Remove it, or set store.url to a URL with TLS" -}}
-{{- if hasKey $defaults "tls-server-name" -}}
-{{- fail (printf "defaults.tls-server-name: the store does not use TLS. %s" $hint) -}}
-{{- end -}}
-{{- if eq (toString (index $defaults "tls-skip-verify" | default "false")) "true" -}}
-{{- fail (printf "defaults.tls-skip-verify: the store does not use TLS. %s" $hint) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
