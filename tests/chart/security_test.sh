@@ -70,6 +70,14 @@ render "${BASE[@]}" --set patchCronJobs=false
 check "with patchCronJobs=false the operator has no right to patch CronJobs, and no policy limits it" holds '
   ([one("ClusterRole"; "cronlatch-operator").rules[] | select(.resources == ["cronjobs"]).verbs] == [["list", "watch"]])
   and all(.[]; .metadata.name != "cronlatch-operator-patches")'
+render "${BASE[@]}" --set rbac.create=false,serviceAccount.create=false,serviceAccount.name=lock-operator
+check "with roles of another source, the policy still limits the operator's patches" holds '
+  all(.[]; .kind | test("Role|ServiceAccount") | not)
+  and (one("ValidatingAdmissionPolicy"; "cronlatch-operator-patches").spec.matchConditions[0].expression
+    | endswith("system:serviceaccount:cronlatch:lock-operator\u0027"))
+  and one("ValidatingAdmissionPolicyBinding"; "cronlatch-operator-patches").spec.validationActions == ["Deny"]'
+render "${BASE[@]}" --set rbac.limitPatches=false
+check "without rbac.limitPatches no policy limits the operator" holds 'all(.[]; .metadata.name != "cronlatch-operator-patches")'
 render --values "$CHART/ci/gating-values.yaml"
 check "the copier may write one Secret in its target namespaces, and read one Secret in the release's namespace" holds '
   [.[] | select(.kind == "Role") | .metadata.namespace as $n | .rules[] | select(.resources == ["secrets"] and .resourceNames) | [$n, .resourceNames[0]]] | sort
