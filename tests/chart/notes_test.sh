@@ -76,6 +76,18 @@ hazard "rules that were not rendered" "prometheusRule.enabled, but" --set promet
 hazard "alerts on metrics that are not scraped" "CronlatchDown fires" --set prometheusRule.enabled=true
 hazard "values of an uninstall that have no effect" "an uninstall always keeps the policies" --set uninstall.guard=false
 check "the notes contain the command before an uninstall" notes_contain "kubectl cronlatch uninstall-check" "${BASE[@]}"
+hazard "a mounted image without a digest" "no digest: gated pods mount what the tag of ghcr.io/cronlatch/cronlatch:" --set injection=image-volume
+hazard "a mounted image without a digest, with auto" "injection auto with an image that has no digest" --set injection=auto
+hazard "the same in written-out gates" "that has no digest" --set operator.enabled=false,injection=image-volume,inject.image=mirror.corp/cronlatch:1
+DIGEST=sha256:$(printf '0%.0s' {1..64})
+check "a mounted image with a digest gives no warning" no_warning "${BASE[@]}" --set injection=image-volume,image.digest="$DIGEST"
+check "inject.image with a digest gives no warning" no_warning "${BASE[@]}" --set injection=auto,inject.image="mirror.corp/cronlatch@$DIGEST"
+OPEN="reaches port 8443 of the operator can send admission reviews"
+check "the notes contain that the webhook's port is open" notes_contain "$OPEN" "${BASE[@]}"
+says_open() { notes_contain "$OPEN" "${BASE[@]}" "$@"; }
+refuses "but not with a NetworkPolicy" says_open --set 'networkPolicy.enabled=true'
+refuses "but not with webhook.clientCA" says_open --set webhook.clientCA.secretName=x
+refuses "but not without the webhook" says_open --set webhook.enabled=false
 hazard "a disabled certificate check" "impersonate the store" --set defaults.tls-skip-verify=true
 check "an IPv4 address gives no warning" no_warning --set store.url=rediss://10.0.0.7:6379
 check "an IPv6 address gives no warning" no_warning --set 'store.url=rediss://[2001:db8::7]:6379'

@@ -31,6 +31,10 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if eq (toString (index $v.defaults "tls-skip-verify" | default "false")) "true" -}}
 {{- $found = append $found "defaults.tls-skip-verify: the store's certificate is not verified, so another server in the network path can impersonate the store. Remove it" -}}
 {{- end -}}
+{{- $mounts := or (eq $v.injection "image-volume") (and (include "cronlatch.hasOperator" .) (eq (include "cronlatch.injection" .) "auto")) -}}
+{{- if and $mounts (not (contains "@" (include "cronlatch.injectedImage" .))) -}}
+{{- $found = append $found (printf "injection %s with an image that has no digest: gated pods mount what the tag of %s names when their node pulls it. Set image.digest, or inject.image with a digest" $v.injection (include "cronlatch.injectedImage" .)) -}}
+{{- end -}}
 {{- if include "cronlatch.hasOperator" . -}}
 {{- if lt (int (include "cronlatch.replicas" .)) 2 -}}
 {{- $found = append $found "one replica: annotated Jobs are refused while its pod is replaced; other Jobs run. Set replicaCount to 2 or more" -}}

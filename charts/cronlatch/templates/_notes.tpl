@@ -38,6 +38,12 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
      helm -n {{ .Release.Namespace }} test {{ .Release.Name }}
 {{- end }}
 
+{{- if and $v.webhook.enabled (not $v.networkPolicy.enabled) (not (include "cronlatch.clientCA" .)) }}
+
+   Each client that reaches port {{ int $v.ports.admission }} of the operator can send admission reviews, and read ENTRYPOINTs of images with them.
+   To admit only API servers, set networkPolicy or webhook.clientCA (docs/admission.md#who-can-request-a-lookup).
+{{- end }}
+
 4. Monitor it:
 {{ if $v.dashboards.enabled }}
      dashboards "Cronlatch / Overview" and "Cronlatch / Operator"{{ with $v.dashboards.folder }}, folder {{ . }}{{ end }}
