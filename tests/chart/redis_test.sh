@@ -92,6 +92,20 @@ check "refuses the copier" refused_with "Remove copier.source" "${REDIS[@]}" --s
 check "refuses another Secret of the operator" refused_with "store.operatorSecretName" "${REDIS[@]}" --set store.operatorSecretName=a
 check "refuses strict" refused_with "defaults.strict: does not apply" "${REDIS[@]}" --set defaults.strict=true
 check "refuses a user for all runs" refused_with "defaults.redis-username" "${REDIS[@]}" --set defaults.redis-username=a
+for sizes in 256mb=256Mi 1gb=512Mi 1gb=1G 192mb=0.1Gi 201mb=200e6 192mb=201326592 192mb=201326592000m 2gb=2Gi; do
+  check "refuses maxMemory ${sizes%=*} with the limit ${sizes#*=}" refused_with "is not below redis.resources.limits.memory" "${REDIS[@]}" \
+    --set "redis.maxMemory=${sizes%=*}" --set-string "redis.resources.limits.memory=${sizes#*=}"
+done
+check "refuses a limit that is a small number" refused_with "is not below redis.resources.limits.memory" "${REDIS[@]}" --set-json redis.resources.limits.memory=201326592
+check "refuses a limit that is no quantity" refused_with "is not a quantity" "${REDIS[@]}" --set redis.resources.limits.memory=1GB
+for sizes in 192mb=201326593 1gb=1.1Gi 190mb=200e6 3gb=1Ti 192mb=0.21G; do
+  check "accepts maxMemory ${sizes%=*} with the limit ${sizes#*=}" chart_template "${REDIS[@]}" \
+    --set "redis.maxMemory=${sizes%=*}" --set-string "redis.resources.limits.memory=${sizes#*=}"
+done
+for none in redis.resources redis.resources.limits redis.resources.limits.memory; do
+  check "accepts any maxMemory with $none=null" chart_template "${REDIS[@]}" --set redis.maxMemory=64gb --set-json "$none=null"
+done
+check "accepts a limit that is a large number" chart_template "${REDIS[@]}" --set-json redis.resources.limits.memory=536870912
 check "refuses an unknown value" refused_with "values don't meet" "${REDIS[@]}" --set redis.replicas=3
 check "refuses a budget of two pods" refused_with "values don't meet" "${REDIS[@]}" --set redis.podDisruptionBudget.maxUnavailable=2
 finish

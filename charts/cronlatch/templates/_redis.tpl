@@ -25,8 +25,36 @@ template would change them at each rendering. */ -}}
 {{- fail (printf "defaults.%s: does not apply to the Redis of the chart. Remove it" .) -}}
 {{- end -}}
 {{- end -}}
+{{- include "cronlatch.checkRedisMemory" . -}}
 true
 {{- end -}}
+{{- end -}}
+
+{{- /* At `maxmemory` Redis refuses grants. At the limit of its memory the kernel kills it, which stops every command. */ -}}
+{{- define "cronlatch.checkRedisMemory" -}}
+{{- $r := .Values.redis -}}
+{{- with $r.resources -}}
+{{- with .limits -}}
+{{- with .memory -}}
+{{- if ge (include "cronlatch.bytes" $r.maxMemory | float64) (include "cronlatch.bytes" . | float64) -}}
+{{- fail (printf "redis.maxMemory: %s is not below redis.resources.limits.memory, which is %s, so that the kernel would kill Redis before it is full. Lower it to three quarters of the limit, or raise the limit" $r.maxMemory (toString .)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The bytes of a size of Redis (192mb) or of a quantity of Kubernetes (256Mi, 1.5G, 2e8, 268435456). */ -}}
+{{- define "cronlatch.bytes" -}}
+{{- $text := toString . -}}
+{{- $units := dict "" 1 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776
+      "Pi" 1125899906842624 "Ei" 1152921504606846976 "mb" 1048576 "gb" 1073741824 -}}
+{{- $number := regexFind "^[+]?[0-9.]+([eE][+-]?[0-9]+)?" $text -}}
+{{- $unit := trimPrefix $number $text -}}
+{{- if not (and $number (hasKey $units $unit)) -}}
+{{- fail (printf "redis.resources.limits.memory: %s is not a quantity. Write it like 256Mi" $text) -}}
+{{- end -}}
+{{- mulf (float64 $number) (get $units $unit) -}}
 {{- end -}}
 
 {{- /* The store of all runs: that of the values, or the Redis of the chart. */ -}}
