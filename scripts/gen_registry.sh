@@ -14,7 +14,7 @@ former_source=$(sed -n 's/^home: //p' charts/cronlatch/Chart.yaml)
 version=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 sed -i -E "/^image:/,/^  tag:/ { s,^  registry: .*,  registry: ${REGISTRY%%/*}, ; s,^  repository: .*,  repository: ${REGISTRY#*/}/cronlatch, }" \
   charts/cronlatch/values.yaml
-sed -i -E "s,^home: .*,home: $SOURCE, ; s,^sources: .*,sources: [$SOURCE], ; s,^(      image: ).*/cronlatch:,\1$REGISTRY/cronlatch:," \
+sed -i -E "s,^home: .*,home: $SOURCE, ; s,^sources: .*,sources: [$SOURCE], ; s,^icon: .*,icon: $SOURCE/raw/main/packaging/icon.svg, ; s,^(      image: ).*/cronlatch:,\1$REGISTRY/cronlatch:," \
   charts/cronlatch/Chart.yaml
 texts() { { grep -rlF "$1" README.md docs --include='*.md' || true; } | grep -v '^docs/decisions/' || true; }
 [ "$former_source" = "$SOURCE" ] || texts "$former_source/releases/" | xargs -r sed -i "s,$former_source/releases/,$SOURCE/releases/,g"

@@ -3,6 +3,7 @@
 # ./dev release VERSION [push [REGISTRY]]: makes dist/ (docs/RELEASING.md lists its files). Two runs on the same commit and
 # the same packages of Debian give the same files, signatures aside. DIST sets another folder. COSIGN_KEY is the key of
 # the signatures: a file, or env://NAME; its password is COSIGN_PASSWORD. Without a key nothing is signed.
+# CHART_SIGN_KEY names the key of the chart's provenance file (docs/RELEASING.md).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -117,12 +118,14 @@ make_images() {
 make_chart() {
   find_helm || stop_here "helm not found: ./dev cluster up builds it, or set HELM"
   say "chart"
-  "$HELM" package charts/cronlatch --destination "$STAGE" >/dev/null
-  mkdir "$STAGE/chart"
+  mkdir "$STAGE/chart" "$STAGE/source"
+  cp -r charts/cronlatch "$STAGE/source/"
+  bash scripts/release/sign_key.sh "$STAGE/source/cronlatch/Chart.yaml"
+  "$HELM" package "$STAGE/source/cronlatch" --destination "$STAGE" >/dev/null
   tar -C "$STAGE/chart" -xzf "$STAGE/cronlatch-$VERSION.tgz"
   tar --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$STAGE/chart" -c cronlatch |
     gzip --no-name >"$DIST/cronlatch-$VERSION.tgz"
-  "$YQ" . charts/cronlatch/Chart.yaml |
+  "$YQ" . "$STAGE/source/cronlatch/Chart.yaml" |
     python3 -B scripts/release/oci.py chart --chart "$DIST/cronlatch-$VERSION.tgz" --tag "$VERSION" \
       --out "$DIST/cronlatch-chart_$VERSION.oci.tar" --label org.opencontainers.image.title=cronlatch \
       --label org.opencontainers.image.description="$("$YQ" -r .description charts/cronlatch/Chart.yaml)" \

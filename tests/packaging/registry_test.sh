@@ -13,8 +13,39 @@ value_is() { [ "$("$YQ" -r "$2" "$1")" = "$3" ] || { "$YQ" -r "$2" "$1" && retur
 check "the chart's image is in $REGISTRY" value_is charts/cronlatch/values.yaml '.image.registry + "/" + .image.repository' "$REGISTRY/cronlatch"
 check "the chart's home is $SOURCE" value_is charts/cronlatch/Chart.yaml .home "$SOURCE"
 check "the chart's source is $SOURCE" value_is charts/cronlatch/Chart.yaml '.sources | join(" ")' "$SOURCE"
-check "the chart's annotations name the image" value_is charts/cronlatch/Chart.yaml \
-  '.annotations["artifacthub.io/images"] | split("\n")[1] | ltrimstr("  image: ")' "$REGISTRY/cronlatch:$("$YQ" -r .appVersion charts/cronlatch/Chart.yaml)"
+ICON=packaging/icon.svg
+check "the chart's icon is $ICON in the source" value_is charts/cronlatch/Chart.yaml .icon "$SOURCE/raw/main/$ICON"
+is_svg() { python3 -c 'import sys, xml.etree.ElementTree as x; sys.exit(x.parse(sys.argv[1]).getroot().tag != "{http://www.w3.org/2000/svg}svg")' "$1"; }
+check "$ICON is an SVG" is_svg "$ICON"
+# Each image that the chart can start without another value.
+images() { "$YQ" -r '.annotations["artifacthub.io/images"]' charts/cronlatch/Chart.yaml | "$YQ" -r "$1"; }
+lists_image() { [ "$(images "map(select(.name == \"$1\").image) | join(\" \")")" = "$2" ] || { images '.[].image' && return 1; }; }
+check "the chart's annotations name the image" lists_image cronlatch "$REGISTRY/cronlatch:$("$YQ" -r .appVersion charts/cronlatch/Chart.yaml)"
+check "and that of the Redis of the chart" lists_image valkey "$("$YQ" -r '.redis.image | "\(.registry)/\(.repository):\(.tag)"' charts/cronlatch/values.yaml)"
+two_images() { [ "$(images length)" = 2 ]; }
+check "and no other image" two_images
+check "and no key of signatures, which only a release has" value_is charts/cronlatch/Chart.yaml '.annotations | has("artifacthub.io/signKey")' false
+
+# ---- the key of the chart's signature, in the copy that ./dev release packs ----
+STAGE=$(mktemp -d)
+trap 'rm -rf -- "$STAGE"' EXIT
+FINGERPRINT=0123456789ABCDEF0123456789ABCDEF01234567
+# with_key VALUE: the Chart.yaml of a release.
+with_key() { cp charts/cronlatch/Chart.yaml "$STAGE/Chart.yaml" && CHART_SIGN_KEY=$1 bash scripts/release/sign_key.sh "$STAGE/Chart.yaml"; }
+has_key() {
+  with_key "$FINGERPRINT $SOURCE/releases/download/key.asc" || return 1
+  "$YQ" -r '.annotations["artifacthub.io/signKey"]' "$STAGE/Chart.yaml" | "$YQ" -r '"\(.fingerprint) \(.url)"' | tee "$STAGE/key"
+  [ "$(cat "$STAGE/key")" = "$FINGERPRINT $SOURCE/releases/download/key.asc" ]
+}
+check "CHART_SIGN_KEY becomes the annotation signKey" has_key
+keeps_the_rest() { diff <("$YQ" -S 'del(.annotations["artifacthub.io/signKey"])' "$STAGE/Chart.yaml") <("$YQ" -S . charts/cronlatch/Chart.yaml); }
+check "and changes nothing else" keeps_the_rest
+changes_nothing() { with_key "" && cmp charts/cronlatch/Chart.yaml "$STAGE/Chart.yaml"; }
+check "without CHART_SIGN_KEY, Chart.yaml is unchanged" changes_nothing
+for wrong in "$FINGERPRINT" "$FINGERPRINT http://cronlatch.dev/key.asc" "ABCD $SOURCE/key.asc" "$FINGERPRINT $SOURCE/a b"; do
+  refuses "CHART_SIGN_KEY is refused: $wrong" with_key "$wrong"
+done
+
 # Image and chart references of the project: NAME/cronlatch:TAG, NAME/cronlatch-wrapper, oci://NAME.
 others() {
   grep -rnoE '(oci://[a-z0-9./-]+|[a-z0-9./-]*/cronlatch(-wrapper)?:v?[0-9][a-z0-9.]*)' README.md docs manifests charts/cronlatch --include='*.md' --include='*.yaml' |
