@@ -75,11 +75,16 @@ void add_probes(const JobView& job, std::size_t index, Warnings& warnings) {
 }
 
 // Containers of the pod that run without the lock.
-void add_other_containers(const JobView& job, Warnings& warnings) {
+void add_other_containers(const JobView& job, const LockRequest& request, Warnings& warnings) {
+  const bool has_command = !request.options.skip_command.empty();
   if (job.containers.size() > 1)
-    warnings.push_back({job.pod_path("containers"),
-                        "the other containers run without the lock, and continue after a skip",
-                        "make them native sidecars, or stop them with cronlatch.dev/skip-command"});
+    warnings.push_back(
+        {job.pod_path("containers"),
+         has_command ? "the other containers run without the lock, and the Job is not complete "
+                       "until they end"
+                     : "the other containers run without the lock, and continue after a skip",
+         has_command ? "check that cronlatch.dev/skip-command ends them after a skip"
+                     : "make them native sidecars, or stop them with cronlatch.dev/skip-command"});
   std::string names;
   std::size_t count = 0;
   for (const ContainerView& init : job.init_containers) {
@@ -133,7 +138,7 @@ Warnings job_warnings(const JobView& job, std::size_t container, const LockReque
   add_probes(job, container, warnings);
   add_restarts(job, container, warnings);
   add_failure_policy(job, container, warnings);
-  add_other_containers(job, warnings);
+  add_other_containers(job, request, warnings);
   add_network_warnings(job, settings, warnings);
   add_host_pid(job, warnings);
   add_ttl(job, warnings);
