@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, license headers,
-# spelling, words, links, commands, commit subjects, workflows.
+# spelling, words, links, commands, commit subjects, the tables of docs/ARCHITECTURE.md, workflows.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -48,6 +48,7 @@ check "the subjects of the last commits have their form" bash scripts/lint/subje
 check "the workflows pass actionlint" bash scripts/lint/workflows.sh
 check "the links of the documentation lead to files and headings" python3 scripts/lint/links.py
 check "each command of the documentation is on one line" bash scripts/lint/commands.sh
-check "planted words, misspellings, links, commands and subjects are found" bash scripts/lint/control.sh
+check "the tables of modules and the walks of docs/ARCHITECTURE.md match src" python3 scripts/lint/architecture.py
+check "planted words, misspellings, links, commands, subjects and rows are found" bash scripts/lint/control.sh
 check "no word of scripts/lint/words.txt in texts, messages and subjects" python3 scripts/lint/words.py
 exit $STATUS

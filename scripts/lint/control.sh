@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Plants what the checks of words, spelling, links, commands and subjects must find, and an equal text that they must accept.
+# Plants what the checks of words, spelling, links, commands, subjects and docs/ARCHITECTURE.md must find, and an equal
+# text that they must accept.
 set -uo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." || exit 1
 planted=$(mktemp -d)
@@ -93,4 +94,19 @@ must_find '73 columns' subjects "tests: $(printf '%066d' 0)"
 must_accept subjects "store/redis: $(printf '%059d' 0)"
 must_accept subjects 'docs, tests: name the test of a reply'
 must_accept subjects 'docs: describe TIME_ZONE'
+
+architecture() {  # architecture WHAT BECOMES: the page with another text
+  sed "s@$1@$2@" docs/ARCHITECTURE.md >"$planted/architecture.md"
+  ! cmp -s docs/ARCHITECTURE.md "$planted/architecture.md" || echo "docs/ARCHITECTURE.md does not contain '$1'"
+  python3 scripts/lint/architecture.py "$planted/architecture.md"
+}
+must_find 'no row for the module operator/access in the table | module' architecture '^| .operator/access. | who .*' ''
+must_find 'no row for the module operator/access in the table | folder' architecture '^| .operator/access. | the .*' ''
+must_find 'a row for programme,' architecture 'programs\(. | other\)' 'programme\1'
+must_find 'the row of plugin does not name image' architecture 'gated, kube, image, cron' 'gated, kube, cron'
+must_find 'the row of registry names store,' architecture '| image \(| admissions\)' '| image, store \1'
+must_find 'run_acquire.cc defines Run::send()' architecture 'src/core/run.cc\(.) returns\)' 'src/core/run_acquire.cc\1'
+must_find 'no file src/config/none.cc' architecture '\(apply_settings().*\)load.cc' '\1none.cc'
+must_find 'defines apply_setting()' architecture 'apply_settings()' 'apply_setting()'
+must_find 'names no file or no function' architecture '^5. .validate.*) checks' '5. It checks'
 exit $status
