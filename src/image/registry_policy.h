@@ -37,7 +37,7 @@ class RegistryPolicy {
  public:
   explicit RegistryPolicy(std::vector<ListedRegistry> listed) : listed_(std::move(listed)) {}
 
-  // Whether this image may be looked up. The error is for the user who named it.
+  // Whether this image may be looked up. The error is for the user whose Job contains it.
   Status allows(const Reference& image) const;
 
   enum class Scheme { https, http };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the errors of a connection say: the step that failed, and how to mend it.
+// The errors of a connection: the step that failed, and its correction.
 #include "store/redis/connection.h"
 
 namespace cronlatch::redis {

@@ -50,7 +50,7 @@ class Route {
   virtual std::optional<Retry> after_error(std::string_view text) = 0;
   // The error when the search of begin() did not end before the deadline of the request.
   virtual Error timeout_error() const = 0;
-  // New logins of the servers that the search asks.
+  // New logins of the servers that the search queries.
   virtual void set_credentials(const StoreCredentials&) {}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SentinelRoute: the master that a Sentinel names. The Sentinels are asked one after another with a
+// SentinelRoute: the master that a Sentinel names. The Sentinels are queried in order with a
 // stagger, all at once where they are slow; the first address is used. A Sentinel whose address
-// turned out to be no usable master is asked last the next time.
+// turned out to be no usable master is queried last the next time.
 #pragma once
 
 #include <memory>
