@@ -29,7 +29,7 @@ class Attack : public ::testing::Test {
   void expect_unharmed(long more_kb = 8 * 1024) {
     EXPECT_TRUE(op->alive());
     EXPECT_TRUE(op->open_files_return_to(files)) << op->open_files() << " instead of " << files;
-    EXPECT_TRUE(honest_review_is_answered()) << said();
+    EXPECT_TRUE(honest_review_is_answered()) << output();
     if (kChecksMemory) {
       EXPECT_LE(op->resident_kb(), resident + more_kb);
     }
@@ -39,7 +39,7 @@ class Attack : public ::testing::Test {
     return answer && answer->status == 200 && answer->body.find("\"honest\"") != std::string::npos;
   }
 
-  std::string said() {
+  std::string output() {
     op->program().complains("nothing more", 100ms);
     return op->program().err();
   }

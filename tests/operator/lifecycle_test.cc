@@ -158,33 +158,33 @@ TEST(Lifecycle, AMismatchedPairIsIgnoredAndLoggedOnce) {
   op.install(op.certificates().rsa().cert, op.certificates().rsa().key);
   // Then
   EXPECT_TRUE(eventually([&] { return op.connect()->peer_serial() != serial; }));
-  const std::string& said = op.program().err();
+  const std::string& output = op.program().err();
   EXPECT_TRUE(op.program().until(
-      [&] { return said.find("certificate_loaded") != said.rfind("certificate_loaded"); }));
-  EXPECT_EQ(said.find("certificate_refused"), said.rfind("certificate_refused"));
+      [&] { return output.find("certificate_loaded") != output.rfind("certificate_loaded"); }));
+  EXPECT_EQ(output.find("certificate_refused"), output.rfind("certificate_refused"));
 }
 
-int code_of(const std::vector<std::string>& arguments, std::string* said) {
+int code_of(const std::vector<std::string>& arguments, std::string* output) {
   std::vector<std::string> argv = {CRONLATCH_OPERATOR_PROGRAM};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   Program program(ProgramSpec{.argv = argv});
   const int code = program.exit_code().value_or(-1);
-  *said = program.out() + program.err();
+  *output = program.out() + program.err();
   return code;
 }
 
 TEST(CommandLine, PrintsVersionAndHelp) {
-  std::string said;
-  EXPECT_EQ(code_of({"version"}, &said), 0);
-  EXPECT_THAT(said, HasSubstr("cronlatch-operator "));
-  EXPECT_EQ(code_of({"help"}, &said), 0);
-  EXPECT_THAT(said, HasSubstr("--config FILE"));
+  std::string output;
+  EXPECT_EQ(code_of({"version"}, &output), 0);
+  EXPECT_THAT(output, HasSubstr("cronlatch-operator "));
+  EXPECT_EQ(code_of({"help"}, &output), 0);
+  EXPECT_THAT(output, HasSubstr("--config FILE"));
 }
 
 TEST(CommandLine, RejectsUnknownArguments) {
-  std::string said;
-  EXPECT_EQ(code_of({"--confg", "x"}, &said), 64);
-  EXPECT_THAT(said, HasSubstr("--confg"));
+  std::string output;
+  EXPECT_EQ(code_of({"--confg", "x"}, &output), 64);
+  EXPECT_THAT(output, HasSubstr("--confg"));
 }
 
 TEST(CommandLine, ReportsFileLineAndKeyOfAnInvalidSetting) {
@@ -192,13 +192,13 @@ TEST(CommandLine, ReportsFileLineAndKeyOfAnInvalidSetting) {
   const ScratchDir dir;
   std::ofstream(dir.path("operator.yaml")) << "namespace: cronlatch\nadmision-address: x\n";
   // When
-  std::string said;
-  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  std::string output;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &output);
   // Then
-  EXPECT_EQ(code, 78) << said;
-  EXPECT_THAT(said, HasSubstr("operator.yaml"));
-  EXPECT_THAT(said, HasSubstr("2"));
-  EXPECT_THAT(said, HasSubstr("admision-address"));
+  EXPECT_EQ(code, 78) << output;
+  EXPECT_THAT(output, HasSubstr("operator.yaml"));
+  EXPECT_THAT(output, HasSubstr("2"));
+  EXPECT_THAT(output, HasSubstr("admision-address"));
 }
 
 TEST(CommandLine, ReportsThatItsOwnCertificateNeedsACluster) {
@@ -208,11 +208,11 @@ TEST(CommandLine, ReportsThatItsOwnCertificateNeedsACluster) {
       << "image: i\nstore: redis://r\nadmission-address: 127.0.0.1:0\nplain-address: 127.0.0.1:0\n"
       << "certificate-mode: own\n";
   // When
-  std::string said;
-  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  std::string output;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &output);
   // Then
-  EXPECT_EQ(code, 78) << said;
-  EXPECT_THAT(said, HasSubstr("certificate-mode"));
+  EXPECT_EQ(code, 78) << output;
+  EXPECT_THAT(output, HasSubstr("certificate-mode"));
 }
 
 TEST(CommandLine, ReportsThatTokensNeedACluster) {
@@ -222,11 +222,11 @@ TEST(CommandLine, ReportsThatTokensNeedACluster) {
       << "image: i\nstore: redis://r\nadmission-address: 127.0.0.1:0\nplain-address: 127.0.0.1:0\n"
       << "certificate-mode: files\nmetrics-auth: token\n";
   // When
-  std::string said;
-  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  std::string output;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &output);
   // Then
-  EXPECT_EQ(code, 78) << said;
-  EXPECT_THAT(said, HasSubstr("metrics-auth"));
+  EXPECT_EQ(code, 78) << output;
+  EXPECT_THAT(output, HasSubstr("metrics-auth"));
 }
 
 TEST(CommandLine, ReportsAnInvalidAddress) {
@@ -236,11 +236,11 @@ TEST(CommandLine, ReportsAnInvalidAddress) {
       << "image: i\nstore: redis://r\nadmission-address: nowhere\nplain-address: 127.0.0.1:0\n"
       << "certificate-mode: files\n";
   // When
-  std::string said;
-  const int code = code_of({"--config", dir.path("operator.yaml")}, &said);
+  std::string output;
+  const int code = code_of({"--config", dir.path("operator.yaml")}, &output);
   // Then
-  EXPECT_EQ(code, 78) << said;
-  EXPECT_THAT(said, HasSubstr("nowhere"));
+  EXPECT_EQ(code, 78) << output;
+  EXPECT_THAT(output, HasSubstr("nowhere"));
 }
 
 // ---- the clients of the webhook ----
@@ -251,9 +251,9 @@ TEST(Lifecycle, TheAddressOfAnAdmissionClientIsLoggedOnce) {
   ASSERT_TRUE(op.program().complains("\"event\":\"admission_client\""));
   op.program().signal(SIGTERM);
   ASSERT_TRUE(op.program().exit_code());
-  const std::string& said = op.program().err();
-  EXPECT_THAT(said, HasSubstr("\"address\":\"127.0.0.1\""));
-  EXPECT_EQ(said.find("admission_client"), said.rfind("admission_client"));
+  const std::string& output = op.program().err();
+  EXPECT_THAT(output, HasSubstr("\"address\":\"127.0.0.1\""));
+  EXPECT_EQ(output.find("admission_client"), output.rfind("admission_client"));
 }
 
 // ---- liveness ----

@@ -186,10 +186,10 @@ TEST_F(DockerConfig, PasswordIsInNoArgumentVariableLogOrMetric) {
   const std::string seen = read_file(dir_.path("seen"));
   ASSERT_THAT(seen, HasSubstr("docker://" + registry_.name()));
   ASSERT_THAT(seen, HasSubstr("HTTPS_PROXY="));
-  const std::string told = seen + op.program().err() + op.metrics() + ask(op);
-  EXPECT_THAT(told, Not(HasSubstr(RegistryServer::kPassword)));
-  EXPECT_THAT(told, Not(HasSubstr(cronlatch::to_base64(std::string(RegistryServer::kUser) + ":" +
-                                                       RegistryServer::kPassword))));
+  const std::string reported = seen + op.program().err() + op.metrics() + ask(op);
+  EXPECT_THAT(reported, Not(HasSubstr(RegistryServer::kPassword)));
+  EXPECT_THAT(reported, Not(HasSubstr(cronlatch::to_base64(std::string(RegistryServer::kUser) +
+                                                           ":" + RegistryServer::kPassword))));
 }
 
 }  // namespace

@@ -83,13 +83,13 @@ TEST(ChildEnvironment, ContainsTheScheduledTime) {
 }
 
 TEST(ChildEnvironment, PassesOnTheScheduledTimeOfThePod) {
-  const Environment told = {"CRONLATCH_SCHEDULED_TIME=2026-11-21T02:00:00Z"};
-  EXPECT_EQ(child_environment(told, held(), {7, false}).back(),
+  const Environment scheduled = {"CRONLATCH_SCHEDULED_TIME=2026-11-21T02:00:00Z"};
+  EXPECT_EQ(child_environment(scheduled, held(), {7, false}).back(),
             "CRONLATCH_SCHEDULED_TIME=2026-11-21T02:00:00Z");
 
   Options with_identity = held();
   with_identity.once_per = "reports/nightly@1795226460";
-  const Environment out = child_environment(told, with_identity, {7, false});
+  const Environment out = child_environment(scheduled, with_identity, {7, false});
   EXPECT_EQ(out.back(), "CRONLATCH_SCHEDULED_TIME=2026-11-21T02:01:00Z");
   EXPECT_EQ(std::count_if(out.begin(), out.end(),
                           [](const std::string& entry) {

@@ -36,7 +36,7 @@ struct Scene {
   FakeApi api;
   HandClock clock;
   std::stop_source stop;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   std::vector<Millis> pauses;
   std::deque<FakeApi::Answer> lists;
   Millis watch_lasts{0};
@@ -71,22 +71,22 @@ struct Scene {
   void run() {
     WatchCallbacks callbacks{.on_object =
                                  [this](const Json& o) {
-                                   told.push_back("+" + key_of(o).name);
-                                   if (told.back() == stop_at) stop.request_stop();
+                                   reported.push_back("+" + key_of(o).name);
+                                   if (reported.back() == stop_at) stop.request_stop();
                                  },
                              .on_deleted =
                                  [this](const ObjectKey& key, const std::string& uid) {
-                                   told.push_back("-" + key.name + "/" + uid);
+                                   reported.push_back("-" + key.name + "/" + uid);
                                  },
-                             .on_listed = [this] { told.push_back("listed"); },
+                             .on_listed = [this] { reported.push_back("listed"); },
                              .on_error = [](const std::string&) {},
                              .on_list_failed =
                                  [this](bool is_forbidden) {
-                                   if (is_forbidden) told.push_back("forbidden");
+                                   if (is_forbidden) reported.push_back("forbidden");
                                  }};
     if (with_positions) {
-      callbacks.on_listing = [this](const std::string& at) { told.push_back("listing " + at); };
-      callbacks.on_position = [this](const std::string& at) { told.push_back("at " + at); };
+      callbacks.on_listing = [this](const std::string& at) { reported.push_back("listing " + at); };
+      callbacks.on_position = [this](const std::string& at) { reported.push_back("at " + at); };
     }
     WatchTiming timing{clock, [] { return 0.5; },
                        [this](Millis time, const std::stop_token&) {
@@ -107,7 +107,7 @@ TEST(Watcher, ListsInPagesThenWatchesFromTheListedVersion) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("+a", "+b", "listed"));
+  EXPECT_THAT(scene.reported, ElementsAre("+a", "+b", "listed"));
   const auto requests = scene.api.requests();
   ASSERT_EQ(requests.size(), 3U);
   EXPECT_EQ(query_of(requests[0], "resourceVersion"), "(none)");
@@ -129,7 +129,7 @@ TEST(Watcher, StopsBetweenThePagesOfAList) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("+a"));
+  EXPECT_THAT(scene.reported, ElementsAre("+a"));
   EXPECT_EQ(scene.api.requests().size(), 1U);
 }
 
@@ -143,7 +143,7 @@ TEST(Watcher, AnnouncesAListWhoseMetadataFollowItsItems) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("+a", "listing 40", "at 40", "listed"));
+  EXPECT_THAT(scene.reported, ElementsAre("+a", "listing 40", "at 40", "listed"));
 }
 
 TEST(Watcher, ReportsEventsAndContinuesFromTheLastVersion) {
@@ -161,7 +161,7 @@ TEST(Watcher, ReportsEventsAndContinuesFromTheLastVersion) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("+a", "listed", "+b", "+a", "-b/2"));
+  EXPECT_THAT(scene.reported, ElementsAre("+a", "listed", "+b", "+a", "-b/2"));
   EXPECT_EQ(query_of(scene.api.requests().back(), "resourceVersion"), "50");
   EXPECT_THAT(scene.pauses, IsEmpty());
 }
@@ -182,8 +182,9 @@ TEST(Watcher, ReportsAPositionAfterAListAndAfterEachEvent) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("listing 40", "+a", "+b", "at 40", "listed", "+a", "at 42",
-                                      "at 50", "listing 90", "+a", "-b/2", "at 90", "listed"));
+  EXPECT_THAT(scene.reported,
+              ElementsAre("listing 40", "+a", "+b", "at 40", "listed", "+a", "at 42", "at 50",
+                          "listing 90", "+a", "-b/2", "at 90", "listed"));
 }
 
 class WatcherGone : public ::testing::TestWithParam<bool> {};
@@ -204,7 +205,7 @@ TEST_P(WatcherGone, ListsAgainAndReportsMissedDeletions) {
   std::vector<std::string> expected{"+a", "+b", "+c", "listed"};
   if (GetParam()) expected.push_back("+a");
   for (const char* later : {"+a", "-c/3", "+c", "-b/2", "listed"}) expected.push_back(later);
-  EXPECT_EQ(scene.told, expected);
+  EXPECT_EQ(scene.reported, expected);
   EXPECT_EQ(query_of(scene.api.requests().back(), "resourceVersion"), "90");
   EXPECT_EQ(query_of(scene.api.requests()[2], "resourceVersion"), "(none)");
   EXPECT_THAT(scene.pauses, IsEmpty());
@@ -219,7 +220,7 @@ TEST(Watcher, ContinuesTheWatchAfterABrokenConnection) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("+a", "listed"));
+  EXPECT_THAT(scene.reported, ElementsAre("+a", "listed"));
   EXPECT_EQ(query_of(scene.api.requests().back(), "resourceVersion"), "40");
   EXPECT_THAT(scene.pauses, ElementsAre(1'000ms));
 }
@@ -276,7 +277,7 @@ TEST(Watcher, KeepsItsStateWhileListsFail) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("+a", "listed", "+a", "listed"));
+  EXPECT_THAT(scene.reported, ElementsAre("+a", "listed", "+a", "listed"));
 }
 
 TEST(Watcher, ReportsADeniedRightToListAndContinues) {
@@ -291,7 +292,8 @@ TEST(Watcher, ReportsADeniedRightToListAndContinues) {
 
   scene.run();
 
-  EXPECT_THAT(scene.told, ElementsAre("forbidden", "+a", "listed", "forbidden", "+a", "listed"));
+  EXPECT_THAT(scene.reported,
+              ElementsAre("forbidden", "+a", "listed", "forbidden", "+a", "listed"));
 }
 
 }  // namespace

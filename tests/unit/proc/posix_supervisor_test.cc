@@ -31,12 +31,12 @@ class Supervised : public ::testing::Test {
   ~Supervised() override { supervisor.signal(SIGKILL, Target::tree); }
 
   Command talk(std::vector<std::string> words) {
-    words.insert(words.begin(), {talking_child(), "to", told()});
+    words.insert(words.begin(), {talking_child(), "to", output()});
     return {talking_child(), words, {"PATH=/usr/bin:/bin"}};
   }
-  std::string told() const { return dir.path("told"); }
+  std::string output() const { return dir.path("output"); }
   bool says(const std::string& text) {
-    return eventually([&] { return read_file(told()).find(text) != std::string::npos; });
+    return eventually([&] { return read_file(output()).find(text) != std::string::npos; });
   }
 
   // Waits as drive() does, until a fact is there.
@@ -131,10 +131,10 @@ TEST_F(Supervised, ScriptWithoutAFirstLineIsGivenToTheShell) {
   std::ofstream(dir.path("script")) << "echo \"$0 $1\" > \"$2\"\nexit 5\n";
   ::chmod(dir.path("script").c_str(), 0755);
   // When
-  supervisor.start({dir.path("script"), {"script", "one", told()}, {"PATH=/bin"}}, -1);
+  supervisor.start({dir.path("script"), {"script", "one", output()}, {"PATH=/bin"}}, -1);
   // Then
   EXPECT_THAT(facts(2), ElementsAre(ProcEvent(ChildStarted{}), ProcEvent(ChildExited{5, true})));
-  EXPECT_EQ(read_file(told()), dir.path("script") + " one\n");
+  EXPECT_EQ(read_file(output()), dir.path("script") + " one\n");
 }
 
 TEST_F(Supervised, CommandHasTheOriginalSignalMaskAndDispositions) {
@@ -144,7 +144,7 @@ TEST_F(Supervised, CommandHasTheOriginalSignalMaskAndDispositions) {
   supervisor.start(command, -1);
   ASSERT_EQ(facts(2).size(), 2u);
   // Then
-  EXPECT_EQ(read_file(told()), "blocked 0\nignored 0\n");
+  EXPECT_EQ(read_file(output()), "blocked 0\nignored 0\n");
 }
 
 TEST_F(Supervised, CommandHasAGroupOfItsOwn) {
@@ -154,7 +154,7 @@ TEST_F(Supervised, CommandHasAGroupOfItsOwn) {
   supervisor.start(command, -1);
   ASSERT_EQ(facts(2).size(), 2u);
   // Then
-  const std::string ids = read_file(told());
+  const std::string ids = read_file(output());
   const std::string pid = ids.substr(8, ids.find(' ', 8) - 8);
   EXPECT_THAT(ids, HasSubstr(" pgrp=" + pid + " "));
   EXPECT_THAT(ids, HasSubstr(" ppid=" + std::to_string(::getpid()) + " "));
@@ -172,7 +172,7 @@ TEST_F(Supervised, CommandInheritsTheGivenDescriptorAndNoOther) {
   supervisor.start(talk({"fds"}), inherited_fd);
   ASSERT_EQ(facts(2).size(), 2u);
   // Then
-  const std::string fds = read_file(told());
+  const std::string fds = read_file(output());
   EXPECT_THAT(fds, HasSubstr("fd " + std::to_string(inherited_fd) + " open\n"));
   std::size_t open = 0;
   for (std::size_t at = 0; (at = fds.find(" open\n", at)) != std::string::npos; ++at) ++open;
@@ -225,7 +225,7 @@ TEST_F(Supervised, GroupSignalsReachTheGroupAndTreeSignalsReachEveryDescendant) 
   supervisor.signal(SIGUSR1, Target::tree);
   // Then
   ASSERT_TRUE(says("main-usr1") && says("daemon-usr1"));
-  EXPECT_EQ(read_file(told()).find("daemon-usr2"), std::string::npos);
+  EXPECT_EQ(read_file(output()).find("daemon-usr2"), std::string::npos);
 }
 
 TEST_F(Supervised, TreeIsEmptyOnlyWhenTheLastOrphanIsReaped) {

@@ -42,7 +42,7 @@ class TreeKill : public ::testing::Test {
   static void start(PosixSupervisor& supervisor, const ScratchDir& dir,
                     std::vector<std::string> words) {
     std::filesystem::remove(dir.path("up"));
-    words.insert(words.begin(), {talking_child(), "to", dir.path("told")});
+    words.insert(words.begin(), {talking_child(), "to", dir.path("output")});
     words.insert(words.end(), {"touch", dir.path("up"), "forever"});
     supervisor.start({talking_child(), words, {"PATH=/usr/bin:/bin"}}, -1);
     ASSERT_TRUE(eventually([&] { return exists(dir.path("up")); }));
@@ -73,7 +73,7 @@ class TreeKill : public ::testing::Test {
   }
 
   pid_t told_pid(const std::string& key) const {
-    const std::string text = read_file(dir.path("told"));
+    const std::string text = read_file(dir.path("output"));
     const std::size_t at = text.rfind(key);
     return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + key.size());
   }
@@ -83,7 +83,8 @@ class TreeKill : public ::testing::Test {
     return children.empty() ? 0 : children.front();
   }
   bool says(const std::string& text) const {
-    return eventually([&] { return read_file(dir.path("told")).find(text) != std::string::npos; });
+    return eventually(
+        [&] { return read_file(dir.path("output")).find(text) != std::string::npos; });
   }
   // Its path in cgroup v2.
   static std::string cgroup_of(pid_t pid) {
@@ -279,7 +280,7 @@ TEST_F(TreeKill, EveryOtherSignalReachesSessionsOfTheirOwn) {
   for (const Containment containment : {Containment::none, Containment::cgroup}) {
     // Given
     PosixSupervisor supervisor(gate, containment);
-    std::filesystem::remove(dir.path("told"));
+    std::filesystem::remove(dir.path("output"));
     start(supervisor, dir,
           {"daemon", "[", "on", "10", "[", "say", "usr1", "]", "on", "15", "[", "say", "term", "]",
            "ids", "forever", "]"});

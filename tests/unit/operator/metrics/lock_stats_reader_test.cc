@@ -61,9 +61,9 @@ class ScriptedLockStats final : public LockStats {
 struct Scene {
   HandClock clock;
   Metrics metrics{"test"};
-  std::vector<std::string> said;
+  std::vector<std::string> lines;
   Log log{LogFormat::logfmt, Level::info, clock,
-          [this](std::string_view line) { said.emplace_back(line); }};
+          [this](std::string_view line) { lines.emplace_back(line); }};
   Script script;
   std::size_t stamp = 1;
   int opened = 0;
@@ -103,7 +103,7 @@ TEST(LockStatsReader, ExportsTheQuarantineOfAStrictStore) {
   reader.step();
   reader.step();
   EXPECT_EQ(scene.up(), 1);
-  EXPECT_EQ(std::count_if(scene.said.begin(), scene.said.end(),
+  EXPECT_EQ(std::count_if(scene.lines.begin(), scene.lines.end(),
                           [](const std::string& line) {
                             return line.find("quarantine_unknown") != std::string::npos;
                           }),
@@ -149,10 +149,10 @@ TEST(LockStatsReader, LogsTheBeginAndEndOfAnOutageOnce) {
 
   for (int i = 0; i < 5; ++i) reader.step();
 
-  ASSERT_EQ(scene.said.size(), 2U);
-  EXPECT_NE(scene.said[0].find("event=store_down"), std::string::npos);
-  EXPECT_NE(scene.said[0].find("connection refused"), std::string::npos);
-  EXPECT_NE(scene.said[1].find("event=store_read"), std::string::npos);
+  ASSERT_EQ(scene.lines.size(), 2U);
+  EXPECT_NE(scene.lines[0].find("event=store_down"), std::string::npos);
+  EXPECT_NE(scene.lines[0].find("connection refused"), std::string::npos);
+  EXPECT_NE(scene.lines[1].find("event=store_read"), std::string::npos);
   EXPECT_EQ(scene.up(), 1);
 }
 
@@ -163,8 +163,8 @@ TEST(LockStatsReader, LogsAChangedError) {
 
   for (int i = 0; i < 3; ++i) reader.step();
 
-  ASSERT_EQ(scene.said.size(), 2U);
-  EXPECT_NE(scene.said[1].find("wrong password"), std::string::npos);
+  ASSERT_EQ(scene.lines.size(), 2U);
+  EXPECT_NE(scene.lines[1].find("wrong password"), std::string::npos);
   EXPECT_EQ(scene.up(), 0);
 }
 
@@ -190,10 +190,10 @@ TEST(LockStatsReader, FollowsTheMasterThatTheStoreUses) {
   EXPECT_EQ(Exported(scene.metrics.text()).at("cronlatch_store_switches_total"), 1);
   EXPECT_EQ(scene.metrics.text().find("m1.test"), std::string::npos);
   EXPECT_EQ(scene.metrics.text().find("redis.test"), std::string::npos);
-  ASSERT_EQ(scene.said.size(), 2U);
-  EXPECT_NE(scene.said[0].find("event=store_read"), std::string::npos);
-  EXPECT_NE(scene.said[1].find("event=store_switched"), std::string::npos);
-  EXPECT_NE(scene.said[1].find("m2.test:6379"), std::string::npos);
+  ASSERT_EQ(scene.lines.size(), 2U);
+  EXPECT_NE(scene.lines[0].find("event=store_read"), std::string::npos);
+  EXPECT_NE(scene.lines[1].find("event=store_switched"), std::string::npos);
+  EXPECT_NE(scene.lines[1].find("m2.test:6379"), std::string::npos);
 }
 
 TEST(LockStatsReader, KeepsItsConnectionUntilAnErrorOrNewCredentials) {

@@ -114,7 +114,7 @@ TEST(Reconciler, NextLeaderCountsRecordedRunsWithoutCheckpoint) {
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
   one.reconciler.process(updated(ObjectKind::pod, end));
-  one.reconciler.tick();  // told; then it dies before the next renewal
+  one.reconciler.tick();  // recorded; then it dies before the next renewal
   world.clock.pass(1min);
 
   Leader two = [&]() -> Leader {

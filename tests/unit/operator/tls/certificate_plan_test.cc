@@ -79,20 +79,20 @@ TEST(CertificatePlan, RotatesTheCaWithAServedLeafTrustedAtAllTimes) {
   ASSERT_EQ(plan(view, after(486 * kDay)).step, CertificateStep::nothing);
   const StoredCertificate old = *view.stored;
   const WallTime now = after(487 * kDay);
-  std::string told = old.ca_pem;  // what the API servers trust
+  std::string trusted = old.ca_pem;  // what the API servers trust
   // When the CA is due: first it joins the bundle, and the leaf stays
   CertificatePlan next = plan(view, now);
   ASSERT_EQ(next.step, CertificateStep::store);
   EXPECT_EQ(next.next.leaf_pem, old.leaf_pem);
   EXPECT_EQ(split_bundle(next.next.ca_pem).size(), 2U);
-  EXPECT_TRUE(taken(next.next.leaf_pem, told, now));
+  EXPECT_TRUE(taken(next.next.leaf_pem, trusted, now));
   view.stored = next.next;
   // then the webhooks trust both
   view.trusted = false;
   next = plan(view, now);
   ASSERT_EQ(next.step, CertificateStep::trust);
-  told = next.next.ca_pem;
-  EXPECT_TRUE(taken(view.stored->leaf_pem, told, now));
+  trusted = next.next.ca_pem;
+  EXPECT_TRUE(taken(view.stored->leaf_pem, trusted, now));
   view.trusted = true;
   // then nothing, until every API server uses the bundle
   view.trusted_for = 59s;
@@ -103,8 +103,8 @@ TEST(CertificatePlan, RotatesTheCaWithAServedLeafTrustedAtAllTimes) {
   ASSERT_EQ(next.step, CertificateStep::store);
   EXPECT_NE(next.next.leaf_pem, old.leaf_pem);
   EXPECT_TRUE(inspect(next.next.leaf_pem, {.ca_pem = next.next.ca_pem})->signed_by_ca);
-  EXPECT_TRUE(taken(next.next.leaf_pem, told, now));
-  EXPECT_TRUE(taken(old.leaf_pem, told, now));
+  EXPECT_TRUE(taken(next.next.leaf_pem, trusted, now));
+  EXPECT_TRUE(taken(old.leaf_pem, trusted, now));
   view.stored = next.next;
   EXPECT_EQ(plan(view, now).step, CertificateStep::nothing);
 }
