@@ -5,16 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <set>
 #include <string>
 
 #include "cli/session.h"
+#include "support/program.h"
+#include "support/source_dir.h"
 #include "unit/cli/fixed_clock.h"
 
 namespace cronlatch {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Subcommand, EveryNameFindsItsOwnRow) {
   std::set<std::string_view> names;
@@ -22,7 +25,18 @@ TEST(Subcommand, EveryNameFindsItsOwnRow) {
     EXPECT_TRUE(names.insert(subcommand.name).second);
     EXPECT_EQ(find_subcommand(subcommand.name), &subcommand);
   }
-  EXPECT_EQ(names.size(), 16U);
+}
+
+// A function `Result<CommandOutput> NAME_command(const Invocation&)` of the header is a subcommand.
+TEST(Subcommand, EveryFunctionHasARowOfItsName) {
+  const std::string header = testing::read_file(testing::source_dir() + "/src/cli/subcommand.h");
+  const std::regex declaration(R"(\nResult<CommandOutput> (\w+)_command\()");
+  std::set<std::string> declared, rows;
+  for (std::sregex_iterator found(header.begin(), header.end(), declaration), end; found != end;
+       ++found)
+    declared.insert((*found)[1]);
+  for (const Subcommand& subcommand : subcommand_table()) rows.emplace(subcommand.name);
+  EXPECT_EQ(rows, declared);
 }
 
 TEST(Subcommand, HelpAndVersionHaveFlags) {
