@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/fd.h"
 #include "base/text.h"
 
 namespace cronlatch {
@@ -17,7 +18,7 @@ constexpr std::size_t kMaxCount =
     100'000;  // maximum of each count in the header; files have some hundreds
 
 // Seconds east of Greenwich: the range that RFC 8536, section 3.2, gives.
-constexpr std::int64_t kLeastOffset = -89'999, kMostOffset = 93'599;
+constexpr std::int64_t kMinOffset = -89'999, kMaxOffset = 93'599;
 
 class ByteReader {
  public:
@@ -78,7 +79,7 @@ bool read_body(ByteReader& bytes, const Header& header, std::size_t time_size, Z
   std::vector<std::int32_t> offsets;
   for (std::size_t i = 0; i < header.types; ++i) {
     const std::int64_t offset = bytes.number(4);
-    if (offset < kLeastOffset || offset > kMostOffset) return false;
+    if (offset < kMinOffset || offset > kMaxOffset) return false;
     offsets.push_back(static_cast<std::int32_t>(offset));
     bytes.take(2);
   }
@@ -104,15 +105,14 @@ bool is_zone_name(const std::string& name) {
 }
 
 std::string read_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) return "";
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd) return "";
   std::string bytes(kMaxFileSize, '\0');
   std::size_t size = 0;
   for (ssize_t got = 1; got > 0 && size < kMaxFileSize; size += static_cast<std::size_t>(got)) {
-    got = read(fd, bytes.data() + size, kMaxFileSize - size);
+    got = read(fd.get(), bytes.data() + size, kMaxFileSize - size);
     if (got <= 0) break;
   }
-  close(fd);
   bytes.resize(size);
   return bytes;
 }

@@ -9,7 +9,7 @@ namespace cronlatch {
 namespace {
 
 constexpr std::int64_t kHour = 3'600, kDay = 86'400;
-constexpr int kMostHoursOfOffset = 24, kMostHoursOfDay = 167;  // RFC 8536, section 3.3.1
+constexpr int kMaxHoursOfOffset = 24, kMaxHoursOfDay = 167;  // RFC 8536, section 3.3.1
 
 class Reader {
  public:
@@ -74,7 +74,7 @@ class Reader {
       day.day = *number;
     }
     if (!accept('/')) return day;
-    const auto at = time(kMostHoursOfDay);
+    const auto at = time(kMaxHoursOfDay);
     if (!at) return std::nullopt;
     day.time = *at;
     return day;
@@ -114,16 +114,16 @@ std::optional<YearlyRule> parse_rule(std::string_view text) {
   Reader reader(text);
   YearlyRule rule;
   if (!reader.name()) return std::nullopt;
-  const auto west = reader.time(kMostHoursOfOffset);  // POSIX counts west of Greenwich
+  const auto west = reader.time(kMaxHoursOfOffset);  // POSIX counts west of Greenwich
   if (!west) return std::nullopt;
   rule.standard = static_cast<std::int32_t>(-*west);
   if (reader.done()) return rule;
   if (!reader.name()) return std::nullopt;
   rule.summer = rule.standard + static_cast<std::int32_t>(kHour);
   const bool implied = reader.accept(',');
-  if (implied && *rule.summer / kHour > kMostHoursOfOffset) return std::nullopt;
+  if (implied && *rule.summer / kHour > kMaxHoursOfOffset) return std::nullopt;
   if (!implied) {
-    const auto summer_west = reader.time(kMostHoursOfOffset);
+    const auto summer_west = reader.time(kMaxHoursOfOffset);
     if (!summer_west || !reader.accept(',')) return std::nullopt;
     rule.summer = static_cast<std::int32_t>(-*summer_west);
   }

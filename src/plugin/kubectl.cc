@@ -25,23 +25,23 @@ void write_some(KubectlChild& child) {
       write(child.in.get(), child.unwritten_input.data(), child.unwritten_input.size());
   if (written < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (written > 0) child.unwritten_input.remove_prefix(static_cast<std::size_t>(written));
-  if (written <= 0 || child.unwritten_input.empty()) child.in.close_pipe();
+  if (written <= 0 || child.unwritten_input.empty()) child.in.reset();
 }
 
-void read_some(PipeEnd& end, std::string& text) {
+void read_some(Fd& end, std::string& text) {
   std::array<char, kReadSize> buffer;
   const ssize_t got = read(end.get(), buffer.data(), buffer.size());
   if (got > 0)
     text.append(buffer.data(), static_cast<std::size_t>(got));
   else if (got == 0 || errno != EINTR)
-    end.close_pipe();
+    end.reset();
 }
 
 // Waits until a pipe is ready, or until the timeout, and moves the available bytes.
 void poll_once(std::vector<KubectlChild>& children, Millis timeout) {
   std::vector<pollfd> fds;
-  const auto add = [&fds](const PipeEnd& end, short events) {
-    if (end.open()) fds.push_back({end.get(), events, 0});
+  const auto add = [&fds](const Fd& end, short events) {
+    if (end) fds.push_back({end.get(), events, 0});
   };
   for (const KubectlChild& child : children) {
     add(child.in, POLLOUT);
@@ -49,10 +49,9 @@ void poll_once(std::vector<KubectlChild>& children, Millis timeout) {
     add(child.error_output, POLLIN);
   }
   if (poll(fds.data(), fds.size(), static_cast<int>(timeout.count())) <= 0) return;
-  const auto ready = [&fds](const PipeEnd& end) {
-    return end.open() && std::any_of(fds.begin(), fds.end(), [&](const pollfd& f) {
-             return f.fd == end.get() && f.revents != 0;
-           });
+  const auto ready = [&fds](const Fd& end) {
+    return end && std::any_of(fds.begin(), fds.end(),
+                              [&](const pollfd& f) { return f.fd == end.get() && f.revents != 0; });
   };
   for (KubectlChild& child : children) {
     if (ready(child.in)) write_some(child);

@@ -20,11 +20,11 @@ namespace {
 constexpr int kSignalBase = 128;
 
 struct Pipe {
-  PipeEnd read, write;
+  Fd read, write;
   static Pipe make() {
     std::array<int, 2> ends{-1, -1};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
-    return {PipeEnd(ends[0]), PipeEnd(ends[1])};
+    return {Fd(ends[0]), Fd(ends[1])};
   }
 };
 
@@ -69,10 +69,6 @@ Error cannot_run(const std::string& program, int number) {
 }
 
 }  // namespace
-
-void PipeEnd::close_pipe() {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-}
 
 KubectlChild::~KubectlChild() {
   if (pid <= 0) return;
@@ -119,7 +115,7 @@ Result<KubectlChild> start_kubectl(const KubectlSpec& spec, const KubectlCall& c
   child.out = std::move(out.read);
   child.error_output = std::move(error_output.read);
   child.unwritten_input = call.input;
-  if (child.in.open()) fcntl(child.in.get(), F_SETFL, O_NONBLOCK);
+  if (child.in) fcntl(child.in.get(), F_SETFL, O_NONBLOCK);
   return child;
 }
 

@@ -8,27 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fd.h"
 #include "plugin/kubectl.h"
 
 namespace cronlatch::plugin {
-
-// One end of a pipe, closed once.
-class PipeEnd {
- public:
-  explicit PipeEnd(int fd = -1) : fd_(fd) {}
-  PipeEnd(PipeEnd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  PipeEnd& operator=(PipeEnd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~PipeEnd() { close_pipe(); }
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void close_pipe();
-
- private:
-  int fd_;
-};
 
 class KubectlChild {
  public:
@@ -43,10 +26,10 @@ class KubectlChild {
   KubectlChild& operator=(KubectlChild&&) = delete;
   ~KubectlChild();  // kills and reaps the process if it still runs
   void reap();      // waits for its end and stores the exit code
-  bool has_open_output() const { return out.open() || error_output.open(); }
+  bool has_open_output() const { return out || error_output; }
 
   pid_t pid = 0;
-  PipeEnd in, out, error_output;
+  Fd in, out, error_output;
   std::string_view unwritten_input;
   KubectlResult result;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/digest.h"
+#include "base/host_port.h"
 #include "base/shell_text.h"
 #include "base/text.h"
 
@@ -24,8 +25,8 @@ bool is_host(std::string_view host) {
   });
 }
 
-std::string in_url(const std::string& host) {
-  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+std::string show_host(const std::string& host, std::int64_t port) {
+  return show_host_port(host, static_cast<std::uint16_t>(port));
 }
 
 std::string seconds(std::string_view flag, std::int64_t n) {
@@ -35,9 +36,9 @@ std::string seconds(std::string_view flag, std::int64_t n) {
 std::string store_of(const S& s) {
   const std::string db = "/" + std::to_string(s.db);
   if (s.use_sentinel)
-    return "redis+sentinel://" + in_url(s.sentinel_host) + ":" + std::to_string(s.sentinel_port) +
-           "/" + s.sentinel_master + db;
-  return (s.tls ? "rediss://" : "redis://") + in_url(s.host) + ":" + std::to_string(s.port) + db;
+    return "redis+sentinel://" + show_host(s.sentinel_host, s.sentinel_port) + "/" +
+           s.sentinel_master + db;
+  return (s.tls ? "rediss://" : "redis://") + show_host(s.host, s.port) + db;
 }
 
 std::string key_of(const S& s, const CronlockFlavor& flavor,

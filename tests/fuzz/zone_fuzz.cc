@@ -16,7 +16,7 @@ using namespace cronlatch;
 using Day = YearlyRule::Day;
 
 constexpr std::int64_t kDay = 86'400;
-constexpr std::int32_t kLeast = -90'000, kMost = 93'600;
+constexpr std::int32_t kMin = -90'000, kMax = 93'600;
 
 std::string written_time(std::int64_t seconds) {
   const std::int64_t s = std::abs(seconds);
@@ -110,8 +110,8 @@ void check_at(const YearlyRule& rule, std::int64_t t) {
 }
 
 void check_rule(const YearlyRule& rule) {
-  fuzz::must(rule.standard >= kLeast && rule.standard <= kMost, "an offset is bounded");
-  fuzz::must(!rule.summer || (*rule.summer >= kLeast && *rule.summer <= kMost),
+  fuzz::must(rule.standard >= kMin && rule.standard <= kMax, "an offset is bounded");
+  fuzz::must(!rule.summer || (*rule.summer >= kMin && *rule.summer <= kMax),
              "summer's offset is bounded");
   const auto again = parse_rule(written(rule));
   fuzz::must(again.has_value(), "a rule can be written and read again");
@@ -153,13 +153,13 @@ void check_written(const Zone& zone) {
 }
 
 void check_zone(const Zone& zone) {
-  fuzz::must(zone.initial_offset >= kLeast && zone.initial_offset <= kMost,
+  fuzz::must(zone.initial_offset >= kMin && zone.initial_offset <= kMax,
              "the first offset is bounded");
   std::int64_t before = INT64_MIN;
   for (std::size_t i = 0; i < zone.changes.size(); ++i) {
     const Zone::Change& change = zone.changes[i];
     fuzz::must(change.at >= before, "changes are in order");
-    fuzz::must(change.offset >= kLeast && change.offset <= kMost, "an offset is bounded");
+    fuzz::must(change.offset >= kMin && change.offset <= kMax, "an offset is bounded");
     before = change.at;
     // Of changes at one second the last one counts; after the last change the rule does.
     if (i + 1 < zone.changes.size() && zone.changes[i + 1].at > change.at)

@@ -132,9 +132,9 @@ std::string encode_revoke(std::string_view lock, std::string_view prefix, Server
 
 std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most,
                         Millis limit, int schema) {
-  constexpr std::size_t kMost = std::size_t{1} << 62U;  // a bigint
+  constexpr std::size_t kMaxRows = std::size_t{1} << 62U;  // a bigint
   const Parameters parameters{std::string(prefix), std::string(lock),
-                              std::to_string(std::min(most, kMost))};
+                              std::to_string(std::min(most, kMaxRows))};
   const auto read = [&](std::string_view function) {
     return call("SELECT * FROM cronlatch." + std::string(function) + "($1, nullif($2, ''), $3)",
                 parameters);
