@@ -6,7 +6,8 @@ words.py [FILE...]   prints each find (FILE:LINE: found -> use); exit code 1 whe
                      of the repository, and the subjects of the commits that scripts/lint/subjects.sh checks.
 words.py --count     prints the number of finds in each file instead.
 
-C++ and Lua: comments and string literals. Other files: every line. Public names are not checked: words that begin with
+C++ and Lua: comments and string literals. Other files: every line. An expression that begins with `name:` is compared
+with each identifier of C++, as a whole. Public names are not checked: words that begin with
 `cronlatch` and continue with `-`, `_`, `.` or `/` (metrics, annotations, policies), options (`--on-busy`), and literals
 of one word (fields of stored records and of JSON, values).
 """
@@ -20,6 +21,8 @@ LIST = os.path.join(ROOT, "scripts/lint/words.txt")
 # LICENSE is not this project's text; corpora and version 0.1.0's scripts are data; the list contains its own words.
 NOT_CHECKED = re.compile(r"^LICENSE$|/corpus/|^tests/scripts/v0_1_0/|^scripts/lint/words\.txt$|\.(sum|mod|svg)$")
 CODE = (".cc", ".h", ".lua")
+IDENTIFIERS = (".cc", ".h")
+NAME_RULE = "name:"
 COMMENT = {".lua": "--"}
 PUBLIC_NAME = re.compile(r"\bcronlatch[-_./][\w./-]*\w|(?<![\w-])--[a-z][a-z-]*", re.IGNORECASE)
 ONE_WORD = re.compile(r'"[\w.-]*"')
@@ -27,8 +30,8 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def read_list():
-    """The pairs (expression, replacement) of the list, one compiled expression each."""
-    rules = []
+    """The pairs (expression, replacement) of the list for prose, and those for identifiers; one compiled expression each."""
+    prose, names = [], []
     with open(LIST, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             line = line.rstrip("\n")
@@ -37,29 +40,36 @@ def read_list():
             expression, separator, use = line.partition("\t")
             if not separator or not use:
                 sys.exit(f"{LIST}:{number}: expected an expression, a tab and a replacement")
-            rules.append((re.compile(expression.replace(" ", r"\s+"), re.IGNORECASE), use))
-    return rules
+            if expression.startswith(NAME_RULE):
+                names.append((re.compile(rf"\b(?:{expression[len(NAME_RULE):]})\b"), use))
+            else:
+                prose.append((re.compile(expression.replace(" ", r"\s+"), re.IGNORECASE), use))
+    return prose, names
 
 
-def prose_of(line, suffix):
-    """What people read in a line of code: its string literals and its comment."""
+def parts_of(line, suffix):
+    """What people read in a line of code (its string literals and its comment), and its code without literals."""
     if line.lstrip().startswith("#include"):
-        return ""
+        return "", ""
     mark = COMMENT.get(suffix, "//")
     # A mark inside of a literal begins no comment: literals are blanked before the search.
     blanked = STRING.sub(lambda literal: " " * len(literal.group()), line)
     start = blanked.find(mark)
-    code, comment = (line, "") if start < 0 else (line[:start], line[start:])
-    texts = [literal for literal in STRING.findall(code) if not ONE_WORD.fullmatch(literal)]
-    return " | ".join(texts + [comment])
+    start = len(line) if start < 0 else start
+    texts = [literal for literal in STRING.findall(line[:start]) if not ONE_WORD.fullmatch(literal)]
+    return " | ".join(texts + [line[start:]]), blanked[:start]
 
 
 def finds_in(lines, rules, suffix=""):
+    prose_rules, name_rules = rules
     for number, line in enumerate(lines, 1):
-        text = prose_of(line, suffix) if suffix in CODE else line
+        text, code = parts_of(line, suffix) if suffix in CODE else (line, "")
         text = PUBLIC_NAME.sub(lambda name: "_" * len(name.group()), text)
-        for expression, use in rules:
+        for expression, use in prose_rules:
             for found in expression.finditer(text):
+                yield number, found.group(), use
+        for expression, use in name_rules if suffix in IDENTIFIERS else ():
+            for found in expression.finditer(code):
                 yield number, found.group(), use
 
 

@@ -23,7 +23,7 @@ ANNOTATION = re.compile(r"(?<![\w.-])cronlatch\.dev/([a-z-]+)")
 REASON = re.compile(r"reason=([A-Z][A-Za-z]+)")
 # Event reasons of Kubernetes itself; prefixes of metrics of other programs.
 KUBERNETES_REASONS = {"FailedCreate", "NodeNotReady"}
-# Roles and settings of PostgreSQL, not metrics or settings of ours.
+# Roles and settings of PostgreSQL, not metrics or settings of the project.
 OF_POSTGRES = {"cronlatch_owner", "cronlatch_user", "synchronous_commit", "synchronous_standby_names", "remote_apply"}
 OTHER_METRICS = ("kube_", "node_", "apiserver_")
 # Flags that `kubectl options` lists: kubectl-cronlatch passes them on.

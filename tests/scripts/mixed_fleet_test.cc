@@ -205,7 +205,7 @@ class Fleet {
       finished_.try_emplace({program.identity.job, program.identity.once}, bench_.now);
     std::erase_if(finished_, [&](const auto& f) { return f.second + kDay <= bench_.now; });
     program.lease_ends.reset();
-    ++met[freed ? "freed" : "not ours"];
+    ++met[freed ? "freed" : "not holder"];
   }
 
   void revoke() {
@@ -252,7 +252,7 @@ TEST(MixedFleet, ProgramsOfVersion010AndOfThisOneShareALock) {
   }
   EXPECT_FALSE(HasFailure()) << "replay with CRONLATCH_SEED=" << seed;
   for (const char* what :
-       {"calls of 0.1.0", "calls of this version", "granted", "stole", "kept", "freed", "not ours",
+       {"calls of 0.1.0", "calls of this version", "granted", "stole", "kept", "freed", "not holder",
         "revoked", "held", "cooling", "done", "group granted before"})
     EXPECT_GT(met[what], 0) << what << " never happened";
 }

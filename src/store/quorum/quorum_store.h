@@ -91,7 +91,7 @@ class QuorumStore : public Backend, public ServerStates {
   bool is_settled(TimePoint now);
   // Of the servers that were requested in this phase; the others count as not reached.
   Replies replies() const;
-  // The claim as the servers know it: each round after a returned grant is an attempt of its own.
+  // The claim that the servers have: each round after a returned grant is an attempt of its own.
   Claim server_claim(const Claim& claim) const;
   double random_unit();
 

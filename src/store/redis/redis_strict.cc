@@ -86,7 +86,7 @@ std::optional<Failure> RedisStore::check_replicas(const NextServer& next) const 
   if (!config_.strict || !pending_ || next.replicas <= config_.strict->min_replicas)
     return std::nullopt;
   return Failure{{Code::config,
-                  "strict needs the acknowledgement of all replicas: the Sentinel knows " +
+                  "strict needs the acknowledgement of all replicas: the Sentinel reports " +
                       replicas_text(next.replicas) + " of " + next.host.where() +
                       ", min-replicas is " + std::to_string(config_.strict->min_replicas),
                   "set min-replicas to " + std::to_string(next.replicas) +

@@ -27,7 +27,7 @@ struct SentinelConfig {
 
 struct NamedMaster {
   StoreHost host;
-  std::size_t replicas = 0;  // all that the Sentinel knows, also those that are down
+  std::size_t replicas = 0;  // all that the Sentinel reports, also those that are down
 };
 struct UnknownMaster {};  // the Sentinel monitors no master of that name
 
