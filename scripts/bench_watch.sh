@@ -4,57 +4,20 @@
 # etcd and kube-apiserver. The baseline is the same operator with the same API server, before a CronJob exists. One in
 # ten is annotated without the copy in its Job template, as after an install: the operator has to write these.
 set -euo pipefail
-SCRIPTS=$(dirname -- "${BASH_SOURCE[0]}")
-for part in common pki plane node down up; do
-  # shellcheck source=/dev/null
-  source "$SCRIPTS/cluster_$part.sh"
-done
+# shellcheck source=scripts/bench_api_server.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/bench_api_server.sh"
 
 CRONJOBS=${1:-10000}
 case $CRONJOBS in *[!0-9]* | '') echo "usage: ./dev bench watch [CRONJOBS]" >&2 && exit 64 ;; esac
-# shellcheck source=scripts/bench_operator.sh
-source "$ROOT/scripts/bench_operator.sh"
-if [ "$(id -u)" -ne 0 ] || ! command -v etcd >/dev/null || [ ! -x "$TOOLS/kube-apiserver" ]; then
+if ! can_start_api_server; then
   echo "bench: SKIPPED: watching $CRONJOBS CronJobs requires root, etcd and build/cluster/tools (./dev cluster up builds them)" >&2
   exit 0
 fi
 build_operator
 build_load
 
-use_cluster "bench-watch"
-if exists; then take_down; fi
-mkdir -p "$DIR"/{log,pid,bench}
-trap 'stop_program operator 5; take_down' EXIT
-step "etcd and kube-apiserver"
-take_slot
-read_addresses
-make_pki
-make_network
-start_etcd
-start_apiserver
-must_become 120 "the API server is ready" kube-apiserver api_ready
-for name in cronlatch bench; do kubectl create namespace $name >/dev/null; done
-kubectl -n cronlatch create serviceaccount operator >/dev/null
-kubectl create clusterrolebinding bench --clusterrole=cluster-admin --serviceaccount=cronlatch:operator >/dev/null
-
-# As in a pod: the address of the API server, its CA and a token.
-kubectl -n cronlatch create token operator --duration=3h >"$DIR/bench/token"
-cp "$DIR/pki/ca.crt" "$DIR/bench/ca.crt"
+start_bench_cluster bench-watch
 operator_files "$DIR/bench" "admission-address: 127.0.0.1:8443" "plain-address: 127.0.0.1:8080" "store: rediss://redis.example:6379"
-# shellcheck disable=SC2016  # the inner shell's own variables
-start_in_cluster() {
-  start operator unshare --mount --propagation private env KUBERNETES_SERVICE_HOST="$NODE_IP" KUBERNETES_SERVICE_PORT=6443 \
-    POD_NAME=bench POD_NAMESPACE=cronlatch sh -c 'mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io/serviceaccount &&
-      cp "$1/ca.crt" "$1/token" /run/secrets/kubernetes.io/serviceaccount/ && exec "$2" --config "$1/operator.yaml"' \
-    sh "$DIR/bench" "$OPERATOR"
-  PID=$(cat "$DIR/pid/operator")
-}
-cpu_ms() {  # utime and stime, in ticks of 10 ms
-  sed 's/.*) //' "/proc/$PID/stat" | awk '{ print ($12 + $13) * 10 }'
-}
-metric() { in_cluster bash -c 'exec 3<>/dev/tcp/127.0.0.1/8080; printf "GET /metrics HTTP/1.0\r\n\r\n" >&3; cat <&3' 2>/dev/null | tr -d '\r' | sed -nE "s/^$1 //p"; }
-leads() { [ "$(metric cronlatch_leader)" = 1 ]; }
-gated() { [ "$(metric 'cronlatch_gated_cronjobs\{state="gated"\}')" = "$1" ]; }
 fill() {  # fill NAMESPACE BODY COUNT
   in_cluster "$OUT/admission_load" port=6443 pid="$(cat "$DIR/pid/kube-apiserver")" body="$2" count="$3" status=201 \
     cert="$DIR/pki/admin.crt" key="$DIR/pki/admin.key" path="/apis/batch/v1/namespaces/$1/cronjobs" |
