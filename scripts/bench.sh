@@ -21,7 +21,7 @@ case ${1:-} in
     ;;
 esac
 RUNS=${1:-120}
-case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [gate] [RUNS] | admission [REVIEWS] | lookup [IMAGES] | scrape [LOCKS] | watch [CRONJOBS] | pods [SECONDS] | queue [ROUNDS] | start [ROUNDS] | peers [RUNS [BLOCKS [WAITERS...]]]" >&2 && exit 64 ;; esac
+case $RUNS in *[!0-9]* | '') echo "usage: ./dev bench [gate] [RUNS] | admission [REVIEWS] | lookup [IMAGES] | scrape [LOCKS] | watch [CRONJOBS] | pods [--api-server] [SECONDS] | queue [ROUNDS] | start [ROUNDS] | peers [RUNS [BLOCKS [WAITERS...]]]" >&2 && exit 64 ;; esac
 OUT=$ROOT/build/bench
 STAGE=$(mktemp -d)
 trap 'stop_all_redis; rm -rf -- "$STAGE"' EXIT
@@ -68,5 +68,6 @@ bash "$ROOT/scripts/bench_lookup.sh" || status=$?
 bash "$ROOT/scripts/bench_scrape.sh" || status=$?
 bash "$ROOT/scripts/bench_watch.sh" || status=$?
 bash "$ROOT/scripts/bench_pods.sh" || status=$?
+bash "$ROOT/scripts/bench_pods.sh" --api-server || status=$?
 bash "$ROOT/scripts/bench_queue.sh" || status=$?
 exit $status

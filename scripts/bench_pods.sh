@@ -3,15 +3,16 @@
 # ./dev bench pods [SECONDS]: the leader reports 300 finished pods per second for that long (default 60), from a replayed
 # watch with 10,000 CronJobs, 100,000 Jobs and 100,000 pods (bench/pod_replay.cc). In the middle, the operator is restarted.
 # The exit code is 1 when a budget is exceeded: memory at most 128 MB, lag at most 30 s, no pod lost or counted twice.
-# RATE, CRONJOBS and JOBS_OF_REPLAY change the numbers.
+# RATE, CRONJOBS and JOBS_OF_REPLAY change the numbers. With --api-server: scripts/bench_pods_api_server.sh.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+if [ "${1:-}" = --api-server ]; then exec bash "$ROOT/scripts/bench_pods_api_server.sh" "${@:2}"; fi
 # shellcheck source=scripts/bench_operator.sh
 source "$ROOT/scripts/bench_operator.sh"
 
 SECONDS_OF_PODS=${1:-60}
-case $SECONDS_OF_PODS in *[!0-9]* | '') echo "usage: ./dev bench pods [SECONDS]" >&2 && exit 64 ;; esac
+case $SECONDS_OF_PODS in *[!0-9]* | '') echo "usage: ./dev bench pods [--api-server] [SECONDS]" >&2 && exit 64 ;; esac
 RATE=${RATE:-300}
 CRONJOBS=${CRONJOBS:-10000}
 JOBS_OF_REPLAY=${JOBS_OF_REPLAY:-100000}
