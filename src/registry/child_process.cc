@@ -156,11 +156,13 @@ Result<ChildResult> run_child_process(const ChildConfig& config, const Clock& cl
     if (result.out.size() > config.max_output)
       return Error{Code::unreachable,
                    "the response is larger than " + std::to_string(config.max_output) + " bytes"};
+    if (!config.kill_at.empty() && result.err.find(config.kill_at) != std::string::npos) break;
     if (result.err.size() > kMaxStderrBytes)
       result.err.erase(0, result.err.size() - kMaxStderrBytes);
   }
   // The child may still run after it has closed its output.
-  while (!child->has_exited() && clock.now() < config.deadline && !stop.stop_requested())
+  while (!out->read && !err->read && !child->has_exited() && clock.now() < config.deadline &&
+         !stop.stop_requested())
     ::poll(nullptr, 0, 1);
   result.exit_code = child->kill_and_reap();
   return result;

@@ -20,6 +20,7 @@ struct ChildConfig {
   TimePoint deadline;
   std::size_t max_output = 0;  // bytes of standard output; with one more the child is killed
   std::size_t memory = 0;      // RLIMIT_DATA in bytes
+  std::string kill_at{};       // text in standard error at which the child is killed; "": none
 };
 
 struct ChildResult {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -29,6 +30,9 @@ struct HeadResult {
   Millis retry_after{0};       // busy: the header Retry-After, at most 6 h; 0: none
   bool has_pulls_left = true;  // false: the header ratelimit-remaining is 0
 };
+
+// The error of read() contains this code of distribution's API if the registry limits requests.
+inline constexpr std::string_view kLimitedGet = "toomanyrequests";
 
 // Thread rule: any method from any thread. Every method blocks, at most until the deadline.
 class RegistryClient {

@@ -20,18 +20,20 @@ std::optional<std::string> RegistryPace::reason_to_wait(const std::string& login
   return pause->error;
 }
 
-void RegistryPace::answered(const std::string& login_key) {
+void RegistryPace::answered(const std::string& login_key, Request request) {
   const std::lock_guard lock(mutex_);
-  if (Pause* const pause = pauses_.find(login_key)) *pause = {};
+  Pause* const pause = pauses_.find(login_key);
+  if (pause != nullptr && (request == Request::get || !pause->is_of_get)) *pause = {};
 }
 
-void RegistryPace::failed(const std::string& login_key, const std::string& error,
+void RegistryPace::failed(const std::string& login_key, Request request, const std::string& error,
                           Millis retry_after) {
   const std::lock_guard lock(mutex_);
   Pause* pause = pauses_.find(login_key);
   if (pause == nullptr) pause = &pauses_.put(login_key, Pause{});
   const Millis base = pause->next == Millis(0) ? limits_.first_pause : pause->next;
   pause->next = std::min(base * 2, limits_.max_pause);
+  if (request == Request::get) pause->is_of_get = true;
   // A random part, so that replicas do not send at the same time; never before the requested time.
   const double random = random_fraction_();
   const double wait = retry_after == Millis(0)

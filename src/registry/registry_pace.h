@@ -35,9 +35,14 @@ class RegistryPace {
   // The error that is the reason to send no request now; nothing: one may be sent. Its text does
   // not change with the time, because it becomes the identity of an Event.
   std::optional<std::string> reason_to_wait(const std::string& login_key);
-  void answered(const std::string& login_key);  // the next error begins with the first pause
+  // A registry may limit GET and still answer HEAD: after a failed GET only a GET ends the pause
+  // and its doubling.
+  enum class Request { head, get };
+  // The next error begins with the first pause.
+  void answered(const std::string& login_key, Request request);
   // `retry_after` 0: the registry named no time.
-  void failed(const std::string& login_key, const std::string& error, Millis retry_after);
+  void failed(const std::string& login_key, Request request, const std::string& error,
+              Millis retry_after);
 
   // Counts one GET; false, and not counted: the limit is reached.
   bool take_manifest_get(const std::string& manifest_key);
@@ -46,6 +51,7 @@ class RegistryPace {
   struct Pause {
     TimePoint until{};
     Millis next{0};  // after the next error; 0: no error yet
+    bool is_of_get = false;
     std::string error;
   };
   const Clock& clock_;

@@ -67,16 +67,17 @@ class ImageReader {
     const HeadResult head = ask(attempt);
     switch (head.kind) {
       case HeadResult::Kind::refused:
-        deps_.pace.answered(attempt.login_key);
+        deps_.pace.answered(attempt.login_key, RegistryPace::Request::head);
         return Error{Code::unreachable, head.error};
       case HeadResult::Kind::busy:
       case HeadResult::Kind::unavailable:
         if (!attempt.stop.stop_requested())
-          deps_.pace.failed(attempt.login_key, head.error, head.retry_after);
+          deps_.pace.failed(attempt.login_key, RegistryPace::Request::head, head.error,
+                            head.retry_after);
         return Error{Code::unreachable, head.error};
       case HeadResult::Kind::found:
       case HeadResult::Kind::not_offered:
-        deps_.pace.answered(attempt.login_key);
+        deps_.pace.answered(attempt.login_key, RegistryPace::Request::head);
         break;
     }
     image::Reference image = request.image;
@@ -86,7 +87,10 @@ class ImageReader {
     if (!head.has_pulls_left)
       return Error{Code::unreachable, "the registry permits no more pulls for now"};
     auto info = read_documents(attempt, std::move(image));
-    if (info) cache_.put(key, *info, deps_.clock.now());
+    if (info) {
+      deps_.pace.answered(attempt.login_key, RegistryPace::Request::get);
+      cache_.put(key, *info, deps_.clock.now());
+    }
     return info;
   }
 
@@ -157,9 +161,10 @@ class ImageReader {
         document, image, attempt.login,
         {attempt.deadline, is_manifest ? image::kMaxManifestBytes : image::kMaxConfigBytes},
         attempt.stop);
-    // skopeo reports the HTTP status 429 with this code of distribution's API.
-    const bool busy = !bytes && bytes.error().message.find("toomanyrequests") != std::string::npos;
-    if (busy) deps_.pace.failed(attempt.login_key, bytes.error().message, Millis(0));
+    const bool busy = !bytes && bytes.error().message.find(kLimitedGet) != std::string::npos;
+    if (busy)
+      deps_.pace.failed(attempt.login_key, RegistryPace::Request::get, bytes.error().message,
+                        Millis(0));
     report(attempt, is_manifest ? "manifest" : "config", bytes ? "ok" : busy ? "busy" : "error");
     return bytes;
   }

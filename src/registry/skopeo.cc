@@ -16,6 +16,10 @@ std::string go_memory_limit(std::size_t memory) {
   return "GOMEMLIMIT=" + std::to_string(memory / 4 * 3);
 }
 
+// At the HTTP status 429, skopeo logs this, and repeats the request four times within 30 s. That is
+// longer than a lookup may take, and the operator has pauses of its own.
+constexpr char kRepeats[] = "Too many requests to";
+
 // Without mirrors and short names. It replaces the files of the host.
 std::string registries_conf(const image::RegistryPolicy& policy) {
   std::string text = "unqualified-search-registries = []\nshort-name-mode = \"enforcing\"\n";
@@ -84,7 +88,7 @@ Result<std::string> Skopeo::read(Document document, const image::Reference& imag
     return ready.error();
   const std::string& home = dir->path();
   ChildConfig child{
-      .argv = {config_.program, "--policy", home + "/policy.json", "--registries.d",
+      .argv = {config_.program, "--debug", "--policy", home + "/policy.json", "--registries.d",
                home + "/registries.d", "--tmpdir", home + "/tmp", "inspect", "--authfile",
                home + "/auth.json", "--cert-dir", home + "/certs",
                document == Document::manifest ? "--raw" : "--config", "docker://" + image.text()},
@@ -94,7 +98,8 @@ Result<std::string> Skopeo::read(Document document, const image::Reference& imag
                       "NO_PROXY=", "GOMAXPROCS=1", go_memory_limit(config_.memory)},
       .deadline = limits.deadline,
       .max_output = limits.max_bytes,
-      .memory = config_.memory};
+      .memory = config_.memory,
+      .kill_at = kRepeats};
   if (!config_.system_cas.empty())
     child.environment.push_back("SSL_CERT_FILE=" + config_.system_cas);
   Result<ChildResult> result = ChildResult{};
@@ -103,6 +108,9 @@ Result<std::string> Skopeo::read(Document document, const image::Reference& imag
     result = run_child_process(child, clock_, stop);
   }).join();
   if (!result) return result.error();
+  if (result->err.find(kRepeats) != std::string::npos)
+    return Error{Code::unreachable,
+                 std::string(kLimitedGet) + ": the registry limits requests (HTTP status 429)"};
   if (result->exit_code == 0) return std::move(result->out);
   if (result->exit_code > 128)
     return Error{Code::unreachable,

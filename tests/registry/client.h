@@ -36,6 +36,7 @@ class Client {
     Millis timeout{60'000};
     Millis tag_max_age{300'000};
     std::string https_proxy{}, no_proxy{};
+    Millis first_pause{100};
   };
   explicit Client(Config config) : config_(std::move(config)) {
     EXPECT_TRUE(proxy_.start().ok());
@@ -57,6 +58,9 @@ class Client {
     const auto reference = image::parse_reference(image);
     EXPECT_TRUE(reference.ok()) << image;
     return lookup_->find({*reference, std::move(architectures)}, clock_.now() + Millis(90'000));
+  }
+  HeadResult head(const std::string& image) const {
+    return access_.head(*image::parse_reference(image), nullptr, clock_.now() + Millis(30'000), {});
   }
   std::string log() const {
     const std::lock_guard lock(mutex_);
@@ -86,7 +90,7 @@ class Client {
                        proxy_, clock_, [this] { (void)confine_thread_to_ports({proxy_.port()}); }};
   const ManifestHead head_{config_.ca, policy_, proxy_, clock_};
   const RegistryAccess access_{head_, skopeo_};
-  RegistryPace pace_{clock_, [] { return 0.0; }, {.first_pause = Millis(100)}};
+  RegistryPace pace_{clock_, [] { return 0.0; }, {.first_pause = config_.first_pause}};
   std::optional<Lookup> lookup_;
 };
 

@@ -131,7 +131,7 @@ TEST_F(RegistryQueryTest, ThePauseOfOneLoginIsNotThatOfAnother) {
   namespace_name_ = "other";
   registry_.answer_heads_with(head_answer(Kind::refused, "x"));
   (void)ask();
-  pace_.failed("r.example", "limited", kHour);  // without a login
+  pace_.failed("r.example", RegistryPace::Request::head, "limited", kHour);  // without a login
   registry_.answer_heads_with(std::nullopt);
 
   EXPECT_EQ(command(), "/v1");
@@ -147,6 +147,45 @@ TEST_F(RegistryQueryTest, AnUnavailableRegistryIsAskedLessAndLess) {
   // 10, 20, 40, 80, 160 s, then every 300 s.
   EXPECT_LE(registry_.counts().heads, 17);
   EXPECT_GE(registry_.counts().heads, 15);
+}
+
+TEST_F(RegistryQueryTest, ALimitOnGetsDoublesThePauseAlthoughHeadSucceeds) {
+  ASSERT_EQ(command("r.example/cached:1"), "/v1");
+  registry_.fail_gets("toomanyrequests: slow down");
+  std::vector<int> at;
+  for (int second = 0; second < 700; ++second) {
+    const int before = registry_.counts().gets();
+    // The second image needs no GET: its HEAD must not end the pause of the first one.
+    (void)ask("r.example/a" + std::to_string(second) + ":1");
+    (void)ask("r.example/cached:1");
+    if (registry_.counts().gets() > before) at.push_back(second);
+    clock_.pass(Millis(1'000));
+  }
+  EXPECT_THAT(at, ::testing::ElementsAre(0, 10, 30, 70, 150, 310, 610));
+}
+
+TEST_F(RegistryQueryTest, ASuccessfulGetEndsTheDoubling) {
+  registry_.fail_gets("toomanyrequests: slow down");
+  for (const int pause : {10, 20, 40}) {
+    (void)ask();
+    clock_.pass(Seconds(pause));
+  }
+  registry_.fail_gets("");
+  ASSERT_EQ(command(), "/v1");
+  registry_.fail_gets("toomanyrequests: slow down");
+  (void)ask("r.example/b:1");
+
+  clock_.pass(Seconds(10));
+  registry_.fail_gets("");
+
+  EXPECT_EQ(command("r.example/b:1"), "/v1");
+}
+
+TEST_F(RegistryQueryTest, ALimitOnGetsIsReportedAsBusy) {
+  registry_.fail_gets("reading manifest 1: toomanyrequests: slow down");
+  (void)ask();
+
+  EXPECT_THAT(reported_, ::testing::ElementsAre("r.example head ok", "r.example manifest busy"));
 }
 
 TEST_F(RegistryQueryTest, ALimitOnPullsIsRespectedBeforeTheGet) {
