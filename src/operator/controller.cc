@@ -70,8 +70,12 @@ class Controller::Impl {
                   deps_.pod_name),
         paced_api_(deps_.api, kCallRate, deps_.clock),
         work_api_(paced_api_, [this] { deps_.on_progress("reconcile"); }),
-        workers_(kWorkers),
-        reconciler_({deps_.settings, work_api_, deps_.metrics, deps_.exporter, deps_.clock,
+        report_api_(paced_api_, deps_.on_report),
+        // A round of the loop "reconcile" may wait for the workers many times.
+        workers_(kWorkers, {.began = deps_.on_report,
+                            .ended = deps_.on_report_end,
+                            .accepted = [this] { deps_.on_progress("reconcile"); }}),
+        reconciler_({deps_.settings, report_api_, deps_.metrics, deps_.exporter, deps_.clock,
                      deps_.log, election_, workers_, deps_.events}),
         keeper_({deps_.settings.name, deps_.settings.namespace_name}, work_api_, deps_.clock,
                 deps_.log, deps_.on_certificate),
@@ -116,7 +120,7 @@ class Controller::Impl {
   kube::Election election_;
   ChangeQueue changes_;
   PacedApi paced_api_;
-  ProgressApi work_api_;
+  ProgressApi work_api_, report_api_;  // of the threads "reconcile" and "report"
   Workers workers_;
   Reconciler reconciler_;
   CertificateKeeper keeper_;

@@ -37,6 +37,10 @@ struct ControllerDependencies {
   std::function<void(const Certificate&)> on_certificate;
   // Called by the loops "election" and "reconcile" with their name, in each round.
   std::function<void(std::string_view loop)> on_progress = [](std::string_view) {};
+  // Called by each of the threads "report": before its work for an object, before and after each
+  // request of it, and after the work.
+  std::function<void()> on_report = [] {};
+  std::function<void()> on_report_end = [] {};
   // How long the first list of a collection is awaited while the right to it is denied.
   Millis give_up_after = FirstList::kGiveUpAfter;
 };

@@ -67,6 +67,18 @@ HttpHandler admission_endpoints(const CurrentSettings& settings, const ImageLook
        admission("/admit/job", review_job, settings, images, metrics, clients, clock, log)});
 }
 
+HttpHandler watched(Liveness& liveness, std::string_view name, HttpHandler handler) {
+  return [&liveness, name = std::string(name),
+          handler = std::move(handler)](const HttpRequest& request) {
+    struct Call {
+      ~Call() { liveness.end(); }  // a handler may throw
+      Liveness& liveness;
+    } const call{liveness};
+    liveness.begin(name, Millis(0));
+    return handler(request);
+  };
+}
+
 HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness,
                             const std::optional<Pages>& pages) {
   // A loop that has ended does not fail the probe during a shutdown.

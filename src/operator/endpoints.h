@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "admission/settings.h"
 #include "base/log.h"
@@ -37,6 +38,9 @@ using CurrentSettings = std::function<const Settings&()>;
 HttpHandler admission_endpoints(const CurrentSettings& settings, const ImageLookup& images,
                                 Metrics& metrics, AdmissionClients& clients, const Clock& clock,
                                 const Log& log);
+
+// `handler`, of which each call must end within the limit of `liveness`. `liveness` outlives it.
+HttpHandler watched(Liveness& liveness, std::string_view name, HttpHandler handler);
 
 struct Pages {
   const Metrics& metrics;

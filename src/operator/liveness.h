@@ -26,7 +26,8 @@ class Liveness {
 
   // The loop `name` made progress. From its first report on, it must continue.
   void progress(std::string_view name);
-  // This thread begins work that ends within `longest`, or ends it.
+  // This thread begins work that ends within `longest`, or ends it. Work of one thread is judged by
+  // its own time, whatever the other threads do. Another begin() is progress within the work.
   void begin(std::string_view name, Millis longest);
   void end();
 

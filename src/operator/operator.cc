@@ -35,14 +35,17 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
       liveness_(clock_, log_, timeouts_.progress),
       clients_(log_),
       images_(settings_, lookup_reports(), clock_, log_),
-      admission_(Transport::tls, timeouts_.admission,
-                 admission_endpoints([this]() -> const Settings& { return admission_settings(); },
-                                     images_, metrics_, clients_, clock_, log_),
-                 log_),
+      admission_(
+          Transport::tls, timeouts_.admission,
+          watched(liveness_, "admission",
+                  admission_endpoints([this]() -> const Settings& { return admission_settings(); },
+                                      images_, metrics_, clients_, clock_, log_)),
+          log_),
       exporter_([this] { return leading(); }, metrics_, clock_, exporter_options(settings_)),
       other_clusters_(log_),
       plain_(Transport::plain, timeouts_.plain,
-             plain_endpoints(readiness_, liveness_, plain_pages()), log_) {}
+             watched(liveness_, "pages", plain_endpoints(readiness_, liveness_, plain_pages())),
+             log_) {}
 
 Pages Operator::pages() {
   return {metrics_, [this] { return status(); }};
@@ -131,7 +134,8 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
       EventRecorder::Dependencies{settings_, metrics_, clock_, log_, environment("POD_NAME")});
   controller_.emplace(ControllerDependencies{
       settings_, *api_, metrics_, exporter_, clock_, log_, *events_, environment("POD_NAME"),
-      on_certificate, [this](std::string_view loop) { liveness_.progress(loop); }});
+      on_certificate, [this](std::string_view loop) { liveness_.progress(loop); },
+      [this] { liveness_.begin("report", Millis(0)); }, [this] { liveness_.end(); }});
   if (settings_.lookup)
     image_prefetcher_.emplace(ImagePrefetcher::Dependencies{
         settings_, *api_, images_, clock_, log_, [this] { return leading(); },
@@ -160,8 +164,9 @@ void Operator::name_cluster() {
 void Operator::prepare_protected_pages() {
   if (!settings_.requires_token()) return;
   access_.emplace(*api_, clock_, log_);
-  protected_ = std::make_unique<HttpServer>(Transport::tls, timeouts_.pages,
-                                            protected_endpoints(pages(), *access_), log_);
+  protected_ = std::make_unique<HttpServer>(
+      Transport::tls, timeouts_.pages,
+      watched(liveness_, "pages", protected_endpoints(pages(), *access_)), log_);
 }
 
 void Operator::start_lock_stats_reader() {

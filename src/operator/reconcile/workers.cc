@@ -7,7 +7,8 @@
 
 namespace cronlatch::op {
 
-Workers::Workers(std::size_t threads) : inline_(threads == 0) {
+Workers::Workers(std::size_t threads, Reports reports)
+    : inline_(threads == 0), reports_(std::move(reports)) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -27,6 +28,8 @@ void Workers::submit(Task task) {
   changed_.wait(lock, [this] { return tasks_.size() < kQueued; });
   tasks_.push_back(std::move(task));
   changed_.notify_all();
+  lock.unlock();
+  reports_.accepted();
 }
 
 void Workers::clear() {
@@ -46,8 +49,10 @@ void Workers::work() {
     ++running_;
     lock.unlock();
     changed_.notify_all();
+    reports_.began();
     task();
     task = nullptr;  // its captures must not outlive clear()
+    reports_.ended();
     lock.lock();
     --running_;
     changed_.notify_all();

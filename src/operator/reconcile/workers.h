@@ -19,9 +19,16 @@ class Workers {
  public:
   using Task = std::function<void()>;  // must not throw
   static constexpr std::size_t kQueued = 64;
+  struct Reports {
+    // Called by a worker before and after each task.
+    std::function<void()> began = [] {}, ended = [] {};
+    // Called by the thread that submits, when a task was accepted.
+    std::function<void()> accepted = [] {};
+  };
 
   // `threads` 0: submit() executes the task itself.
-  explicit Workers(std::size_t threads);
+  explicit Workers(std::size_t threads) : Workers(threads, Reports{}) {}
+  Workers(std::size_t threads, Reports reports);
   ~Workers();  // as clear()
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -35,6 +42,7 @@ class Workers {
   void work();
 
   const bool inline_;
+  const Reports reports_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> tasks_;

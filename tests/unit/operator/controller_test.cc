@@ -54,7 +54,8 @@ struct Scene {
     return std::make_unique<Controller>(ControllerDependencies{
         settings, api, metrics, exporter, clock, log, events, name,
         [this](const Certificate&) { ++certificates; },
-        [this](std::string_view loop) { liveness.progress(loop); }, Millis(100)});
+        [this](std::string_view loop) { liveness.progress(loop); },
+        [this] { liveness.begin("report", Millis(0)); }, [this] { liveness.end(); }, Millis(100)});
   }
   std::string holder() const {
     const auto lease = api.at(kLease);
@@ -155,6 +156,39 @@ TEST(Controller, OnlyACallThatNeverEndsIsNoProgress) {
   is_stuck = true;
   EXPECT_TRUE(within(
       30s, [&] { return scene.liveness.stuck().find("made no progress") != std::string::npos; }));
+
+  is_stuck = false;
+  EXPECT_TRUE(within(30s, [&] { return scene.liveness.stuck().empty(); }));
+}
+
+// The thread that sends the Event of one CronJob, while the others and the loop continue.
+TEST(Controller, OneStuckWorkerIsNoProgressWhileOthersContinue) {
+  Scene scene;
+  for (const char* name : {"stuck", "other"})
+    scene.api.put(std::string("/apis/batch/v1/cronjobs/") + name, Json::parse(R"({
+        "apiVersion":"batch/v1","kind":"CronJob",
+        "metadata":{"namespace":"demo","name":")" + std::string(name) + R"(","uid":")" +
+                                                                              name + R"(",
+                    "annotations":{"cronlatch.dev/lock":"true"}},
+        "spec":{"schedule":"0 * * * *","jobTemplate":{"metadata":{},"spec":{"template":{"spec":{
+            "containers":[{"name":"main","command":["true"]}]}}}}}})"));
+  std::atomic<bool> is_stuck{true};
+  std::atomic<int> failed{0};
+  scene.api.intercept = [&](const kube::Request& request) -> std::optional<FakeApi::Answer> {
+    if (request.method == kube::Method::get || !request.path.starts_with("/apis/batch/"))
+      return std::nullopt;
+    if (request.path.ends_with("/stuck"))
+      while (is_stuck) std::this_thread::sleep_for(5ms);
+    else
+      ++failed;
+    return FakeApi::unreachable();
+  };
+  const auto one = scene.controller("one");
+  one->start();
+
+  EXPECT_TRUE(within(30s, [&] {
+    return scene.liveness.stuck().starts_with("report made no progress") && failed >= 3;
+  })) << scene.liveness.stuck();
 
   is_stuck = false;
   EXPECT_TRUE(within(30s, [&] { return scene.liveness.stuck().empty(); }));

@@ -60,6 +60,26 @@ TEST(Workers, ClearDiscardsQueuedTasksAndWaitsForTheRunningOne) {
   EXPECT_EQ(executed, at_the_end_of_clear);
 }
 
+TEST(Workers, ReportEachTaskOnItsThread) {
+  std::atomic<int> running{0}, accepted{0};
+  std::latch done(1), end(1);
+  Workers workers(1, {.began = [&] { running += 1; },
+                      .ended = [&] { running -= 1; },
+                      .accepted = [&] { ++accepted; }});
+  workers.submit([&] {
+    done.count_down();
+    end.wait();
+  });
+  done.wait();
+  EXPECT_EQ(running, 1);
+  EXPECT_EQ(accepted, 1);
+
+  end.count_down();
+  workers.clear();
+
+  EXPECT_EQ(running, 0);
+}
+
 TEST(Workers, WithoutThreadsASubmittedTaskIsExecutedAtOnce) {
   Workers workers(0);
   bool executed = false;
