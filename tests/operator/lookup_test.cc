@@ -8,6 +8,7 @@
 #include "operator_process.h"
 #include "support/base64.h"
 #include "support/registry_server.h"
+#include "support/tiny_proxy.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -89,6 +90,25 @@ TEST_F(ImageLookup, AnswersWhileTheRegistryIsUnavailable) {
       },
       kPatience * 3));
   EXPECT_TRUE(op.alive());
+}
+
+TEST_F(ImageLookup, UsesTheProxyOfTheEnvironment) {
+  registry_.push("a:1", {R"({"Cmd":["x"]})"});
+  for (const bool is_excluded : {false, true}) {
+    const TinyProxy proxy;
+    OperatorProcess::Options with_proxy = options();
+    with_proxy.env = {"HTTPS_PROXY=" + proxy.url(),
+                      "NO_PROXY=" + std::string(is_excluded ? "other.test,.test" : "other.test")};
+    const OperatorProcess op(with_proxy);
+
+    ASSERT_TRUE(eventually(
+        [&] { return ask(op, registry_.name() + "/a:1").find("patch") != std::string::npos; }));
+
+    if (is_excluded)
+      EXPECT_EQ(proxy.tunnels(registry_.name()), 0) << proxy.log();
+    else
+      EXPECT_TRUE(eventually([&] { return proxy.tunnels(registry_.name()) >= 3; })) << proxy.log();
+  }
 }
 
 TEST_F(ImageLookup, RejectsAnUnlistedRegistry) {

@@ -46,6 +46,7 @@ OperatorProcess::OperatorProcess(const Options& options) {
   }
   argv.insert(argv.end(), {"--config", dir_.path("operator.yaml")});
   ProgramSpec spec{.argv = argv};
+  spec.env.insert(spec.env.end(), options.env.begin(), options.env.end());
   if (const char* const options_of_tsan = std::getenv("TSAN_OPTIONS"))
     spec.env.push_back("TSAN_OPTIONS=" + std::string(options_of_tsan));
   program_ = std::make_unique<Program>(spec);

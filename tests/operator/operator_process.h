@@ -20,7 +20,8 @@ class OperatorProcess {
     int descriptors = 0;  // limit of open files; 0: inherited
     bool client_ca = false;  // it serves only clients of the test CA
     std::string store = "rediss://redis.example:6379";
-    std::string more{};  // further lines of settings
+    std::string more{};              // further lines of settings
+    std::vector<std::string> env{};  // further variables: "NAME=value"
   };
   OperatorProcess() : OperatorProcess(Options{}) {}
   explicit OperatorProcess(const Options& options);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookups through the HTTP proxy of a platform: a real tinyproxy.
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
-#include <fstream>
-
-#include "base/fd.h"
 #include "client.h"
 #include "support/https_server.h"
+#include "support/tiny_proxy.h"
 
 namespace cronlatch::registry {
 namespace {
@@ -19,45 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace cronlatch::testing;
 using Kind = LookupResult::Kind;
-
-// On a free port of loopback. The kernel kills it when the test ends.
-class TinyProxy {
- public:
-  explicit TinyProxy(const std::string& more = "") {
-    for (int tries = 0; tries < 5 && !is_open(); ++tries) {
-      port_ = free_port();
-      std::ofstream(dir_.path("conf"))
-          << "Listen 127.0.0.1\nAllow 127.0.0.1\nPort " << port_ << "\nLogFile \""
-          << dir_.path("log") << "\"\nLogLevel Info\n"
-          << more;
-      program_ = std::make_unique<Program>(
-          ProgramSpec{.argv = {"/usr/bin/tinyproxy", "-d", "-c", dir_.path("conf")},
-                      .env = {"PATH=/usr/bin:/bin"}});
-      eventually([&] { return is_open() || !is_alive(program_->pid()); });
-    }
-    EXPECT_TRUE(is_open()) << log();
-  }
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  std::string log() const { return read_file(dir_.path("log")); }
-
- private:
-  static int free_port() {
-    const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(fd.get(), generic, size), 0);
-    EXPECT_EQ(::getsockname(fd.get(), generic, &size), 0);
-    return ntohs(address.sin_port);
-  }
-  bool is_open() const { return log().find("Accepting connections") != std::string::npos; }
-
-  ScratchDir dir_;
-  int port_ = 0;
-  std::unique_ptr<Program> program_;
-};
 
 class LookupThroughAProxy : public RealRegistry {
  protected:
@@ -72,16 +28,6 @@ class LookupThroughAProxy : public RealRegistry {
   RegistryServer registry_{certificates_};
 };
 
-// The number of tunnels to this host that the proxy has logged.
-int tunnels(const TinyProxy& proxy, const std::string& host) {
-  const std::string log = proxy.log();
-  int count = 0;
-  for (std::size_t at = log.find("CONNECT " + host); at != std::string::npos;
-       at = log.find("CONNECT " + host, at + 1))
-    ++count;
-  return count;
-}
-
 TEST_F(LookupThroughAProxy, SendsHeadAndReadsTheImageThroughIt) {
   const TinyProxy proxy;
   Client client(config_with(proxy));
@@ -89,7 +35,7 @@ TEST_F(LookupThroughAProxy, SendsHeadAndReadsTheImageThroughIt) {
   EXPECT_EQ(cmd(client.find(image())), Words{"x"});
 
   // HEAD, and skopeo for the manifest and for the config.
-  EXPECT_TRUE(eventually([&] { return tunnels(proxy, registry_.name()) >= 3; })) << proxy.log();
+  EXPECT_TRUE(eventually([&] { return proxy.tunnels(registry_.name()) >= 3; })) << proxy.log();
 }
 
 TEST_F(LookupThroughAProxy, ConnectsDirectlyToTheHostsOfNoProxy) {
@@ -98,7 +44,7 @@ TEST_F(LookupThroughAProxy, ConnectsDirectlyToTheHostsOfNoProxy) {
 
   EXPECT_EQ(cmd(client.find(image())), Words{"x"});
 
-  EXPECT_EQ(tunnels(proxy, registry_.name()), 0) << proxy.log();
+  EXPECT_EQ(proxy.tunnels(registry_.name()), 0) << proxy.log();
 }
 
 TEST_F(LookupThroughAProxy, FailsIfTheProxyRefuses) {
@@ -126,8 +72,8 @@ TEST_F(LookupThroughAProxy, StillChecksEveryHost) {
 
   EXPECT_EQ(client.find(name + "/a:1").kind, Kind::failed);
 
-  EXPECT_GT(tunnels(proxy, name), 0);
-  EXPECT_EQ(tunnels(proxy, "canary.test"), 0) << proxy.log();
+  EXPECT_GT(proxy.tunnels(name), 0);
+  EXPECT_EQ(proxy.tunnels("canary.test"), 0) << proxy.log();
 }
 
 }  // namespace
