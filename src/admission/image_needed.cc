@@ -14,7 +14,8 @@ class RecordingSource final : public EntrypointSource {
  public:
   EntrypointResult find(const EntrypointQuery& query) const override {
     Json placement = Json::object();
-    for (const char* key : {"nodeSelector", "affinity", "imagePullSecrets"})
+    for (const char* key :
+         {"nodeSelector", "affinity", "imagePullSecrets", "serviceAccountName", "serviceAccount"})
       if (const Json* const there = kube::find(query.pod_spec, {key})) placement[key] = *there;
     recorded_ = NeededImage{query.image, std::move(placement)};
     return UnknownEntrypoint{};

@@ -22,6 +22,9 @@ check "a Secret with logins and a ConfigMap with CA certificates are mounted as 
   | any(.secret.name == "logins" and .secret.items == [{key: ".dockerconfigjson", path: "registries/config.json"}])
     and any(.configMap.name == "authorities" and .configMap.items == [{key: "registries.pem", path: "registries/ca.crt"}])'
 check "the operator may read Secrets in pullSecretNamespaces and in no other namespace" holds "$SECRETS | sort == [\"charts\", \"reports\"]"
+check "it may read ServiceAccounts, which name Secrets, in the same namespaces" holds '[.[] | select(.kind == "Role" or .kind == "ClusterRole")
+  | .metadata.namespace as $n | .rules[] | select(.resources | index("serviceaccounts")) | {n: $n, v: .verbs}] | sort_by(.n)
+  == [{n: "charts", v: ["get"]}, {n: "reports", v: ["get"]}]'
 check "each of them has a binding for the operator" holds '[.[] | select(.kind == "RoleBinding" and (.metadata.name | endswith("-logins")))
   | {n: .metadata.namespace, s: .subjects[0].name, r: .roleRef.name}] | length == 2 and all(.[]; .s == "cronlatch-operator" and (.r | endswith("-logins")))'
 

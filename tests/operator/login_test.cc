@@ -82,15 +82,22 @@ class PullSecrets : public PrivateImage {
       if (request.path.find("/secrets/") != std::string::npos) ++count;
     return count;
   }
+  void create_service_account(const std::string& name, const std::string& secret) {
+    api_.put("/api/v1/namespaces/demo/serviceaccounts/" + name,
+             {{"imagePullSecrets", Json::array({{{"name", secret}}})}});
+  }
   // The first word of the command, or the reason why it is unknown.
   std::string find(const std::string& namespace_name, const std::vector<std::string>& secrets) {
+    Json pod = {{"imagePullSecrets", Json::array()}};
+    for (const std::string& secret : secrets) pod["imagePullSecrets"].push_back({{"name", secret}});
+    return find_for(namespace_name, pod);
+  }
+  std::string find_for(const std::string& namespace_name, const Json& pod) {
     if (!images_) {
       images_.emplace(settings_, op::LookupReports{[](std::string_view) {}, [](Micros) {}},
                       journal_.clock, journal_.log);
       EXPECT_TRUE(images_->start({.scratch = dir_.path()}, &api_).ok());
     }
-    Json pod = {{"imagePullSecrets", Json::array()}};
-    for (const std::string& secret : secrets) pod["imagePullSecrets"].push_back({{"name", secret}});
     create_cronjob(namespace_name, pod);
     const auto answer = images_->find({image(), namespace_name, pod},
                                       journal_.clock.now() + std::chrono::minutes(1));
@@ -138,6 +145,41 @@ TEST_F(PullSecrets, AreUsedOnlyForAJobThatNamesThem) {
 
   EXPECT_THAT(find("demo", {}), HasSubstr("auth"));
   EXPECT_THAT(find("other", {"right"}), HasSubstr("auth"));
+}
+
+TEST_F(PullSecrets, AreThoseOfTheServiceAccountOfAPodWithoutAny) {
+  keep("right", ".dockerconfigjson", right());
+  create_service_account("builder", "right");
+
+  create_service_account("default", "right");
+
+  EXPECT_THAT(find_for("demo", {{"serviceAccountName", "absent"}}), HasSubstr("auth"));
+  EXPECT_EQ(find_for("demo", {{"serviceAccountName", "builder"}}), "private");
+  EXPECT_EQ(find_for("demo", {{"serviceAccount", "builder"}}), "private");
+  EXPECT_EQ(find_for("demo", Json::object()), "private");
+}
+
+TEST_F(PullSecrets, OfTheServiceAccountAreNotUsedForAPodWithItsOwn) {
+  keep("right", ".dockerconfigjson", right());
+  keep("wrong", ".dockerconfigjson", docker_config("geheim"));
+  create_service_account("builder", "right");
+
+  EXPECT_THAT(find_for("demo", {{"serviceAccountName", "builder"},
+                                {"imagePullSecrets", Json::array({{{"name", "wrong"}}})}}),
+              HasSubstr("auth"));
+}
+
+TEST_F(PullSecrets, OfAServiceAccountAreReadInTheNamespacesOfTheListOnly) {
+  keep("right", ".dockerconfigjson", right());
+  create_service_account("default", "right");
+  for (const char* account : {"default", "../secrets", "a/b", "?x"})
+    EXPECT_THAT(find_for("other", {{"serviceAccountName", account}}), HasSubstr("auth"));
+  for (const char* account : {"../secrets", "a/b", "?x"})
+    EXPECT_THAT(find_for("demo", {{"serviceAccountName", account}}), HasSubstr("auth"));
+
+  for (const kube::Request& request : api_.requests())
+    EXPECT_EQ(request.path.find("/serviceaccounts/"), std::string::npos) << request.path;
+  EXPECT_EQ(secret_reads(), 0U);
 }
 
 TEST_F(PullSecrets, CannotNameOtherPathsOfTheApi) {

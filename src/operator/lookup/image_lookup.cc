@@ -125,7 +125,7 @@ class ImageLookup::Impl {
     }
     const registry::LookupResult result = lookup_->find(request, until, freshness);
     const std::string unused = may_use_secrets && !needed_by
-                                   ? "; its imagePullSecrets are read only for the image of a "
+                                   ? "; its pull secrets are read only for the image of a "
                                      "CronJob that exists"
                                    : "";
     const std::string name = "registry " + cronlatch::quoted(image->registry);

@@ -11,22 +11,34 @@
 namespace cronlatch::op {
 namespace {
 
+constexpr std::string_view kServiceAccount = "serviceaccount/";  // no name contains a slash
+
 // The name becomes a part of a path of the API, so it must be a DNS subdomain.
-bool is_secret_name(const std::string& name) {
+bool is_name(const std::string& name) {
   return !name.empty() && name.size() <= 253 && name.front() != '.' &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos;
+}
+
+// A pod's spec and a ServiceAccount have the same list.
+std::vector<std::string> names_in(const kube::Json& object) {
+  constexpr std::size_t kMaxSecrets = 16;
+  std::vector<std::string> names;
+  for (const kube::Json& one : kube::items_at(object, {"imagePullSecrets"}))
+    if (std::string name = kube::string_at(one, {"name"});
+        is_name(name) && names.size() < kMaxSecrets)
+      names.push_back(std::move(name));
+  return names;
 }
 
 }  // namespace
 
 std::vector<std::string> pull_secrets(const kube::Json& pod_spec) {
-  constexpr std::size_t kMaxSecrets = 16;
-  std::vector<std::string> names;
-  for (const kube::Json& one : kube::items_at(pod_spec, {"imagePullSecrets"}))
-    if (std::string name = kube::string_at(one, {"name"});
-        is_secret_name(name) && names.size() < kMaxSecrets)
-      names.push_back(std::move(name));
-  return names;
+  if (!kube::items_at(pod_spec, {"imagePullSecrets"}).empty()) return names_in(pod_spec);
+  std::string account = kube::string_at(pod_spec, {"serviceAccountName"});
+  if (account.empty()) account = kube::string_at(pod_spec, {"serviceAccount"});  // deprecated
+  if (account.empty()) account = "default";
+  if (!is_name(account)) return {};
+  return {std::string(kServiceAccount) + account};
 }
 
 bool PullLogins::may_read_secrets_of(const std::string& namespace_name) const {
@@ -44,18 +56,32 @@ std::vector<registry::Login> PullLogins::find(const registry::LookupRequest& que
     else
       log_({Level::warn, "logins_unreadable", logins.error().message, {{"from", where}}});
   };
-  const Status confirmed = question.pull_secrets.empty() ? Status(Done{}) : confirm(question);
-  if (!confirmed)
+  const auto names = secret_names(question);
+  if (!names)
     log_({Level::warn,
           "logins_not_used",
-          confirmed.error().message,
+          names.error().message,
           {{"from", question.namespace_name}, {"cronjob", question.needed_by}}});
-  for (const std::string& name : question.pull_secrets)
-    if (confirmed)
-      add(question.namespace_name + "/" + name, read_secret(question.namespace_name, name));
+  for (const std::string& name : names ? *names : std::vector<std::string>())
+    add(question.namespace_name + "/" + name, read_secret(question.namespace_name, name));
   if (!settings_.lookup_docker_config.empty())
     add(settings_.lookup_docker_config, kube::read_small_file(settings_.lookup_docker_config));
   return all;
+}
+
+Result<std::vector<std::string>> PullLogins::secret_names(
+    const registry::LookupRequest& question) const {
+  if (question.pull_secrets.empty()) return question.pull_secrets;
+  if (Status confirmed = confirm(question); !confirmed) return confirmed.error();
+  const std::string& first = question.pull_secrets.front();
+  if (!first.starts_with(kServiceAccount)) return question.pull_secrets;
+  const std::string account = first.substr(kServiceAccount.size());
+  const auto answer = api_->call(
+      {.path = "/api/v1/namespaces/" + question.namespace_name + "/serviceaccounts/" + account});
+  if (!answer) return answer.error();
+  if (!answer->ok())
+    return Error{Code::config, "the ServiceAccount " + account + ": " + answer->message()};
+  return names_in(answer->body);
 }
 
 Status PullLogins::confirm(const registry::LookupRequest& question) const {
@@ -68,7 +94,7 @@ Status PullLogins::confirm(const registry::LookupRequest& question) const {
                             : Result<image::Reference>(Error{Code::config, "no image"});
   if (image && *image == question.image && pull_secrets(needed->placement) == question.pull_secrets)
     return Done{};
-  return Error{Code::config, "the CronJob has another image or other imagePullSecrets now"};
+  return Error{Code::config, "the CronJob has another image or other pull secrets now"};
 }
 
 Result<std::string> PullLogins::read_secret(const std::string& namespace_name,

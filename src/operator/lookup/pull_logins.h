@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PullLogins: the logins for a registry, from the imagePullSecrets of a Job and from the platform's
-// docker config. They are read at each lookup, because Secrets and files change.
+// PullLogins: the logins for a registry, from the imagePullSecrets of a Job or of its
+// ServiceAccount and from the platform's docker config. They are read at each lookup, because they
+// change.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@
 
 namespace cronlatch::op {
 
-// The names in imagePullSecrets of a pod's spec, at most 16. Invalid names are skipped.
+// The names in imagePullSecrets of a pod's spec, at most 16. Invalid names are skipped. Without
+// any, "serviceaccount/NAME": Kubernetes then uses the imagePullSecrets of the ServiceAccount.
 std::vector<std::string> pull_secrets(const kube::Json& pod_spec);
 
 // Thread rule: any method from any thread.
@@ -34,6 +36,7 @@ class PullLogins {
 
  private:
   Status confirm(const registry::LookupRequest& question) const;
+  Result<std::vector<std::string>> secret_names(const registry::LookupRequest& question) const;
   Result<std::string> read_secret(const std::string& namespace_name, const std::string& name) const;
 
   const Settings& settings_;

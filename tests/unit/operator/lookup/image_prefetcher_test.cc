@@ -169,6 +169,28 @@ TEST(ImageLookup, ReadsPullSecretsInListedNamespacesOnly) {
   EXPECT_THAT(paths(world), ElementsAre(kCronJob, kSecret));
 }
 
+// The API server has another ServiceAccount for this CronJob than the review.
+TEST(ImageLookup, ReadsNoServiceAccountAfterTheCronJobHasChanged) {
+  for (const char* account : {"builder", "other"}) {
+    World world;
+    Json object = cronjob("ghcr.io/a/b:1");
+    Json& pod = object["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+    pod["serviceAccountName"] = "builder";
+    world.prefetcher.add(object);
+    pod["serviceAccountName"] = account;
+    world.api.put(kCronJob, object);
+
+    (void)world.images.find({"ghcr.io/a/b:1", "demo", {{"serviceAccountName", "builder"}}},
+                            world.clock.now());
+
+    EXPECT_TRUE(eventually([&] { return !paths(world).empty() && world.images.is_idle(); }));
+    EXPECT_EQ(paths(world).size(), std::string(account) == "builder" ? 2U : 1U);
+    EXPECT_EQ(paths(world).back(), std::string(account) == "builder"
+                                       ? "/api/v1/namespaces/demo/serviceaccounts/builder"
+                                       : kCronJob);
+  }
+}
+
 TEST(ImageLookup, ReadsNoPullSecretForAReviewWithoutACronJob) {
   World world;
   const Json pod = pod_with_secrets();
