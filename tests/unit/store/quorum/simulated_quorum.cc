@@ -47,7 +47,8 @@ Reply SimulatedWorld::execute(std::size_t server, const Request& request, TimePo
   Request executed = request;
   const std::string lock = std::visit([](const auto& verb) { return verb.lock; }, request);
   const rules::Record record = target.memory->record(lock);
-  if (const Acquire* acquire = std::get_if<Acquire>(&request))
+  const Acquire* acquire = std::get_if<Acquire>(&request);
+  if (acquire != nullptr)
     if (now_ < target.started + acquire->min_uptime && defect_ != Defect::counts_restarted_server &&
         (record.state == rules::HoldState::none ||
          record.born >= server_time(server, target.started)) &&
@@ -56,12 +57,36 @@ Reply SimulatedWorld::execute(std::size_t server, const Request& request, TimePo
   Renew* renew = std::get_if<Renew>(&executed);
   if (defect_ == Defect::fence_is_not_raised && renew != nullptr && record.claim == renew->claim)
     renew->fence = record.fence;
-  return target.memory->execute(executed, server_time(server, give_up));
+  MemoryServer::Records before = target.memory->records();
+  Reply reply = target.memory->execute(executed, server_time(server, give_up));
+  if (acquire == nullptr) {
+    target.unconfirmed.reset();
+  } else if (std::holds_alternative<Granted>(reply) && record.claim != acquire->claim) {
+    lose_grant_sometimes(server, acquire->claim, std::move(before));
+  }
+  // Of all renewals, only a confirmation leaves the lease as it is.
+  if (defect_ == Defect::confirms_lost_grant && renew != nullptr && renew->ttl == Millis(0) &&
+      std::holds_alternative<NotHolder>(reply))
+    return Renewed{};
+  return reply;
+}
+
+void SimulatedWorld::lose_grant_sometimes(std::size_t server, const Claim& claim,
+                                          MemoryServer::Records before) {
+  servers_[server].unconfirmed = claim;
+  if (!one_in(5)) return;
+  at(now_ + Millis(below(100)), [this, server, claim, before = std::move(before)] {
+    Server& target = servers_[server];
+    if (target.unconfirmed != claim) return;
+    target.memory->restore(before);
+    target.started = now_;
+  });
 }
 
 void SimulatedWorld::lose_data(std::size_t server) {
   servers_[server].memory->forget();
   servers_[server].started = now_;
+  servers_[server].unconfirmed.reset();
 }
 
 void SimulatedConnection::send(const Request& request, TimePoint now) {

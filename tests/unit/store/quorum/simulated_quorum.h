@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ enum class Defect {
   none,
   fence_is_not_raised,      // a confirmation leaves the fence of the server as it is
   counts_restarted_server,  // a server grants a lock directly after it has lost its data
+  confirms_lost_grant,      // a server confirms a grant that it has lost
 };
 
 class SimulatedWorld {
@@ -29,8 +31,9 @@ class SimulatedWorld {
 
   struct Server {
     std::unique_ptr<MemoryServer> memory;
-    Micros offset{};      // of its clock
-    TimePoint started{};  // the last time its data was lost
+    Micros offset{};                     // of its clock
+    TimePoint started{};                 // the last time its data was lost
+    std::optional<Claim> unconfirmed{};  // the last grant, until its confirmation or release
   };
 
   TimePoint now() const { return now_; }
@@ -45,6 +48,9 @@ class SimulatedWorld {
   std::size_t servers() const { return servers_.size(); }
 
  private:
+  // The server crashes before it has written a grant to its disk; older data is on the disk.
+  void lose_grant_sometimes(std::size_t server, const Claim& claim, MemoryServer::Records before);
+
   std::mt19937 random_;
   Defect defect_;
   TimePoint now_{Seconds(1'000'000)};
