@@ -45,6 +45,34 @@ class Contest {
     cut_links(master);
     EXPECT_TRUE(eventually([&] { return group.named_port() != master.port(); }, kLimit));
   }
+  // The same, except that it keeps its link to one replica, which the Sentinels lose, too.
+  void isolate_with(const RedisServer& master, const RedisServer& kept) {
+    redis_command(master.port(), {"ACL", "SETUSER", "kept", "on", ">kept", "~*", "&*", "+@all"});
+    redis_command(kept.port(), {"CONFIG", "SET", "masterauth", "kept"});
+    redis_command(kept.port(), {"CONFIG", "SET", "masteruser", "kept"});
+    // It does not follow the new master when the Sentinels send its address.
+    redis_command(kept.port(), {"ACL", "SETUSER", "default", "-ping", "-replicaof", "-slaveof"});
+    group.wait_until_down(kept);
+    isolate(master);
+  }
+  void heal(const RedisServer& master, const RedisServer& kept) {
+    redis_command(kept.port(), {"CONFIG", "SET", "masteruser", ""});
+    redis_command(kept.port(), {"CONFIG", "SET", "masterauth", ""});
+    redis_command(kept.port(), {"ACL", "SETUSER", "default", "+@all"});
+    heal(master);
+  }
+  // A run of another lock that connects to this server.
+  ProgramSpec direct_run(const RedisServer& server, const std::string& min_replicas) const {
+    Words argv = {binary(), "run", "--lock", "other-" + min_replicas};
+    argv.insert(argv.end(), {"--store", "redis://127.0.0.1:" + std::to_string(server.port())});
+    argv.insert(argv.end(), {"--key-prefix", prefix_, "--ttl", "5s", "--connect-timeout", "2s"});
+    argv.insert(argv.end(), {"--strict", "--min-replicas", min_replicas, "--max-ttl", "10s"});
+    argv.insert(argv.end(), {"--", "touch", dir_.path("other-" + min_replicas)});
+    return {.argv = argv};
+  }
+  bool has_run_directly(const std::string& min_replicas) const {
+    return exists(dir_.path("other-" + min_replicas));
+  }
   void heal(const RedisServer& master) {
     redis_command(master.port(), {"ACL", "SETUSER", "default", "+@all"});
     group.wait_until_stable();
@@ -186,7 +214,35 @@ TEST_F(StrictFailover, AnIsolatedMasterConfirmsNothing) {
   EXPECT_EQ(contest.overlaps(), 0U);
 }
 
-// The control of the test above.
+// One replica acknowledges what the isolated master writes, and the Sentinels promote the other
+// one.
+TEST_F(StrictFailover, AnIsolatedMasterWithOneOfTwoReplicasConfirmsNothing) {
+  contest.init();
+  Program holder(contest.contender(/*is_strict=*/true, "60"));
+  ASSERT_TRUE(eventually([&] { return contest.ran() == 1; }, kLimit)) << holder.err();
+  RedisServer& before = contest.group.master();
+  RedisServer& kept = contest.group.replica();
+  // when
+  contest.isolate_with(before, kept);
+  // then
+  EXPECT_NE(contest.group.named_port(), kept.port());
+  EXPECT_TRUE(eventually([&] { return is_replicated(before.port(), 1); }));
+  Program both(contest.direct_run(before, "2"));
+  EXPECT_EQ(both.exit_code(), 69) << both.err();
+  EXPECT_FALSE(contest.has_run_directly("2"));
+  // The control: one acknowledgement would have been enough for the same run.
+  Program one(contest.direct_run(before, "1"));
+  EXPECT_EQ(one.exit_code(), 0) << one.err();
+  EXPECT_TRUE(contest.has_run_directly("1"));
+  Program other(contest.contender(/*is_strict=*/true, "1"));
+  EXPECT_EQ(holder.exit_code(kLimit), 79) << holder.err();
+  EXPECT_EQ(contest.ran(), 1U) << contest.log();
+  contest.heal(before, kept);
+  EXPECT_TRUE(eventually([&] { return contest.ran() == 2; }, kLimit)) << other.err();
+  EXPECT_EQ(contest.overlaps(), 0U);
+}
+
+// The control of the tests above.
 TEST_F(StrictFailover, WithoutStrictAnIsolatedMasterRenewsBesideTheOther) {
   Program holder(contest.contender(/*is_strict=*/false, "60"));
   ASSERT_TRUE(eventually([&] { return contest.ran() == 1; }, kLimit)) << holder.err();

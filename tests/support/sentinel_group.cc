@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/sentinel_group.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -66,6 +67,30 @@ RedisServer& SentinelGroup::master() {
   for (const auto& server : servers_)
     if (server->port() == port) return *server;
   std::abort();
+}
+
+RedisServer& SentinelGroup::replica() {
+  const RedisServer& first = master();
+  for (const auto& server : servers_)
+    if (server.get() != &first) return *server;
+  std::abort();
+}
+
+void SentinelGroup::wait_until_down(const RedisServer& replica) {
+  const std::string name = "127.0.0.1:" + std::to_string(replica.port());
+  const auto is_down_for = [&](const RedisServer& sentinel) {
+    for (const RedisAnswer& entry :
+         redis_command(sentinel.port(), {"SENTINEL", "REPLICAS", kMaster}).elements)
+      for (std::size_t i = 0; i + 1 < entry.elements.size(); i += 2)
+        if (entry.elements[1].text == name && entry.elements[i].text == "flags" &&
+            entry.elements[i + 1].text.find("s_down") != std::string::npos)
+          return true;
+    return false;
+  };
+  wait_for("without a replica", [&] {
+    return std::all_of(sentinels_.begin(), sentinels_.end(),
+                       [&](const auto& sentinel) { return is_down_for(*sentinel); });
+  });
 }
 
 int SentinelGroup::named_port(std::size_t sentinel) const {

@@ -21,7 +21,8 @@ class SentinelGroup {
 
   // redis+sentinel://...; `first`: another address in front of those of the Sentinels.
   std::string url(const std::string& first = "", const std::string& master = kMaster) const;
-  RedisServer& master();  // the one that is a master now
+  RedisServer& master();   // the one that is a master now
+  RedisServer& replica();  // one of the others
   RedisServer& sentinel(std::size_t i) { return *sentinels_[i]; }
   std::size_t sentinels() const { return sentinels_.size(); }
   // By command; returns when the Sentinels name another master that accepts writes, and the former
@@ -29,6 +30,8 @@ class SentinelGroup {
   void fail_over();
   // Until the Sentinels name a master that accepts writes and has `replicas`.
   void wait_until_stable(std::size_t replicas = 2);
+  // Every Sentinel takes the replica for down, and promotes another one.
+  void wait_until_down(const RedisServer& replica);
   // The port that a Sentinel names.
   int named_port(std::size_t sentinel = 0) const;
 
