@@ -77,13 +77,17 @@ TEST_F(ClusterStore, WaitsForTheEndOfAMoveWithinTheDeadline) {
   RedisServer& from = group->owner(slot());
   RedisServer& to = group->other_master(slot());
   group->begin_move(slot(), from, to);
-  // when: the request is sent during the move
+  // when: the move ends after the node has refused the request
+  const long before = ClusterGroup::redirected_scripts(from);
+  bool is_refused = false;
   std::jthread mover([&] {
-    std::this_thread::sleep_for(Millis(300));
+    is_refused = eventually([&] { return ClusterGroup::redirected_scripts(from) > before; });
     group->end_move(slot(), from, to);
   });
   const auto renewed = run(renew_of(run, granted));
+  mover.join();
   // then
+  EXPECT_TRUE(is_refused) << "the request was not sent during the move";
   EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
 }
 

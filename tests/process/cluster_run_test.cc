@@ -24,8 +24,10 @@ TEST_F(ClusterRun, KeepsTheLockWhileItsSlotMoves) {
   const std::string fence = field("fence");
   RedisServer& from = group.owner(slot());
   RedisServer& to = group.other_master(slot());
-  // when
+  // when: a renewal is sent during the move
   group.begin_move(slot(), from, to);
+  const long before = ClusterGroup::redirected_scripts(from);
+  EXPECT_TRUE(eventually([&] { return ClusterGroup::redirected_scripts(from) > before; }));
   group.end_move(slot(), from, to);
   // then
   ASSERT_TRUE(is_renewed_after(field("expires"))) << holder.err();

@@ -106,6 +106,18 @@ void ClusterGroup::end_move(int slot, RedisServer& from, RedisServer& to) {
     must(*node, {"CLUSTER", "SETSLOT", number, "NODE", id(to)});
 }
 
+// INFO errorstats would name the errors; Redis 6.2 does not count a redirection there.
+long ClusterGroup::redirected_scripts(const RedisServer& node) {
+  const std::string info = redis_command(node.port(), {"INFO", "commandstats"}).text;
+  const std::string name = "rejected_calls=";
+  long sum = 0;
+  for (std::size_t at = 0; (at = info.find("cmdstat_eval", at)) != std::string::npos; ++at) {
+    const std::size_t value = info.find(name, at);
+    if (value != std::string::npos) sum += std::atol(info.c_str() + value + name.size());
+  }
+  return sum;
+}
+
 void ClusterGroup::wait_until_ok() {
   wait_for("ok", [&] {
     for (const auto& node : nodes_) {

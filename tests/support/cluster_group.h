@@ -27,6 +27,8 @@ class ClusterGroup {
   void begin_move(int slot, RedisServer& from, RedisServer& to);
   // Moves the keys of the slot, and ends the move.
   void end_move(int slot, RedisServer& from, RedisServer& to);
+  // The scripts that a node did not execute: it answered ASK, TRYAGAIN or MOVED.
+  static long redirected_scripts(const RedisServer& node);
   void wait_until_ok();
 
  private:
