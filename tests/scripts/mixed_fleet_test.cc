@@ -252,8 +252,8 @@ TEST(MixedFleet, ProgramsOfVersion010AndOfThisOneShareALock) {
   }
   EXPECT_FALSE(HasFailure()) << "replay with CRONLATCH_SEED=" << seed;
   for (const char* what :
-       {"calls of 0.1.0", "calls of this version", "granted", "stole", "kept", "freed", "not holder",
-        "revoked", "held", "cooling", "done", "group granted before"})
+       {"calls of 0.1.0", "calls of this version", "granted", "stole", "kept", "freed",
+        "not holder", "revoked", "held", "cooling", "done", "group granted before"})
     EXPECT_GT(met[what], 0) << what << " never happened";
 }
 
