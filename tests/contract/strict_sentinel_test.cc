@@ -35,7 +35,7 @@ class StrictSentinelStore : public ::testing::Test {
 TEST_F(StrictSentinelStore, RefusesFewerThanAllReplicasWithBothNumbers) {
   RedisProgram run(ready_spec(1));
   const auto reply = run(run.program.acquire());
-  expect_unavailable(reply, {Code::config, false, "knows 2 replicas of"});
+  expect_unavailable(reply, {Code::config, false, "reports 2 replicas of"});
   EXPECT_THAT(unavailable_of(reply).error.message, HasSubstr("min-replicas is 1"));
   EXPECT_TRUE(unavailable_of(reply).unsent);
 }

@@ -188,6 +188,34 @@ TEST_F(StrictStore, AnAnswerOfWaitIsNeverTheAnswerToALaterRequest) {
   EXPECT_TRUE(is_renewed(run(run.program.renew(granted_in(reply)->fence))));
 }
 
+// The answer of WAIT to a busy reply precedes that of the wake-up on the connection.
+TEST_F(StrictStore, ARunThatWaitsIsWokenAndReceivesItsGrant) {
+  const auto replica = start_replica();
+  init(spec());
+  RedisProgram holder(spec(), "bb22"), run(spec());
+  const auto held = holder(holder.program.acquire());
+  ASSERT_NE(granted_in(held), nullptr) << reply_text(held);
+  Acquire request = run.program.acquire();
+  request.if_busy = IfBusy::wait;
+  ASSERT_TRUE(is_busy(run(request)));
+  // when
+  auto& store = run.program.backend();
+  const TimePoint ends = boot_now() + Millis(1'500);
+  store.listen(run.program.lock(), run.program.claim().owner, ends);
+  EXPECT_EQ(holder(holder.program.release(granted_in(held)->fence)).has_value(), true);
+  const TimePoint at_once = boot_now() + Millis(700);
+  bool is_woken = false;
+  while (!is_woken && boot_now() < at_once) {
+    wait_and_step(store, at_once);
+    is_woken = store.take_wake();
+  }
+  // then
+  EXPECT_TRUE(is_woken);
+  request.give_up = boot_now() + Seconds(2);
+  const auto reply = run(request);
+  EXPECT_NE(granted_in(reply), nullptr) << reply_text(reply);
+}
+
 TEST_F(StrictStore, APromotedReplicaWithoutTheRecordGrantsNothingAndItsHolderRestoresIt) {
   const auto replica = start_replica();
   init(spec(0));

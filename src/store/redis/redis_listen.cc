@@ -32,6 +32,9 @@ void RedisStore::listen(const std::string& lock, const std::string& owner, TimeP
 // has changed.
 void RedisStore::take_wake_answer() {
   if (!is_listening_ || session_ == nullptr) return;
+  // With strict, the answer of WAIT to a busy reply comes first.
+  for (; unneeded_waits_ > 0; --unneeded_waits_)
+    if (!session_->take()) return;
   const auto answer = session_->take();
   if (!answer) return;
   is_listening_ = false;
