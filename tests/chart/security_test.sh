@@ -56,7 +56,7 @@ for values in $(values_files); do
   check "values $(basename -- "$values" -values.yaml): no wildcard rights; Secrets and Leases only by name in a namespace, except to create them, to read logins of the values, and to write one name with redis.namespaceLabels" holds "$RULES"'
     | all(.[]; ([.verbs[], .resources[]?, .apiGroups[]?] | index("*") | not)
       and (if (.resources | index("secrets") or index("leases")) then .role == "Role" and (.resourceNames or .verbs == ["create"]
-        or (.name == "cronlatch-logins" and .resources == ["secrets"] and .verbs == ["get"]))
+        or (.name == "cronlatch-logins" and .resources == ["secrets", "serviceaccounts"] and .verbs == ["get"]))
         or (.role == "ClusterRole" and .name == "cronlatch-redis" and (.resourceNames | length == 1) and .verbs == ["create", "patch"]) else true end)
       and (if (.resources | index("mutatingwebhookconfigurations")) then (.resourceNames | length == 1) else true end)
       and ([.verbs[]] | index("delete") or index("escalate") or index("bind") or index("impersonate") | not))'
