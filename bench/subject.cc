@@ -102,21 +102,30 @@ std::optional<long> private_memory_of_child(pid_t pid) {
   return kib;
 }
 
-// What `read_of` returns while the command of the subject is running.
-std::optional<long> while_running(const Subject& subject, std::optional<long> (*read_of)(pid_t)) {
+// `cat` under the gate of a subject. It exits when its stdin is closed.
+struct RunningCat {
   Pipe to_command;
   Pipe from_command;
-  // When `cat` has returned the byte, it is running. It exits when its stdin is closed.
-  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write, Stderr::discarded);
-  if (pid < 0) return {};
-  to_command.close_read();
-  from_command.close_write();
-  char byte = '!';
-  const bool runs =
-      write(to_command.write, &byte, 1) == 1 && read(from_command.read, &byte, 1) == 1;
-  const std::optional<long> kib = read_of(pid);
-  to_command.close_write();
-  return succeeded(pid) && runs ? kib : std::nullopt;
+  pid_t pid;
+  bool runs = false;  // it has returned a byte
+
+  explicit RunningCat(const Subject& subject)
+      : pid(start(subject, {"cat"}, to_command.read, from_command.write, Stderr::discarded)) {
+    to_command.close_read();
+    from_command.close_write();
+    char byte = '!';
+    runs = pid >= 0 && write(to_command.write, &byte, 1) == 1 &&
+           read(from_command.read, &byte, 1) == 1;
+  }
+};
+
+// What `read_of` returns while the command of the subject is running.
+std::optional<long> while_running(const Subject& subject, std::optional<long> (*read_of)(pid_t)) {
+  RunningCat cat(subject);
+  if (cat.pid < 0) return {};
+  const std::optional<long> kib = read_of(cat.pid);
+  cat.to_command.close_write();
+  return succeeded(cat.pid) && cat.runs ? kib : std::nullopt;
 }
 
 }  // namespace
@@ -142,22 +151,16 @@ std::optional<long> child_private_while_running(const Subject& subject) {
 }
 
 std::optional<double> command_ends_after_kill(const Subject& subject) {
-  Pipe to_command;
-  Pipe from_command;
-  const pid_t pid = start(subject, {"cat"}, to_command.read, from_command.write, Stderr::discarded);
-  if (pid < 0) return {};
-  to_command.close_read();
-  from_command.close_write();
-  char byte = '!';
-  const bool runs =
-      write(to_command.write, &byte, 1) == 1 && read(from_command.read, &byte, 1) == 1;
+  RunningCat cat(subject);
+  if (cat.pid < 0) return {};
   const auto before = std::chrono::steady_clock::now();
-  kill(pid, SIGKILL);
+  kill(cat.pid, SIGKILL);
   // The end of its output: no process has it open any more.
-  const bool ended = read(from_command.read, &byte, 1) == 0;
+  char byte = 0;
+  const bool ended = read(cat.from_command.read, &byte, 1) == 0;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - before;
-  waitpid(pid, nullptr, 0);
-  if (!runs || !ended) return {};
+  waitpid(cat.pid, nullptr, 0);
+  if (!cat.runs || !ended) return {};
   return took.count();
 }
 
