@@ -25,7 +25,26 @@ class StoreServerTest : public StoreServerScene {
     const std::string before = field(name, lock, "expires");
     return eventually([&] { return field(name, lock, "expires") > before; });
   }
-  static void touch(const std::string& path) { write(path, ""); }
+  // The key of the server's Secret.
+  void lose(const char* key) {
+    auto secret = *api_.at(secret_path());
+    secret["data"].erase(key);
+    api_.put(secret_path(), secret);
+  }
+  ProgramSpec long_run() const {
+    return run("shop", "shop/long", {"--renew-every", "200ms"},
+               {talking_child(), "say", "began", "await", file("go"), "exit", "0"});
+  }
+  // The run has the files of its namespace, and a new connection.
+  void survives_a_restart(Program& holder) {
+    (void)mount("shop");
+    redis_->restart();
+    ASSERT_TRUE(maintain());
+    EXPECT_TRUE(is_renewed("shop", "shop/long")) << holder.err();
+    write(file("go"), "");
+    EXPECT_EQ(holder.exit_code(), 0) << holder.err();
+    EXPECT_EQ(field("shop", "shop/long", "state"), "free");
+  }
 };
 
 TEST_F(StoreServerTest, GivesEachNamespaceACredentialThatTheServerAccepts) {
@@ -113,8 +132,7 @@ TEST_F(StoreServerTest, APasswordIsReplacedDuringARunAndTheOldOneEndsLater) {
   NEEDS_TLS_SERVER();
   start();
   const std::string old = of_namespace("shop", "password");
-  Program holder(run("shop", "shop/long", {"--renew-every", "200ms"},
-                     {talking_child(), "say", "began", "await", file("go"), "exit", "0"}));
+  Program holder(long_run());
   ASSERT_TRUE(holder.says("began"));
   // When: the password's life is over
   clock_.pass(op::kPasswordLife);
@@ -130,14 +148,8 @@ TEST_F(StoreServerTest, APasswordIsReplacedDuringARunAndTheOldOneEndsLater) {
   EXPECT_TRUE(accepts("ns-shop", now));
   EXPECT_FALSE(accepts("ns-shop", old));
   // Then: the run that has the new file loses nothing, also on a new connection
-  (void)mount("shop");
   write(file("users.acl"), stored("users.acl"));
-  redis_->restart();
-  ASSERT_TRUE(maintain());
-  EXPECT_TRUE(is_renewed("shop", "shop/long")) << holder.err();
-  touch(file("go"));
-  EXPECT_EQ(holder.exit_code(), 0) << holder.err();
-  EXPECT_EQ(field("shop", "shop/long", "state"), "free");
+  survives_a_restart(holder);
 }
 
 // Every namespace has the new CA, and kubelets had the time to write it into running pods, before
@@ -146,13 +158,10 @@ TEST_F(StoreServerTest, ACaIsReplacedDuringARunThatLosesNothing) {
   NEEDS_TLS_SERVER();
   start();
   const std::string old_ca = stored("ca.crt"), old_leaf = stored("tls.crt");
-  Program holder(run("shop", "shop/long", {"--renew-every", "200ms"},
-                     {talking_child(), "say", "began", "await", file("go"), "exit", "0"}));
+  Program holder(long_run());
   ASSERT_TRUE(holder.says("began"));
   // When: the key of the CA is lost
-  auto secret = *api_.at(secret_path());
-  secret["data"].erase("ca.key");
-  api_.put(secret_path(), secret);
+  lose("ca.key");
   ASSERT_TRUE(maintain());
   // Then: clients trust both CAs, and the certificate stays
   EXPECT_NE(stored("ca.crt"), old_ca);
@@ -167,15 +176,8 @@ TEST_F(StoreServerTest, ACaIsReplacedDuringARunThatLosesNothing) {
   clock_.pass(Seconds(10));
   ASSERT_TRUE(maintain());
   EXPECT_NE(stored("tls.crt"), old_leaf);
-  (void)mount("shop");
   write_server_files();
-  redis_->restart();
-  ASSERT_TRUE(maintain());
-  // Then
-  EXPECT_TRUE(is_renewed("shop", "shop/long")) << holder.err();
-  touch(file("go"));
-  EXPECT_EQ(holder.exit_code(), 0) << holder.err();
-  EXPECT_EQ(field("shop", "shop/long", "state"), "free");
+  survives_a_restart(holder);
 }
 
 // A new leader does not know since when the namespaces have the bundle.
@@ -183,9 +185,7 @@ TEST_F(StoreServerTest, ANewLeaderWaitsAgainBeforeItReplacesTheCertificate) {
   NEEDS_TLS_SERVER();
   start();
   const std::string old_leaf = stored("tls.crt");
-  auto secret = *api_.at(secret_path());
-  secret["data"].erase("ca.key");
-  api_.put(secret_path(), secret);
+  lose("ca.key");
   ASSERT_TRUE(maintain());
   clock_.pass(Seconds(655));
   new_leader();
@@ -202,16 +202,11 @@ TEST_F(StoreServerTest, AnAdministratorReplacesThePasswordsAtOnce) {
   NEEDS_TLS_SERVER();
   start();
   const std::string old = of_namespace("shop", "password");
-  const auto remove = [&](const char* key) {
-    auto secret = *api_.at(secret_path());
-    secret["data"].erase(key);
-    api_.put(secret_path(), secret);
-  };
-  remove("password-seed-time");
+  lose("password-seed-time");
   ASSERT_TRUE(maintain());
   EXPECT_NE(of_namespace("shop", "password"), old);
   EXPECT_TRUE(accepts("ns-shop", old));
-  remove("password-seed-previous");
+  lose("password-seed-previous");
   ASSERT_TRUE(maintain());
   EXPECT_FALSE(accepts("ns-shop", old));
   EXPECT_TRUE(accepts("ns-shop", of_namespace("shop", "password")));
@@ -220,9 +215,7 @@ TEST_F(StoreServerTest, AnAdministratorReplacesThePasswordsAtOnce) {
 TEST_F(StoreServerTest, ALostSeedIsRepairedByARestartOfTheServer) {
   NEEDS_TLS_SERVER();
   start();
-  auto secret = *api_.at(secret_path());
-  secret["data"].erase("password-seed");
-  api_.put(secret_path(), secret);
+  lose("password-seed");
   EXPECT_FALSE(maintain());
   EXPECT_THAT(log_text_, HasSubstr("delete the pod of the server"));
   write_server_files();

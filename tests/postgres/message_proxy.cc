@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message_proxy.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <cstdlib>
 #include <string>
+
+#include "support/loopback.h"
 
 namespace cronlatch::testing {
 namespace {
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 bool send_all(int fd, const std::string& bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
@@ -50,14 +40,7 @@ std::size_t message_size(const std::string& bytes) {
 MessageProxy::MessageProxy(int server_port, MessageFault fault, int number,
                            std::chrono::milliseconds delay)
     : server_port_(server_port), fault_(fault), number_(number), delay_(delay) {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      listen(listener_, 16) != 0 ||
-      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    std::abort();
-  port_ = ntohs(address.sin_port);
+  listener_ = listen_on_loopback(port_);
   accepting_ = std::thread([this] { serve(); });
 }
 
@@ -81,8 +64,7 @@ void MessageProxy::serve() {
       shutdown(client, SHUT_RDWR);
       continue;
     }
-    const int on = 1;
-    for (const int fd : {client, server}) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    for (const int fd : {client, server}) send_at_once(fd);
     threads_.emplace_back([=, this] { pass_requests(client, server); });
     threads_.emplace_back([=, this] { pass_messages(client, server); });
   }

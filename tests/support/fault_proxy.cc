@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/fault_proxy.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,35 +10,14 @@
 #include <cstdlib>
 #include <utility>
 
+#include "support/loopback.h"
+
 namespace cronlatch::testing {
-namespace {
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-void send_at_once(int fd) {
-  const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
-
-}  // namespace
 
 FaultProxy::FaultProxy(int server_port, Fault fault, std::shared_ptr<SSL_CTX> tls)
     : server_port_(server_port), fault_(std::move(fault)), tls_(std::move(tls)) {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      listen(listener_, 16) != 0 ||
-      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
-      pipe2(stop_, O_CLOEXEC) != 0)
-    std::abort();
-  port_ = ntohs(address.sin_port);
+  listener_ = listen_on_loopback(port_);
+  if (pipe2(stop_, O_CLOEXEC) != 0) std::abort();
   thread_ = std::thread([this] { serve(); });
 }
 
