@@ -65,7 +65,7 @@ bool evaluate(int fd, const cronlatch::scripts::Script& script, const char* expe
       fd,
       {"EVALSHA", script.hash.data(), "8", "cronlatch:{least}", "cronlatch:{least}:stats",
        "cronlatch:{least}:groups", "cronlatch:{least}:once", "cronlatch:{least}:seen",
-       "cronlatch:{least}:queue", "cronlatch:{least}:asked", "cronlatch:{least}:seats", values...},
+       "cronlatch:{least}:queue", "cronlatch:{least}:asked", "cronlatch:{least}:slots", values...},
       expected);
 }
 

@@ -3,7 +3,7 @@
 cmake_policy(VERSION 3.25)
 
 # The files of each script. Each file uses the names of the ones before it.
-set(common common_read common_plan common_seats common_grants common_foreign common_queue common_turns common_write)
+set(common common_read common_plan common_slots common_grants common_foreign common_queue common_turns common_write)
 set(acquire ${common} common_epoch acquire_preflight acquire_busy acquire_grant acquire)
 set(renew ${common} common_epoch renew)
 set(release ${common} release)

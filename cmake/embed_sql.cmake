@@ -2,7 +2,7 @@
 # Writes OUT: the function schema_sql() with the text of the files in FOLDER, in the order of this list. A function in SQL uses only
 # tables and functions of the files before its own; one in PL/pgSQL uses any.
 cmake_policy(VERSION 3.25)
-set(files begin tables limits rows answers lease queue seats turns restore
+set(files begin tables limits rows answers lease queue slots turns restore
           acquire_busy acquire_grant acquire renew release revoke strict view rights)
 
 file(GLOB unused ${FOLDER}/*.sql)

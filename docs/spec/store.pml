@@ -43,7 +43,7 @@ inline close_predecessor(l) {
   fi
 }
 
-inline seat(l, c, a, fence_) {
+inline set_holder(l, c, a, fence_) {
   rec[l].state = held; rec[l].owner = c; rec[l].attempt = a; rec[l].fence = fence_; rec[l].left = T
 }
 
@@ -58,7 +58,7 @@ inline do_acquire(l, c, a) {
   :: can_answer(l, c, a) && !is_held_by(l, c, a) && is_grantable(l) ->
      next = next_fence(l);
      close_predecessor(l);
-     seat(l, c, a, next);
+     set_holder(l, c, a, next);
      answer = granted;
      check_new_grant(l, c);
      r[c].unsettled = false
@@ -87,7 +87,7 @@ inline do_restore(l, c, a, fence_) {
   :: is_closed(l, c, a) -> answer = not_holder
   :: else ->
      close_predecessor(l);
-     seat(l, c, a, fence_);
+     set_holder(l, c, a, fence_);
      answer = kept
   fi;
 #endif

@@ -47,15 +47,15 @@ enum class Answer : char {
   verdict_counted = 'v',  // the verdict of a run that is not the holder was counted
 };
 
-// A free seat is reserved for the first run that waits.
+// A free slot is reserved for the first run that waits.
 struct Turn {
   std::string owner;
   ServerTime until{};
   bool operator==(const Turn&) const = default;
 };
 
-// One of the grants that a lock can have at once (option slots).
-struct Seat {
+// The option `slots` is the number of slots of a lock. Each slot has at most one grant.
+struct Slot {
   HoldState state = HoldState::none;
   Claim claim;  // of its last grant
   Identity identity;
@@ -64,16 +64,16 @@ struct Seat {
   ServerTime acquired{};
   ServerTime expires{};  // of the lease, or of the min-hold; zero without either
   Micros ttl{};          // the length that set `expires`: the longest wait after a clock step (L7)
-  Micros min_hold{};     // of the grant, from `acquired`: the seat stays closed after a crash
+  Micros min_hold{};     // of the grant, from `acquired`: the slot stays closed after a crash
   std::optional<Turn> turn;  // void after the next grant
-  bool operator==(const Seat&) const = default;
+  bool operator==(const Slot&) const = default;
 };
 
-// All data of one lock. It is its own first seat, the only one of a lock with one slot. A record
-// exists if its first seat was granted.
-struct Record : Seat {
+// All data of one lock. The record is also its first slot, by default the only one. A record exists
+// if its first slot was granted.
+struct Record : Slot {
   unsigned slots = 1;      // set by the grant of an idle lock; 1 after the last release
-  std::vector<Seat> more;  // the other slots - 1 seats; state none: not granted yet
+  std::vector<Slot> more;  // slots 2 and higher; state none: not granted yet
   ServerTime born{};       // creation of this record
   std::string shared{};    // what the last grant wrote to another program's key; "" for nothing
   std::int64_t day = 0;  // days since 1970: last use of the lock, when it was entered in the index
@@ -147,7 +147,7 @@ Reply decide(Record& record, const Release& request, ServerTime now, ServerTime 
 const std::string& wake_of(const Reply& reply);
 
 // For release --force. Counts each live lease as revoked; its holder excludes other runs until it
-// releases the lock, or the lease ends. A seat that only its min-hold keeps closed is opened at
+// releases the lock, or the lease ends. A slot that only its min-hold keeps closed is opened at
 // once. Reports the revoked lease with the highest fence, and the longest time that remains.
 // Removes the shared key, also if another program wrote it, unless a lease is in effect.
 Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease,
@@ -161,7 +161,7 @@ LockView view(std::string lock, const Record& record, ServerTime now,
 // `shared`: of its record. False when the value is none that the other program can have written.
 bool show_foreign(LockView& view, const std::string& shared, const ForeignKey& foreign);
 
-// ---- several slots (rules_seats.cc; docs/decisions/0041-slots.md) ----
+// ---- several slots (rules_slots.cc; docs/decisions/0041-slots.md) ----
 inline constexpr unsigned kMaxSlots = 1'000;
 // The refusal of slots other than 1, for a store that supports one holder only. `where`: its name.
 std::optional<Unavailable> refuse_slots(const Request& request,

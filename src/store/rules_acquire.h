@@ -9,16 +9,16 @@
 
 namespace cronlatch::rules {
 
-// ---- seats ----
+// ---- slots ----
 // The open grant of the claim; null without one.
-Seat* held_by(Record& record, const Claim& claim);
+Slot* held_by(Record& record, const Claim& claim);
 // Another program has the key, and no lease of the lock itself is in effect.
 bool is_blocked(const Record& record, const KeyState& key, ServerTime now, Expiry expiry);
 
-// The seats that are free, and the caller's place: only the order of the runs that wait excludes
+// The slots that are free, and the caller's place: only the order of the runs that wait excludes
 // it.
 struct FreeForOthers {
-  Seats seats;
+  SlotList slot_list;
   Place place;
 };
 
@@ -31,19 +31,18 @@ Busy repeated_busy(const Record& record, const Claim& claim, BusyReason reason, 
 // K3: a finished identity blocks every request, whatever its if_busy is.
 Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry expiry,
                  Waiting waiting, ForeignKey* foreign);
-// The lock is held, or `free` seats are granted to other runs first, or another run has the
-// identity
-// (`claimed`: its seat, else null).
+// The lock is held, or `free` slots are granted to other runs first, or another run has the
+// identity (`claimed`: its slot, else null).
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
-            const std::optional<FreeForOthers>& free, const Seat* claimed,
+            const std::optional<FreeForOthers>& free, const Slot* claimed,
             const ForeignKey* foreign);
 
 // ---- grant (rules_acquire_grant.cc) ----
-// Another number of slots replaces all seats, and the first one is granted.
-Granted grant(Record& record, Seat& chosen, const Acquire& request, ServerTime now, Expiry expiry,
+// Another number of slots replaces all grants: the first slot is granted, and the others are free.
+Granted grant(Record& record, Slot& chosen, const Acquire& request, ServerTime now, Expiry expiry,
               ForeignKey* foreign);
 // AQ4: a repeated request after an unknown result gets the same fence; nothing is counted.
-Granted grant_again(Record& record, Seat& own, const Acquire& request, ServerTime now,
+Granted grant_again(Record& record, Slot& own, const Acquire& request, ServerTime now,
                     Expiry expiry, ForeignKey* foreign);
 
 }  // namespace cronlatch::rules

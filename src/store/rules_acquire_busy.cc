@@ -10,11 +10,11 @@ namespace cronlatch::rules {
 
 namespace {
 
-void describe(Busy& busy, const Seat& seat, ServerTime now, ServerTime ends) {
-  busy.holder = seat.identity.holder;
-  busy.job = seat.identity.job;
-  busy.fence = seat.fence;
-  busy.held_for = std::max(now - seat.acquired, Micros{0});
+void describe(Busy& busy, const Slot& slot, ServerTime now, ServerTime ends) {
+  busy.holder = slot.identity.holder;
+  busy.job = slot.identity.job;
+  busy.fence = slot.fence;
+  busy.held_for = std::max(now - slot.acquired, Micros{0});
   busy.remaining = std::max(ends - now, Micros{0});
 }
 
@@ -32,12 +32,12 @@ Busy busy_answer(const Record& record, BusyReason reason, ServerTime now, Expiry
     busy.remaining = key.remaining;
     return busy;
   }
-  const Seat& seat = next_to_end(record, now, expiry);
-  if (reason == BusyReason::done || seat.state == HoldState::none || seat.state == HoldState::free)
+  const Slot& slot = next_to_end(record, now, expiry);
+  if (reason == BusyReason::done || slot.state == HoldState::none || slot.state == HoldState::free)
     return busy;
   // Without a lease only a min-hold has an end time.
-  describe(busy, seat, now,
-           reason == BusyReason::cooling ? end_of(seat, now, expiry) : seat.expires);
+  describe(busy, slot, now,
+           reason == BusyReason::cooling ? end_of(slot, now, expiry) : slot.expires);
   return busy;
 }
 
@@ -52,9 +52,9 @@ BusyReason reason_for(const Record& record, ServerTime now, Expiry expiry, bool 
   if (is_free) return BusyReason::queued;
   if (is_blocked(record, key_state(record.shared, foreign, now), now, expiry))
     return BusyReason::held;
-  const Seat& seat = next_to_end(record, now, expiry);
-  const bool cooling = (seat.state == HoldState::cooling && expiry != Expiry::holder_present) ||
-                       crashed_in_min_hold(seat, now, expiry);
+  const Slot& slot = next_to_end(record, now, expiry);
+  const bool cooling = (slot.state == HoldState::cooling && expiry != Expiry::holder_present) ||
+                       crashed_in_min_hold(slot, now, expiry);
   return cooling ? BusyReason::cooling : BusyReason::held;
 }
 
@@ -73,9 +73,9 @@ Answer answer_for(BusyReason reason) {
 }
 
 // A run that waits keeps its place or gets one. Not while another run has its identity (`claimed`):
-// its place would keep free seats from the other runs.
+// its place would keep free slots from the other runs.
 void wait_in_order(Record& record, const Acquire& request, ServerTime now,
-                   const std::optional<FreeForOthers>& free, const Seat* claimed, Busy& busy) {
+                   const std::optional<FreeForOthers>& free, const Slot* claimed, Busy& busy) {
   const std::string& owner = request.claim.owner;
   const bool ends = request.if_busy == IfBusy::timed_out || claimed != nullptr;
   const bool probes = request.if_busy == IfBusy::probe;
@@ -84,7 +84,7 @@ void wait_in_order(Record& record, const Acquire& request, ServerTime now,
   const Place place = free ? free->place : open_queue(record, owner, now);
   if (ends) busy.wake = leave_queue(record, owner, place, now);
   if (free) {
-    if (std::string reserved = reserve(record, free->seats, now); !reserved.empty())
+    if (std::string reserved = reserve(record, free->slot_list, now); !reserved.empty())
       busy.wake = std::move(reserved);
     busy.remaining = until_turn(record, now);
   }
@@ -120,7 +120,7 @@ Busy refuse_done(Record& record, const Acquire& request, ServerTime now, Expiry 
 }
 
 Busy refuse(Record& record, const Acquire& request, ServerTime now, Expiry expiry, Waiting waiting,
-            const std::optional<FreeForOthers>& free, const Seat* claimed,
+            const std::optional<FreeForOthers>& free, const Slot* claimed,
             const ForeignKey* foreign) {
   const BusyReason reason = claimed != nullptr
                                 ? BusyReason::held

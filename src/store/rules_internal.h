@@ -8,32 +8,32 @@ namespace cronlatch::rules {
 
 // ---- time (rules.cc) ----
 // The grant has not expired: its holder may still run.
-bool alive(const Seat& seat, ServerTime now, Expiry expiry);
+bool alive(const Slot& slot, ServerTime now, Expiry expiry);
 // L7: after a backward step of the clock no wait is longer than the recorded length.
-ServerTime clamped_expiry(const Seat& seat, ServerTime now, Expiry expiry);
-void clamp(Seat& seat, ServerTime now, Expiry expiry);
+ServerTime clamped_expiry(const Slot& slot, ServerTime now, Expiry expiry);
+void clamp(Slot& slot, ServerTime now, Expiry expiry);
 // L0: the holder did not release an expired grant, and its min-hold has not passed.
-bool crashed_in_min_hold(const Seat& seat, ServerTime now, Expiry expiry);
-// When the seat could be granted without a renewal.
-ServerTime end_of(const Seat& seat, ServerTime now, Expiry expiry);
+bool crashed_in_min_hold(const Slot& slot, ServerTime now, Expiry expiry);
+// When the slot could be granted without a renewal.
+ServerTime end_of(const Slot& slot, ServerTime now, Expiry expiry);
 
-// ---- seats (rules_seats.cc) ----
-using Seats = std::vector<Seat*>;
-using ConstSeats = std::vector<const Seat*>;
-Seats seats_of(Record& record);  // the first is the record itself
-ConstSeats seats_of(const Record& record);
-// The seat of the claim, in any state; null without one.
-Seat* seat_of(Record& record, const Claim& claim);
-// The seat with the highest fence: the last grant.
-const Seat& newest(const Record& record);
-// The seat that becomes free first, of those that are not free.
-const Seat& next_to_end(const Record& record, ServerTime now, Expiry expiry);
-// How many seats but these the job holds.
-std::int64_t held_by_others(const Record& record, const std::string& job, const Seats& but);
-// A grant with another number of slots: all seats are free.
+// ---- slots (rules_slots.cc) ----
+using SlotList = std::vector<Slot*>;
+using ConstSlotList = std::vector<const Slot*>;
+SlotList slot_list_of(Record& record);  // the first is the record itself
+ConstSlotList slot_list_of(const Record& record);
+// The slot of the claim, in any state; null without one.
+Slot* slot_of(Record& record, const Claim& claim);
+// The slot with the highest fence: the last grant.
+const Slot& newest(const Record& record);
+// The slot that becomes free first, of those that are not free.
+const Slot& next_to_end(const Record& record, ServerTime now, Expiry expiry);
+// How many slots but these the job holds.
+std::int64_t held_by_others(const Record& record, const std::string& job, const SlotList& but);
+// For a grant with another number of slots: all of them are free.
 void set_slots(Record& record, unsigned slots);
-// After the last release a lock without runs that wait has one slot again. Its seat is the last
-// grant, so that fences still rise.
+// After the last release a lock without runs that wait has one slot again. It contains the
+// last grant, so that fences still rise.
 void reset_if_idle(Record& record);
 
 // ---- kept answers (rules_counters.cc) ----
@@ -72,15 +72,15 @@ struct Place {
 // Removes dead places, also that of the owner. Once, and first, in each request that needs the
 // queue.
 Place open_queue(Record& record, const std::string& owner, ServerTime now);
-// The seat that is granted to this owner before all others, of the free ones; null without one. At
+// The slot that is granted to this owner before all others, of the free ones; null without one. At
 // most `most` of them count: the request's slots.
-Seat* next_seat(const Record& record, const Seats& free, std::size_t most, const std::string& owner,
-                const Place& place, ServerTime now);
-// The next functions return the owner that a seat was reserved for, "" if there is none.
-// Reserves a free seat that is granted to another run than the caller.
-std::string reserve(Record& record, const Seats& free, ServerTime now);
-// R5: the seat was released.
-std::string hand_over(Record& record, Seat& seat, ServerTime now);
+Slot* next_slot(const Record& record, const SlotList& free, std::size_t most,
+                const std::string& owner, const Place& place, ServerTime now);
+// The next functions return the owner that a slot was reserved for, "" if there is none.
+// Reserves a free slot that is granted to another run than the caller.
+std::string reserve(Record& record, const SlotList& free, ServerTime now);
+// R5: the slot was released.
+std::string hand_over(Record& record, Slot& slot, ServerTime now);
 // Until the first reservation ends; zero without one.
 Micros until_turn(const Record& record, ServerTime now);
 // Q7: the owner waits no longer. Passes its reservation on.
@@ -112,7 +112,7 @@ void release_key(Record& record, ForeignKey* foreign, ServerTime now, Micros res
 Unavailable unreadable_key();
 
 // ---- shared decisions ----
-// Records the request's run as the holder of the seat (rules_acquire_grant.cc); counts nothing.
+// Records the request's run as the holder of the slot (rules_acquire_grant.cc); counts nothing.
 struct Grant {
   const Claim& claim;
   const Identity& identity;
@@ -121,7 +121,7 @@ struct Grant {
   Micros ttl;
   Micros min_hold;
 };
-void set_holder(Record& record, Seat& seat, const Grant& grant, ServerTime now, Expiry expiry);
+void set_holder(Record& record, Slot& slot, const Grant& grant, ServerTime now, Expiry expiry);
 // Why a caller that is not the holder lost the lock (rules_renew.cc).
 LostReason loss_reason(const Record& record, Fence fence);
 

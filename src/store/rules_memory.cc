@@ -30,8 +30,8 @@ std::int64_t newest_date(const Dated& dated, const std::string& name, std::int64
 
 bool group_was_granted(const Record& record, const std::string& group, ServerTime now) {
   if (group.empty()) return false;
-  for (const Seat* seat : seats_of(record))
-    if (seat->state != HoldState::none && seat->identity.group == group) return true;
+  for (const Slot* slot : slot_list_of(record))
+    if (slot->state != HoldState::none && slot->identity.group == group) return true;
   const auto at = record.groups.find(group);
   return at != record.groups.end() && at->second > (now - kGroupMemory).us;
 }

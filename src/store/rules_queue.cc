@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in order: places, and the reservation of a free seat for the first run that waits (Q1 to
+// Waiting in order: places, and the reservation of a free slot for the first run that waits (Q1 to
 // Q7, AQ6, AQ8). A run has at most one reservation.
 #include <algorithm>
 #include <vector>
@@ -43,25 +43,25 @@ bool is_waiting(const Record& record, const std::string& owner) {
   return record.queue.contains(owner);
 }
 
-bool is_reserved(const Seat& seat, const std::string& owner, ServerTime now) {
-  return seat.turn && seat.turn->owner == owner && !has_lapsed(*seat.turn, now);
+bool is_reserved(const Slot& slot, const std::string& owner, ServerTime now) {
+  return slot.turn && slot.turn->owner == owner && !has_lapsed(*slot.turn, now);
 }
 
-// Whether another seat than `but` is reserved for the owner.
-bool has_reservation(const Record& record, const std::string& owner, const Seat* but,
+// Whether another slot than `but` is reserved for the owner.
+bool has_reservation(const Record& record, const std::string& owner, const Slot* but,
                      ServerTime now) {
-  const ConstSeats seats = seats_of(record);
-  return std::any_of(seats.begin(), seats.end(), [&](const Seat* seat) {
-    return seat != but && is_reserved(*seat, owner, now);
+  const ConstSlotList slot_list = slot_list_of(record);
+  return std::any_of(slot_list.begin(), slot_list.end(), [&](const Slot* slot) {
+    return slot != but && is_reserved(*slot, owner, now);
   });
 }
 
-// The first run that waits and for which no other seat is reserved; "" without one.
-std::string first_place(const Record& record, const Seat& seat, ServerTime now) {
+// The first run that waits and for which no other slot is reserved; "" without one.
+std::string first_place(const Record& record, const Slot& slot, ServerTime now) {
   const Dated::value_type* first = nullptr;
   for (const auto& entry : record.queue)
     if ((first == nullptr || dated_before(&entry, first)) &&
-        !has_reservation(record, entry.first, &seat, now))
+        !has_reservation(record, entry.first, &slot, now))
       first = &entry;
   return first == nullptr ? "" : first->first;
 }
@@ -75,34 +75,35 @@ std::size_t count_before(const Record& record, const std::string& owner, ServerT
       }));
 }
 
-std::string reserve_until(Record& record, Seat& seat, ServerTime until, ServerTime now) {
-  std::string first = first_place(record, seat, now);
-  if (!first.empty()) seat.turn = Turn{first, until};
+std::string reserve_until(Record& record, Slot& slot, ServerTime until, ServerTime now) {
+  std::string first = first_place(record, slot, now);
+  if (!first.empty()) slot.turn = Turn{first, until};
   return first;
 }
 
 // Whether a run that waits has the reservation.
-bool is_kept(const Record& record, const Seat& seat, ServerTime now) {
-  return seat.turn && !has_lapsed(*seat.turn, now) && is_waiting(record, seat.turn->owner);
+bool is_kept(const Record& record, const Slot& slot, ServerTime now) {
+  return slot.turn && !has_lapsed(*slot.turn, now) && is_waiting(record, slot.turn->owner);
 }
 
-Seat* first_without_turn(const Record& record, const Seats& free, ServerTime now) {
+Slot* first_without_turn(const Record& record, const SlotList& free, ServerTime now) {
   const auto at = std::find_if(free.begin(), free.end(),
-                               [&](const Seat* seat) { return !is_kept(record, *seat, now); });
+                               [&](const Slot* slot) { return !is_kept(record, *slot, now); });
   return at == free.end() ? nullptr : *at;
 }
 
-// For a run without a place: a seat that is not reserved, or else the reserved one of a run that is
-// silent. Null when as many runs answer as it could have seats.
-Seat* seat_of_newcomer(const Record& record, const Seats& free, std::size_t most, ServerTime now) {
+// For a run without a place: a slot that is not reserved, or else the reserved one of a run that is
+// silent. Null when as many runs answer as it could have slots.
+Slot* slot_of_newcomer(const Record& record, const SlotList& free, std::size_t most,
+                       ServerTime now) {
   const std::int64_t since = (now - kNewcomerPause).us;
   const auto answering = static_cast<std::size_t>(
       std::count_if(record.asked.begin(), record.asked.end(),
                     [since](const auto& entry) { return entry.second > since; }));
   if (answering >= std::min(free.size(), most)) return nullptr;
-  if (Seat* const seat = first_without_turn(record, free, now)) return seat;
-  const auto at = std::find_if(free.begin(), free.end(), [&](const Seat* seat) {
-    return date_of(record.asked, seat->turn->owner) <= since;
+  if (Slot* const slot = first_without_turn(record, free, now)) return slot;
+  const auto at = std::find_if(free.begin(), free.end(), [&](const Slot* slot) {
+    return date_of(record.asked, slot->turn->owner) <= since;
   });
   return at == free.end() ? nullptr : *at;
 }
@@ -124,44 +125,44 @@ Place open_queue(Record& record, const std::string& owner, ServerTime now) {
   return place;
 }
 
-Seat* next_seat(const Record& record, const Seats& free, std::size_t most, const std::string& owner,
-                const Place& place, ServerTime now) {
-  if (place.ticket == 0) return seat_of_newcomer(record, free, most, now);
-  for (Seat* seat : free)
-    if (is_reserved(*seat, owner, now)) return seat;
-  for (Seat* seat : free)
-    if (seat->turn && has_lapsed(*seat->turn, now)) return seat;
+Slot* next_slot(const Record& record, const SlotList& free, std::size_t most,
+                const std::string& owner, const Place& place, ServerTime now) {
+  if (place.ticket == 0) return slot_of_newcomer(record, free, most, now);
+  for (Slot* slot : free)
+    if (is_reserved(*slot, owner, now)) return slot;
+  for (Slot* slot : free)
+    if (slot->turn && has_lapsed(*slot->turn, now)) return slot;
   const auto open = static_cast<std::size_t>(std::count_if(
-      free.begin(), free.end(), [&](const Seat* seat) { return !is_kept(record, *seat, now); }));
+      free.begin(), free.end(), [&](const Slot* slot) { return !is_kept(record, *slot, now); }));
   if (count_before(record, owner, now) >= std::min(open, most)) return nullptr;
   return first_without_turn(record, free, now);
 }
 
-// One seat in each call: a reply can wake one run.
-std::string reserve(Record& record, const Seats& free, ServerTime now) {
+// One slot in each call: a reply can wake one run.
+std::string reserve(Record& record, const SlotList& free, ServerTime now) {
   const ServerTime latest = now + kTurn;
   std::string wake;
-  for (Seat* seat : free) {
-    if (seat->turn && has_lapsed(*seat->turn, now)) continue;
+  for (Slot* slot : free) {
+    if (slot->turn && has_lapsed(*slot->turn, now)) continue;
     // L7: a backward step of the clock does not extend a reservation.
-    const ServerTime until = seat->turn ? std::min(seat->turn->until, latest) : latest;
-    if (is_kept(record, *seat, now))
-      seat->turn->until = until;
+    const ServerTime until = slot->turn ? std::min(slot->turn->until, latest) : latest;
+    if (is_kept(record, *slot, now))
+      slot->turn->until = until;
     else if (wake.empty())
-      wake = reserve_until(record, *seat, until, now);
+      wake = reserve_until(record, *slot, until, now);
   }
   return wake;
 }
 
-std::string hand_over(Record& record, Seat& seat, ServerTime now) {
-  return reserve_until(record, seat, now + kTurn, now);
+std::string hand_over(Record& record, Slot& slot, ServerTime now) {
+  return reserve_until(record, slot, now + kTurn, now);
 }
 
 Micros until_turn(const Record& record, ServerTime now) {
   Micros first{0};
-  for (const Seat* seat : seats_of(record)) {
-    if (!seat->turn || has_lapsed(*seat->turn, now)) continue;
-    const Micros left = seat->turn->until - now;
+  for (const Slot* slot : slot_list_of(record)) {
+    if (!slot->turn || has_lapsed(*slot->turn, now)) continue;
+    const Micros left = slot->turn->until - now;
     if (first == Micros{0} || left < first) first = left;
   }
   return first;
@@ -181,8 +182,8 @@ std::string leave_queue(Record& record, const std::string& owner, const Place& p
                         ServerTime now) {
   if (place.ticket == 0) return "";
   remove_place(record, owner);
-  for (Seat* seat : seats_of(record))
-    if (is_reserved(*seat, owner, now)) return hand_over(record, *seat, now);
+  for (Slot* slot : slot_list_of(record))
+    if (is_reserved(*slot, owner, now)) return hand_over(record, *slot, now);
   return "";
 }
 

@@ -33,10 +33,10 @@ void count_verdict(Record& record, const std::string& job, RunVerdict verdict, S
 }
 
 // L0: the rest of the min-hold, at most all of it.
-Micros remaining_min_hold(const Seat& seat, const Release& request, ServerTime now) {
-  if (seat.state != HoldState::held || request.verdict == RunVerdict::given_back) return Micros{0};
+Micros remaining_min_hold(const Slot& slot, const Release& request, ServerTime now) {
+  if (slot.state != HoldState::held || request.verdict == RunVerdict::given_back) return Micros{0};
   const Micros all = request.min_hold;
-  return std::clamp(seat.acquired + all - now, Micros{0}, std::max(all, Micros{0}));
+  return std::clamp(slot.acquired + all - now, Micros{0}, std::max(all, Micros{0}));
 }
 
 // L5: a run that succeeded is not retried, except in a race.
@@ -45,12 +45,12 @@ GroupState group_state_after(const Release& request) {
                                                                        : GroupState::open;
 }
 
-void close_grant(Record& record, Seat& seat, const Release& request, ServerTime now,
+void close_grant(Record& record, Slot& slot, const Release& request, ServerTime now,
                  ForeignKey* foreign) {
-  const std::string job = seat.identity.job;  // of the grant
-  remember(record, seat.claim, Answer::released, now, seat.ttl);
-  const Micros rest = remaining_min_hold(seat, request, now);
-  if (seat.state == HoldState::held)
+  const std::string job = slot.identity.job;  // of the grant
+  remember(record, slot.claim, Answer::released, now, slot.ttl);
+  const Micros rest = remaining_min_hold(slot, request, now);
+  if (slot.state == HoldState::held)
     count(record, job, "released");  // a revoked grant is counted already
   count_verdict(record, job, request.verdict, now);
   if (request.verdict != RunVerdict::given_back && request.verdict != RunVerdict::ungated)
@@ -58,17 +58,17 @@ void close_grant(Record& record, Seat& seat, const Release& request, ServerTime 
   if (request.overlong) count(record, job, "long");
   remember_group(record, request.identity.group, group_state_after(request), now);
   release_key(record, foreign, now, rest);
-  seat.state = rest > Micros{0} ? HoldState::cooling : HoldState::free;
-  seat.expires = rest > Micros{0} ? now + rest : ServerTime{};
+  slot.state = rest > Micros{0} ? HoldState::cooling : HoldState::free;
+  slot.expires = rest > Micros{0} ? now + rest : ServerTime{};
   if (rest == Micros{0}) return;
-  seat.ttl = rest;  // so that the clamp does not shorten it
-  seat.turn.reset();
+  slot.ttl = rest;  // so that the clamp does not shorten it
+  slot.turn.reset();
 }
 
 bool has_fence(const Record& record, Fence fence) {
-  const ConstSeats seats = seats_of(record);
-  return std::any_of(seats.begin(), seats.end(), [fence](const Seat* seat) {
-    return seat->state != HoldState::none && seat->fence == fence;
+  const ConstSlotList slot_list = slot_list_of(record);
+  return std::any_of(slot_list.begin(), slot_list.end(), [fence](const Slot* slot) {
+    return slot->state != HoldState::none && slot->fence == fence;
   });
 }
 
@@ -111,16 +111,16 @@ Reply decide(Record& record, const Release& request, ServerTime now, ServerTime 
   if (now > not_after) return TooLate{false};
   // R4: the work is finished, in every state of the lease.
   if (request.mark_done) mark_done(record, request.identity, request.once_ttl, now);
-  Seat* const seat = seat_of(record, request.claim);
-  if (seat != nullptr && (seat->state == HoldState::held || seat->state == HoldState::revoked)) {
-    close_grant(record, *seat, request, now, foreign);
-    if (!in_order || seat->state != HoldState::free) return Released{};
+  Slot* const slot = slot_of(record, request.claim);
+  if (slot != nullptr && (slot->state == HoldState::held || slot->state == HoldState::revoked)) {
+    close_grant(record, *slot, request, now, foreign);
+    if (!in_order || slot->state != HoldState::free) return Released{};
     open_queue(record, request.claim.owner, now);
-    std::string wake = hand_over(record, *seat, now);
+    std::string wake = hand_over(record, *slot, now);
     reset_if_idle(record);
     return Released{std::move(wake)};
   }
-  if (seat != nullptr || answered(record, request.claim, Answer::released, now))
+  if (slot != nullptr || answered(record, request.claim, Answer::released, now))
     return Released{};  // R3
   count_non_holder(record, request, now);
   NotHolder reply{loss_reason(record, request.fence)};

@@ -9,48 +9,48 @@ namespace cronlatch::rules {
 
 namespace {
 
-// Fences rise with each grant: a seat with a smaller fence is older than the caller's grant.
-bool is_older(const Seat& seat, Fence fence) { return seat.fence < fence; }
+// Fences rise with each grant: a slot with a smaller fence is older than the caller's grant.
+bool is_older(const Slot& slot, Fence fence) { return slot.fence < fence; }
 
 // True when the recorded holder has no live lease: such a lease must not be overwritten.
-bool is_unheld(const Seat& seat, ServerTime now, Expiry expiry) {
+bool is_unheld(const Slot& slot, ServerTime now, Expiry expiry) {
   if (expiry == Expiry::holder_present) return false;
-  return seat.state == HoldState::none || seat.state == HoldState::free ||
-         seat.state == HoldState::cooling || !alive(seat, now, expiry);
+  return slot.state == HoldState::none || slot.state == HoldState::free ||
+         slot.state == HoldState::cooling || !alive(slot, now, expiry);
 }
 
-// The seats that the caller's lost grant replaces: one that no run holds, preferably a released
+// The slots that the caller's lost grant replaces: one that no run holds, preferably a released
 // one. All of them, if their number differs. Empty when the grant cannot be restored.
-Seats replaceable(Record& record, const Renew& request, ServerTime now, Expiry expiry) {
-  Seats seats = seats_of(record);
-  if (record.state == HoldState::none) return seats;
-  const auto fits = [&](const Seat* seat) {
-    return is_older(*seat, request.fence) && is_unheld(*seat, now, expiry);
+SlotList replaceable(Record& record, const Renew& request, ServerTime now, Expiry expiry) {
+  SlotList slot_list = slot_list_of(record);
+  if (record.state == HoldState::none) return slot_list;
+  const auto fits = [&](const Slot* slot) {
+    return is_older(*slot, request.fence) && is_unheld(*slot, now, expiry);
   };
   if (record.slots != request.slots)
-    return std::all_of(seats.begin(), seats.end(), fits) ? seats : Seats{};
-  std::erase_if(seats, [&](const Seat* seat) { return !fits(seat); });
-  const auto is_closed = [](const Seat* seat) {
-    return seat->state == HoldState::none || seat->state == HoldState::free;
+    return std::all_of(slot_list.begin(), slot_list.end(), fits) ? slot_list : SlotList{};
+  std::erase_if(slot_list, [&](const Slot* slot) { return !fits(slot); });
+  const auto is_closed = [](const Slot* slot) {
+    return slot->state == HoldState::none || slot->state == HoldState::free;
   };
-  const auto at = std::find_if(seats.begin(), seats.end(), is_closed);
-  if (seats.empty()) return {};
-  return {at != seats.end() ? *at : seats.front()};
+  const auto at = std::find_if(slot_list.begin(), slot_list.end(), is_closed);
+  if (slot_list.empty()) return {};
+  return {at != slot_list.end() ? *at : slot_list.front()};
 }
 
 // A replaced open grant is closed in its job's counters, unless they already count it closed (C1).
-void close_replaced(Record& record, const Seats& replaced, ServerTime now) {
-  for (const Seat* seat : replaced) {
-    if (seat->state == HoldState::held || seat->state == HoldState::revoked)
-      remember(record, seat->claim, Answer::closed, now, seat->ttl);
-    const std::string& job = seat->identity.job;
-    if (seat->state == HoldState::held &&
+void close_replaced(Record& record, const SlotList& replaced, ServerTime now) {
+  for (const Slot* slot : replaced) {
+    if (slot->state == HoldState::held || slot->state == HoldState::revoked)
+      remember(record, slot->claim, Answer::closed, now, slot->ttl);
+    const std::string& job = slot->identity.job;
+    if (slot->state == HoldState::held &&
         open_grants(record, job) > held_by_others(record, job, replaced))
       count(record, job, "stolen");
   }
 }
 
-Reply restore(Record& record, const Seats& replaced, const Renew& request, ServerTime now,
+Reply restore(Record& record, const SlotList& replaced, const Renew& request, ServerTime now,
               Expiry expiry, ForeignKey* foreign) {
   if (answered(record, request.claim, Answer::released, now) ||
       answered(record, request.claim, Answer::closed, now))
@@ -85,25 +85,25 @@ LostReason loss_reason(const Record& record, Fence fence) {
 Reply decide(Record& record, const Renew& request, ServerTime now, ServerTime not_after,
              Expiry expiry, ForeignKey* foreign) {
   if (now > not_after) return TooLate{false};
-  Seat* const seat = seat_of(record, request.claim);
-  if (seat == nullptr) {
-    const Seats replaced = replaceable(record, request, now, expiry);
+  Slot* const slot = slot_of(record, request.claim);
+  if (slot == nullptr) {
+    const SlotList replaced = replaceable(record, request, now, expiry);
     if (!replaced.empty()) return restore(record, replaced, request, now, expiry, foreign);
     return NotHolder{loss_reason(record, request.fence)};
   }
-  if (seat->state == HoldState::revoked) return NotHolder{LostReason::revoked};
-  if (seat->state != HoldState::held) return NotHolder{LostReason::taken};
+  if (slot->state == HoldState::revoked) return NotHolder{LostReason::revoked};
+  if (slot->state != HoldState::held) return NotHolder{LostReason::taken};
   if (expiry != Expiry::lease) return Renewed{};
-  if (!alive(*seat, now, expiry)) return NotHolder{LostReason::expired};
+  if (!alive(*slot, now, expiry)) return NotHolder{LostReason::expired};
   // Never overwritten: the other program's run has begun.
   if (key_state(record.shared, foreign, now).is_foreign()) return NotHolder{LostReason::taken};
-  clamp(*seat, now, expiry);
-  if (const ServerTime until = now + request.ttl; until >= seat->expires) {
-    seat->expires = until;
-    seat->ttl = request.ttl;
+  clamp(*slot, now, expiry);
+  if (const ServerTime until = now + request.ttl; until >= slot->expires) {
+    slot->expires = until;
+    slot->ttl = request.ttl;
   }
   // N4: a renewal does not change the fence, unless a quorum granted the lock with a higher one.
-  seat->fence = std::max(seat->fence, request.fence);
+  slot->fence = std::max(slot->fence, request.fence);
   claim_key(record, foreign, now);
   date_record(record, now);
   return Renewed{};

@@ -107,7 +107,7 @@ TEST_P(StoreContract, SlotsAreRevokedTogether) {
   for (const GrantView& grant : one.show().grants) EXPECT_EQ(grant.state, LockState::revoked);
 }
 
-// A run that waits is granted the seat that is reserved for it, and no other one.
+// A run that waits is granted the slot that is reserved for it, and no other one.
 TEST_P(StoreContract, SlotsAreHandedOverInOrder) {
   ONLY_WITH_SLOTS();
   ONLY_LEASED();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies of the scripts, as an array of strings, and of HGETALL; packed seats. Oracles: the answer
+// Replies of the scripts, as an array of strings, and of HGETALL; packed slots. Oracles: the answer
 // is one that the verb can have; an invalid reply becomes an error of one line; no number is out of
 // range. Input: a byte that selects the verb, then the elements, ended by newlines.
 #include "fuzz/oracle.h"
@@ -57,26 +57,26 @@ void check_reply(const Request& request, const redis::Decoded& decoded) {
   }
 }
 
-void check_seat(const std::string& packed) {
-  const auto seat = redis::unpack_seat(packed);
-  if (!seat) return;
-  fuzz::must(seat->fence <= kMaxFence, "a fence fits into a double");
-  fuzz::must((seat->fence == 0) == (seat->state == rules::HoldState::none), "a grant has a fence");
-  const std::size_t texts = seat->claim.owner.size() + seat->identity.holder.size() +
-                            seat->identity.job.size() + seat->identity.group.size() +
-                            seat->identity.once.size();
+void check_slot(const std::string& packed) {
+  const auto slot = redis::unpack_slot(packed);
+  if (!slot) return;
+  fuzz::must(slot->fence <= kMaxFence, "a fence fits into a double");
+  fuzz::must((slot->fence == 0) == (slot->state == rules::HoldState::none), "a grant has a fence");
+  const std::size_t texts = slot->claim.owner.size() + slot->identity.holder.size() +
+                            slot->identity.job.size() + slot->identity.group.size() +
+                            slot->identity.once.size();
   fuzz::must(texts < packed.size(), "the texts are parts of the packed one");
 }
 
 void check_view(const std::vector<std::string>& elements) {
   redis::Fields record;
   redis::Fields stats;
-  redis::Fields seats;
-  for (std::size_t i = 0; i < elements.size(); ++i) seats[std::to_string(i + 2)] = elements[i];
+  redis::Fields slot_list;
+  for (std::size_t i = 0; i < elements.size(); ++i) slot_list[std::to_string(i + 2)] = elements[i];
   for (std::size_t i = 0; i + 1 < elements.size(); i += 2)
     (elements[i].find(':') == std::string::npos ? record : stats)[elements[i]] = elements[i + 1];
   const Result<LockView> view =
-      redis::decode_view("lock", record, stats, ServerTime{1'763'690'000'000'000}, seats);
+      redis::decode_view("lock", record, stats, ServerTime{1'763'690'000'000'000}, slot_list);
   if (!view) {
     fuzz::must(fuzz::is_one_line(view.error().message), "an error is one line");
     return;
@@ -97,6 +97,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (const Result<Revoked> revoked = redis::decode_revoke(elements); revoked)
     fuzz::must(revoked->remaining.count() >= 0, "no time is negative");
   check_view(elements);
-  for (const std::string& element : elements) check_seat(element);
+  for (const std::string& element : elements) check_slot(element);
   return 0;
 }

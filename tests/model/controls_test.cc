@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
         Control{"AReservationThatNeverEnds", Defect::endless_reservation, {"L4:"}},
         Control{"OneHolderTooMany", Defect::one_holder_too_many, {"AQ1:", "S1:"}},
         Control{"AnIdentityInTwoSlots", Defect::identity_in_two_slots, {"K2:"}},
-        Control{"AFenceAboveThatOfItsSeatOnly", Defect::fence_of_seat, {"S2:"}},
+        Control{"AFenceAboveThatOfItsSlotOnly", Defect::fence_of_slot, {"S2:"}},
         Control{"ARunThatSetsNoKillTime", Defect::no_kill_time, {"D:", "S1:"}},
         Control{"AGuardianThatIgnoresDeath", Defect::guardian_ignores_death, {"guardian:", "D:"}},
         Control{"AGuardianThatIgnoresAStop", Defect::guardian_ignores_stop, {"D:", "S1:"}},

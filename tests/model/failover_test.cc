@@ -65,8 +65,8 @@ TEST(Failover, M1_IsBrokenWithoutAQuarantine) {
   EXPECT_TRUE(find_overlap({.has_quarantine = false, .slots = 2}, 1'000));
 }
 
-TEST(Failover, M1_IsBrokenWhenTheEndOfAFurtherSeatIsIgnored) {
-  EXPECT_TRUE(find_overlap({.slots = 3, .ignores_seat_end = true}, 100));
+TEST(Failover, M1_IsBrokenWhenTheEndOfAFurtherSlotIsIgnored) {
+  EXPECT_TRUE(find_overlap({.slots = 3, .ignores_slot_end = true}, 100));
 }
 
 TEST(Failover, M4_IsBrokenWhenTheNumberIsNotCompared) {

@@ -183,8 +183,8 @@ class FailoverWorld {
     const auto at = records.find("l");
     if (acquire == nullptr || at == records.end()) return;
     rules::Record& record = at->second;
-    if (variant_.ignores_seat_end)
-      for (rules::Seat& seat : record.more) seat.expires = {};
+    if (variant_.ignores_slot_end)
+      for (rules::Slot& slot : record.more) slot.expires = {};
     if (variant_.ignores_number && record.state != rules::HoldState::none &&
         acquire->slots > record.slots) {
       record.slots = acquire->slots;

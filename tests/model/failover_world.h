@@ -23,7 +23,7 @@ struct StrictVariant {
   bool has_quarantine = true;
   unsigned slots = 1;
   unsigned slots_of_last = 0;     // of the last run; 0: as the others
-  bool ignores_seat_end = false;  // an acquire takes the leases of the further seats for ended
+  bool ignores_slot_end = false;  // an acquire takes the leases of the further slots for ended
   bool ignores_number = false;    // an acquire with another number of slots is not refused
 };
 

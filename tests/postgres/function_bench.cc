@@ -38,9 +38,9 @@ BEGIN
       acquired, expires, ttl, min_hold, born, used_day, group_count, turn_owner, turn_until, slots
       FROM cronlatch.locks WHERE id = v_from
     RETURNING id INTO v_to;
-  INSERT INTO cronlatch.seats SELECT v_to, seat, state, owner, attempt, holder, job, attempt_group,
+  INSERT INTO cronlatch.slots SELECT v_to, slot, state, owner, attempt, holder, job, attempt_group,
       once, fence, stole, acquired, expires, ttl, min_hold, turn_owner, turn_until
-    FROM cronlatch.seats WHERE lock_id = v_from;
+    FROM cronlatch.slots WHERE lock_id = v_from;
   INSERT INTO cronlatch.counters SELECT v_to, job, name, value
     FROM cronlatch.counters WHERE lock_id = v_from;
   INSERT INTO cronlatch.groups SELECT v_to, name, kept FROM cronlatch.groups WHERE lock_id = v_from;
@@ -59,24 +59,24 @@ constexpr std::pair<const char*, rules::HoldState> kStates[] = {
 };
 
 // From the column after the letter of the row on.
-rules::Seat seat_of(const Row& row) {
+rules::Slot slot_of(const Row& row) {
   const auto text = [&](std::size_t i) { return row.at(i).value_or(""); };
   const auto number = [&](std::size_t i) { return std::stoll(text(i)); };
-  rules::Seat seat;
+  rules::Slot slot;
   for (const auto& [name, state] : kStates)
-    if (text(1) == name) seat.state = state;
-  // A seat without a grant: its lock has other data.
-  if (seat.state != rules::HoldState::none)
-    seat.claim = {text(2), static_cast<std::uint32_t>(number(3))};
-  seat.identity = {text(4), text(5), text(6), text(7)};
-  seat.fence = static_cast<Fence>(number(8));
-  seat.stole = static_cast<Fence>(number(9));
-  seat.acquired = {number(10)};
-  seat.expires = {number(11)};
-  seat.ttl = Micros(number(12));
-  seat.min_hold = Micros(number(13));
-  if (!text(14).empty()) seat.turn = rules::Turn{text(14), {number(15)}};
-  return seat;
+    if (text(1) == name) slot.state = state;
+  // A slot without a grant: its lock has other data.
+  if (slot.state != rules::HoldState::none)
+    slot.claim = {text(2), static_cast<std::uint32_t>(number(3))};
+  slot.identity = {text(4), text(5), text(6), text(7)};
+  slot.fence = static_cast<Fence>(number(8));
+  slot.stole = static_cast<Fence>(number(9));
+  slot.acquired = {number(10)};
+  slot.expires = {number(11)};
+  slot.ttl = Micros(number(12));
+  slot.min_hold = Micros(number(13));
+  if (!text(14).empty()) slot.turn = rules::Turn{text(14), {number(15)}};
+  return slot;
 }
 
 std::string quoted_sql(const std::string& text) { return "'" + text + "'"; }
@@ -134,15 +134,15 @@ std::string FunctionBench::read_record() const {
   const std::string of_lock =
       " WHERE lock_id = (SELECT id FROM cronlatch.locks WHERE prefix = 'p:' AND lock = " +
       quoted_sql(lock) + ")";
-  const std::string seat =
+  const std::string grant =
       "state, owner, attempt, holder, job, attempt_group, once, fence, stole, acquired, expires, "
       "ttl, min_hold, turn_owner, turn_until";
-  std::string text = "SELECT 'l', " + seat +
+  std::string text = "SELECT 'l', " + grant +
                      ", born, group_count, slots FROM cronlatch.locks "
                      "WHERE prefix = 'p:' AND lock = " +
-                     quoted_sql(lock) + "; SELECT 's', " + seat + " FROM cronlatch.seats" +
+                     quoted_sql(lock) + "; SELECT 's', " + grant + " FROM cronlatch.slots" +
                      of_lock +
-                     " ORDER BY seat; SELECT 'c', job, name, value FROM cronlatch.counters" +
+                     " ORDER BY slot; SELECT 'c', job, name, value FROM cronlatch.counters" +
                      of_lock + "; SELECT 'q', owner, ticket, asked FROM cronlatch.queue" + of_lock;
   if (read_sets)
     text += "; SELECT 'g', name, kept FROM cronlatch.groups" + of_lock +
@@ -153,7 +153,7 @@ std::string FunctionBench::read_record() const {
 
 void FunctionBench::parse_record(const std::vector<Row>& rows) {
   record_ = {};
-  std::size_t groups = 0, seats = 0;
+  std::size_t groups = 0, slots = 0;
   Fence highest_of_row = 0;
   for (const Row& row : rows) {
     const auto text = [&](std::size_t i) { return row.at(i).value_or(""); };
@@ -162,16 +162,16 @@ void FunctionBench::parse_record(const std::vector<Row>& rows) {
       case 'l':
         record_.slots = static_cast<unsigned>(number(18));
         EXPECT_EQ(text(1) == "several", record_.slots > 1);
-        if (record_.slots == 1) static_cast<rules::Seat&>(record_) = seat_of(row);
+        if (record_.slots == 1) static_cast<rules::Slot&>(record_) = slot_of(row);
         highest_of_row = static_cast<Fence>(number(8));
         record_.born = {number(16)};
         groups = static_cast<std::size_t>(number(17));
         break;
       case 's':
-        if (++seats == 1)
-          static_cast<rules::Seat&>(record_) = seat_of(row);
+        if (++slots == 1)
+          static_cast<rules::Slot&>(record_) = slot_of(row);
         else
-          record_.more.push_back(seat_of(row));
+          record_.more.push_back(slot_of(row));
         break;
       case 'q':
         record_.queue[text(1)] = number(2);
@@ -193,9 +193,9 @@ void FunctionBench::parse_record(const std::vector<Row>& rows) {
         ADD_FAILURE() << "unknown row " << text(0);
     }
   }
-  EXPECT_EQ(seats, record_.slots == 1 ? 0 : record_.slots);
+  EXPECT_EQ(slots, record_.slots == 1 ? 0 : record_.slots);
   Fence highest = record_.fence;
-  for (const rules::Seat& seat : record_.more) highest = std::max(highest, seat.fence);
+  for (const rules::Slot& slot : record_.more) highest = std::max(highest, slot.fence);
   EXPECT_EQ(highest_of_row, highest) << "the highest fence of the lock";
   if (read_sets) {
     EXPECT_EQ(groups, record_.groups.size());
@@ -207,7 +207,7 @@ void FunctionBench::lose_all() {
 }
 
 void FunctionBench::lose_record() {
-  sql("DELETE FROM cronlatch.seats WHERE lock_id = (SELECT id FROM cronlatch.locks WHERE "
+  sql("DELETE FROM cronlatch.slots WHERE lock_id = (SELECT id FROM cronlatch.locks WHERE "
       "prefix = 'p:' AND lock = " +
       quoted_sql(lock) + ")");
   sql("UPDATE cronlatch.locks SET state = 'none', owner = '', attempt = 0, holder = '', job = '', "

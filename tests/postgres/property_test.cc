@@ -58,25 +58,25 @@ class Walk {
 
  private:
   // One of the grants that the lock can have.
-  const rules::Seat& any_seat() {
+  const rules::Slot& any_slot() {
     const std::uint64_t at = model_.more.empty() ? 0 : dice_.below(1 + model_.more.size());
     return at == 0 ? model_ : model_.more[at - 1];
   }
   // One that is reserved; null without one.
-  const rules::Seat* reserved_seat() const {
-    const auto is_reserved = [&](const rules::Seat& seat) {
-      return seat.turn && bench_.now < seat.turn->until;
+  const rules::Slot* reserved_slot() const {
+    const auto is_reserved = [&](const rules::Slot& slot) {
+      return slot.turn && bench_.now < slot.turn->until;
     };
     if (is_reserved(model_)) return &model_;
-    for (const rules::Seat& seat : model_.more)
-      if (is_reserved(seat)) return &seat;
+    for (const rules::Slot& slot : model_.more)
+      if (is_reserved(slot)) return &slot;
     return nullptr;
   }
-  bool is_reserved_of_many() const { return reserved_seat() && model_.queue.size() > 1; }
+  bool is_reserved_of_many() const { return reserved_slot() && model_.queue.size() > 1; }
   // The run that the lock is reserved for waits no longer.
   Release leave_queue() {
     Release release = requests_.release();
-    release.claim = {reserved_seat()->turn->owner,
+    release.claim = {reserved_slot()->turn->owner,
                      static_cast<std::uint32_t>(4 + requests_.calls / 40)};
     return release;
   }
@@ -96,9 +96,9 @@ class Walk {
     // Several slots are full, and several runs wait, only while time passes slowly.
     if (requests_.most_slots > 1 && !dice_.one_in(4))
       return bench_.pass(1ms * static_cast<int>(dice_.below(100)));
-    const rules::Seat& seat = any_seat();
-    const Micros to_end = seat.expires - bench_.now;
-    const Micros to_turn = seat.turn ? seat.turn->until - bench_.now : Micros(0);
+    const rules::Slot& slot = any_slot();
+    const Micros to_end = slot.expires - bench_.now;
+    const Micros to_turn = slot.turn ? slot.turn->until - bench_.now : Micros(0);
     switch (dice_.below(14)) {
       case 0:
         return bench_.pass(1s * static_cast<int>(dice_.below(60)));
@@ -134,11 +134,11 @@ class Walk {
   // The request of the holder whose record is lost.
   void remember_holder() {
     lost_ = requests_.renew();
-    const rules::Seat& seat = any_seat();
-    lost_->claim = seat.claim;
-    lost_->identity = seat.identity;
-    lost_->fence = seat.fence;
-    if (seat.claim.owner.empty()) lost_.reset();  // no run held it
+    const rules::Slot& slot = any_slot();
+    lost_->claim = slot.claim;
+    lost_->identity = slot.identity;
+    lost_->fence = slot.fence;
+    if (slot.claim.owner.empty()) lost_.reset();  // no run held it
     highest_ = 0;
     leases_.clear();
   }
@@ -235,7 +235,7 @@ class Walk {
     bench_.read_sets = requests_.calls % 8 == 0;
     if (whole_) expect_law(kept);
     Fence newest = kept.fence;
-    for (const rules::Seat& seat : kept.more) newest = std::max(newest, seat.fence);
+    for (const rules::Slot& slot : kept.more) newest = std::max(newest, slot.fence);
     EXPECT_GE(newest, highest_) << "the fence fell";
     highest_ = newest;
     kept.day = model_.day;  // of the index of Redis; this store has none

@@ -143,7 +143,7 @@ TEST(PostgresSlots, OneSlotIsStoredInTheRowOfTheLock) {
   Caller one(world, "shop/report", "1"), two(world, "shop/report", "2");
   const auto rows = [&] {
     return server.value(
-        "SELECT (SELECT count(*) FROM cronlatch.seats s WHERE s.lock_id = l.id) || ' ' || state "
+        "SELECT (SELECT count(*) FROM cronlatch.slots s WHERE s.lock_id = l.id) || ' ' || state "
         "FROM cronlatch.locks l WHERE prefix = 'row:'");
   };
   ASSERT_TRUE(is<Granted>(one(one.acquire())));
@@ -180,7 +180,7 @@ TEST(PostgresSlots, SurviveACrashOfTheServer) {
   EXPECT_TRUE(is<NotHolder>(three(renew_with_slots(three, 2, fence))));
 }
 
-TEST(PostgresSlots, AreKeptWithinLimitsAndDamagedSeatsAreShown) {
+TEST(PostgresSlots, AreKeptWithinLimitsAndDamagedSlotsAreShown) {
   const auto own = PostgresServer::start();
   OneServer world(*own);
   Caller one(world, "shop/report", "1"), two(world, "shop/other", "2");
@@ -189,9 +189,9 @@ TEST(PostgresSlots, AreKeptWithinLimitsAndDamagedSeatsAreShown) {
   EXPECT_EQ(own->value("SELECT count(*) FROM cronlatch.locks"), "0");
   ASSERT_TRUE(is<Granted>(one(with_slots(one, 1'000))));
   ASSERT_TRUE(is<Granted>(two(with_slots(two, 2))));
-  (*own)("ALTER TABLE cronlatch.seats DROP CONSTRAINT seats_numbers");
+  (*own)("ALTER TABLE cronlatch.slots DROP CONSTRAINT slots_numbers");
   (*own)(
-      "UPDATE cronlatch.seats SET ttl = -1 WHERE seat = 2 AND lock_id = (SELECT id FROM "
+      "UPDATE cronlatch.slots SET ttl = -1 WHERE slot = 2 AND lock_id = (SELECT id FROM "
       "cronlatch.locks WHERE lock = 'shop/other')");
   const auto views = one.backend().list(boot_now() + kPatience);
   ASSERT_TRUE(views.ok());
@@ -208,7 +208,7 @@ TEST(PostgresSlots, ALockIsDeletedAfter90DaysUnlessARunHoldsASlot) {
     ASSERT_TRUE(is<Granted>(holder(with_slots(holder, 2))));
   }
   server(
-      "UPDATE cronlatch.seats SET state = 'cooling' WHERE state = 'held' AND lock_id = (SELECT "
+      "UPDATE cronlatch.slots SET state = 'cooling' WHERE state = 'held' AND lock_id = (SELECT "
       "id FROM cronlatch.locks WHERE lock = 'old/cooling')");
   server("UPDATE cronlatch.locks SET used_day = 10 WHERE prefix = 'purge-slots:'");
   Caller other(world, "new", "1");

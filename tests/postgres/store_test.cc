@@ -130,7 +130,7 @@ TEST(PostgresStore, RefusesARoleWithoutTheRight) {
 TEST(PostgresStore, GivesARunNoRightOnTablesAndOtherFunctions) {
   for (const char* statement :
        {"SELECT * FROM cronlatch.locks", "DELETE FROM cronlatch.locks",
-        "SELECT * FROM cronlatch.seats", "UPDATE cronlatch.version SET version = 9",
+        "SELECT * FROM cronlatch.slots", "UPDATE cronlatch.version SET version = 9",
         "CREATE TABLE cronlatch.mine (a int)", "SELECT cronlatch.read_clock()",
         "SELECT cronlatch.count(1, '', ARRAY['acquired'])"})
     EXPECT_EQ(server().value("SET ROLE cron; DO $$ BEGIN EXECUTE '" +
@@ -201,8 +201,8 @@ const std::vector<std::pair<std::string, std::string>> kLimits = {
     {"locks", "locks_names"},         {"locks", "locks_numbers"},  {"counters", "counters_names"},
     {"counters", "counters_numbers"}, {"groups", "groups_limits"}, {"done", "done_limits"},
     {"answers", "answers_limits"},    {"locks", "locks_turn"},     {"answers", "answers_letters"},
-    {"queue", "queue_limits"},        {"locks", "locks_slots"},    {"seats", "seats_names"},
-    {"seats", "seats_numbers"}};
+    {"queue", "queue_limits"},        {"locks", "locks_slots"},    {"slots", "slots_names"},
+    {"slots", "slots_numbers"}};
 constexpr std::size_t kLimitsOfVersion2 = 7;
 
 void drop_limits(const PostgresServer& own, std::size_t count = kLimits.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several slots: seats, their number, fences over all grants, and the reservations of free seats.
+// Several slots: their number, fences over all grants, and the reservations of free slots.
 #include "rules/lock.h"
 
 namespace cronlatch::testing {
@@ -38,18 +38,18 @@ class SlotsTest : public LockTest {
   }
   Reply release(const std::string& owner) { return lock.send(end(owner)); }
 
-  std::vector<rules::Seat> seats() {
+  std::vector<rules::Slot> slot_list() {
     const rules::Record record = lock.record();
-    std::vector<rules::Seat> all{record};
+    std::vector<rules::Slot> all{record};
     all.insert(all.end(), record.more.begin(), record.more.end());
     return all;
   }
-  rules::Seat seat_of(const std::string& owner) {
-    for (const rules::Seat& seat : seats())
-      if (seat.claim.owner == owner) return seat;
+  rules::Slot slot_of(const std::string& owner) {
+    for (const rules::Slot& slot : slot_list())
+      if (slot.claim.owner == owner) return slot;
     return {};
   }
-  Fence fence_of(const std::string& owner) { return seat_of(owner).fence; }
+  Fence fence_of(const std::string& owner) { return slot_of(owner).fence; }
   std::int64_t open_grants(const std::string& owner) {
     return lock.counted(owner, "acquired") - lock.counted(owner, "released") -
            lock.counted(owner, "stolen") - lock.counted(owner, "revoked");
@@ -122,8 +122,8 @@ TEST_P(SlotsTest, AQ4ARepeatedRequestGetsItsOwnGrant) {
   lock.pass(1s);
   EXPECT_EQ(granted("b").fence, fence);
   EXPECT_EQ(lock.counted("b", "acquired"), 1);
-  EXPECT_EQ(seat_of("b").expires, lock.now + lock.ttl);
-  EXPECT_EQ(seat_of("a").expires, lock.now + lock.ttl - 1s);
+  EXPECT_EQ(slot_of("b").expires, lock.now + lock.ttl);
+  EXPECT_EQ(slot_of("a").expires, lock.now + lock.ttl - 1s);
 }
 
 TEST_P(SlotsTest, M4RefusesAnotherNumberWhileARunHolds) {
@@ -201,7 +201,7 @@ TEST_P(SlotsTest, N3ALostRecordIsRestoredForEachHolder) {
   EXPECT_EQ(open_grants("b"), 1);
 }
 
-TEST_P(SlotsTest, N3ALostGrantIsNotRestoredWhenAllSeatsAreTaken) {
+TEST_P(SlotsTest, N3ALostGrantIsNotRestoredWhenAllSlotsAreTaken) {
   granted("a");
   granted("b");
   const Renew first = renewal("a"), second = renewal("b");
@@ -250,13 +250,13 @@ TEST_P(SlotsTest, RevokesEveryLease) {
     EXPECT_EQ(got<NotHolder>(lock.send(renewal(owner, 3))).reason, LostReason::revoked);
     EXPECT_EQ(lock.counted(owner, "revoked"), 1);
   }
-  granted("c", 3);  // the third seat is free
+  granted("c", 3);  // the third slot is free
   EXPECT_EQ(got<Busy>(acquire("x", 3)).reason, BusyReason::held);
   release("a");
   granted("d", 3);
 }
 
-TEST_P(SlotsTest, L0ARevocationOpensSeatsThatAMinHoldKeepsClosed) {
+TEST_P(SlotsTest, L0ARevocationOpensSlotsThatAMinHoldKeepsClosed) {
   granted("a");
   granted("b");
   for (const char* owner : {"a", "b"}) {
@@ -270,7 +270,7 @@ TEST_P(SlotsTest, L0ARevocationOpensSeatsThatAMinHoldKeepsClosed) {
   granted("d");
 }
 
-TEST_P(SlotsTest, L0AGroupIgnoresTheMinHoldOfItsOwnSeat) {
+TEST_P(SlotsTest, L0AGroupIgnoresTheMinHoldOfItsOwnSlot) {
   Acquire grouped = request("a");
   grouped.identity.group = "g";
   got<Granted>(lock.send(grouped));
@@ -286,7 +286,7 @@ TEST_P(SlotsTest, L0AGroupIgnoresTheMinHoldOfItsOwnSeat) {
   EXPECT_EQ(got<Busy>(acquire("d")).reason, BusyReason::held);
 }
 
-TEST_P(SlotsTest, L5AGroupThatHoldsAnySeatIsKnown) {
+TEST_P(SlotsTest, L5AGroupThatHoldsAnySlotIsKnown) {
   Acquire grouped = request("a");
   grouped.identity.group = "g";
   got<Granted>(lock.send(grouped));
@@ -315,7 +315,7 @@ TEST_P(SlotsTest, R5AReleaseWakesTheFirstRunWithoutAReservation) {
   got<Granted>(wait_for("e"));
 }
 
-// Both leases end without a release, so that no seat is reserved.
+// Both leases end without a release, so that no slot is reserved.
 TEST_P(SlotsTest, AQ6ARunAmongTheFirstNeedsNoReservation) {
   granted("a");
   granted("b");
@@ -333,7 +333,7 @@ TEST_P(SlotsTest, AQ6ARunAmongTheFirstNeedsNoReservation) {
   EXPECT_EQ(got<Busy>(wait_for("e")).reason, BusyReason::held);
 }
 
-TEST_P(SlotsTest, AQ6ANewcomerIsGrantedASeatThatNoRunWaitsFor) {
+TEST_P(SlotsTest, AQ6ANewcomerIsGrantedASlotThatNoRunWaitsFor) {
   granted("a", 3);
   granted("b", 3);
   granted("c", 3);
@@ -341,13 +341,13 @@ TEST_P(SlotsTest, AQ6ANewcomerIsGrantedASeatThatNoRunWaitsFor) {
   release("a");
   EXPECT_EQ(got<Busy>(acquire("e", 3)).reason, BusyReason::queued);
   release("b");
-  // Two seats are free, and one run waits.
+  // Two slots are free, and one run waits.
   granted("f", 3);
   got<Granted>(wait_for("d", 3));
   EXPECT_EQ(got<Busy>(acquire("g", 3)).reason, BusyReason::held);
 }
 
-TEST_P(SlotsTest, Q2ANewcomerIsGrantedTheReservedSeatOfARunThatIsSilent) {
+TEST_P(SlotsTest, Q2ANewcomerIsGrantedTheReservedSlotOfARunThatIsSilent) {
   granted("a");
   granted("b");
   for (const char* owner : {"c", "d"}) {
@@ -482,7 +482,7 @@ TEST_P(SlotsTest, TheViewHasTheOpenGrants) {
   EXPECT_EQ(view.grants[1].state, LockState::held);
 }
 
-TEST_P(SlotsTest, TheViewIsClosedOnlyWhenAMinHoldClosesEachSeat) {
+TEST_P(SlotsTest, TheViewIsClosedOnlyWhenAMinHoldClosesEachSlot) {
   const auto view = [&] { return rules::view("x", lock.record(), lock.now); };
   const auto release_with_min_hold = [&](const std::string& owner, Millis min_hold) {
     granted(owner);
@@ -491,7 +491,7 @@ TEST_P(SlotsTest, TheViewIsClosedOnlyWhenAMinHoldClosesEachSeat) {
     lock.send(ends);
   };
   release_with_min_hold("a", 2min);
-  EXPECT_EQ(view().state, LockState::free) << "the other seat is free";
+  EXPECT_EQ(view().state, LockState::free) << "the other slot is free";
   EXPECT_EQ(view().closed_until(), ServerTime{});
   EXPECT_EQ(view().closed_slots.size(), 1u);
   EXPECT_EQ(view().closed_slots.front().until, lock.now + 2min);
@@ -500,13 +500,13 @@ TEST_P(SlotsTest, TheViewIsClosedOnlyWhenAMinHoldClosesEachSeat) {
   EXPECT_EQ(view().closed_slots.front().until, lock.now + 1min);
   EXPECT_EQ(got<Busy>(acquire("x")).reason, BusyReason::cooling);
   EXPECT_EQ(view().state, LockState::cooling);
-  EXPECT_EQ(view().closed_until(), lock.now + 1min) << "the first seat that opens";
+  EXPECT_EQ(view().closed_until(), lock.now + 1min) << "the first slot that opens";
   lock.pass(1min);
   EXPECT_EQ(view().state, LockState::free);
   granted("c");
 }
 
-// A crashed holder within its min-hold, beside a free seat.
+// A crashed holder within its min-hold, beside a free slot.
 TEST_P(SlotsTest, TheViewOfACrashedHolderIsNotClosedByItsMinHold) {
   Acquire crashed = request("a");
   crashed.min_hold = 10min;

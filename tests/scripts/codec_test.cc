@@ -48,7 +48,7 @@ TEST(ScriptCodec, EncodesTheTextEveryKeyAndEveryArgument) {
                                                              "p:{ns/name}:seen",
                                                              "p:{ns/name}:queue",
                                                              "p:{ns/name}:asked",
-                                                             "p:{ns/name}:seats",
+                                                             "p:{ns/name}:slots",
                                                              "1763690000123456",
                                                              "0f",
                                                              "3",
@@ -264,30 +264,30 @@ constexpr const char* kPacked =
     "held 2 1763690000000007 0 1763690000000000 1763690030000000 30000000 0 1763690002000000 "
     "2 5 6 0 4 1 0fpod-2ns/jobtick0";
 
-TEST(ScriptCodec, UnpacksASeat) {
-  const auto seat = redis::unpack_seat(kPacked);
-  ASSERT_TRUE(seat);
-  EXPECT_EQ(seat->state, rules::HoldState::held);
-  EXPECT_EQ(seat->claim, (Claim{"0f", 2}));
-  EXPECT_EQ(seat->identity, (Identity{"pod-2", "ns/job", "", "tick"}));
-  EXPECT_EQ(seat->fence, 1'763'690'000'000'007u);
-  EXPECT_EQ(seat->expires.us, 1'763'690'030'000'000);
-  EXPECT_EQ(seat->ttl, 30s);
-  EXPECT_EQ(seat->turn, (rules::Turn{"0", {1'763'690'002'000'000}}));
+TEST(ScriptCodec, UnpacksASlot) {
+  const auto slot = redis::unpack_slot(kPacked);
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(slot->state, rules::HoldState::held);
+  EXPECT_EQ(slot->claim, (Claim{"0f", 2}));
+  EXPECT_EQ(slot->identity, (Identity{"pod-2", "ns/job", "", "tick"}));
+  EXPECT_EQ(slot->fence, 1'763'690'000'000'007u);
+  EXPECT_EQ(slot->expires.us, 1'763'690'030'000'000);
+  EXPECT_EQ(slot->ttl, 30s);
+  EXPECT_EQ(slot->turn, (rules::Turn{"0", {1'763'690'002'000'000}}));
 }
 
-TEST(ScriptCodec, RefusesAnyOtherTextOfASeat) {
+TEST(ScriptCodec, RefusesAnyOtherTextOfASlot) {
   const std::string packed = kPacked;
   for (std::size_t size = 0; size < packed.size(); ++size)
-    EXPECT_FALSE(redis::unpack_seat(packed.substr(0, size))) << size;
-  EXPECT_FALSE(redis::unpack_seat(packed + "x"));
-  EXPECT_FALSE(redis::unpack_seat("none" + packed.substr(4)));
-  EXPECT_FALSE(redis::unpack_seat("mine" + packed.substr(4)));
+    EXPECT_FALSE(redis::unpack_slot(packed.substr(0, size))) << size;
+  EXPECT_FALSE(redis::unpack_slot(packed + "x"));
+  EXPECT_FALSE(redis::unpack_slot("none" + packed.substr(4)));
+  EXPECT_FALSE(redis::unpack_slot("mine" + packed.substr(4)));
   for (std::size_t at = 5; at < packed.find("0f"); ++at) {
     if (packed[at] == ' ') continue;
     std::string damaged = packed;
     damaged[at] = '-';
-    EXPECT_FALSE(redis::unpack_seat(damaged)) << damaged;
+    EXPECT_FALSE(redis::unpack_slot(damaged)) << damaged;
   }
 }
 

@@ -53,9 +53,9 @@ TEST_F(DamagedKeys, ARecordWithOtherFieldsStopsEveryVerb) {
     expect_refused(on_a_record(), {"HDEL", key, field}, key + " " + field);
 }
 
-// The further seats are read with every record that has several slots.
-TEST_F(DamagedKeys, ADamagedSeatStopsEveryVerb) {
-  const std::string key = bench.key(":seats");
+// The further slots are read with every record that has several slots.
+TEST_F(DamagedKeys, ADamagedSlotStopsEveryVerb) {
+  const std::string key = bench.key(":slots");
   for (const std::string packed :
        {"", "x", "held", "held 1 5 0 1 1 1 0 0 1 0 0 0 0 0 ", "held 1 5 0 1 1 1 0 0 1 0 0 0 0 0 ab",
         "held 1 0 0 1 1 1 0 0 1 0 0 0 0 0 a", "mine 1 5 0 1 1 1 0 0 1 0 0 0 0 0 a",

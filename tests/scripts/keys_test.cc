@@ -25,8 +25,8 @@ TEST(ScriptKeys, G7KeepsStateAndCountersWhileOpenAndNinetyDaysAfterwards) {
   EXPECT_NEAR(static_cast<double>(ttl_of(":stats")), ninety_days, 60'000);
 }
 
-// The key of the further seats has the life of the record, and exists only with several slots.
-TEST(ScriptKeys, G7KeepsTheSeatsAsTheRecord) {
+// The key of the further slots has the life of the record, and exists only with several slots.
+TEST(ScriptKeys, G7KeepsTheSlotsAsTheRecord) {
   ScriptBench bench;
   const auto with_slots = [&](const std::string& owner, unsigned slots, std::uint32_t attempt = 1) {
     Acquire request = bench.acquisition(owner, attempt);
@@ -38,31 +38,31 @@ TEST(ScriptKeys, G7KeepsTheSeatsAsTheRecord) {
   };
   constexpr std::int64_t gone = -2, kept = -1;
   got<Granted>(with_slots("a", 1));
-  EXPECT_EQ(ttl_of(":seats"), gone);
+  EXPECT_EQ(ttl_of(":slots"), gone);
   bench.release("a");
   got<Granted>(with_slots("a", 3, 2));
-  EXPECT_EQ(ttl_of(":seats"), gone) << "one seat is granted";
+  EXPECT_EQ(ttl_of(":slots"), gone) << "one slot is granted";
   got<Granted>(with_slots("b", 3));
   bench.release("a", RunVerdict::failed, 2);
-  for (const char* suffix : {"", ":stats", ":seats"}) EXPECT_EQ(ttl_of(suffix), kept) << suffix;
+  for (const char* suffix : {"", ":stats", ":slots"}) EXPECT_EQ(ttl_of(suffix), kept) << suffix;
   bench.revoke();
-  for (const char* suffix : {"", ":stats", ":seats"})
+  for (const char* suffix : {"", ":stats", ":slots"})
     EXPECT_NEAR(static_cast<double>(ttl_of(suffix)), 90.0 * 86'400'000, 60'000) << suffix;
   bench.release("b");
-  EXPECT_EQ(ttl_of(":seats"), gone);
+  EXPECT_EQ(ttl_of(":slots"), gone);
 }
 
-// A lost record leaves its seats behind: they are never read again.
-TEST(ScriptKeys, N3SeatsOfALostRecordAreNotRead) {
+// A lost record leaves its slots behind: they are never read again.
+TEST(ScriptKeys, N3SlotsOfALostRecordAreNotRead) {
   ScriptBench bench;
-  bench.client({"HSET", bench.key(":seats"), "2", "damaged"});
+  bench.client({"HSET", bench.key(":slots"), "2", "damaged"});
   Acquire request = bench.acquisition("a");
   got<Granted>(bench.send(request).reply);
   bench.release("a");
   request = bench.acquisition("b");
   request.slots = 2;
   got<Granted>(bench.send(request).reply);
-  EXPECT_EQ(bench.client({"EXISTS", bench.key(":seats")}).integer, 0);
+  EXPECT_EQ(bench.client({"EXISTS", bench.key(":slots")}).integer, 0);
 }
 
 TEST(ScriptKeys, RepliesAskForTheIndexOncePerLockAndDay) {

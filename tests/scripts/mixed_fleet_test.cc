@@ -294,7 +294,7 @@ TEST_F(SlotsAndOldPrograms, ALockWithSlotsIsRefusedByTheOldProgram) {
 }
 
 // A lease that has ended does not open the lock to the old program: it cannot judge the other
-// seats.
+// slots.
 TEST_F(SlotsAndOldPrograms, ALockWithSlotsStaysClosedForTheOldProgramAfterACrash) {
   bench.send(request("a", 2));
   bench.pass(1h);

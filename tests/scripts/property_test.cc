@@ -28,7 +28,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
 // How often each answer occurred; a test must see every answer at least once.
 using Occurred = std::map<std::string, int>;
 
-constexpr const char* kSuffixes[] = {"",       ":stats", ":groups", ":seen",     ":seats",
+constexpr const char* kSuffixes[] = {"",       ":stats", ":groups", ":seen",     ":slots",
                                      ":queue", ":asked", ":once",   ":once:ns/j"};
 
 class Walk {
@@ -147,10 +147,10 @@ class Walk {
   void lose_data() {
     if (!dice_.one_in(100)) return;
     lost_ = requests_.renew();
-    const rules::Seat& lost_seat = any_seat();
-    lost_->claim = lost_seat.claim;
-    lost_->fence = lost_seat.fence;
-    if (lost_seat.claim.owner.empty()) lost_.reset();  // no run held it
+    const rules::Slot& lost_slot = any_slot();
+    lost_->claim = lost_slot.claim;
+    lost_->fence = lost_slot.fence;
+    if (lost_slot.claim.owner.empty()) lost_.reset();  // no run held it
     leases_.clear();
     std::vector<std::string> gone{"DEL", bench_.key()};
     if (dice_.one_in(2)) {
@@ -189,11 +189,11 @@ class Walk {
     }
     if (!dice_.one_in(80)) return;
     lost_ = requests_.renew();
-    const rules::Seat& lost_seat = any_seat();
-    lost_->claim = lost_seat.claim;
-    lost_->identity = lost_seat.identity;
-    lost_->fence = lost_seat.fence;
-    if (lost_seat.claim.owner.empty()) lost_.reset();
+    const rules::Slot& lost_slot = any_slot();
+    lost_->claim = lost_slot.claim;
+    lost_->identity = lost_slot.identity;
+    lost_->fence = lost_slot.fence;
+    if (lost_slot.claim.owner.empty()) lost_.reset();
     leases_.clear();
     model_ = saved_->model;
     restore(saved_->keys);
@@ -363,7 +363,7 @@ class Walk {
     check();
   }
 
-  const rules::Seat& any_seat() {
+  const rules::Slot& any_slot() {
     const std::uint64_t at = model_.more.empty() ? 0 : dice_.below(1 + model_.more.size());
     return at == 0 ? model_ : model_.more[at - 1];
   }
@@ -382,7 +382,7 @@ class Walk {
     if (whole) expect_law(kept);
     if (shared_) check_foreign_key();
     Fence highest = kept.fence;
-    for (const rules::Seat& seat : kept.more) highest = std::max(highest, seat.fence);
+    for (const rules::Slot& slot : kept.more) highest = std::max(highest, slot.fence);
     EXPECT_GE(highest, highest_) << "the fence fell";
     highest_ = highest;
     expect_same_record(kept, model_);

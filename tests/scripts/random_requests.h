@@ -88,8 +88,8 @@ class RandomRequests {
   }
 
  private:
-  // The requests are about one of the seats.
-  const rules::Seat& seat() {
+  // The requests are about one of the slots.
+  const rules::Slot& slot() {
     const std::uint64_t at = model_.more.empty() ? 0 : dice_.below(1 + model_.more.size());
     return at == 0 ? model_ : model_.more[at - 1];
   }
@@ -98,7 +98,7 @@ class RandomRequests {
     return 1 + static_cast<unsigned>(dice_.below(most_slots));
   }
   Claim claim() {
-    const rules::Seat& of = seat();
+    const rules::Slot& of = slot();
     if (of.turn && dice_.one_in(3))
       return {of.turn->owner, static_cast<std::uint32_t>(3 + calls / 40)};
     if (of.state != rules::HoldState::none && dice_.one_in(2)) return of.claim;
@@ -117,7 +117,7 @@ class RandomRequests {
   Millis once_ttl() { return keeps_once_ ? 24h : length(unit_ * dice_.of({0, 40, 4000})); }
   // Zero, older than the record's, the record's, or newer (of a grant that the store has lost).
   Fence fence() {
-    const rules::Seat& of = seat();
+    const rules::Slot& of = slot();
     switch (dice_.below(8)) {
       case 0:
         return 0;

@@ -9,15 +9,15 @@ namespace cronlatch::testing {
 
 namespace {
 
-bool is_held(const rules::Seat& seat, const std::string& job) {
-  return seat.state == rules::HoldState::held && seat.identity.job == job;
+bool is_held(const rules::Slot& slot, const std::string& job) {
+  return slot.state == rules::HoldState::held && slot.identity.job == job;
 }
 
 }  // namespace
 
 std::int64_t open_grants(const rules::Record& stored, const std::string& job) {
   std::int64_t open = is_held(stored, job) ? 1 : 0;
-  for (const rules::Seat& seat : stored.more) open += is_held(seat, job) ? 1 : 0;
+  for (const rules::Slot& slot : stored.more) open += is_held(slot, job) ? 1 : 0;
   return open;
 }
 
@@ -30,7 +30,7 @@ void expect_law(const rules::Record& stored) {
 
 namespace {
 
-void expect_same_seat(const rules::Seat& stored, const rules::Seat& expected) {
+void expect_same_slot(const rules::Slot& stored, const rules::Slot& expected) {
   EXPECT_EQ(stored.state, expected.state);
   EXPECT_EQ(stored.claim, expected.claim);
   EXPECT_EQ(stored.identity, expected.identity);
@@ -52,13 +52,13 @@ void expect_same_seat(const rules::Seat& stored, const rules::Seat& expected) {
 void expect_same_record(const rules::Record& stored, const rules::Record& expected) {
   if (stored == expected) return;
   {
-    SCOPED_TRACE("seat 1");
-    expect_same_seat(stored, expected);
+    SCOPED_TRACE("slot 1");
+    expect_same_slot(stored, expected);
   }
   EXPECT_EQ(stored.slots, expected.slots);
   for (std::size_t i = 0; i < stored.more.size() && i < expected.more.size(); ++i) {
-    SCOPED_TRACE("seat " + std::to_string(i + 2));
-    expect_same_seat(stored.more[i], expected.more[i]);
+    SCOPED_TRACE("slot " + std::to_string(i + 2));
+    expect_same_slot(stored.more[i], expected.more[i]);
   }
   for (const auto& [job, counters] : expected.jobs)
     for (const auto& [counter, value] : counters.values) {

@@ -12,11 +12,11 @@ namespace {
 constexpr std::string_view kClock = "local t = redis.call('TIME')";
 constexpr std::string_view kVirtual = "local t = {0, tonumber(ARGV[#ARGV])}";
 
-// The hash, the stats, the other seats, then name and content of each sorted set. The jobs of the
+// The hash, the stats, the other slots, then name and content of each sorted set. The jobs of the
 // tests are "", "ns/j" and "ns/<owner>" for the owners a to d.
 constexpr std::string_view kDump = R"(
 local dump = {redis.pcall('HGETALL', KEYS[1]), redis.pcall('HGETALL', KEYS[1] .. ':stats'),
-              redis.pcall('HGETALL', KEYS[1] .. ':seats')}
+              redis.pcall('HGETALL', KEYS[1] .. ':slots')}
 for _, suffix in ipairs(ARGV[#ARGV - 1] == 'hashes' and {} or {':groups', ':seen', ':queue', ':asked', ':once', ':once:ns/j', ':once:ns/a', ':once:ns/b',
                          ':once:ns/c', ':once:ns/d'}) do
   dump[#dump + 1] = redis.pcall('ZRANGE', KEYS[1] .. suffix, 0, -1, 'WITHSCORES')
@@ -46,15 +46,15 @@ rules::HoldState hold_state_of(const std::string& state) {
   return rules::HoldState::none;
 }
 
-void read_seats(const std::map<std::string, std::string>& fields, rules::Record& r) {
+void read_slots(const std::map<std::string, std::string>& fields, rules::Record& r) {
   r.more.resize(r.slots - 1);
   if (r.slots == 1) return;
   for (const auto& [at, packed] : fields) {
-    const auto seat = redis::unpack_seat(packed);
-    ASSERT_TRUE(seat) << packed;
-    r.more.at(std::stoul(at) - 2) = *seat;
-    // The scripts write a seat that no run has held when it is reserved, with attempt 0.
-    if (seat->state == rules::HoldState::none) r.more.at(std::stoul(at) - 2).claim = {};
+    const auto slot = redis::unpack_slot(packed);
+    ASSERT_TRUE(slot) << packed;
+    r.more.at(std::stoul(at) - 2) = *slot;
+    // The scripts write a slot that no run has held when it is reserved, with attempt 0.
+    if (slot->state == rules::HoldState::none) r.more.at(std::stoul(at) - 2).claim = {};
   }
 }
 
@@ -86,7 +86,7 @@ rules::Record read_dump(const RedisAnswer& dump) {
     r.born = {std::stoll(hash["born"])};
     r.day = std::stoll(hash["day"]);
     r.slots = static_cast<unsigned>(std::stoul(hash["slots"]));
-    read_seats(pairs(dump.elements[2]), r);
+    read_slots(pairs(dump.elements[2]), r);
   }
   for (const auto& [field, value] : pairs(dump.elements[1])) {
     const auto bar = field.find('|');

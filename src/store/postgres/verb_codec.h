@@ -43,14 +43,14 @@ Decoded decode(const Request& request, const std::vector<Row>& rows);
 Result<Revoked> decode_revoke(const std::vector<Row>& rows);
 
 // Reads one lock (`lock`), or with an empty `lock` the `most` locks that were granted last: five
-// answers (begin, locks, seats, counters, commit). `limit` and `schema`: as above. A lock with an
+// answers (begin, locks, slots, counters, commit). `limit` and `schema`: as above. A lock with an
 // invalid value is damaged; the others are not affected.
 inline constexpr std::size_t kViewAnswers = 5;
 std::string encode_view(std::string_view prefix, std::string_view lock, std::size_t most,
                         Millis limit, int schema);
-// `seats`: the seats but the first of locks with several slots.
+// `slot_list`: slots 2 and higher of locks with several slots.
 Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
-                                           const std::vector<Row>& seats,
+                                           const std::vector<Row>& slot_list,
                                            const std::vector<Row>& counters);
 
 }  // namespace cronlatch::postgres

@@ -140,9 +140,9 @@ std::string encode_view(std::string_view prefix, std::string_view lock, std::siz
                 parameters);
   };
   // An empty query is answered, too.
-  const std::string seats = schema >= kSlotsSchema ? read("view_seats") : simple_query("");
-  return begin("REPEATABLE READ READ ONLY", limit) + read("view") + seats + read("view_counters") +
-         simple_query("COMMIT");
+  const std::string slot_list = schema >= kSlotsSchema ? read("view_slots") : simple_query("");
+  return begin("REPEATABLE READ READ ONLY", limit) + read("view") + slot_list +
+         read("view_counters") + simple_query("COMMIT");
 }
 
 }  // namespace cronlatch::postgres

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the rows of view(), view_seats() and view_counters() to views of locks.
+// From the rows of view(), view_slots() and view_counters() to views of locks.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -26,20 +26,20 @@ bool read_counters(std::string_view text, Counters& counters) {
   return true;
 }
 
-// From the column of the state on, as view() and view_seats() return a seat.
-void read_seat(ColumnReader& c, rules::Seat& seat) {
-  seat.state = c.one_of<rules::HoldState>({{"none", rules::HoldState::none},
+// From the column of the state on, as view() and view_slots() return a slot.
+void read_slot(ColumnReader& c, rules::Slot& slot) {
+  slot.state = c.one_of<rules::HoldState>({{"none", rules::HoldState::none},
                                            {"free", rules::HoldState::free},
                                            {"held", rules::HoldState::held},
                                            {"revoked", rules::HoldState::revoked},
                                            {"cooling", rules::HoldState::cooling}});
-  seat.claim.attempt = static_cast<std::uint32_t>(c.number());
-  seat.identity = {c.text(), c.text(), c.text(), c.text()};
-  seat.fence = c.fence();
-  seat.acquired = {c.number()};
-  seat.expires = {c.number()};
-  seat.ttl = Micros(c.number());
-  seat.min_hold = Micros(c.number());
+  slot.claim.attempt = static_cast<std::uint32_t>(c.number());
+  slot.identity = {c.text(), c.text(), c.text(), c.text()};
+  slot.fence = c.fence();
+  slot.acquired = {c.number()};
+  slot.expires = {c.number()};
+  slot.ttl = Micros(c.number());
+  slot.min_hold = Micros(c.number());
 }
 
 // By the lock's id, with the ids of the locks that are damaged.
@@ -62,26 +62,26 @@ Result<ById<std::map<std::string, Counters>>> read_all_counters(const std::vecto
   return jobs;
 }
 
-Result<ById<std::vector<rules::Seat>>> read_seats(const std::vector<Row>& rows) {
-  ById<std::vector<rules::Seat>> seats;
+Result<ById<std::vector<rules::Slot>>> read_slots(const std::vector<Row>& rows) {
+  ById<std::vector<rules::Slot>> slot_list;
   for (const Row& row : rows) {
     ColumnReader c(row);
     const std::string id = c.text();
     if (!c.fine()) return malformed();
-    read_seat(c, seats.found[id].emplace_back());
-    if (!c.fine() || seats.found[id].size() >= rules::kMaxSlots) seats.damaged.insert(id);
+    read_slot(c, slot_list.found[id].emplace_back());
+    if (!c.fine() || slot_list.found[id].size() >= rules::kMaxSlots) slot_list.damaged.insert(id);
   }
-  return seats;
+  return slot_list;
 }
 
 }  // namespace
 
 Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
-                                           const std::vector<Row>& seats,
+                                           const std::vector<Row>& slot_list,
                                            const std::vector<Row>& counters) {
   auto jobs = read_all_counters(counters);
   if (!jobs) return jobs.error();
-  auto more = read_seats(seats);
+  auto more = read_slots(slot_list);
   if (!more) return more.error();
   std::vector<LockView> views;
   for (const Row& row : locks) {
@@ -91,7 +91,7 @@ Result<std::vector<LockView>> decode_views(const std::vector<Row>& locks,
     const std::string lock = c.text();
     const ServerTime now{c.number()};
     if (!c.fine()) return malformed();
-    read_seat(c, record);
+    read_slot(c, record);
     const std::int64_t waiters = c.number();
     if (!c.fine() || jobs->damaged.contains(id) || more->damaged.contains(id)) {
       views.push_back(LockView::of_damaged(lock, now));

@@ -74,7 +74,7 @@ Result<std::vector<LockView>> RedisStore::list_once(TimePoint give_up, std::size
   return all;
 }
 
-// Reads the time, then record, counters, waiting runs and further seats of each lock. The key of
+// Reads the time, then record, counters, waiting runs and further slots of each lock. The key of
 // another program is not read: a user that may not read it can still list the locks.
 RedisStore::Commands RedisStore::hash_reads(const std::vector<std::string>& locks) const {
   Commands commands = {{"TIME"}};
@@ -83,7 +83,7 @@ RedisStore::Commands RedisStore::hash_reads(const std::vector<std::string>& lock
     commands.push_back({"HGETALL", record_key(config_.key_prefix, lock)});
     commands.push_back({"HGETALL", stats_key(config_.key_prefix, lock)});
     commands.push_back(encode_waiters(lock, config_.key_prefix, now));
-    commands.push_back({"HGETALL", seats_key(config_.key_prefix, lock)});
+    commands.push_back({"HGETALL", slots_key(config_.key_prefix, lock)});
   }
   return commands;
 }
@@ -118,7 +118,7 @@ Result<std::vector<LockView>> RedisStore::views_once(const std::vector<std::stri
   if (!now) return unreadable(config_.login.where);
   for (std::size_t i = 0; i < locks.size(); ++i) {
     const Resp *const answer = &(*answers)[1 + kReads * i], &record = answer[0], &stats = answer[1],
-                      &waiters = answer[2], &seats = answer[3];
+                      &waiters = answer[2], &slot_list = answer[3];
     if (std::any_of(answer, answer + kReads, is_elsewhere)) {
       moved.push_back(locks[i]);
       continue;
@@ -126,7 +126,7 @@ Result<std::vector<LockView>> RedisStore::views_once(const std::vector<std::stri
     const bool readable = std::none_of(answer, answer + kReads, is_wrong_type);
     if (readable && record.elements.empty() && stats.elements.empty()) continue;
     auto view = readable ? decode_view(locks[i], fields_of(record), fields_of(stats), *now,
-                                       fields_of(seats))
+                                       fields_of(slot_list))
                          : unreadable(config_.login.where);
     if (view) view->waiters = waiters.elements.size();
     // One damaged lock must not hide the others.

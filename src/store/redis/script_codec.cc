@@ -44,7 +44,7 @@ std::vector<std::string> keys_of(std::string_view prefix, std::string_view lock,
   const std::string record = record_key(prefix, lock);
   return with_foreign_key({record, stats_key(prefix, lock), record + ":groups",
                            record + (job.empty() ? ":once" : ":once:" + job), record + ":seen",
-                           record + ":queue", record + ":asked", seats_key(prefix, lock)},
+                           record + ":queue", record + ":asked", slots_key(prefix, lock)},
                           lock);
 }
 
@@ -127,8 +127,8 @@ std::string stats_key(std::string_view prefix, std::string_view lock) {
   return record_key(prefix, lock) + ":stats";
 }
 
-std::string seats_key(std::string_view prefix, std::string_view lock) {
-  return record_key(prefix, lock) + ":seats";
+std::string slots_key(std::string_view prefix, std::string_view lock) {
+  return record_key(prefix, lock) + ":slots";
 }
 
 std::string index_key(std::string_view prefix) { return std::string(prefix) + "index"; }
@@ -162,7 +162,7 @@ std::vector<std::string> encode_revoke(const std::string& lock, std::string_view
                                        ServerTime not_after) {
   return eval(
       scripts::revoke, ScriptBy::text,
-      with_foreign_key({record_key(prefix, lock), stats_key(prefix, lock), seats_key(prefix, lock)},
+      with_foreign_key({record_key(prefix, lock), stats_key(prefix, lock), slots_key(prefix, lock)},
                        lock),
       {text(not_after)});
 }

@@ -24,7 +24,7 @@ std::string record_key(std::string_view prefix, std::string_view lock);
 // The lock of any of its keys below the prefix; "" for another key.
 std::string lock_of_key(std::string_view key, std::string_view prefix);
 std::string stats_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}:stats
-std::string seats_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}:seats
+std::string slots_key(std::string_view prefix, std::string_view lock);  // <prefix>{<lock>}:slots
 std::string index_key(std::string_view prefix);  // <prefix>index: names of locks
 std::string epoch_key(std::string_view prefix);  // <prefix>epoch: replication history (strict)
 // <prefix>{<lock>}:wake:<owner>, a list that wakes the run that waits
@@ -73,14 +73,14 @@ Result<Revoked> decode_revoke(const std::vector<std::string>& reply);
 std::vector<std::string> encode_waiters(const std::string& lock, std::string_view prefix,
                                         ServerTime now);
 
-// From the results of HGETALL on the record, the stats and the seats; all are empty for an unknown
-// lock. Code::config when another program wrote them. The seats count only if the record has
-// several slots.
+// From the results of HGETALL on the record, the stats and the other slots; all are empty for an
+// unknown lock. Code::config when another program wrote them. `slot_list` is read only if the
+// record has several slots.
 using Fields = std::map<std::string, std::string>;
 Result<LockView> decode_view(std::string lock, const Fields& record, const Fields& stats,
-                             ServerTime now, const Fields& seats = {});
+                             ServerTime now, const Fields& slot_list = {});
 std::optional<rules::HoldState> hold_state_named(std::string_view name);
-// One value of the key `seats` (scripts/common_seats.lua); no value when it is damaged.
-std::optional<rules::Seat> unpack_seat(std::string_view packed);
+// One value of the key `slots` (scripts/common_slots.lua); no value when it is damaged.
+std::optional<rules::Slot> unpack_slot(std::string_view packed);
 
 }  // namespace cronlatch::redis

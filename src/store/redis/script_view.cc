@@ -89,16 +89,16 @@ std::optional<std::string> read_record(const Fields& fields, Record& record) {
   return hash.wrong();
 }
 
-// A seat without a field was not granted yet.
-std::optional<std::string> read_seats(const Fields& fields, Record& record) {
+// A slot without a field was not granted yet.
+std::optional<std::string> read_slots(const Fields& fields, Record& record) {
   if (record.slots > 1) record.more.resize(record.slots - 1);
   for (std::size_t i = 0; i < record.more.size(); ++i) {
     const std::string name = std::to_string(i + 2);
     const auto at = fields.find(name);
     if (at == fields.end()) continue;
-    auto seat = unpack_seat(at->second);
-    if (!seat) return "seats " + name;
-    record.more[i] = std::move(*seat);
+    auto slot = unpack_slot(at->second);
+    if (!slot) return "slot " + name;
+    record.more[i] = std::move(*slot);
   }
   return std::nullopt;
 }
@@ -117,10 +117,10 @@ std::optional<std::string> read_stats(const Fields& fields, Record& record) {
 }  // namespace
 
 Result<LockView> decode_view(std::string lock, const Fields& record, const Fields& stats,
-                             ServerTime now, const Fields& seats) {
+                             ServerTime now, const Fields& slot_list) {
   Record read;
   if (const auto wrong = read_record(record, read)) return damaged_record(lock, *wrong);
-  if (const auto wrong = read_seats(seats, read)) return damaged_record(lock, *wrong);
+  if (const auto wrong = read_slots(slot_list, read)) return damaged_record(lock, *wrong);
   if (const auto wrong = read_stats(stats, read)) return damaged_record(lock, *wrong);
   return rules::view(std::move(lock), read, now);
 }

@@ -21,8 +21,8 @@ class CounterRule : public Rule {
     const rules::Record& record = e.after;
     for (const auto& [job, counters] : record.jobs) {
       std::int64_t open = 0;
-      for (const rules::Seat* seat : seats_of(record))
-        if (seat->state == rules::HoldState::held && seat->identity.job == job) ++open;
+      for (const rules::Slot* slot : slot_list_of(record))
+        if (slot->state == rules::HoldState::held && slot->identity.job == job) ++open;
       const std::int64_t closed =
           counters.get("released") + counters.get("stolen") + counters.get("revoked");
       if (counters.get("acquired") != closed + open)

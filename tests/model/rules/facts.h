@@ -92,7 +92,7 @@ struct RunFacts {
   }
 };
 
-// The part of a seat that says who holds it.
+// The part of a slot that says who holds it.
 struct LockHead {
   rules::HoldState state = rules::HoldState::none;
   Claim claim;
@@ -106,21 +106,21 @@ struct Execution {
   const RunFacts& run;
   const Request& request;
   const Reply& reply;
-  const std::vector<LockHead>& seats_before;
-  std::size_t live_before = 0;  // seats with a lease that had not expired, by the store's clock
+  const std::vector<LockHead>& heads_before;
+  std::size_t live_before = 0;  // slots with a lease that had not expired, by the store's clock
   const rules::Record& after;
   bool late = false;      // its sender had given up, also by the store's clock (less its error)
   bool changed = false;   // set only for a late request: the record changed
   bool repeated = false;  // the same attempt was counted as busy before
 
-  const LockHead& before() const { return seats_before.front(); }  // the first seat
+  const LockHead& before() const { return heads_before.front(); }  // the first slot
 };
 
-// All seats of a record, the first one included.
-inline std::vector<const rules::Seat*> seats_of(const rules::Record& record) {
-  std::vector<const rules::Seat*> seats{&record};
-  for (const rules::Seat& seat : record.more) seats.push_back(&seat);
-  return seats;
+// All slots of a record, the first one included.
+inline std::vector<const rules::Slot*> slot_list_of(const rules::Record& record) {
+  std::vector<const rules::Slot*> slot_list{&record};
+  for (const rules::Slot& slot : record.more) slot_list.push_back(&slot);
+  return slot_list;
 }
 
 struct Login {

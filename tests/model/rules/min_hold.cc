@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// L0: a seat stays closed for min-hold after its grant, also after a crash, and no longer. The same
+// L0: a slot stays closed for min-hold after its grant, also after a crash, and no longer. The same
 // attempt group ignores it, and a revocation ends it.
 #include <algorithm>
 
@@ -28,7 +28,7 @@ class MinHoldRule : public Rule {
   void data_lost() override { forget(); }
 
  private:
-  // A grant, and the time for which it keeps its seat closed.
+  // A grant, and the time for which it keeps its slot closed.
   struct Hold {
     int run;
     Fence fence;

@@ -11,22 +11,23 @@ class OwnerRule : public Rule {
     if (e.late && e.changed)
       report(e.run, "G5: a request that its sender had given up changed the record");
     if (std::holds_alternative<Acquire>(e.request)) return;
-    for (std::size_t at = 0; at < e.seats_before.size(); ++at) judge_seat(e, at);
+    for (std::size_t at = 0; at < e.heads_before.size(); ++at) judge_slot(e, at);
   }
 
  private:
-  void judge_seat(const Execution& e, std::size_t at) {
-    const LockHead& before = e.seats_before[at];
+  void judge_slot(const Execution& e, std::size_t at) {
+    const LockHead& before = e.heads_before[at];
     const bool lease =
         before.state == rules::HoldState::held || before.state == rules::HoldState::revoked;
     if (!lease || before.claim.owner == e.run.owner) return;
-    const auto seats = seats_of(e.after);
-    if (at >= seats.size()) return report(e.run, "S3: a request of another owner removed a lease");
-    const rules::Seat& seat = *seats[at];
+    const auto slot_list = slot_list_of(e.after);
+    if (at >= slot_list.size())
+      return report(e.run, "S3: a request of another owner removed a lease");
+    const rules::Slot& slot = *slot_list[at];
     // After a loss of data the holder of a newer grant may replace an older record (N3).
-    if (lost_data() && std::holds_alternative<Renew>(e.request) && seat.fence > before.fence)
+    if (lost_data() && std::holds_alternative<Renew>(e.request) && slot.fence > before.fence)
       return;
-    if (!(LockHead{seat.state, seat.claim, seat.fence, seat.acquired} == before))
+    if (!(LockHead{slot.state, slot.claim, slot.fence, slot.acquired} == before))
       report(e.run, "S3: a request of another owner changed the lease");
   }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Q2, AQ6: runs that wait are granted the lock in the order of their first requests, and before all
-// others. With several slots, as many of them as there are free seats. L4: a reservation ends after
+// others. With several slots, as many of them as there are free slots. L4: a reservation ends after
 // 2 s, and then each of them is granted the lock (judged with one slot). With several slots, a
-// newcomer can be granted the seat of a run that was silent for 3 s, and the reservations of the
+// newcomer can be granted the slot of a run that was silent for 3 s, and the reservations of the
 // runs behind it remain. It is judged while the store loses no data and its clock does not step
 // back.
 #include <map>
@@ -24,9 +24,9 @@ class QueueRule : public Rule {
     std::erase_if(places_, [&](const auto& place) { return at - place.second.asked >= kPlace; });
     if (std::holds_alternative<Granted>(e.reply)) {
       bool is_repeated = false;
-      for (const LockHead& seat : e.seats_before)
-        is_repeated |= seat.state == rules::HoldState::held &&
-                       seat.claim == std::get<Acquire>(e.request).claim;
+      for (const LockHead& head : e.heads_before)
+        is_repeated |= head.state == rules::HoldState::held &&
+                       head.claim == std::get<Acquire>(e.request).claim;
       if (!is_repeated) {
         judge_grant(e, at);
         pass_over(owner, at);
@@ -52,7 +52,7 @@ class QueueRule : public Rule {
   struct Waiter {
     int order;
     Us asked;
-    Us passed_over = kNever;  // when a newcomer was granted a seat before it
+    Us passed_over = kNever;  // when a newcomer was granted a slot before it
   };
 
   bool has_place(const std::string& owner, Us at) const {
@@ -75,10 +75,10 @@ class QueueRule : public Rule {
       if (other == owner) continue;
       const Us silent = at - place.asked;
       if (!waits && silent < kNewcomer - kExact) ++recent, one = other;
-      const bool has_lost_seat =
+      const bool has_lost_slot =
           place.passed_over != kNever && at <= place.passed_over + kTurn + kExact;
       if (waits && place.order < places_.at(owner).order && silent < kPlace - kExact &&
-          !has_lost_seat)
+          !has_lost_slot)
         ++earlier, one = other;
     }
     const std::size_t free = moment().slots - std::min(e.live_before, moment().slots - 1);
@@ -91,11 +91,11 @@ class QueueRule : public Rule {
     for (auto& [other, place] : places_)
       if (at - place.asked >= kNewcomer - kExact) place.passed_over = at;
   }
-  // Perhaps within its own min-hold: its group had the last grant of a seat.
+  // Perhaps within its own min-hold: its group had the last grant of a slot.
   bool is_retry(const Execution& e) const {
     if (e.run.group.empty()) return false;
-    for (const LockHead& seat : e.seats_before) {
-      const auto group = groups_.find(seat.claim.owner);
+    for (const LockHead& head : e.heads_before) {
+      const auto group = groups_.find(head.claim.owner);
       if (group != groups_.end() && group->second == e.run.group) return true;
     }
     return false;

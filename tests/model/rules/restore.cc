@@ -19,8 +19,8 @@ class RestoreRule : public Rule {
       report(e.run, "N3: a lost record that no run holds was not written again");
     if (!std::holds_alternative<Renewed>(e.reply)) return;
     std::size_t held = 0;
-    for (const rules::Seat* seat : seats_of(e.after))
-      if (seat->claim == renew->claim && seat->state == rules::HoldState::held) ++held;
+    for (const rules::Slot* slot : slot_list_of(e.after))
+      if (slot->claim == renew->claim && slot->state == rules::HoldState::held) ++held;
     if (held != 1) report(e.run, "N1: a run that is not the holder was renewed");
   }
 };

@@ -62,7 +62,7 @@ class TakeoverRule : public Rule {
   void judge_acquire(const Execution& e) {
     if (std::holds_alternative<TooLate>(e.reply)) return;
     const Us elapsed = moment().server_elapsed;
-    // Leases of others that have not ended; seats that may be closed, and when the last lease
+    // Leases of others that have not ended; slots that may be closed, and when the last lease
     // ended.
     std::size_t live = 0, closed = 0;
     bool is_claimed = false, is_perhaps_claimed = false;
@@ -97,7 +97,7 @@ class TakeoverRule : public Rule {
     return !run.once.empty() && lease.run != nullptr && lease.run->job == run.job &&
            lease.run->once == run.once;
   }
-  // With several slots a busy reply names the seat that is free first; the others may be cooling.
+  // With several slots a busy reply names the slot that is free first; the others may be cooling.
   bool is_cooling(const Lease& lease, Us elapsed) const {
     return moment().slots > 1 &&
            (moment().stepped_back || elapsed <= lease.granted + lease.min_hold + 2);

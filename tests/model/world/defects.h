@@ -41,7 +41,7 @@ enum class Defect {
   any_waiter_first,        // the run that asks is granted a free lock before those that wait longer
   one_holder_too_many,     // with several slots, a live lease is not counted
   identity_in_two_slots,   // with several slots, the identity of a live lease is granted again
-  fence_of_seat,           // with several slots, a fence is above that of its own seat only
+  fence_of_slot,           // with several slots, a fence is above that of its own slot only
   // of the guardian (process_tree.cc)
   guardian_ignores_death,
   guardian_ignores_stop,

@@ -14,17 +14,17 @@ constexpr const char* kVerbs[] = {"-> acquire", "-> renew", "-> release"};
 
 std::vector<LockHead> heads_of(const rules::Record& record) {
   std::vector<LockHead> heads;
-  for (const rules::Seat* seat : seats_of(record))
-    heads.push_back({seat->state, seat->claim, seat->fence, seat->acquired});
+  for (const rules::Slot* slot : slot_list_of(record))
+    heads.push_back({slot->state, slot->claim, slot->fence, slot->acquired});
   return heads;
 }
 
 std::size_t count_live(const rules::Record& record, ServerTime now) {
   std::size_t live = 0;
-  for (const rules::Seat* seat : seats_of(record)) {
+  for (const rules::Slot* slot : slot_list_of(record)) {
     const bool lease =
-        seat->state == rules::HoldState::held || seat->state == rules::HoldState::revoked;
-    if (lease && now < seat->expires) ++live;
+        slot->state == rules::HoldState::held || slot->state == rules::HoldState::revoked;
+    if (lease && now < slot->expires) ++live;
   }
   return live;
 }
@@ -87,7 +87,7 @@ Reply Server::execute(Client& client, const Request& request, ServerTime not_aft
   world_.fact(&Rule::executed, Execution{.run = client.facts,
                                          .request = request,
                                          .reply = reply,
-                                         .seats_before = before,
+                                         .heads_before = before,
                                          .live_before = live_before,
                                          .after = record(),
                                          .late = late,

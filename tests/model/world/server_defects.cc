@@ -39,13 +39,13 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
     rules::Record record = edited();
     std::erase_if(record.queue, [&](const auto& place) { return place.first != owner; });
     record.turn.reset();
-    for (rules::Seat& seat : record.more) seat.turn.reset();
+    for (rules::Slot& slot : record.more) slot.turn.reset();
     replace(std::move(record));
   }
   if (in_time && defect == Defect::identity_in_two_slots) {
     rules::Record record = edited();
     record.identity.once.clear();
-    for (rules::Seat& seat : record.more) seat.identity.once.clear();
+    for (rules::Slot& slot : record.more) slot.identity.once.clear();
     replace(std::move(record));
   }
   if (in_time && defect == Defect::one_holder_too_many && before.more.size() > 0 &&
@@ -68,8 +68,8 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
       late != nullptr && late->closed && defect == Defect::releases_done_grant)
     release_grant_of(request.claim);
   if (Granted* granted = std::get_if<Granted>(&reply);
-      granted != nullptr && defect == Defect::fence_of_seat)
-    return with_fence_of_seat(before, request.claim, *granted);
+      granted != nullptr && defect == Defect::fence_of_slot)
+    return with_fence_of_slot(before, request.claim, *granted);
   if (std::holds_alternative<Granted>(reply) && defect == Defect::no_min_hold_of_crash) {
     rules::Record record = edited();
     record.min_hold = Micros{0};
@@ -80,28 +80,28 @@ Reply DefectiveServer::acquire(const Acquire& request, ServerTime not_after) {
 
 void DefectiveServer::release_grant_of(const Claim& claim) {
   rules::Record record = edited();
-  const auto release = [&](rules::Seat& seat) {
-    if (seat.claim != claim || seat.state != rules::HoldState::held) return;
-    seat.state = rules::HoldState::free;
-    seat.expires = ServerTime{};
-    ++record.jobs[seat.identity.job].values["released"];
+  const auto release = [&](rules::Slot& slot) {
+    if (slot.claim != claim || slot.state != rules::HoldState::held) return;
+    slot.state = rules::HoldState::free;
+    slot.expires = ServerTime{};
+    ++record.jobs[slot.identity.job].values["released"];
   };
   release(record);
-  for (rules::Seat& seat : record.more) release(seat);
+  for (rules::Slot& slot : record.more) release(slot);
   replace(std::move(record));
 }
 
 // The clock alone lets fences rise: a backward step shows the defect.
-Reply DefectiveServer::with_fence_of_seat(const rules::Record& before, const Claim& claim,
+Reply DefectiveServer::with_fence_of_slot(const rules::Record& before, const Claim& claim,
                                           Granted granted) {
   rules::Record record = edited();
-  const std::vector<const rules::Seat*> seats = seats_of(before);
+  const std::vector<const rules::Slot*> slot_list = slot_list_of(before);
   std::size_t at = 0;
-  for (rules::Seat* seat = &record;; seat = &record.more[at++]) {
-    if (seat->claim == claim) {
-      const Fence last = at < seats.size() ? seats[at]->fence : 0;
+  for (rules::Slot* slot = &record;; slot = &record.more[at++]) {
+    if (slot->claim == claim) {
+      const Fence last = at < slot_list.size() ? slot_list[at]->fence : 0;
       if (last == granted.fence) return granted;  // a repeated answer
-      granted.fence = seat->fence = std::max(last + 1, static_cast<Fence>(server_.time().us));
+      granted.fence = slot->fence = std::max(last + 1, static_cast<Fence>(server_.time().us));
       break;
     }
     if (at == record.more.size()) break;

@@ -14,7 +14,7 @@ class DefectiveServer {
  private:
   Reply acquire(const Acquire& request, ServerTime not_after);
   void release_grant_of(const Claim& claim);
-  Reply with_fence_of_seat(const rules::Record& before, const Claim& claim, Granted granted);
+  Reply with_fence_of_slot(const rules::Record& before, const Claim& claim, Granted granted);
   Reply renew(const Renew& request, ServerTime not_after);
   Reply release(Release request, ServerTime not_after);
   rules::Record edited() const { return server_.record(); }

@@ -18,7 +18,7 @@ DECLARE
   v_before cronlatch.locks;
   v_shown cronlatch.locks;
   v_slots int := coalesce(p_slots, 1);
-  v_seat int;
+  v_slot int;
   v_newest bigint;
   v_other text;
   v_kept text;
@@ -52,12 +52,12 @@ BEGIN
   v_newest := r.fence;
   v_closed := r.state <> 'none' AND r.owner = p_owner AND p_attempt < r.attempt;
   IF r.slots > 1 THEN
-    v_closed := EXISTS (SELECT FROM cronlatch.seats s WHERE s.lock_id = r.id
+    v_closed := EXISTS (SELECT FROM cronlatch.slots s WHERE s.lock_id = r.id
       AND s.state <> 'none' AND s.owner = p_owner AND p_attempt < s.attempt);
   END IF;
-  v_seat := cronlatch.seat_of(r, p_owner, p_attempt);
-  r := cronlatch.at_seat(r, v_seat);
-  v_ours := v_seat IS NOT NULL AND r.state = 'held' AND o_now < r.expires;
+  v_slot := cronlatch.slot_of(r, p_owner, p_attempt);
+  r := cronlatch.at_slot(r, v_slot);
+  v_ours := v_slot IS NOT NULL AND r.state = 'held' AND o_now < r.expires;
   -- C2: an attempt that was counted as busy gets the same answer again.
   o_reason := CASE WHEN strpos(v_kept, 'h') > 0 THEN 'held'
                    WHEN strpos(v_kept, 'c') > 0 THEN 'cooling'
@@ -65,7 +65,7 @@ BEGIN
                    WHEN strpos(v_kept, 'q') > 0 THEN 'queued' END;
   IF o_reason IS NULL THEN
     IF strpos(v_kept, 'r') > 0 OR strpos(v_kept, 'x') > 0 OR v_closed
-        OR (v_seat IS NOT NULL AND NOT v_ours) THEN
+        OR (v_slot IS NOT NULL AND NOT v_ours) THEN
       o_verdict := 'late';
       o_flag := true;
       RETURN;
@@ -95,7 +95,7 @@ BEGIN
   v_before := r;
   r := cronlatch.clamped(r, o_now);
   IF r.slots > 1 THEN
-    PERFORM cronlatch.clamp_seats(r.id, o_now);
+    PERFORM cronlatch.clamp_slots(r.id, o_now);
     v_before := r;
   END IF;
   o_wake := '';
@@ -116,19 +116,19 @@ BEGIN
     -- AQ4: a repeated request after an unknown result: the same fence, nothing is counted.
     r.expires := o_now + p_ttl;
     r.ttl := p_ttl;
-    PERFORM cronlatch.save(r, v_seat, o_now);
+    PERFORM cronlatch.save(r, v_slot, o_now);
     o_verdict := 'granted';
     o_fence := r.fence;
     o_flag := r.stole <> 0;
     RETURN;
   ELSIF r.slots > 1 THEN
-    v_claimed := cronlatch.claimed_seat(r.id, p_job, p_once, o_now);
+    v_claimed := cronlatch.claimed_slot(r.id, p_job, p_once, o_now);
     v_free := v_claimed IS NULL
-      AND EXISTS (SELECT FROM cronlatch.free_seats(r.id, p_group, o_now));
+      AND EXISTS (SELECT FROM cronlatch.free_slots(r.id, p_group, o_now));
     IF v_free THEN
       SELECT * INTO v_ticket, v_tail FROM cronlatch.open_queue(r.id, p_owner, o_now);
-      v_seat := cronlatch.next_seat(r.id, p_owner, v_ticket, p_group, v_slots, o_now);
-      v_may := v_seat IS NOT NULL;
+      v_slot := cronlatch.next_slot(r.id, p_owner, v_ticket, p_group, v_slots, o_now);
+      v_may := v_slot IS NOT NULL;
     END IF;
   ELSE
     -- L0: the min-hold of an attempt group does not exclude that group.
@@ -149,7 +149,7 @@ BEGIN
     IF v_ticket <> 0 THEN
       DELETE FROM cronlatch.queue q WHERE q.lock_id = r.id AND q.owner = p_owner;
     END IF;
-    r := cronlatch.grant_seat(r, v_seat, v_slots, v_newest, p_owner, p_attempt, p_ttl, p_holder, p_job,
+    r := cronlatch.grant_slot(r, v_slot, v_slots, v_newest, p_owner, p_attempt, p_ttl, p_holder, p_job,
       p_group, p_once, p_min_hold, o_now);
     IF p_waited > 0 THEN
       PERFORM cronlatch.count(r.id, p_job, ARRAY['wait_' || p_bucket]);
@@ -169,7 +169,7 @@ BEGIN
     o_reason := CASE WHEN v_free THEN 'queued' WHEN v_claimed IS NULL AND v_cooling THEN 'cooling'
                      ELSE 'held' END;
     v_group := cronlatch.group_was_granted(r, p_group, o_now);
-    -- While another run has the identity, its place would keep free seats from the other runs.
+    -- While another run has the identity, its place would keep free slots from the other runs.
     v_leaves := p_if_busy = 'timed_out' OR v_claimed IS NOT NULL;
     v_waits := v_claimed IS NULL
       AND (p_if_busy = 'wait' OR (v_group AND p_if_busy IN ('skip', 'fail')));
@@ -181,7 +181,7 @@ BEGIN
       IF r.slots = 1 THEN r := cronlatch.reserved(r, o_wake, o_now + 2000000); END IF;
     END IF;
     IF v_free AND r.slots > 1 THEN
-      v_next := cronlatch.reserve_seat(r.id, p_group, o_now);
+      v_next := cronlatch.reserve_slot(r.id, p_group, o_now);
     ELSIF v_free THEN
       -- Reserves the lock. L7: a backward step of the clock does not extend a reservation.
       v_until := o_now + 2000000;
@@ -208,12 +208,12 @@ BEGIN
     END IF;
   END IF;
 
-  IF r IS DISTINCT FROM v_before THEN PERFORM cronlatch.save(r, v_seat, o_now); END IF;
+  IF r IS DISTINCT FROM v_before THEN PERFORM cronlatch.save(r, v_slot, o_now); END IF;
   PERFORM cronlatch.wake(o_wake);
   o_verdict := 'busy';
   o_flag := v_group;
   v_shown := CASE WHEN v_claimed IS NULL THEN cronlatch.next_to_end(r, o_now)
-                  ELSE cronlatch.at_seat(r, v_claimed) END;
+                  ELSE cronlatch.at_slot(r, v_claimed) END;
   SELECT b.* INTO o_holder, o_job, o_fence, o_held_for, o_remaining
     FROM cronlatch.describe_busy(r, v_shown, o_reason, o_now) AS b;
 END $$;

@@ -39,7 +39,7 @@ BEGIN
   IF p_reason = 'queued' THEN
     SELECT coalesce(min(t.until) - p_now, 0) INTO o_remaining FROM (
       SELECT r.turn_until AS until UNION ALL
-      SELECT s.turn_until FROM cronlatch.seats s WHERE s.lock_id = r.id) AS t
+      SELECT s.turn_until FROM cronlatch.slots s WHERE s.lock_id = r.id) AS t
       WHERE t.until > p_now;
   ELSIF p_reason <> 'done' AND p_shown.state NOT IN ('none', 'free') THEN
     o_holder := p_shown.holder;

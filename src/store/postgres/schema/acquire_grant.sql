@@ -9,31 +9,31 @@ BEGIN
   END IF;
 END $$;
 
--- Grants the seat (0: the lock with one slot) to the owner, and writes it. Returns the row with the
+-- Grants the slot (0: the lock with one slot) to the owner, and writes it. Returns the row with the
 -- grant; `stole` is not 0 when the grant before it was not released. p_newest: the fence of the last
--- grant of any seat.
-CREATE OR REPLACE FUNCTION cronlatch.grant_seat(
-    r cronlatch.locks, p_seat int, p_slots int, p_newest bigint, p_owner text, p_attempt bigint,
+-- grant of any slot.
+CREATE OR REPLACE FUNCTION cronlatch.grant_slot(
+    r cronlatch.locks, p_slot int, p_slots int, p_newest bigint, p_owner text, p_attempt bigint,
     p_ttl bigint, p_holder text, p_job text, p_group text, p_once text, p_min_hold bigint,
     p_now bigint)
   RETURNS cronlatch.locks LANGUAGE plpgsql AS $$
 DECLARE
-  v_seat int := p_seat;
+  v_slot int := p_slot;
 BEGIN
   IF r.slots = p_slots THEN
-    r := cronlatch.at_seat(r, v_seat);
+    r := cronlatch.at_slot(r, v_slot);
     PERFORM cronlatch.close_unreleased(r, p_now);
   ELSE
-    -- Another number of slots replaces all seats, and the first one is granted.
+    -- Another number of slots replaces all grants: the first slot is granted.
     IF r.slots = 1 THEN
       PERFORM cronlatch.close_unreleased(r, p_now);
     ELSE
-      PERFORM cronlatch.close_unreleased(cronlatch.at_seat(r, s.seat), p_now)
-        FROM cronlatch.seats s WHERE s.lock_id = r.id;
-      r := cronlatch.at_seat(r, 1);
+      PERFORM cronlatch.close_unreleased(cronlatch.at_slot(r, s.slot), p_now)
+        FROM cronlatch.slots s WHERE s.lock_id = r.id;
+      r := cronlatch.at_slot(r, 1);
     END IF;
     r.slots := p_slots;
-    v_seat := cronlatch.set_slots(r.id, p_slots);
+    v_slot := cronlatch.set_slots(r.id, p_slots);
   END IF;
   r.turn_owner := '';
   r.turn_until := 0;
@@ -53,6 +53,6 @@ BEGIN
   r.min_hold := p_min_hold;
   r.group_count := cronlatch.remember_group(r, p_group, false, p_now);
   PERFORM cronlatch.count(r.id, p_job, ARRAY['acquired']);
-  PERFORM cronlatch.save(r, v_seat, p_now);
+  PERFORM cronlatch.save(r, v_slot, p_now);
   RETURN r;
 END $$;

@@ -29,7 +29,7 @@ CREATE OR REPLACE FUNCTION cronlatch.group_was_granted(
 BEGIN
   IF p_group = '' THEN RETURN false; END IF;
   IF r.state <> 'none' AND r.attempt_group = p_group THEN RETURN true; END IF;
-  IF r.slots > 1 AND EXISTS (SELECT FROM cronlatch.seats s
+  IF r.slots > 1 AND EXISTS (SELECT FROM cronlatch.slots s
       WHERE s.lock_id = r.id AND s.state <> 'none' AND s.attempt_group = p_group) THEN
     RETURN true;
   END IF;

@@ -40,13 +40,13 @@ BEGIN
     ('locks', 'locks_slots',
       $c$ CASE WHEN slots = 1 THEN state IN ('none', 'free', 'held', 'revoked', 'cooling')
           ELSE state = 'several' AND slots BETWEEN 2 AND 1000 END $c$),
-    ('seats', 'seats_names',
+    ('slots', 'slots_names',
       $c$ state IN ('none', 'free', 'held', 'revoked', 'cooling')
         AND greatest(octet_length(owner), octet_length(holder), octet_length(job),
                      octet_length(attempt_group), octet_length(once),
                      octet_length(turn_owner)) <= 1024 $c$),
-    ('seats', 'seats_numbers',
-      $c$ seat BETWEEN 1 AND 1000 AND attempt BETWEEN 0 AND 4294967295
+    ('slots', 'slots_numbers',
+      $c$ slot BETWEEN 1 AND 1000 AND attempt BETWEEN 0 AND 4294967295
         AND least(fence, stole, acquired, expires, turn_until) >= 0
         AND greatest(fence, stole, acquired, expires, turn_until) <= 9007199254740991
         AND least(ttl, min_hold) >= 0 AND greatest(ttl, min_hold) <= 31622400000000 $c$)

@@ -43,15 +43,15 @@ BEGIN
   o_ticket := coalesce(o_ticket, 0);
 END $$;
 
--- The first run that waits, and for which no seat but p_seat is reserved; '' without one.
-CREATE OR REPLACE FUNCTION cronlatch.first_place(p_id bigint, p_seat int, p_now bigint)
+-- The first run that waits, and for which no slot but p_slot is reserved; '' without one.
+CREATE OR REPLACE FUNCTION cronlatch.first_place(p_id bigint, p_slot int, p_now bigint)
   RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_owner text;
 BEGIN
   SELECT q.owner INTO v_owner FROM cronlatch.queue q
-    WHERE q.lock_id = p_id AND q.owner <> ALL (ARRAY(SELECT s.turn_owner FROM cronlatch.seats s
-      WHERE s.lock_id = p_id AND s.seat <> p_seat AND s.turn_until > p_now))
+    WHERE q.lock_id = p_id AND q.owner <> ALL (ARRAY(SELECT s.turn_owner FROM cronlatch.slots s
+      WHERE s.lock_id = p_id AND s.slot <> p_slot AND s.turn_until > p_now))
     ORDER BY q.ticket, q.owner LIMIT 1;
   RETURN coalesce(v_owner, '');
 END $$;
@@ -98,7 +98,7 @@ BEGIN
   IF p_ticket = 0 THEN RETURN ''; END IF;
   DELETE FROM cronlatch.queue q WHERE q.lock_id = r.id AND q.owner = p_owner;
   IF r.slots > 1 THEN
-    RETURN cronlatch.hand_over(r.id, p_now, (SELECT min(s.seat) FROM cronlatch.seats s
+    RETURN cronlatch.hand_over(r.id, p_now, (SELECT min(s.slot) FROM cronlatch.slots s
       WHERE s.lock_id = r.id AND s.turn_owner = p_owner AND s.turn_until > p_now));
   END IF;
   IF r.turn_owner <> p_owner OR p_now >= r.turn_until THEN RETURN ''; END IF;

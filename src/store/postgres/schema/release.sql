@@ -21,7 +21,7 @@ CREATE OR REPLACE FUNCTION cronlatch.has_fence(r cronlatch.locks, p_fence bigint
   LANGUAGE plpgsql AS $$
 BEGIN
   IF r.slots = 1 THEN RETURN r.state <> 'none' AND r.fence = p_fence; END IF;
-  RETURN EXISTS (SELECT FROM cronlatch.seats s
+  RETURN EXISTS (SELECT FROM cronlatch.slots s
     WHERE s.lock_id = r.id AND s.state <> 'none' AND s.fence = p_fence);
 END $$;
 
@@ -36,7 +36,7 @@ CREATE OR REPLACE FUNCTION cronlatch.release(
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   r cronlatch.locks;
-  v_seat int;
+  v_slot int;
   v_same boolean;
   v_first_ttl bigint;
   v_finished boolean := p_mark_done OR p_verdict = 'succeeded';
@@ -57,9 +57,9 @@ BEGIN
   IF p_mark_done THEN
     PERFORM cronlatch.mark_done(r.id, p_job, p_once, p_once_ttl, o_now);
   END IF;
-  v_seat := cronlatch.seat_of(r, p_owner, p_attempt);
-  v_same := v_seat IS NOT NULL;
-  r := cronlatch.at_seat(r, v_seat);
+  v_slot := cronlatch.slot_of(r, p_owner, p_attempt);
+  v_same := v_slot IS NOT NULL;
+  r := cronlatch.at_slot(r, v_slot);
 
   IF v_same AND r.state IN ('held', 'revoked') THEN
     PERFORM cronlatch.remember(r.id, r.owner, r.attempt, 'r', o_now, r.ttl);
@@ -85,10 +85,10 @@ BEGIN
     ELSE
       -- R5
       PERFORM cronlatch.open_queue(r.id, p_owner, o_now);
-      o_wake := cronlatch.first_place(r.id, v_seat, o_now);
+      o_wake := cronlatch.first_place(r.id, v_slot, o_now);
       r := cronlatch.reserved(r, o_wake, o_now + 2000000);
     END IF;
-    PERFORM cronlatch.save(r, v_seat, o_now);
+    PERFORM cronlatch.save(r, v_slot, o_now);
     IF r.slots > 1 AND v_rest = 0 THEN PERFORM cronlatch.reset_if_idle(r.id); END IF;
     PERFORM cronlatch.wake(o_wake);
     o_verdict := 'released';
@@ -97,14 +97,14 @@ BEGIN
 
   v_kept := cronlatch.answers_of(r.id, p_owner, p_attempt, o_now);
   IF v_same OR strpos(v_kept, 'r') > 0 THEN
-    IF p_mark_done THEN PERFORM cronlatch.save(r, v_seat, o_now); END IF;
+    IF p_mark_done THEN PERFORM cronlatch.save(r, v_slot, o_now); END IF;
     o_verdict := 'released';  -- R3
     RETURN;
   END IF;
 
   -- A run that is not the holder reports only what it alone can report, once: it ran without a lock,
   -- it reports a lost lease, or it was the holder of another grant than the recorded ones.
-  v_first_ttl := CASE WHEN r.slots = 1 THEN r.ttl ELSE (cronlatch.at_seat(r, 1)).ttl END;
+  v_first_ttl := CASE WHEN r.slots = 1 THEN r.ttl ELSE (cronlatch.at_slot(r, 1)).ttl END;
   IF p_verdict IN ('lost', 'ungated') OR (p_verdict <> 'given_back' AND p_fence <> 0
       AND NOT cronlatch.has_fence(r, p_fence)) THEN
     IF strpos(v_kept, 'v') = 0 THEN
@@ -118,7 +118,7 @@ BEGIN
   SELECT o_ticket INTO v_ticket FROM cronlatch.open_queue(r.id, p_owner, o_now);
   o_wake := cronlatch.leave_queue(r, p_owner, v_ticket, o_now);
   IF r.slots = 1 THEN r := cronlatch.reserved(r, o_wake, o_now + 2000000); END IF;
-  PERFORM cronlatch.save(r, v_seat, o_now);
+  PERFORM cronlatch.save(r, v_slot, o_now);
   PERFORM cronlatch.wake(o_wake);
   o_verdict := 'lost';
   o_reason := cronlatch.loss_reason(r, p_fence);

@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION cronlatch.renew(
 DECLARE
   r cronlatch.locks;
   v_old cronlatch.locks;
-  v_seat int;
+  v_slot int;
   v_replaced int[];
   v_others bigint;
   v_kept text;
@@ -24,9 +24,9 @@ BEGIN
     RETURN;
   END IF;
   o_verdict := 'lost';
-  v_seat := cronlatch.seat_of(r, p_owner, p_attempt);
-  IF v_seat IS NOT NULL THEN
-    r := cronlatch.at_seat(r, v_seat);
+  v_slot := cronlatch.slot_of(r, p_owner, p_attempt);
+  IF v_slot IS NOT NULL THEN
+    r := cronlatch.at_slot(r, v_slot);
     o_reason := CASE WHEN r.state = 'revoked' THEN 'revoked'
                      WHEN r.state <> 'held' THEN 'taken'
                      WHEN o_now >= r.expires THEN 'expired' END;
@@ -37,7 +37,7 @@ BEGIN
       r.ttl := p_ttl;
     END IF;
     r.fence := greatest(r.fence, p_fence);
-    PERFORM cronlatch.save(r, v_seat, o_now);
+    PERFORM cronlatch.save(r, v_slot, o_now);
     o_verdict := 'kept';
     RETURN;
   END IF;
@@ -55,8 +55,8 @@ BEGIN
     RETURN;
   END IF;
   -- C1: a replaced open grant is closed in the counters of its job, unless they count it closed.
-  FOREACH v_seat IN ARRAY v_replaced LOOP
-    v_old := cronlatch.at_seat(r, v_seat);
+  FOREACH v_slot IN ARRAY v_replaced LOOP
+    v_old := cronlatch.at_slot(r, v_slot);
     IF v_old.state IN ('held', 'revoked') THEN
       PERFORM cronlatch.remember(r.id, v_old.owner, v_old.attempt, 'x', o_now, v_old.ttl);
     END IF;
@@ -66,10 +66,10 @@ BEGIN
     END IF;
   END LOOP;
   v_others := cronlatch.held_by_others(r.id, p_job, v_replaced);
-  v_seat := v_replaced[1];
+  v_slot := v_replaced[1];
   IF r.slots <> p_slots THEN
     r.slots := p_slots;
-    v_seat := cronlatch.set_slots(r.id, p_slots);
+    v_slot := cronlatch.set_slots(r.id, p_slots);
   END IF;
   IF r.born = 0 THEN r.born := o_now; END IF;
   r.state := 'held';
@@ -93,7 +93,7 @@ BEGIN
     PERFORM cronlatch.count(r.id, p_job, ARRAY['acquired']);
   END IF;
   PERFORM cronlatch.count(r.id, p_job, ARRAY['restored']);
-  PERFORM cronlatch.save(r, v_seat, o_now);
+  PERFORM cronlatch.save(r, v_slot, o_now);
   o_verdict := 'kept';
   o_flag := true;
 END $$;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Counts each live lease as revoked; its holder excludes other runs until it releases, or until the
--- lease ends. A seat that only its min-hold keeps closed is opened at once.
+-- lease ends. A slot that only its min-hold keeps closed is opened at once.
 -- Verdicts: revoked (reason: none, lease, min_hold; holder and fence: of the highest fence with this
 -- reason; remaining: the longest) | late
 CREATE OR REPLACE FUNCTION cronlatch.revoke(
@@ -14,7 +14,7 @@ DECLARE
   v_row cronlatch.locks;
   r cronlatch.locks;
   v_before cronlatch.locks;
-  v_seat int;
+  v_slot int;
   v_reason text;
   v_ends bigint;
 BEGIN
@@ -27,10 +27,10 @@ BEGIN
     RETURN;
   END IF;
   o_verdict := 'revoked';
-  FOR v_seat IN SELECT 0 AS seat WHERE v_row.slots = 1
-    UNION ALL SELECT s.seat FROM cronlatch.seats s WHERE s.lock_id = v_row.id ORDER BY seat
+  FOR v_slot IN SELECT 0 AS slot WHERE v_row.slots = 1
+    UNION ALL SELECT s.slot FROM cronlatch.slots s WHERE s.lock_id = v_row.id ORDER BY slot
   LOOP
-    v_before := cronlatch.at_seat(v_row, v_seat);
+    v_before := cronlatch.at_slot(v_row, v_slot);
     r := cronlatch.clamped(v_before, o_now);
     v_reason := 'none';
     v_ends := o_now;
@@ -50,7 +50,7 @@ BEGIN
       r.state := 'revoked';
       PERFORM cronlatch.count(r.id, r.job, ARRAY['revoked']);
     END IF;
-    IF r IS DISTINCT FROM v_before THEN PERFORM cronlatch.save(r, v_seat, o_now); END IF;
+    IF r IS DISTINCT FROM v_before THEN PERFORM cronlatch.save(r, v_slot, o_now); END IF;
     IF o_reason IS NULL
         OR array_position(c_ranks, v_reason) > array_position(c_ranks, o_reason) THEN
       o_reason := v_reason;

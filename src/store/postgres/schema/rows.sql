@@ -33,9 +33,9 @@ BEGIN
   IF r.used_day = 0 THEN DELETE FROM cronlatch.locks l WHERE l.id = r.id; END IF;
 END $$;
 
--- Writes what all seats of a lock with several slots have in common, and the grant of p_seat, whose
+-- For a lock with several slots: writes what they have in common, and the grant of p_slot, whose
 -- columns `r` has. Null: no grant.
-CREATE OR REPLACE FUNCTION cronlatch.save_seat(r cronlatch.locks, p_seat int, p_day bigint)
+CREATE OR REPLACE FUNCTION cronlatch.save_slot(r cronlatch.locks, p_slot int, p_day bigint)
   RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE cronlatch.locks l SET
@@ -45,24 +45,24 @@ BEGIN
     attempt_group = '', once = '', stole = 0, expires = 0, ttl = 0, min_hold = 0, turn_owner = '',
     turn_until = 0
     WHERE l.id = r.id;
-  UPDATE cronlatch.seats s SET
+  UPDATE cronlatch.slots s SET
     state = r.state, owner = r.owner, attempt = r.attempt, holder = r.holder, job = r.job,
     attempt_group = r.attempt_group, once = r.once, fence = r.fence, stole = r.stole,
     acquired = r.acquired, expires = r.expires, ttl = r.ttl, min_hold = r.min_hold,
     turn_owner = r.turn_owner, turn_until = r.turn_until
-    WHERE s.lock_id = r.id AND s.seat = p_seat;
+    WHERE s.lock_id = r.id AND s.slot = p_slot;
 END $$;
 
--- Writes the row and the grant of p_seat. On the first change of a day at most 100 locks are deleted
+-- Writes the row and the grant of p_slot. On the first change of a day at most 100 locks are deleted
 -- that were not changed for 90 days, have no open grant, and have no identity that finished in the
 -- last 365 days, which is the longest once-ttl.
-CREATE OR REPLACE FUNCTION cronlatch.save(r cronlatch.locks, p_seat int, p_now bigint)
+CREATE OR REPLACE FUNCTION cronlatch.save(r cronlatch.locks, p_slot int, p_now bigint)
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_day bigint := p_now / 86400000000;
 BEGIN
   IF r.slots > 1 THEN
-    PERFORM cronlatch.save_seat(r, p_seat, v_day);
+    PERFORM cronlatch.save_slot(r, p_slot, v_day);
   ELSE
     UPDATE cronlatch.locks l SET
       state = r.state, owner = r.owner, attempt = r.attempt, holder = r.holder, job = r.job,
@@ -76,7 +76,7 @@ BEGIN
     DELETE FROM cronlatch.locks l WHERE l.id IN (
       SELECT o.id FROM cronlatch.locks o
         WHERE o.used_day < v_day - 90 AND o.state <> 'held' AND o.id <> r.id
-          AND NOT EXISTS (SELECT FROM cronlatch.seats s WHERE s.lock_id = o.id AND s.state = 'held')
+          AND NOT EXISTS (SELECT FROM cronlatch.slots s WHERE s.lock_id = o.id AND s.state = 'held')
           AND NOT EXISTS (SELECT FROM cronlatch.done d
             WHERE d.lock_id = o.id AND d.finished > p_now - 31536000000000)
         ORDER BY o.used_day LIMIT 100 FOR UPDATE SKIP LOCKED);

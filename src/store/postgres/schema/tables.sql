@@ -11,7 +11,7 @@ INSERT INTO cronlatch.version (version, oldest_program) VALUES (4, 3)
   ON CONFLICT (only_row) DO UPDATE SET version = 4, oldest_program = 3;
 
 -- One row for each lock: its last grant. State none: no grant, but other data. State several: the
--- lock has several slots, and its grants are in cronlatch.seats. `fence` is then the highest of them,
+-- lock has several slots, and its grants are in cronlatch.slots. `fence` is then the highest of them,
 -- `acquired` the time of the last one, and the other columns of a grant are empty.
 CREATE TABLE IF NOT EXISTS cronlatch.locks (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -43,11 +43,11 @@ ALTER TABLE cronlatch.locks ADD COLUMN IF NOT EXISTS turn_until bigint NOT NULL 
 ALTER TABLE cronlatch.locks ADD COLUMN IF NOT EXISTS slots int NOT NULL DEFAULT 1;
 ALTER TABLE cronlatch.locks DROP CONSTRAINT IF EXISTS locks_state_check;  -- of version 3
 
--- The grants of a lock with several slots: seats 1 to `slots`, with the columns of a grant. State
--- none: not granted yet. A lock with one slot has no rows here.
-CREATE TABLE IF NOT EXISTS cronlatch.seats (
+-- The slots of a lock that has several, numbered from 1, with the columns of a grant. State none: not
+-- granted yet. A lock with one slot has no rows here.
+CREATE TABLE IF NOT EXISTS cronlatch.slots (
   lock_id bigint NOT NULL REFERENCES cronlatch.locks (id) ON DELETE CASCADE,
-  seat int NOT NULL,
+  slot int NOT NULL,
   state text NOT NULL DEFAULT 'none',
   owner text NOT NULL DEFAULT '',
   attempt bigint NOT NULL DEFAULT 0,
@@ -63,7 +63,7 @@ CREATE TABLE IF NOT EXISTS cronlatch.seats (
   min_hold bigint NOT NULL DEFAULT 0,
   turn_owner text NOT NULL DEFAULT '',
   turn_until bigint NOT NULL DEFAULT 0,
-  PRIMARY KEY (lock_id, seat)
+  PRIMARY KEY (lock_id, slot)
 ) WITH (fillfactor = 70);
 
 CREATE TABLE IF NOT EXISTS cronlatch.counters (

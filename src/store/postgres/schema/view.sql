@@ -11,7 +11,7 @@ BEGIN
 END $$;
 
 -- One lock, or (p_lock is null) the p_most locks that were granted last. Of a lock with several slots
--- the first seat; view_seats() returns the others.
+-- the first slot; view_slots() returns the others.
 CREATE OR REPLACE FUNCTION cronlatch.view(p_prefix text, p_lock text, p_most bigint)
   RETURNS TABLE (o_id bigint, o_lock text, o_now bigint, o_state text, o_attempt bigint,
     o_holder text, o_job text, o_group text, o_once text, o_fence bigint, o_acquired bigint,
@@ -26,13 +26,13 @@ BEGIN
       coalesce(s.fence, l.fence), coalesce(s.acquired, l.acquired), coalesce(s.expires, l.expires),
       coalesce(s.ttl, l.ttl), coalesce(s.min_hold, l.min_hold),
       (SELECT count(*) FROM cronlatch.queue q WHERE q.lock_id = l.id AND q.asked > v_now - 6000000)
-    FROM cronlatch.locks l LEFT JOIN cronlatch.seats s ON s.lock_id = l.id AND s.seat = 1
+    FROM cronlatch.locks l LEFT JOIN cronlatch.slots s ON s.lock_id = l.id AND s.slot = 1
     WHERE l.prefix = p_prefix AND (p_lock IS NULL OR l.lock = p_lock)
     ORDER BY l.acquired DESC, l.lock LIMIT p_most;
 END $$;
 
--- The seats of the same locks but the first, in their order.
-CREATE OR REPLACE FUNCTION cronlatch.view_seats(p_prefix text, p_lock text, p_most bigint)
+-- The slots of the same locks but the first, in their order.
+CREATE OR REPLACE FUNCTION cronlatch.view_slots(p_prefix text, p_lock text, p_most bigint)
   RETURNS TABLE (o_id bigint, o_state text, o_attempt bigint, o_holder text, o_job text,
     o_group text, o_once text, o_fence bigint, o_acquired bigint, o_expires bigint, o_ttl bigint,
     o_min_hold bigint)
@@ -40,12 +40,12 @@ CREATE OR REPLACE FUNCTION cronlatch.view_seats(p_prefix text, p_lock text, p_mo
 BEGIN
   RETURN QUERY SELECT s.lock_id, s.state, s.attempt, s.holder, s.job, s.attempt_group, s.once,
       s.fence, s.acquired, s.expires, s.ttl, s.min_hold
-    FROM cronlatch.seats s
-    WHERE s.seat > 1 AND s.lock_id IN (
+    FROM cronlatch.slots s
+    WHERE s.slot > 1 AND s.lock_id IN (
       SELECT l.id FROM cronlatch.locks l
         WHERE l.prefix = p_prefix AND (p_lock IS NULL OR l.lock = p_lock)
         ORDER BY l.acquired DESC, l.lock LIMIT p_most)
-    ORDER BY s.lock_id, s.seat;
+    ORDER BY s.lock_id, s.slot;
 END $$;
 
 -- The counters of the same locks: name=value, separated by commas, one row for each job.

@@ -21,11 +21,11 @@ local function grantable(s, q, now)
   return now >= (s.state == 'cooling' and s.expires or crash_hold(s))
 end
 
--- The seats that could be granted, those without an expired grant first.
-local function grantable_seats(q, now)
+-- The slots that could be granted, those without an expired grant first.
+local function grantable_slots(q, now)
   local free, expired = {}, {}
-  for at = 1, #seats do
-    local s = seats[at]
+  for at = 1, #slot_list do
+    local s = slot_list[at]
     if grantable(s, q, now) then
       local list = s.state == 'held' and expired or free
       list[#list + 1] = s
@@ -35,22 +35,22 @@ local function grantable_seats(q, now)
   return free
 end
 
--- K2: the seat of another run with this identity, whose lease is live, or nil. A lock with one slot
+-- K2: the slot of another run with this identity, whose lease is live, or nil. A lock with one slot
 -- excludes that run itself.
-local function claimed_seat(r, q, now)
+local function claimed_slot(r, q, now)
   if r.slots == 1 or q.once == '' then return nil end
-  for at = 1, #seats do
-    local s = seats[at]
+  for at = 1, #slot_list do
+    local s = slot_list[at]
     if is_live(s, now) and s.job == q.job and s.once == q.once then return s end
   end
 end
 
--- The holder that excludes a request with another number of slots: the seat that is free first.
+-- The holder that excludes a request with another number of slots: the slot that is free first.
 local function holder_of_other_slots(r, q, now)
   if r.state == 'none' or r.slots == q.slots then return nil end
   local first
-  for at = 1, #seats do
-    local s = seats[at]
+  for at = 1, #slot_list do
+    local s = slot_list[at]
     if not grantable(s, q, now) and (not first or end_of(s, now) < end_of(first, now)) then
       first = s
     end
@@ -58,7 +58,7 @@ local function holder_of_other_slots(r, q, now)
   return first and first.holder
 end
 
--- A seat that is granted before all runs that wait. A lost record has no reservations.
+-- A slot that is granted before all runs that wait. A lost record has no reservations.
 local function before_queue(s, q, now)
   if loaded.state == 'none' then return true end
   if q.group == '' or q.group ~= s.group then return false end
@@ -66,19 +66,19 @@ local function before_queue(s, q, now)
   return s.state == 'held' and now < crash_hold(s)
 end
 
--- AQ6: the seat that this run is granted now, or nil: it is not the first.
+-- AQ6: the slot that this run is granted now, or nil: it is not the first.
 local function enter(free, q, ticket, now)
   for i = 1, #free do
     if before_queue(free[i], q, now) then return free[i] end
   end
-  return next_seat(free, q.slots, q.owner, ticket, now)
+  return next_slot(free, q.slots, q.owner, ticket, now)
 end
 
 -- AQ4: whether the attempt was released or lost, or followed by a later attempt; and its open grant.
-local function own_seat(q, now)
+local function own_slot(q, now)
   local own
-  for at = 1, #seats do
-    local s = seats[at]
+  for at = 1, #slot_list do
+    local s = slot_list[at]
     if s.owner == q.owner and s.state ~= 'none' then
       if q.attempt < s.attempt then return true end
       if q.attempt == s.attempt then
@@ -101,10 +101,10 @@ local function acquire()
   }
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
-  load_seats(r)
+  load_slots(r)
   if PEER then read_peer(r, now, true) end
 
-  local is_over, ours = own_seat(q, now)
+  local is_over, ours = own_slot(q, now)
   -- The times until which each final answer to this claim is kept (C2, R3).
   local released, closed, held, cooling, done, group, queued = dates(5, q.claim .. ':r',
       q.claim .. ':x', q.claim .. ':h', q.claim .. ':c', q.claim .. ':d', q.claim .. ':g',
@@ -115,7 +115,7 @@ local function acquire()
   if not because and (now < released or now < closed or is_over) then
     return {'stale', text(now), '0', '1'}
   end
-  for at = 1, #seats do clamp(seats[at], now) end
+  for at = 1, #slot_list do clamp(slot_list[at], now) end
   -- Another program has the key, and no lease of this lock's own is in effect.
   peer.blocks = peer.state == 'held' and not is_live(r, now)
   if because then return busy(r, because, now, now < group) end
@@ -135,8 +135,8 @@ local function acquire()
   if ours then return grant_again(r, ours, q, now) end
   local holder = holder_of_other_slots(r, q, now)
   if holder then return {'slots', text(now), '0', text(r.slots), holder} end
-  local free = grantable_seats(q, now)
-  local claimed = claimed_seat(r, q, now)
+  local free = grantable_slots(q, now)
+  local claimed = claimed_slot(r, q, now)
   if claimed or peer.blocks or #free == 0 then return refuse(r, q, now, nil, nil, claimed) end
   local remaining = quarantine(now)
   if remaining > 0 then

@@ -5,10 +5,10 @@ local function is_live(r, now)
   return (r.state == 'held' or r.state == 'revoked') and now < r.expires
 end
 
--- `place`: the answer's part about the queue. `claimed`: the seat to name, if it is not the next one.
+-- `place`: the answer's part about the queue. `claimed`: the slot to name, if it is not the next one.
 local function busy(r, because, now, group_granted, place, claimed)
-  for at = 1, #seats do
-    if seats[at].clamped then touch(r) end
+  for at = 1, #slot_list do
+    if slot_list[at].clamped then touch(r) end
   end
   write_clamped(r)
   if touched or #counted > 0 then post(r) end
@@ -39,9 +39,9 @@ local function count_skip(r, q, reason, now)
   stamp = {'last_skip|' .. q.job, text(now)}
 end
 
--- The caller is busy: it keeps its place, or leaves the queue. `free`: the seats that are granted to
+-- The caller is busy: it keeps its place, or leaves the queue. `free`: the slots that are granted to
 -- another run next, and the queue is open. Without a place while another run has its identity
--- (`claimed`): it would keep free seats from the other runs.
+-- (`claimed`): it would keep free slots from the other runs.
 local function wait_in_order(r, q, now, group_granted, free, ticket, claimed)
   local ends = q.if_busy == 'timed_out' or claimed
   local waits = not ends and (q.if_busy == 'wait' or (group_granted and q.if_busy ~= 'probe'))
@@ -62,13 +62,13 @@ end
 
 local function was_granted(group, now)
   if group == '' then return false end
-  for at = 1, #seats do
-    if seats[at].state ~= 'none' and seats[at].group == group then return true end
+  for at = 1, #slot_list do
+    if slot_list[at].state ~= 'none' and slot_list[at].group == group then return true end
   end
   return dates(3, group) > now - DAY
 end
 
--- `free`: the seats that are granted to another run next. `claimed`: the seat of the same identity.
+-- `free`: the slots that are granted to another run next. `claimed`: the slot of the same identity.
 local function refuse(r, q, now, free, ticket, claimed)
   local because = free and 'queued'
       or (claimed or is_live(next_to_end(now), now) or peer.blocks) and 'held' or 'cooling'

@@ -16,14 +16,14 @@ local function granted(now, index, fence, stole, info)
   return reply
 end
 
--- Another number of slots replaces all seats, and the first one is granted.
+-- Another number of slots replaces all grants: the first slot is granted, and the others are free.
 local function grant(r, s, q, now, ticket)
   local info = server_info(q)
   if info then require_uptime(r, q, info, now) end
   preflight(q, false)
   local resized = q.slots ~= r.slots
   if resized then s = r end
-  local replaced = resized and seats or {s}
+  local replaced = resized and slot_list or {s}
   local stole = s.state == 'held'
   local new = {
     state = 'held', owner = q.owner, attempt = q.attempt, ttl = q.ttl,
@@ -32,7 +32,7 @@ local function grant(r, s, q, now, ticket)
     acquired = now, expires = now + q.ttl, min_hold = q.min_hold,
   }
   if PEER then new.shared = claim_peer(new.fence, now, math.max(q.ttl, q.min_hold)) end
-  local index = seat(r, s, new, q.slots, now)
+  local index = set_holder(r, s, new, q.slots, now)
   write_queue(now)
   if ticket then
     put('ZREM', KEYS[6], q.owner)
@@ -44,7 +44,7 @@ local function grant(r, s, q, now, ticket)
     count(q.job, 'wait_' .. q.bucket)
     count(q.job, 'wait_ms', q.waited)
   end
-  post(seats[1])
+  post(slot_list[1])
   commit()
   return granted(now, index, new.fence, stole, info)
 end

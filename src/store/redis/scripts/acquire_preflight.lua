@@ -28,7 +28,7 @@ local function require_listed_rights(q)
     end
   end
   for i = 6, 7 do require_rights(i, 'ZRANGEBYSCORE', 'ZADD', 'ZREM', 'PEXPIRE') end
-  if q.slots > 1 or loaded.slots > 1 then require_rights(SEATS, 'HSET', 'PERSIST', 'PEXPIRE') end
+  if q.slots > 1 or loaded.slots > 1 then require_rights(SLOTS, 'HSET', 'PERSIST', 'PEXPIRE') end
   if PEER then require_rights(#KEYS, 'SET', 'DEL', 'PTTL') end
 end
 

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the verbs share: first this file, then common_{plan,seats,foreign,queue,write}.lua. The reference
+-- What the verbs share: first this file, then common_{plan,slots,foreign,queue,write}.lua. The reference
 -- is src/store/rules*.cc: the scripts decide the same, and the property test in tests/scripts
 -- compares both. Needs Redis 6.2 or newer. A user needs EVAL, EVALSHA and TIME, and on the keys
 -- below the prefix: TYPE HMGET HSET ZMSCORE ZCARD ZRANGEBYSCORE ZADD ZREM ZREMRANGEBYRANK PTTL
 -- PEXPIRE PERSIST. docs/operations.md has the same list.
 --
--- KEYS of every verb except revoke (which has the first two and `seats`):
+-- KEYS of every verb except revoke (which has the first two and `slots`):
 --   1 record  hash: the last grant (fields below)
 --   2 stats   hash: <counter>|<job> -> whole number
 --   3 groups  zset: attempt group -> kept for a day after this time (us)
@@ -13,7 +13,7 @@
 --   5 seen    zset: <owner>:<attempt>:<answer> -> kept until (us)
 --   6 queue   zset: owner of a run that waits -> its ticket (us)
 --   7 asked   zset: the same owners -> their last request (us)
---   8 seats   hash: the other grants of a lock with several slots (common_seats.lua)
+--   8 slots   hash: the other grants of a lock with several slots (common_slots.lua)
 -- The last one of a lock that shares a key with another program: that key (common_foreign.lua).
 --
 -- Order of every verb: read the clock once, validate the stored data, decide, plan the writes, check
@@ -111,7 +111,7 @@ local FIELDS = {'state', 'owner', 'holder', 'job', 'group', 'once', 'attempt', '
                 'acquired', 'expires', 'ttl', 'born', 'day', 'slots'}
 local TEXTS = 6
 -- The first fields are of one grant, the others of the lock.
-local OF_A_SEAT = 12
+local OF_A_SLOT = 12
 
 local function is_state(s) return s == 'held' or s == 'free' or s == 'cooling' or s == 'revoked' end
 

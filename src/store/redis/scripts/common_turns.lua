@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The reservation of a free seat for the first run that waits (AQ6, Q1 to Q7). A run has at most one.
--- The reservation of the first seat is the field `turn` of the record: "<fence>:<until>:<owner>". A
+-- The reservation of a free slot for the first run that waits (AQ6, Q1 to Q7). A run has at most one.
+-- The reservation of the first slot is the field `turn` of the record: "<fence>:<until>:<owner>". A
 -- value with another fence is void. Version 0.1.0 ignores it.
 
 local TURN = 2000000
@@ -8,7 +8,7 @@ local TURN = 2000000
 -- time.
 local NEWCOMER = 3000000
 
--- The reservation of a seat, or false.
+-- The reservation of a slot, or false.
 local function read_turn(s)
   if s.turn ~= nil then return s.turn end
   s.turn = false
@@ -35,11 +35,11 @@ local function is_reserved(s, owner, now)
   return turn and turn.owner == owner and now < turn.till
 end
 
--- The owners for which a seat but this one is reserved, and their number.
+-- The owners for which a slot but this one is reserved, and their number.
 local function reserved_owners(but, now)
   local owners, n = {}, 0
-  for at = 1, #seats do
-    local turn = seats[at] ~= but and read_turn(seats[at])
+  for at = 1, #slot_list do
+    local turn = slot_list[at] ~= but and read_turn(slot_list[at])
     if turn and now < turn.till and not owners[turn.owner] then
       owners[turn.owner], n = true, n + 1
     end
@@ -47,7 +47,7 @@ local function reserved_owners(but, now)
   return owners, n
 end
 
--- The first run that waits and for which no other seat is reserved, or nil.
+-- The first run that waits and for which no other slot is reserved, or nil.
 local function first_place(s, now)
   local owners, n = reserved_owners(s, now)
   local most = tostring(#dead + n + 2)
@@ -70,28 +70,28 @@ local function is_among_first(owner, most, now)
   return false
 end
 
--- Whether a run that waits has the reservation of the seat.
+-- Whether a run that waits has the reservation of the slot.
 local function is_kept(s, now)
   local turn = read_turn(s)
   return turn and now < turn.till and is_waiting(turn.owner)
 end
 
--- The first of the free seats that is not reserved, or nil.
+-- The first of the free slots that is not reserved, or nil.
 local function first_without_turn(free, now)
   for i = 1, #free do
     if not is_kept(free[i], now) then return free[i] end
   end
 end
 
--- For a run without a place: a seat that is not reserved, or else the reserved one of a run that is
--- silent. Nil when as many runs answer as it could have seats.
-local function seat_of_newcomer(free, most, now)
+-- For a run without a place: a slot that is not reserved, or else the reserved one of a run that is
+-- silent. Nil when as many runs answer as it could have slots.
+local function slot_of_newcomer(free, most, now)
   most = math.min(most, #free)
   local since = text(now - NEWCOMER + 1)
   local asked = read(7, 'ZRANGEBYSCORE', since, '+inf', 'LIMIT', '0', tostring(most))
   if #asked >= most then return nil end
-  local seat = first_without_turn(free, now)
-  if seat then return seat end
+  local slot = first_without_turn(free, now)
+  if slot then return slot end
   local answering = {}
   for i = 1, #asked do answering[asked[i]] = true end
   for i = 1, #free do
@@ -99,10 +99,10 @@ local function seat_of_newcomer(free, most, now)
   end
 end
 
--- AQ6: the seat that is granted to this owner before all others, of the free ones, or nil. At most
+-- AQ6: the slot that is granted to this owner before all others, of the free ones, or nil. At most
 -- `most` of them count: the request's slots.
-local function next_seat(free, most, owner, ticket, now)
-  if not ticket then return seat_of_newcomer(free, most, now) end
+local function next_slot(free, most, owner, ticket, now)
+  if not ticket then return slot_of_newcomer(free, most, now) end
   for i = 1, #free do
     if is_reserved(free[i], owner, now) then return free[i] end
   end
@@ -118,14 +118,14 @@ local function next_seat(free, most, owner, ticket, now)
   return first_without_turn(free, now)
 end
 
--- Reserves the seat until then. Returns the owner to wake, '' without one.
+-- Reserves the slot until then. Returns the owner to wake, '' without one.
 local function reserve_until(s, till, now)
   local first = first_place(s, now)
   if first then write_turn(s, first, till) end
   return first or ''
 end
 
--- Seats that are granted to another run than the caller: reserves one in each call, because a reply
+-- Slots that are granted to another run than the caller: reserves one in each call, because a reply
 -- can wake one run. Returns the owner to wake. L7: a backward step of the clock does not extend a
 -- reservation.
 local function reserve(free, now)
@@ -147,8 +147,8 @@ end
 -- Until the first reservation ends; 0 without one.
 local function until_turn(now)
   local first = 0
-  for at = 1, #seats do
-    local turn = read_turn(seats[at])
+  for at = 1, #slot_list do
+    local turn = read_turn(slot_list[at])
     if turn and now < turn.till and (first == 0 or turn.till - now < first) then
       first = turn.till - now
     end
@@ -156,7 +156,7 @@ local function until_turn(now)
   return first
 end
 
--- R5: the seat was released. Returns the owner to wake.
+-- R5: the slot was released. Returns the owner to wake.
 local function hand_over(s, now) return reserve_until(s, now + TURN, now) end
 
 -- Q7: the owner waits no longer. Passes its reservation on; returns the owner to wake.
@@ -165,8 +165,8 @@ local function leave_queue(owner, ticket, now)
   put('ZREM', KEYS[6], owner)
   put('ZREM', KEYS[7], owner)
   gone[owner] = true
-  for at = 1, #seats do
-    if is_reserved(seats[at], owner, now) then return hand_over(seats[at], now) end
+  for at = 1, #slot_list do
+    if is_reserved(slot_list[at], owner, now) then return hand_over(slot_list[at], now) end
   end
   return ''
 end

@@ -7,7 +7,7 @@ local rights_checked = false
 -- An access list checks only the command and the key here. The first command needs no check: when it
 -- is refused, nothing is written yet.
 local function commit()
-  write_seats()
+  write_slots()
   if redis.acl_check_cmd and not rights_checked then
     for i = 2, #plan do require_right(plan[i][1], plan[i][2]) end
   end

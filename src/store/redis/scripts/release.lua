@@ -50,7 +50,7 @@ local function rest_of_min_hold(s, q, now)
   return math.min(math.max(0, s.acquired + q.min_hold - now), q.min_hold)
 end
 
--- The seat was released. Returns the owner to wake. During a min-hold no reservation is valid.
+-- The slot was released. Returns the owner to wake. During a min-hold no reservation is valid.
 local function wake_next(r, s, q, now, rest)
   if rest > 0 then
     if read_turn(s) then
@@ -62,7 +62,7 @@ local function wake_next(r, s, q, now, rest)
   open_queue(q.owner, now)
   write_queue(now)
   local wake = hand_over(s, now)
-  if #seats > 1 then reset_if_idle(r, has_places()) end
+  if #slot_list > 1 then reset_if_idle(r, has_places()) end
   return wake
 end
 
@@ -106,8 +106,8 @@ end
 local function ran_outside(q)
   if q.verdict == 'lost' or q.verdict == 'ungated' then return true end
   if q.verdict == 'given_back' or q.fence == 0 then return false end
-  for at = 1, #seats do
-    if seats[at].fence == q.fence then return false end
+  for at = 1, #slot_list do
+    if slot_list[at].fence == q.fence then return false end
   end
   return true
 end
@@ -147,8 +147,8 @@ local function release()
   local q = report()
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
-  load_seats(r)
-  local s = seat_of(q.owner, q.attempt)
+  load_slots(r)
+  local s = slot_of(q.owner, q.attempt)
 
   if s and (s.state == 'held' or s.state == 'revoked') then
     return {'freed', text(now), '0', close(r, s, q, now)}

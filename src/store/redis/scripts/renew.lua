@@ -23,11 +23,11 @@ local function open_grants(job)
   return c[1] - c[2] - c[3] - c[4]
 end
 
--- The open grants of the job in other seats than these.
+-- The open grants of the job in other slots than these.
 local function held_by_others(job, but)
   local n = 0
-  for at = 1, #seats do
-    local s, is_other = seats[at], true
+  for at = 1, #slot_list do
+    local s, is_other = slot_list[at], true
     for i = 1, #but do is_other = is_other and but[i] ~= s end
     if is_other and s.state == 'held' and s.job == job then n = n + 1 end
   end
@@ -35,20 +35,20 @@ local function held_by_others(job, but)
 end
 
 -- True when the recorded holder has no live lease: such a lease must not be overwritten. Fences rise
--- with each grant: a seat with a smaller fence is older than the caller's grant.
+-- with each grant: a slot with a smaller fence is older than the caller's grant.
 local function is_replaceable(s, q, now)
   return s.fence < q.fence and (is_free(s) or s.state == 'cooling' or now >= s.expires)
 end
 
--- The seats that the caller's lost grant replaces: one that no run holds, preferably a released one.
+-- The slots that the caller's lost grant replaces: one that no run holds, preferably a released one.
 -- All of them, if their number differs. Empty when the grant cannot be restored.
 local function replaceable(r, q, now)
-  if r.state == 'none' then return seats end
+  if r.state == 'none' then return slot_list end
   local fitting = {}
-  for at = 1, #seats do
-    if is_replaceable(seats[at], q, now) then fitting[#fitting + 1] = seats[at] end
+  for at = 1, #slot_list do
+    if is_replaceable(slot_list[at], q, now) then fitting[#fitting + 1] = slot_list[at] end
   end
-  if r.slots ~= q.slots then return #fitting == #seats and fitting or {} end
+  if r.slots ~= q.slots then return #fitting == #slot_list and fitting or {} end
   for i = 1, #fitting do
     if is_free(fitting[i]) then return {fitting[i]} end
   end
@@ -95,12 +95,12 @@ local function restore(r, replaced, q, now)
   if PEER then new.shared = claim_peer(q.fence, now, q.ttl) end
   local others = held_by_others(q.job, replaced)
   local closed = close_replaced(replaced, q.job, now)
-  local index = seat(r, replaced[1], new, q.slots, now)
+  local index = set_holder(r, replaced[1], new, q.slots, now)
   -- Counters that were kept already count this grant: it must not be counted twice (C1).
   if open_grants(q.job) - closed <= others then count(q.job, 'acquired') end
   count(q.job, 'restored')
   quarantine(now)
-  post(seats[1])
+  post(slot_list[1])
   commit()
   return {'kept', text(now), index, '1'}
 end
@@ -120,8 +120,8 @@ local function renew()
   local q = question()
   if now > q.not_after then return {'stale', text(now), '0', '0'} end
   local r = load_record()
-  load_seats(r)
-  local s = seat_of(q.owner, q.attempt)
+  load_slots(r)
+  local s = slot_of(q.owner, q.attempt)
   if not s then
     local replaced = replaceable(r, q, now)
     if #replaced > 0 then return restore(r, replaced, q, now) end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Revoke: counts each live lease as revoked. Its holder excludes other runs until it releases, or
--- until the lease ends. A seat that only its min-hold keeps closed is opened at once.
--- KEYS: record, stats, seats. ARGV: 1 not_after
--- Of several seats, the reply has the revoked lease with the highest fence, and the longest time that
+-- until the lease ends. A slot that only its min-hold keeps closed is opened at once.
+-- KEYS: record, stats, slots. ARGV: 1 not_after
+-- Of several slots, the reply has the revoked lease with the highest fence, and the longest time that
 -- remains.
 -- The shared key is removed, also if another program wrote it, unless a lease of this lock is in
 -- effect. A key that is no string belongs to neither: an error, and nothing changes.
@@ -35,7 +35,7 @@ end
 
 local RANK = {none = 0, min_hold = 1, lease = 2}
 
-local function revoke_seat(s, now)
+local function revoke_slot(s, now)
   clamp(s, now)
   local ended, ends = 'none', now
   if is_lease(s, now) then
@@ -43,7 +43,7 @@ local function revoke_seat(s, now)
   elseif now < min_hold_end(s) then
     ended, ends = 'min_hold', min_hold_end(s)
   end
-  -- A grant that was not released is counted as closed; after its lease the seat is free.
+  -- A grant that was not released is counted as closed; after its lease the slot is free.
   if ended ~= 'none' and s.state == 'held' then s.state = 'revoked' end
   if ended == 'min_hold' and s.state == 'cooling' then s.state, s.expires = 'free', 0 end
   return {ended = ended, rank = RANK[ended], holder = s.holder, fence = s.fence, ends = ends}
@@ -53,7 +53,7 @@ local function revoke()
   local now = read_clock()
   if now > argument(1) then return {'stale', text(now), '0', '0'} end
   local r = load_record()
-  load_seats(r)
+  load_slots(r)
   if PEER then read_peer(r, now) end
   if r.state == 'none' then
     remove_peer(r)
@@ -62,10 +62,10 @@ local function revoke()
   end
 
   local best, is_changed = {rank = 0}, false
-  for at = 1, #seats do
-    local s = seats[at]
+  for at = 1, #slot_list do
+    local s = slot_list[at]
     local before = s.state
-    local one = revoke_seat(s, now)
+    local one = revoke_slot(s, now)
     if s.state ~= before or s.clamped then s.changed, is_changed = true, true end
     if before == 'held' and s.state == 'revoked' then count(s.job, 'revoked') end
     if not best.ended or one.rank > best.rank then

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Several slots (docs/decisions/0048).
--- A verb chooses a seat and decides as for one holder: at_seat() puts the grant of the seat into the
--- row of the lock, save() writes it to the seat.
+-- A verb chooses a slot and decides as for one holder: at_slot() puts the grant of the slot into the
+-- row of the lock, save() writes it to the slot.
 
--- r, with the grant of one of its seats; null and 0: r itself.
-CREATE OR REPLACE FUNCTION cronlatch.at_seat(r cronlatch.locks, p_seat int)
+-- r, with the grant of one of its slots; null and 0: r itself.
+CREATE OR REPLACE FUNCTION cronlatch.at_slot(r cronlatch.locks, p_slot int)
   RETURNS cronlatch.locks LANGUAGE plpgsql AS $$
 DECLARE
-  s cronlatch.seats;
+  s cronlatch.slots;
 BEGIN
-  IF coalesce(p_seat, 0) = 0 THEN RETURN r; END IF;
-  SELECT * INTO s FROM cronlatch.seats o WHERE o.lock_id = r.id AND o.seat = p_seat;
+  IF coalesce(p_slot, 0) = 0 THEN RETURN r; END IF;
+  SELECT * INTO s FROM cronlatch.slots o WHERE o.lock_id = r.id AND o.slot = p_slot;
   r.state := s.state;
   r.owner := s.owner;
   r.attempt := s.attempt;
@@ -29,22 +29,22 @@ BEGIN
   RETURN r;
 END $$;
 
--- The seat of the claim, in any state; null without one. 0: the grant of a lock with one slot.
-CREATE OR REPLACE FUNCTION cronlatch.seat_of(r cronlatch.locks, p_owner text, p_attempt bigint)
+-- The slot of the claim, in any state; null without one. 0: the grant of a lock with one slot.
+CREATE OR REPLACE FUNCTION cronlatch.slot_of(r cronlatch.locks, p_owner text, p_attempt bigint)
   RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
   IF r.slots > 1 THEN
-    RETURN (SELECT min(s.seat) FROM cronlatch.seats s WHERE s.lock_id = r.id
+    RETURN (SELECT min(s.slot) FROM cronlatch.slots s WHERE s.lock_id = r.id
       AND s.state <> 'none' AND s.owner = p_owner AND s.attempt = p_attempt);
   END IF;
   RETURN CASE WHEN r.state <> 'none' AND r.owner = p_owner AND r.attempt = p_attempt THEN 0 END;
 END $$;
 
--- L7: clamped() for every seat.
-CREATE OR REPLACE FUNCTION cronlatch.clamp_seats(p_id bigint, p_now bigint) RETURNS void
+-- L7: clamped() for every slot.
+CREATE OR REPLACE FUNCTION cronlatch.clamp_slots(p_id bigint, p_now bigint) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE cronlatch.seats s SET expires = least(s.expires, p_now + s.ttl),
+  UPDATE cronlatch.slots s SET expires = least(s.expires, p_now + s.ttl),
       acquired = CASE WHEN s.state = 'held' THEN least(s.acquired, p_now) ELSE s.acquired END
     WHERE s.lock_id = p_id AND s.state IN ('held', 'revoked', 'cooling')
       AND (s.expires > p_now + s.ttl OR (s.state = 'held' AND s.acquired > p_now));
@@ -70,19 +70,19 @@ CREATE OR REPLACE FUNCTION cronlatch.end_of(
               THEN p_min_hold_end ELSE p_expires END
 $$;
 
--- K2: the seat of another run with this identity, whose lease is live; null without one. A lock with
+-- K2: the slot of another run with this identity, whose lease is live; null without one. A lock with
 -- one slot excludes that run itself.
-CREATE OR REPLACE FUNCTION cronlatch.claimed_seat(
+CREATE OR REPLACE FUNCTION cronlatch.claimed_slot(
     p_id bigint, p_job text, p_once text, p_now bigint) RETURNS int
   LANGUAGE plpgsql AS $$
 BEGIN
   IF p_once = '' THEN RETURN NULL; END IF;
-  RETURN (SELECT min(s.seat) FROM cronlatch.seats s WHERE s.lock_id = p_id AND s.job = p_job
+  RETURN (SELECT min(s.slot) FROM cronlatch.slots s WHERE s.lock_id = p_id AND s.job = p_job
     AND s.once = p_once AND s.state IN ('held', 'revoked') AND p_now < s.expires);
 END $$;
 
--- The holder that excludes a request with another number of slots: of the seat that is free first.
--- Null: none excludes it. Nothing is changed, so that the seats are not clamped yet.
+-- The holder that excludes a request with another number of slots: of the slot that is free first.
+-- Null: none excludes it. Nothing is changed, so that the slots are not clamped yet.
 CREATE OR REPLACE FUNCTION cronlatch.holder_of_other_slots(
     r cronlatch.locks, p_group text, p_now bigint) RETURNS text
   LANGUAGE plpgsql AS $$
@@ -93,12 +93,12 @@ BEGIN
       p_group <> '' AND p_group = r.attempt_group, p_now) THEN r.holder END;
   END IF;
   RETURN (SELECT c.holder FROM (
-      SELECT s.seat, s.holder, s.state, least(s.expires, p_now + s.ttl) AS expires,
+      SELECT s.slot, s.holder, s.state, least(s.expires, p_now + s.ttl) AS expires,
         least(s.acquired, p_now) + s.min_hold AS min_hold_end,
         p_group <> '' AND p_group = s.attempt_group AS is_own
-        FROM cronlatch.seats s WHERE s.lock_id = r.id) AS c
+        FROM cronlatch.slots s WHERE s.lock_id = r.id) AS c
     WHERE NOT cronlatch.grantable(c.state, c.expires, c.min_hold_end, c.is_own, p_now)
-    ORDER BY cronlatch.end_of(c.state, c.expires, c.min_hold_end, p_now), c.seat LIMIT 1);
+    ORDER BY cronlatch.end_of(c.state, c.expires, c.min_hold_end, p_now), c.slot LIMIT 1);
 END $$;
 
 -- r, with the grant that ends first, of those that are not free.
@@ -106,18 +106,18 @@ CREATE OR REPLACE FUNCTION cronlatch.next_to_end(r cronlatch.locks, p_now bigint
   RETURNS cronlatch.locks LANGUAGE plpgsql AS $$
 BEGIN
   IF r.slots = 1 THEN RETURN r; END IF;
-  RETURN cronlatch.at_seat(r, coalesce((SELECT s.seat FROM cronlatch.seats s
+  RETURN cronlatch.at_slot(r, coalesce((SELECT s.slot FROM cronlatch.slots s
     WHERE s.lock_id = r.id AND s.state NOT IN ('none', 'free')
-    ORDER BY cronlatch.end_of(s.state, s.expires, s.acquired + s.min_hold, p_now), s.seat
+    ORDER BY cronlatch.end_of(s.state, s.expires, s.acquired + s.min_hold, p_now), s.slot
     LIMIT 1), 1));
 END $$;
 
--- The seats that could be granted, those without an expired grant first. is_own: only the min-hold of
+-- The slots that could be granted, those without an expired grant first. is_own: only the min-hold of
 -- the caller's attempt group keeps it closed. is_kept: reserved for a run that waits.
-CREATE OR REPLACE FUNCTION cronlatch.free_seats(p_id bigint, p_group text, p_now bigint)
-  RETURNS TABLE (seat int, rank bigint, is_own boolean, turn_owner text, turn_until bigint,
+CREATE OR REPLACE FUNCTION cronlatch.free_slots(p_id bigint, p_group text, p_now bigint)
+  RETURNS TABLE (slot int, rank bigint, is_own boolean, turn_owner text, turn_until bigint,
     has_lapsed boolean, is_kept boolean) LANGUAGE sql STABLE AS $$
-  SELECT c.seat, row_number() OVER (ORDER BY c.state = 'held', c.seat),
+  SELECT c.slot, row_number() OVER (ORDER BY c.state = 'held', c.slot),
       c.is_own AND ((c.state = 'cooling' AND p_now < c.expires)
                  OR (c.state = 'held' AND p_now < c.min_hold_end)),
       c.turn_owner, c.turn_until, c.turn_owner <> '' AND p_now >= c.turn_until,
@@ -125,6 +125,6 @@ CREATE OR REPLACE FUNCTION cronlatch.free_seats(p_id bigint, p_group text, p_now
         WHERE q.lock_id = p_id AND q.owner = c.turn_owner)
     FROM (SELECT s.*, s.acquired + s.min_hold AS min_hold_end,
         p_group <> '' AND p_group = s.attempt_group AS is_own
-        FROM cronlatch.seats s WHERE s.lock_id = p_id) AS c
+        FROM cronlatch.slots s WHERE s.lock_id = p_id) AS c
     WHERE cronlatch.grantable(c.state, c.expires, c.min_hold_end, c.is_own, p_now)
 $$;

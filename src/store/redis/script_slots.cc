@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a value of the key `seats` to a seat. scripts/common_seats.lua describes the text.
+// From a value of the key `slots` to a slot. scripts/common_slots.lua describes the text.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -66,32 +66,32 @@ std::optional<rules::HoldState> hold_state_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<rules::Seat> unpack_seat(std::string_view packed) {
+std::optional<rules::Slot> unpack_slot(std::string_view packed) {
   PackedReader reader(packed);
-  rules::Seat seat;
+  rules::Slot slot;
   const std::string_view state = reader.word();
   const std::int64_t attempt = reader.number();
-  seat.claim.attempt = static_cast<std::uint32_t>(attempt);
-  seat.fence = static_cast<Fence>(reader.number());
-  seat.stole = static_cast<Fence>(reader.number());
-  seat.acquired = {reader.number()};
-  seat.expires = {reader.number()};
-  seat.ttl = Micros(reader.number());
-  seat.min_hold = Micros(reader.number());
+  slot.claim.attempt = static_cast<std::uint32_t>(attempt);
+  slot.fence = static_cast<Fence>(reader.number());
+  slot.stole = static_cast<Fence>(reader.number());
+  slot.acquired = {reader.number()};
+  slot.expires = {reader.number()};
+  slot.ttl = Micros(reader.number());
+  slot.min_hold = Micros(reader.number());
   const ServerTime until{reader.number()};
   std::array<std::int64_t, 6> lengths;
   for (std::int64_t& length : lengths) length = reader.number();
-  seat.claim.owner = reader.text(lengths[0]);
-  seat.identity = {reader.text(lengths[1]), reader.text(lengths[2]), reader.text(lengths[3]),
+  slot.claim.owner = reader.text(lengths[0]);
+  slot.identity = {reader.text(lengths[1]), reader.text(lengths[2]), reader.text(lengths[3]),
                    reader.text(lengths[4])};
   rules::Turn turn{reader.text(lengths[5]), until};
-  if (until.us > 0) seat.turn = std::move(turn);
-  // A seat that was not granted yet can be reserved.
+  if (until.us > 0) slot.turn = std::move(turn);
+  // A slot that was not granted yet can be reserved.
   const auto known = state == "none" ? rules::HoldState::none : hold_state_named(state);
   if (!known || !reader.complete()) return std::nullopt;
-  seat.state = *known;
-  if ((seat.state == rules::HoldState::none) != (seat.fence == 0)) return std::nullopt;
-  return seat;
+  slot.state = *known;
+  if ((slot.state == rules::HoldState::none) != (slot.fence == 0)) return std::nullopt;
+  return slot;
 }
 
 }  // namespace cronlatch::redis
