@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 200 locks whose slots move to another master, and back in a long run, while clients acquire,
+// 200 locks whose hash slots move to another master, and back in a long run, while clients acquire,
 // renew and release them: no lock is lost, no two clients hold one, and every decision is counted
 // once.
 #include <algorithm>
@@ -19,11 +19,13 @@ namespace {
 constexpr std::size_t kLocks = 200;
 constexpr std::size_t kClients = 8;
 constexpr std::size_t kShare = kLocks / kClients;  // of each client; the next client has it, too
-constexpr std::size_t kBatch = 40;                 // slots that move at the same time
+constexpr std::size_t kBatch = 40;                 // hash slots that move at the same time
 constexpr long kRedirected = 20;                   // requests during these moves, at least
 
 std::string name_of(std::size_t lock) { return "move/" + std::to_string(lock); }
-int slot_of_lock(std::size_t lock) { return redis::slot_of("cronlatch:{" + name_of(lock) + "}"); }
+int hash_slot_of_lock(std::size_t lock) {
+  return redis::hash_slot_of("cronlatch:{" + name_of(lock) + "}");
+}
 
 // What the clients saw of one lock.
 struct Seen {
@@ -126,10 +128,10 @@ std::size_t move_slots(ClusterGroup& group, const std::vector<Move>& batch, cons
   const long before = redirected(group);
   for (const Move& one : batch) {
     held += seen[one.lock].holders != 0 ? 1 : 0;
-    group.begin_move(slot_of_lock(one.lock), *one.from, *one.to);
+    group.begin_move(hash_slot_of_lock(one.lock), *one.from, *one.to);
   }
   EXPECT_TRUE(eventually([&] { return redirected(group) >= before + kRedirected; }));
-  for (const Move& one : batch) group.end_move(slot_of_lock(one.lock), *one.from, *one.to);
+  for (const Move& one : batch) group.end_move(hash_slot_of_lock(one.lock), *one.from, *one.to);
   return held;
 }
 
@@ -137,12 +139,12 @@ TEST(ClusterStoreMoves, KeepEachOf200BusyLocks) {
   ClusterGroup& group = ClusterGroup::shared();
   const StoreSpec spec = spec_of(group.url());
   AllSeen seen;
-  // In one direction at a time: a node that receives slots has a higher epoch than before, and
+  // In one direction at a time: a node that receives hash slots has a higher epoch than before, and
   // would claim those that it just gave away.
   std::vector<Move> there[2], back[2];
   RedisServer* const masters[] = {&group.owner(0), &group.owner(16'383)};
   for (std::size_t i = 0; i < kLocks; ++i) {
-    RedisServer* const from = &group.owner(slot_of_lock(i));
+    RedisServer* const from = &group.owner(hash_slot_of_lock(i));
     const std::size_t side = from == masters[0] ? 1 : 0;
     there[side].push_back({i, from, masters[side]});
     back[side].push_back({i, masters[side], from});

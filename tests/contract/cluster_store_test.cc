@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store of a Redis Cluster on real servers: the node of a lock is found, also while its slot
-// moves, and every lock is listed.
+// The store of a Redis Cluster on real servers: the node of a lock is found, also while its hash
+// slot moves, and every lock is listed.
 #include <set>
 
 #include "contract/redis_support.h"
@@ -12,14 +12,14 @@
 namespace cronlatch::testing {
 namespace {
 
-using redis::slot_of;
+using redis::hash_slot_of;
 
 class ClusterStore : public ::testing::Test {
  protected:
   static std::string lock() {
     return ::testing::UnitTest::GetInstance()->current_test_info()->name();
   }
-  static int slot() { return slot_of("cronlatch:{" + lock() + "}"); }
+  static int hash_slot() { return hash_slot_of("cronlatch:{" + lock() + "}"); }
   static Acquire acquire_of(const RedisProgram& run, const std::string& name = lock()) {
     Acquire request = run.program.acquire();
     request.lock = name;
@@ -44,26 +44,26 @@ TEST_F(ClusterStore, FindsTheNodeOfEachLock) {
     const auto reply = run(acquire_of(run, lock() + name));
     ASSERT_NE(granted_in(reply), nullptr) << reply_text(reply);
     const std::string key = "cronlatch:{" + lock() + name + "}";
-    RedisServer& owner = group->owner(slot_of(key));
+    RedisServer& owner = group->owner(hash_slot_of(key));
     EXPECT_EQ(redis_command(owner.port(), {"EXISTS", key}).integer, 1);
     nodes.insert(owner.port());
   }
   EXPECT_EQ(nodes.size(), 3U) << "the names are chosen so that they are on all masters";
-  // the keys that the server has are in the slot that slot_of() returns
-  const RedisAnswer slot_of_server =
+  // the keys that the server has are in the hash slot that hash_slot_of() returns
+  const RedisAnswer hash_slot_of_server =
       redis_command(group->node(0).port(), {"CLUSTER", "KEYSLOT", "cronlatch:{" + lock() + "}"});
-  EXPECT_EQ(slot_of_server.integer, slot());
+  EXPECT_EQ(hash_slot_of_server.integer, hash_slot());
 }
 
-TEST_F(ClusterStore, FollowsASlotThatWasMovedWhileTheLockIsHeld) {
+TEST_F(ClusterStore, FollowsAHashSlotThatWasMovedWhileTheLockIsHeld) {
   RedisProgram run(spec);
   const auto granted = run(acquire_of(run));
   ASSERT_NE(granted_in(granted), nullptr) << reply_text(granted);
-  RedisServer& from = group->owner(slot());
-  RedisServer& to = group->other_master(slot());
+  RedisServer& from = group->owner(hash_slot());
+  RedisServer& to = group->other_master(hash_slot());
   // when
-  group->begin_move(slot(), from, to);
-  group->end_move(slot(), from, to);
+  group->begin_move(hash_slot(), from, to);
+  group->end_move(hash_slot(), from, to);
   // then
   const auto renewed = run(renew_of(run, granted));
   EXPECT_TRUE(is_renewed(renewed)) << reply_text(renewed);
@@ -74,15 +74,15 @@ TEST_F(ClusterStore, WaitsForTheEndOfAMoveWithinTheDeadline) {
   RedisProgram run(spec);
   const auto granted = run(acquire_of(run));
   ASSERT_NE(granted_in(granted), nullptr) << reply_text(granted);
-  RedisServer& from = group->owner(slot());
-  RedisServer& to = group->other_master(slot());
-  group->begin_move(slot(), from, to);
+  RedisServer& from = group->owner(hash_slot());
+  RedisServer& to = group->other_master(hash_slot());
+  group->begin_move(hash_slot(), from, to);
   // when: the move ends after the node has refused the request
   const long before = ClusterGroup::redirected_scripts(from);
   bool is_refused = false;
   std::jthread mover([&] {
     is_refused = eventually([&] { return ClusterGroup::redirected_scripts(from) > before; });
-    group->end_move(slot(), from, to);
+    group->end_move(hash_slot(), from, to);
   });
   const auto renewed = run(renew_of(run, granted));
   mover.join();
@@ -94,9 +94,9 @@ TEST_F(ClusterStore, WaitsForTheEndOfAMoveWithinTheDeadline) {
 TEST_F(ClusterStore, ReportsAMoveThatDoesNotEndAsNotExecuted) {
   RedisProgram run(spec);
   ASSERT_NE(granted_in(run(acquire_of(run))), nullptr);
-  RedisServer& from = group->owner(slot());
-  RedisServer& to = group->other_master(slot());
-  group->begin_move(slot(), from, to);
+  RedisServer& from = group->owner(hash_slot());
+  RedisServer& to = group->other_master(hash_slot());
+  group->begin_move(hash_slot(), from, to);
   // when: a run with another group, whose key is on neither node
   RedisProgram other(spec, "bb22");
   Acquire request = acquire_of(other);
@@ -106,7 +106,7 @@ TEST_F(ClusterStore, ReportsAMoveThatDoesNotEndAsNotExecuted) {
   EXPECT_EQ(unavailable_of(reply).error.code, Code::unreachable) << reply_text(reply);
   EXPECT_TRUE(unavailable_of(reply).transient);
   EXPECT_TRUE(unavailable_of(reply).unsent);
-  group->end_move(slot(), from, to);
+  group->end_move(hash_slot(), from, to);
 }
 
 TEST_F(ClusterStore, ListsTheLocksOfAllMasters) {
@@ -128,13 +128,14 @@ TEST_F(ClusterStore, ListsTheLocksOfAllMasters) {
   EXPECT_EQ(listed->size(), names.size());
 }
 
-// All keys of the lock are in the slot of the other program's key, and the scan returns its name.
-TEST_F(ClusterStore, SharesAKeyWithAnotherProgramInItsSlot) {
+// All keys of the lock are in the hash slot of the other program's key, and the scan returns its
+// name.
+TEST_F(ClusterStore, SharesAKeyWithAnotherProgramInItsHashSlot) {
   spec.key_prefix = "sharing:";
   RedisProgram run(spec);
   for (const std::string name : {"_cronlock/cronlock.report", "_redlock/locks_3areport"}) {
     const std::string key = shared_key_of_lock(name)->key;
-    RedisServer& owner = group->owner(slot_of(key));
+    RedisServer& owner = group->owner(hash_slot_of(key));
     ASSERT_NE(granted_in(run(acquire_of(run, name))), nullptr);
     EXPECT_EQ(redis_command(owner.port(), {"EXISTS", key}).integer, 1);
     const auto view = run.program.backend().show(name, boot_now() + kPatience);
@@ -166,9 +167,9 @@ TEST_F(ClusterStore, RefusesSlotsForASharedKey) {
   EXPECT_TRUE(unavailable_of(reply).unsent);
 }
 
-TEST_F(ClusterStore, ListsTheSameLocksWhileASlotMoves) {
+TEST_F(ClusterStore, ListsTheSameLocksWhileAHashSlotMoves) {
   spec.key_prefix = "moving:";
-  const int at = slot_of("moving:{one}");
+  const int at = hash_slot_of("moving:{one}");
   RedisProgram run(spec);
   for (const char* name : {"one", "two", "three"})
     ASSERT_NE(granted_in(run(acquire_of(run, name))), nullptr);
@@ -178,7 +179,7 @@ TEST_F(ClusterStore, ListsTheSameLocksWhileASlotMoves) {
   group->begin_move(at, from, to);
   redis_command(from.port(),
                 {"MIGRATE", "127.0.0.1", std::to_string(to.port()), "moving:{one}", "0", "5000"});
-  // when: the record is on another node than the owner of the slot
+  // when: the record is on another node than the owner of the hash slot
   const auto listed = run.program.backend().list(boot_now() + Seconds(2));
   // then: an error or all of them, and never a part
   if (listed.ok()) {
@@ -194,11 +195,11 @@ TEST_F(ClusterStore, ListsTheSameLocksWhileASlotMoves) {
 TEST_F(ClusterStore, ShowsALockWhoseKeysAreOnTheNextNodeBeforeTheMoveEnds) {
   RedisProgram run(spec);
   ASSERT_NE(granted_in(run(acquire_of(run))), nullptr);
-  RedisServer& from = group->owner(slot());
-  RedisServer& to = group->other_master(slot());
-  group->begin_move(slot(), from, to);
+  RedisServer& from = group->owner(hash_slot());
+  RedisServer& to = group->other_master(hash_slot());
+  group->begin_move(hash_slot(), from, to);
   const RedisAnswer keys =
-      redis_command(from.port(), {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot()), "100"});
+      redis_command(from.port(), {"CLUSTER", "GETKEYSINSLOT", std::to_string(hash_slot()), "100"});
   for (const RedisAnswer& key : keys.elements)
     redis_command(from.port(),
                   {"MIGRATE", "127.0.0.1", std::to_string(to.port()), key.text, "0", "5000"});
@@ -209,7 +210,7 @@ TEST_F(ClusterStore, ShowsALockWhoseKeysAreOnTheNextNodeBeforeTheMoveEnds) {
   if (shown.ok()) {
     EXPECT_EQ(shown->state, LockState::held);
   }
-  group->end_move(slot(), from, to);
+  group->end_move(hash_slot(), from, to);
 }
 
 TEST_F(ClusterStore, RefusesAServerThatIsNoNode) {
@@ -219,26 +220,26 @@ TEST_F(ClusterStore, RefusesAServerThatIsNoNode) {
                      {Code::config, false, "is not a node of a Redis Cluster"});
 }
 
-TEST_F(ClusterStore, OfUncoveredSlotsIsUnavailableWithAClearError) {
-  // given: a node that has no slots
+TEST_F(ClusterStore, OfUncoveredHashSlotsIsUnavailableWithAClearError) {
+  // given: a node that has no hash slots
   const auto lonely = RedisServer::start_node();
   RedisProgram run(spec_of("redis+cluster://127.0.0.1:" + std::to_string(lonely->port())));
   Acquire request = acquire_of(run);
   request.give_up = boot_now() + Millis(500);
   // when, then
   const auto reply = run(request);
-  expect_unavailable(reply, {Code::unreachable, true, "uncovered slots"});
+  expect_unavailable(reply, {Code::unreachable, true, "uncovered hash slots"});
   EXPECT_TRUE(unavailable_of(reply).unsent);
   const auto listed = run.program.backend().list(boot_now() + Millis(500));
   ASSERT_FALSE(listed.ok());
-  EXPECT_THAT(listed.error().message, ::testing::HasSubstr("slots without a master"));
+  EXPECT_THAT(listed.error().message, ::testing::HasSubstr("hash slots without a master"));
 }
 
 TEST_F(ClusterStore, FollowsTheReplicaThatReplacesAKilledMaster) {
   RedisProgram run(spec);
   const auto granted = run(acquire_of(run));
   ASSERT_NE(granted_in(granted), nullptr) << reply_text(granted);
-  RedisServer& before = group->owner(slot());
+  RedisServer& before = group->owner(hash_slot());
   ASSERT_TRUE(eventually([&] { return is_replicated(before.port(), 1); }));
   before.kill_now();
   // when: one request lasts longer than the election

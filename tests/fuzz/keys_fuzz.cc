@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and files of lock names. Oracles: two names do not share a key or a file; all keys of one
-// lock have its tag and one Cluster slot (computed here, from the Cluster specification); the lock
+// lock have its tag and one hash slot (computed here, from the Cluster specification); the lock
 // name can be computed from the file name. Input: key-prefix, newline, a lock name, newline,
 // another lock name.
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using namespace cronlatch;
 
 // CRC16 (XMODEM) modulo 16384 of the text between the first '{' and the next '}'.
-unsigned slot_of(std::string_view key) {
+unsigned hash_slot_of(std::string_view key) {
   const std::size_t open = key.find('{');
   if (open != std::string_view::npos) {
     const std::size_t close = key.find('}', open + 1);
@@ -62,10 +62,10 @@ bool disjoint(const std::set<std::string>& a, const std::set<std::string>& b) {
 
 void check_keys(const std::string& prefix, const std::string& lock, const std::string& other) {
   const std::set<std::string> keys = keys_of(prefix, lock);
-  const unsigned slot = slot_of(lock);
+  const unsigned hash_slot = hash_slot_of(lock);
   for (const std::string& key : keys) {
     fuzz::must(key.starts_with(prefix + "{" + lock + "}"), "a key begins with prefix and tag");
-    fuzz::must(slot_of(key) == slot, "all keys of a lock have its slot");
+    fuzz::must(hash_slot_of(key) == hash_slot, "all keys of a lock have its hash slot");
     fuzz::must(key != redis::index_key(prefix), "no lock's key is the index");
   }
   if (lock != other)

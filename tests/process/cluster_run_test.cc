@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that hold a lock of a Redis Cluster while its slot moves or its master ends.
+// Runs that hold a lock of a Redis Cluster while its hash slot moves or its master ends.
 #include "shared_servers.h"
 #include "store/redis/cluster_reply.h"
 #include "support/cluster_group.h"
@@ -12,23 +12,23 @@ using ::testing::HasSubstr;
 class ClusterRun : public OnSharedServers {
  protected:
   ClusterRun() { store = group.url(); }
-  static int slot() { return redis::slot_of(key()); }
-  RedisServer& owner() const override { return group.owner(slot()); }
+  static int hash_slot() { return redis::hash_slot_of(key()); }
+  RedisServer& owner() const override { return group.owner(hash_slot()); }
 
   ClusterGroup& group = ClusterGroup::shared();
 };
 
-TEST_F(ClusterRun, KeepsTheLockWhileItsSlotMoves) {
+TEST_F(ClusterRun, KeepsTheLockWhileItsHashSlotMoves) {
   Program holder(run(options(), {"touch", file(), "await", go()}));
   ASSERT_TRUE(eventually([&] { return exists(file()); })) << holder.err();
   const std::string fence = field("fence");
-  RedisServer& from = group.owner(slot());
-  RedisServer& to = group.other_master(slot());
+  RedisServer& from = group.owner(hash_slot());
+  RedisServer& to = group.other_master(hash_slot());
   // when: a renewal is sent during the move
-  group.begin_move(slot(), from, to);
+  group.begin_move(hash_slot(), from, to);
   const long before = ClusterGroup::redirected_scripts(from);
   EXPECT_TRUE(eventually([&] { return ClusterGroup::redirected_scripts(from) > before; }));
-  group.end_move(slot(), from, to);
+  group.end_move(hash_slot(), from, to);
   // then
   ASSERT_TRUE(is_renewed_after(field("expires"))) << holder.err();
   EXPECT_EQ(field("fence"), fence);
@@ -44,7 +44,7 @@ TEST_F(ClusterRun, KeepsTheLockWhileItsSlotMoves) {
 TEST_F(ClusterRun, KeepsTheLockWhenItsMasterIsKilled) {
   Program holder(run(options(), {"touch", file(), "await", go()}));
   ASSERT_TRUE(eventually([&] { return exists(file()); })) << holder.err();
-  RedisServer& before = group.owner(slot());
+  RedisServer& before = group.owner(hash_slot());
   ASSERT_TRUE(eventually([&] { return is_replicated(before.port(), 1); }));
   const std::string expires = field("expires");
   // when
@@ -57,12 +57,12 @@ TEST_F(ClusterRun, KeepsTheLockWhenItsMasterIsKilled) {
   group.wait_until_ok();
 }
 
-TEST_F(ClusterRun, ExitsWith69ForUncoveredSlots) {
+TEST_F(ClusterRun, ExitsWith69ForUncoveredHashSlots) {
   const auto lonely = RedisServer::start_node();
   store = "redis+cluster://127.0.0.1:" + std::to_string(lonely->port());
   Program refused(run(options({"--connect-timeout", "1s"}), {"exit", "0"}));
   EXPECT_EQ(refused.exit_code(), 69) << refused.err();
-  EXPECT_THAT(refused.err(), HasSubstr("uncovered slots"));
+  EXPECT_THAT(refused.err(), HasSubstr("uncovered hash slots"));
 }
 
 TEST_F(ClusterRun, EndsWhenItsLeaseIsRevoked) {

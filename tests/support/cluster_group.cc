@@ -11,7 +11,7 @@ namespace cronlatch::testing {
 namespace {
 
 constexpr std::size_t kMasters = 3;
-constexpr int kSlots = 16'384;
+constexpr int kHashSlots = 16'384;
 
 void wait_for(const char* what, const std::function<bool()>& condition) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -36,9 +36,9 @@ ClusterGroup::ClusterGroup() {
   for (std::size_t i = 0; i < 2 * kMasters; ++i) nodes_.push_back(RedisServer::start_node());
   for (std::size_t i = 0; i < kMasters; ++i) {
     std::vector<std::string> command = {"CLUSTER", "ADDSLOTS"};
-    for (int slot = 0; slot < kSlots; ++slot)
-      if (static_cast<std::size_t>(slot) * kMasters / kSlots == i)
-        command.push_back(std::to_string(slot));
+    for (int hash_slot = 0; hash_slot < kHashSlots; ++hash_slot)
+      if (static_cast<std::size_t>(hash_slot) * kMasters / kHashSlots == i)
+        command.push_back(std::to_string(hash_slot));
     must(*nodes_[i], command);
     // Different epochs, so that no election is needed to order the nodes.
     must(*nodes_[i], {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
@@ -67,32 +67,32 @@ std::string ClusterGroup::id(const RedisServer& node) const {
   return redis_command(node.port(), {"CLUSTER", "MYID"}).text;
 }
 
-RedisServer& ClusterGroup::owner(int slot) {
+RedisServer& ClusterGroup::owner(int hash_slot) {
   for (const auto& asked : nodes_) {
     if (asked->pid() == 0) continue;
     for (const RedisAnswer& range : redis_command(asked->port(), {"CLUSTER", "SLOTS"}).elements)
-      if (range.elements[0].integer <= slot && slot <= range.elements[1].integer)
+      if (range.elements[0].integer <= hash_slot && hash_slot <= range.elements[1].integer)
         for (const auto& node : nodes_)
           if (node->port() == range.elements[2].elements[1].integer) return *node;
   }
   std::abort();
 }
 
-RedisServer& ClusterGroup::other_master(int slot) {
-  RedisServer& from = owner(slot);
-  for (int other = 0; other < kSlots; ++other)
+RedisServer& ClusterGroup::other_master(int hash_slot) {
+  RedisServer& from = owner(hash_slot);
+  for (int other = 0; other < kHashSlots; ++other)
     if (RedisServer& to = owner(other); &to != &from) return to;
   std::abort();
 }
 
-void ClusterGroup::begin_move(int slot, RedisServer& from, RedisServer& to) {
-  const std::string number = std::to_string(slot);
+void ClusterGroup::begin_move(int hash_slot, RedisServer& from, RedisServer& to) {
+  const std::string number = std::to_string(hash_slot);
   must(to, {"CLUSTER", "SETSLOT", number, "IMPORTING", id(from)});
   must(from, {"CLUSTER", "SETSLOT", number, "MIGRATING", id(to)});
 }
 
-void ClusterGroup::end_move(int slot, RedisServer& from, RedisServer& to) {
-  const std::string number = std::to_string(slot);
+void ClusterGroup::end_move(int hash_slot, RedisServer& from, RedisServer& to) {
+  const std::string number = std::to_string(hash_slot);
   for (;;) {
     const auto keys =
         redis_command(from.port(), {"CLUSTER", "GETKEYSINSLOT", number, "100"}).elements;

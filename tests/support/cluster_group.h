@@ -20,13 +20,13 @@ class ClusterGroup {
   std::string url() const;  // redis+cluster:// with the first two nodes
   RedisServer& node(std::size_t i) { return *nodes_[i]; }
   std::size_t size() const { return nodes_.size(); }
-  RedisServer& owner(int slot);  // the master of the slot
-  RedisServer& other_master(int slot);
+  RedisServer& owner(int hash_slot);  // the master of the hash slot
+  RedisServer& other_master(int hash_slot);
   std::string id(const RedisServer& node) const;
-  // Begins the move of a slot: new keys are created by `to`.
-  void begin_move(int slot, RedisServer& from, RedisServer& to);
-  // Moves the keys of the slot, and ends the move.
-  void end_move(int slot, RedisServer& from, RedisServer& to);
+  // Begins the move of a hash slot: new keys are created by `to`.
+  void begin_move(int hash_slot, RedisServer& from, RedisServer& to);
+  // Moves the keys of the hash slot, and ends the move.
+  void end_move(int hash_slot, RedisServer& from, RedisServer& to);
   // The scripts that a node did not execute: it answered ASK, TRYAGAIN or MOVED.
   static long redirected_scripts(const RedisServer& node);
   void wait_until_ok();

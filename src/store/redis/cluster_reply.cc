@@ -20,20 +20,20 @@ std::uint16_t crc16(std::string_view bytes) {
   return static_cast<std::uint16_t>(crc);
 }
 
-bool is_slot(std::int64_t number) {
-  return number >= 0 && number < static_cast<std::int64_t>(kClusterSlots);
+bool is_hash_slot(std::int64_t number) {
+  return number >= 0 && number < static_cast<std::int64_t>(kHashSlots);
 }
 
 }  // namespace
 
-std::uint16_t slot_of(std::string_view key) {
+std::uint16_t hash_slot_of(std::string_view key) {
   const std::size_t open = key.find('{');
   if (open != std::string_view::npos) {
     const std::size_t close = key.find('}', open + 1);
     if (close != std::string_view::npos && close > open + 1)
       key = key.substr(open + 1, close - open - 1);
   }
-  return crc16(key) % kClusterSlots;
+  return crc16(key) % kHashSlots;
 }
 
 std::optional<Redirection> parse_redirection(std::string_view text) {
@@ -58,30 +58,30 @@ std::optional<Redirection> parse_redirection(std::string_view text) {
   return found;
 }
 
-std::optional<std::vector<SlotRange>> parse_slots(const Resp& answer) {
+std::optional<std::vector<HashSlotRange>> parse_hash_slots(const Resp& answer) {
   if (answer.type != Resp::Type::array) return std::nullopt;
-  std::vector<SlotRange> ranges;
+  std::vector<HashSlotRange> ranges;
   for (const Resp& row : answer.elements) {
     if (row.elements.size() < 3 || row.elements[2].elements.size() < 2) return std::nullopt;
     const std::int64_t first = row.elements[0].integer, last = row.elements[1].integer;
     const Resp &host = row.elements[2].elements[0], &port = row.elements[2].elements[1];
-    if (!is_slot(first) || !is_slot(last) || first > last) return std::nullopt;
+    if (!is_hash_slot(first) || !is_hash_slot(last) || first > last) return std::nullopt;
     // A host that is null or empty is that of the connection; "?" is a name that is not set.
     const bool is_unknown = host.text.empty() || host.text == "?";
     const auto node = parse_node(is_unknown ? "unknown" : host.text, std::to_string(port.integer));
     if (!node) return std::nullopt;
-    SlotRange range{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(last), *node};
+    HashSlotRange range{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(last), *node};
     if (is_unknown) range.master.host.clear();
     ranges.push_back(std::move(range));
   }
   return ranges;
 }
 
-std::size_t uncovered_slots(const std::vector<SlotRange>& ranges) {
-  std::bitset<kClusterSlots> covered;
-  for (const SlotRange& range : ranges)
-    for (std::size_t slot = range.first; slot <= range.last; ++slot) covered.set(slot);
-  return kClusterSlots - covered.count();
+std::size_t uncovered_hash_slots(const std::vector<HashSlotRange>& ranges) {
+  std::bitset<kHashSlots> covered;
+  for (const HashSlotRange& range : ranges)
+    for (std::size_t number = range.first; number <= range.last; ++number) covered.set(number);
+  return kHashSlots - covered.count();
 }
 
 }  // namespace cronlatch::redis

@@ -35,7 +35,7 @@ std::optional<Retry> ClusterRoute::after_error(std::string_view text) {
   if (const auto to = parse_redirection(text)) return follow(*to);
   const RedisErrorClass kind = classify_redis_error(text).kind;
   if (kind == RedisErrorClass::tryagain) {
-    // The keys of the lock are on two nodes until the slot has been moved.
+    // The keys of the lock are on two nodes until the hash slot has been moved.
     const bool asked = ask_.has_value();
     ask_.reset();
     redirections_ = 0;

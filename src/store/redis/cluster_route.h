@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterRoute: the node of the last lock, found by the redirections of other nodes. A run has one
-// lock, so one redirection finds its node, and no table of slots is needed.
+// lock, so one redirection finds its node, and no table of hash slots is needed.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ class ClusterRoute : public Route {
 
   std::vector<StoreHost> nodes_;   // of the URL; the next one to try is the first
   std::optional<StoreHost> home_;  // the node of the lock
-  std::optional<StoreHost> ask_;   // the node that gets the slot; for one request
+  std::optional<StoreHost> ask_;   // the node that gets the hash slot; for one request
   StoreHost current_;
   TimePoint give_up_{};
   std::size_t redirections_ = 0;            // since the last failure

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locks of all masters: one scan of the keys, then the records of the locks from the masters of
-// their slots.
+// their hash slots.
 #include "store/redis/cluster_store.h"
 
 #include <algorithm>
@@ -59,32 +59,33 @@ RedisStore& ClusterStore::master_at(const StoreHost& host) {
   return *store;
 }
 
-Result<std::vector<SlotRange>> ClusterStore::read_slots(TimePoint give_up) {
+Result<std::vector<HashSlotRange>> ClusterStore::read_hash_slots(TimePoint give_up) {
   const auto answers = locks_.ask({{"CLUSTER", "SLOTS"}}, give_up);
   if (!answers) return answers.error();
-  auto slots = parse_slots(answers->front());
-  if (!slots) return unreadable(config_.login.where);
-  for (SlotRange& range : *slots)
+  auto ranges = parse_hash_slots(answers->front());
+  if (!ranges) return unreadable(config_.login.where);
+  for (HashSlotRange& range : *ranges)
     if (range.master.host.empty()) range.master.host = locks_.node_host();
-  if (const std::size_t missing = uncovered_slots(*slots); missing > 0)
+  if (const std::size_t missing = uncovered_hash_slots(*ranges); missing > 0)
     return Error{Code::unreachable,
                  "the Redis Cluster has " + std::to_string(missing) +
-                     " slots without a master, so that some locks cannot be read",
+                     " hash slots without a master, so that some locks cannot be read",
                  "see CLUSTER INFO and CLUSTER SLOTS on a node"};
-  return std::move(*slots);
+  return std::move(*ranges);
 }
 
 Result<std::vector<LockView>> ClusterStore::list(TimePoint give_up, std::size_t max_locks) {
-  const auto slots = read_slots(give_up);
-  if (!slots) return slots.error();
+  const auto ranges = read_hash_slots(give_up);
+  if (!ranges) return ranges.error();
   if (!scanned_at_ || boot_now() >= *scanned_at_ + kScanInterval)
-    if (Status scanned = scan(*slots, give_up); !scanned) return scanned.error();
-  std::vector<const StoreHost*> owners(kClusterSlots, nullptr);
+    if (Status scanned = scan(*ranges, give_up); !scanned) return scanned.error();
+  std::vector<const StoreHost*> owners(kHashSlots, nullptr);
   std::map<std::string, std::pair<StoreHost, std::vector<std::string>>> by_master;
-  for (const SlotRange& range : *slots)
-    for (std::size_t slot = range.first; slot <= range.last; ++slot) owners[slot] = &range.master;
+  for (const HashSlotRange& range : *ranges)
+    for (std::size_t number = range.first; number <= range.last; ++number)
+      owners[number] = &range.master;
   for (const std::string& name : names_) {
-    const StoreHost& owner = *owners[slot_of(record_key(config_.key_prefix, name))];
+    const StoreHost& owner = *owners[hash_slot_of(record_key(config_.key_prefix, name))];
     auto& part = by_master[owner.where()];
     part.first = owner;
     part.second.push_back(name);
@@ -111,7 +112,7 @@ Status ClusterStore::add_views(std::vector<LockView>& all, const StoreHost& host
     if (!views) return views.error();
     std::move(views->begin(), views->end(), std::back_inserter(all));
   }
-  // Their slots are being moved: each is read through the redirections.
+  // Their hash slots are being moved: each is read through the redirections.
   for (const std::string& lock : moved) {
     auto view = locks_.show(lock, give_up);
     if (!view && view.error().code != Code::config) return view.error();
@@ -122,9 +123,9 @@ Status ClusterStore::add_views(std::vector<LockView>& all, const StoreHost& host
 
 // Names of earlier scans are kept: a key that moves between two nodes can be missing in one scan.
 // A lock whose keys have expired has no view, and is then omitted.
-Status ClusterStore::scan(const std::vector<SlotRange>& slots, TimePoint give_up) {
+Status ClusterStore::scan(const std::vector<HashSlotRange>& ranges, TimePoint give_up) {
   std::map<std::string, StoreHost> masters;
-  for (const SlotRange& range : slots) masters.emplace(range.master.where(), range.master);
+  for (const HashSlotRange& range : ranges) masters.emplace(range.master.where(), range.master);
   for (auto at = masters_.begin(); at != masters_.end();)
     at = masters.contains(at->first) ? std::next(at) : masters_.erase(at);
   for (const auto& [where, host] : masters)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterStore: the backend of redis+cluster:// and rediss+cluster://. The requests for one lock go
 // through a RedisStore with a ClusterRoute. list() reads every master, because a Cluster has no
-// index: one more key would be in another slot. Contracts: core/store.h, core/lock_stats.h.
+// index: one more key would be in another hash slot. Contracts: core/store.h, core/lock_stats.h.
 #pragma once
 
 #include <functional>
@@ -47,8 +47,8 @@ class ClusterStore : public Backend {
 
  private:
   RedisStore& master_at(const StoreHost& host);
-  Result<std::vector<SlotRange>> read_slots(TimePoint give_up);
-  Status scan(const std::vector<SlotRange>& slots, TimePoint give_up);
+  Result<std::vector<HashSlotRange>> read_hash_slots(TimePoint give_up);
+  Status scan(const std::vector<HashSlotRange>& ranges, TimePoint give_up);
   Status scan_master(RedisStore& master, TimePoint give_up);
   Status add_views(std::vector<LockView>& all, const StoreHost& host,
                    const std::vector<std::string>& names, TimePoint give_up);

@@ -30,7 +30,7 @@ constexpr std::array<RedisErrorRow, 26> kTable = {{
     {Kind::tryagain, "TRYAGAIN", Code::unreachable, true, false, true, false,
      "the server is moving keys to another node", "try again later"},
     {Kind::clusterdown, "CLUSTERDOWN", Code::unreachable, true, true, true, false,
-     "the cluster of the server has uncovered slots", "see CLUSTER INFO on the server"},
+     "the cluster of the server has uncovered hash slots", "see CLUSTER INFO on the server"},
     {Kind::loading, "LOADING", Code::unreachable, true, false, true, false,
      "the server is still loading its data", "try again after it has started"},
     {Kind::busy, "BUSY", Code::unreachable, true, false, true, false,

@@ -9,14 +9,14 @@ namespace cronlatch::redis {
 namespace {
 
 // The destination of this task's value: a new root, or an element of its parent's array.
-Resp* slot_of(const redisReadTask* task) {
+Resp* value_of(const redisReadTask* task) {
   if (task->parent == nullptr) return new Resp;
   auto* parent = static_cast<Resp*>(task->parent->obj);
   return &parent->elements[static_cast<std::size_t>(task->idx)];
 }
 
 void* create_string(const redisReadTask* task, char* bytes, std::size_t size) {
-  Resp* value = slot_of(task);
+  Resp* value = value_of(task);
   value->type = task->type == REDIS_REPLY_ERROR    ? Resp::Type::error
                 : task->type == REDIS_REPLY_STATUS ? Resp::Type::status
                                                    : Resp::Type::text;
@@ -29,20 +29,20 @@ void* create_array(const redisReadTask* task, int count) {
   // Checked before the allocation: a header of ten bytes can request gigabytes.
   if (count < 0 || static_cast<std::size_t>(count) > kMaxReplyElements - *elements) return nullptr;
   *elements += static_cast<std::size_t>(count);
-  Resp* value = slot_of(task);
+  Resp* value = value_of(task);
   value->type = Resp::Type::array;
   value->elements.resize(static_cast<std::size_t>(count));
   return value;
 }
 
 void* create_integer(const redisReadTask* task, long long number) {
-  Resp* value = slot_of(task);
+  Resp* value = value_of(task);
   value->type = Resp::Type::integer;
   value->integer = number;
   return value;
 }
 
-void* create_nil(const redisReadTask* task) { return slot_of(task); }
+void* create_nil(const redisReadTask* task) { return value_of(task); }
 
 void free_root(void* object) { delete static_cast<Resp*>(object); }
 

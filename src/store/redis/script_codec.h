@@ -19,7 +19,7 @@ namespace cronlatch::redis {
 
 // ---- keys (scripts/common_read.lua lists all of them) ----
 // <prefix>{<lock>}; of a lock that shares a key (core/shared_key.h): <prefix>{<key>}:<format>, so
-// that all its keys are in the slot of that key.
+// that all its keys are in the hash slot of that key.
 std::string record_key(std::string_view prefix, std::string_view lock);
 // The lock of any of its keys below the prefix; "" for another key.
 std::string lock_of_key(std::string_view key, std::string_view prefix);

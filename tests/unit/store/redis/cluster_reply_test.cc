@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots of keys, redirections, ranges of slots, and names of nodes.
+// Hash slots of keys, redirections, ranges of hash slots, and names of nodes.
 #include "store/redis/cluster_reply.h"
 
 #include <gtest/gtest.h>
@@ -15,17 +15,17 @@ Resp array(std::vector<Resp> elements) {
   return {.type = Resp::Type::array, .elements = std::move(elements)};
 }
 
-TEST(ClusterSlot, IsThatOfTheSpecification) {
-  EXPECT_EQ(slot_of("123456789"), 0x31C3);
-  EXPECT_EQ(slot_of(""), 0);
-  EXPECT_EQ(slot_of("foo"), 12182);
+TEST(HashSlot, IsThatOfTheSpecification) {
+  EXPECT_EQ(hash_slot_of("123456789"), 0x31C3);
+  EXPECT_EQ(hash_slot_of(""), 0);
+  EXPECT_EQ(hash_slot_of("foo"), 12182);
 }
 
-TEST(ClusterSlot, IsThatOfTheHashTag) {
-  EXPECT_EQ(slot_of("cronlatch:{shop/report}"), slot_of("shop/report"));
-  EXPECT_EQ(slot_of("cronlatch:{shop/report}:stats"), slot_of("{shop/report}"));
-  EXPECT_NE(slot_of("{}a"), slot_of("{}b")) << "an empty tag is none";
-  EXPECT_EQ(slot_of("{a}{b}"), slot_of("a"));
+TEST(HashSlot, IsThatOfTheHashTag) {
+  EXPECT_EQ(hash_slot_of("cronlatch:{shop/report}"), hash_slot_of("shop/report"));
+  EXPECT_EQ(hash_slot_of("cronlatch:{shop/report}:stats"), hash_slot_of("{shop/report}"));
+  EXPECT_NE(hash_slot_of("{}a"), hash_slot_of("{}b")) << "an empty tag is none";
+  EXPECT_EQ(hash_slot_of("{a}{b}"), hash_slot_of("a"));
 }
 
 TEST(Redirection, IsParsed) {
@@ -46,29 +46,30 @@ TEST(Redirection, ThatIsInvalidIsNone) {
     EXPECT_FALSE(parse_redirection(wrong)) << wrong;
 }
 
-TEST(ClusterSlots, AreParsedWithTheMasterOfEachRange) {
+TEST(HashSlots, AreParsedWithTheMasterOfEachRange) {
   const Resp answer =
       array({array({number(0), number(8191), array({text("10.0.0.1"), number(7000), text("id")}),
                     array({text("10.0.0.2"), number(7001), text("id")})}),
              array({number(8192), number(16383), array({Resp{}, number(7002), text("id")})})});
-  const auto slots = parse_slots(answer);
-  ASSERT_TRUE(slots);
-  EXPECT_EQ(*slots,
-            (std::vector<SlotRange>{{0, 8191, {"10.0.0.1", 7000}}, {8192, 16383, {"", 7002}}}));
-  EXPECT_EQ(uncovered_slots(*slots), 0U);
-  EXPECT_EQ(uncovered_slots({{0, 16382, {"h", 1}}}), 1U);
-  EXPECT_EQ(uncovered_slots({}), kClusterSlots);
+  const auto ranges = parse_hash_slots(answer);
+  ASSERT_TRUE(ranges);
+  EXPECT_EQ(*ranges,
+            (std::vector<HashSlotRange>{{0, 8191, {"10.0.0.1", 7000}}, {8192, 16383, {"", 7002}}}));
+  EXPECT_EQ(uncovered_hash_slots(*ranges), 0U);
+  EXPECT_EQ(uncovered_hash_slots({{0, 16382, {"h", 1}}}), 1U);
+  EXPECT_EQ(uncovered_hash_slots({}), kHashSlots);
 }
 
-TEST(ClusterSlots, ThatAreInvalidAreNone) {
+TEST(HashSlots, ThatAreInvalidAreNone) {
   const Resp node = array({text("h"), number(1)});
-  EXPECT_FALSE(parse_slots(text("x")));
-  EXPECT_FALSE(parse_slots(array({array({number(0), number(1)})})));
-  EXPECT_FALSE(parse_slots(array({array({number(2), number(1), node})})));
-  EXPECT_FALSE(parse_slots(array({array({number(-1), number(1), node})})));
-  EXPECT_FALSE(parse_slots(array({array({number(0), number(16384), node})})));
-  EXPECT_FALSE(parse_slots(array({array({number(0), number(1), array({text("h")})})})));
-  EXPECT_FALSE(parse_slots(array({array({number(0), number(1), array({text("h"), number(0)})})})));
+  EXPECT_FALSE(parse_hash_slots(text("x")));
+  EXPECT_FALSE(parse_hash_slots(array({array({number(0), number(1)})})));
+  EXPECT_FALSE(parse_hash_slots(array({array({number(2), number(1), node})})));
+  EXPECT_FALSE(parse_hash_slots(array({array({number(-1), number(1), node})})));
+  EXPECT_FALSE(parse_hash_slots(array({array({number(0), number(16384), node})})));
+  EXPECT_FALSE(parse_hash_slots(array({array({number(0), number(1), array({text("h")})})})));
+  EXPECT_FALSE(
+      parse_hash_slots(array({array({number(0), number(1), array({text("h"), number(0)})})})));
 }
 
 TEST(NamedMaster, IsParsedOrRefused) {
