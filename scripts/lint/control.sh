@@ -49,6 +49,18 @@ must_find_word l.cc '3: invite_body'
 must_find_word l.cc '4: TimingWish~es'
 plant l.cc '// Down, Left and Parts are words of prose.\nint Partsize, stale;\nlog("Stale data");\n'
 must_accept words l.cc
+plant m.lua "local sea~ts = {}\nlocal function first_sea~t() end\n"
+must_find_word m.lua '1: sea~ts'
+must_find_word m.lua '2: first_sea~t'
+plant m.sql 'SELECT p_sea~t FROM a;\n-- The free sea~ts.\n'
+must_find_word m.sql '1: p_sea~t'
+must_find_word m.sql '2: sea~ts'
+plant m.cc 'struct Sea~t {};\nusing ConstSea~ts = int;\nconst int kSea~tsSchema = 4;\n'
+must_find_word m.cc '1: Sea~t'
+must_find_word m.cc '2: ConstSea~ts'
+must_find_word m.cc '3: kSea~tsSchema'
+plant m.cc 'visit("sea~t", kPauseAt);\nconst char* record = "sea~t free";  // a file of version 0.1.0\n'
+must_accept words m.cc
 plant l.cc '// The server kn~ows the holder.\n// A record of o~urs.\n// A line that was sent, or t~old.\n'
 must_find_word l.cc '1: server kn~ows'
 must_find_word l.cc '2: of o~urs'

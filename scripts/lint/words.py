@@ -7,7 +7,7 @@ words.py [FILE...]   prints each find (FILE:LINE: found -> use); exit code 1 whe
 words.py --count     prints the number of finds in each file instead.
 
 C++ and Lua: comments and string literals. Other files: every line. An expression that begins with `name:` is compared
-with each identifier of C++, as a whole. Public names are not checked: words that begin with
+with each identifier of C++ and Lua, as a whole. Public names are not checked: words that begin with
 `cronlatch` and continue with `-`, `_`, `.` or `/` (metrics, annotations, policies), options (`--on-busy`), and literals
 of one word (fields of stored records and of JSON, values).
 """
@@ -21,7 +21,7 @@ LIST = os.path.join(ROOT, "scripts/lint/words.txt")
 # LICENSE is not this project's text; corpora and version 0.1.0's scripts are data; the list contains its own words.
 NOT_CHECKED = re.compile(r"^LICENSE$|/corpus/|^tests/scripts/v0_1_0/|^scripts/lint/words\.txt$|\.(sum|mod|svg)$")
 CODE = (".cc", ".h", ".lua")
-IDENTIFIERS = (".cc", ".h")
+IDENTIFIERS = (".cc", ".h", ".lua")
 NAME_RULE = "name:"
 COMMENT = {".lua": "--"}
 PUBLIC_NAME = re.compile(r"\bcronlatch[-_./][\w./-]*\w|(?<![\w-])--[a-z][a-z-]*", re.IGNORECASE)

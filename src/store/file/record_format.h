@@ -32,7 +32,7 @@ inline constexpr std::array<std::pair<rules::HoldState, std::string_view>, 5> kH
 template <class StoredT, class Visit>
 void for_each_field(StoredT& stored, Visit&& visit) {
   auto& r = stored.record;
-  visit("seat", r.state);
+  visit("seat", r.state);  // the name that version 0.1.0 writes and reads
   visit("owner", r.claim.owner);
   visit("attempt", r.claim.attempt);
   visit("holder", r.identity.holder);
