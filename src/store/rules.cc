@@ -156,8 +156,6 @@ std::vector<ClosedSlot> closed_slots_of(const Record& record, ServerTime now, Ex
   for (const Slot* slot : slot_list_of(record))
     if (const ServerTime end = min_hold_end(*slot, now, expiry); end != ServerTime{})
       closed.push_back({end, slot->identity.group});
-  std::sort(closed.begin(), closed.end(),
-            [](const ClosedSlot& a, const ClosedSlot& b) { return a.until < b.until; });
   return closed;
 }
 
@@ -169,12 +167,17 @@ std::vector<GrantView> open_grants_of(const Record& record, ServerTime now, Expi
       grants.push_back({state, slot->identity, slot->fence, slot->claim.attempt, slot->acquired,
                         clamped_expiry(*slot, now, expiry)});
   }
-  std::sort(grants.begin(), grants.end(),
-            [](const GrantView& a, const GrantView& b) { return a.fence < b.fence; });
   return grants;
 }
 
 }  // namespace
+
+void sort_slots(LockView& view) {
+  std::sort(view.closed_slots.begin(), view.closed_slots.end(),
+            [](const ClosedSlot& a, const ClosedSlot& b) { return a.until < b.until; });
+  std::sort(view.grants.begin(), view.grants.end(),
+            [](const GrantView& a, const GrantView& b) { return a.fence < b.fence; });
+}
 
 LockView view(std::string lock, const Record& record, ServerTime now, Expiry expiry) {
   const Slot& shown = shown_slot(record, now, expiry);
@@ -190,10 +193,11 @@ LockView view(std::string lock, const Record& record, ServerTime now, Expiry exp
   lock_view.ttl = std::chrono::duration_cast<Millis>(shown.ttl);
   lock_view.slots = record.slots;
   lock_view.closed_slots = closed_slots_of(record, now, expiry);
+  if (record.slots > 1) lock_view.grants = open_grants_of(record, now, expiry);
+  sort_slots(lock_view);
   // A run is granted any other slot.
   if (lock_view.state == LockState::cooling && lock_view.closed_until() == ServerTime{})
     lock_view.state = LockState::free;
-  if (record.slots > 1) lock_view.grants = open_grants_of(record, now, expiry);
   if (expiry == Expiry::lease) lock_view.waiters = count_waiters(record, now);
   lock_view.jobs = record.jobs;
   return lock_view;

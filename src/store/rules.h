@@ -156,6 +156,8 @@ Revoked revoke(Record& record, ServerTime now, Expiry expiry = Expiry::lease,
 // Changes nothing.
 LockView view(std::string lock, const Record& record, ServerTime now,
               Expiry expiry = Expiry::lease);
+// The closed slots by the end of their min-hold, and the grants by their fence.
+void sort_slots(LockView& view);
 
 // The same lock while another program has its key; no lease of the lock itself is in effect.
 // `shared`: of its record. False when the value is none that the other program can have written.

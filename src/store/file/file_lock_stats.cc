@@ -111,14 +111,11 @@ FileBackend::SlotsView FileBackend::view_of(const LockFiles& files, const Stored
     newest = std::max(newest, view.fence);
     if (slot == 1 || is_shown_before(view, shown)) shown = std::move(view);
   }
-  std::sort(closed.begin(), closed.end(),
-            [](const ClosedSlot& a, const ClosedSlot& b) { return a.until < b.until; });
   shown.slots = stored.slots;
   shown.closed_slots = std::move(closed);
+  if (stored.slots > 1) shown.grants = std::move(grants);
+  rules::sort_slots(shown);
   if (stored.slots == 1) return all;
-  std::sort(grants.begin(), grants.end(),
-            [](const GrantView& a, const GrantView& b) { return a.fence < b.fence; });
-  shown.grants = std::move(grants);
   shown.fence = newest;
   if (!shown.open())
     shown.state = shown.closed_until() == ServerTime{} ? LockState::free : LockState::cooling;
