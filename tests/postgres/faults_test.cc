@@ -3,13 +3,13 @@
 // message of the server, or closes instead: each message of a run in turn. Whatever the message
 // was: the exit code and the outcome agree with what the command did, and one grant is counted
 // once.
-#include <deque>
 #include <memory>
 
 #include "message_proxy.h"
 #include "process/gated.h"
 #include "support/long_tests.h"
 #include "support/postgres_server.h"
+#include "support/trials.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -95,8 +95,7 @@ class PostgresTrial {
     EXPECT_EQ(count_of("runs_failed"), is_started ? 1 : 0);
     EXPECT_EQ(count_of("runs_succeeded"), 1);
     EXPECT_EQ(count_of("runs_busy"), is_started ? 1 : 0);
-    for (const char* none : {"stolen", "revoked", "lost", "runs_lost", "ungated", "restored"})
-      EXPECT_EQ(count_of(none), 0) << none;
+    for (const char* loss : kCountersOfLosses) EXPECT_EQ(count_of(loss), 0) << loss;
   }
 
   std::string prefix_;
@@ -105,22 +104,17 @@ class PostgresTrial {
   std::unique_ptr<Program> run_;
 };
 
-// The trials wait much more than they compute: several at once.
 TEST(PostgresFaults, OfEachMessageLeaveExitCodeOutcomeAndStatisticsTrue) {
-  constexpr std::size_t kAtOnce = 40;
   const int messages = PostgresTrial(MessageFault::lost, 0).judge();
   ASSERT_GT(messages, 10);
-  std::deque<std::unique_ptr<PostgresTrial>> trials;
+  Trials<PostgresTrial> trials(40);
   for (const MessageFault fault : {MessageFault::lost, MessageFault::late, MessageFault::closed})
     for (int number = 1; number <= messages; ++number) {
       // A short run: one fault for each message.
       if (!is_long_run() && number % 3 != static_cast<int>(fault)) continue;
-      trials.push_back(std::make_unique<PostgresTrial>(fault, number));
-      if (trials.size() < kAtOnce) continue;
-      trials.front()->judge();
-      trials.pop_front();
+      trials.start(fault, number);
     }
-  for (const auto& trial : trials) trial->judge();
+  trials.judge_rest();
 }
 
 }  // namespace

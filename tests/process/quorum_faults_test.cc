@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs on a quorum of three servers, one of which is behind a proxy that spoils one request or
 // reply of a verb, or each of them. The other two are a majority: every run succeeds.
-#include <deque>
 #include <map>
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include "support/fault_proxy.h"
 #include "support/quorum_group.h"
 #include "support/redis_verbs.h"
+#include "support/trials.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -112,8 +112,7 @@ class QuorumTrial {
     EXPECT_EQ(sum["runs_failed"], 1);
     EXPECT_EQ(sum["runs_succeeded"], 1);
     EXPECT_EQ(sum["runs_busy"], 1);
-    for (const char* none : {"stolen", "revoked", "lost", "runs_lost", "ungated", "restored"})
-      EXPECT_EQ(sum[none], 0) << none;
+    for (const char* loss : kCountersOfLosses) EXPECT_EQ(sum[loss], 0) << loss;
   }
 
   QuorumGroup& group_;
@@ -123,19 +122,12 @@ class QuorumTrial {
   std::unique_ptr<Program> run_;
 };
 
-// The trials wait much more than they compute: several at once.
 TEST(QuorumRunFaults, OfOneServerLeaveExitCodeOutcomeAndStatisticsTrue) {
-  constexpr std::size_t kAtOnce = 30;
   QuorumGroup& group = QuorumGroup::shared();
   ASSERT_TRUE(group.run_for(kMaxTtl));
-  std::deque<std::unique_ptr<QuorumTrial>> trials;
-  for (const QuorumFault& fault : all_faults()) {
-    trials.push_back(std::make_unique<QuorumTrial>(group, fault));
-    if (trials.size() < kAtOnce) continue;
-    trials.front()->judge();
-    trials.pop_front();
-  }
-  for (const auto& trial : trials) trial->judge();
+  Trials<QuorumTrial> trials(30);
+  for (const QuorumFault& fault : all_faults()) trials.start(group, fault);
+  trials.judge_rest();
 }
 
 }  // namespace
