@@ -5,6 +5,7 @@
 #include <array>
 
 #include "admission/lock_request.h"
+#include "base/host_port.h"
 #include "base/text.h"
 #include "core/store_url.h"
 #include "image/registry_policy.h"
@@ -20,8 +21,7 @@ Status check_texts(const Settings& settings) {
   for (const auto& [key, address] : {std::pair{"admission-address", settings.admission_address},
                                      std::pair{"plain-address", settings.plain_address},
                                      std::pair{"metrics-address", settings.metrics_address}})
-    if (const std::size_t colon = address.rfind(':');
-        colon == std::string::npos || colon == 0 || colon + 1 == address.size())
+    if (const Result<HostPort> parsed = parse_host_port(address, 0); !parsed || !parsed->port)
       return Error{
           Code::config,
           std::string(key) + ": " + cronlatch::quoted(address) + " is not an address with a port",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/host_port.h"
 #include "base/retry_after.h"
 #include "kube/json.h"
 #include "registry/challenge.h"
@@ -26,9 +27,8 @@ bool is_one_word(const std::string& text) {
 }
 
 std::string host_header(const image::Peer& peer, bool is_https) {
-  const std::string host =
-      peer.host.find(':') == std::string::npos ? peer.host : "[" + peer.host + "]";
-  return peer.port == (is_https ? 443 : 80) ? host : host + ":" + std::to_string(peer.port);
+  return peer.port == (is_https ? 443 : 80) ? show_host(peer.host)
+                                            : show_host_port(peer.host, peer.port);
 }
 
 HeadResult failed(HeadResult::Kind kind, std::string why, Millis retry_after = Millis(0)) {

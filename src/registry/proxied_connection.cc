@@ -14,6 +14,7 @@
 #include <cerrno>
 
 #include "base/fd.h"
+#include "base/host_port.h"
 #include "base/text.h"
 
 namespace cronlatch::registry {
@@ -49,9 +50,7 @@ class ProxiedConnection::Impl {
   }
 
   Status open_tunnel(const image::Peer& to, const std::string& authorization) {
-    const bool ipv6 = to.host.find(':') != std::string::npos;
-    const std::string where =
-        (ipv6 ? "[" + to.host + "]" : to.host) + ":" + std::to_string(to.port);
+    const std::string where = show_host_port(to.host, to.port);
     if (Status sent = send_all("CONNECT " + where + " HTTP/1.1\r\nHost: " + where +
                                "\r\nProxy-Authorization: " + authorization + "\r\n\r\n");
         !sent)

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "base/host_port.h"
 #include "base/text.h"
 #include "registry/proxy_request.h"
 
@@ -114,8 +115,7 @@ class TunnelConnection {
       if (const Result<Addresses> found = resolve(to); found)
         for (const addrinfo* address = found->get(); address != nullptr; address = address->ai_next)
           if (!image::is_public(*address->ai_addr)) return Error{Code::unreachable, kNotPublic};
-    const std::string host = to.host.find(':') == std::string::npos ? to.host : "[" + to.host + "]";
-    const std::string where = host + ":" + std::to_string(to.port);
+    const std::string where = show_host_port(to.host, to.port);
     Result<Fd> proxy = connect(deps_.upstream->peer(), true);
     if (!proxy)
       return Error{Code::unreachable, "the proxy of HTTPS_PROXY: " + proxy.error().message};

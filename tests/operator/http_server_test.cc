@@ -78,7 +78,8 @@ TEST(HttpServer, ListensToBothFamiliesOnTheUnspecifiedAddress) {
 
 TEST(HttpServer, ReportsAnInvalidAddress) {
   Journal journal;
-  for (const char* address : {"", "8443", "nowhere:1", "127.0.0.1:", "127.0.0.1:99999", ":8443"}) {
+  for (const char* address : {"", "8443", "nowhere:1", "127.0.0.1:", "127.0.0.1:99999", ":8443",
+                              "127.0.0.1", "::1:8443", "[::1", "[::1]8443"}) {
     HttpServer server(Transport::plain, {}, hello, journal.log);
     const Status started = server.start(address);
     ASSERT_FALSE(started) << address;

@@ -2,8 +2,9 @@
 #include "operator/http/listen_address.h"
 
 #include <boost/asio/ip/v6_only.hpp>
-#include <charconv>
 #include <string>
+
+#include "base/host_port.h"
 
 namespace cronlatch::op::http {
 namespace {
@@ -18,18 +19,13 @@ Result<tcp::endpoint> parse(std::string_view address) {
                  "cannot listen on '" + std::string(address) + "': " + std::string(what),
                  "IP:port, for example [::]:8443"};
   };
-  const auto colon = address.rfind(':');
-  if (colon == std::string_view::npos) return invalid("it has no port");
-  std::string_view host = address.substr(0, colon);
-  const std::string_view port = address.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  unsigned short number = 0;
-  const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (bad != std::errc() || end != port.data() + port.size()) return invalid("invalid port");
+  const Result<HostPort> parsed = parse_host_port(address, 0);
+  if (!parsed) return invalid(parsed.error().message);
+  if (!parsed->port) return invalid("it has no port");
   ErrorCode error;
-  const auto ip = asio::ip::make_address(std::string(host), error);
+  const auto ip = asio::ip::make_address(parsed->host, error);
   if (error) return invalid("invalid IP address");
-  return tcp::endpoint(ip, number);
+  return tcp::endpoint(ip, *parsed->port);
 }
 
 ErrorCode open(const tcp::endpoint& endpoint, tcp::acceptor& acceptor) {

@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "base/host_port.h"
+
 namespace cronlatch::redis {
 namespace {
 
@@ -49,11 +51,11 @@ std::string Address::text() const {
   if (family() == AF_INET6) {
     const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
     inet_ntop(AF_INET6, &v6->sin6_addr, ip, sizeof ip);
-    return "[" + std::string(ip) + "]:" + std::to_string(ntohs(v6->sin6_port));
+    return show_host_port(ip, ntohs(v6->sin6_port));
   }
   const auto* v4 = reinterpret_cast<const sockaddr_in*>(&storage);
   inet_ntop(AF_INET, &v4->sin_addr, ip, sizeof ip);
-  return std::string(ip) + ":" + std::to_string(ntohs(v4->sin_port));
+  return show_host_port(ip, ntohs(v4->sin_port));
 }
 
 }  // namespace cronlatch::redis

@@ -9,8 +9,7 @@ namespace cronlatch::redis {
 
 std::optional<StoreHost> parse_node(std::string_view host, std::string_view port) {
   const bool is_ipv6 = host.find(':') != std::string_view::npos;
-  const std::string name = is_ipv6 ? '[' + std::string(host) + ']' : std::string(host);
-  const Result<HostPort> parsed = parse_host_port(name + ':' + std::string(port));
+  const Result<HostPort> parsed = parse_host_port(show_host(host) + ':' + std::string(port));
   if (!parsed || !parsed->port || (!is_ipv6 && host.starts_with('['))) return std::nullopt;
   return StoreHost{parsed->host, *parsed->port};
 }

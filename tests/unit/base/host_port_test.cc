@@ -52,7 +52,17 @@ TEST(HostPort, NamesTheWrongPart) {
   EXPECT_THAT(refusal(std::string(255, 'h')), HasSubstr("host name"));
 }
 
+TEST(HostPort, HasPort0OnlyWhereTheServerChoosesAFreeOne) {
+  const auto any = parse_host_port("[::]:0", 0);
+  ASSERT_TRUE(any.ok());
+  EXPECT_EQ(any->port, 0);
+  EXPECT_THAT(parse_host_port("[::]:x", 0).error().message, HasSubstr("0 to 65535"));
+  EXPECT_THAT(refusal("[::]:0"), HasSubstr("1 to 65535"));
+}
+
 TEST(HostPort, IsShownWithBracketsForIpv6Only) {
+  EXPECT_EQ(show_host("gw.example"), "gw.example");
+  EXPECT_EQ(show_host("fd00::1"), "[fd00::1]");
   EXPECT_EQ(show_host_port("gw.example", 80), "gw.example:80");
   EXPECT_EQ(show_host_port("fd00::1", 9'091), "[fd00::1]:9091");
 }
