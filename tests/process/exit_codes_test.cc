@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <map>
+#include <memory>
 
 #include "gated.h"
 #include "support/certificates.h"
@@ -110,26 +112,30 @@ TEST_F(ExitCodes, OnANoexecMountIs126AndTheMountIsNamed) {
 
 class FewDescriptors : public GatedByRedis {
  protected:
-  // Ends in success, or with a message that names the limit.
+  // From the smallest limit on, each run ends with a message that names the limit and starts
+  // nothing, until the limit is large enough.
   void names_the_limit(const std::string& url, const Words& options) {
-    int successes = 0;
-    for (const int limit : {5, 6, 16}) {
-      ProgramSpec spec{.argv = {"/bin/sh", "-c",
-                                "ulimit -n " + std::to_string(limit) + " && exec \"$@\"", "sh",
-                                binary(), "run", "--lock", "job", "--store", url}};
-      for (const std::string& word : options) spec.argv.push_back(word);
-      for (const std::string& word : Words{"--", talking_child(), "exit", "0"})
-        spec.argv.push_back(word);
-      Program program(spec);
-      const auto code = program.exit_code();
-      if (code == 0) {
-        ++successes;
-        continue;
-      }
-      EXPECT_THAT(program.err(), HasSubstr("Too many open files")) << limit;
-      EXPECT_THAT(program.err(), HasSubstr("RLIMIT_NOFILE")) << limit;
+    constexpr int kSmallest = 5, kLargest = 16;
+    std::map<int, std::unique_ptr<Program>> programs;
+    const auto started = [this](int limit) { return dir.path("started" + std::to_string(limit)); };
+    for (int limit = kSmallest; limit <= kLargest; ++limit) {
+      const std::string number = std::to_string(limit);
+      Words argv = {"/bin/sh", "-c", "ulimit -n " + number + " && exec \"$@\"", "sh"};
+      argv.insert(argv.end(), {binary(), "run", "--lock", "job" + number, "--store", url});
+      argv.insert(argv.end(), options.begin(), options.end());
+      argv.insert(argv.end(), {"--", talking_child(), "touch", started(limit), "exit", "0"});
+      programs[limit] = std::make_unique<Program>(ProgramSpec{.argv = argv});
     }
-    EXPECT_GT(successes, 0) << "control";
+    bool succeeded = false;
+    for (const auto& [limit, program] : programs) {
+      succeeded = program->exit_code() == 0;
+      EXPECT_EQ(exists(started(limit)), succeeded) << limit;
+      if (succeeded) continue;
+      EXPECT_THAT(program->err(), HasSubstr("Too many open files")) << limit;
+      EXPECT_THAT(program->err(), HasSubstr("RLIMIT_NOFILE")) << limit;
+    }
+    EXPECT_NE(programs[kSmallest]->exit_code(), 0) << "the smallest limit is not too small";
+    EXPECT_TRUE(succeeded) << "the largest limit is too small";
   }
 };
 
