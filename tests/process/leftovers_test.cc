@@ -31,5 +31,23 @@ TEST_F(LeftoversOfARun, AreStoppedByMaxRun) {
   EXPECT_TRUE(lock_is_free());
 }
 
+// The command has ended with 0, and the lease is lost before its background process is killed.
+TEST_F(LeftoversOfARun, WhoseLeaseIsRevokedWhileTheyAreStoppedEndTheRunWith79) {
+  // Given
+  const std::string outcome = dir.path("outcome");
+  Program program(run(
+      {"--ttl", "1m", "--renew-every", "200ms", "--kill-after", "5s", "--outcome-file", outcome},
+      {"daemon", "[", "to", file(), "on", "15", "[", "say", "got-term", "]", "touch", go(),
+       "forever", "]", "await", go(), "exit", "0"}));
+  ASSERT_TRUE(told("got-term")) << program.err();
+  // When
+  Program revoke({.argv = {binary(), "release", "job", "--force", "--no-wait", "--store", store}});
+  ASSERT_EQ(revoke.exit_code(), 0) << revoke.err();
+  // Then
+  EXPECT_EQ(program.exit_code(), 79) << program.err();
+  EXPECT_THAT(read_file(outcome), ::testing::HasSubstr(R"("outcome":"lost","reason":"revoked")"));
+  EXPECT_TRUE(lock_is_free());
+}
+
 }  // namespace
 }  // namespace cronlatch::testing
