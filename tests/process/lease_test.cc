@@ -140,6 +140,21 @@ TEST_F(Lease, ThatIsRevokedWithOnLostTermNeverKills) {
   EXPECT_EQ(program.exit_code(), 79);
 }
 
+TEST_F(Lease, ThatIsRevokedWithOnLostTermIsKilledByMaxRun) {
+  // Given a command that ignores TERM
+  Program program(run({"--ttl", "5s", "--on-lost", "term", "--max-run", "3s", "--kill-after",
+                       "200ms", "--outcome-file", dir.path("outcome")},
+                      {"ignore", "15", "say", "up", "forever"}));
+  ASSERT_TRUE(program.says("up"));
+  Program revoke({.argv = {binary(), "release", "job", "--force", "--no-wait", "--store", store}});
+  ASSERT_EQ(revoke.exit_code(), 0) << revoke.err();
+  // When
+  ASSERT_TRUE(program.complains("is lost: revoked")) << program.err();
+  // Then
+  EXPECT_EQ(program.exit_code(), 79) << program.err();
+  EXPECT_THAT(outcome(), HasSubstr("\"reason\":\"revoked\""));
+}
+
 TEST_F(Lease, L2_OfAKilledWrapperPassesOnAndIsCountedStolen) {
   // Given
   Program program(run({"--ttl", "5s"}, {"ids", "forever"}));
