@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exit status: the command's own, 128+n for a signal, 126 and 127; and an end that leaves
 // nothing held.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -108,6 +109,23 @@ TEST_F(ExitCodes, OnANoexecMountIs126AndTheMountIsNamed) {
     EXPECT_THAT(program->err(), HasSubstr("is on " + mount + ", which is mounted noexec"));
     EXPECT_THAT(program->err(), ::testing::Not(HasSubstr("chmod")));
   }
+}
+
+TEST_F(ExitCodes, AreReturnedThoughTheOutcomeFileIsAFullFifo) {
+  // Given: a reader that does not read
+  const std::string fifo = dir.path("fifo");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = ::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  for (const std::string block(4'096, 'x'); ::write(reader, block.data(), block.size()) > 0;) {
+  }
+  // When
+  Program program(run({"--outcome-file", fifo}, {"exit", "7"}));
+  // Then
+  EXPECT_EQ(program.exit_code(), 7) << program.err();
+  EXPECT_THAT(program.err(), HasSubstr(fifo));
+  EXPECT_TRUE(lock_is_free());
+  ::close(reader);
 }
 
 class FewDescriptors : public GatedByRedis {
