@@ -127,9 +127,10 @@ void QuorumStore::finish_renewal() {
 void QuorumStore::finish_release(TimePoint now) {
   const Replies all = replies();
   const Verdict verdict = judge_release(all);
+  // Without a majority, too, the other servers get their time: a release that was not sent yet
+  // would leave the lease there until it ends.
+  if (verdict == Verdict::pending || !is_settled(now)) return;
   if (verdict == Verdict::unavailable) return finish(unavailable_of(all));
-  if (verdict != Verdict::yes) return;
-  if (!is_settled(now)) return;
   if (count_of<Released>(all) > 0) return finish(Released{});
   finish(NotHolder{loss_of(all)});
 }

@@ -3,6 +3,7 @@
 // time, and fences rise over all grants (S1, S2). Each defect must be found.
 #include "store/quorum/quorum_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -236,6 +237,50 @@ TEST(QuorumStore, ReportsAReleaseWithoutAnAnswerAsUnavailableAlsoAfterARefusal) 
   const auto released = store.step(PollSet{}, now);
   // then
   EXPECT_TRUE(released && std::holds_alternative<Unavailable>(*released));
+}
+
+// Answers no acquire, and a release after `delay`; none: as a server that refuses connections.
+class SlowServer : public Backend {
+ public:
+  explicit SlowServer(std::optional<Millis> delay) : delay_(delay) {}
+  void send(const Request& request, TimePoint now) override {
+    if (std::holds_alternative<Release>(request)) released_at_ = now + delay_.value_or(Millis(0));
+  }
+  void watch(PollSet&) const override {}
+  std::optional<Reply> step(const PollSet&, TimePoint now) override {
+    if (!released_at_ || now < *released_at_) return std::nullopt;
+    released_at_.reset();
+    if (delay_) return Released{};
+    return Unavailable{{Code::unreachable, "refused"}, true, true};
+  }
+  Result<std::vector<LockView>> list(TimePoint, std::size_t) override { return unused(); }
+  Result<LockView> show(const std::string&, TimePoint) override { return unused(); }
+  Result<Revoked> revoke(const std::string&, TimePoint) override { return unused(); }
+
+ private:
+  static Error unused() { return {Code::bug, "not used"}; }
+  std::optional<Millis> delay_;
+  std::optional<TimePoint> released_at_;
+};
+
+// The run ends after the reply, and what the last server has not received yet is never sent.
+TEST(QuorumStore, ReleasesOnTheServersThatAnswerAlsoWithoutAMajority) {
+  std::vector<Voter> servers;
+  for (const auto& delay : {std::optional<Millis>(), std::optional<Millis>(), {Millis(50)}})
+    servers.emplace_back("", std::make_unique<SlowServer>(delay));
+  QuorumStore store(std::move(servers), kMaxTtl);
+  TimePoint now{Seconds(1)};
+  store.send(
+      Release{.lock = "lock", .claim = {"aa", 1}, .identity = {}, .give_up = now + Seconds(1)},
+      now);
+  // when
+  EXPECT_FALSE(store.step(PollSet{}, now)) << "the third server has not answered";
+  now += Millis(50);
+  const auto released = store.step(PollSet{}, now);
+  // then
+  ASSERT_TRUE(released && std::holds_alternative<Unavailable>(*released));
+  EXPECT_THAT(std::get<Unavailable>(*released).error.message,
+              ::testing::HasSubstr("needs 2; 2 did not execute the request"));
 }
 
 // Grants every acquire, and answers each renewal as a server that has lost the grant.
