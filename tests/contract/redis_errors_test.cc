@@ -127,6 +127,7 @@ TEST(RedisLogin, DoesNotShowThePasswordThatAnOldServerRepeats) {
   const Unavailable down = down_from(peer, spec);
   EXPECT_EQ(down.error.code, Code::config);
   EXPECT_THAT(down.error.hint, HasSubstr("6.2"));
+  EXPECT_THAT(down.error.hint, HasSubstr("rename-command"));
   EXPECT_THAT(down.error.message + down.error.hint, Not(HasSubstr("hunter2")));
 }
 
@@ -148,7 +149,9 @@ TEST(RedisLogin, WithoutAPasswordNamesTheOptionsThatSetOne) {
   EXPECT_EQ(without.error.code, Code::auth);
   EXPECT_THAT(without.error.hint, HasSubstr("no password is set"));
   spec.password = Secret("wrong");
-  EXPECT_THAT(down_from(peer, spec).error.hint, HasSubstr("redis-username and password-file"));
+  const Unavailable wrong = down_from(peer, spec);
+  EXPECT_THAT(wrong.error.hint, HasSubstr("redis-username and password-file"));
+  EXPECT_THAT(wrong.error.hint, HasSubstr("CRONLATCH_PASSWORD"));
 }
 
 TEST(RedisLogin, RefusesAServerThatIsTooOld) {
@@ -170,6 +173,19 @@ TEST(RedisLogin, ReportsAServerWithTooManyClientsAsTransient) {
   EXPECT_TRUE(down.transient);
   EXPECT_TRUE(down.unsent);
   EXPECT_THAT(down.error.message, HasSubstr("too many clients"));
+}
+
+// A server without a password sends this to clients of other hosts, and closes the connection.
+TEST(RedisLogin, ReportsProtectedModeAsARefusal) {
+  RedisPeer peer([](const auto&) { return RedisPeer::kHangUp; }, RedisPeer::Pace::at_once,
+                 "-DENIED Redis is running in protected mode because protected mode is enabled and "
+                 "no password is set for the default user.\r\n");
+  const Unavailable down = down_from(peer, {});
+  EXPECT_EQ(down.error.code, Code::auth);
+  EXPECT_FALSE(down.transient);
+  EXPECT_TRUE(down.unsent);
+  EXPECT_THAT(down.error.message, HasSubstr("from its own host only"));
+  EXPECT_THAT(down.error.hint, HasSubstr("set a password"));
 }
 
 TEST(RedisLogin, ReportsAnotherProtocol) {

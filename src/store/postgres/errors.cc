@@ -29,7 +29,7 @@ constexpr std::array<SqlStateRow, 29> kTable = {{
     {"28", Code::auth, false, true, false, true,
      "the server does not accept this user", "check the user in store, and pg_hba.conf on the server"},
     {"28P01", Code::auth, false, true, false, false,
-     "the server refused the user name or the password", "check the user in store, and password-file"},
+     "the server refused the user name or the password", "check the user in store, and password-file, credentials-dir or CRONLATCH_PASSWORD"},
     {"3D000", Code::config, false, true, false, true,
      "the database does not exist", "check the database in store"},
     {"3F000", Code::config, false, true, false, false,

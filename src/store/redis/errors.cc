@@ -16,7 +16,7 @@ constexpr std::size_t kMaxQuoted = 800;
 constexpr std::size_t kLongestCommand = 40;
 
 // clang-format off
-constexpr std::array<RedisErrorRow, 26> kTable = {{
+constexpr std::array<RedisErrorRow, 27> kTable = {{
     // kind, word, code, transient, drop, unexecuted, quote, meaning, hint
     // Only as the answer to EVAL, which contains the script: it is the repeated answer to EVALSHA.
     {Kind::noscript, "NOSCRIPT", Code::unreachable, true, true, false, false,
@@ -46,7 +46,7 @@ constexpr std::array<RedisErrorRow, 26> kTable = {{
     {Kind::noauth, "NOAUTH", Code::auth, false, true, true, false,
      "the server requires a password", "set password-file, credentials-dir or CRONLATCH_PASSWORD"},
     {Kind::wrongpass, "WRONGPASS", Code::auth, false, true, true, false,
-     "the server refused the user name or the password", "check redis-username and password-file"},
+     "the server refused the user name or the password", "check redis-username and password-file, credentials-dir or CRONLATCH_PASSWORD"},
     {Kind::noperm, "NOPERM", Code::acl, false, true, true, true,
      "the server's access list denies this", "grant the user the commands and keys in docs/operations.md"},
     {Kind::wrongtype, "WRONGTYPE", Code::config, false, false, true, false,
@@ -69,6 +69,8 @@ constexpr std::array<RedisErrorRow, 26> kTable = {{
      "strict needs the acknowledgement of all replicas", "set min-replicas to the number of all replicas, for every run"},
     {Kind::max_clients, "ERR max number of clients", Code::unreachable, true, true, true, false,
      "the server has too many clients", "increase maxclients on the server"},
+    {Kind::protected_mode, "DENIED", Code::auth, false, true, true, false,
+     "the server is in protected mode: it accepts connections from its own host only", "set a password for the server's default user, and the same in password-file or CRONLATCH_PASSWORD; docs/operations.md lists the users"},
     {Kind::unknown, "", Code::unreachable, true, true, false, true,
      "the server returned an error", "see the server's log"},
 }};

@@ -37,6 +37,7 @@ enum class RedisErrorClass {
   unknown_command,  // the same, from the server; the rest of the text contains the arguments
   replicas,         // from the scripts: more replicas than min-replicas (option strict)
   max_clients,      // sent instead of the answer to HELLO
+  protected_mode,   // the same
   unknown,
 };
 

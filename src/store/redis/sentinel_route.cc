@@ -143,6 +143,7 @@ std::optional<Retry> SentinelRoute::after_error(std::string_view text) {
     case RedisErrorClass::unknown_command:
     case RedisErrorClass::replicas:
     case RedisErrorClass::max_clients:
+    case RedisErrorClass::protected_mode:
     case RedisErrorClass::unknown:
       return std::nullopt;
   }

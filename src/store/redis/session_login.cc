@@ -81,7 +81,9 @@ void Session::hello(const Resp& reply) {
   if (reply.type == Resp::Type::error) {
     // The text of this error contains the arguments, among them the password.
     if (reply.text.starts_with("ERR unknown command"))
-      return fail(wrong_server(login_.where, "the server does not support HELLO", kVersionHint),
+      return fail(wrong_server(login_.where, "the server does not support HELLO",
+                               std::string(kVersionHint) +
+                                   "; check rename-command in the server's configuration"),
                   false);
     return refused(reply);
   }
