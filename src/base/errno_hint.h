@@ -26,9 +26,26 @@ inline std::string errno_hint(int error_number, std::string otherwise) {
   return otherwise;
 }
 
-// After a write that failed.
+// After a file of the user's choice could not be opened, read or written.
 inline std::string write_hint(int error_number) {
-  return error_number == EFBIG ? kFileSizeHint : errno_hint(error_number, "");
+  switch (error_number) {
+    case EFBIG:
+      return kFileSizeHint;
+    case ENOENT:
+    case ENOTDIR:
+      return "create its directory, or name another file";
+    case EISDIR:
+      return "name a file in that directory";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "name a file that this user may write, in a directory that it may write";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space on that file system";
+    default:
+      return errno_hint(error_number, "name another file");
+  }
 }
 
 }  // namespace cronlatch

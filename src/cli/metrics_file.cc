@@ -23,7 +23,7 @@ constexpr mode_t kMode = 0644;
 constexpr std::size_t kMaxBytes = 4U << 20;  // a larger file was not written by cronlatch
 
 Error io_error(const std::string& what, const std::string& path, int number,
-               const std::string& hint = "") {
+               const std::string& hint) {
   return Error{
       Code::system,
       "cannot " + what + " the metrics file " + quoted(path) + ": " + std::strerror(number), hint};
@@ -71,16 +71,16 @@ std::string next_metrics_file(std::string_view old, const std::optional<LockView
 Result<std::string> read_metrics_file(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0 && errno == ENOENT) return std::string();
-  if (fd.get() < 0) return io_error("read", path, errno);
+  if (fd.get() < 0) return io_error("read", path, errno, write_hint(errno));
   std::string text;
   std::array<char, 16384> buffer;
   while (text.size() < kMaxBytes) {
     const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
-    if (got < 0) return io_error("read", path, errno);
+    if (got < 0) return io_error("read", path, errno, write_hint(errno));
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  return io_error("read", path, EFBIG);
+  return io_error("read", path, EFBIG, "cronlatch did not write it: name another file");
 }
 
 Status replace_metrics_file(const std::string& path, std::string_view text) {

@@ -109,6 +109,8 @@ TEST_F(Report, AFileThatCannotBeWrittenIsAWarningAndTheExitCodeStays) {
   ASSERT_EQ(lines_.size(), 2U);
   EXPECT_THAT(lines_[0], HasSubstr("metrics file"));
   EXPECT_THAT(lines_[1], HasSubstr("outcome file"));
+  for (const std::string& line : lines_)
+    EXPECT_THAT(line, HasSubstr("(create its directory, or name another file)"));
 }
 
 TEST_F(Report, StatisticsThatTheUserMayNotReadAreAWarning) {
