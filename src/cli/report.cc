@@ -143,10 +143,9 @@ bool may_take_next(const std::string& argument, bool has_separator) {
   return !std::holds_alternative<bool Options::*>(option->field);
 }
 
-// The value of --outcome-file or its variable, read without the checks that failed. A word that is
-// no flag ends the options: the flags after it are those of a command without -- before it.
-std::string outcome_file_of(const Invocation& invocation) {
-  const Option& option = *find_option("outcome-file");
+// The value of the flag or its variable, read without the checks that failed. A word that is no
+// flag ends the options: the flags after it are those of a command without -- before it.
+std::string unchecked_value(const Invocation& invocation, const Option& option) {
   const std::string flag = flag_of(option);
   const std::vector<std::string>& words = invocation.arguments;
   const bool has_separator = std::find(words.begin(), words.end(), "--") != words.end();
@@ -180,12 +179,19 @@ int report(const Outcome& outcome, const Options& options, LockStats* lock_stats
   return exit_code(outcome, options.exit_skipped);
 }
 
-void report_unloadable(const Error& error, const Invocation& invocation) {
-  const std::string path = outcome_file_of(invocation);
-  if (path.empty()) return;
+Outcome report_unloadable(const Error& error, const Invocation& invocation, const Log::Sink& sink) {
+  Options options;
+  for (const std::string_view key : {"log-format", "outcome-file"}) {
+    const Option& option = *find_option(key);
+    const std::string value = unchecked_value(invocation, option);
+    // A value that is not valid is the error, or follows it: the default stays.
+    if (!value.empty()) static_cast<void>(apply_text(options, option, value).ok());
+  }
   const Outcome outcome = outcome_of(error, Options{}, invocation.clock.wall());
-  if (const Status written = write_outcome_file(path, to_json(outcome, 0)); !written)
-    write_stderr(describe(written.error()));
+  const Log log(options.log_format, options.log_level, invocation.clock, sink);
+  log(line_of(outcome));
+  report(outcome, options, nullptr, log, invocation.clock);
+  return outcome;
 }
 
 Outcome outcome_of(const Error& error, const Options& options, WallTime started) {

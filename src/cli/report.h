@@ -19,8 +19,9 @@ namespace cronlatch {
 int report(const Outcome& outcome, const Options& options, LockStats* lock_stats, const Log& log,
            const Clock& clock);
 
-// For options that could not be loaded: writes the outcome file if its path can be read.
-void report_unloadable(const Error& error, const Invocation& invocation);
+// For options that could not be loaded: log line, outcome file and outcome, as far as a flag or a
+// variable contains `log-format` and `outcome-file`.
+Outcome report_unloadable(const Error& error, const Invocation& invocation, const Log::Sink& sink);
 
 // The outcome of an error before the first request to the store; and its log line.
 Outcome outcome_of(const Error& error, const Options& options, WallTime started);

@@ -69,8 +69,8 @@ Result<CommandOutput> run_command(const Invocation& invocation) {
   const WallTime started = clock.wall();
   const Result<LoadedOptions> loaded = load_options(invocation, Operands::command);
   if (!loaded) {
-    report_unloadable(loaded.error(), invocation);
-    return loaded.error();
+    const Outcome outcome = report_unloadable(loaded.error(), invocation, write_stderr);
+    return CommandOutput{"", exit_code(loaded.error()), outcome};
   }
   const Options& options = loaded->options;
   const Log log(options.log_format, options.log_level, clock, write_stderr);

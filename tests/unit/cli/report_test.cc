@@ -306,6 +306,33 @@ TEST_F(Report, AnOutcomeInTheLogKeepsWhatOthersWrote) {
   EXPECT_THAT(second, testing::StartsWith("{\"v\":1,"));
 }
 
+// A collector that expects JSON gets no other line, and the outcome is the last one.
+TEST(UnloadableOptions, AreReportedInTheFormatOfTheLog) {
+  const FixedClock clock;
+  const auto lines = [&](std::vector<std::string> arguments, std::vector<std::string> variables) {
+    std::vector<std::string> logged;
+    report_unloadable(Error{Code::usage, "bad", "repair it"},
+                      {std::move(arguments), std::move(variables), clock},
+                      [&](std::string_view line) { logged.emplace_back(line); });
+    return logged;
+  };
+  const auto is_json = ElementsAre(
+      AllOf(testing::StartsWith("{\"time\":"), HasSubstr("\"message\":\"bad\""),
+            HasSubstr("\"hint\":\"repair it\"")),
+      AllOf(testing::StartsWith("{\"v\":1,\"outcome\":\"usage\""), testing::EndsWith("}\n")));
+  EXPECT_THAT(lines({"--log-format", "json", "--lok", "a"}, {}), is_json);
+  EXPECT_THAT(lines({"--lok=a", "--log-format=json", "--", "tool"}, {}), is_json);
+  EXPECT_THAT(lines({"--lok=a"}, {"CRONLATCH_LOG_FORMAT=json"}), is_json);
+
+  const auto is_text = ElementsAre("cronlatch: bad (repair it)\n");
+  EXPECT_THAT(lines({"--lok=a"}, {}), is_text);
+  EXPECT_THAT(lines({"--log-format", "xml"}, {}), is_text);
+  EXPECT_THAT(lines({"--isolated", "--lok=a"}, {"CRONLATCH_LOG_FORMAT=json"}), is_text);
+  EXPECT_THAT(lines({"--lock", "a", "tool", "--log-format=json"}, {}), is_text);
+  EXPECT_THAT(lines({"--log-format=logfmt"}, {}),
+              ElementsAre(AllOf(HasSubstr("message=bad"), HasSubstr("hint=\"repair it\""))));
+}
+
 TEST(UnloadableOptions, StillWriteTheOutcomeFile) {
   // given
   std::string pattern = testing::TempDir() + "report.XXXXXX";
@@ -314,7 +341,8 @@ TEST(UnloadableOptions, StillWriteTheOutcomeFile) {
   const auto written = [&](std::vector<std::string> arguments) {
     std::filesystem::remove(dir + "/o");
     report_unloadable(Error{Code::usage, "bad"},
-                      {std::move(arguments), {"CRONLATCH_OUTCOME_FILE=" + dir + "/o"}, clock});
+                      {std::move(arguments), {"CRONLATCH_OUTCOME_FILE=" + dir + "/o"}, clock},
+                      [](std::string_view) {});
     return std::filesystem::exists(dir + "/o");
   };
 
@@ -334,13 +362,15 @@ TEST(UnloadableOptions, LeaveTheFileOfACommandWithoutTwoDashesBeforeIt) {
   const Error error{Code::usage, "unexpected word"};
   const std::string flag = "--outcome-file=" + dir + "/data";
 
-  report_unloadable(error, {{"--lock", "a", "tool", flag}, {}, clock});
+  const auto ignore = [](std::string_view) {};
+  report_unloadable(error, {{"--lock", "a", "tool", flag}, {}, clock}, ignore);
   EXPECT_FALSE(std::filesystem::exists(dir + "/data"));
 
-  report_unloadable(error, {{"--verbose", "tool", flag}, {}, clock});
+  report_unloadable(error, {{"--verbose", "tool", flag}, {}, clock}, ignore);
   EXPECT_FALSE(std::filesystem::exists(dir + "/data")) << "--verbose is a flag without a value";
 
-  report_unloadable(error, {{"--lok", "a", "--tls-skip-verify", flag, "--", "tool"}, {}, clock});
+  report_unloadable(error, {{"--lok", "a", "--tls-skip-verify", flag, "--", "tool"}, {}, clock},
+                    ignore);
   EXPECT_TRUE(std::filesystem::exists(dir + "/data"));
   std::filesystem::remove_all(dir);
 }
