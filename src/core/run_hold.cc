@@ -28,6 +28,25 @@ Reason reason_of(LostReason reason) {
   return Reason::taken;
 }
 
+constexpr const char* kKeepWrites =
+    "the store must keep acknowledged writes: appendonly yes, appendfsync always, "
+    "maxmemory-policy noeviction";
+
+// The cause, and how to prevent it.
+std::string loss_hint(LostReason reason) {
+  switch (reason) {
+    case LostReason::revoked:
+      return "a user revoked it with release --force";
+    case LostReason::gone:
+      return std::string("the store lost this run's record; ") + kKeepWrites;
+    case LostReason::expired:
+    case LostReason::taken:
+      break;
+  }
+  return "no renewal arrived in time: set a longer ttl, and check that this host and the store "
+         "were not paused";
+}
+
 }  // namespace
 
 void Run::on_started(const Event&) {
@@ -162,9 +181,7 @@ void Run::on_renewed(const Event& event) {
   if (reply.restored)
     log(Level::error, "restored",
         "the store had lost the record of lock " + spec_.lock + "; the renewal restored it",
-        {{"fence", std::to_string(fence_)}},
-        "the store must keep acknowledged writes: appendonly yes, appendfsync always, "
-        "maxmemory-policy noeviction");
+        {{"fence", std::to_string(fence_)}}, kKeepWrites);
   if (renew_failures_ > 0)
     log(Level::info, "renewed",
         "the lease was renewed again after " + std::to_string(renew_failures_) + " failures");
@@ -198,7 +215,8 @@ void Run::lose_lease(LostReason reason) {
   if (stop_ && stop_->kind == Kind::lost) stop_->reason = lost_reason_;
   log(Level::error, "lost",
       "the lease of lock " + spec_.lock + " is lost: " + std::string(name_of(lost_reason_)),
-      {{"reason", std::string(name_of(lost_reason_))}, {"fence", std::to_string(fence_)}});
+      {{"reason", std::string(name_of(lost_reason_))}, {"fence", std::to_string(fence_)}},
+      loss_hint(reason));
   switch (spec_.on_lost) {
     case OnLost::warn:
       return;

@@ -2,12 +2,15 @@
 // Run while the command lives: renewal, the timeline of a lost lease, limits, signals, the end.
 #include <csignal>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/run_driver.h"
 
 namespace cronlatch::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 const Unavailable kDown{{Code::unreachable, "timed out"}, true, false};
 
@@ -133,6 +136,22 @@ TEST(Run, SendsTermBeforeKillWhenRevoked) {
   EXPECT_TRUE(d.sent_signal(SIGKILL, Target::tree));
   d.on(Millis(20'010), ChildExited{137, true}).on(Millis(20'020), Released{});
   EXPECT_EQ(d.outcome().reason, Reason::revoked);
+}
+
+// The reason is one word; the hint contains the cause and what prevents it.
+TEST(Run, LogsWhyTheLeaseIsLostAndHowToPreventIt) {
+  const auto hint_of = [](LostReason reason) {
+    RunDriver d(spec_with(Millis(30'000)));
+    d.up_to_running().on(Millis(10'000), NotHolder{reason});
+    std::string hint;
+    for (const LogLine& line : d.actions<LogLine>())
+      if (line.event == "lost") hint = line.hint;
+    return hint;
+  };
+  EXPECT_THAT(hint_of(LostReason::revoked), HasSubstr("release --force"));
+  EXPECT_THAT(hint_of(LostReason::gone), HasSubstr("appendfsync always"));
+  EXPECT_THAT(hint_of(LostReason::taken), HasSubstr("set a longer ttl"));
+  EXPECT_THAT(hint_of(LostReason::expired), HasSubstr("set a longer ttl"));
 }
 
 TEST(Run, OnLostTermSendsTermAndNoKill) {
