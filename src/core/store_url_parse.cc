@@ -188,7 +188,9 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
                      list_store_schemes({StoreTransport::local, StoreTransport::plain,
                                          StoreTransport::tls, StoreTransport::unknown}));
   if (!scheme->is_supported)
-    return url_error(std::string(scheme->name) + ":// is not supported by this version");
+    return Error{Code::config,
+                 "store: the scheme " + std::string(scheme->name) + ":// is written postgres://",
+                 "replace it by postgres://"};
   const std::string_view rest = text.substr(colon + 3);
   StoreUrl url;
   url.scheme = scheme->name;

@@ -96,7 +96,8 @@ TEST(StoreUrl, WithAPasswordIsRefusedAndTheErrorDoesNotContainIt) {
 }
 
 TEST(StoreUrl, OfAReservedSchemeIsNotSupported) {
-  EXPECT_THAT(refusal("postgresql://u@h/db"), HasSubstr("not supported by this version"));
+  EXPECT_EQ(refusal("postgresql://u@h/db"),
+            "store: the scheme postgresql:// is written postgres://");
   EXPECT_THAT(refusal("redis://h1,h2"), HasSubstr("redis+sentinel:// or redis+cluster://"));
 }
 
