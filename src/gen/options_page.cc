@@ -116,8 +116,8 @@ A password in a flag or in a URL is refused. cronlatch uses the first of these:
 3. the file `password` in `credentials-dir`
 
 One newline at the end of such a file is not part of the password. The files `username`, `ca.crt`, `tls.crt` and
-`tls.key` in the same directory are used if `redis-username`, `tls-ca`, `tls-cert` and `tls-key` are not set. A file
-store reads none of them.
+`tls.key` in the same directory are used if `redis-username`, `tls-ca`, `tls-cert` and `tls-key` are not set. Both user
+names replace the user of the URL. A file store reads none of them.
 )";
   return out + variable_section();
 }
