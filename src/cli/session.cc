@@ -54,7 +54,11 @@ Result<LoadedOptions> load_options(const Invocation& invocation, Operands operan
 
 Result<Format> output_format(const LoadedOptions& loaded) {
   const auto given = loaded.extras.find(kOutputFlag.name);
-  return given == loaded.extras.end() ? Format::table : parse_format(given->second);
+  const auto long_form = loaded.extras.find(kLongOutputFlag.name);
+  if (given != loaded.extras.end() && long_form != loaded.extras.end())
+    return Error{Code::usage, "-o and --output are the same flag", "remove one of the two"};
+  const auto& value = given == loaded.extras.end() ? long_form : given;
+  return value == loaded.extras.end() ? Format::table : parse_format(value->second);
 }
 
 StoreSpec store_spec(const LoadedOptions& loaded, std::function<void(const LogLine&)> warn) {

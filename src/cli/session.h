@@ -32,7 +32,7 @@ void show_warning(const LogLine& line);
 // The warnings of loading, on standard error.
 void show_warnings(const LoadedOptions& loaded);
 
-// The value of -o: a table where it is not given.
+// The value of -o or --output: a table where neither is given.
 Result<Format> output_format(const LoadedOptions& loaded);
 
 // For a subcommand that reads the store. The store has not been contacted; warnings were printed.

@@ -10,13 +10,15 @@
 namespace cronlatch {
 
 inline constexpr ExtraFlag kOutputFlag{"-o", "table|json", "output format; table is the default"};
-inline constexpr std::array kOutputFlags = {kOutputFlag};
+inline constexpr ExtraFlag kLongOutputFlag{"--output", kOutputFlag.value, "the same as -o"};
+inline constexpr std::array kOutputFlags = {kOutputFlag, kLongOutputFlag};
 
 inline constexpr std::array kLocksFlags = {
     ExtraFlag{kOutputFlag.name, kOutputFlag.value,
               "output format; table is the default. JSON objects have lock, state (free, held, "
               "expired, cooling, revoked, damaged), holder, job, fence, attempt, since, expires, "
-              "ttl_ms, slots, grants, waiters, pid, counters, jobs"}};
+              "ttl_ms, slots, grants, waiters, pid, counters, jobs"},
+    kLongOutputFlag};
 
 inline constexpr std::string_view kForce = "--force";
 inline constexpr std::string_view kNoWait = "--no-wait";
@@ -32,9 +34,10 @@ inline constexpr std::array kHoldFlags = {
 
 inline constexpr std::string_view kSchedule = "--schedule";
 inline constexpr std::array kAdviseFlags = {
-    kOutputFlag, ExtraFlag{kSchedule, "CRON",
-                           "schedule of the lock in --lock, for example '*/5 * * * *'; the lock "
-                           "statistics contain no schedule"}};
+    kOutputFlag, kLongOutputFlag,
+    ExtraFlag{kSchedule, "CRON",
+              "schedule of the lock in --lock, for example '*/5 * * * *'; the lock "
+              "statistics contain no schedule"}};
 
 inline constexpr std::string_view kPrint = "--print";
 inline constexpr std::array kStoreFlags = {

@@ -52,10 +52,24 @@ class FlagParser {
   }
 
  private:
+  const ExtraFlag* find_extra(std::string_view name) const {
+    const auto at = std::find_if(extras_.begin(), extras_.end(),
+                                 [name](const ExtraFlag& extra) { return extra.name == name; });
+    return at == extras_.end() ? nullptr : &*at;
+  }
+
+  // `-ojson` and `-o=json`.
+  const ExtraFlag* find_attached(const std::string& word) const {
+    if (word.starts_with("--") || word.size() <= 2) return nullptr;
+    const ExtraFlag* const extra = find_extra(std::string_view(word).substr(0, 2));
+    return extra != nullptr && extra->takes_value() ? extra : nullptr;
+  }
+
   Status flag(const Argument& word) {
-    const auto extra = std::find_if(extras_.begin(), extras_.end(),
-                                    [&](const ExtraFlag& e) { return e.name == word.name; });
-    if (extra != extras_.end()) return extra_flag(word, *extra);
+    if (const ExtraFlag* extra = find_extra(word.name)) return extra_flag(word, *extra);
+    if (const ExtraFlag* extra = find_attached(word.name))
+      return extra_flag({std::string(extra->name), word.name.substr(word.name[2] == '=' ? 3 : 2)},
+                        *extra);
     const Option* const option =
         word.name.starts_with("--") ? find_option(word.name.substr(2)) : nullptr;
     if (option == nullptr) return unknown_flag(word.name);

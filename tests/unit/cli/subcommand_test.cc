@@ -86,6 +86,11 @@ TEST(Subcommand, OutputFormatIsTableOrJson) {
   ASSERT_FALSE(output_format(loaded).ok());
   EXPECT_EQ(output_format(loaded).error().code, Code::usage);
   EXPECT_THAT(output_format(loaded).error().hint, HasSubstr("-o json"));
+  loaded.extras = {{"--output", "json"}};
+  EXPECT_EQ(*output_format(loaded), Format::json);
+  loaded.extras = {{"-o", "json"}, {"--output", "table"}};
+  ASSERT_FALSE(output_format(loaded).ok());
+  EXPECT_THAT(output_format(loaded).error().message, HasSubstr("-o and --output"));
 }
 
 // What each subcommand refuses before it opens anything.

@@ -113,5 +113,16 @@ TEST(Flags, TakeTheFlagsOfASubcommandAndOneName) {
   EXPECT_EQ(refusal({"--", "a"}, Operands::nothing).message, "unexpected word \"a\"");
 }
 
+TEST(Flags, OfOneLetterMayHaveTheirValueInTheSameWord) {
+  for (const char* word : {"-ojson", "-o=json"}) {
+    const Result<Flags> flags = parse_flags(Args{word}, Operands::nothing, kExtras);
+    ASSERT_TRUE(flags.ok()) << word;
+    EXPECT_EQ(flags->extras.at("-o"), "json");
+  }
+  EXPECT_EQ(refusal({"-ojson", "-o", "table"}, Operands::nothing).message, "-o is given twice");
+  EXPECT_EQ(refusal({"-xjson"}, Operands::nothing).message, "unknown flag -xjson");
+  EXPECT_EQ(refusal({"-lock"}, Operands::nothing).hint, "did you mean --lock?");
+}
+
 }  // namespace
 }  // namespace cronlatch
