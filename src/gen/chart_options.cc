@@ -14,17 +14,6 @@
 namespace cronlatch::gen {
 namespace {
 
-// "skip, wait, fail" -> `"skip", "wait", "fail"`
-std::string quoted_words(std::string_view limits) {
-  std::string out;
-  while (!limits.empty()) {
-    const std::size_t end = std::min(limits.find(", "), limits.size());
-    out += (out.empty() ? "" : ", ") + json_quoted(limits.substr(0, end));
-    limits.remove_prefix(std::min(end + 2, limits.size()));
-  }
-  return out;
-}
-
 // The operator checks the range; the schema checks the form. YAML reads 0 as a number.
 std::string duration_type(const Option& option) {
   const std::string text = R"("pattern": "^(0|([0-9]+(ms|[smhd]))+)$")";
@@ -76,6 +65,16 @@ std::string definition(std::string_view comment, const std::string& properties) 
 }
 
 }  // namespace
+
+std::string quoted_words(std::string_view limits) {
+  std::string out;
+  while (!limits.empty()) {
+    const std::size_t end = std::min(limits.find(", "), limits.size());
+    out += (out.empty() ? "" : ", ") + json_quoted(limits.substr(0, end));
+    limits.remove_prefix(std::min(end + 2, limits.size()));
+  }
+  return out;
+}
 
 std::string chart_options() {
   std::string of_runs, of_all;

@@ -42,6 +42,7 @@ std::string event_reason_schema();
 std::string all_options_example();
 std::string annotation_table();
 std::string chart_options();
+std::string policy_options();
 std::string kubectl_verbs_table();
 std::string kubectl_flags_table();
 std::string manual_page();
@@ -50,5 +51,8 @@ std::string bash_completion();
 std::string zsh_completion();
 std::string fish_completion();
 std::string kubectl_completion();
+
+// "skip, wait, fail" -> `"skip", "wait", "fail"`
+std::string quoted_words(std::string_view limits);
 
 }  // namespace cronlatch::gen

@@ -32,17 +32,25 @@ CEL of the policy that gates Jobs (webhook/mutating_policy.yaml): literals, dura
 : s % 60 == 0 ? string(s / 60) + 'm' : string(s) + 's')[0]
 {{- end -}}
 
-{{- /* The options whose annotation the policy accepts, with their limits in seconds. The limits of src/options, except: a short
+{{- /* The durations whose annotation the policy accepts, with their limits in seconds. The limits of src/options, except: a short
 ttl (30 s) and a ttl that other values limit are left to the operator, which checks the timings together. */ -}}
 {{- define "cronlatch.cel.durations" -}}
 {{- $defaults := include "cronlatch.defaults" . | fromYaml -}}
-{{- $year := 31536000 -}}
-{{- $limits := dict "wait-timeout" (list 1 $year) "min-hold" (list 1 604800) "max-run" (list 1 $year) "kill-after" (list 1 3600)
-      "warn-after" (list 1 $year) "once-ttl" (list 60 $year) "alert-after" (list 60 $year) -}}
-{{- if not (or (hasKey $defaults "renew-every") (hasKey $defaults "op-timeout") (hasKey $defaults "max-ttl") (hasKey $defaults "strict")
-      (include "cronlatch.isQuorum" .)) -}}
-{{- $_ := set $limits "ttl" (list 30 3600) -}}
+{{- $limits := (include "cronlatch.cel.options" . | fromJson).durations -}}
+{{- $_ := set $limits "alert-after" (list 60 31536000) -}}
+{{- if or (hasKey $defaults "renew-every") (hasKey $defaults "op-timeout") (hasKey $defaults "max-ttl") (hasKey $defaults "strict")
+      (include "cronlatch.isQuorum" .) -}}
+{{- $_ := unset $limits "ttl" -}}
+{{- else -}}
+{{- $_ := set $limits "ttl" (list 30 (last $limits.ttl)) -}}
 {{- end -}}
+{{ toJson $limits }}
+{{- end -}}
+
+{{- /* The numbers whose annotation the policy accepts, with their limits. A quorum refuses slots. */ -}}
+{{- define "cronlatch.cel.numbers" -}}
+{{- $limits := (include "cronlatch.cel.options" . | fromJson).numbers -}}
+{{- if include "cronlatch.isQuorum" . -}}{{- $_ := unset $limits "slots" -}}{{- end -}}
 {{ toJson $limits }}
 {{- end -}}
 
@@ -80,9 +88,8 @@ ttl (30 s) and a ttl that other values limit are left to the operator, which che
 
 {{- /* The options with a fixed set of words. */ -}}
 {{- define "cronlatch.cel.words" -}}
-{{- dict "on-busy" (list "skip" "wait" "fail") "leftovers" (list "end" "wait" "leave") "guardian" (list "auto" "off")
-      "on-lost" (list "kill" "term" "warn") "on-store-down" (list "fail" "wait" "run")
-      "once-per-schedule" (list "true" "false") "lock-scope" (list "namespace") | toJson -}}
+{{- merge (include "cronlatch.cel.options" . | fromJson).words
+      (dict "once-per-schedule" (list "true" "false") "lock-scope" (list "namespace")) | toJson -}}
 {{- end -}}
 
 {{- /* The words of the wrapper in front of the container's command, as a CEL list. The flags have the order of the option table
@@ -90,7 +97,7 @@ ttl (30 s) and a ttl that other values limit are left to the operator, which che
 {{- define "cronlatch.cel.gate" -}}
 {{- $defaults := include "cronlatch.defaults" . | fromYaml -}}
 {{- $durations := include "cronlatch.cel.durations" . | fromJson -}}
-{{- $words := include "cronlatch.cel.words" . | fromJson -}}
+{{- $options := include "cronlatch.cel.options" . | fromJson -}}
 {{- $computed := dict
       "lock" "request.namespace + '/' + variables.lock"
       "job" "variables.cronjob == '' ? '' : request.namespace + '/' + variables.cronjob"
@@ -102,10 +109,7 @@ ttl (30 s) and a ttl that other values limit are left to the operator, which che
       "credentials-dir" "'/var/run/secrets/cronlatch'"
       "outcome-file" "variables.outcomeFile.replace('$', '$$')" -}}
 ['/cronlatch-bin/cronlatch', 'run', '--isolated'] + [
-{{- range list "lock" "job" "store" "ttl" "renew-every" "on-busy" "skip-command" "wait-timeout" "slots" "min-hold" "max-run" "kill-after"
-      "leftovers" "guardian" "warn-after" "on-lost" "on-store-down" "once-per" "once-ttl" "grace-period" "attempt-group" "holder"
-      "credentials-dir" "redis-username" "sentinel-username" "tls-server-name" "tls-skip-verify" "connect-timeout" "op-timeout" "max-ttl"
-      "key-prefix" "strict" "min-replicas" "outcome-file" "log-format" "log-level" }}
+{{- range $options.flags }}
 {{- $key := . }}
 {{- $default := "''" }}
 {{- if hasKey $defaults $key }}
@@ -118,7 +122,7 @@ ttl (30 s) and a ttl that other values limit are left to the operator, which che
 ['--{{ $key }}=', string({{ get $computed $key }})],
 {{- else if hasKey $durations $key }}
 ['--{{ $key }}=', string({{ $is }} ? {{ include "cronlatch.cel.duration" (include "cronlatch.cel.seconds" $annotation) }} : {{ $default }})],
-{{- else if or (hasKey $words $key) (eq $key "slots") }}
+{{- else if or (hasKey $options.words $key) (hasKey $options.numbers $key) }}
 ['--{{ $key }}=', string({{ $is }} ? {{ $annotation }} : {{ $default }})],
 {{- else if ne $default "''" }}
 ['--{{ $key }}=', {{ $default }}],
