@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -152,15 +154,66 @@ TEST(OptionTable, DerivesEveryNameFromTheKey) {
   EXPECT_EQ(variable_of(*find_option("isolated")), "");
 }
 
-TEST(OptionTable, RemovesExactlyTheVariablesOfOneRun) {
-  std::set<std::string_view> of_run;
-  for (const Option& option : option_table())
-    if (option.scope == Scope::run) of_run.insert(option.key);
-  EXPECT_EQ(of_run,
-            (std::set<std::string_view>{"lock", "lock-file", "key-format", "foreign-key", "job",
-                                        "holder", "once-per", "attempt-group", "grace-period",
-                                        "outcome-file", "metrics-file", "metrics-push", "min-hold",
-                                        "max-run", "slots", "warn-after", "wait-timeout"}));
+// The text of all sources and scripts below `folder`, without those of the table itself.
+std::string texts_below(const std::string& folder) {
+  static const std::set<std::string> kKinds{".cc", ".h", ".sh", ".py", ".jq", ".yaml"};
+  namespace fs = std::filesystem;
+  std::string all;
+  for (fs::recursive_directory_iterator entry(fs::path(cronlatch::testing::source_dir()) / folder),
+       end;
+       entry != end; ++entry) {
+    const std::string name = entry->path().filename();
+    if (entry->is_directory() && (name == "options" || name == "corpus"))
+      entry.disable_recursion_pending();
+    if (!entry->is_regular_file() || !kKinds.contains(entry->path().extension())) continue;
+    std::ifstream file(entry->path(), std::ios::binary);
+    all.append(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return all;
+}
+
+// `before` and the name, as a whole word.
+bool has_name(const std::string& text, const std::string& before, const std::string& name) {
+  const std::string wanted = before + name;
+  for (std::size_t at = text.find(wanted); at != std::string::npos;
+       at = text.find(wanted, at + 1)) {
+    const char next = at + wanted.size() < text.size() ? text[at + wanted.size()] : ' ';
+    if (next != '_' && next != '-' && (next < 'a' || next > 'z')) return true;
+  }
+  return false;
+}
+
+bool names_option(const std::string& text, const Option& option) {
+  std::string member(option.key);
+  std::replace(member.begin(), member.end(), '-', '_');
+  for (const char* const before : {"ptions.", "ptions_.", "ptions->", "ptions()."})
+    if (has_name(text, before, member)) return true;
+  for (const char* const before : {"\"", "--", "cronlatch.dev/"})
+    if (has_name(text, before, std::string(option.key))) return true;
+  return !variable_of(option).empty() && has_name(text, variable_of(option), "");
+}
+
+TEST(OptionTable, EveryOptionIsUsedAndTested) {
+  const std::string code = texts_below("src"), tests = texts_below("tests");
+  for (const Option& option : option_table()) {
+    EXPECT_TRUE(names_option(code, option)) << option.key << " has no code in src";
+    EXPECT_TRUE(names_option(tests, option)) << option.key << " has no test in tests";
+  }
+}
+
+// A wrong scope gives a nested `cronlatch run` the lock of its parent, or another store. The scopes
+// are therefore stated twice for the options on which this depends.
+TEST(OptionTable, KeepsTheScopesThatANestedRunNeeds) {
+  for (const std::string_view key :
+       {"lock", "lock-file", "key-format", "foreign-key", "job", "holder", "once-per",
+        "attempt-group", "grace-period", "outcome-file", "metrics-file", "metrics-push", "min-hold",
+        "max-run", "slots", "warn-after", "wait-timeout"})
+    EXPECT_EQ(find_option(key)->scope, Scope::run) << key;
+  for (const std::string_view key :
+       {"store", "credentials-dir", "redis-username", "password-file", "sentinel-username",
+        "sentinel-password-file", "tls-ca", "tls-cert", "tls-key", "tls-server-name",
+        "tls-skip-verify", "key-prefix", "strict", "min-replicas", "max-ttl"})
+    EXPECT_EQ(find_option(key)->scope, Scope::store) << key;
 }
 
 TEST(OptionTable, FindsTheNearestKey) {
