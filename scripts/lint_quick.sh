@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, license headers,
-# spelling, words, links, commands, commit subjects, the tables of docs/ARCHITECTURE.md, workflows.
+# spelling, words, links, commands, commit subjects, the tables of docs/ARCHITECTURE.md, lifetimes of data, workflows.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
@@ -49,6 +49,7 @@ check "the workflows pass actionlint" bash scripts/lint/workflows.sh
 check "the links of the documentation lead to files and headings" python3 scripts/lint/links.py
 check "each command of the documentation is on one line" bash scripts/lint/commands.sh
 check "the tables of modules and the walks of docs/ARCHITECTURE.md match src" python3 scripts/lint/architecture.py
-check "planted words, misspellings, links, commands, subjects and rows are found" bash scripts/lint/control.sh
+check "the documentation and the code have the same lifetimes of data" python3 scripts/lint/lifetimes.py
+check "planted words, misspellings, links, commands, subjects, rows and lifetimes are found" bash scripts/lint/control.sh
 check "no word of scripts/lint/words.txt in texts, messages and subjects" python3 scripts/lint/words.py
 exit $STATUS

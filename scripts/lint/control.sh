@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Plants what the checks of words, spelling, links, commands, subjects and docs/ARCHITECTURE.md must find, and an equal
-# text that they must accept.
+# Plants what the checks of words, spelling, links, commands, subjects, docs/ARCHITECTURE.md and lifetimes must find, and
+# an equal text that they must accept.
 set -uo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." || exit 1
 planted=$(mktemp -d)
@@ -132,4 +132,14 @@ must_find 'run_acquire.cc defines Run::send()' architecture 'src/core/run.cc\(.)
 must_find 'no file src/config/none.cc' architecture '\(apply_settings().*\)load.cc' '\1none.cc'
 must_find 'defines apply_setting()' architecture 'apply_settings()' 'apply_setting()'
 must_find 'names no file or no function' architecture '^5. .validate.*) checks' '5. It checks'
+
+lifetime() {  # lifetime PAGE WHAT BECOMES: the page with another text
+  rm -rf -- "$planted/docs" && mkdir "$planted/docs"
+  sed "s@$2@$3@" "docs/$1" >"$planted/docs/$1"
+  ! cmp -s "docs/$1" "$planted/docs/$1" || echo "docs/$1 does not contain '$2'"
+  python3 scripts/lint/lifetimes.py "$planted"
+}
+must_find 'expire 90 days after the last use otherwise' lifetime guarantees.md 'expire 90 days' 'expire 30 days'
+must_find 'Never while a grant is open' lifetime operations.md 'Never while a grant' 'Also while a grant'
+must_accept lifetime guarantees.md '^# Guarantees' '# The guarantees'
 exit $status
