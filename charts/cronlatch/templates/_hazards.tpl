@@ -37,7 +37,7 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- end -}}
 {{- if include "cronlatch.hasOperator" . -}}
 {{- if lt (int (include "cronlatch.replicas" .)) 2 -}}
-{{- $found = append $found "one replica: annotated Jobs are refused while its pod is replaced; other Jobs run. Set replicaCount to 2 or more" -}}
+{{- $found = append $found "one replica: annotated Jobs that need the operator are refused while its pod is replaced; other Jobs run. Set replicaCount to 2 or more" -}}
 {{- end -}}
 {{- if $v.hostNetwork -}}
 {{- $found = append $found (printf "hostNetwork: ports %d and %d%s must be free on every node, NetworkPolicies do not apply, and the namespace cannot enforce Pod Security above privileged" (int $v.ports.admission) (int $v.ports.plain) (eq $v.metrics.auth "token" | ternary (printf " and %d" (int $v.ports.metrics)) "")) -}}
@@ -60,7 +60,7 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- $found = append $found "select with patchCronJobs false: a CronJob that existed before its rule is not annotated until it is applied again. Until then its Jobs are refused if the rule has no labels, and run ungated if the rule has labels" -}}
 {{- end -}}
 {{- if not $v.webhook.enabled -}}
-{{- $found = append $found "no webhook: Jobs are not rewritten, and annotated Jobs are refused" -}}
+{{- $found = append $found (eq $v.admission.mode "policy" | ternary "no webhook: annotated Jobs that the API server does not gate are refused" "no webhook: Jobs are not rewritten, and annotated Jobs are refused") -}}
 {{- end -}}
 {{- if $v.namespaces -}}
 {{- $found = append $found "namespaces: annotations in other namespaces have no effect, and this is not reported" -}}
