@@ -81,7 +81,7 @@ Finding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due
   return {"no_job",
           "it was due at " + when +
               ", but there is no Job for that time, and no Event contains the reason",
-          "Events expire after one hour. Check that kube-controller-manager runs; " +
+          "Events expire after one hour by default. Check that kube-controller-manager runs; " +
               kubectl_in(cronjob.namespace_name, "describe cronjob " + cronjob.name)};
 }
 
