@@ -4,7 +4,9 @@
 # that begins at MIDNIGHT (Unix time), as OpenMetrics text. The day before is simulated, too: counters do not begin at 0.
 import bisect
 import math
+import os
 import random
+import re
 import sys
 
 import day
@@ -14,6 +16,12 @@ SCRAPE = 60
 BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]  # src/operator/metrics/metrics.cc
 ENDPOINT = "cronlatch-redis.cronlatch.svc.cluster.local.:6379"
 LEADER, OTHER, NEXT = "10.244.1.17:8080", "10.244.2.31:8080", "10.244.3.8:8080"
+REFERENCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/reference/metrics.md")
+# Metrics that have no samples on this day: no panel shows them alone, or the store is one server.
+ABSENT = {f"cronlatch_{name}" for name in (
+    "cronjob_created_timestamp_seconds", "events_suppressed", "ledger_left_out", "lock_acquired_timestamp_seconds",
+    "lock_expires_timestamp_seconds", "lock_hold_duration_seconds", "lock_open", "lock_slots", "lock_wait_duration_seconds",
+    "lock_waiters", "runs_long", "store_server_errors", "store_server_latency_seconds", "store_server_up", "store_switches")}
 COUNTERS = ("acquired", "stolen", "released", "lost", "wait_timeouts", "revoked", "ungated", "restored")
 
 
@@ -176,6 +184,25 @@ def snapshot_of(jobs, now):
     return found
 
 
+def write_others(series):
+    """Every other metric of the reference: one series of the leader, so that a new panel is not empty."""
+    for row in re.finditer(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", open(REFERENCE, encoding="utf-8").read(), re.MULTILINE):
+        name, kind, labels = row[1], row[2], dict.fromkeys(re.findall(r"`(\w+)`", row[3]), "example")
+        family = name.removesuffix("_total")
+        if family in series.families or family in ABSENT:
+            continue
+        labels |= {"job": "cronlatch", "instance": OTHER, "namespace": "shop", "cronjob": "example", "lock": "shop/example"}
+        histogram = Histogram()
+        for number, now in enumerate(range(-fleet.HOUR, fleet.DAY + 1, SCRAPE)):
+            if kind == "histogram":
+                histogram.observe(0.1)
+                histogram.write(series, family, now, **labels)
+            elif kind == "counter":
+                series.add(family, kind, now, number, "_total", **labels)
+            else:
+                series.add(family, kind, now, 1, **labels)
+
+
 def main():
     series, simulated = Series(), day.Day(-20 * fleet.DAY)
     old, steady, new = Replica(LEADER, -9 * fleet.DAY, 1), Replica(OTHER, -9 * fleet.DAY + 40, 2), Replica(NEXT, fleet.NODE_FAILS + 260, 3)
@@ -203,6 +230,7 @@ def main():
                 write_locks(series, now, snapshot, errors, replica.labels["instance"])
         series.add("apiserver_admission_webhook_rejection_count", "gauge", now, requests_refused, error_type="no_error", instance="10.0.0.5:6443",
                    job="apiserver", name="cronjobs.cronlatch.dev", operation="UPDATE", type="admit")
+    write_others(series)
     series.print(DAY_BEGINS)
 
 
