@@ -79,7 +79,7 @@ plant j.md 'cronlatch.dev/mirrored -l~edgers\n'
 must_find_word j.md '1: l~edgers'
 
 plant subjects 'abc1234 docs: name the l~edger\n'
-must_find "$(printf 'commit abc1234:1: l%s' edger)" env SUBJECTS="$planted/subjects" python3 scripts/lint/words.py
+must_find "$(printf 'commit abc1234:1: l%s' edger)" env SUBJECTS="$planted/subjects" python3 scripts/lint/words.py --subjects
 
 plant h.md 'The lock is a~quired.\n'
 must_find "$(printf 'a%s' quired)" bash scripts/lint/spelling.sh "$planted/h.md"

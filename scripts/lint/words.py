@@ -4,6 +4,7 @@
 
 words.py [FILE...]   prints each find (FILE:LINE: found -> use); exit code 1 when there is one. Without FILE: every text
                      of the repository, and the subjects of the commits that scripts/lint/subjects.sh checks.
+words.py --subjects  checks only those subjects.
 words.py --count     prints the number of finds in each file instead.
 
 C++ and Lua: comments and string literals. Other files: every line. An expression that begins with `name:` is compared
@@ -27,6 +28,7 @@ COMMENT = {".lua": "--"}
 PUBLIC_NAME = re.compile(r"\bcronlatch[-_./][\w./-]*\w|(?<![\w-])--[a-z][a-z-]*", re.IGNORECASE)
 ONE_WORD = re.compile(r'"[\w.-]*"')
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+SPACE = r"[^\S\n]+"  # within one line
 
 
 def read_list():
@@ -43,7 +45,7 @@ def read_list():
             if expression.startswith(NAME_RULE):
                 names.append((re.compile(rf"\b(?:{expression[len(NAME_RULE):]})\b"), use))
             else:
-                prose.append((re.compile(expression.replace(" ", r"\s+"), re.IGNORECASE), use))
+                prose.append((re.compile(expression.replace(" ", SPACE), re.IGNORECASE | re.MULTILINE), use))
     return prose, names
 
 
@@ -61,16 +63,20 @@ def parts_of(line, suffix):
 
 
 def finds_in(lines, rules, suffix=""):
+    """Line, text and replacement of each find. Each expression searches all lines at once: line by line takes much longer."""
     prose_rules, name_rules = rules
-    for number, line in enumerate(lines, 1):
-        text, code = parts_of(line, suffix) if suffix in CODE else (line, "")
-        text = PUBLIC_NAME.sub(lambda name: "_" * len(name.group()), text)
-        for expression, use in prose_rules:
-            for found in expression.finditer(text):
-                yield number, found.group(), use
-        for expression, use in name_rules if suffix in IDENTIFIERS else ():
-            for found in expression.finditer(code):
-                yield number, found.group(), use
+    parts = [parts_of(line, suffix) if suffix in CODE else (line, "") for line in lines]
+    prose = PUBLIC_NAME.sub(lambda name: "_" * len(name.group()), "\n".join(text for text, _ in parts))
+    searches = [(prose, rule) for rule in prose_rules]
+    if suffix in IDENTIFIERS:
+        code = "\n".join(code for _, code in parts)
+        searches += [(code, rule) for rule in name_rules]
+    found = [
+        (text.count("\n", 0, find.start()) + 1, find.group(), use)
+        for text, (expression, use) in searches
+        for find in expression.finditer(text)
+    ]
+    return sorted(found, key=lambda find: find[0])
 
 
 def git(*words):
@@ -88,9 +94,14 @@ def texts():
         if NOT_CHECKED.search(name) or not os.path.isfile(path):
             continue
         yield name, lines_of(path), os.path.splitext(name)[1]
+    yield from subjects()
+
+
+def subjects():
+    """The same of the subjects of commits."""
     script = os.path.join(ROOT, "scripts/lint/subjects.sh")
-    subjects = subprocess.run(["bash", script, "list"], capture_output=True, text=True, check=True).stdout
-    for line in subjects.splitlines():
+    listed = subprocess.run(["bash", script, "list"], capture_output=True, text=True, check=True).stdout
+    for line in listed.splitlines():
         commit, _, subject = line.partition(" ")
         yield f"commit {commit}", [subject], ""
 
@@ -100,14 +111,18 @@ def lines_of(path):
         return text.read().splitlines()
 
 
+def checked(files):
+    if files == ["--subjects"]:
+        return subjects()
+    return [(f, lines_of(f), os.path.splitext(f)[1]) for f in files] if files else texts()
+
+
 def main(arguments):
     rules = read_list()
     count = arguments[:1] == ["--count"]
-    files = arguments[1:] if count else arguments
-    checked = [(f, lines_of(f), os.path.splitext(f)[1]) for f in files] if files else texts()
     total = 0
-    for name, lines, suffix in checked:
-        finds = list(finds_in(lines, rules, suffix))
+    for name, lines, suffix in checked(arguments[1:] if count else arguments):
+        finds = finds_in(lines, rules, suffix)
         total += len(finds)
         if count and finds:
             print(f"{len(finds):6} {name}")
