@@ -20,13 +20,13 @@ check "an API server starts" start_api_server
 k create namespace demo >/dev/null
 
 # ---- the Jobs: the golden cases, as far as the API server accepts them, and those of policy_mode_cases.jq ----
+# yq reads all files in one run: it writes one document per file, in the order of their names.
 golden() {
-  local folder
-  for folder in "$ROOT"/tests/golden/*/; do
-    "$YQ" --arg name "golden-$(basename -- "$folder")" \
-      'select(.resource == "job" and (.operation // "CREATE") == "CREATE") | .object | .metadata.name = $name | .metadata.namespace = "demo"
-      | .spec.template.spec.restartPolicy //= "Never"' "$folder/in.yaml"
-  done
+  local folders=("$ROOT"/tests/golden/*/)
+  "$YQ" . "${folders[@]/%/in.yaml}" | jq --slurp '[., $ARGS.positional] | transpose[]
+    | (.[1] | rtrimstr("/") | sub(".*/"; "golden-")) as $name | .[0]
+    | select(.resource == "job" and (.operation // "CREATE") == "CREATE") | .object | .metadata.name = $name | .metadata.namespace = "demo"
+    | .spec.template.spec.restartPolicy //= "Never"' --args "${folders[@]}"
 }
 { golden | sed 's/"VERSION"/"0.0.0"/' && jq -n -f "$ROOT/tests/chart/policy_mode_cases.jq" | jq '.[]'; } | jq --slurp . >"$STAGE/all.json"
 dry_run() { python3 "$ROOT/tests/chart/dry_run.py"; }
@@ -67,7 +67,8 @@ compare() {
   k delete -f "$folder/policy.json" >/dev/null
   check "$name: control: without the policy, nothing is gated" wait_until 60 is_not_gated
 }
-probe() { jq 'map(select(.metadata.name == "yes-plain"))' "$STAGE/all.json" | dry_run | jq -e '.[0].object.spec.template.metadata.labels["cronlatch.dev/gated"]'; }
+jq 'map(select(.metadata.name == "yes-plain"))' "$STAGE/all.json" >"$STAGE/probe.json"
+probe() { dry_run <"$STAGE/probe.json" | jq -e '.[0].object.spec.template.metadata.labels["cronlatch.dev/gated"]'; }
 is_gated() { probe >/dev/null; }
 is_not_gated() { ! is_gated; }
 # Writes the names of the Jobs that the policy gated into FOLDER/gated.
