@@ -5,8 +5,8 @@
 # namespace, like the entrypoint of a container; /proc is missing. A separate network namespace keeps port 53 free.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
-HERE=$ROOT/tests/binary
+source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
+HERE=$ROOT/tests/static
 
 if [ "${1:-}" != inside ]; then
   if [ "$(id -u)" -ne 0 ] || ! unshare --net --pid --fork true 2>/dev/null; then

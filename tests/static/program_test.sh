@@ -4,7 +4,7 @@
 # wrapper is copied into every gated pod, so it has no JSON library; only the plugin of kubectl needs one.
 set -uo pipefail
 # shellcheck source=tests/binary/lib.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+source "$(dirname -- "${BASH_SOURCE[0]}")/../binary/lib.sh"
 # shellcheck source=tests/binary/static_program.sh
 source "$ROOT/tests/binary/static_program.sh"
 
