@@ -73,6 +73,15 @@ lock_cluster() {
   }
 }
 
+# Clusters that start at once share the images: one of them makes an image at a time.
+with_images_locked() {
+  mkdir -p "$IMAGES"
+  exec 7>"$IMAGES/.lock"
+  flock 7
+  "$@"
+  exec 7>&-
+}
+
 must_exist() {
   [ -e "/run/netns/$NETNS" ] || stop_here "cluster $NAME does not exist: run ./dev cluster up${1:+ $1}"
   read_addresses
@@ -95,10 +104,10 @@ up() {
   use_cluster "$name"
   lock_cluster
   select_kubernetes "$kubernetes"
-  make_images
+  with_images_locked make_images
   bring_up
   read_addresses
-  "$make_image"
+  with_images_locked "$make_image"
   install_product "$store_of"
 }
 

@@ -79,8 +79,6 @@ make_product_image() {
   now=$(product_fingerprint)
   if [ -s "$image" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$now" ]; then return; fi
   mkdir -p "$IMAGES" "$BUILDAH_ROOT"
-  exec 7>"$IMAGES/.product.lock"
-  flock 7
   make_base
   step "the product's image, from the Dockerfile (the first build takes minutes; log: build/cluster/images/product.log)"
   nice -n 5 buildah --root "$BUILDAH_ROOT/root" --runroot "$BUILDAH_ROOT/run" bud --isolation=chroot --layers \
@@ -90,5 +88,4 @@ make_product_image() {
   buildah_here push --quiet "$PRODUCT_IMAGE" "docker-archive:$image:$PRODUCT_IMAGE" >/dev/null
   echo "$now" >"$stamp"
   step "the image is built: $(($(stat -c %s "$image") / 1048576)) MiB, $((SECONDS - start)) s"
-  exec 7>&-
 }

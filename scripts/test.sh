@@ -72,21 +72,21 @@ rm -f "$RESULTS"/*.xml "$STAGES"
 TESTS_ARM64=''
 if [ -n "${LONG_TESTS:-}" ] && bash scripts/with_arm64.sh true 2>/dev/null; then TESTS_ARM64=dev-arm64; fi
 for preset in release dev asan ${LONG_TESTS:+tsan release-arm64 operator-arm64} $TESTS_ARM64; do build_stage "$preset"; done
-configure suites || exit
+for preset in suites alone; do configure "$preset" || exit; done
 # Version 0.1.0 is built here and not in the tests that use it: a compiler beside them takes the time that they measure. The tests
 # are skipped when it cannot be built.
 bash scripts/baseline.sh binary >/dev/null || true
 [ -z "${LONG_TESTS:-}" ] || bash scripts/baseline.sh image >/dev/null || true
 
 # The scenarios on a real cluster wait more than they compute. Several at once they need most of the machine: they run beside suites that
-# measure no time. One by one they leave the machine to the timed tests of dev and asan (docs/decisions/0027).
-ctest_stage side-by-side
-second_try side-by-side
-[ -z "${LONG_TESTS:-}" ] || { ctest_stage side-by-side-long && second_try side-by-side-long; }
+# measure no time. One by one, on a cluster of their own, they leave the machine to the timed tests of dev and asan (docs/decisions/0027).
 set -m  # a process group of its own, to stop all of it
 ctest_stage alone "${long[@]}" >"$RESULTS/alone.log" 2>&1 &
 ALONE=$!
 set +m
+ctest_stage side-by-side
+second_try side-by-side
+[ -z "${LONG_TESTS:-}" ] || { ctest_stage side-by-side-long && second_try side-by-side-long; }
 ctest_stage dev --parallel "$AT_ONCE"
 ctest_stage asan --parallel "$AT_ONCE"
 if [ -n "${LONG_TESTS:-}" ]; then

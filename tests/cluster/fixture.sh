@@ -9,8 +9,8 @@ set -uo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/cluster_common.sh"
 
 use_cluster "${CLUSTER:-test}"
-SKIPPED=$ROOT/build/test-results/cluster/skipped  # tests/cluster/lib.sh reads it
-STARTED=$ROOT/build/test-results/cluster/started  # exists when the tests started the cluster
+SKIPPED=$ROOT/build/test-results/cluster/skipped.$NAME  # tests/cluster/lib.sh reads it
+STARTED=$ROOT/build/test-results/cluster/started.$NAME  # exists when the tests started the cluster
 
 cannot() {
   echo "$*" >"$SKIPPED"

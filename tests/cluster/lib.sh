@@ -35,8 +35,8 @@ fail() {
 show() { sed 's/^/      | /' | head -n 60; }
 
 # tests/cluster/fixture.sh writes the reason why no cluster runs.
-if [ -s "$ROOT/build/test-results/cluster/skipped" ]; then
-  skip "all checks" "$(cat "$ROOT/build/test-results/cluster/skipped")"
+if [ -s "$ROOT/build/test-results/cluster/skipped.$NAME" ]; then
+  skip "all checks" "$(cat "$ROOT/build/test-results/cluster/skipped.$NAME")"
   exit 0
 fi
 read_addresses

@@ -17,7 +17,7 @@ case ${1:-} in
   --as-is)
     # Without names of scenarios, ctest would also select the fixture's own tests, by their label.
     options+=(--fixture-exclude-any cluster --exclude-regex '^cluster/(up|down)$')
-    rm -f build/test-results/cluster/skipped
+    rm -f build/test-results/cluster/skipped.*
     shift
     ;;
   --quick) shift ;;
