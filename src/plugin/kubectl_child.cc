@@ -7,26 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
+#include "base/pipe.h"
 #include "base/text.h"
 
 namespace cronlatch::plugin {
 namespace {
 
 constexpr int kSignalBase = 128;
-
-struct Pipe {
-  Fd read, write;
-  static Pipe make() {
-    std::array<int, 2> ends{-1, -1};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
-    return {Fd(ends[0]), Fd(ends[1])};
-  }
-};
 
 // The child's standard streams. The other ends of the pipes are closed at exec.
 class SpawnActions {
@@ -93,15 +84,15 @@ Result<KubectlChild> start_kubectl(const KubectlSpec& spec, const KubectlCall& c
   argv.push_back(nullptr);
 
   KubectlChild child;
-  Pipe in, out = Pipe::make(), error_output;
+  Pipe in, out = make_pipe(), error_output;
   SpawnActions actions;
   actions.connect(out.write.get(), STDOUT_FILENO);
   if (!call.input.empty()) {
-    in = Pipe::make();
+    in = make_pipe();
     actions.connect(in.read.get(), STDIN_FILENO);
   }
   if (call.error_output == KubectlCall::ErrorOutput::captured) {
-    error_output = Pipe::make();
+    error_output = make_pipe();
     actions.connect(error_output.write.get(), STDERR_FILENO);
   }
   const SpawnAttributes attributes;

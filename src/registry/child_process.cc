@@ -12,25 +12,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 
-#include "base/fd.h"
+#include "base/pipe.h"
 
 namespace cronlatch::registry {
 namespace {
 
 constexpr Millis kPollInterval{100};  // the longest delay after a request to stop
 constexpr std::size_t kMaxStderrBytes = 16 * 1024;
-
-struct Pipe {
-  Fd read, write;
-};
-
-std::optional<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -132,27 +121,27 @@ Millis poll_time(TimePoint deadline, const Clock& clock) {
 
 Result<ChildResult> run_child_process(const ChildConfig& config, const Clock& clock,
                                       const std::stop_token& stop) {
-  auto out = make_pipe();
-  auto err = make_pipe();
+  Pipe out = make_pipe();
+  Pipe err = make_pipe();
   if (!out || !err)
     return Error{Code::system, std::string("cannot create a pipe: ") + std::strerror(errno)};
-  auto child = Child::start(config, out->write.get(), err->write.get());
+  auto child = Child::start(config, out.write.get(), err.write.get());
   if (!child) return child.error();
-  out->write.reset();
-  err->write.reset();
+  out.write.reset();
+  err.write.reset();
   ChildResult result;
-  while (out->read || err->read) {
+  while (out.read || err.read) {
     if (stop.stop_requested()) return Error{Code::unreachable, "the operator is stopping"};
     if (clock.now() >= config.deadline) return Error{Code::unreachable, "the lookup timed out"};
     std::array<pollfd, 2> polled = {
-        {{out->read.get(), POLLIN, 0},
-         {err->read.get(), POLLIN, 0}}};  // poll(2) ignores the descriptor -1
+        {{out.read.get(), POLLIN, 0},
+         {err.read.get(), POLLIN, 0}}};  // poll(2) ignores the descriptor -1
     if (::poll(polled.data(), polled.size(),
                static_cast<int>(poll_time(config.deadline, clock).count())) < 0 &&
         errno != EINTR)
       return Error{Code::system, std::string("poll: ") + std::strerror(errno)};
-    if (polled[0].revents != 0 && !read_some(out->read, result.out)) out->read.reset();
-    if (polled[1].revents != 0 && !read_some(err->read, result.err)) err->read.reset();
+    if (polled[0].revents != 0 && !read_some(out.read, result.out)) out.read.reset();
+    if (polled[1].revents != 0 && !read_some(err.read, result.err)) err.read.reset();
     if (result.out.size() > config.max_output)
       return Error{Code::unreachable,
                    "the response is larger than " + std::to_string(config.max_output) + " bytes"};
@@ -161,7 +150,7 @@ Result<ChildResult> run_child_process(const ChildConfig& config, const Clock& cl
       result.err.erase(0, result.err.size() - kMaxStderrBytes);
   }
   // The child may still run after it has closed its output.
-  while (!out->read && !err->read && !child->has_exited() && clock.now() < config.deadline &&
+  while (!out.read && !err.read && !child->has_exited() && clock.now() < config.deadline &&
          !stop.stop_requested())
     ::poll(nullptr, 0, 1);
   result.exit_code = child->kill_and_reap();

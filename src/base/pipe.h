@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipe to a child process.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/fd.h"
+
+namespace cronlatch {
+
+struct Pipe {
+  Fd read, write;
+  explicit operator bool() const { return read && write; }
+};
+
+// Closed in a child that executes another program. Without a value: see errno.
+inline Pipe make_pipe() {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+}  // namespace cronlatch
