@@ -44,7 +44,7 @@ bool can_answer(const Request& request, const Reply& reply) {
   return std::holds_alternative<Released>(reply) || std::holds_alternative<NotHolder>(reply);
 }
 
-void check_reply(const Request& request, const redis::Decoded& decoded) {
+void check_reply(const Request& request, const redis::DecodedReply& decoded) {
   fuzz::must(can_answer(request, decoded.reply), "the answer is one that the verb can have");
   fuzz::must(decoded.now.us >= 0, "the server's time is not before 1970");
   if (const auto* granted = std::get_if<Granted>(&decoded.reply))

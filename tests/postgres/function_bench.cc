@@ -11,7 +11,7 @@
 namespace cronlatch::testing {
 namespace {
 
-using postgres::Answer;
+using postgres::QueryResult;
 using postgres::Row;
 
 constexpr const char* kPrefix = "p:";
@@ -93,13 +93,13 @@ FunctionBench::FunctionBench() {
   sql(kTestFunctions);
 }
 
-std::vector<Answer> FunctionBench::execute(const std::string& messages, std::size_t answers) {
+std::vector<QueryResult> FunctionBench::execute(const std::string& messages, std::size_t answers) {
   auto taken = link_->execute([&] { return messages; }, answers, boot_now() + Seconds(60));
   if (!taken) {
     ADD_FAILURE() << taken.error().message;
-    return std::vector<Answer>(answers);
+    return std::vector<QueryResult>(answers);
   }
-  for (const Answer& answer : *taken)
+  for (const QueryResult& answer : *taken)
     if (answer.error) ADD_FAILURE() << answer.error->text;
   return std::move(*taken);
 }
@@ -108,7 +108,7 @@ std::vector<Row> FunctionBench::sql(const std::string& text) {
   return execute(postgres::simple_query(text), 1).front().rows;
 }
 
-postgres::Decoded FunctionBench::send(const Request& request, ServerTime not_after) {
+postgres::DecodedRow FunctionBench::send(const Request& request, ServerTime not_after) {
   const auto answers = execute(
       postgres::simple_query("SET test.now = " + std::to_string(now.us)) +
           postgres::encode(request, kPrefix, not_after, Millis(60'000), postgres::kSchemaVersion) +

@@ -23,7 +23,7 @@ class FunctionBench {
   bool read_sets = true;  // false: record() has no groups, run identities and answers
 
   void pass(Micros d) { now = now + d; }
-  postgres::Decoded send(const Request& request, ServerTime not_after);
+  postgres::DecodedRow send(const Request& request, ServerTime not_after);
   Revoked revoke();
   // All data of the lock on the server, as the last call left it.
   const rules::Record& record() const { return record_; }
@@ -37,7 +37,7 @@ class FunctionBench {
   std::vector<postgres::Row> sql(const std::string& text);
 
  private:
-  std::vector<postgres::Answer> execute(const std::string& messages, std::size_t answers);
+  std::vector<postgres::QueryResult> execute(const std::string& messages, std::size_t answers);
   std::string read_record() const;
   void parse_record(const std::vector<postgres::Row>& rows);
 

@@ -197,7 +197,7 @@ class Walk {
 
   template <class Verb>
   Reply compare(const Verb& verb, ServerTime not_after) {
-    const postgres::Decoded answer = bench_.send(verb, not_after);
+    const postgres::DecodedRow answer = bench_.send(verb, not_after);
     const Reply expected = rules::decide(model_, verb, bench_.now, not_after);
     EXPECT_EQ(answer.reply, expected)
         << "functions: " << name_of(answer.reply) << ", rules: " << name_of(expected);

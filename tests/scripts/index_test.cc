@@ -11,8 +11,8 @@ constexpr Micros kDay = 24h;
 class Index : public ::testing::Test {
  protected:
   // As in the Redis store after a reply with the index flag.
-  redis::Decoded send(const Request& request) {
-    redis::Decoded decoded = bench.send(request);
+  redis::DecodedReply send(const Request& request) {
+    redis::DecodedReply decoded = bench.send(request);
     if (decoded.index) enter(bench.lock);
     return decoded;
   }
@@ -64,7 +64,7 @@ TEST_F(Index, KeepsALockThatIsHeldAndRenewedForAYear) {
   for (int hours = 0; hours < 365 * 24; hours += 12) {
     for (int i = 0; i < 24; ++i) {
       bench.pass(30min);
-      const redis::Decoded kept = send(bench.renewal("a"));
+      const redis::DecodedReply kept = send(bench.renewal("a"));
       ASSERT_TRUE(std::holds_alternative<Renewed>(kept.reply));
       entered += kept.index ? 1 : 0;
     }

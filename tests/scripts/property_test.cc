@@ -227,7 +227,7 @@ class Walk {
   template <class Verb>
   Reply compare(const Verb& verb, ServerTime not_after) {
     EXPECT_NE(verb.claim.owner, "") << "no program sends this";
-    const redis::Decoded answer = bench_.send(verb, not_after);
+    const redis::DecodedReply answer = bench_.send(verb, not_after);
     const std::int64_t day_before = model_.day;
     const Reply expected = decide(verb, answer.now, not_after);
     EXPECT_EQ(answer.reply, expected)

@@ -150,11 +150,11 @@ RedisAnswer ScriptBench::raw(std::vector<std::string> command) {
   return both.elements[0];
 }
 
-redis::Decoded ScriptBench::send(const Request& request, ServerTime not_after) {
+redis::DecodedReply ScriptBench::send(const Request& request, ServerTime not_after) {
   const RedisAnswer answer = raw(redis::encode(request, prefix, not_after));
   if (answer.is_error())
     return {Unavailable{{Code::unreachable, answer.text}, true, false}, {}, false};
-  const redis::Decoded decoded = redis::decode(request, texts(answer));
+  const redis::DecodedReply decoded = redis::decode(request, texts(answer));
   if (time_ == TimeOf::server) now = decoded.now;
   return decoded;
 }

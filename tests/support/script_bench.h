@@ -35,8 +35,8 @@ class ScriptBench {
   void pass(Micros d) { now = now + d; }
   // Sends the command of the codec, changed for the test; returns the answer.
   RedisAnswer raw(std::vector<std::string> command);
-  redis::Decoded send(const Request& request, ServerTime not_after);
-  redis::Decoded send(const Request& request) { return send(request, now + 3s); }
+  redis::DecodedReply send(const Request& request, ServerTime not_after);
+  redis::DecodedReply send(const Request& request) { return send(request, now + 3s); }
   Revoked revoke();
 
   Acquire acquisition(const std::string& owner, std::uint32_t attempt = 1) const;

@@ -27,9 +27,9 @@ void extract_min_hold(Record& record) {
   record.answers.erase(at);
 }
 
-class Reader {
+class RecordReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {
+  explicit RecordReader(std::string_view text) : rest_(text) {
     words_.reserve(kMaxWords);
     next();
   }
@@ -110,7 +110,7 @@ class Reader {
   int number_ = 0;
 };
 
-bool read_lists(Reader& reader, Record& record) {
+bool read_lists(RecordReader& reader, Record& record) {
   std::string first, second;
   std::int64_t value = 0;
   while (reader.is("counter")) {
@@ -133,7 +133,7 @@ bool read_lists(Reader& reader, Record& record) {
   return true;
 }
 
-bool read_slots(Reader& reader, Stored& stored) {
+bool read_slots(RecordReader& reader, Stored& stored) {
   unsigned slot = 0;
   SlotGrant grant;
   while (reader.is("slot")) {
@@ -145,7 +145,7 @@ bool read_slots(Reader& reader, Stored& stored) {
   return true;
 }
 
-bool read(Reader& reader, const std::string& lock, bool has_slots, Stored& stored) {
+bool read(RecordReader& reader, const std::string& lock, bool has_slots, Stored& stored) {
   std::string of;
   if (!reader.line("lock", of) || of != lock) return false;
   if (has_slots && !reader.line("slots", stored.slots, stored.last_fence)) return false;
@@ -173,7 +173,7 @@ bool has_wrong_checksum(std::string_view text) {
 Result<Stored> decode(const std::string& lock, std::string_view text) {
   Stored stored;
   if (text.empty()) return stored;
-  Reader reader(text);
+  RecordReader reader(text);
   std::string version;
   if (!reader.line(kVersionKey, version))
     return Error{Code::config, "this is not a record of a lock"};

@@ -61,8 +61,8 @@ void Link::connect(TimePoint now, TimePoint give_up) {
   share_ends_ = now + (give_up - now) / left;
   Host& host = hosts_[current_];
   login_.where = host.where;
-  session_ = std::make_unique<Session>(*host.discovery, host.failed, host.tls.get(), login_,
-                                       purpose_, now);
+  session_ = std::make_unique<PostgresSession>(*host.discovery, host.failed, host.tls.get(), login_,
+                                               purpose_, now);
 }
 
 void Link::read_credentials() {
@@ -139,8 +139,8 @@ Status Link::wait(TimePoint give_up) {
   return Done{};
 }
 
-Result<std::vector<Answer>> Link::execute(const std::function<std::string()>& messages,
-                                          std::size_t answers, TimePoint give_up) {
+Result<std::vector<QueryResult>> Link::execute(const std::function<std::string()>& messages,
+                                               std::size_t answers, TimePoint give_up) {
   prepare();
   while (!is_ready())
     if (Status waited = wait(give_up); !waited) return waited.error();

@@ -40,8 +40,8 @@ class Link {
   std::optional<redis::Failure> step(const PollSet& set, TimePoint now, TimePoint give_up);
 
   bool is_ready() const { return session_ != nullptr && session_->is_ready(); }
-  Session& session() { return *session_; }
-  const Session& session() const { return *session_; }
+  PostgresSession& session() { return *session_; }
+  const PostgresSession& session() const { return *session_; }
   // Closes the session; `is_at_fault`: the next one prefers another address or host.
   void drop(bool is_at_fault);
   // Why there is no answer at the deadline; drops the session.
@@ -50,8 +50,8 @@ class Link {
   const std::string& where() const { return login_.where; }
 
   // For callers without an event loop: sends messages and waits for their answers.
-  Result<std::vector<Answer>> execute(const std::function<std::string()>& messages,
-                                      std::size_t answers, TimePoint give_up);
+  Result<std::vector<QueryResult>> execute(const std::function<std::string()>& messages,
+                                           std::size_t answers, TimePoint give_up);
 
  private:
   struct Host {
@@ -68,7 +68,7 @@ class Link {
 
   LinkConfig config_;
   Purpose purpose_;
-  Login login_;
+  PostgresLogin login_;
   std::vector<Host> hosts_;
   std::size_t current_ = 0;              // index of the host in use
   std::size_t tried_ = 0;                // hosts that failed since prepare()
@@ -76,7 +76,7 @@ class Link {
   std::optional<TimePoint> share_ends_;  // of the current host, while it connects
   bool has_connected_ = false;
   std::string last_warning_;  // why the last credentials are still used; "" when they are not
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<PostgresSession> session_;
 };
 
 }  // namespace cronlatch::postgres

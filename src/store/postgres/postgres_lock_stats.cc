@@ -15,13 +15,13 @@ Millis left_until(TimePoint t) { return std::chrono::duration_cast<Millis>(t - b
 
 }  // namespace
 
-Result<std::vector<Answer>> PostgresStore::committed(const std::function<std::string()>& messages,
-                                                     std::size_t answers, TimePoint give_up) {
+Result<std::vector<QueryResult>> PostgresStore::committed(
+    const std::function<std::string()>& messages, std::size_t answers, TimePoint give_up) {
   for (;;) {
     auto taken = link_.execute(messages, answers, give_up);
     if (!taken) return taken.error();
     const ServerMessage* error = nullptr;
-    for (const Answer& answer : *taken)
+    for (const QueryResult& answer : *taken)
       if (answer.error && error == nullptr) error = &*answer.error;
     const bool is_committed = error == nullptr && taken->back().tag == "COMMIT";
     if (is_committed && !taken->back().has_warning) {

@@ -25,8 +25,8 @@ void set_sent_at(Reply& reply, TimePoint sent_at) {
   if (auto* renewed = std::get_if<Renewed>(&reply)) renewed->sent_at = sent_at;
 }
 
-const ServerMessage* first_error(const std::vector<Answer>& answers) {
-  for (const Answer& answer : answers)
+const ServerMessage* first_error(const std::vector<QueryResult>& answers) {
+  for (const QueryResult& answer : answers)
     if (answer.error) return &*answer.error;
   return nullptr;
 }
@@ -116,21 +116,21 @@ std::optional<Unavailable> PostgresStore::refuse_slots() {
 }
 
 void PostgresStore::send_request(TimePoint now) {
-  Session& session = link_.session();
+  PostgresSession& session = link_.session();
   pending_->sent_at = now;
   session.send(encode(pending_->request, key_prefix_, session.server_time(pending_->give_up),
                       until(pending_->give_up, now), session.schema(), standbys_),
                kVerbAnswers);
 }
 
-std::optional<Reply> PostgresStore::handle_answers(const std::vector<Answer>& answers,
+std::optional<Reply> PostgresStore::handle_answers(const std::vector<QueryResult>& answers,
                                                    TimePoint now) {
-  const Answer& function = answers[1];
-  const Answer& commit = answers[2];
+  const QueryResult& function = answers[1];
+  const QueryResult& commit = answers[2];
   const bool is_committed = commit.tag == "COMMIT" && !commit.error;
   if (const ServerMessage* error = first_error(answers); error != nullptr)
     return handle_error(*error, commit.tag == "ROLLBACK", now);
-  Decoded decoded = decode(pending_->request, function.rows);
+  DecodedRow decoded = decode(pending_->request, function.rows);
   // Two requests never read the same microsecond: a repeated time means that answers were paired
   // with other requests.
   const bool is_repeated = decoded.now.us != 0 && decoded.now == last_answer_;

@@ -39,12 +39,12 @@ class PostgresStore : public Backend {
   // The refusal of several slots, for a schema that has one.
   std::optional<Unavailable> refuse_slots();
   void send_request(TimePoint now);
-  std::optional<Reply> handle_answers(const std::vector<Answer>& answers, TimePoint now);
+  std::optional<Reply> handle_answers(const std::vector<QueryResult>& answers, TimePoint now);
   std::optional<Reply> handle_error(const ServerMessage& error, bool is_rolled_back, TimePoint now);
   Reply unavailable(Error error, bool transient, bool unsent);
   // The answers of a transaction that was committed, else its error.
-  Result<std::vector<Answer>> committed(const std::function<std::string()>& messages,
-                                        std::size_t answers, TimePoint give_up);
+  Result<std::vector<QueryResult>> committed(const std::function<std::string()>& messages,
+                                             std::size_t answers, TimePoint give_up);
   Result<std::vector<LockView>> views(const std::string& lock, std::size_t most, TimePoint give_up);
 
   bool is_woken() const;

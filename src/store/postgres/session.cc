@@ -20,13 +20,14 @@ constexpr std::size_t kMaxRowBytes = 64 << 20;
 
 }  // namespace
 
-Session::Session(redis::Discovery& discovery, std::vector<redis::Address>& failed,
-                 redis::TlsContext* tls, const Login& login, Purpose purpose, TimePoint now)
+PostgresSession::PostgresSession(redis::Discovery& discovery, std::vector<redis::Address>& failed,
+                                 redis::TlsContext* tls, const PostgresLogin& login,
+                                 Purpose purpose, TimePoint now)
     : login_(login),
       purpose_(purpose),
       connection_(discovery, failed, tls, login.where, now, std::nullopt, kServer) {}
 
-void Session::step(const PollSet& set, TimePoint now) {
+void PostgresSession::step(const PollSet& set, TimePoint now) {
   connection_.step(set, now);
   if (connection_.is_open() && stage_ == Stage::connecting) send_startup();
   reader_.feed(connection_.read());
@@ -41,7 +42,7 @@ void Session::step(const PollSet& set, TimePoint now) {
     failure_ = connection_.failure();
 }
 
-void Session::listen(const std::string& channel) {
+void PostgresSession::listen(const std::string& channel) {
   if (channel == channel_) return;
   std::string sql = channel_.empty() ? "" : "UNLISTEN *";
   if (!channel.empty()) sql += (sql.empty() ? "LISTEN " : "; LISTEN ") + channel;
@@ -51,7 +52,7 @@ void Session::listen(const std::string& channel) {
   connection_.flush();
 }
 
-void Session::send(std::string_view messages, std::size_t answers) {
+void PostgresSession::send(std::string_view messages, std::size_t answers) {
   is_notified_ = false;
   awaited_ = answers;
   row_bytes_ = 0;
@@ -60,12 +61,12 @@ void Session::send(std::string_view messages, std::size_t answers) {
   connection_.flush();
 }
 
-std::optional<std::vector<Answer>> Session::take() {
+std::optional<std::vector<QueryResult>> PostgresSession::take() {
   if (awaited_ > 0 || answers_.empty()) return std::nullopt;
   return std::exchange(answers_, {});
 }
 
-void Session::handle(const Message& message, TimePoint now) {
+void PostgresSession::handle(const Message& message, TimePoint now) {
   switch (message.type) {
     case 'R':  // Authentication
       if (stage_ != Stage::authenticating) return fail_unreadable("an unexpected message");
@@ -110,8 +111,8 @@ void Session::handle(const Message& message, TimePoint now) {
   }
 }
 
-void Session::query_ended(TimePoint now) {
-  Answer answer = std::exchange(current_, {});
+void PostgresSession::query_ended(TimePoint now) {
+  QueryResult answer = std::exchange(current_, {});
   switch (stage_) {
     case Stage::connecting:
     case Stage::authenticating:
@@ -133,7 +134,7 @@ void Session::query_ended(TimePoint now) {
 }
 
 // Through a pooler, a notification of another client can arrive.
-void Session::notified(std::string_view body) {
+void PostgresSession::notified(std::string_view body) {
   FieldReader fields(body);
   fields.number(4);  // the process that notifies
   const std::string_view channel = fields.text();
@@ -143,7 +144,7 @@ void Session::notified(std::string_view body) {
 }
 
 // An error ends the login or the connection, or it is the answer to a request.
-void Session::server_failed(const ServerMessage& message) {
+void PostgresSession::server_failed(const ServerMessage& message) {
   const bool is_fatal = message.severity == "FATAL" || message.severity == "PANIC";
   if (is_fatal || stage_ == Stage::authenticating || stage_ == Stage::starting) {
     mark_peer_failed();
@@ -152,23 +153,23 @@ void Session::server_failed(const ServerMessage& message) {
   if (!current_.error) current_.error = message;
 }
 
-void Session::set_server_time(ServerTime server, TimePoint read_at) {
+void PostgresSession::set_server_time(ServerTime server, TimePoint read_at) {
   server_ = server;
   server_read_at_ = read_at;
 }
 
-void Session::refuse(Code code, std::string_view what, std::string hint) {
+void PostgresSession::refuse(Code code, std::string_view what, std::string hint) {
   fail(postgres_error(code, login_.where, what, std::move(hint)), false);
 }
 
-void Session::fail_unreadable(std::string_view why) {
+void PostgresSession::fail_unreadable(std::string_view why) {
   mark_peer_failed();
   fail(postgres_error(Code::unreachable, login_.where, why,
                       "check that a PostgreSQL server listens on this port"),
        true);
 }
 
-void Session::fail(Error error, bool transient) {
+void PostgresSession::fail(Error error, bool transient) {
   if (!failure_) failure_ = redis::Failure{std::move(error), transient};
 }
 

@@ -20,7 +20,7 @@ namespace cronlatch::postgres {
 inline constexpr int kSchemaVersion = 4;  // schema/begin.sql
 inline constexpr int kOldestSchema = 3;   // that this program can use
 
-struct Login {
+struct PostgresLogin {
   std::string where;  // host:port
   std::string user;
   std::string database;
@@ -29,7 +29,7 @@ struct Login {
 };
 
 // What the server sent for one query message, or for one call with its Sync.
-struct Answer {
+struct QueryResult {
   std::vector<Row> rows;
   std::string tag;  // of the last command that was completed
   std::optional<ServerMessage> error;
@@ -42,11 +42,12 @@ enum class Purpose {
   schema,  // it may be missing
 };
 
-class Session {
+class PostgresSession {
  public:
   // `login` must outlive the session.
-  Session(redis::Discovery& discovery, std::vector<redis::Address>& failed, redis::TlsContext* tls,
-          const Login& login, Purpose purpose, TimePoint now);
+  PostgresSession(redis::Discovery& discovery, std::vector<redis::Address>& failed,
+                  redis::TlsContext* tls, const PostgresLogin& login, Purpose purpose,
+                  TimePoint now);
 
   void watch(PollSet& set) const { connection_.watch(set); }
   void step(const PollSet& set, TimePoint now);
@@ -64,7 +65,7 @@ class Session {
   bool has_notification() const { return is_notified_; }
   bool take_notification() { return std::exchange(is_notified_, false); }
   // All answers of the last send(), once.
-  std::optional<std::vector<Answer>> take();
+  std::optional<std::vector<QueryResult>> take();
   const std::optional<redis::Failure>& failure() const { return failure_; }
 
   // The server's clock at `t`, or slightly less, never more.
@@ -89,12 +90,12 @@ class Session {
   void query_ended(TimePoint now);
   void notified(std::string_view body);
   void greet();
-  void read_greeting(const Answer& answer, TimePoint now);
+  void read_greeting(const QueryResult& answer, TimePoint now);
   void refuse(Code code, std::string_view what, std::string hint);
   void fail(Error error, bool transient);
   void fail_unreadable(std::string_view why);
 
-  const Login& login_;
+  const PostgresLogin& login_;
   Purpose purpose_;
   redis::Connection connection_;
   MessageReader reader_;
@@ -102,8 +103,8 @@ class Session {
   std::optional<Scram> scram_;
   bool is_server_proved_ = false;
   int schema_ = kSchemaVersion;
-  Answer current_;
-  std::vector<Answer> answers_;
+  QueryResult current_;
+  std::vector<QueryResult> answers_;
   std::size_t awaited_ = 0;
   std::string channel_;      // "" while the session does not listen
   std::size_t ignored_ = 0;  // answers to LISTEN and UNLISTEN that are awaited

@@ -42,7 +42,7 @@ std::optional<std::int64_t> number_in(const Row& row, std::size_t column) {
 
 }  // namespace
 
-void Session::send_startup() {
+void PostgresSession::send_startup() {
   stage_ = Stage::authenticating;
   const std::array<std::pair<std::string_view, std::string_view>, 4> parameters = {{
       {"user", login_.user},
@@ -53,7 +53,7 @@ void Session::send_startup() {
   connection_.write(startup(parameters));
 }
 
-void Session::authenticate(std::string_view body) {
+void PostgresSession::authenticate(std::string_view body) {
   FieldReader fields(body);
   const std::uint32_t code = fields.number(4);
   if (!fields.fine()) return fail_unreadable("an invalid login message");
@@ -86,7 +86,7 @@ void Session::authenticate(std::string_view body) {
 }
 
 // Without a verified certificate the proof is the only evidence that it is the right server.
-void Session::refuse_without_proof() {
+void PostgresSession::refuse_without_proof() {
   mark_peer_failed();
   refuse(Code::auth,
          "the server requested no password (trust), and its certificate is not verified",
@@ -94,7 +94,7 @@ void Session::refuse_without_proof() {
 }
 
 // The server sees the password: it must be the right server.
-void Session::send_password() {
+void PostgresSession::send_password() {
   if (!login_.is_verified)
     return refuse(Code::auth, "the server requests the password without a hash",
                   "use sslmode=verify-full, or scram-sha-256 in pg_hba.conf on the server");
@@ -104,7 +104,7 @@ void Session::send_password() {
   connection_.write(password(login_.password.reveal()));
 }
 
-void Session::start_scram(FieldReader mechanisms) {
+void PostgresSession::start_scram(FieldReader mechanisms) {
   if (login_.password.empty())
     return refuse(Code::auth, "the server requires a password",
                   "set password-file, credentials-dir or CRONLATCH_PASSWORD");
@@ -121,13 +121,13 @@ void Session::start_scram(FieldReader mechanisms) {
   connection_.write(sasl_initial(kScramMechanism, scram_->first()));
 }
 
-void Session::continue_scram(std::string_view data) {
+void PostgresSession::continue_scram(std::string_view data) {
   const auto answer = scram_ ? scram_->answer(data) : std::nullopt;
   if (!answer) return fail_unreadable("an invalid login message");
   connection_.write(sasl_response(*answer));
 }
 
-void Session::end_scram(std::string_view data) {
+void PostgresSession::end_scram(std::string_view data) {
   is_server_proved_ = scram_ && scram_->is_proved(data);
   if (is_server_proved_) return;
   mark_peer_failed();
@@ -135,14 +135,14 @@ void Session::end_scram(std::string_view data) {
          "check that store names the right server");
 }
 
-void Session::greet() {
+void PostgresSession::greet() {
   stage_ = Stage::greeting;
   std::string sql(kGreeting);
   if (purpose_ == Purpose::verbs) sql += kGreetingOfSchema;
   connection_.write(simple_query(sql));
 }
 
-void Session::read_greeting(const Answer& answer, TimePoint now) {
+void PostgresSession::read_greeting(const QueryResult& answer, TimePoint now) {
   if (answer.rows.empty()) {
     if (answer.error)
       return fail(server_error(*answer.error, login_.where),

@@ -34,12 +34,12 @@ std::string encode_revoke(std::string_view lock, std::string_view prefix, Server
 // authorizes renew and release: it is not readable in it.
 std::string wake_channel(std::string_view owner);
 
-struct Decoded {
+struct DecodedRow {
   Reply reply;       // without `sent_at`, which the store sets
   ServerTime now{};  // the server's clock; zero when the row was invalid
 };
 // The reply to `request`; a row that its function cannot return becomes Unavailable.
-Decoded decode(const Request& request, const std::vector<Row>& rows);
+DecodedRow decode(const Request& request, const std::vector<Row>& rows);
 Result<Revoked> decode_revoke(const std::vector<Row>& rows);
 
 // Reads one lock (`lock`), or with an empty `lock` the `most` locks that were granted last: five

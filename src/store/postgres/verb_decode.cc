@@ -116,8 +116,8 @@ std::optional<Reply> answer(const Verb& verb, const std::string& verdict, const 
 
 }  // namespace
 
-Decoded decode(const Request& request, const std::vector<Row>& rows) {
-  const Decoded invalid{Unavailable{malformed(), true, false}, {}};
+DecodedRow decode(const Request& request, const std::vector<Row>& rows) {
+  const DecodedRow invalid{Unavailable{malformed(), true, false}, {}};
   if (rows.size() != 1 || rows[0].size() != columns_of(request) || !rows[0][kVerdict])
     return invalid;
   const Row& row = rows[0];

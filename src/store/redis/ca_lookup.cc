@@ -28,10 +28,10 @@ constexpr std::array<const char*, 4> kSystemBundles = {
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // RHEL 7 and later
 };
 
-struct Deleter {
+struct CertDeleter {
   void operator()(X509* cert) const { X509_free(cert); }
 };
-using Cert = std::unique_ptr<X509, Deleter>;
+using Cert = std::unique_ptr<X509, CertDeleter>;
 
 Cert parse(const std::string& der, OSSL_LIB_CTX* library) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());

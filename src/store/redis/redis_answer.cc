@@ -72,7 +72,7 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
   }
   if (is_error && route_ != nullptr && after_error(answer.text, now)) return std::nullopt;
   if (is_error) return error_reply(answer);
-  Decoded decoded = decode(pending_->request, texts_of(answer));
+  DecodedReply decoded = decode(pending_->request, texts_of(answer));
   // A script refuses another number of slots, with its time.
   if (const auto* unreadable = std::get_if<Unavailable>(&decoded.reply);
       unreadable != nullptr && decoded.now.us == 0)
@@ -99,14 +99,14 @@ std::optional<Reply> RedisStore::handle_answer(const Resp& answer, TimePoint now
 // The answer is ignored: a lock that is not in the index is only missing in ls.
 void RedisStore::add_to_index(ServerTime server_now) {
   session_->send(encode_index(lock_of(pending_->request), config_.key_prefix, server_now),
-                 Session::OnAnswer::discard);
+                 RedisSession::OnAnswer::discard);
   session_->flush();
 }
 
 // The answers are ignored: without them the run that waits sends its next request within 2.2 s.
 void RedisStore::wake(const std::string& owner) {
   for (const auto& command : encode_wake(lock_of(pending_->request), owner, config_.key_prefix))
-    session_->send(command, Session::OnAnswer::discard);
+    session_->send(command, RedisSession::OnAnswer::discard);
   session_->flush();
 }
 

@@ -86,10 +86,10 @@ Error RedisStore::error_of(const std::string& text, const std::vector<std::strin
 Result<RedisStore::Answers> RedisStore::send_all(const Commands& commands, TimePoint give_up,
                                                  WrongType wrong_type) {
   for (const auto& command : commands) {
-    if (next_ && next_->asking) session_->send({"ASKING"}, Session::OnAnswer::discard);
-    session_->send(command, Session::OnAnswer::keep);
+    if (next_ && next_->asking) session_->send({"ASKING"}, RedisSession::OnAnswer::discard);
+    session_->send(command, RedisSession::OnAnswer::keep);
   }
-  session_->send({"TIME"}, Session::OnAnswer::keep);
+  session_->send({"TIME"}, RedisSession::OnAnswer::keep);
   session_->flush();
   Answers answers;
   std::optional<Error> refusal;

@@ -23,7 +23,8 @@ void RedisStore::listen(const std::string& lock, const std::string& owner, TimeP
   if (next_ && next_->asking) return;  // the key can be at either node
   const Micros left = std::min<Micros>(until - boot_now() - kAnswerTime, kLongest);
   if (left < kShortest) return;
-  session_->send(encode_listen(lock, owner, config_.key_prefix, left), Session::OnAnswer::keep);
+  session_->send(encode_listen(lock, owner, config_.key_prefix, left),
+                 RedisSession::OnAnswer::keep);
   session_->flush();
   is_listening_ = true;
 }

@@ -82,8 +82,8 @@ void RedisStore::connect_to(const NextServer& next, TimePoint now) {
   config_.login.tls_peer =
       TlsPeer{next.host.where(), name.empty() ? next.host.name() : name, kNameHint};
   discovery_ = std::make_unique<Resolver>(next.host.host, next.host.port, config_.resolver);
-  session_ =
-      std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr, config_.login, now);
+  session_ = std::make_unique<RedisSession>(*discovery_, failed_, tls_ ? &*tls_ : nullptr,
+                                            config_.login, now);
   session_->step(PollSet{}, now);  // the first step has no descriptor to wait for
 }
 

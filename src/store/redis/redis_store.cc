@@ -74,8 +74,8 @@ void RedisStore::connect(TimePoint now) {
   last_answer_ = {};
   unneeded_waits_ = 0;
   config_.login.is_strict = is_strict_start();
-  session_ =
-      std::make_unique<Session>(*discovery_, failed_, tls_ ? &*tls_ : nullptr, config_.login, now);
+  session_ = std::make_unique<RedisSession>(*discovery_, failed_, tls_ ? &*tls_ : nullptr,
+                                            config_.login, now);
 }
 
 void RedisStore::read_credentials() {
@@ -127,10 +127,10 @@ std::optional<Reply> RedisStore::step(const PollSet& set, TimePoint now) {
 void RedisStore::send_request(TimePoint now) {
   const ServerTime not_after = session_->server_time(pending_->give_up);
   pending_->sent_at = now;
-  if (next_ && next_->asking) session_->send({"ASKING"}, Session::OnAnswer::discard);
+  if (next_ && next_->asking) session_->send({"ASKING"}, RedisSession::OnAnswer::discard);
   session_->send(
       encode(pending_->request, config_.key_prefix, not_after, pending_->by, strict_request()),
-      Session::OnAnswer::keep);
+      RedisSession::OnAnswer::keep);
   send_wait(now);
   session_->flush();
   if (config_.strict) warn_of_hidden_policy();

@@ -26,7 +26,7 @@ namespace cronlatch::redis {
 struct RedisConfig {
   std::string host;
   std::uint16_t port = 6379;
-  Login login;
+  RedisLogin login;
   std::optional<TlsSettings> tls;  // none: plain TCP
   std::string tls_server_name;     // with a Route: of every server; "" = the host of each
   std::string key_prefix;
@@ -155,7 +155,7 @@ class RedisStore : public Backend {
   std::optional<TlsContext> tls_;
   std::unique_ptr<Discovery> discovery_;
   std::vector<Address> failed_;  // addresses that failed recently, oldest first
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<RedisSession> session_;
   bool has_connected_ = false;
   ServerTime last_answer_{};  // the time in the last reply of a script; 0: none on this connection
   std::string last_warning_;  // why the last credentials are still used; "" when they are not

@@ -49,7 +49,7 @@ void RedisStore::send_wait(TimePoint now) {
   const Millis most = std::clamp(left, Millis(1), kLongestWait);
   session_->send(
       {"WAIT", std::to_string(config_.strict->min_replicas), std::to_string(most.count())},
-      Session::OnAnswer::keep);
+      RedisSession::OnAnswer::keep);
 }
 
 bool RedisStore::needs_acknowledgement(const Reply& reply) const {

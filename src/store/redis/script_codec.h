@@ -60,13 +60,13 @@ std::vector<std::vector<std::string>> encode_wake(const std::string& lock, const
 std::vector<std::string> encode_listen(const std::string& lock, const std::string& owner,
                                        std::string_view prefix, Micros most);
 
-struct Decoded {
+struct DecodedReply {
   Reply reply;         // without `sent_at`, which the store sets
   ServerTime now{};    // the server's clock; zero when the reply was malformed
   bool index = false;  // the lock should be entered in the index
 };
 // The reply to `request`; a reply that its script cannot return becomes Unavailable.
-Decoded decode(const Request& request, const std::vector<std::string>& reply);
+DecodedReply decode(const Request& request, const std::vector<std::string>& reply);
 Result<Revoked> decode_revoke(const std::vector<std::string>& reply);
 
 // The runs that wait at the server's time `now`, at most 1,000.

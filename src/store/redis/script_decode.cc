@@ -25,9 +25,9 @@ std::optional<std::int64_t> whole(std::string_view s) {
 }
 
 // Reads a reply from left to right; one invalid field makes the whole reply invalid.
-class FieldReader {
+class ReplyReader {
  public:
-  explicit FieldReader(const std::vector<std::string>& fields) : fields_(fields) {}
+  explicit ReplyReader(const std::vector<std::string>& fields) : fields_(fields) {}
   std::string text() {
     const bool fine = at_ < fields_.size() && fields_[at_].size() <= rules::kMaxText;
     if (!fine) fine_ = false;
@@ -75,7 +75,7 @@ Error malformed() {
           "check that the store is Redis 6.2 or newer and that no proxy changes its replies"};
 }
 
-Busy busy(FieldReader& f) {
+Busy busy(ReplyReader& f) {
   Busy b;
   b.reason = f.one_of<BusyReason>({{"held", BusyReason::held},
                                    {"cooling", BusyReason::cooling},
@@ -92,7 +92,7 @@ Busy busy(FieldReader& f) {
   return b;
 }
 
-LostReason reason(FieldReader& f) {
+LostReason reason(ReplyReader& f) {
   return f.one_of<LostReason>({{"expired", LostReason::expired},
                                {"taken", LostReason::taken},
                                {"revoked", LostReason::revoked},
@@ -100,7 +100,7 @@ LostReason reason(FieldReader& f) {
 }
 
 // The lock is held with another number of slots.
-std::optional<Reply> slots_answer(const Acquire& request, FieldReader& f) {
+std::optional<Reply> slots_answer(const Acquire& request, ReplyReader& f) {
   const std::int64_t slots = f.number();
   const std::string holder = f.text();
   if (slots < 1 || slots > rules::kMaxSlots || slots == request.slots) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<Reply> slots_answer(const Acquire& request, FieldReader& f) {
 
 // No value for a verdict that the verb's script does not return.
 template <class Verb>
-std::optional<Reply> answer(const Verb& verb, const std::string& verdict, FieldReader& f) {
+std::optional<Reply> answer(const Verb& verb, const std::string& verdict, ReplyReader& f) {
   if (verdict == "stale") return TooLate{f.flag()};
   if constexpr (std::is_same_v<Verb, Acquire>) {
     if (verdict == "busy") return busy(f);
@@ -135,8 +135,8 @@ std::optional<Reply> answer(const Verb& verb, const std::string& verdict, FieldR
 
 }  // namespace
 
-Decoded decode(const Request& request, const std::vector<std::string>& reply) {
-  FieldReader f(reply);
+DecodedReply decode(const Request& request, const std::vector<std::string>& reply) {
+  ReplyReader f(reply);
   const std::string verdict = f.text();
   const ServerTime now{f.number()};
   const bool index = f.flag();
@@ -151,7 +151,7 @@ Result<Revoked> decode_revoke(const std::vector<std::string>& reply) {
     return Error{Code::unreachable,
                  "the request arrived at the store after its deadline; nothing was changed",
                  "try again"};
-  FieldReader f(reply);
+  ReplyReader f(reply);
   const std::string verdict = f.text();
   f.number();
   f.flag();

@@ -6,8 +6,8 @@
 namespace cronlatch::redis {
 namespace {
 
-Login login_of(const SentinelConfig& config, const StoreHost& sentinel) {
-  Login login;
+RedisLogin login_of(const SentinelConfig& config, const StoreHost& sentinel) {
+  RedisLogin login;
   login.where = sentinel.where();
   login.user = config.user;
   login.password = config.password;
@@ -31,9 +31,10 @@ std::optional<SentinelQuery::Answer> SentinelQuery::step(const PollSet& set, Tim
   session_.step(set, now);
   if (session_.is_ready() && !is_sent_) {
     is_sent_ = true;
-    session_.send({"SENTINEL", "get-master-addr-by-name", config_.master}, Session::OnAnswer::keep);
+    session_.send({"SENTINEL", "get-master-addr-by-name", config_.master},
+                  RedisSession::OnAnswer::keep);
     if (config_.counts_replicas)
-      session_.send({"SENTINEL", "replicas", config_.master}, Session::OnAnswer::keep);
+      session_.send({"SENTINEL", "replicas", config_.master}, RedisSession::OnAnswer::keep);
     session_.flush();
   }
   while (is_sent_) {

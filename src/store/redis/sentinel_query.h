@@ -51,10 +51,10 @@ class SentinelQuery {
   Error of_sentinel(Error error) const;
 
   const SentinelConfig& config_;
-  Login login_;
+  RedisLogin login_;
   Resolver resolver_;
   std::vector<Address> failed_;
-  Session session_;
+  RedisSession session_;
   bool is_sent_ = false;
   std::optional<StoreHost> master_;  // while the number of its replicas is missing
 };

@@ -9,11 +9,11 @@ constexpr char kTlsAlert = 0x15;
 
 }  // namespace
 
-Session::Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
-                 const Login& login, TimePoint now)
+RedisSession::RedisSession(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
+                           const RedisLogin& login, TimePoint now)
     : login_(login), connection_(discovery, failed, tls, login.where, now, login.tls_peer) {}
 
-void Session::step(const PollSet& set, TimePoint now) {
+void RedisSession::step(const PollSet& set, TimePoint now) {
   connection_.step(set, now);
   if (connection_.is_open() && !login_sent_) send_login();
   const std::string bytes = connection_.read();
@@ -28,24 +28,24 @@ void Session::step(const PollSet& set, TimePoint now) {
   if (!reader_.broken().empty()) fail_unreadable();
 }
 
-void Session::send(const std::vector<std::string>& argv, OnAnswer on_answer) {
+void RedisSession::send(const std::vector<std::string>& argv, OnAnswer on_answer) {
   connection_.write(encode_command(argv));
   expected_.push_back(on_answer == OnAnswer::keep ? Expected::answer : Expected::nothing);
 }
 
-void Session::flush() {
+void RedisSession::flush() {
   connection_.flush();
   if (!failure_ && connection_.failure() && answers_.empty()) failure_ = connection_.failure();
 }
 
-std::optional<Resp> Session::take() {
+std::optional<Resp> RedisSession::take() {
   if (answers_.empty()) return std::nullopt;
   Resp answer = std::move(answers_.front());
   answers_.pop_front();
   return answer;
 }
 
-void Session::handle(Resp reply, TimePoint now) {
+void RedisSession::handle(Resp reply, TimePoint now) {
   if (expected_.empty()) {
     // A server that refuses a client sends an error without a command.
     if (reply.type == Resp::Type::error) return refused(reply);
@@ -72,7 +72,7 @@ void Session::handle(Resp reply, TimePoint now) {
   }
 }
 
-void Session::refused(const Resp& reply, const std::string& command) {
+void RedisSession::refused(const Resp& reply, const std::string& command) {
   const RedisErrorRow& row = classify_redis_error(reply.text);
   if (row.drop) mark_peer_failed();
   std::string text = redact(reply.text);
@@ -84,7 +84,7 @@ void Session::refused(const Resp& reply, const std::string& command) {
   fail(std::move(error), row.transient);
 }
 
-void Session::fail_unreadable() {
+void RedisSession::fail_unreadable() {
   mark_peer_failed();
   if (first_byte_ == kTlsAlert)
     return fail({Code::tls, "redis at " + login_.where + ": this port uses TLS",
@@ -96,18 +96,18 @@ void Session::fail_unreadable() {
        true);
 }
 
-void Session::fail(Error error, bool transient) {
+void RedisSession::fail(Error error, bool transient) {
   if (!failure_) failure_ = Failure{std::move(error), transient};
 }
 
-ServerTime Session::server_time(TimePoint t) const { return server_ + (t - server_read_at_); }
+ServerTime RedisSession::server_time(TimePoint t) const { return server_ + (t - server_read_at_); }
 
-void Session::set_server_time(ServerTime server, TimePoint read_at) {
+void RedisSession::set_server_time(ServerTime server, TimePoint read_at) {
   server_ = server;
   server_read_at_ = read_at;
 }
 
-std::string Session::redact(std::string text) const {
+std::string RedisSession::redact(std::string text) const {
   const std::string& secret = login_.password.reveal();
   if (secret.empty()) return text;
   for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + 3))

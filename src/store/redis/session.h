@@ -24,7 +24,7 @@ enum class ServerRole {
   node,      // of a Cluster
 };
 
-struct Login {
+struct RedisLogin {
   std::string where;  // host:port
   std::string user;
   Secret password;
@@ -37,10 +37,10 @@ struct Login {
 // The answer of TIME; no value when it is invalid.
 std::optional<ServerTime> parse_time(const Resp& reply);
 
-class Session {
+class RedisSession {
  public:
-  Session(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls, const Login& login,
-          TimePoint now);
+  RedisSession(Discovery& discovery, std::vector<Address>& failed, TlsContext* tls,
+               const RedisLogin& login, TimePoint now);
 
   void watch(PollSet& set) const { connection_.watch(set); }
   void step(const PollSet& set, TimePoint now);
@@ -81,7 +81,7 @@ class Session {
   void fail(Error error, bool transient);
   void fail_unreadable();
 
-  const Login& login_;
+  const RedisLogin& login_;
   Connection connection_;
   RespReader reader_;
   std::deque<Expected> expected_;

@@ -52,7 +52,7 @@ std::optional<ServerTime> parse_time(const Resp& reply) {
   return ServerTime{seconds * 1'000'000 + micros};
 }
 
-void Session::send_login() {
+void RedisSession::send_login() {
   login_sent_ = true;
   std::vector<std::string> hello = {"HELLO", "2"};
   if (!login_.user.empty() || !login_.password.empty()) {
@@ -77,7 +77,7 @@ void Session::send_login() {
   expected_.push_back(Expected::memory);
 }
 
-void Session::hello(const Resp& reply) {
+void RedisSession::hello(const Resp& reply) {
   if (reply.type == Resp::Type::error) {
     // The text of this error contains the arguments, among them the password.
     if (reply.text.starts_with("ERR unknown command"))
@@ -97,7 +97,7 @@ void Session::hello(const Resp& reply) {
 }
 
 // HELLO contains the role that ROLE returns, and needs no further right and no further command.
-void Session::check_role(const Resp& hello) {
+void RedisSession::check_role(const Resp& hello) {
   const std::string mode = field_of(hello, "mode");
   const auto refuse = [this](const std::string& what, const std::string& hint) {
     fail(wrong_server(login_.where, what, hint), false);
@@ -120,7 +120,7 @@ void Session::check_role(const Resp& hello) {
   }
 }
 
-void Session::select(const Resp& reply) {
+void RedisSession::select(const Resp& reply) {
   if (reply.type != Resp::Type::error) return;
   const bool is_unknown = classify_redis_error(reply.text).kind == RedisErrorClass::unknown_command;
   if (reply.text.starts_with("ERR") && !is_unknown)
@@ -131,7 +131,7 @@ void Session::select(const Resp& reply) {
   refused(reply);
 }
 
-void Session::time(const Resp& reply, TimePoint now) {
+void RedisSession::time(const Resp& reply, TimePoint now) {
   if (reply.type == Resp::Type::error) return refused(reply);
   const auto server = parse_time(reply);
   if (!server) return fail_unreadable();
@@ -139,13 +139,13 @@ void Session::time(const Resp& reply, TimePoint now) {
   ready_ = !login_.is_strict;
 }
 
-void Session::wait(const Resp& reply) {
+void RedisSession::wait(const Resp& reply) {
   if (reply.type == Resp::Type::error) return refused(reply, "WAIT");
   if (reply.type != Resp::Type::integer) fail_unreadable();
 }
 
 // Redis 6.2 to 8 and Valkey show the policy; managed services may hide it.
-void Session::memory(const Resp& reply) {
+void RedisSession::memory(const Resp& reply) {
   if (reply.type == Resp::Type::error) return refused(reply, "INFO");
   constexpr std::string_view kField = "maxmemory_policy:";
   const std::size_t at = reply.text.find(kField);
