@@ -34,7 +34,7 @@ std::optional<std::size_t> number(std::string_view text, int base) {
 
 }  // namespace
 
-Result<bool> HttpResponseReader::push(std::string_view bytes) {
+Result<bool> RegistryResponseReader::push(std::string_view bytes) {
   bytes_ += bytes;
   while (!has_head_) {
     const auto complete = read_head();
@@ -47,7 +47,7 @@ Result<bool> HttpResponseReader::push(std::string_view bytes) {
 }
 
 // False: more bytes are needed.
-Result<bool> HttpResponseReader::read_head() {
+Result<bool> RegistryResponseReader::read_head() {
   const std::size_t end = bytes_.find("\r\n\r\n");
   if (std::min(end, bytes_.size()) > kMaxHead) return invalid("a head that is too long");
   if (end == std::string::npos) return false;
@@ -76,7 +76,7 @@ Result<bool> HttpResponseReader::read_head() {
   return true;
 }
 
-Result<bool> HttpResponseReader::read_body(bool is_at_end) {
+Result<bool> RegistryResponseReader::read_body(bool is_at_end) {
   if (body_ == Body::none || response_.status == 204 || response_.status == 304) return true;
   if (bytes_.size() + response_.body.size() > kMaxBody || length_.value_or(0) > kMaxBody)
     return invalid("a body that is too long");
@@ -91,7 +91,7 @@ Result<bool> HttpResponseReader::read_body(bool is_at_end) {
   return complete;
 }
 
-Result<bool> HttpResponseReader::read_chunks() {
+Result<bool> RegistryResponseReader::read_chunks() {
   while (true) {
     const std::size_t line = bytes_.find("\r\n");
     if (line == std::string::npos) return false;

@@ -12,7 +12,7 @@
 
 namespace cronlatch::registry {
 
-struct HttpResponse {
+struct RegistryResponse {
   int status = 0;
   // Names in lower case; the values of a repeated name are joined with ", ".
   std::map<std::string, std::string> headers{};
@@ -24,14 +24,14 @@ struct HttpResponse {
   }
 };
 
-class HttpResponseReader {
+class RegistryResponseReader {
  public:
   enum class Body { expected, none };  // none: the answer to HEAD
-  explicit HttpResponseReader(Body body) : body_(body) {}
+  explicit RegistryResponseReader(Body body) : body_(body) {}
 
   // `bytes` is empty at the end of the connection. True when the response is complete.
   Result<bool> push(std::string_view bytes);
-  HttpResponse take() { return std::move(response_); }
+  RegistryResponse take() { return std::move(response_); }
 
  private:
   Result<bool> read_head();
@@ -43,7 +43,7 @@ class HttpResponseReader {
   bool has_head_ = false;
   std::optional<std::size_t> length_;
   bool chunked_ = false;
-  HttpResponse response_;
+  RegistryResponse response_;
 };
 
 }  // namespace cronlatch::registry

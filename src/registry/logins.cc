@@ -51,7 +51,7 @@ bool path_matches(const std::string& path, const std::string& repository) {
   return path.empty() || repository == path || repository.starts_with(path + "/");
 }
 
-Login login_of(const Json& entry) {
+RegistryLogin login_of(const Json& entry) {
   std::string auth = kube::string_at(entry, {"auth"});
   const std::string user = kube::string_at(entry, {"username"});
   if (auth.empty() && !user.empty())
@@ -61,29 +61,29 @@ Login login_of(const Json& entry) {
 
 }  // namespace
 
-Result<std::vector<Login>> logins_for(std::string_view docker_config,
-                                      const image::Reference& image) {
+Result<std::vector<RegistryLogin>> logins_for(std::string_view docker_config,
+                                              const image::Reference& image) {
   const auto root = kube::parse_json(docker_config, {.bytes = kMaxDockerConfigBytes, .depth = 8});
   if (!root || !root->is_object())
     return Error{Code::config, "the docker config is not a JSON object"};
   const Json* auths = kube::find(*root, {"auths"});
   if (auths == nullptr) auths = &*root;  // the older format .dockercfg has no `auths`
-  std::multimap<std::size_t, Login, std::greater<>> matching;
+  std::multimap<std::size_t, RegistryLogin, std::greater<>> matching;
   if (auths->is_object())
     for (const auto& [key, entry] : auths->items()) {
       const LoginScope scope = scope_of(key);
       if (!host_matches(scope.host, image.registry) || !path_matches(scope.path, image.repository))
         continue;
-      Login login = login_of(entry);
+      RegistryLogin login = login_of(entry);
       if (login.auth.empty() && login.identity_token.empty()) continue;
       matching.emplace(scope.path.size(), std::move(login));
     }
-  std::vector<Login> logins;
+  std::vector<RegistryLogin> logins;
   for (auto& [length, login] : matching) logins.push_back(std::move(login));
   return logins;
 }
 
-std::string auth_file(const image::Reference& image, const Login* login) {
+std::string auth_file(const image::Reference& image, const RegistryLogin* login) {
   Json auths = Json::object();
   if (login != nullptr) {
     // skopeo ignores an entry without `auth`, also one with a token. An empty user is enough.

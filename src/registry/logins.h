@@ -13,17 +13,17 @@
 
 namespace cronlatch::registry {
 
-struct Login {
+struct RegistryLogin {
   Secret auth;            // base64 of user:password, as in the file
   Secret identity_token;  // instead of `auth`
 };
 
 // The error contains nothing of the file.
-Result<std::vector<Login>> logins_for(std::string_view docker_config,
-                                      const image::Reference& image);
+Result<std::vector<RegistryLogin>> logins_for(std::string_view docker_config,
+                                              const image::Reference& image);
 
 // The auth file of one lookup, with one login for the image's registry, or none. skopeo reads no
 // other file for logins when it is given this one.
-std::string auth_file(const image::Reference& image, const Login* login);
+std::string auth_file(const image::Reference& image, const RegistryLogin* login);
 
 }  // namespace cronlatch::registry

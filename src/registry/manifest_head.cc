@@ -40,12 +40,12 @@ HeadResult failed(HeadResult::Kind kind, std::string why, Millis retry_after = M
 }
 
 // "0;w=21600"
-bool has_pulls_left(const HttpResponse& response) {
+bool has_pulls_left(const RegistryResponse& response) {
   const std::string left = response.header("ratelimit-remaining");
   return left != "0" && !left.starts_with("0;");
 }
 
-HeadResult result_of(const HttpResponse& response, WallTime now) {
+HeadResult result_of(const RegistryResponse& response, WallTime now) {
   using Kind = HeadResult::Kind;
   const std::string status = " (HTTP status " + std::to_string(response.status) + ")";
   switch (response.status) {
@@ -84,7 +84,7 @@ struct ManifestHead::Exchange {
   ConnectionLimits limits;
 };
 
-Result<HttpResponse> ManifestHead::send(const Exchange& exchange) const {
+Result<RegistryResponse> ManifestHead::send(const Exchange& exchange) const {
   const std::string host = host_header(exchange.url.peer, exchange.url.is_https);
   std::string head = exchange.method + " ";
   if (!exchange.url.is_https) head += "http://" + host;
@@ -100,8 +100,8 @@ Result<HttpResponse> ManifestHead::send(const Exchange& exchange) const {
                                             exchange.limits);
   if (!connection) return connection.error();
   if (Status sent = connection->write(head + "\r\n" + exchange.body); !sent) return sent.error();
-  HttpResponseReader reader(exchange.method == "HEAD" ? HttpResponseReader::Body::none
-                                                      : HttpResponseReader::Body::expected);
+  RegistryResponseReader reader(exchange.method == "HEAD" ? RegistryResponseReader::Body::none
+                                                          : RegistryResponseReader::Body::expected);
   while (true) {
     auto bytes = connection->read();
     if (!bytes) return bytes.error();
@@ -112,8 +112,9 @@ Result<HttpResponse> ManifestHead::send(const Exchange& exchange) const {
 }
 
 // The header for the second request; "": there is none that could help.
-Result<std::string> ManifestHead::authorization(const HttpResponse& refused,
-                                                const image::Reference& image, const Login* login,
+Result<std::string> ManifestHead::authorization(const RegistryResponse& refused,
+                                                const image::Reference& image,
+                                                const RegistryLogin* login,
                                                 const Exchange& before) const {
   const Challenge challenge = parse_challenge(refused.header("www-authenticate"));
   const bool has_login = login != nullptr && is_one_word(login->auth.reveal());
@@ -150,8 +151,8 @@ Result<std::string> ManifestHead::authorization(const HttpResponse& refused,
   return is_one_word(token) ? "Bearer " + token : std::string();
 }
 
-HeadResult ManifestHead::head(const image::Reference& image, const Login* login, TimePoint deadline,
-                              const std::stop_token& stop) const {
+HeadResult ManifestHead::head(const image::Reference& image, const RegistryLogin* login,
+                              TimePoint deadline, const std::stop_token& stop) const {
   using Kind = HeadResult::Kind;
   const auto listed = std::find_if(
       policy_.listed().begin(), policy_.listed().end(),

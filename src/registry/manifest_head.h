@@ -24,14 +24,14 @@ class ManifestHead {
                const Clock& clock)
       : ca_file_(std::move(ca_file)), policy_(policy), proxy_(proxy), clock_(clock) {}
 
-  HeadResult head(const image::Reference& image, const Login* login, TimePoint deadline,
+  HeadResult head(const image::Reference& image, const RegistryLogin* login, TimePoint deadline,
                   const std::stop_token& stop) const;
 
  private:
   struct Exchange;
-  Result<HttpResponse> send(const Exchange& exchange) const;
-  Result<std::string> authorization(const HttpResponse& refused, const image::Reference& image,
-                                    const Login* login, const Exchange& before) const;
+  Result<RegistryResponse> send(const Exchange& exchange) const;
+  Result<std::string> authorization(const RegistryResponse& refused, const image::Reference& image,
+                                    const RegistryLogin* login, const Exchange& before) const;
 
   const std::string ca_file_;
   const image::RegistryPolicy& policy_;

@@ -23,7 +23,7 @@ namespace {
 constexpr Millis kPollInterval{50};  // the longest delay after a request to stop
 constexpr std::size_t kMaxProxyHead = 4096;
 
-struct SslDeleter {
+struct ClientSslDeleter {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
 };
 
@@ -171,7 +171,7 @@ class ProxiedConnection::Impl {
   const Clock& clock_;
   const ConnectionLimits limits_;
   Fd socket_;
-  std::unique_ptr<SSL, SslDeleter> ssl_;
+  std::unique_ptr<SSL, ClientSslDeleter> ssl_;
   bool ended_ = false;  // by the alert close_notify
 };
 

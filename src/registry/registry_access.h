@@ -13,12 +13,13 @@ class RegistryAccess final : public RegistryClient {
   // Both outlive the object.
   RegistryAccess(const ManifestHead& head, const Skopeo& skopeo) : head_(head), skopeo_(skopeo) {}
 
-  HeadResult head(const image::Reference& image, const Login* login, TimePoint deadline,
+  HeadResult head(const image::Reference& image, const RegistryLogin* login, TimePoint deadline,
                   const std::stop_token& stop) const override {
     return head_.head(image, login, deadline, stop);
   }
-  Result<std::string> read(Document document, const image::Reference& image, const Login* login,
-                           const Limits& limits, const std::stop_token& stop) const override {
+  Result<std::string> read(Document document, const image::Reference& image,
+                           const RegistryLogin* login, const Limits& limits,
+                           const std::stop_token& stop) const override {
     return skopeo_.read(document, image, login, limits, stop);
   }
 

@@ -39,8 +39,8 @@ class RegistryClient {
  public:
   virtual ~RegistryClient() = default;
 
-  virtual HeadResult head(const image::Reference& image, const Login* login, TimePoint deadline,
-                          const std::stop_token& stop) const = 0;
+  virtual HeadResult head(const image::Reference& image, const RegistryLogin* login,
+                          TimePoint deadline, const std::stop_token& stop) const = 0;
 
   enum class Document { manifest, config };
   struct Limits {
@@ -50,7 +50,7 @@ class RegistryClient {
   // The manifest as the registry has it (one GET of a manifest), or the config in OCI's format (one
   // GET of a manifest and one of a blob). The error contains no login.
   virtual Result<std::string> read(Document document, const image::Reference& image,
-                                   const Login* login, const Limits& limits,
+                                   const RegistryLogin* login, const Limits& limits,
                                    const std::stop_token& stop) const = 0;
 };
 

@@ -20,7 +20,7 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 // Registries count requests by login. The key contains no part of a login that can be read.
-std::string login_key(const std::string& registry, const Login* login) {
+std::string login_key(const std::string& registry, const RegistryLogin* login) {
   if (login == nullptr) return registry;
   return registry + "\n" +
          short_digest(login->auth.reveal() + "\n" + login->identity_token.reveal(), 32);
@@ -39,9 +39,9 @@ class ImageReader {
   Result<ImageInfo> read(const LookupRequest& request, TimePoint deadline,
                          const std::stop_token& stop) {
     std::optional<Error> first_error;
-    const std::vector<Login> logins = deps_.logins(request);
+    const std::vector<RegistryLogin> logins = deps_.logins(request);
     for (std::size_t i = 0; i <= logins.size(); ++i) {
-      const Login* const login = i < logins.size() ? &logins[i] : nullptr;
+      const RegistryLogin* const login = i < logins.size() ? &logins[i] : nullptr;
       const Attempt attempt{request, login, login_key(request.image.registry, login), deadline,
                             stop};
       auto info = read_with(attempt);
@@ -54,7 +54,7 @@ class ImageReader {
  private:
   struct Attempt {
     const LookupRequest& request;
-    const Login* login;
+    const RegistryLogin* login;
     std::string login_key;
     TimePoint deadline;
     const std::stop_token& stop;

@@ -16,7 +16,7 @@
 namespace cronlatch::registry {
 
 // The logins for one request, the most specific first.
-using LoginSource = std::function<std::vector<Login>(const LookupRequest&)>;
+using LoginSource = std::function<std::vector<RegistryLogin>(const LookupRequest&)>;
 
 // Called after each request to a registry. `kind`: head, manifest (one GET), config (one GET of a
 // manifest and one of a blob). `result`: ok, refused, busy, error.

@@ -80,7 +80,7 @@ std::string error_reason(const std::string& standard_error) {
 }
 
 Result<std::string> Skopeo::read(Document document, const image::Reference& image,
-                                 const Login* login, const Limits& limits,
+                                 const RegistryLogin* login, const Limits& limits,
                                  const std::stop_token& stop) const {
   auto dir = PrivateDirectory::create(config_.temp_dir);
   if (!dir) return dir.error();

@@ -41,8 +41,9 @@ class Skopeo {
   using Limits = RegistryClient::Limits;
   using Document = RegistryClient::Document;
   // As RegistryClient::read.
-  Result<std::string> read(Document document, const image::Reference& image, const Login* login,
-                           const Limits& limits, const std::stop_token& stop) const;
+  Result<std::string> read(Document document, const image::Reference& image,
+                           const RegistryLogin* login, const Limits& limits,
+                           const std::stop_token& stop) const;
 
  private:
   const SkopeoConfig config_;

@@ -25,7 +25,7 @@ void docker_config(std::string_view text) {
                  "an error contains nothing of the file");
       return;
     }
-    for (const registry::Login& login : *logins) {
+    for (const registry::RegistryLogin& login : *logins) {
       fuzz::must(!login.auth.empty() || !login.identity_token.empty(), "a login is not empty");
       const auto file = kube::parse_json(registry::auth_file(*image, &login));
       fuzz::must(file.ok(), "the auth file is JSON");
@@ -63,7 +63,7 @@ void head(std::string_view text) {
 
 // A response of a registry, and its challenge.
 void response(std::string_view text) {
-  registry::HttpResponseReader reader(registry::HttpResponseReader::Body::expected);
+  registry::RegistryResponseReader reader(registry::RegistryResponseReader::Body::expected);
   const auto complete = reader.push(text);
   if (complete && *complete)
     fuzz::must(reader.take().body.size() <= std::size_t{64} * 1024, "a body is bounded");

@@ -43,7 +43,7 @@ class Client {
     const auto logins = [this](const LookupRequest& request) {
       auto found =
           logins_for(config_.docker_config.empty() ? "{}" : config_.docker_config, request.image);
-      return found ? *found : std::vector<Login>();
+      return found ? *found : std::vector<RegistryLogin>();
     };
     lookup_.emplace(
         Lookup::Dependencies{

@@ -45,8 +45,8 @@ class CountingRegistry final : public registry::RegistryClient {
     return at == counts_.end() ? Counts{} : at->second;
   }
 
-  registry::HeadResult head(const image::Reference& image, const registry::Login*, TimePoint,
-                            const std::stop_token&) const override {
+  registry::HeadResult head(const image::Reference& image, const registry::RegistryLogin*,
+                            TimePoint, const std::stop_token&) const override {
     const std::lock_guard lock(mutex_);
     count(image, &Counts::heads);
     if (head_answer_) return *head_answer_;
@@ -55,8 +55,9 @@ class CountingRegistry final : public registry::RegistryClient {
     found.digest = image.digest.empty() ? digest_of(manifest(image)) : image.digest;
     return found;
   }
-  Result<std::string> read(Document document, const image::Reference& image, const registry::Login*,
-                           const Limits&, const std::stop_token&) const override {
+  Result<std::string> read(Document document, const image::Reference& image,
+                           const registry::RegistryLogin*, const Limits&,
+                           const std::stop_token&) const override {
     const std::lock_guard lock(mutex_);
     count(image, document == Document::manifest ? &Counts::manifests : &Counts::configs);
     if (!get_error_.empty()) return Error{Code::unreachable, get_error_};

@@ -46,11 +46,12 @@ bool PullLogins::may_read_secrets_of(const std::string& namespace_name) const {
   return api_ != nullptr && std::find(all.begin(), all.end(), namespace_name) != all.end();
 }
 
-std::vector<registry::Login> PullLogins::find(const registry::LookupRequest& question) const {
-  std::vector<registry::Login> all;
+std::vector<registry::RegistryLogin> PullLogins::find(
+    const registry::LookupRequest& question) const {
+  std::vector<registry::RegistryLogin> all;
   const auto add = [&](const std::string& where, const Result<std::string>& text) {
     auto logins = text ? registry::logins_for(*text, question.image)
-                       : Result<std::vector<registry::Login>>(text.error());
+                       : Result<std::vector<registry::RegistryLogin>>(text.error());
     if (logins)
       all.insert(all.end(), logins->begin(), logins->end());
     else

@@ -32,7 +32,7 @@ class PullLogins {
   // The logins of the Job's Secrets first, then those of the platform. The Secrets are read only if
   // the API server has the CronJob of the request, with this image and these Secrets: an admission
   // review alone is no proof.
-  std::vector<registry::Login> find(const registry::LookupRequest& question) const;
+  std::vector<registry::RegistryLogin> find(const registry::LookupRequest& question) const;
 
  private:
   Status confirm(const registry::LookupRequest& question) const;

@@ -9,11 +9,11 @@
 namespace cronlatch::registry {
 namespace {
 
-using Body = HttpResponseReader::Body;
+using Body = RegistryResponseReader::Body;
 
 // In pieces of one byte; std::nullopt: invalid, or incomplete at the end.
-std::optional<HttpResponse> read(const std::string& bytes, Body body = Body::expected) {
-  HttpResponseReader reader(body);
+std::optional<RegistryResponse> read(const std::string& bytes, Body body = Body::expected) {
+  RegistryResponseReader reader(body);
   for (const char c : bytes) {
     const auto complete = reader.push({&c, 1});
     if (!complete) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<HttpResponse> read(const std::string& bytes, Body body = Body::exp
   return reader.take();
 }
 
-TEST(HttpResponse, EndsByLengthByChunksAndByTheConnection) {
+TEST(RegistryResponse, EndsByLengthByChunksAndByTheConnection) {
   const std::string start = "HTTP/1.1 200 OK\r\n";
   EXPECT_EQ(read(start + "Content-Length: 3\r\n\r\nabc")->body, "abc");
   EXPECT_EQ(read(start + "\r\nabc")->body, "abc");
@@ -36,7 +36,7 @@ TEST(HttpResponse, EndsByLengthByChunksAndByTheConnection) {
             "b, c");
 }
 
-TEST(HttpResponse, InvalidAndLongOnesAreRefused) {
+TEST(RegistryResponse, InvalidAndLongOnesAreRefused) {
   const std::string start = "HTTP/1.1 200 OK\r\n";
   for (const std::string& bytes :
        {std::string(""), std::string("x\r\n\r\n"), std::string("HTTP/1.1 abc\r\n\r\n"),

@@ -23,7 +23,7 @@ std::vector<std::string> auths(const char* config, const char* of) {
   const auto logins = logins_for(config, image(of));
   EXPECT_TRUE(logins.ok());
   if (logins)
-    for (const Login& login : *logins) all.push_back(login.auth.reveal());
+    for (const RegistryLogin& login : *logins) all.push_back(login.auth.reveal());
   return all;
 }
 
@@ -59,11 +59,11 @@ TEST(Logins, OfAnInvalidFileAreAnErrorWithoutItsContent) {
 }
 
 TEST(AuthFile, ContainsOneLoginAndNoCredentialHelper) {
-  const Login login{Secret("bWU6cHc="), Secret()};
+  const RegistryLogin login{Secret("bWU6cHc="), Secret()};
 
   EXPECT_EQ(auth_file(image("pg"), &login), R"({"auths":{"docker.io":{"auth":"bWU6cHc="}}})");
   EXPECT_EQ(auth_file(image("pg"), nullptr), R"({"auths":{}})");
-  const Login token{Secret(), Secret("t")};
+  const RegistryLogin token{Secret(), Secret("t")};
   EXPECT_EQ(auth_file(image("pg"), &token),
             R"({"auths":{"docker.io":{"auth":"Og==","identitytoken":"t"}}})");
 }

@@ -38,8 +38,8 @@ class RegistryQueryTest : public ::testing::Test {
   RegistryQuery query_ = make_registry_query(
       {registry_,
        [](const LookupRequest& request) {
-         if (request.namespace_name != "other") return std::vector<Login>{};
-         return std::vector<Login>{{Secret("b3RoZXI6eA=="), Secret()}};
+         if (request.namespace_name != "other") return std::vector<RegistryLogin>{};
+         return std::vector<RegistryLogin>{{Secret("b3RoZXI6eA=="), Secret()}};
        },
        pace_,
        [this](const std::string& registry, std::string_view kind, std::string_view result) {
