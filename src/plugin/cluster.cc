@@ -130,11 +130,11 @@ std::string skip_reason_of(const RunResult& result) {
   return "held by " + (result.holder.empty() ? std::string("another run") : result.holder);
 }
 
-const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
-                          std::string_view kind, const std::string& name,
-                          std::initializer_list<std::string_view> reasons) {
-  const Event* found = nullptr;
-  for (const Event& event : cluster.events) {
+const ClusterEvent* newest_event(const Cluster& cluster, const std::string& namespace_name,
+                                 std::string_view kind, const std::string& name,
+                                 std::initializer_list<std::string_view> reasons) {
+  const ClusterEvent* found = nullptr;
+  for (const ClusterEvent& event : cluster.events) {
     if (event.kind != kind || event.name != name || event.namespace_name != namespace_name)
       continue;
     if (std::find(reasons.begin(), reasons.end(), event.reason) == reasons.end()) continue;
@@ -144,8 +144,8 @@ const Event* newest_event(const Cluster& cluster, const std::string& namespace_n
   return found;
 }
 
-const Event* newest_cronjob_event(const Cluster& cluster, const CronJob& cronjob,
-                                  std::initializer_list<std::string_view> reasons) {
+const ClusterEvent* newest_cronjob_event(const Cluster& cluster, const CronJob& cronjob,
+                                         std::initializer_list<std::string_view> reasons) {
   return newest_event(cluster, cronjob.namespace_name, "CronJob", cronjob.name, reasons);
 }
 

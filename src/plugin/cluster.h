@@ -24,7 +24,7 @@ struct Cluster {
   std::vector<CronJob> cronjobs;
   std::vector<Job> jobs;
   std::vector<Pod> pods;
-  std::vector<Event> events;
+  std::vector<ClusterEvent> events;
   std::vector<std::string> unreadable;  // "pods", "Events", "Jobs": kubectl could not list them
   std::optional<StatusPage> status_page;
   std::string page_error;  // why status_page is empty
@@ -64,11 +64,11 @@ const Pod* newest(const std::vector<const Pod*>& pods, Kind kind);
 std::string skip_reason_of(const RunResult& result);
 
 // The newest Event about an object with one of these reasons, or nothing.
-const Event* newest_event(const Cluster& cluster, const std::string& namespace_name,
-                          std::string_view kind, const std::string& name,
-                          std::initializer_list<std::string_view> reasons);
-const Event* newest_cronjob_event(const Cluster& cluster, const CronJob& cronjob,
-                                  std::initializer_list<std::string_view> reasons);
+const ClusterEvent* newest_event(const Cluster& cluster, const std::string& namespace_name,
+                                 std::string_view kind, const std::string& name,
+                                 std::initializer_list<std::string_view> reasons);
+const ClusterEvent* newest_cronjob_event(const Cluster& cluster, const CronJob& cronjob,
+                                         std::initializer_list<std::string_view> reasons);
 
 // The input of the advice.
 std::vector<LockUse> lock_uses(const Cluster& cluster);

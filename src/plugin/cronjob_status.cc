@@ -58,7 +58,7 @@ void add_last_runs(const Cluster& cluster, const std::vector<const Pod*>& pods,
     return;
   }
   // The pod no longer exists; the operator's Event may still exist.
-  const Event* const event = newest_cronjob_event(cluster, *status.cronjob, {"Skipped"});
+  const ClusterEvent* const event = newest_cronjob_event(cluster, *status.cronjob, {"Skipped"});
   if (event == nullptr) return;
   later(status.last_skip, event->at);
   const std::size_t by = event->message.find("is held by ");
@@ -170,7 +170,7 @@ void add_unavailable_servers(const Cluster& cluster, Output& output) {
   Json& list = output.json["unavailableServers"] = Json::array();
   if (!cluster.status_page) return;
   std::string text;
-  for (const StoreServer& server : cluster.status_page->servers) {
+  for (const QuorumServer& server : cluster.status_page->servers) {
     if (server.up) continue;
     list.push_back({{"endpoint", server.endpoint}, {"error", server.error}});
     text += (text.empty() ? "" : ", ") + server.endpoint + " (" + server.error + ')';

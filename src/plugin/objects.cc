@@ -143,8 +143,8 @@ Job read_job(const Json& object) {
   return job;
 }
 
-Event read_event(const Json& object) {
-  Event event;
+ClusterEvent read_event(const Json& object) {
+  ClusterEvent event;
   event.namespace_name = string_at(object, {"metadata", "namespace"});
   event.kind = string_at(object, {"involvedObject", "kind"});
   event.name = string_at(object, {"involvedObject", "name"});

@@ -81,12 +81,12 @@ struct Pod {
 };
 Pod read_pod(const kube::Json& object);
 
-struct Event {
+struct ClusterEvent {
   std::string namespace_name, kind, name, reason, message;  // the object, and the content
   bool warning = false;
   std::optional<WallTime> at;
 };
-Event read_event(const kube::Json& object);
+ClusterEvent read_event(const kube::Json& object);
 
 // The items of a List; empty for any other value.
 const std::vector<kube::Json>& items_of(const kube::Json& list);

@@ -51,9 +51,9 @@ Args get_service(const PageService& page) {
   return {"get", "service", page.name, "-n", page.namespace_name, "-o", "json"};
 }
 
-std::vector<KubectlCall> second_round(const Args& place, Scope scope) {
+std::vector<KubectlCall> second_round(const Args& place, ReadScope scope) {
   const Args json = {"-o", "json"};
-  if (scope == Scope::whole_namespace)
+  if (scope == ReadScope::whole_namespace)
     return {captured(with(with({"get", "pods"}, place), json)),
             captured(with(with({"get", "events"}, place), json)),
             captured(with(with({"get", "jobs"}, place), json))};
@@ -116,7 +116,7 @@ Args namespace_flags(const Arguments& arguments) {
   return {"-n", arguments.namespace_name};
 }
 
-Result<Cluster> read_cluster(const Arguments& arguments, const Context& context, Scope scope) {
+Result<Cluster> read_cluster(const Arguments& arguments, const Context& context, ReadScope scope) {
   const Args place = namespace_flags(arguments);
   KubectlCall list{with({"get", "cronjobs", "-o", "json"}, place)};
   if (!arguments.selector.empty()) list.args = with(list.args, {"-l", arguments.selector});
@@ -149,7 +149,7 @@ Result<Cluster> read_cluster(const Arguments& arguments, const Context& context,
   report_refusals(*answers, context, lists);
   read_all((*answers)[0], "pods", read_pod, cluster.pods, cluster);
   read_all((*answers)[1], "Events", read_event, cluster.events, cluster);
-  if (scope == Scope::whole_namespace)
+  if (scope == ReadScope::whole_namespace)
     read_all((*answers)[2], "Jobs", read_job, cluster.jobs, cluster);
   if (!reads_page) {
     cluster.page_error = "--status is none";

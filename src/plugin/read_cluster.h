@@ -8,12 +8,12 @@
 
 namespace cronlatch::plugin {
 
-enum class Scope {
+enum class ReadScope {
   gated_runs,       // ls: CronJobs, gated pods, Events of skips
   whole_namespace,  // describe, why: Jobs, all pods and all Events of the namespace
 };
 
-Result<Cluster> read_cluster(const Arguments& arguments, const Context& context, Scope scope);
+Result<Cluster> read_cluster(const Arguments& arguments, const Context& context, ReadScope scope);
 
 // "-n shop", "-A", or nothing, for kubectl's own namespace.
 std::vector<std::string> namespace_flags(const Arguments& arguments);

@@ -32,12 +32,12 @@ Status check_store(const std::string& store) {
 }
 
 // The store access of the newest gated Job or pod in the namespace.
-Result<StoreAccess> find_access(const Arguments& arguments, const Context& context,
-                                const ReleaseTarget& target) {
+Result<PodStoreAccess> find_access(const Arguments& arguments, const Context& context,
+                                   const ReleaseTarget& target) {
   if (!arguments.store.empty())
     if (const Status valid = check_store(arguments.store); !valid) return valid.error();
   if (!arguments.image.empty() && !arguments.store.empty()) {
-    StoreAccess access;
+    PodStoreAccess access;
     access.image = arguments.image;
     access.store_volume =
         secret_volume(arguments.secret.empty() ? std::string(kStoreVolume) : arguments.secret);
@@ -50,7 +50,7 @@ Result<StoreAccess> find_access(const Arguments& arguments, const Context& conte
                            captured({"get", "pods", "-n", target.namespace_name, "-l",
                                      std::string(kGatedLabel) + "=true", "-o", "json"})});
   if (!answers) return answers.error();
-  std::optional<StoreAccess> found;
+  std::optional<PodStoreAccess> found;
   std::string newest, refused;
   const auto find_in = [&](const KubectlResult& answer,
                            std::initializer_list<std::string_view> spec_at) {
@@ -116,7 +116,7 @@ Result<Output> release(const Arguments& arguments, const Context& context) {
   if (const std::size_t slash = arguments.name.find('/');
       slash != std::string::npos && !arguments.name.starts_with("_cluster/"))
     scoped.namespace_name = arguments.name.substr(0, slash);
-  const Result<Cluster> cluster = read_cluster(scoped, context, Scope::gated_runs);
+  const Result<Cluster> cluster = read_cluster(scoped, context, ReadScope::gated_runs);
   if (!cluster) return cluster.error();
   const Result<ReleaseTarget> target = release_target(*cluster, arguments.name, *place);
   if (!target) return target.error();
@@ -128,10 +128,10 @@ Result<Output> release(const Arguments& arguments, const Context& context) {
             (is_cooling(*cluster, target->lock) ? "; with --force it is opened immediately"
                                                 : "; with --force its holder stops its command"),
         "to revoke the lease: " + own_command(arguments, *target)};
-  const Result<StoreAccess> access = find_access(arguments, context, *target);
+  const Result<PodStoreAccess> access = find_access(arguments, context, *target);
   if (!access) return access.error();
   const Json job =
-      release_job(*target, *access, arguments.no_wait ? Waiting::no : Waiting::until_free);
+      release_job(*target, *access, arguments.no_wait ? ReleaseWait::no : ReleaseWait::until_free);
   if (arguments.dry_run) return show_dry_run(context, *target, job, holder);
   context.report_progress("lock " + target->lock + ": " + holder);
   const auto created = run_one(context.kubectl, {{"create", "-f", "-", "-o", "name"},

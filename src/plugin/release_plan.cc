@@ -21,7 +21,7 @@ constexpr int kDeadlineSeconds = 3'900;  // the longest lease (1 h) and the star
 constexpr int kRetentionSeconds = 300;
 
 // Cronlatch's image: of the init container, or of the volume.
-void read_image(const Json& pod_spec, StoreAccess& access) {
+void read_image(const Json& pod_spec, PodStoreAccess& access) {
   for (const Json& volume : kube::items_at(pod_spec, {"volumes"}))
     if (string_at(volume, {"name"}) == kBinVolume) {
       access.image = string_at(volume, {"image", "reference"});
@@ -40,19 +40,19 @@ Json container_security_context() {
           {"capabilities", {{"drop", Json::array({"ALL"})}}}};
 }
 
-Json command_of(const ReleaseTarget& target, const StoreAccess& access, Waiting waiting) {
+Json command_of(const ReleaseTarget& target, const PodStoreAccess& access, ReleaseWait waiting) {
   Json command = Json::array({"/cronlatch", "release", target.lock, "--force", "--isolated"});
-  if (waiting == Waiting::no) command.push_back("--no-wait");
+  if (waiting == ReleaseWait::no) command.push_back("--no-wait");
   for (const std::string& flag : access.flags) command.push_back(flag);
   return command;
 }
 
 }  // namespace
 
-std::optional<StoreAccess> store_access(const Json& pod_spec) {
+std::optional<PodStoreAccess> store_access(const Json& pod_spec) {
   const Json* const container = gated_container(pod_spec);
   if (container == nullptr) return std::nullopt;
-  StoreAccess access;
+  PodStoreAccess access;
   read_image(pod_spec, access);
   for (const Json& secret : kube::items_at(pod_spec, {"imagePullSecrets"}))
     access.pull_secrets.push_back(string_at(secret, {"name"}));
@@ -92,7 +92,7 @@ Result<ReleaseTarget> release_target(const Cluster& cluster, const std::string& 
           "/NAME"};
 }
 
-Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting waiting) {
+Json release_job(const ReleaseTarget& target, const PodStoreAccess& access, ReleaseWait waiting) {
   const Json amounts = {{"cpu", "50m"}, {"memory", "32Mi"}};
   Json container = {{"name", "release"},
                     {"image", access.image},

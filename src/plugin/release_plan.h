@@ -13,14 +13,14 @@
 namespace cronlatch::plugin {
 
 // The store access of a gated pod or Job.
-struct StoreAccess {
+struct PodStoreAccess {
   std::string image, pull_policy;
   std::vector<std::string> pull_secrets;
   kube::Json store_volume;         // with the credentials, as in the pod; null: none is mounted
   std::vector<std::string> flags;  // the options of the store, as in the pod
 };
 // From the spec of a pod; empty if it is not gated.
-std::optional<StoreAccess> store_access(const kube::Json& pod_spec);
+std::optional<PodStoreAccess> store_access(const kube::Json& pod_spec);
 // The volume for StoreAccess::store_volume with this Secret.
 kube::Json secret_volume(const std::string& secret);
 
@@ -33,10 +33,11 @@ struct ReleaseTarget {
 Result<ReleaseTarget> release_target(const Cluster& cluster, const std::string& name,
                                      const std::string& namespace_name);
 
-enum class Waiting { until_free, no };
+enum class ReleaseWait { until_free, no };
 // Named by the API server (generateName), conforms to Pod Security's restricted, and is deleted
 // five minutes after its end, also if the plugin was terminated.
-kube::Json release_job(const ReleaseTarget& target, const StoreAccess& access, Waiting waiting);
+kube::Json release_job(const ReleaseTarget& target, const PodStoreAccess& access,
+                       ReleaseWait waiting);
 
 // "held by shop/nightly-29-abc since ..., lease until ...", as far as it is available.
 std::string holder_text(const Cluster& cluster, const std::string& lock);

@@ -34,7 +34,7 @@ struct LockStatus {
 };
 
 // One server of a quorum.
-struct StoreServer {
+struct QuorumServer {
   std::string endpoint, error;  // the error of the last read; "" without one
   bool up = false;
 };
@@ -43,7 +43,7 @@ struct StatusPage {
   std::optional<WallTime> read;  // when the operator read the store
   bool store_up = false;
   std::string endpoint, error;
-  std::vector<StoreServer> servers;  // of a quorum; else empty
+  std::vector<QuorumServer> servers;  // of a quorum; else empty
   // Names of clusters with the same store and key prefix.
   std::vector<std::string> other_clusters;
   std::map<std::string, LockStatus, std::less<>> locks;

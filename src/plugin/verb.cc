@@ -19,7 +19,7 @@ namespace cronlatch::plugin {
 namespace {
 
 Result<Output> list(const Arguments& arguments, const Context& context) {
-  const Result<Cluster> cluster = read_cluster(arguments, context, Scope::gated_runs);
+  const Result<Cluster> cluster = read_cluster(arguments, context, ReadScope::gated_runs);
   if (!cluster) return cluster.error();
   return list_output(*cluster, arguments.all_namespaces ? Namespaces::all : Namespaces::one,
                      arguments.output == OutputFormat::wide ? Width::wide : Width::normal);
@@ -27,7 +27,7 @@ Result<Output> list(const Arguments& arguments, const Context& context) {
 
 Result<Output> one_cronjob(const Arguments& arguments, const Context& context,
                            Output (*output)(const Cluster&, const CronJob&)) {
-  const Result<Cluster> cluster = read_cluster(arguments, context, Scope::whole_namespace);
+  const Result<Cluster> cluster = read_cluster(arguments, context, ReadScope::whole_namespace);
   if (!cluster) return cluster.error();
   for (const CronJob& cronjob : cluster->cronjobs)
     if (cronjob.name == arguments.name) return output(*cluster, cronjob);

@@ -16,7 +16,7 @@ std::string quoted_name(const std::string& name) { return name.empty() ? "?" : n
 
 // ---- the gate ----
 
-void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<Finding>& out) {
+void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<RunFinding>& out) {
   if (cronjob.has_own_gate()) return;
   if (!cronjob.requests_lock()) {
     out.push_back({"not_gated", "it requests no lock and is not gated",
@@ -24,11 +24,12 @@ void check_gate(const Cluster& cluster, const CronJob& cronjob, std::vector<Find
                               "annotate cronjob " + cronjob.name + " cronlatch.dev/lock=true")});
     return;
   }
-  if (const Event* const bad = newest_cronjob_event(cluster, cronjob, {"InvalidAnnotations"}))
+  if (const ClusterEvent* const bad =
+          newest_cronjob_event(cluster, cronjob, {"InvalidAnnotations"}))
     out.push_back({"bad_annotation", "its annotations are invalid: " + bad->message,
                    "correct the annotation and apply the CronJob again"});
   if (cronjob.job_annotations.contains("lock")) return;
-  const Event* const refused = newest_cronjob_event(cluster, cronjob, {"NotMirrored"});
+  const ClusterEvent* const refused = newest_cronjob_event(cluster, cronjob, {"NotMirrored"});
   out.push_back(
       {"not_mirrored",
        "its annotation was not copied to spec.jobTemplate.metadata.annotations, so its Jobs run "
@@ -80,8 +81,8 @@ bool is_missing(const Cluster& cluster, const CronJob& cronjob, const Job* last,
 }
 
 // The Job and its pods were deleted. The operator's Event may still exist.
-Finding deleted_job(const Cluster& cluster, const CronJob& cronjob) {
-  const Event* const event =
+RunFinding deleted_job(const Cluster& cluster, const CronJob& cronjob) {
+  const ClusterEvent* const event =
       newest_cronjob_event(cluster, cronjob,
                            {"Skipped", "Acquired", "Busy", "Lost", "Stolen", "StoreDown", "Refused",
                             "TimedOut", "CannotStart", "Interrupted", "RanWithoutLock"});
@@ -110,10 +111,10 @@ std::vector<const Pod*> pods_of_job(const Cluster& cluster, const Job& job) {
 
 // Of a Job with one pod at a time only the newest pod counts: the others are earlier attempts.
 void add_pods(const Cluster& cluster, const Job& job, const std::vector<const Pod*>& pods,
-              std::vector<Finding>& out) {
+              std::vector<RunFinding>& out) {
   const std::size_t shown = job.has_several_pods ? std::min(pods.size(), kMaxPods) : 1;
   for (std::size_t i = 0; i < shown; ++i)
-    for (Finding& finding : findings_of_pod(cluster, *pods[i])) {
+    for (RunFinding& finding : findings_of_pod(cluster, *pods[i])) {
       if (job.has_several_pods) finding.what = "pod " + pods[i]->name + ": " + finding.what;
       out.push_back(std::move(finding));
     }
@@ -124,14 +125,14 @@ void add_pods(const Cluster& cluster, const Job& job, const std::vector<const Po
     out.push_back({"job_failed", "the Job failed (" + job.failure + "): " + job.message, ""});
 }
 
-std::vector<Finding> findings_of_job(const Cluster& cluster, const CronJob& cronjob,
-                                     const Job& job) {
+std::vector<RunFinding> findings_of_job(const Cluster& cluster, const CronJob& cronjob,
+                                        const Job& job) {
   if (job.suspended)
     return {{"job_suspended", "its Job " + job.name + " is suspended, by a queue or a user",
              kubectl_in(cronjob.namespace_name,
                         "patch job " + job.name + " -p '{\"spec\":{\"suspend\":false}}'")}};
   const std::vector<const Pod*> pods = pods_of_job(cluster, job);
-  std::vector<Finding> out;
+  std::vector<RunFinding> out;
   if (!job.gated && job.requests_lock)
     out.push_back({"ran_ungated",
                    "Job " + job.name +
@@ -146,7 +147,7 @@ std::vector<Finding> findings_of_job(const Cluster& cluster, const CronJob& cron
     out.push_back(unreadable_cause(cluster, cronjob));
     return out;
   }
-  const Event* const failed =
+  const ClusterEvent* const failed =
       newest_event(cluster, job.namespace_name, "Job", job.name, {"FailedCreate"});
   if (failed != nullptr && !job.complete) {
     out.push_back({"no_pod", "its pod was refused: " + failed->message,
@@ -178,7 +179,7 @@ std::string kubectl_in(const std::string& namespace_name, const std::string& wor
   return "kubectl -n " + namespace_name + ' ' + words;
 }
 
-Finding unreadable_cause(const Cluster& cluster, const CronJob& cronjob) {
+RunFinding unreadable_cause(const Cluster& cluster, const CronJob& cronjob) {
   std::string lists;
   for (const std::string& list : cluster.unreadable) lists += (lists.empty() ? "" : ", ") + list;
   return {"unreadable", "the cause is not known, because kubectl could not list " + lists,
@@ -187,7 +188,7 @@ Finding unreadable_cause(const Cluster& cluster, const CronJob& cronjob) {
 
 Explanation explain_last_run(const Cluster& cluster, const CronJob& cronjob) {
   Explanation why;
-  std::vector<Finding> gate;
+  std::vector<RunFinding> gate;
   check_gate(cluster, cronjob, gate);
   const Job* const job = last_job(cluster, cronjob);
   const auto table = timetable(cronjob, cluster.zones);
@@ -240,7 +241,7 @@ Output why_output(const Cluster& cluster, const CronJob& cronjob) {
                  {"findings", kube::Json::array()},
                  {"unreadable", cluster.unreadable}};
   Section section{.title = cronjob.id() + ": " + why.about};
-  for (const Finding& finding : why.findings) {
+  for (const RunFinding& finding : why.findings) {
     output.json["findings"].push_back(
         {{"code", finding.code}, {"what", finding.what}, {"next", finding.next}});
     section.lines.push_back("  " + finding.what);

@@ -11,7 +11,7 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-Finding refused(const CronJob& cronjob, const Event& event) {
+RunFinding refused(const CronJob& cronjob, const ClusterEvent& event) {
   const std::string& message = event.message;
   if (contains(message, "denied the request") && contains(message, "cronlatch.dev"))
     return {"refused", "cronlatch refused the Job: " + message,
@@ -37,19 +37,19 @@ const Job* active_at(const Cluster& cluster, const CronJob& cronjob, WallTime du
   return nullptr;
 }
 
-bool is_after(const Event* event, WallTime due) {
+bool is_after(const ClusterEvent* event, WallTime due) {
   return event != nullptr && event->at && event->at->us + kControllerDelay >= due.us;
 }
 
 }  // namespace
 
-Finding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due) {
+RunFinding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due) {
   const std::string when = rfc3339(due);
-  if (const Event* const event = newest_cronjob_event(cluster, cronjob, {"FailedCreate"});
+  if (const ClusterEvent* const event = newest_cronjob_event(cluster, cronjob, {"FailedCreate"});
       is_after(event, due))
     return refused(cronjob, *event);
   const Job* const active = active_at(cluster, cronjob, due);
-  const Event* const busy = newest_cronjob_event(cluster, cronjob, {"JobAlreadyActive"});
+  const ClusterEvent* const busy = newest_cronjob_event(cluster, cronjob, {"JobAlreadyActive"});
   if (cronjob.concurrency == "Forbid" && (active != nullptr || is_after(busy, due)))
     return {"forbid_active",
             "concurrencyPolicy is Forbid and the previous run had not ended" +
@@ -59,7 +59,7 @@ Finding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due
             active == nullptr ? ""
                               : kubectl_in(cronjob.namespace_name, "logs -f job/" + active->name) +
                                     "; cronlatch.dev/max-run terminates a run that takes too long"};
-  const Event* const missed =
+  const ClusterEvent* const missed =
       newest_cronjob_event(cluster, cronjob, {"MissSchedule", "TooManyMissedTimes"});
   const bool deadline_passed =
       cronjob.starting_deadline &&

@@ -13,6 +13,6 @@ namespace cronlatch::plugin {
 inline constexpr std::int64_t kControllerDelay = 20'000'000;
 
 // REQUIRES: no Job was created for `due`, and kControllerDelay has passed since.
-Finding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due);
+RunFinding missing_job(const Cluster& cluster, const CronJob& cronjob, WallTime due);
 
 }  // namespace cronlatch::plugin

@@ -103,7 +103,7 @@ NextStep next_step(const Pod& pod, Kind kind) {
 
 }  // namespace
 
-Finding outcome_finding(const Pod& pod, Kind kind) {
+RunFinding outcome_finding(const Pod& pod, Kind kind) {
   NextStep step = next_step(pod, kind);
   return {std::move(step.code), outcome_sentence(facts_of(pod.result, kind, pod.exit_code)),
           std::move(step.next)};

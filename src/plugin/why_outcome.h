@@ -8,6 +8,6 @@
 namespace cronlatch::plugin {
 
 // `kind`: the outcome that the wrapper reported.
-Finding outcome_finding(const Pod& pod, Kind kind);
+RunFinding outcome_finding(const Pod& pod, Kind kind);
 
 }  // namespace cronlatch::plugin

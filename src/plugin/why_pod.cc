@@ -28,7 +28,7 @@ bool is_image_volume_error(const Pod& pod, const std::string& reason) {
   return false;
 }
 
-Finding image_volume_error(const Pod& pod, const std::string& what) {
+RunFinding image_volume_error(const Pod& pod, const std::string& what) {
   return {"image_volume",
           "node " + pod.node + " did not start the wrapper, which an image volume contains (" +
               what + ')',
@@ -38,7 +38,7 @@ Finding image_volume_error(const Pod& pod, const std::string& what) {
 }
 
 // The pod ended without an outcome of the wrapper.
-Finding no_result(const Pod& pod) {
+RunFinding no_result(const Pod& pod) {
   if (pod.reason == "Evicted")
     return {"evicted", "the pod was evicted from node " + pod.node + ": " + pod.message,
             "check its resource requests and limits"};
@@ -77,7 +77,7 @@ bool is_wrapper_image_error(const Pod& pod) {
           pod.waiting_message.find(pod.wrapper_image) != std::string::npos);
 }
 
-Finding not_started(const Pod& pod) {
+RunFinding not_started(const Pod& pod) {
   if (!pod.unscheduled.empty())
     return {"unscheduled", "its pod is not scheduled: " + pod.unscheduled, describe(pod)};
   if (is_image_error(pod.waiting))
@@ -103,7 +103,7 @@ Finding not_started(const Pod& pod) {
   return {"starting", "its pod " + pod.name + " is starting (" + pod.phase + ")", describe(pod)};
 }
 
-Finding running(const Cluster& cluster, const Pod& pod) {
+RunFinding running(const Cluster& cluster, const Pod& pod) {
   const std::string self = pod.namespace_name + '/' + pod.name;
   const std::string since =
       pod.running_since ? " since " + rfc3339(*pod.running_since) : std::string();
@@ -130,8 +130,8 @@ std::string logs(const Pod& pod) {
                     "logs " + pod.name + (pod.container.empty() ? "" : " -c " + pod.container));
 }
 
-std::vector<Finding> findings_of_pod(const Cluster& cluster, const Pod& pod) {
-  std::vector<Finding> out;
+std::vector<RunFinding> findings_of_pod(const Cluster& cluster, const Pod& pod) {
+  std::vector<RunFinding> out;
   if (pod.container.empty()) {
     out.push_back({"not_gated_pod",
                    "its pod " + pod.name + " (" + pod.phase +

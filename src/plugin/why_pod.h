@@ -10,7 +10,7 @@
 namespace cronlatch::plugin {
 
 // Never empty; the cause first.
-std::vector<Finding> findings_of_pod(const Cluster& cluster, const Pod& pod);
+std::vector<RunFinding> findings_of_pod(const Cluster& cluster, const Pod& pod);
 
 // The command that prints the output of its gated container.
 std::string logs(const Pod& pod);

@@ -27,12 +27,12 @@ TEST(PluginRelease, ReportsALockThatItsMinHoldKeepsClosed) {
 
 TEST(ReleaseJob, IsRestrictedIsDeletedAndHasTheStoreAccessOfItsNamespace) {
   const auto jobs = kube::parse_json(recorded_text("shop-jobs")).value();
-  std::optional<StoreAccess> access;
+  std::optional<PodStoreAccess> access;
   for (const kube::Json& job : items_of(jobs))
     if (auto found = store_access(job["spec"]["template"]["spec"])) access = found;
   ASSERT_TRUE(access);
 
-  const kube::Json job = release_job({"shop/nightly", "shop"}, *access, Waiting::until_free);
+  const kube::Json job = release_job({"shop/nightly", "shop"}, *access, ReleaseWait::until_free);
 
   const kube::Json& pod = job["spec"]["template"]["spec"];
   EXPECT_EQ(pod["containers"][0]["command"],
@@ -79,7 +79,7 @@ TEST(ReleaseJob, MountsTheStoreVolumeOfTheGatedPodUnchanged) {
           {{"configMap",
             {{"name", "platform-cas"},
              {"items", {{{"key", "bundle.pem"}, {"path", "ca.crt"}}}}}}}}}}}};
-  std::optional<StoreAccess> access;
+  std::optional<PodStoreAccess> access;
   for (kube::Json& job : jobs["items"]) {
     kube::Json& pod = job["spec"]["template"]["spec"];
     if (!store_access(pod)) continue;
@@ -89,7 +89,7 @@ TEST(ReleaseJob, MountsTheStoreVolumeOfTheGatedPodUnchanged) {
   }
   ASSERT_TRUE(access);
 
-  const kube::Json job = release_job({"shop/nightly", "shop"}, *access, Waiting::until_free);
+  const kube::Json job = release_job({"shop/nightly", "shop"}, *access, ReleaseWait::until_free);
 
   const kube::Json& pod = job["spec"]["template"]["spec"];
   EXPECT_EQ(pod["volumes"], kube::Json::array({projected}));
@@ -98,7 +98,7 @@ TEST(ReleaseJob, MountsTheStoreVolumeOfTheGatedPodUnchanged) {
 
 TEST(ReleaseJob, HasTheImageOfTheVolumeWhereThePodMountsIt) {
   const auto jobs = kube::parse_json(recorded_text("shop-jobs")).value();
-  std::optional<StoreAccess> access;
+  std::optional<PodStoreAccess> access;
   for (const kube::Json& job : items_of(jobs)) {
     kube::Json pod = job["spec"]["template"]["spec"];
     if (!store_access(pod)) continue;

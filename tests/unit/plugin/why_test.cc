@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Finding cause(const Cluster& cluster, const std::string& name) {
+RunFinding cause(const Cluster& cluster, const std::string& name) {
   return explain_last_run(cluster, cronjob_of(cluster, name)).findings.front();
 }
 
@@ -31,7 +31,7 @@ struct OneRun {
     for (Pod& one : cluster.pods)
       if (one.job == job->name) pod = &one;
   }
-  Finding cause() const { return plugin::cause(cluster, "nightly"); }
+  RunFinding cause() const { return plugin::cause(cluster, "nightly"); }
   void ends(Kind kind, Reason reason = Reason::none, int code = 0) {
     pod->result.kind = kind;
     pod->result.reason = reason;
@@ -58,14 +58,14 @@ TEST(Explanation, AnIdentityThatIsDoneButNotRecordedIsReported) {
 }
 
 TEST(Explanation, MissingOperatorIsReportedFromTheNameOfItsWebhook) {
-  const Finding finding = cause(recorded(), "hourly");
+  const RunFinding finding = cause(recorded(), "hourly");
   EXPECT_EQ(finding.code, "operator_away");
   EXPECT_THAT(finding.what, HasSubstr("annotated-jobs-need-the-operator.cronlatch.dev"));
 }
 
 TEST(Explanation, RefusalContainsTheMessageOfTheWebhook) {
   Cluster cluster = recorded();
-  for (Event& event : cluster.events)
+  for (ClusterEvent& event : cluster.events)
     if (event.reason == "FailedCreate")
       event.message =
           "Error creating job: admission webhook "
@@ -73,11 +73,11 @@ TEST(Explanation, RefusalContainsTheMessageOfTheWebhook) {
           "denied the request: spec.parallelism: 2";
   EXPECT_EQ(cause(cluster, "hourly").code, "refused");
   EXPECT_THAT(cause(cluster, "hourly").what, HasSubstr("spec.parallelism: 2"));
-  for (Event& event : cluster.events)
+  for (ClusterEvent& event : cluster.events)
     if (event.reason == "FailedCreate")
       event.message = "jobs.batch \"x\" is forbidden: exceeded quota: none";
   EXPECT_EQ(cause(cluster, "hourly").code, "quota");
-  for (Event& event : cluster.events)
+  for (ClusterEvent& event : cluster.events)
     if (event.reason == "FailedCreate")
       event.message =
           "jobs.batch \"x\" is forbidden: ValidatingAdmissionPolicy 'cronlatch-gated-jobs' with "
@@ -116,7 +116,7 @@ TEST(Explanation, AnImageVolumeThatCannotBePulledIsTheWrappersImage) {
 }
 
 TEST(Explanation, ForbidNamesTheActiveRun) {
-  const Finding finding = cause(recorded(), "busy");
+  const RunFinding finding = cause(recorded(), "busy");
   EXPECT_EQ(finding.code, "forbid_active");
   EXPECT_THAT(finding.what, HasSubstr("busy-29922146"));
 }
@@ -127,7 +127,7 @@ TEST(Explanation, SuspendedCronJobIsTheFirstCause) {
 
 TEST(Explanation, MissedDeadlineIsReportedFromTheClockOrTheEvent) {
   Cluster cluster = recorded();
-  std::erase_if(cluster.events, [](const Event& e) { return e.reason == "FailedCreate"; });
+  std::erase_if(cluster.events, [](const ClusterEvent& e) { return e.reason == "FailedCreate"; });
   EXPECT_EQ(cause(cluster, "hourly").code, "no_job");  // within its 200 s
   cluster.events.push_back({"away", "CronJob", "hourly", "MissSchedule",
                             "Missed scheduled time to start a job", true, cluster.now});
@@ -310,7 +310,7 @@ TEST(Explanation, CronJobThatIsNotGatedOrNotCopiedIsReported) {
   for (CronJob& cronjob : run.cluster.cronjobs) cronjob.job_annotations.clear();
   const auto codes = [&] {
     std::vector<std::string> out;
-    for (const Finding& finding :
+    for (const RunFinding& finding :
          explain_last_run(run.cluster, cronjob_of(run.cluster, "nightly")).findings)
       out.push_back(finding.code);
     return out;
@@ -327,8 +327,9 @@ TEST(Explanation, MissingCopyIsExplainedByTheEventOfItsRefusal) {
                             "new Jobs do not follow the annotations: no command", true,
                             cluster.now});
   const auto findings = explain_last_run(cluster, cronjob_of(cluster, "nightly")).findings;
-  const auto finding = std::find_if(findings.begin(), findings.end(),
-                                    [](const Finding& one) { return one.code == "not_mirrored"; });
+  const auto finding = std::find_if(findings.begin(), findings.end(), [](const RunFinding& one) {
+    return one.code == "not_mirrored";
+  });
   ASSERT_NE(finding, findings.end());
   EXPECT_THAT(finding->what, HasSubstr("no command"));
   EXPECT_THAT(finding->what, ::testing::Not(HasSubstr("unavailable")));
