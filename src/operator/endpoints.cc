@@ -16,9 +16,9 @@ namespace {
 using Review = ReviewResponse (*)(std::string_view, const Settings&, const EntrypointSource&);
 
 // A review that denies the request is a success for HTTP: the API server requires status 200.
-Route admission(std::string_view path, Review review, const CurrentSettings& settings,
-                const ImageLookup& images, Metrics& metrics, AdmissionClients& clients,
-                const Clock& clock, const Log& log) {
+HttpRoute admission(std::string_view path, Review review, const CurrentSettings& settings,
+                    const ImageLookup& images, Metrics& metrics, AdmissionClients& clients,
+                    const Clock& clock, const Log& log) {
   return {
       "POST", path, "application/json",
       [settings, &images, &metrics, &clients, &clock, &log, review](const HttpRequest& request) {
@@ -92,7 +92,7 @@ HttpHandler plain_endpoints(const Readiness& readiness, Liveness& liveness,
     if (missing.empty()) return HttpResponse{.body = "ok\n"};
     return HttpResponse{.status = 503, .body = missing + "\n"};
   };
-  std::vector<Route> routes = {{"GET", "/healthz", "", alive}, {"GET", "/readyz", "", ready}};
+  std::vector<HttpRoute> routes = {{"GET", "/healthz", "", alive}, {"GET", "/readyz", "", ready}};
   if (pages) {
     routes.push_back({"GET", "/status", "", status_page(pages->status)});
     routes.push_back({"GET", "/metrics", "", metrics_page(pages->metrics)});

@@ -18,7 +18,7 @@ namespace {
 namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 using asio::ip::tcp;
-using http::Connection;
+using http::HttpConnection;
 
 }  // namespace
 
@@ -111,7 +111,7 @@ class HttpServer::Impl {
   }
 
   void serve(http::Socket socket) {
-    std::shared_ptr<Connection> connection;
+    std::shared_ptr<HttpConnection> connection;
     if (transport_ == Transport::tls) {
       const auto context = current_context();
       if (context == nullptr) return;  // no certificate yet; /readyz reports it
@@ -148,7 +148,7 @@ class HttpServer::Impl {
   // write.
   std::mutex context_mutex_;
   std::shared_ptr<asio::ssl::context> context_;
-  http::ServerState state_;
+  http::HttpServerState state_;
   asio::io_context io_;  // destroyed before state_: its handlers own the connections
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;

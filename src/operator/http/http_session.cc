@@ -25,7 +25,7 @@ using std::chrono::steady_clock;
 using TlsStream = beast::ssl_stream<Socket>;
 
 // Libraries that a handler uses may throw; a response must be sent nevertheless.
-HttpResponse call_handler(const ServerState& state, const HttpRequest& request) {
+HttpResponse call_handler(const HttpServerState& state, const HttpRequest& request) {
   try {
     return state.handler(request);
   } catch (const std::exception& e) {
@@ -44,13 +44,13 @@ std::string address_of(const asio::ip::address& address) {
 }
 
 template <class Stream>
-class HttpSession final : public Connection,
+class HttpSession final : public HttpConnection,
                           public std::enable_shared_from_this<HttpSession<Stream>> {
   static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
 
  public:
   template <class... StreamArgs>
-  explicit HttpSession(ServerState& state, StreamArgs&&... args)
+  explicit HttpSession(HttpServerState& state, StreamArgs&&... args)
       : state_(state),
         stream_(std::forward<StreamArgs>(args)...),
         deadline_(stream_.get_executor()),
@@ -268,7 +268,7 @@ class HttpSession final : public Connection,
     respond({.status = 503, .body = "no answer in time\n"}, Next::close);
   }
 
-  ServerState& state_;
+  HttpServerState& state_;
   Stream stream_;
   StepDeadline deadline_;
   beast::flat_buffer buffer_;
@@ -288,12 +288,12 @@ class HttpSession final : public Connection,
 
 }  // namespace
 
-std::shared_ptr<Connection> make_plain_session(Socket socket, ServerState& state) {
+std::shared_ptr<HttpConnection> make_plain_session(Socket socket, HttpServerState& state) {
   return std::make_shared<HttpSession<Socket>>(state, std::move(socket));
 }
 
-std::shared_ptr<Connection> make_tls_session(Socket socket, asio::ssl::context& context,
-                                             ServerState& state) {
+std::shared_ptr<HttpConnection> make_tls_session(Socket socket, asio::ssl::context& context,
+                                                 HttpServerState& state) {
   return std::make_shared<HttpSession<TlsStream>>(state, std::move(socket), context);
 }
 

@@ -16,9 +16,9 @@ namespace asio = boost::asio;
 using Strand = asio::strand<asio::io_context::executor_type>;
 using Socket = asio::basic_stream_socket<asio::ip::tcp, Strand>;
 
-std::shared_ptr<Connection> make_plain_session(Socket socket, ServerState& state);
+std::shared_ptr<HttpConnection> make_plain_session(Socket socket, HttpServerState& state);
 // The session takes a reference to the SSL_CTX; `context` may be destroyed before the session.
-std::shared_ptr<Connection> make_tls_session(Socket socket, asio::ssl::context& context,
-                                             ServerState& state);
+std::shared_ptr<HttpConnection> make_tls_session(Socket socket, asio::ssl::context& context,
+                                                 HttpServerState& state);
 
 }  // namespace cronlatch::op::http

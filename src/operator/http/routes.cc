@@ -21,13 +21,13 @@ std::string_view media_type(std::string_view content_type) {
   return type;
 }
 
-bool accepts(const Route& route, std::string_view method) {
+bool accepts(const HttpRoute& route, std::string_view method) {
   return route.method == method || (route.method == "GET" && method == "HEAD");
 }
 
-HttpResponse answer(const std::vector<Route>& routes, const HttpRequest& request) {
+HttpResponse answer(const std::vector<HttpRoute>& routes, const HttpRequest& request) {
   std::string allowed;
-  for (const Route& route : routes) {
+  for (const HttpRoute& route : routes) {
     if (route.path != request.path) continue;
     if (!accepts(route, request.method)) {
       if (!allowed.empty()) allowed += ", ";
@@ -48,7 +48,7 @@ HttpResponse answer(const std::vector<Route>& routes, const HttpRequest& request
 
 }  // namespace
 
-HttpHandler dispatch(std::vector<Route> routes) {
+HttpHandler dispatch(std::vector<HttpRoute> routes) {
   return
       [routes = std::move(routes)](const HttpRequest& request) { return answer(routes, request); };
 }

@@ -12,13 +12,13 @@
 
 namespace cronlatch::op {
 
-struct Route {
+struct HttpRoute {
   std::string_view method;        // GET includes HEAD
   std::string_view path;          // exact match
   std::string_view content_type;  // required, without parameters; "": any
   HttpHandler answer;
 };
 
-HttpHandler dispatch(std::vector<Route> routes);
+HttpHandler dispatch(std::vector<HttpRoute> routes);
 
 }  // namespace cronlatch::op

@@ -5,24 +5,24 @@
 
 namespace cronlatch::op::http {
 
-void ServerState::add(const std::shared_ptr<Connection>& connection) {
+void HttpServerState::add(const std::shared_ptr<HttpConnection>& connection) {
   const std::lock_guard lock(mutex_);
   open_.emplace(connection.get(), connection);
 }
 
-void ServerState::remove(Connection* connection) {
+void HttpServerState::remove(HttpConnection* connection) {
   const std::lock_guard lock(mutex_);
   open_.erase(connection);
   if (open_.empty()) changed_.notify_all();
 }
 
-std::size_t ServerState::open_count() {
+std::size_t HttpServerState::open_count() {
   const std::lock_guard lock(mutex_);
   return open_.size();
 }
 
-std::vector<std::shared_ptr<Connection>> ServerState::all_open() {
-  std::vector<std::shared_ptr<Connection>> all;
+std::vector<std::shared_ptr<HttpConnection>> HttpServerState::all_open() {
+  std::vector<std::shared_ptr<HttpConnection>> all;
   const std::lock_guard lock(mutex_);
   all.reserve(open_.size());
   for (const auto& [raw, weak] : open_) {
@@ -31,16 +31,16 @@ std::vector<std::shared_ptr<Connection>> ServerState::all_open() {
   return all;
 }
 
-bool ServerState::wait_until_none(Millis limit) {
+bool HttpServerState::wait_until_none(Millis limit) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, limit, [this] { return open_.empty(); });
 }
 
-void ServerState::close_longest_waiting() {
+void HttpServerState::close_longest_waiting() {
   auto all = all_open();
   const std::size_t some = std::min(all.size(), limits.connections / 8 + 1);
   const auto longest_first = [](const auto& a, const auto& b) { return a.first < b.first; };
-  std::vector<std::pair<SteadyTime, Connection*>> waiting;
+  std::vector<std::pair<SteadyTime, HttpConnection*>> waiting;
   waiting.reserve(all.size());
   for (const auto& connection : all) {
     waiting.emplace_back(connection->waiting_since(), connection.get());
@@ -52,7 +52,7 @@ void ServerState::close_longest_waiting() {
   }
 }
 
-bool ServerState::may_warn() {
+bool HttpServerState::may_warn() {
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   if (now < next_warning_) return false;

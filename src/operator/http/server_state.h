@@ -19,9 +19,9 @@ namespace cronlatch::op::http {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // One open connection. Thread rule: any method from any thread.
-class Connection {
+class HttpConnection {
  public:
-  virtual ~Connection() = default;
+  virtual ~HttpConnection() = default;
   virtual void start() = 0;
   virtual void close_if_idle() = 0;
   virtual void close_now() = 0;
@@ -30,8 +30,8 @@ class Connection {
 };
 
 // Outlives all connections.
-struct ServerState {
-  ServerState(const HttpLimits& l, HttpHandler h, const Log& g)
+struct HttpServerState {
+  HttpServerState(const HttpLimits& l, HttpHandler h, const Log& g)
       : limits(l), handler(std::move(h)), log(g), workers(l.workers) {}
 
   const HttpLimits limits;
@@ -43,10 +43,10 @@ struct ServerState {
   std::atomic<std::size_t> queued{0};
   std::atomic<std::size_t> body_bytes{0};
 
-  void add(const std::shared_ptr<Connection>& connection);
-  void remove(Connection* connection);
+  void add(const std::shared_ptr<HttpConnection>& connection);
+  void remove(HttpConnection* connection);
   std::size_t open_count();
-  std::vector<std::shared_ptr<Connection>> all_open();
+  std::vector<std::shared_ptr<HttpConnection>> all_open();
   // False after `limit`.
   bool wait_until_none(Millis limit);
   // Closes the connections that have waited longest for their peer, an eighth of the limit at most.
@@ -60,7 +60,7 @@ struct ServerState {
   static constexpr Seconds kWarnInterval{10};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<Connection*, std::weak_ptr<Connection>> open_;
+  std::map<HttpConnection*, std::weak_ptr<HttpConnection>> open_;
   SteadyTime next_warning_{};
 };
 

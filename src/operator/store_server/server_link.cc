@@ -62,7 +62,7 @@ redis::RedisConfig config_for(const StoreUrl& url, Secret password, const std::s
 }  // namespace
 
 // A server that was not changed since the seed was replaced knows only the previous password.
-Status ServerLink::apply(const ServerState& state, const ServerSetup& setup, TimePoint now) {
+Status ServerLink::apply(const StoreServerState& state, const ServerSetup& setup, TimePoint now) {
   Result<MemoryFile> ca = MemoryFile::with(state.certificate->ca_pem);
   if (!ca) return ca.error();
   Status status = Done{};

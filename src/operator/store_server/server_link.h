@@ -33,7 +33,7 @@ class ServerLink {
   // The server has these users and no other user of a namespace, or an error. It is changed only
   // when it was restarted, when the setup changed, or when the last change is kReapplyInterval old.
   // `now`: of the same clock in all calls.
-  Status apply(const ServerState& state, const ServerSetup& setup, TimePoint now);
+  Status apply(const StoreServerState& state, const ServerSetup& setup, TimePoint now);
 
  private:
   struct Applied {

@@ -26,9 +26,9 @@ WallTime seconds(const std::string& text) {
 
 }  // namespace
 
-ServerState server_state(const Json& secret) {
+StoreServerState server_state(const Json& secret) {
   const auto value = [&](const char* key) { return kube::secret_value(secret, key); };
-  ServerState state;
+  StoreServerState state;
   const StoredCertificate stored{.ca_pem = value("ca.crt"),
                                  .ca_key_pem = value("ca.key"),
                                  .leaf_pem = value("tls.crt"),
@@ -38,7 +38,7 @@ ServerState server_state(const Json& secret) {
   return state;
 }
 
-Json server_data(const ServerState& state, const std::vector<ServerUser>& users) {
+Json server_data(const StoreServerState& state, const std::vector<ServerUser>& users) {
   const PasswordSeeds& seeds = state.seeds;
   Json data{{"ca.crt", encoded(state.certificate->ca_pem)},
             {"ca.key", encoded(state.certificate->ca_key_pem)},
@@ -53,7 +53,7 @@ Json server_data(const ServerState& state, const std::vector<ServerUser>& users)
   return data;
 }
 
-Json namespace_data(const ServerState& state, const std::string& namespace_name) {
+Json namespace_data(const StoreServerState& state, const std::string& namespace_name) {
   const std::string user = namespace_user(namespace_name);
   return {{"username", encoded(user)},
           {"password", encoded(derive_password(state.seeds.current, user).reveal())},

@@ -14,17 +14,17 @@
 
 namespace cronlatch::op {
 
-struct ServerState {
+struct StoreServerState {
   std::optional<StoredCertificate> certificate{};  // nothing: none was created
   PasswordSeeds seeds{};
-  bool operator==(const ServerState&) const = default;
+  bool operator==(const StoreServerState&) const = default;
 };
 
 // From the Secret; the chart creates it without data.
-ServerState server_state(const kube::Json& secret);
+StoreServerState server_state(const kube::Json& secret);
 // The member `data` of the Secret. The state must be complete.
-kube::Json server_data(const ServerState& state, const std::vector<ServerUser>& users);
+kube::Json server_data(const StoreServerState& state, const std::vector<ServerUser>& users);
 // The member `data` of the Secret that gated pods of the namespace mount.
-kube::Json namespace_data(const ServerState& state, const std::string& namespace_name);
+kube::Json namespace_data(const StoreServerState& state, const std::string& namespace_name);
 
 }  // namespace cronlatch::op

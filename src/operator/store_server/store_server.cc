@@ -50,8 +50,8 @@ UserScope StoreServer::scope(const std::vector<std::string>& namespaces) const {
   return {key_prefix(settings_), namespaces, settings_.cluster_lock_namespaces};
 }
 
-Result<ServerState> StoreServer::next_state(const ServerState& state) const {
-  ServerState next = state;
+Result<StoreServerState> StoreServer::next_state(const StoreServerState& state) const {
+  StoreServerState next = state;
   auto seeds = plan_seeds(state.seeds, clock_.wall());
   if (!seeds) return seeds.error();
   next.seeds = std::move(*seeds);
@@ -73,7 +73,7 @@ Result<ServerState> StoreServer::next_state(const ServerState& state) const {
   return next;
 }
 
-Result<std::optional<ServerState>> StoreServer::keep_state(
+Result<std::optional<StoreServerState>> StoreServer::keep_state(
     const std::vector<std::string>& namespaces, const std::function<bool()>& may_write) {
   const std::string path = kube::secret_path(settings_.namespace_name, secret_name());
   const auto found = api_.call({.path = path});
@@ -88,7 +88,7 @@ Result<std::optional<ServerState>> StoreServer::keep_state(
   Json data = server_data(*state, server_users(scope(namespaces), state->seeds));
   const Json* const stored = kube::find(found->body, {"data"});
   if (stored != nullptr && *stored == data) return std::optional(std::move(*state));
-  if (!may_write()) return std::optional<ServerState>();
+  if (!may_write()) return std::optional<StoreServerState>();
   Json body = found->body;
   body["data"] = std::move(data);
   body["metadata"].erase("managedFields");
@@ -110,7 +110,7 @@ void StoreServer::observe_published(const std::string& bundle, bool all) {
   if (all && !published_since_) published_since_ = clock_.now();
 }
 
-bool StoreServer::publish(const ServerState& state, const std::vector<std::string>& namespaces,
+bool StoreServer::publish(const StoreServerState& state, const std::vector<std::string>& namespaces,
                           const std::function<bool()>& may_write) {
   bool all = true;
   for (const std::string& name : namespaces)

@@ -32,11 +32,11 @@ class StoreServer {
  private:
   std::string secret_name() const { return settings_.name + "-redis"; }
   UserScope scope(const std::vector<std::string>& namespaces) const;
-  Result<ServerState> next_state(const ServerState& state) const;
+  Result<StoreServerState> next_state(const StoreServerState& state) const;
   // The state that the Secret has now; nothing: it was not written.
-  Result<std::optional<ServerState>> keep_state(const std::vector<std::string>& namespaces,
-                                                const std::function<bool()>& may_write);
-  bool publish(const ServerState& state, const std::vector<std::string>& namespaces,
+  Result<std::optional<StoreServerState>> keep_state(const std::vector<std::string>& namespaces,
+                                                     const std::function<bool()>& may_write);
+  bool publish(const StoreServerState& state, const std::vector<std::string>& namespaces,
                const std::function<bool()>& may_write);
   void observe_published(const std::string& bundle, bool all);
   bool fail(const Error& error);

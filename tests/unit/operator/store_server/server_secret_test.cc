@@ -11,18 +11,18 @@ namespace {
 
 using kube::Json;
 
-ServerState state() {
+StoreServerState state() {
   return {StoredCertificate{
               .ca_pem = "ca", .ca_key_pem = "ca key", .leaf_pem = "leaf", .leaf_key_pem = "key"},
           {Secret("now"), Secret("before"), {1'763'690'000'000'000}}};
 }
 
 TEST(ServerSecret, TheEmptySecretOfTheChartHasNoState) {
-  EXPECT_EQ(server_state(Json{{"type", "Opaque"}}), ServerState());
+  EXPECT_EQ(server_state(Json{{"type", "Opaque"}}), StoreServerState());
 }
 
 TEST(ServerSecret, IsReadAsItWasWritten) {
-  ServerState before = state();
+  StoreServerState before = state();
   EXPECT_EQ(server_state(Json{{"data", server_data(before, {})}}), before);
   before.seeds.previous = {};
   EXPECT_EQ(server_state(Json{{"data", server_data(before, {})}}), before);
