@@ -7,9 +7,9 @@
 namespace cronlatch {
 namespace {
 
-class Reader {
+class TextJsonReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text), size_(text.size()) {}
+  explicit TextJsonReader(std::string_view text) : rest_(text), size_(text.size()) {}
 
   bool take(char wanted) {
     skip_blanks();
@@ -67,7 +67,7 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
-std::optional<unsigned> Reader::hex4() {
+std::optional<unsigned> TextJsonReader::hex4() {
   if (rest_.size() < 4) return std::nullopt;
   unsigned value = 0;
   for (int i = 0; i < 4; ++i) {
@@ -80,7 +80,7 @@ std::optional<unsigned> Reader::hex4() {
   return value;
 }
 
-bool Reader::unicode(std::string& out) {
+bool TextJsonReader::unicode(std::string& out) {
   const std::optional<unsigned> first = hex4();
   if (!first) return false;
   if (*first >= 0xDC00 && *first <= 0xDFFF) return false;
@@ -96,7 +96,7 @@ bool Reader::unicode(std::string& out) {
   return true;
 }
 
-bool Reader::escape(std::string& out) {
+bool TextJsonReader::escape(std::string& out) {
   if (rest_.empty()) return false;
   const char c = next();
   if (c == 'u') return unicode(out);
@@ -107,7 +107,7 @@ bool Reader::escape(std::string& out) {
   return true;
 }
 
-std::optional<std::string> Reader::string() {
+std::optional<std::string> TextJsonReader::string() {
   if (!take('"')) return std::nullopt;
   std::string out;
   while (!rest_.empty()) {
@@ -123,7 +123,7 @@ std::optional<std::string> Reader::string() {
   return std::nullopt;
 }
 
-std::optional<std::vector<std::string>> Reader::strings() {
+std::optional<std::vector<std::string>> TextJsonReader::strings() {
   std::vector<std::string> strings;
   if (!take('[')) return std::nullopt;
   if (take(']')) return strings;
@@ -136,7 +136,8 @@ std::optional<std::vector<std::string>> Reader::strings() {
   return strings;
 }
 
-Error not_json(std::string_view text, const char* what, const Reader& reader, const char* hint) {
+Error not_json(std::string_view text, const char* what, const TextJsonReader& reader,
+               const char* hint) {
   return {Code::usage,
           quoted(text) + " is not " + what + ", see position " + std::to_string(reader.position()),
           hint};
@@ -145,7 +146,7 @@ Error not_json(std::string_view text, const char* what, const Reader& reader, co
 }  // namespace
 
 Result<std::vector<std::string>> parse_json_strings(std::string_view text) {
-  Reader reader(text);
+  TextJsonReader reader(text);
   std::optional<std::vector<std::string>> strings = reader.strings();
   if (!strings || !reader.at_end())
     return not_json(text, "a JSON array of strings", reader,
@@ -160,7 +161,7 @@ std::string show_json_strings(const std::vector<std::string>& strings) {
 }
 
 Result<StringLists> parse_json_string_lists(std::string_view text) {
-  Reader reader(text);
+  TextJsonReader reader(text);
   const auto wrong = [&] {
     return not_json(text, "a JSON object of arrays of strings", reader,
                     R"(write it like {"amd64": ["/app"], "arm64": ["/app-arm"]})");

@@ -59,7 +59,7 @@ std::string text_of(const std::vector<Advice>& advice, std::size_t locks) {
 }  // namespace
 
 Result<CommandOutput> advise_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::nothing, kAdviseFlags);
+  const Result<StoreSession> session = open_session(invocation, Operands::nothing, kAdviseFlags);
   if (!session) return session.error();
   const std::string& lock = session->loaded.options.lock;
   if (lock.empty() && session->loaded.extras.contains(kSchedule))

@@ -17,7 +17,7 @@ namespace cronlatch {
 namespace {
 
 // The facts, before they are rendered.
-struct Explanation {
+struct ExplainFacts {
   const LoadedOptions& loaded;
   bool shared;
   Timings timings;
@@ -27,7 +27,7 @@ struct Explanation {
   std::string command;  // resolved; "" without one
 };
 
-std::vector<Row> lease_rows(const Explanation& e) {
+std::vector<Row> lease_rows(const ExplainFacts& e) {
   if (!e.shared)
     return {{"lease", "none: the kernel holds the lock while the command's processes run"}};
   return {
@@ -41,7 +41,7 @@ std::vector<Row> lease_rows(const Explanation& e) {
 }
 
 // What the decision does not contain: an option, and what only a run checks.
-std::vector<Row> unchecked(const Explanation& e) {
+std::vector<Row> unchecked(const ExplainFacts& e) {
   const Options& options = e.loaded.options;
   std::vector<Row> rows;
   if (!options.once_per.empty())
@@ -63,7 +63,7 @@ std::vector<Row> unchecked(const Explanation& e) {
   return rows;
 }
 
-std::string as_table(const Explanation& e) {
+std::string as_table(const ExplainFacts& e) {
   const Options& options = e.loaded.options;
   std::vector<Row> rows = {
       {"decision", std::string(name_of(e.forecast.decision)) + ": " + e.forecast.sentence},
@@ -79,7 +79,7 @@ std::string as_table(const Explanation& e) {
   return render_table(rows);
 }
 
-std::string as_json(const Explanation& e) {
+std::string as_json(const ExplainFacts& e) {
   const Options& options = e.loaded.options;
   JsonObject json;
   json.text("decision", name_of(e.forecast.decision)).text("because", e.forecast.sentence);
@@ -116,7 +116,7 @@ Forecast forecast_for(const Result<Programs>& programs, const Status& reach,
 }  // namespace
 
 Result<CommandOutput> explain_command(const Invocation& invocation) {
-  const Result<Session> session =
+  const Result<StoreSession> session =
       open_session(invocation, Operands::optional_command, kOutputFlags);
   if (!session) return session.error();
   const Options& options = session->loaded.options;
@@ -129,7 +129,7 @@ Result<CommandOutput> explain_command(const Invocation& invocation) {
   const Result<LockView> seen = session->store->show(options.lock, session->give_up);
   const Result<std::optional<Micros>> quarantine =
       seen ? session->store->quarantine(session->give_up) : std::optional<Micros>();
-  const Explanation explanation{
+  const ExplainFacts explanation{
       session->loaded,
       session->store->shared(),
       *timings,

@@ -16,11 +16,11 @@
 namespace cronlatch {
 namespace {
 
-enum class Access { open, closed };
+enum class Availability { open, closed };
 
 // Whether the lock could be granted now, and why.
 struct LockAccess {
-  Access access;
+  Availability access;
   std::string reason;
   bool retry = false;  // the attempt group was granted last: a skip would report success
 };
@@ -50,32 +50,33 @@ LockAccess access_to(const LockView& view, const Options& options) {
   const bool is_closed = closed.size() == view.slots;
   switch (view.state) {
     case LockState::free:
-      return {Access::open, "the lock is free"};
+      return {Availability::open, "the lock is free"};
     case LockState::expired:
       if (is_closed)
-        return {Access::closed,
+        return {Availability::closed,
                 "its last holder ended without a release, and min-hold keeps it "
                 "closed until " +
                     show_time(closed.front().until)};
-      return {Access::open, "the lease of " + holder +
-                                " expired without a release (a takeover is counted as stolen)"};
+      return {Availability::open,
+              "the lease of " + holder +
+                  " expired without a release (a takeover is counted as stolen)"};
     case LockState::cooling:
       if (!is_closed)
-        return {Access::open, "min-hold does not apply to a retry of the same attempt group"};
-      return {Access::closed, "released, but min-hold keeps it closed" + until_expiry(view)};
+        return {Availability::open, "min-hold does not apply to a retry of the same attempt group"};
+      return {Availability::closed, "released, but min-hold keeps it closed" + until_expiry(view)};
     case LockState::held:
-      return {Access::closed, "held by " + holder + until_expiry(view), same_group};
+      return {Availability::closed, "held by " + holder + until_expiry(view), same_group};
     case LockState::revoked:
       if (view.expires.us != 0 && view.expires <= view.now)
-        return {Access::open, "the revoked lease of " + holder + " has ended"};
-      return {Access::closed,
+        return {Availability::open, "the revoked lease of " + holder + " has ended"};
+      return {Availability::closed,
               "revoked, but " + holder + " has not released it yet" + until_expiry(view),
               same_group};
     case LockState::damaged:
-      return {Access::closed,
+      return {Availability::closed,
               "the record in the store is not valid; cronlatch show prints the error"};
   }
-  return {Access::closed, ""};
+  return {Availability::closed, ""};
 }
 
 // Whether a slot could be granted now. An expired grant is taken over, unless a min-hold keeps its
@@ -87,14 +88,16 @@ std::optional<LockAccess> access_to_slot(const LockView& view, const Options& op
   const std::vector<ClosedSlot> closed = closed_for(view, options);
   const std::size_t busy = used + closed.size();
   if (busy < view.slots)
-    return LockAccess{Access::open, std::to_string(view.slots - busy) + " of " + of + "are free"};
+    return LockAccess{Availability::open,
+                      std::to_string(view.slots - busy) + " of " + of + "are free"};
   const bool same_group =
       !options.attempt_group.empty() &&
       std::any_of(view.grants.begin(), view.grants.end(), [&](const GrantView& grant) {
         return grant.identity.group == options.attempt_group;
       });
-  if (used == view.slots) return LockAccess{Access::closed, "all " + of + "are held", same_group};
-  return LockAccess{Access::closed,
+  if (used == view.slots)
+    return LockAccess{Availability::closed, "all " + of + "are held", same_group};
+  return LockAccess{Availability::closed,
                     std::to_string(used) + " of " + of +
                         "are held, and min-hold keeps the others closed until " +
                         show_time(closed.front().until),
@@ -122,9 +125,9 @@ std::optional<LockAccess> closed_for_another_number(const LockView& view, const 
   const bool is_other = view.slots != static_cast<unsigned>(options.slots);
   const std::vector<ClosedSlot> closed = closed_for(view, options);
   if (!is_other || view.slots == 1 || closed.empty()) return std::nullopt;
-  return LockAccess{Access::closed, "min-hold keeps a slot closed until " +
-                                        show_time(closed.front().until) + ", and the lock has " +
-                                        std::to_string(view.slots) + " slots until then"};
+  return LockAccess{Availability::closed,
+                    "min-hold keeps a slot closed until " + show_time(closed.front().until) +
+                        ", and the lock has " + std::to_string(view.slots) + " slots until then"};
 }
 
 // A run that no longer asks is counted for a few seconds. Its own min-hold opens a slot for a retry
@@ -190,10 +193,10 @@ Forecast forecast(const LockView& view, const Options& options) {
   std::optional<LockAccess> of_slots = closed_for_another_number(view, options);
   if (!of_slots) of_slots = access_to_slot(view, options);
   LockAccess found = of_slots.value_or(access_to(view, options));
-  if (found.access == Access::open && others_come_first(view, options))
-    found = {Access::closed,
+  if (found.access == Availability::open && others_come_first(view, options))
+    found = {Availability::closed,
              "other runs wait for the lock, and come first: " + std::to_string(*view.waiters)};
-  if (found.access == Access::open)
+  if (found.access == Availability::open)
     return {Decision::start, 0, "acquire the lock and start the command: " + found.reason};
   if (found.retry && options.on_busy != OnBusy::wait)
     return {Decision::wait, 0,

@@ -6,7 +6,7 @@
 namespace cronlatch {
 
 Result<CommandOutput> ls_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::nothing, kLocksFlags);
+  const Result<StoreSession> session = open_session(invocation, Operands::nothing, kLocksFlags);
   if (!session) return session.error();
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();

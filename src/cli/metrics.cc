@@ -7,7 +7,7 @@
 namespace cronlatch {
 
 Result<CommandOutput> metrics_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::nothing);
+  const Result<StoreSession> session = open_session(invocation, Operands::nothing);
   if (!session) return session.error();
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();

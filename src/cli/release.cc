@@ -112,7 +112,7 @@ CommandOutput opened(const std::string& lock, const Revoked& revoked) {
 }  // namespace
 
 Result<CommandOutput> release_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::name, kReleaseFlags);
+  const Result<StoreSession> session = open_session(invocation, Operands::name, kReleaseFlags);
   if (!session) return session.error();
   const LoadedOptions& loaded = session->loaded;
   const std::string& lock = loaded.operands.front();

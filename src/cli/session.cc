@@ -90,8 +90,8 @@ void show_warnings(const LoadedOptions& loaded) {
   for (const LogLine& line : loaded.warnings) show_warning(line);
 }
 
-Result<Session> open_session(const Invocation& invocation, Operands operands,
-                             std::span<const ExtraFlag> extras) {
+Result<StoreSession> open_session(const Invocation& invocation, Operands operands,
+                                  std::span<const ExtraFlag> extras) {
   Result<LoadedOptions> loaded = load_options(invocation, operands, extras);
   if (!loaded) return loaded.error();
   show_warnings(*loaded);
@@ -101,7 +101,7 @@ Result<Session> open_session(const Invocation& invocation, Operands operands,
   if (!store) return store.error();
   const TimePoint give_up =
       invocation.clock.now() + loaded->options.connect_timeout + op_timeout(loaded->options);
-  return Session{std::move(loaded).value(), *format, std::move(store).value(), give_up};
+  return StoreSession{std::move(loaded).value(), *format, std::move(store).value(), give_up};
 }
 
 }  // namespace cronlatch

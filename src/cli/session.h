@@ -36,13 +36,13 @@ void show_warnings(const LoadedOptions& loaded);
 Result<Format> output_format(const LoadedOptions& loaded);
 
 // For a subcommand that reads the store. The store has not been contacted; warnings were printed.
-struct Session {
+struct StoreSession {
   LoadedOptions loaded;
   Format format = Format::table;
   std::unique_ptr<Backend> store;
   TimePoint give_up{};
 };
-Result<Session> open_session(const Invocation& invocation, Operands operands,
-                             std::span<const ExtraFlag> extras = {});
+Result<StoreSession> open_session(const Invocation& invocation, Operands operands,
+                                  std::span<const ExtraFlag> extras = {});
 
 }  // namespace cronlatch

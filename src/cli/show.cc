@@ -7,7 +7,7 @@
 namespace cronlatch {
 
 Result<CommandOutput> show_command(const Invocation& invocation) {
-  const Result<Session> session = open_session(invocation, Operands::name, kLocksFlags);
+  const Result<StoreSession> session = open_session(invocation, Operands::name, kLocksFlags);
   if (!session) return session.error();
   const std::string& lock = session->loaded.operands.front();
   if (const Status named = check_lock_name(lock); !named) return named.error();

@@ -11,9 +11,9 @@ namespace {
 constexpr std::int64_t kHour = 3'600, kDay = 86'400;
 constexpr int kMaxHoursOfOffset = 24, kMaxHoursOfDay = 167;  // RFC 8536, section 3.3.1
 
-class Reader {
+class RuleReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit RuleReader(std::string_view text) : text_(text) {}
   bool done() const { return text_.empty(); }
   bool accept(char c) {
     if (text_.empty() || text_.front() != c) return false;
@@ -111,7 +111,7 @@ std::int64_t change_in(const YearlyRule::Day& rule, int year) {
 }  // namespace
 
 std::optional<YearlyRule> parse_rule(std::string_view text) {
-  Reader reader(text);
+  RuleReader reader(text);
   YearlyRule rule;
   if (!reader.name()) return std::nullopt;
   const auto west = reader.time(kMaxHoursOfOffset);  // POSIX counts west of Greenwich

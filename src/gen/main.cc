@@ -23,7 +23,7 @@ bool write_file(const std::filesystem::path& path, const std::string& text) {
   return true;
 }
 
-bool write_section(const std::filesystem::path& path, const cronlatch::gen::Section& section) {
+bool write_section(const std::filesystem::path& path, const cronlatch::gen::PageSection& section) {
   std::ifstream file(path, std::ios::binary);
   const std::string old{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const auto text = cronlatch::gen::with_section(old, section);
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   const std::filesystem::path project = argv[1];
   for (const cronlatch::gen::Page& page : cronlatch::gen::pages())
     if (!write_file(project / page.path, page.text)) return 1;
-  for (const cronlatch::gen::Section& section : cronlatch::gen::sections())
+  for (const cronlatch::gen::PageSection& section : cronlatch::gen::sections())
     if (!write_section(project / section.path, section)) return 1;
   return 0;
 }

@@ -25,7 +25,7 @@ std::string label_values(const Metric& metric) {
   return out;
 }
 
-std::string metric_rows(const std::vector<Exporter>& of, const char* labels) {
+std::string metric_rows(const std::vector<MetricExporter>& of, const char* labels) {
   std::string out = header({"name", "type", labels, "meaning"});
   for (const Metric& metric : metric_table())
     if (std::ranges::find(of, metric.exporter) != of.end())
@@ -44,18 +44,18 @@ lock of one run. The operator's leader exports all of them. Every series of the 
 
 ## Of a lock
 
-)" + metric_rows({Exporter::lock_stats, Exporter::run}, "more labels");
+)" + metric_rows({MetricExporter::lock_stats, MetricExporter::run}, "more labels");
   out += R"(
 ## Of a gated CronJob (the operator's leader)
 
-)" + metric_rows({Exporter::cronjob}, "more labels");
+)" + metric_rows({MetricExporter::cronjob}, "more labels");
   return out + R"(
 ## Of the operator itself
 
 Every replica exports these, without the labels above. Only the leader counts in `cronlatch_gated_cronjobs` and
 `cronlatch_ungated_jobs_total`.
 
-)" + metric_rows({Exporter::own}, "labels");
+)" + metric_rows({MetricExporter::own}, "labels");
 }
 
 }  // namespace cronlatch::gen

@@ -20,7 +20,7 @@ std::vector<Page> pages() {
           {"packaging/completions/kubectl_complete-cronlatch", kubectl_completion()}};
 }
 
-std::vector<Section> sections() {
+std::vector<PageSection> sections() {
   return {{"docs/kubernetes.md",
            "<!-- Annotations: rendered by `./dev gen`. Do not edit up to the next comment. -->",
            "<!-- End of the annotations. -->", annotation_table()},
@@ -36,7 +36,7 @@ std::vector<Section> sections() {
            "<!-- End of the flags. -->", kubectl_flags_table()}};
 }
 
-std::optional<std::string> with_section(std::string_view file, const Section& section) {
+std::optional<std::string> with_section(std::string_view file, const PageSection& section) {
   const std::string begin = "\n" + section.begin + "\n", end = "\n" + section.end + "\n";
   const std::size_t from = file.find(begin);
   const std::size_t to = from == std::string_view::npos ? from : file.find(end, from);

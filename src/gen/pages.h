@@ -21,15 +21,15 @@ std::vector<Page> pages();
 
 // The lines from `begin` up to, but not including, `end` of a file that is otherwise written by
 // hand.
-struct Section {
+struct PageSection {
   std::string path;
   std::string begin, end;  // whole lines
   std::string text;        // between the two
 };
-std::vector<Section> sections();
+std::vector<PageSection> sections();
 
 // `file` with the new text of the section; nothing if it does not contain both lines.
-std::optional<std::string> with_section(std::string_view file, const Section& section);
+std::optional<std::string> with_section(std::string_view file, const PageSection& section);
 
 // One file each.
 std::string options_page();

@@ -42,29 +42,29 @@ bool is_internal(std::string_view host) {
   return host.find('.') == std::string_view::npos || host.find(".svc.") != std::string_view::npos;
 }
 
-struct Range {
+struct IpRange {
   std::uint32_t base;
   int bits;
 };
 // RFC 6890 and its successors.
-constexpr std::array<Range, 15> kNotPublic = {{{0x00000000, 8},
-                                               {0x0A000000, 8},
-                                               {0x64400000, 10},
-                                               {0x7F000000, 8},
-                                               {0xA9FE0000, 16},
-                                               {0xAC100000, 12},
-                                               {0xC0000000, 24},
-                                               {0xC0000200, 24},
-                                               {0xC0586300, 24},
-                                               {0xC0A80000, 16},
-                                               {0xC6120000, 15},
-                                               {0xC6336400, 24},
-                                               {0xCB007100, 24},
-                                               {0xE0000000, 4},
-                                               {0xF0000000, 4}}};
+constexpr std::array<IpRange, 15> kNotPublic = {{{0x00000000, 8},
+                                                 {0x0A000000, 8},
+                                                 {0x64400000, 10},
+                                                 {0x7F000000, 8},
+                                                 {0xA9FE0000, 16},
+                                                 {0xAC100000, 12},
+                                                 {0xC0000000, 24},
+                                                 {0xC0000200, 24},
+                                                 {0xC0586300, 24},
+                                                 {0xC0A80000, 16},
+                                                 {0xC6120000, 15},
+                                                 {0xC6336400, 24},
+                                                 {0xCB007100, 24},
+                                                 {0xE0000000, 4},
+                                                 {0xF0000000, 4}}};
 
 bool is_public(std::uint32_t ipv4) {
-  return std::none_of(kNotPublic.begin(), kNotPublic.end(), [&](const Range& range) {
+  return std::none_of(kNotPublic.begin(), kNotPublic.end(), [&](const IpRange& range) {
     return (ipv4 ^ range.base) >> (32 - range.bits) == 0;
   });
 }

@@ -27,8 +27,8 @@ constexpr CounterSeries kRuns[] = {{"succeeded", "runs_succeeded"},      {"faile
 constexpr auto kCounter = MetricType::counter;
 constexpr auto kGauge = MetricType::gauge;
 constexpr auto kHistogram = MetricType::histogram;
-constexpr auto kLockStats = Exporter::lock_stats;
-constexpr auto kOperator = Exporter::own;
+constexpr auto kLockStats = MetricExporter::lock_stats;
+constexpr auto kOperator = MetricExporter::own;
 
 // clang-format off
 constexpr std::array kMetrics = {
@@ -43,7 +43,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_lock_restored_total", kCounter, "", "Records that a holder restored after the store had lost them.", kLockStats, kRestored},
     Metric{"cronlatch_runs_long_total", kCounter, "", "Runs that took longer than warn-after.", kLockStats, kLong},
     Metric{"cronlatch_runs_total", kCounter, "outcome", "Runs by outcome.", kLockStats, kRuns},
-    Metric{kRunErrors, kCounter, "reason", "Runs that the store could not count, by reason; signal: killed before it reported a result.", Exporter::run, {}},
+    Metric{kRunErrors, kCounter, "reason", "Runs that the store could not count, by reason; signal: killed before it reported a result.", MetricExporter::run, {}},
     Metric{"cronlatch_lock_held", kGauge, "", "Unexpired leases of the job: 0 or 1, or up to cronlatch_lock_slots.", kLockStats, Gauge::held},
     Metric{"cronlatch_lock_open", kGauge, "", "Grants of the job that are not released, stolen or revoked, even if their leases have expired.", kLockStats, Gauge::open},
     Metric{"cronlatch_lock_slots", kGauge, "", "How many runs can hold the lock at once: the option slots of its present holders; none for 1.", kLockStats, Gauge::slots},
@@ -56,8 +56,8 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_lock_wait_duration_percentile_seconds", kGauge, "percentile", "Median and 95th percentile of the time from the first request to the grant, of all recorded runs that waited.", kLockStats, PercentileSource{wait_durations}},
     Metric{"cronlatch_lock_hold_duration_seconds", kHistogram, "", "Time from the grant to the end of the command. The operator exports it with lock-histograms.", kLockStats, HistogramSource{"hold", kHoldBucketsMs}},
     Metric{"cronlatch_lock_wait_duration_seconds", kHistogram, "", "Time from the first request to the grant, of runs that waited. The operator exports it with lock-histograms.", kLockStats, HistogramSource{"wait", kWaitBucketsMs}},
-    Metric{"cronlatch_success_deadline_seconds", kGauge, "", "Time from the last success (or the creation) until the CronJob is overdue: alert-after, else from the schedule; not while it is suspended.", Exporter::cronjob, {}},
-    Metric{"cronlatch_cronjob_created_timestamp_seconds", kGauge, "", "Time at which the CronJob was created, until its first success.", Exporter::cronjob, {}},
+    Metric{"cronlatch_success_deadline_seconds", kGauge, "", "Time from the last success (or the creation) until the CronJob is overdue: alert-after, else from the schedule; not while it is suspended.", MetricExporter::cronjob, {}},
+    Metric{"cronlatch_cronjob_created_timestamp_seconds", kGauge, "", "Time at which the CronJob was created, until its first success.", MetricExporter::cronjob, {}},
     Metric{"cronlatch_gated_cronjobs", kGauge, "state", "CronJobs that request a lock, by state: gated, pending (annotations not copied yet), invalid.", kOperator, {}},
     Metric{"cronlatch_ungated_jobs_total", kCounter, "namespace", "Jobs that request a lock and run without one; must be 0.", kOperator, {}},
     Metric{"cronlatch_events_suppressed_total", kCounter, "by", "Occurrences that were not written as Events at once, by cause: skip (the setting), or the limit of the object, of its namespace, or of all.", kOperator, {}},

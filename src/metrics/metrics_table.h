@@ -17,7 +17,7 @@ namespace cronlatch {
 enum class MetricType { counter, gauge, histogram };
 std::string_view name_of(MetricType type);
 
-enum class Exporter {
+enum class MetricExporter {
   lock_stats,  // read from the store: `cronlatch metrics`, the operator, and the metrics file
   run,      // not in the store: the wrapper writes it to the metrics file, the operator reads the
             // outcomes of pods
@@ -61,7 +61,7 @@ struct Metric {
   std::string_view label;  // in addition to namespace, cronjob and lock (which Exporter::own does
                            // not have); "" for none, "a, b" for two
   std::string_view help;   // one sentence
-  Exporter exporter;
+  MetricExporter exporter;
   MetricSource source;
 };
 

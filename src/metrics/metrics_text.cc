@@ -140,7 +140,7 @@ void append_lock_stats_metrics(std::string& out, std::span<const LockStatsRow> r
                                Histograms histograms) {
   if (rows.empty()) return;
   for (const Metric& metric : metric_table()) {
-    if (metric.exporter != Exporter::lock_stats) continue;
+    if (metric.exporter != MetricExporter::lock_stats) continue;
     if (metric.type == MetricType::histogram && histograms == Histograms::omitted) continue;
     head(out, metric);
     family(out, metric, rows);

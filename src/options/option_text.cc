@@ -83,10 +83,10 @@ Error out_of_range(const Option& option, std::string_view text) {
 }
 
 // "5s to 1h, and more text" -> {"5s", "1h"}; empty if the limits are no range.
-struct Range {
+struct ValueRange {
   std::string_view from, to;
 };
-Range range_of(std::string_view limits) {
+ValueRange range_of(std::string_view limits) {
   constexpr std::string_view kTo = " to ";
   const std::size_t at = limits.find(kTo);
   if (at == std::string_view::npos) return {};
@@ -210,13 +210,13 @@ requires std::is_enum_v<E> || std::is_integral_v<E> std::string show_value(E val
 }  // namespace
 
 bool is_in_range(std::string_view limits, Millis value) {
-  const Range range = range_of(limits);
+  const ValueRange range = range_of(limits);
   const Result<Millis> from = parse_duration(range.from), to = parse_duration(range.to);
   return from && to && value >= *from && value <= *to;
 }
 
 bool is_in_range(std::string_view limits, std::size_t value) {
-  const Range range = range_of(limits);
+  const ValueRange range = range_of(limits);
   const Result<std::int64_t> from = parse_number(range.from), to = parse_number(range.to);
   return from && to && value >= static_cast<std::size_t>(*from) &&
          value <= static_cast<std::size_t>(*to);

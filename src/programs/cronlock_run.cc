@@ -56,7 +56,7 @@ std::int64_t wait_of(const S& s, const CronlockFlavor& flavor) {
   return std::min(kLongestWait, pauses * s.backoff);
 }
 
-struct Login {
+struct CronlockLogin {
   std::string user;
   std::string password;
   std::string password_text;
@@ -71,7 +71,7 @@ std::string password_text(const S& s, const std::string& variable) {
   return "$(. " + shell_word(path) + " && printf %s \"" + variable + "\")";
 }
 
-Login login_of(const S& s, const CronlockFlavor& flavor) {
+CronlockLogin login_of(const S& s, const CronlockFlavor& flavor) {
   if (s.auth.empty()) return {};
   const std::size_t blank = flavor.has_user_in_auth ? s.auth.find(' ') : std::string::npos;
   if (blank == std::string::npos) return {"", s.auth, password_text(s, "$CRONLOCK_AUTH")};
@@ -79,7 +79,7 @@ Login login_of(const S& s, const CronlockFlavor& flavor) {
           password_text(s, "${CRONLOCK_AUTH#* }")};
 }
 
-std::vector<std::string> store_options(const S& s, const Login& login) {
+std::vector<std::string> store_options(const S& s, const CronlockLogin& login) {
   std::vector<std::string> options = {"--isolated", "--store=" + store_of(s)};
   if (!login.user.empty()) options.push_back("--redis-username=" + login.user);
   if (s.tls && s.tls_skip_verify) options.emplace_back("--tls-skip-verify");
@@ -87,8 +87,8 @@ std::vector<std::string> store_options(const S& s, const Login& login) {
   return options;
 }
 
-std::vector<std::string> run_options(const S& s, const CronlockFlavor& flavor, const Login& login,
-                                     const std::string& key) {
+std::vector<std::string> run_options(const S& s, const CronlockFlavor& flavor,
+                                     const CronlockLogin& login, const std::string& key) {
   std::vector<std::string> options = store_options(s, login);
   const auto add = [&](std::string option) { options.push_back(std::move(option)); };
   add("--key-format=" + std::string(flavor.program));
@@ -160,7 +160,7 @@ Result<ParsedProgram> cronlock_run(const S& settings, const CronlockFlavor& flav
                  "write " + std::string(flavor.program) + " COMMAND [ARG...]");
   const std::string key = key_of(settings, flavor, words.command);
   if (const Status checked = check_names(settings, flavor, key); !checked) return checked.error();
-  const Login login = login_of(settings, flavor);
+  const CronlockLogin login = login_of(settings, flavor);
   const bool explain = words.first == "--explain";
   if (settings.reset)
     return ParsedProgram(NativeRelease{.lock = lock_of_shared_key(flavor.format, key),

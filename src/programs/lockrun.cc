@@ -31,31 +31,36 @@ struct Lockrun {
 };
 
 using Field = std::variant<std::string Lockrun::*, std::int64_t Lockrun::*, bool Lockrun::*>;
-struct Flag {
+struct LockrunFlag {
   std::string_view name;
   std::string_view letter;  // "" without one
   Field field;
 };
-constexpr std::array kFlags = {
-    Flag{"--lockfile", "-L", &Lockrun::lockfile}, Flag{"--wait", "-W", &Lockrun::wait},
-    Flag{"--sleep", "-S", &Lockrun::sleep},       Flag{"--retries", "-R", &Lockrun::retries},
-    Flag{"--maxtime", "-T", &Lockrun::maxtime},   Flag{"--quiet", "-q", &Lockrun::quiet},
-    Flag{"--idempotent", "-I", &Lockrun::quiet},  Flag{"--verbose", "-V", &Lockrun::verbose},
-    Flag{"--version", "", &Lockrun::version},     Flag{"--help", "", &Lockrun::help},
-    Flag{"--store", "", &Lockrun::store},         Flag{"--explain", "", &Lockrun::explain}};
+constexpr std::array kFlags = {LockrunFlag{"--lockfile", "-L", &Lockrun::lockfile},
+                               LockrunFlag{"--wait", "-W", &Lockrun::wait},
+                               LockrunFlag{"--sleep", "-S", &Lockrun::sleep},
+                               LockrunFlag{"--retries", "-R", &Lockrun::retries},
+                               LockrunFlag{"--maxtime", "-T", &Lockrun::maxtime},
+                               LockrunFlag{"--quiet", "-q", &Lockrun::quiet},
+                               LockrunFlag{"--idempotent", "-I", &Lockrun::quiet},
+                               LockrunFlag{"--verbose", "-V", &Lockrun::verbose},
+                               LockrunFlag{"--version", "", &Lockrun::version},
+                               LockrunFlag{"--help", "", &Lockrun::help},
+                               LockrunFlag{"--store", "", &Lockrun::store},
+                               LockrunFlag{"--explain", "", &Lockrun::explain}};
 
 Error usage(std::string message, std::string hint) {
   return {Code::usage, "lockrun: " + std::move(message), std::move(hint)};
 }
 
-const Flag* find_flag(std::string_view name) {
-  const auto at = std::ranges::find_if(kFlags, [&](const Flag& flag) {
+const LockrunFlag* find_flag(std::string_view name) {
+  const auto at = std::ranges::find_if(kFlags, [&](const LockrunFlag& flag) {
     return flag.name == name || (!flag.letter.empty() && flag.letter == name);
   });
   return at == kFlags.end() ? nullptr : &*at;
 }
 
-Result<std::int64_t> parse_number(const Flag& flag, std::string_view text) {
+Result<std::int64_t> parse_number(const LockrunFlag& flag, std::string_view text) {
   std::int64_t number = -1;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -65,7 +70,7 @@ Result<std::int64_t> parse_number(const Flag& flag, std::string_view text) {
   return number;
 }
 
-Status set_flag(Lockrun& lockrun, const Flag& flag, const std::string& value) {
+Status set_flag(Lockrun& lockrun, const LockrunFlag& flag, const std::string& value) {
   if (const auto* text = std::get_if<std::string Lockrun::*>(&flag.field)) {
     if (value.empty())
       return usage(std::string(flag.name) + " is empty", "see: cronlatch help lockrun");
@@ -84,7 +89,7 @@ Status set_flag(Lockrun& lockrun, const Flag& flag, const std::string& value) {
 Status parse_flag(Lockrun& lockrun, std::span<const std::string> words, std::size_t& at) {
   const std::string& word = words[at];
   const std::size_t equals = word.find('=');
-  const Flag* const flag = find_flag(std::string_view(word).substr(0, equals));
+  const LockrunFlag* const flag = find_flag(std::string_view(word).substr(0, equals));
   if (flag == nullptr && !word.starts_with('-'))
     return usage("unexpected word " + quoted(word), "put -- before the command");
   if (flag == nullptr)

@@ -37,7 +37,7 @@ TEST(Pages, AreCommittedAsTheyAreRendered) {
 }
 
 TEST(Sections, AreCommittedAsTheyAreRendered) {
-  for (const Section& one : sections()) {
+  for (const PageSection& one : sections()) {
     const std::string file = committed(one.path);
     const auto rendered = with_section(file, one);
     ASSERT_TRUE(rendered) << one.path << " does not contain the lines around the section";
@@ -46,7 +46,7 @@ TEST(Sections, AreCommittedAsTheyAreRendered) {
 }
 
 TEST(Sections, ReplaceOnlyTheLinesBetweenTheirMarks) {
-  const Section section{"a", "begin", "end", "new\n"};
+  const PageSection section{"a", "begin", "end", "new\n"};
   EXPECT_EQ(with_section("x\nbegin\nold\nend\ny\n", section), "x\nbegin\nnew\nend\ny\n");
   EXPECT_EQ(with_section("x\nbegin\nold\n", section), std::nullopt);
   EXPECT_EQ(with_section("end\nold\nbegin\n", section), std::nullopt);

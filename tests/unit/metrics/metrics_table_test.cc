@@ -60,7 +60,8 @@ TEST(MetricsTable, NamesKeepTheConventions) {
   for (const Metric& metric : metric_table()) {
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
     // The prefix process_ is a convention of Prometheus' client libraries.
-    const bool of_process = metric.exporter == Exporter::own && metric.name.starts_with("process_");
+    const bool of_process =
+        metric.exporter == MetricExporter::own && metric.name.starts_with("process_");
     EXPECT_TRUE(of_process || metric.name.starts_with("cronlatch_")) << metric.name;
     EXPECT_EQ(metric.type == MetricType::counter, metric.name.ends_with("_total")) << metric.name;
     EXPECT_TRUE(metric.help.ends_with('.')) << metric.name;
@@ -70,7 +71,7 @@ TEST(MetricsTable, NamesKeepTheConventions) {
 TEST(MetricsTable, TheOperatorSetsEveryRowOfItsOwn) {
   const std::set<std::string> names = names_in_operator();
   for (const Metric& metric : metric_table())
-    if (metric.exporter == Exporter::own || metric.exporter == Exporter::cronjob) {
+    if (metric.exporter == MetricExporter::own || metric.exporter == MetricExporter::cronjob) {
       EXPECT_TRUE(names.contains(std::string(metric.name)))
           << metric.name << " has a row, but no file in src/operator contains its name";
     }

@@ -90,14 +90,14 @@ TEST(Metrics, DoNotThrowForAnInvalidLabel) {
 TEST(Metrics, HaveTheTypeOfTheirRow) {
   Metrics metrics("1");
   for (const Metric& row : metric_table()) {
-    if (row.exporter != Exporter::own) continue;
+    if (row.exporter != MetricExporter::own) continue;
     metrics.count({row.name}, {});
     metrics.set({row.name}, {}, 1);
   }
   metrics.store_command("show", Micros(1));
   const std::string text = metrics.text();
   for (const Metric& row : metric_table())
-    if (row.exporter == Exporter::own) {
+    if (row.exporter == MetricExporter::own) {
       EXPECT_THAT(text, HasSubstr("# TYPE " + std::string(row.name) + ' ' +
                                   std::string(name_of(row.type)) + '\n'));
     }
