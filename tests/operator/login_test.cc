@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private images: which logins the operator uses for which Job, and that no other Job can use them.
+// Private images: which Secrets of Jobs the operator uses for a login, and that no other Job can
+// use them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "admission/image_needed.h"
 #include "kube/secrets.h"
 #include "operator/lookup/image_lookup.h"
-#include "operator_process.h"
-#include "support/base64.h"
+#include "private_image.h"
 #include "support/fake_api.h"
 #include "support/journal.h"
-#include "support/registry_server.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -21,32 +17,6 @@ namespace {
 using kube::Json;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
-
-class PrivateImage : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    ASSERT_TRUE(name_hosts()) << "no mount namespace for the tests' hosts";
-  }
-  PrivateImage() { registry_.push("team/a:1", {R"({"Cmd":["private"]})"}); }
-
-  std::string image() const { return registry_.name() + "/team/a:1"; }
-  std::string login(const std::string& password) const {
-    return '"' + registry_.name() + R"(":{"auth":")" +
-           cronlatch::to_base64(std::string(RegistryServer::kUser) + ":" + password) + "\"}";
-  }
-  std::string docker_config(const std::string& password) const {
-    return R"({"auths":{)" + login(password) + "}}";
-  }
-  std::string right() const { return docker_config(RegistryServer::kPassword); }
-
-  Certificates certificates_;
-  RegistryServer registry_{certificates_, RegistryServer::Door::login};
-  ScratchDir dir_;
-};
-
-// ---- Secrets that Jobs name ----
 
 class PullSecrets : public PrivateImage {
  protected:
@@ -185,53 +155,6 @@ TEST_F(PullSecrets, OfAServiceAccountAreReadInTheNamespacesOfTheListOnly) {
 TEST_F(PullSecrets, CannotNameOtherPathsOfTheApi) {
   EXPECT_THAT(find("demo", {"../../../namespaces", "a/b", "?x", ""}), HasSubstr("auth"));
   EXPECT_EQ(secret_reads(), 0U);
-}
-
-// ---- the platform's docker config, and the whole operator ----
-
-class DockerConfig : public PrivateImage {
- protected:
-  OperatorProcess::Options options(const std::string& more = "") const {
-    return {.more = "lookup: true\nlookup-registries: [\"" + registry_.name() +
-                    "\"]\nlookup-architectures: [amd64]\nlookup-ca-file: " + certificates_.ca() +
-                    "\nlookup-docker-config: " + dir_.path("config.json") + "\n" + more};
-  }
-  std::string ask(const OperatorProcess& op) const {
-    const auto answer = op.ask(post("/admit/job", review_of_image(image())));
-    return answer ? answer->body : "";
-  }
-  bool gates(const OperatorProcess& op) const {
-    return eventually([&] { return ask(op).find("\"patch\"") != std::string::npos; },
-                      kPatience * 3);
-  }
-};
-
-TEST_F(DockerConfig, IsReadAgainAfterAFailure) {
-  write(dir_.path("config.json"), docker_config("geheim"));
-  OperatorProcess op(options());
-  ASSERT_TRUE(eventually([&] { return ask(op).find("auth") != std::string::npos; }));
-
-  write(dir_.path("config.json"), right());
-
-  EXPECT_TRUE(gates(op)) << ask(op);
-}
-
-// The arguments and the environment of skopeo.
-TEST_F(DockerConfig, PasswordIsInNoArgumentVariableLogOrMetric) {
-  write(dir_.path("client"), "#!/bin/sh\n{ tr '\\0' '\\n' </proc/$$/cmdline; env; } >>" +
-                                 dir_.path("seen") + "\nexec /usr/bin/skopeo \"$@\"\n");
-  std::filesystem::permissions(dir_.path("client"), std::filesystem::perms::owner_all);
-  write(dir_.path("config.json"), right());
-  OperatorProcess op(options("lookup-program: " + dir_.path("client") + "\n"));
-  ASSERT_TRUE(gates(op)) << ask(op);
-
-  const std::string seen = read_file(dir_.path("seen"));
-  ASSERT_THAT(seen, HasSubstr("docker://" + registry_.name()));
-  ASSERT_THAT(seen, HasSubstr("HTTPS_PROXY="));
-  const std::string reported = seen + op.program().err() + op.metrics() + ask(op);
-  EXPECT_THAT(reported, Not(HasSubstr(RegistryServer::kPassword)));
-  EXPECT_THAT(reported, Not(HasSubstr(cronlatch::to_base64(std::string(RegistryServer::kUser) +
-                                                           ":" + RegistryServer::kPassword))));
 }
 
 }  // namespace

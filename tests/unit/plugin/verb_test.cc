@@ -1,75 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs with recorded results of kubectl: the order of its calls, the effect of a release, and
-// --watch.
-#include "plugin/run_verb.h"
-
+// The verbs that read: the order of the calls of kubectl, the status page, and what cannot be read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recorded.h"
+#include "verbs_scene.h"
 
 namespace cronlatch::plugin {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct StillClock final : Clock {
-  mutable TimePoint t{};
-  TimePoint now() const override { return t; }
-  WallTime wall() const override { return recorded_at(); }
-};
-
-// Returns the text of the longest key that the arguments of a call contain; otherwise NotFound.
-class RecordedKubectl final : public Kubectl {
- public:
-  Result<std::vector<KubectlResult>> run(const std::vector<KubectlCall>& batch) override {
-    std::vector<KubectlResult> out;
-    if (before_round) before_round();
-    ++rounds;
-    for (const KubectlCall& call : batch) {
-      std::string words;
-      for (const std::string& word : call.args) words += (words.empty() ? "" : " ") + word;
-      calls.push_back(words);
-      if (!call.input.empty()) inputs.push_back(call.input);
-      KubectlResult result{1, "", log_lines + "Error from server (NotFound): " + words};
-      std::size_t matched = 0;
-      for (const auto& [key, text] : results)
-        if (words.find(key) != std::string::npos && key.size() > matched) {
-          matched = key.size();
-          result = {0, text, ""};
-        }
-      out.push_back(result);
-    }
-    return out;
-  }
-  std::map<std::string, std::string> results = {{"get cronjobs", recorded_text("shop-cronjobs")},
-                                                {"get pods", recorded_text("shop-pods")},
-                                                {"get jobs", recorded_text("shop-jobs")},
-                                                {"get events", recorded_text("shop-events")},
-                                                {"get services", R"({"items":[]})"}};
-  std::vector<std::string> calls, inputs;
-  std::string log_lines;  // on standard error, before the error message
-  std::function<void()> before_round;
-  int rounds = 0;
-};
-
-class PluginVerbs : public ::testing::Test {
- protected:
-  Result<Output> run(std::vector<std::string> words) {
-    const auto arguments = parse_arguments(words, {});
-    if (!arguments) return arguments.error();
-    return arguments->verb->function(*arguments, context());
-  }
-  Context context() {
-    return {kubectl, clock,
-            [](const std::string& name) -> Result<Zone> { return recorded_zone(name); },
-            [this](const std::string& line) { progress += line + '\n'; },
-            [this](Millis d) { clock.t += d; }};
-  }
-  RecordedKubectl kubectl;
-  StillClock clock;
-  std::string progress;
-};
 
 TEST_F(PluginVerbs, ListReadsTwoRoundsAndOmitsAMissingStatusPage) {
   const auto page = run({"-n", "shop"});
@@ -231,92 +170,13 @@ TEST_F(PluginVerbs, AListThatCouldNotBeReadIsNoFact) {
   EXPECT_THAT(release.error().message, HasSubstr("that this user may read (Error from server"));
 }
 
-TEST_F(PluginVerbs, ReleaseRefusesAPasswordInTheStore) {
-  kubectl.results["--dry-run=server"] = "job.batch/x";
-  const auto page = run({"release", "nightly", "-n", "shop", "--dry-run", "--image", "i", "--store",
-                         "rediss://u:sesame@h"});
-  ASSERT_FALSE(page);
-  EXPECT_EQ(page.error().code, Code::usage);
-  EXPECT_THAT(page.error().message, ::testing::Not(HasSubstr("sesame")));
-  EXPECT_TRUE(kubectl.inputs.empty());
-}
-
 TEST_F(PluginVerbs, AMissingCronJobIsAnErrorWithItsName) {
   const auto page = run({"describe", "nigthly", "-n", "shop"});
   ASSERT_FALSE(page);
   EXPECT_THAT(page.error().message, HasSubstr("\"nigthly\" does not exist in namespace shop"));
 }
 
-TEST_F(PluginVerbs, ReleaseWithoutForceNamesTheHolderAndChangesNothing) {
-  const auto page = run({"release", "nightly", "-n", "shop"});
-  ASSERT_FALSE(page);
-  EXPECT_THAT(page.error().message, HasSubstr("shop/nightly-holds-ppx9d"));
-  EXPECT_THAT(page.error().hint, HasSubstr("release nightly -n shop --force"));
-  EXPECT_TRUE(kubectl.inputs.empty());
-}
-
-TEST_F(PluginVerbs, DryRunCreatesNothing) {
-  kubectl.results["--dry-run=server"] = "job.batch/x";
-  const auto page = run({"release", "nightly", "-n", "shop", "--dry-run"});
-  ASSERT_TRUE(page) << page.error().message;
-  EXPECT_EQ(kubectl.calls.back(), "create --dry-run=server -f - -o name");
-  EXPECT_THAT(progress, HasSubstr("the API server accepts the Job"));
-}
-
-TEST_F(PluginVerbs, ReleaseCreatesAJobWaitsAndPrintsItsOutput) {
-  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
-  kubectl.results["get job cronlatch-release-abc"] =
-      R"({"status":{"conditions":[{"type":"Complete","status":"True"}]}})";
-  kubectl.results["logs job/cronlatch-release-abc"] = "lock shop/nightly: revoked\n";
-  kubectl.results["delete job"] = "";
-
-  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
-
-  ASSERT_TRUE(page) << page.error().message;
-  EXPECT_EQ(page->sections.front().lines.front(), "lock shop/nightly: revoked");
-  EXPECT_EQ(page->exit_code, 0);
-  EXPECT_THAT(kubectl.calls.back(), HasSubstr("delete job cronlatch-release-abc -n shop"));
-}
-
-TEST_F(PluginVerbs, ReleaseThatFailsReturnsExitCode1) {
-  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
-  kubectl.results["get job cronlatch-release-abc"] =
-      R"({"status":{"conditions":[{"type":"Failed","status":"True"}]}})";
-  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
-  ASSERT_TRUE(page);
-  EXPECT_EQ(page->exit_code, 1);
-}
-
-TEST_F(PluginVerbs, ReleaseReportsAJobWithoutAPod) {
-  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
-  kubectl.results["get job cronlatch-release-abc"] = "{}";
-  kubectl.results["batch.kubernetes.io/job-name=cronlatch-release-abc"] = R"({"items":[]})";
-  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
-  ASSERT_FALSE(page);
-  EXPECT_THAT(page.error().message, HasSubstr("it has no pod"));
-}
-
 // Without the right to read Jobs, or after another client deleted it, the wait would last an hour.
-TEST_F(PluginVerbs, ReleaseEndsWhenItsJobCannotBeRead) {
-  kubectl.results["create -f -"] = "job.batch/cronlatch-release-abc\n";
-  const auto page = run({"release", "nightly", "-n", "shop", "--force"});
-  ASSERT_FALSE(page);
-  EXPECT_EQ(page.error().code, Code::unreachable);
-  EXPECT_THAT(page.error().message,
-              HasSubstr("its result is unknown: Error from server (NotFound)"));
-  EXPECT_LT(clock.t, TimePoint(Seconds(10)));
-}
-
-TEST_F(PluginVerbs, ReleaseWithoutAGatedRunRequiresTheImage) {
-  kubectl.results["get jobs"] = kubectl.results["get pods"] = R"({"items":[]})";
-  const auto refused = run({"release", "nightly", "-n", "shop", "--force"});
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().hint, HasSubstr("--image IMAGE --store URL"));
-  kubectl.results["--dry-run=server"] = "job.batch/x";
-  EXPECT_TRUE(run(
-      {"release", "nightly", "-n", "shop", "--dry-run", "--image", "i", "--store", "redis://r"}));
-}
-
 TEST_F(PluginVerbs, SelectorIsPassedToTheListOfCronJobsOnly) {
   ASSERT_TRUE(run({"-n", "shop", "-l", "team=a"}));
   EXPECT_EQ(kubectl.calls[0], "get cronjobs -o json -n shop -l team=a");
@@ -330,99 +190,6 @@ TEST_F(PluginVerbs, ErrorMessageOfKubectlIsFoundBehindItsLogLines) {
   kubectl.results.erase("get events");
   ASSERT_TRUE(run({"why", "nightly", "-n", "shop", "-v", "6"}));
   EXPECT_THAT(progress, HasSubstr("omitted: Error from server (NotFound): get events"));
-}
-
-// ---- --watch ----
-
-struct Watched {
-  std::vector<std::string> printed;
-  int rounds = 0;
-};
-
-class PluginWatch : public PluginVerbs {
- protected:
-  // Until the second text. `before_round` gets the number of the round of requests: a list needs
-  // two, and one more if it searches for the operator.
-  Watched watch(const std::vector<std::string>& words,
-                const std::function<void(int round)>& before_round) {
-    Watched watched;
-    kubectl.before_round = [&] { before_round(++watched.rounds); };
-    const auto arguments = parse_arguments(words, {});
-    if (!arguments) return watched;
-    const auto status = run_verb(*arguments, context(), [&](const std::string& text) -> Status {
-      watched.printed.push_back(text);
-      if (watched.printed.size() == 2) return Error{Code::system, "closed pipe"};
-      return Done{};
-    });
-    EXPECT_FALSE(status);
-    watched.printed.resize(2);
-    return watched;
-  }
-};
-
-TEST_F(PluginWatch, PrintsAgainOnlyAfterAChange) {
-  const auto seen = watch({"-w", "-n", "shop", "-o", "name"}, [&](int round) {
-    if (round == 7) kubectl.results["get cronjobs"] = R"({"items":[]})";  // the fourth list
-  });
-  EXPECT_EQ(seen.rounds, 8);
-  EXPECT_THAT(seen.printed[0], HasSubstr("cronjob.batch/nightly\n"));
-  EXPECT_EQ(seen.printed[1], "");
-}
-
-TEST_F(PluginWatch, PrintsNothingAfterTheRenewalOfALease) {
-  const auto status_page = [](const std::string& holder, const std::string& expires) {
-    return R"({"v":1,"store":{"up":true},"locks":[{"lock":"shop/nightly","state":"held","holder":")" +
-           holder + R"(","expires":")" + expires + R"("}]})";
-  };
-  const auto seen = watch({"-w", "-n", "shop"}, [&](int round) {
-    kubectl.results["/proxy/status"] =
-        status_page(round < 7 ? "shop/a" : "shop/b",
-                    round < 5 ? "2026-11-22T06:28:10Z" : "2026-11-22T06:28:20Z");
-  });
-  EXPECT_EQ(seen.rounds, 8);
-  EXPECT_THAT(seen.printed[0], HasSubstr("shop/a"));
-  EXPECT_THAT(seen.printed[1], HasSubstr("shop/b"));
-}
-
-// The line about the outage contains the age of the state.
-TEST_F(PluginWatch, PrintsNothingWhileAnOutageLasts) {
-  const auto seen = watch({"-w", "-n", "shop"}, [&](int round) {
-    const std::string read = std::to_string(27 - round);  // the state becomes older
-    kubectl.results["/proxy/status"] =
-        round < 7 ? R"({"v":1,"store":{"up":false,"read":"2026-11-22T06:)" + read +
-                        R"(:00Z","error":"no answer"},"locks":[]})"
-                  : std::string(R"({"v":1,"store":{"up":true},"locks":[]})");
-  });
-  EXPECT_EQ(seen.rounds, 8);
-  EXPECT_THAT(seen.printed[0], HasSubstr("no answer"));
-  EXPECT_THAT(seen.printed[1], ::testing::Not(HasSubstr("no answer")));
-}
-
-TEST_F(PluginWatch, ContinuesAfterAListThatFailed) {
-  const auto seen = watch({"-w", "-n", "shop", "--status", "none"}, [&](int round) {
-    if (round == 3) kubectl.results.erase("get cronjobs");  // the second list, and the third
-    if (round == 5) kubectl.results["get cronjobs"] = R"({"items":[]})";
-  });
-  EXPECT_THAT(seen.printed[0], HasSubstr("nightly"));
-  EXPECT_THAT(seen.printed[1], HasSubstr("no gated CronJob"));
-  const std::string reported = "kubectl could not get CronJobs";
-  EXPECT_THAT(progress, HasSubstr(reported));
-  EXPECT_EQ(progress.find(reported), progress.rfind(reported)) << "once: " << progress;
-  EXPECT_THAT(progress, ::testing::Not(HasSubstr("cronlatch: "))) << "main adds it";
-}
-
-TEST_F(PluginWatch, PrintsAnOutageAlsoBesideTheNoteOnOtherOperators) {
-  kubectl.results["get services"] = R"({"items":[
-      {"metadata":{"namespace":"ops","name":"x-metrics"},"spec":{"ports":[{"port":8080}]}},
-      {"metadata":{"namespace":"team","name":"y-metrics"},"spec":{"ports":[{"port":8080}]}}]})";
-  const auto seen = watch({"-w", "-n", "shop"}, [&](int round) {
-    kubectl.results["/proxy/status"] =
-        round < 7 ? R"({"v":1,"store":{"up":true},"locks":[]})"
-                  : R"({"v":1,"store":{"up":false,"error":"no answer"},"locks":[]})";
-  });
-  EXPECT_THAT(seen.printed[0], ::testing::Not(HasSubstr("no answer")));
-  EXPECT_THAT(seen.printed[1], HasSubstr("no answer"));
-  for (const std::string& text : seen.printed) EXPECT_THAT(text, HasSubstr("ops/x-metrics"));
 }
 
 }  // namespace
