@@ -107,13 +107,14 @@ stop_program() {
 gone() { [ ! -d "/proc/$1" ] || [ "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c 1)" = Z ]; }
 in_cluster_network() { [ "$(stat -Lc %i "/proc/$1/ns/net" 2>/dev/null)" = "$(stat -Lc %i "/run/netns/$NETNS" 2>/dev/null)" ]; }
 
-# await SECONDS COMMAND...: as wait_until, but polls three times a second, because each attempt runs kubectl.
+# await SECONDS COMMAND...: as wait_until, but polls three times a second, and after three seconds once a second, because
+# each attempt runs kubectl: a tenth of a second of processor time.
 await() {
-  local until_s=$((SECONDS + $1))
+  local start=$SECONDS until_s=$((SECONDS + $1))
   shift
   until "$@"; do
     [ $SECONDS -lt $until_s ] || return 1
-    sleep 0.3
+    if [ $((SECONDS - start)) -lt 3 ]; then sleep 0.3; else sleep 1; fi
   done
 }
 

@@ -164,7 +164,8 @@ serves_policies() { kubectl get --raw "/apis/admissionregistration.k8s.io/$1" 2>
 # admitted CRONJOB: the API server admits a Job of it in a dry run. An API server applies a changed webhook after a delay.
 admitted() { k create job "probe-$RANDOM" --from="cronjob/$1" --dry-run=server; }
 
-condition() { [ "$(k get job "$1" -o "jsonpath={.status.conditions[?(@.type==\"$2\")].status}")" = True ]; }
+# condition JOB TYPE: the Job has this condition, now or within ten seconds. One kubectl that watches needs less than many that poll.
+condition() { k wait --for="condition=$2" "job/$1" --timeout=10s; }
 complete() { condition "$1" Complete; }
 failed() { condition "$1" Failed; }
 
