@@ -13,3 +13,9 @@ foreach(test IN LISTS scripts_tests_TESTS redis-6.2_scripts_TESTS valkey-9.1_scr
     set_tests_properties(${test} PROPERTIES COST 60)
   endif()
 endforeach()
+# On other servers these two run only in ./dev test all, there in their long form (which the rest of the preset versions has not).
+foreach(test IN LISTS redis-6.2_scripts_TESTS valkey-9.1_scripts_TESTS)
+  if(test MATCHES "ScriptsDecideAsTheRules(InVirtualTime|WithSeveralSlots)$")
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT_MODIFICATION LONG_TESTS=set:1)
+  endif()
+endforeach()
