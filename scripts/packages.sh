@@ -18,7 +18,7 @@ PACKAGES=(
   mandoc groff-base bsdextrautils zsh fish                           # test: manual pages, completions
   llvm                                                               # what the tests cover
   python3-pip                                                        # test: servers of other versions
-  yq jq                                                              # render and look at the chart
+  yq jq curl                                                         # render and look at the chart; requests to an API server
   util-linux iproute2 procps                           # look at programs and at what they do
 )
 
