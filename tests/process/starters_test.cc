@@ -8,9 +8,20 @@
 namespace cronlatch::testing {
 namespace {
 
-class Starters : public OnEachStore {};
+class Starters : public OnEachStore {
+ protected:
+  Words options() const {
+    const bool is_quorum = std::string(GetParam()) == "Quorum";
+    const std::string ttl = is_quorum ? std::to_string(kQuorumMaxTtl) + "s" : "5m";
+    const std::string op_timeout = is_quorum ? "5s" : "30s";
+    Words words = {"--ttl", ttl, "--op-timeout", op_timeout, "--connect-timeout", "30s"};
+    words.insert(words.end(), needed.begin(), needed.end());
+    return words;
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Stores, Starters,
-                         ::testing::Values("File", "Redis", "Sentinel", "Cluster", "Postgres"),
+                         ::testing::Values("File", "Redis", "Sentinel", "Strict", "Cluster",
+                                           "Quorum", "Postgres"),
                          name_of_store);
 
 TEST_P(Starters, S1_OfAHundredAtOnceExactlyOneRuns) {
@@ -19,10 +30,9 @@ TEST_P(Starters, S1_OfAHundredAtOnceExactlyOneRuns) {
   std::vector<std::unique_ptr<Program>> starters;
   // When
   for (int i = 0; i < kStarters; ++i)
-    starters.push_back(std::make_unique<Program>(
-        run({"--ttl", "5m", "--op-timeout", "30s", "--connect-timeout", "30s"},
-            {"to", file(), "say", "ran", "await", go()})));
-  ASSERT_TRUE(told("ran"));
+    starters.push_back(
+        std::make_unique<Program>(run(options(), {"to", file(), "say", "ran", "await", go()})));
+  ASSERT_TRUE(told("ran")) << starters.front()->err();
   const auto ended = [&starters] {
     int n = 0;
     for (const auto& each : starters) n += each->exit_code(0ms).has_value() ? 1 : 0;
