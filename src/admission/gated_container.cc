@@ -18,14 +18,16 @@ std::string names_of(const std::vector<ContainerView>& containers) {
   return names;
 }
 
-// Names the first container that is not known as a sidecar.
+// Names the first container that is not known as a sidecar, or the only container. Among sidecars
+// only, a name would be a guess: a user who copies it gates a proxy and runs the work ungated.
 std::string example_for(const std::vector<ContainerView>& containers) {
-  const auto work = std::find_if_not(containers.begin(), containers.end(), is_known_sidecar);
-  const std::string name = work != containers.end() ? work->name
-                           : !containers.empty()    ? containers[0].name
-                                                    : "";
+  const auto work = containers.size() == 1
+                        ? containers.begin()
+                        : std::find_if_not(containers.begin(), containers.end(), is_known_sidecar);
+  if (work == containers.end() || work->name.empty())
+    return "write cronlatch.dev/container: \"NAME\", with the container that does the work as NAME";
   return "write for example cronlatch.dev/container: \"" +
-         (name.empty() ? "main" : printable(name, kMaxShownContainerName)) + "\"";
+         printable(work->name, kMaxShownContainerName) + "\"";
 }
 
 std::optional<std::size_t> named_container(const JobView& job, const LockRequest& request,
