@@ -71,7 +71,7 @@ def images():
         series("Image lookups", "Source of the command of an image: the image index, the cache, its registry, or none (error).",
                queries((rate("cronlatch_entrypoint_lookups_total", "result"), "{{result}}")), unit="cps", size=(8, 7)),
         series("Requests to registries", "Requests to each registry by result; busy: the registry limits requests.",
-               queries((rate("cronlatch_registry_requests_total", "registry, result"), "{{registry}} {{result}}")), unit="cps", size=(8, 7)),
+               queries((rate("cronlatch_registry_requests_total", "registry, result"), "{{registry}} {{result}}")), unit="reqps", size=(8, 7)),
         series("Registry latency", "Duration of the lookup of one image, failures included. Admission does not wait for lookups that are made in advance.",
                queries(*quantiles("cronlatch_entrypoint_lookup_duration_seconds")), unit="s", size=(8, 7)),
     ]

@@ -27,7 +27,15 @@ lint_reports() {
 }
 first='(first(.panels[] | select(.type == "timeseries")))'
 control "a fixed data source" "variable datasource" "$first.datasource.uid = \"prometheus\""
-control "a panel without a unit" "has no unit" "$first.fieldConfig.defaults.unit = \"\""
+control "a panel without a unit" "shows count in the unit none at all" "$first.fieldConfig.defaults.unit = \"\""
+control "a rate shown as a count" "shows count/s in the unit short" "$first.targets[0].expr |= sub(\"increase\"; \"rate\")"
+control "seconds shown as a count" "shows s in the unit short" \
+  "$first.targets[0].expr = \"max(cronlatch_lock_hold_duration_percentile_seconds{job=~\\\"\$job\\\", cluster=~\\\"\$cluster\\\"})\""
+control "a timestamp shown as a duration" "shows time in the unit s" '(.panels[] | select(.title == "Age of the lock statistics").targets[0].expr) |= sub("time\\(\\) - "; "")'
+control "a column in another unit" "CronJob details, query A: shows s in the unit short" \
+  '(.panels[] | select(.type == "table").fieldConfig.overrides[] | select(.matcher.options == "Last success").properties[] | select(.id == "unit").value) = "short"'
+control "a sum of seconds and counts" "combines s and count with +" \
+  "(.panels[] | select(.type == \"table\").targets[4].expr) |= . + \" + cronlatch_lock_held{job=~\\\"\$job\\\", cluster=~\\\"\$cluster\\\"}\""
 control "a panel without a description" "no sentence" "$first.description = \"\""
 control "a counter without rate or increase" "without rate or increase" "$first.targets[0].expr = \"sum(cronlatch_lock_acquired_total{job=~\\\"\$job\\\", cluster=~\\\"\$cluster\\\"})\""
 control "a fixed window" "uses the window" "$first.targets[0].expr |= sub(\"__rate_interval\"; \"__interval\")"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # lint_dashboards.py [FOLDER]: prints each violation in a dashboard; exit code 1 when there is one. The rules are those
-# of the monitoring mixins: variables in each query, a unit and a description for each panel, counters only with rate or
-# increase.
+# of the monitoring mixins: variables in each query, a description for each panel and the unit of its expressions, counters
+# only with rate or increase.
 import json
 import pathlib
 import re
@@ -10,6 +10,7 @@ import sys
 import urllib.parse
 
 import pages
+import units
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Metrics that the API server exports.
@@ -17,7 +18,6 @@ API_SERVER = {
     "apiserver_admission_webhook_rejection_count", "apiserver_admission_webhook_fail_open_count",
     "apiserver_admission_match_condition_evaluation_errors_total",
 }
-UNITS = {"short", "none", "s", "bytes", "percentunit", "reqps", "cps", "dateTimeAsIso"}
 KINDS = {"stat", "timeseries", "table", "state-timeline"}
 GROWING = re.compile(r"(_total|_count|_sum|_bucket)$")
 
@@ -125,8 +125,7 @@ def check_panel(title, one, report):
         report(where, f"is a {one['type']}")
     if len(one["title"]) < 3 or not one["description"].endswith("."):
         report(where, "has no title, or no sentence as description")
-    if one["fieldConfig"]["defaults"]["unit"] not in UNITS:
-        report(where, f"has no unit, or an unknown unit: {one['fieldConfig']['defaults']['unit']}")
+    units.check(where, one, report)
     sources = [one["datasource"]] + [target["datasource"] for target in one["targets"]]
     if any(source != {"type": "prometheus", "uid": "${datasource}"} for source in sources):
         report(where, "does not use the variable datasource")
