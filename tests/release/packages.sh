@@ -7,7 +7,7 @@
 check_packages() {  # ARCHITECTURE ARCHITECTURE-OF-RPM
   local architecture=$1 deb=cronlatch_${VERSION}_$1.deb rpm=cronlatch-$VERSION-1.$2.rpm root=$STAGE/root.$1 file
   check_deb
-  check_rpm "$STAGE/rpmroot.$1"
+  check_rpm "$STAGE/rpmroot.$1" "$2"
 }
 
 check_deb() {
@@ -36,15 +36,30 @@ accepted_by_systemd() {
   install -D -m 644 -t "$root/etc/systemd/system" "$root"/usr/share/doc/cronlatch/examples/report.*
   systemd-analyze verify --man=no --recursive-errors=no --root="$root" report.timer report.service
 }
-files_of_rpm() { rpm --query --list --package "$rpm" 2>/dev/null; }
+files_of_rpm() { of_rpm --list; }
 same_content() { diff <(cd "$root" && find usr ! -type d | sort) <(files_of_rpm | sed 's,^/,,' | while read -r file; do [ -d "$root/$file" ] || echo "$file"; done | sort); }
 only_own_folders() { ! files_of_rpm | grep -xE '/usr(/bin|/share(/man(/man1)?|/doc)?)?'; }
 nothing_left() { [ -z "$(files_of_root)" ] || { files_of_root && return 1; }; }
 
-check_rpm() {  # ROOT
+of_rpm() { rpm --query --package "$@" "$rpm" 2>/dev/null; }
+requires_only_rpm() { ! of_rpm --requires | grep -v '^rpmlib('; }
+finds_nothing() {
+  local found
+  found=$("$@") || return 1
+  [ -z "$found" ] || { echo "$found" && return 1; }
+}
+has_metadata_of_rpm() { diff <(echo "Apache-2.0 $1 cronlatch $SOURCE") <(of_rpm --queryformat '%{LICENSE} %{ARCH} %{VENDOR} %{URL}\n'); }
+
+check_rpm() {  # ROOT ARCHITECTURE-OF-RPM
   mkdir "$1"
+  check "the rpm requires only features of rpm" requires_only_rpm
+  check "the rpm executes no script" finds_nothing of_rpm --scripts --triggers
+  check "the rpm names license, architecture, vendor and address" has_metadata_of_rpm "$2"
   # rpm refuses another architecture than that of the host, whatever the root.
-  check "rpm installs the rpm for $architecture into an empty root" rpm --root "$1" --install --nodeps --noscripts --ignorearch "$rpm"
+  check "rpm installs the rpm for $architecture into an empty root, without another package" rpm --root "$1" --install --ignorearch "$rpm"
+  check "rpm finds the installed files unchanged" rpm --root "$1" --verify cronlatch
+  printf x >>"$1/usr/share/doc/cronlatch/copyright"
+  refuses "control: a changed file is found" rpm --root "$1" --verify cronlatch
   check_programs_of "$1" "the rpm"
   check "rpm removes it" rpm --root "$1" --erase cronlatch
   check "no file is left" no_file_left "$1"
