@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The Redis of the chart (redis.enabled): a run, a skipped run, metrics, a deleted pod during a run, a namespace with a label, an uninstall.
+# The Redis of the chart (redis.enabled): a run, a skipped run, metrics, a deleted pod and an upgrade during a run, a namespace with a label, an uninstall.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/uninstall.sh
@@ -41,13 +41,16 @@ redis:
   image: {registry: cronlatch.test, repository: redis, tag: "1", pullPolicy: Never}
   persistence: {storageClass: "-"}
 YAML
-use_redis() {
+use_redis() {  # OPTION...: of helm
   helm upgrade cronlatch "$ROOT/charts/cronlatch" --namespace cronlatch --values "$DIR/values.yaml" \
-    --values "$DIR/bundled-redis.yaml" --wait --timeout 4m
+    --values "$DIR/bundled-redis.yaml" "$@" --wait --timeout 4m
 }
 redis_ready() { kubectl -n cronlatch rollout status statefulset cronlatch-redis --timeout=1s; }
 redis_pod() { kubectl -n cronlatch get pod cronlatch-redis-0 -o 'jsonpath={.metadata.uid}'; }
 is_new_pod() { [ "$(redis_pod)" != "$1" ] && redis_ready; }
+# The seed of all passwords, the certificates, and the credentials of the namespace. The API server sorts the keys.
+credentials() { kubectl -n cronlatch get secret cronlatch-redis -o 'jsonpath={.data}' && k get secret "$SECRET" -o 'jsonpath={.data}'; }
+has_credentials() { [ -n "$1" ] && [ "$(credentials)" = "$1" ]; }
 has_secret() { [ "$(kubectl -n "$1" get secret "$SECRET" -o 'jsonpath={.data.username}' | base64 -d)" = "ns-$1" ]; }
 operator_may() { kubectl auth can-i "$@" --as=system:serviceaccount:cronlatch:cronlatch-operator; }
 # Only the leader exports lock statistics, and the Service selects any replica.
@@ -84,6 +87,17 @@ becomes "the holder completes" complete one
 check "its outcome is ran" outcome_has one '"outcome":"ran"'
 start_job nightly four
 becomes "another run is granted the lock" holds four
+
+pod=$(redis_pod) before=$(credentials)
+check "helm upgrade with another memory limit of Redis, during the run" use_redis --set redis.maxMemory=160mb,redis.resources.limits.memory=224Mi
+becomes "the pod is replaced, and ready" is_new_pod "$pod"
+check "passwords and certificates are the same" has_credentials "$before"
+refuses "control: other credentials are found" has_credentials "$before-"
+check "the holder runs during the upgrade" unfinished four
+start_job nightly five
+becomes "a run after the upgrade completes" complete five
+check "it was skipped: the upgrade kept the lock" outcome_has five '"outcome":"skipped"' "$NS/$(pod_of four)"
+becomes "the counter of skipped runs was kept" exported "cronlatch_lock_skipped_total$(lock_of ',reason="held"') 3"
 end_command four
 becomes "it completes" complete four
 
