@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of this host, read from the kernel: CLOCK_BOOTTIME for deadlines, CLOCK_REALTIME for
+// The time of this host, read from the kernel: kBootClock for deadlines, CLOCK_REALTIME for
 // display. Functions that decide get a time or a Clock from their caller.
 #pragma once
 
@@ -9,6 +9,13 @@
 
 namespace cronlatch {
 
+// A clock that also counts while the host sleeps. On macOS, CLOCK_MONOTONIC does.
+#ifdef CLOCK_BOOTTIME
+inline constexpr clockid_t kBootClock = CLOCK_BOOTTIME;
+#else
+inline constexpr clockid_t kBootClock = CLOCK_MONOTONIC;
+#endif
+
 inline Micros read_clock(clockid_t id) {
   timespec t{};
   ::clock_gettime(id, &t);
@@ -17,7 +24,7 @@ inline Micros read_clock(clockid_t id) {
 
 // For the time of a reply that arrived after the caller's `now`, and for deadlines of blocking
 // calls.
-inline TimePoint boot_now() { return TimePoint(read_clock(CLOCK_BOOTTIME)); }
+inline TimePoint boot_now() { return TimePoint(read_clock(kBootClock)); }
 inline WallTime wall_now() { return {read_clock(CLOCK_REALTIME).count()}; }
 
 class KernelClock : public Clock {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/kernel_clock.h"
+#include "base/standard_fds.h"
 #include "cli/help.h"
 #include "cli/session.h"
 #include "cli/subcommand.h"
 #include "core/outcome.h"
 #include "proc/guardian.h"
-#include "proc/startup.h"
 #include "programs/program.h"
 #include "terminal/stdio.h"
 

@@ -14,6 +14,8 @@
 #include "base/pipe.h"
 #include "base/text.h"
 
+extern "C" char** environ;  // no header of macOS declares it
+
 namespace cronlatch::plugin {
 namespace {
 

@@ -8,10 +8,12 @@
 #include <cstdlib>
 
 #include "base/kernel_clock.h"
+#include "base/standard_fds.h"
 #include "core/outcome.h"
 #include "plugin/run_verb.h"
-#include "proc/startup.h"
 #include "terminal/stdio.h"
+
+extern "C" char** environ;  // no header of macOS declares it
 
 namespace cronlatch::plugin {
 namespace {

@@ -42,15 +42,29 @@ Status write_stdout(std::string_view text) {
   return Done{};
 }
 
+namespace {
+
+// Returns -1 where the write would wait, and where the system cannot write without waiting: macOS,
+// older kernels for pipes and terminals. A file may need to wait for memory.
+ssize_t write_without_waiting(int fd, std::string_view text) {
+#ifdef RWF_NOWAIT
+  iovec piece{const_cast<char*>(text.data()), text.size()};
+  return pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
+#else
+  (void)fd, (void)text;
+  return -1;
+#endif
+}
+
+}  // namespace
+
 void write_now(int fd, std::string_view text) {
   while (!text.empty()) {
-    iovec piece{const_cast<char*>(text.data()), text.size()};
-    ssize_t written = pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
+    ssize_t written = write_without_waiting(fd, text);
     if (written < 0) {
-      // Older kernels do not support this for pipes and terminals; a file may need to wait for
-      // memory.
       pollfd ready{fd, POLLOUT, 0};
-      if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+      // poll of macOS does not support terminals: POLLNVAL.
+      if (poll(&ready, 1, 0) != 1 || (ready.revents & (POLLOUT | POLLNVAL)) == 0) return;
       written = write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
     }
     if (written <= 0) return;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// reserve_standard_fds and harden_process, in processes of their own.
+// In a process of its own.
 #include "proc/startup.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <functional>
 
 namespace cronlatch {
@@ -21,44 +19,6 @@ int in_a_process(const std::function<int()>& check) {
   int status = 0;
   ::waitpid(pid, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-TEST(StandardFds, ThatAreClosedAreNeverGivenToAnotherFile) {
-  // Given a process without 0, 1 and 2
-  const auto first_new_fd = [] {
-    for (int fd = 0; fd <= 2; ++fd) ::close(fd);
-    // When
-    reserve_standard_fds();
-    return ::open("/", O_RDONLY);
-  };
-  // Then
-  EXPECT_GT(in_a_process(first_new_fd), 2);
-}
-
-TEST(StandardFds, ThatAreReservedCannotBeWrittenAndAreNotInherited) {
-  // Given
-  const auto check = [] {
-    ::close(1);
-    // When
-    reserve_standard_fds();
-    const bool refused = ::write(1, "x", 1) == -1 && errno == EBADF;
-    const bool cloexec = (::fcntl(1, F_GETFD) & FD_CLOEXEC) != 0;
-    return refused && cloexec ? 7 : 1;
-  };
-  // Then
-  EXPECT_EQ(in_a_process(check), 7);
-}
-
-TEST(StandardFds, ThatAreOpenStayAsTheyAre) {
-  // Given
-  const auto check = [] {
-    const int flags = ::fcntl(2, F_GETFL);
-    // When
-    reserve_standard_fds();
-    return ::fcntl(2, F_GETFL) == flags && (::fcntl(2, F_GETFD) & FD_CLOEXEC) == 0 ? 7 : 1;
-  };
-  // Then
-  EXPECT_EQ(in_a_process(check), 7);
 }
 
 TEST(Hardening, MakesTheProcessUndumpable) {
