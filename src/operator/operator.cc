@@ -40,12 +40,21 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
           watched(liveness_, "admission",
                   admission_endpoints([this]() -> const Settings& { return admission_settings(); },
                                       images_, metrics_, clients_, clock_, log_)),
-          log_),
+          log_, io_reports()),
       exporter_([this] { return leading(); }, metrics_, clock_, exporter_options(settings_)),
       other_clusters_(log_),
       plain_(Transport::plain, timeouts_.plain,
              watched(liveness_, "pages", plain_endpoints(readiness_, liveness_, plain_pages())),
-             log_) {}
+             log_, io_reports()) {}
+
+// A thread that is stuck, for example in a handshake, is not noticed by any request that another
+// one answers.
+IoReports Operator::io_reports() {
+  constexpr Millis kInterval{10'000};
+  return {.round = [this] { liveness_.begin("connections", kInterval); },
+          .ended = [this] { liveness_.end(); },
+          .interval = kInterval};
+}
 
 Pages Operator::pages() {
   return {metrics_, [this] { return status(); }};
@@ -166,7 +175,7 @@ void Operator::prepare_protected_pages() {
   access_.emplace(*api_, clock_, log_);
   protected_ = std::make_unique<HttpServer>(
       Transport::tls, timeouts_.pages,
-      watched(liveness_, "pages", protected_endpoints(pages(), *access_)), log_);
+      watched(liveness_, "pages", protected_endpoints(pages(), *access_)), log_, io_reports());
 }
 
 void Operator::start_lock_stats_reader() {

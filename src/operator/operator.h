@@ -58,6 +58,7 @@ class Operator {
   Pages pages();
   std::optional<Pages> plain_pages();
   LookupReports lookup_reports();
+  IoReports io_reports();
   void start_node_watch();
   const Settings& admission_settings() const;
 

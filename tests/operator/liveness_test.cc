@@ -53,6 +53,47 @@ TEST(StuckRequest, FailsTheProbeWhileAnotherWorkerAnswers) {
   EXPECT_TRUE(eventually([&] { return liveness.stuck().empty(); }));
 }
 
+// The log of the server blocks an I/O thread, as an endless loop in a library would.
+TEST(StuckConnections, FailTheProbeWhileAnotherIoThreadMakesProgress) {
+  // Given: two I/O threads, and one permitted connection
+  HandClock clock;
+  std::atomic<bool> is_open{false}, has_begun{false};
+  std::atomic<int> rounds{0};
+  const Log log{LogFormat::json, Level::debug, clock, [&](std::string_view line) {
+                  if (line.find("accept_paused") == std::string_view::npos) return;
+                  has_begun = true;
+                  while (!is_open) std::this_thread::sleep_for(1ms);
+                }};
+  Journal journal;
+  op::Liveness liveness(clock, journal.log, Seconds(120));
+  op::HttpServer server(op::Transport::plain, {.connections = 1, .io_threads = 2},
+                        [](const HttpRequest&) { return HttpResponse{}; }, log,
+                        {.round =
+                             [&] {
+                               liveness.begin("connections", 10ms);
+                               ++rounds;
+                             },
+                         .ended = [&] { liveness.end(); },
+                         .interval = 10ms});
+  struct AtEnd {
+    ~AtEnd() { is_open = true; }  // the server waits for its threads
+    std::atomic<bool>& is_open;
+  } const at_end{is_open};
+  ASSERT_TRUE(server.start("127.0.0.1:0"));
+  clock.pass(Seconds(200));
+  ASSERT_TRUE(eventually([&] { return liveness.stuck().empty(); }));
+  // When
+  TestConnection connection(server.port());
+  ASSERT_TRUE(eventually([&] { return has_begun.load(); }));
+  clock.pass(Seconds(121));
+  const int before = rounds;
+  ASSERT_TRUE(eventually([&] { return rounds > before + 1; }));  // of the other thread
+  // Then
+  EXPECT_EQ(liveness.stuck(), "connections made no progress for 121s");
+  is_open = true;
+  EXPECT_TRUE(eventually([&] { return liveness.stuck().empty(); }));
+}
+
 // A handler may wait 3 s for a registry. This operator permits half a second.
 TEST(StuckRequest, OfAnAdmissionFailsHealthz) {
   // Given

@@ -24,8 +24,10 @@ using http::HttpConnection;
 
 class HttpServer::Impl {
  public:
-  Impl(Transport transport, const HttpLimits& limits, HttpHandler handler, const Log& log)
+  Impl(Transport transport, const HttpLimits& limits, HttpHandler handler, const Log& log,
+       IoReports reports)
       : transport_(transport),
+        reports_(std::move(reports)),
         state_(limits, std::move(handler), log),
         acceptor_(asio::make_strand(io_)),
         pause_(acceptor_.get_executor()) {}
@@ -71,17 +73,18 @@ class HttpServer::Impl {
 
  private:
   void run() {
-    for (;;) {
+    do {
+      reports_.round();
       try {
-        io_.run();
-        return;
+        io_.run_for(reports_.interval);
       } catch (const std::exception& e) {  // out of memory; other connections continue
         state_.log({Level::error,
                     "connection_failed",
                     "a connection was closed because of an internal error",
                     {{"reason", e.what()}}});
       }
-    }
+    } while (!io_.stopped());
+    reports_.ended();
   }
 
   void accept() {
@@ -143,6 +146,7 @@ class HttpServer::Impl {
   }
 
   const Transport transport_;
+  const IoReports reports_;
   // Read for each connection while another thread replaces it. No std::atomic<std::shared_ptr>: in
   // GCC 12 a reader leaves it with memory_order_relaxed, so that its read can overlap a later
   // write.
@@ -158,8 +162,8 @@ class HttpServer::Impl {
 };
 
 HttpServer::HttpServer(Transport transport, const HttpLimits& limits, HttpHandler handler,
-                       const Log& log)
-    : impl_(std::make_unique<Impl>(transport, limits, std::move(handler), log)) {}
+                       const Log& log, IoReports io)
+    : impl_(std::make_unique<Impl>(transport, limits, std::move(handler), log, std::move(io))) {}
 
 HttpServer::~HttpServer() { impl_->stop(Millis(0)); }
 

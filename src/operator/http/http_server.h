@@ -59,13 +59,21 @@ struct HttpLimits {
   std::size_t io_threads = 2;
 };
 
+// Called on each I/O thread: after each `interval` in which it made progress, and at its end.
+struct IoReports {
+  std::function<void()> round = [] {};
+  std::function<void()> ended = [] {};
+  Millis interval{10'000};
+};
+
 enum class Transport { plain, tls };
 
 // Thread rule: any method from any thread; stop() once.
 class HttpServer {
  public:
   // `log` must outlive the server.
-  HttpServer(Transport transport, const HttpLimits& limits, HttpHandler handler, const Log& log);
+  HttpServer(Transport transport, const HttpLimits& limits, HttpHandler handler, const Log& log,
+             IoReports io = {});
   ~HttpServer();  // as stop(Millis(0))
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
