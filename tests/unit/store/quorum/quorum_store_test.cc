@@ -266,8 +266,9 @@ class SlowServer : public Backend {
 // The run ends after the reply, and what the last server has not received yet is never sent.
 TEST(QuorumStore, ReleasesOnTheServersThatAnswerAlsoWithoutAMajority) {
   std::vector<Voter> servers;
-  for (const auto& delay : {std::optional<Millis>(), std::optional<Millis>(), {Millis(50)}})
-    servers.emplace_back("", std::make_unique<SlowServer>(delay));
+  servers.emplace_back("", std::make_unique<SlowServer>(std::nullopt));
+  servers.emplace_back("", std::make_unique<SlowServer>(std::nullopt));
+  servers.emplace_back("", std::make_unique<SlowServer>(Millis(50)));
   QuorumStore store(std::move(servers), kMaxTtl);
   TimePoint now{Seconds(1)};
   store.send(
