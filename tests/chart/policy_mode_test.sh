@@ -48,10 +48,13 @@ are_accepted() {
 check "the API server accepts the Jobs without a policy" are_accepted
 
 # ---- one set of values ----
-# compare NAME: renders the chart with the values on stdin, and compares the results of all Jobs.
+# compare NAME [THIRD]: renders the chart with the values on stdin, and compares the results of all Jobs. THIRD (0 to 2): of a third
+# of them; with LONG_TESTS=1 of all.
 compare() {
-  local name=$1 folder=$STAGE/$1
+  local name=$1 third=${2:-null} folder=$STAGE/$1
+  [ -z "${LONG_TESTS:-}" ] || third=null
   mkdir -p "$folder"
+  jq --argjson third "$third" 'to_entries | map(select($third == null or .key % 3 == $third).value)' "$STAGE/all.json" >"$folder/jobs.json"
   cat >"$folder/values.yaml"
   render --no-hooks --set admission.mode=policy,clusterName=eu-1,webhook.enabled=false,policies.enabled=false \
     "${API_VERSIONS[@]}" --values "$folder/values.yaml"
@@ -59,10 +62,10 @@ compare() {
   jq '{apiVersion: "v1", kind: "List", items: map(select(.kind | startswith("MutatingAdmissionPolicy")))}' "$STAGE/objects.json" >"$folder/policy.json"
   # The operator's result, with the defaults of the API server.
   jq 'map(.object)' "$STAGE/before.json" | "$ADMIT" "$folder/settings.yaml" >"$folder/operator.json"
-  jq 'map(select(.object).object)' "$folder/operator.json" | dry_run | normalized >"$folder/by_operator.json"
+  jq --slurpfile jobs "$folder/jobs.json" 'map(select(.object and IN(.name; $jobs[0][].metadata.name)).object)' "$folder/operator.json" | dry_run | normalized >"$folder/by_operator.json"
   check "$name: the API server accepts the policy" k create -f "$folder/policy.json"
   check "$name: the policy is in force" wait_until 60 is_gated
-  dry_run <"$STAGE/all.json" | normalized >"$folder/by_policy.json"
+  dry_run <"$folder/jobs.json" | normalized >"$folder/by_policy.json"
   check "$name: each Job that the policy gates is equal to the operator's, each other Job is unchanged" have_equal_results "$folder"
   k delete -f "$folder/policy.json" >/dev/null
   check "$name: control: without the policy, nothing is gated" wait_until 60 is_not_gated
@@ -89,7 +92,7 @@ have_equal_results() {
   sed -n 's/^gated //p' "$1/verdicts" >"$1/gated"
   sed -n 's/^left //p' "$1/verdicts" >"$1/left"
   echo "$(grep -c . "$1/gated") gated, $(grep -c '^left ' "$1/verdicts") left to the webhook"
-  ! grep -vE '^(gated|left) ' "$1/verdicts"
+  ! grep -vE '^(gated|left) ' "$1/verdicts" && [ -s "$1/gated" ]
 }
 
 compare defaults <<'YAML'
@@ -104,13 +107,13 @@ is_complete() {
   [ -z "$wrong" ]
 }
 check "the policy gates the Jobs yes-..., and not the Jobs no-..." is_complete
-compare platform <<'YAML'
+compare platform 0 <<'YAML'
 store: {url: "rediss://cron@redis.cronlatch.svc.", secretName: locks, caConfigMap: store-ca}
 inject: {image: "mirror.corp/cronlatch:1", pullPolicy: Always, pullSecrets: [mirror], resources: {requests: {memory: 16Mi}, limits: {memory: 16Mi}}}
 defaults: {ttl: 3m, on-busy: wait, wait-timeout: 1h, key-prefix: "a$b:", tls-server-name: redis, connect-timeout: 3s, log-format: json,
   skip-command: [sh, -c, "echo $(X) $$ <&>"]}
 YAML
-compare strict <<'YAML'
+compare strict 1 <<'YAML'
 store: {url: "rediss+sentinel://a,b,c/master", caConfigMap: store-ca}
 defaults: {strict: "true", min-replicas: "2", max-ttl: 5m}
 YAML
@@ -121,11 +124,11 @@ inject: {image: "mirror.corp/cronlatch@sha256:0a", pullPolicy: Always, pullSecre
 YAML
 mounts_many() { jq -e '[.[] | select(any(.object.spec.template.spec | [.volumes[]?, .initContainers[]?][]; .image | objects))] | length >= 150' "$STAGE/image-volume/by_policy.json"; }
 check "image-volume: the gated Jobs mount the image" mounts_many
-compare auto <<'YAML'
+compare auto 2 <<'YAML'
 store: {url: "rediss://redis.cronlatch.svc:6379"}
 injection: auto
 YAML
-compare quorum <<'YAML'
+compare quorum 0 <<'YAML'
 store: {url: "rediss://a,rediss://b,rediss://c"}
 YAML
 finish
