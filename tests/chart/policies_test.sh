@@ -34,7 +34,7 @@ cronjob() {
 }
 LOCK='cronlatch.dev/lock: "true"'
 # allowed DOCUMENT: the API server would create this Job or CronJob (a dry run). Not with kubectl: it needs several times the processor
-# time of the API server to start, and there are 200 documents.
+# time of the API server to start, and there are many documents.
 allowed() {
   local resource=jobs namespace=${1#*namespace: }
   [[ $1 != "{apiVersion: batch/v1, kind: CronJob,"* ]] || resource=cronjobs
