@@ -21,6 +21,7 @@ fcntl
 getenv
 inet_pton
 kill
+ldexp
 localeconv
 memchr
 memcmp

@@ -36,7 +36,7 @@ class Raising {
   // All that a request can change.
   std::string content() const {
     std::string rows;
-    for (const char* table : {"locks", "counters", "groups", "done", "answers", "queue", "seats"})
+    for (const char* table : {"locks", "counters", "groups", "done", "answers", "queue", "slots"})
       rows += server_->value(
                   "SELECT coalesce(string_agg(t::text, ' ' ORDER BY t::text), '') FROM "
                   "cronlatch." +
