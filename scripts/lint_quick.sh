@@ -1,22 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The part of lint that takes seconds, or a minute when scripts have changed: shell scripts, formatting, license headers,
+# The part of lint that takes seconds, or a minute when many scripts have changed: shell scripts, formatting, license headers,
 # spelling, words, links, commands, commit subjects, the tables of docs/ARCHITECTURE.md, lifetimes of data, workflows.
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 cd "$ROOT" || exit 1
 STATUS=0
-
-# A run of shellcheck takes more than a minute, because it follows sourced files. It runs again only after a script has
-# changed.
-pass_shellcheck() {
-  local passed=build/test-results/shellcheck.passed now
-  now=$({ shellcheck --version && cat .shellcheckrc "${shell[@]}"; } | sha256sum)
-  [ "$(cat "$passed" 2>/dev/null)" != "$now" ] || return 0
-  printf '%s\0' "${shell[@]}" | xargs -0 -P "$JOBS" -n 8 shellcheck || return
-  mkdir -p build/test-results && echo "$now" >"$passed"
-}
 
 check() {  # check SENTENCE COMMAND...
   local sentence=$1 seen status=0
@@ -39,7 +29,7 @@ mapfile -t licensed < <(printf '%s\n' "${shell[@]}" "${cpp[@]}" && find src -nam
 # libFuzzer writes them to the current folder, unless it has an -artifact_prefix.
 no_findings() { ! git ls-files --cached --others --exclude-standard | grep -E '(^|/)(crash|leak|timeout|oom|slow-unit)-[0-9a-f]{40}$'; }
 all_have_header() { ! grep -L 'SPDX-License-Identifier: Apache-2.0' "${licensed[@]}" | grep .; }
-check "${#shell[@]} shell scripts pass shellcheck" pass_shellcheck
+check "${#shell[@]} shell scripts pass shellcheck" python3 scripts/lint/shell.py "${shell[@]}"
 check "${#cpp[@]} C++ files are formatted (./dev lint fix does it)" clang-format --dry-run --Werror "${cpp[@]}"
 check "${#licensed[@]} files have the license header" all_have_header
 check "no finding of a fuzz target is outside build/fuzz" no_findings
