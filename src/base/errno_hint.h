@@ -27,7 +27,7 @@ inline std::string errno_hint(int error_number, std::string otherwise) {
 }
 
 // After a file of the user's choice could not be opened, read or written.
-inline std::string write_hint(int error_number) {
+inline std::string file_hint(int error_number) {
   switch (error_number) {
     case EFBIG:
       return kFileSizeHint;

@@ -71,12 +71,12 @@ std::string next_metrics_file(std::string_view old, const std::optional<LockView
 Result<std::string> read_metrics_file(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0 && errno == ENOENT) return std::string();
-  if (fd.get() < 0) return io_error("read", path, errno, write_hint(errno));
+  if (fd.get() < 0) return io_error("read", path, errno, file_hint(errno));
   std::string text;
   std::array<char, 16384> buffer;
   while (text.size() < kMaxBytes) {
     const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
-    if (got < 0) return io_error("read", path, errno, write_hint(errno));
+    if (got < 0) return io_error("read", path, errno, file_hint(errno));
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
@@ -94,13 +94,13 @@ Status replace_metrics_file(const std::string& path, std::string_view text) {
   // node_exporter reads *.prom: the name must not end so until the text is complete.
   std::string temporary = path + ".XXXXXX";
   const Fd fd(mkostemp(temporary.data(), O_CLOEXEC));
-  if (fd.get() < 0) return io_error("write", path, errno, write_hint(errno));
+  if (fd.get() < 0) return io_error("write", path, errno, file_hint(errno));
   int failed = write_all(fd.get(), text);
   if (failed == 0 && fchmod(fd.get(), kMode) != 0) failed = errno;
   if (failed == 0 && rename(temporary.c_str(), path.c_str()) != 0) failed = errno;
   if (failed == 0) return Done{};
   unlink(temporary.c_str());
-  return io_error("write", path, failed, write_hint(failed));
+  return io_error("write", path, failed, file_hint(failed));
 }
 
 }  // namespace cronlatch

@@ -39,7 +39,7 @@ Error outcome_error(const std::string& path, int failed) {
   if (failed == EAGAIN)
     return {Code::system, what + "it accepted no data within " + show_duration(kOutcomeTimeout),
             "it is a FIFO whose reader does not read, or a stopped terminal; name a file"};
-  return {Code::system, what + std::strerror(failed), write_hint(failed)};
+  return {Code::system, what + std::strerror(failed), file_hint(failed)};
 }
 
 // /dev/stderr, or the log that crontab appends standard output to.

@@ -4,22 +4,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <functional>
+#include "support/in_a_process.h"
 
 namespace cronlatch {
 namespace {
 
-// What `check` returns in a forked process, as its exit code.
-int in_a_process(const std::function<int()>& check) {
-  const pid_t pid = ::fork();
-  if (pid == 0) ::_exit(check());
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+using testing::in_a_process;
 
 TEST(Hardening, MakesTheProcessUndumpable) {
   // Given
