@@ -56,6 +56,7 @@ std::optional<Process> parse_stat(pid_t pid, std::string_view text) {
   if (!skip(text, kFieldsBetweenThreadsAndStart) || !take(text, p.start_time)) return std::nullopt;
   // The state is that of the first thread; the process lives while another one does.
   p.alive = threads > 1 || (state != 'Z' && state != 'X');
+  p.stopped = state == 'T' || state == 't';
   return p;
 }
 
@@ -194,14 +195,14 @@ std::vector<pid_t> own_children() {
   return children;
 }
 
-void signal_process(const Process& process, int signo) {
+bool signal_process(const Process& process, int signo) {
   const Fd pin(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (!pin && errno == ESRCH) return;
+  if (!pin && errno == ESRCH) return false;
   // The pidfd pins the process that has the number now; only then is it worth reading which one.
   const std::optional<Process> now = read_process(process.pid);
-  if (!now || !now->same_as(process)) return;
-  if (pin && ::syscall(SYS_pidfd_send_signal, pin.get(), signo, nullptr, 0) == 0) return;
-  if (!pin || errno == ENOSYS) ::kill(process.pid, signo);
+  if (!now || !now->same_as(process)) return false;
+  if (pin && ::syscall(SYS_pidfd_send_signal, pin.get(), signo, nullptr, 0) == 0) return true;
+  return (!pin || errno == ENOSYS) && ::kill(process.pid, signo) == 0;
 }
 
 }  // namespace cronlatch

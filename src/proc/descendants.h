@@ -17,6 +17,7 @@ struct Process {
   pid_t parent = 0;
   pid_t group = 0;
   bool alive = false;            // at least one of its threads has not ended
+  bool stopped = false;          // by a signal or by a debugger
   std::uint64_t start_time = 0;  // clock ticks since boot; unique together with the pid
   bool same_as(const Process& other) const {
     return pid == other.pid && start_time == other.start_time;
@@ -74,7 +75,7 @@ std::vector<pid_t> own_children();
 // 65,535.
 std::optional<std::size_t> tasks_of_host();
 
-// Signals exactly this process; does nothing when it has ended.
-void signal_process(const Process& process, int signo);
+// Signals exactly this process. False: it has ended, or this user may not signal it.
+bool signal_process(const Process& process, int signo);
 
 }  // namespace cronlatch

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -20,6 +21,7 @@
 
 #include "base/fd.h"
 #include "base/kernel_clock.h"
+#include "proc/child_reaper.h"
 #include "proc/command_file.h"
 #include "proc/guardian_channel.h"
 #include "proc/process_tree.h"
@@ -102,52 +104,59 @@ class Guardian {
         {live(!channel_.has_ended(), channel_.fd()), POLLIN, 0},
         {live(!is_killing_, kill_timer_.get()), POLLIN, 0},
     }};
-    ::poll(fds.data(), fds.size(), is_killing_ ? kKillEveryMs : -1);
+    ::poll(fds.data(), fds.size(), timeout_ms());
+  }
+
+  // Not later than the next pass of the reaper.
+  int timeout_ms() const {
+    const int longest = is_killing_ ? kKillEveryMs : -1;
+    if (!reaper_.next()) return longest;
+    const auto left = std::chrono::ceil<Millis>(*reaper_.next() - boot_now()).count();
+    const int until_next = static_cast<int>(std::max<std::int64_t>(left, 0));
+    return is_killing_ ? std::min(longest, until_next) : until_next;
   }
 
   // Reaps exactly what it has reported: a command that is stopped, continued and killed at once has
   // another change by the time of the second call.
   void reap() {
-    siginfo_t info{};
-    const auto command = static_cast<id_t>(tree_.leader());
-    if (command != 0 && ::waitid(P_PID, command, &info, WSTOPPED | WNOHANG) == 0 &&
-        info.si_pid != 0)
-      report(Kind::stopped, info.si_status);
-    bool is_command_reaped = false, has_children = true;
-    for (;;) {
-      info = {};
-      if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
-        if (errno == EINTR) continue;
-        has_children = false;
-        break;
-      }
-      if (info.si_pid == 0) break;
-      const bool is_command = info.si_pid == tree_.leader();
-      // First: if this process is killed in between, the wrapper still has the exit code.
-      if (is_command) report(Kind::exited, exit_code_of(info));
-      ::waitpid(info.si_pid, nullptr, 0);
-      if (!is_command) continue;
-      tree_.leader_reaped();
-      is_command_reaped = true;
-    }
+    const pid_t command = tree_.leader();
+    const bool is_command_reaped = command != 0 && reap_command(static_cast<id_t>(command));
+    done_ = !reaper_.reap({tree_.leader()});
     if (is_command_reaped)
-      report(Kind::reaped, has_children ? 0 : 1);
-    else if (!has_children)
+      report(Kind::reaped, done_ ? 1 : 0);
+    else if (done_)
       report(Kind::tree_empty, 0);
-    done_ = !has_children;
+  }
+
+  bool reap_command(id_t command) {
+    siginfo_t info{};
+    if (::waitid(P_PID, command, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid != 0)
+      report(Kind::stopped, info.si_status);
+    info = {};
+    if (::waitid(P_PID, command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+      return false;
+    // First: if this process is killed in between, the wrapper still has the exit code.
+    report(Kind::exited, exit_code_of(info));
+    ::waitpid(info.si_pid, nullptr, 0);
+    tree_.leader_reaped();
+    return true;
   }
 
   void follow_orders() {
-    while (const std::optional<GuardianOrder> order = channel_.receive<GuardianOrder>())
-      signal(order->signo, order->target);
+    bool is_kill_ordered = false;
+    while (const std::optional<GuardianOrder> order = channel_.receive<GuardianOrder>()) {
+      if (order->target == Target::tree && order->signo == SIGKILL)
+        is_kill_ordered = true;  // once for all rounds that were ordered meanwhile
+      else if (order->target == Target::tree)
+        tree_.signal_tree(order->signo);
+      else
+        tree_.signal_group(order->signo);
+    }
+    if (is_kill_ordered) {
+      kill_tree();
+      report(Kind::killed, 0);
+    }
     if (channel_.has_ended()) is_killing_ = true;
-  }
-
-  void signal(int signo, Target target) {
-    if (target == Target::group) return tree_.signal_group(signo);
-    if (signo != SIGKILL) return tree_.signal_tree(signo);
-    kill_tree();
-    report(Kind::killed, 0);
   }
 
   void check_kill_time() {
@@ -174,6 +183,7 @@ class Guardian {
   SignalReader signals_;
   Fd kill_timer_;
   ProcessTree tree_;
+  ChildReaper reaper_;
   bool is_killing_ = false;
   TimePoint kill_at_{};  // the next round
   bool done_ = false;

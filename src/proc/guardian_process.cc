@@ -12,6 +12,7 @@
 
 #include "proc/child.h"
 #include "proc/command_file.h"
+#include "proc/descendants.h"
 #include "proc/guardian.h"
 
 namespace cronlatch {
@@ -72,6 +73,15 @@ std::optional<GuardianReport> GuardianProcess::next() {
   const std::optional<GuardianReport> report = channel_.receive<GuardianReport>();
   if (report && report->kind == GuardianReport::Kind::killed) unanswered_ = 0;
   return report;
+}
+
+// With thousands of processes it can need many rounds for an answer, and is not held: another
+// killer beside it would take the processors that these processes need to end.
+bool GuardianProcess::is_held() const {
+  constexpr int kRounds = 5, kManyRounds = 50;
+  if (unanswered_ <= kRounds) return false;
+  const std::optional<Process> guardian = read_process(pid_);
+  return !guardian || guardian->stopped || unanswered_ > kManyRounds;
 }
 
 void GuardianProcess::kill() const { ::kill(pid_, SIGKILL); }

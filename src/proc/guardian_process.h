@@ -31,8 +31,9 @@ class GuardianProcess {
   // After the command has ended. Its other descendants become children of this process. Reaps it,
   // so that it is no background process of this run for an outer run.
   void end() const;
-  // Rounds of SIGKILL to the tree that it has not answered.
-  int unanswered() const { return unanswered_; }
+  // Something holds it that SIGCHLD does not report (a debugger), so that it does not kill the
+  // tree.
+  bool is_held() const;
 
  private:
   GuardianProcess(pid_t pid, GuardianChannel channel, Fd command, const GuardianPlan& plan)
@@ -42,7 +43,7 @@ class GuardianProcess {
   GuardianChannel channel_;
   Fd command_;
   GuardianPlan plan_;
-  int unanswered_ = 0;
+  int unanswered_ = 0;  // rounds of SIGKILL to the tree
 };
 
 }  // namespace cronlatch

@@ -26,6 +26,14 @@ int exit_code_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+// Whether this child has ended, and is reaped, or was stopped.
+bool wait_for(pid_t child, int& status) {
+  for (;;) {
+    const pid_t pid = ::waitpid(child, &status, WNOHANG | WUNTRACED);
+    if (pid >= 0 || errno != EINTR) return pid > 0;
+  }
+}
+
 }  // namespace
 
 bool can_reach_descendants() {
@@ -110,6 +118,7 @@ void PosixSupervisor::watch(PollSet& set) const {
   set.add(signals_.fd(), POLLIN);
   if (exec_errno_) set.add(exec_errno_.get(), POLLIN);
   if (guardian_) set.add(guardian_->fd(), POLLIN);
+  if (const auto at = reaper_.next()) set.wake_by(*at);
 }
 
 std::optional<ProcEvent> PosixSupervisor::next() {
@@ -159,29 +168,24 @@ void PosixSupervisor::cannot_start(const Error& error) {
 }
 
 PosixSupervisor::Reaped PosixSupervisor::reap() {
+  // First: when it has ended, the command is a child of this process.
+  if (int status = 0; guardian_ && wait_for(guardian_->pid(), status))
+    guardian_changed(!WIFSTOPPED(status));
   Reaped reaped;
-  for (;;) {
-    int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
-    if (pid < 0 && errno == EINTR) continue;
-    if (pid < 0) reaped.no_children = errno == ECHILD;
-    if (pid <= 0) return reaped;
-    if (guardian_ && pid == guardian_->pid()) {
-      guardian_changed(!WIFSTOPPED(status));
-      continue;
-    }
-    if (tree_.leader() == 0 || pid != tree_.leader()) continue;
+  for (int status = 0; tree_.leader() != 0 && wait_for(tree_.leader(), status);) {
     if (WIFSTOPPED(status)) {
       reaped.stopped_by = WSTOPSIG(status);
       continue;
     }
     // The child's end of the pipe is closed by now, so the result of the start is known.
     finish_start();
-    if (tree_.leader() == 0) continue;
+    if (tree_.leader() == 0) break;
     tree_.leader_reaped();
     reaped.stopped_by = 0;
     reaped.exit_code = exit_code_of(status);
   }
+  reaped.no_children = !reaper_.reap({guardian_ ? guardian_->pid() : 0, tree_.leader()});
+  return reaped;
 }
 
 void PosixSupervisor::report(Reaped reaped) {
@@ -212,12 +216,9 @@ void PosixSupervisor::signal(int signo, Target target) {
     terminal_.give_foreground(tree_.group());
   if (guardian_) {
     guardian_->signal(signo, target);
-    // Something holds it that SIGCHLD does not report (a debugger).
-    constexpr int kRounds = 5;
-    if (guardian_->unanswered() <= kRounds) return;
+    if (!guardian_->is_held()) return;
     guardian_->kill();
-    tree_.kill_by_scan();
-    return;
+    return kill_tree();
   }
   if (target == Target::group) return tree_.signal_group(signo);
   if (signo != SIGKILL) return tree_.signal_tree(signo);

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "core/supervisor.h"
 #include "proc/boot_timer.h"
+#include "proc/child_reaper.h"
 #include "proc/guardian_process.h"
 #include "proc/process_tree.h"
 #include "proc/signal_reader.h"
@@ -55,7 +56,7 @@ class PosixSupervisor : public Supervisor {
   std::optional<ProcEvent> next() override;
 
  private:
-  // The result of one round of waitpid.
+  // What one round of waits has found.
   struct Reaped {
     std::optional<int> exit_code;  // of the command
     int stopped_by = 0;            // the command is stopped
@@ -85,6 +86,7 @@ class PosixSupervisor : public Supervisor {
   Terminal terminal_;
   Containment containment_;
   ProcessTree tree_;
+  ChildReaper reaper_;
   bool cgroup_tried_ = false;
   std::deque<ProcEvent> events_;
   Fd exec_errno_;               // open until exec has succeeded or failed

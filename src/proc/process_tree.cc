@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <optional>
 #include <unordered_set>
@@ -42,6 +41,8 @@ void ProcessTree::begin(pid_t leader) {
   leader_ = group_ = leader;
   kill_rounds_ = 0;
   group_killed_ = false;
+  killed_.clear();
+  next_scan_ = {};
 }
 
 bool ProcessTree::is_empty() const {
@@ -102,46 +103,70 @@ bool ProcessTree::kill_in_one_step() {
   return cgroup_ && cgroup_->kill() && cgroup_->is_populated() && !is_thorough_round();
 }
 
+bool ProcessTree::is_killed(const Process& process) const {
+  const auto at = killed_.find(process.pid);
+  return at != killed_.end() && at->second == process.start_time;
+}
+
+void ProcessTree::kill(const Process& process) {
+  if (signal_process(process, SIGKILL)) killed_[process.pid] = process.start_time;
+}
+
 // Stop, so that no process replaces one that ends; then kill; then kill what was forked meanwhile.
 // SIGKILL makes a fork that has begun fail, SIGSTOP does not.
-void ProcessTree::kill_by_scan() {
-  using Steady = std::chrono::steady_clock;
+bool ProcessTree::kill_found(DescendantScan& scan, pid_t killed_group) {
   constexpr int kStopScans = 2;
   constexpr int kEmptyRounds = 2;
   constexpr std::chrono::milliseconds kLimit{200};  // renewals and signals are delayed meanwhile
   const auto end = Steady::now() + kLimit;
-  const pid_t killed_group = group_killed_ && !is_thorough_round() ? group_ : 0;
-  DescendantScan scan(::getpid(), other_children_, killed_group);
   std::vector<Process> stopped;
   for (int i = 0; i < kStopScans; ++i) {
-    const std::optional<std::vector<Process>> found = scan.next();
-    if (!found) return signal_without_proc(SIGKILL);
-    for (const Process& p : *found) {
-      if (!p.alive) continue;
+    for (const Process& p : scan.next().value_or(std::vector<Process>{})) {
+      if (!p.alive || is_killed(p)) continue;
       signal_process(p, SIGSTOP);
       stopped.push_back(p);
     }
   }
-  for (const Process& p : stopped) signal_process(p, SIGKILL);
-  std::unordered_set<pid_t> killed;
+  for (const Process& p : stopped) kill(p);
+  bool found = !stopped.empty();
+  std::unordered_set<pid_t> children;
   for (int empty = 0; empty < kEmptyRounds && Steady::now() < end;) {
-    bool any = kill_new_children(killed);
+    bool any = kill_new_children(children, killed_group);
     for (const Process& p : scan.next().value_or(std::vector<Process>{})) {
-      if (!p.alive) continue;
-      signal_process(p, SIGKILL);
-      any = true;
+      if (!p.alive || is_killed(p)) continue;
+      kill(p);
+      any = found = true;
     }
     empty = any ? 0 : empty + 1;
   }
+  return found;
+}
+
+// A scan of thousands of processes that have the signal delays their end: it needs the same
+// processors, and locks of the kernel. So it is repeated at once only where the last one found
+// something new.
+void ProcessTree::kill_by_scan() {
+  constexpr int kRest = 2;  // times the duration of the last scan
+  const auto began = Steady::now();
+  if (began < next_scan_) return;
+  if (!proc_shows_own_namespace()) return signal_without_proc(SIGKILL);
+  // While the command is not reaped, its group has the signal of this round.
+  const bool hides_nothing = leader_ != 0 || !is_thorough_round();
+  const pid_t killed_group = group_killed_ && hides_nothing ? group_ : 0;
+  DescendantScan scan(::getpid(), other_children_, killed_group);
+  if (kill_found(scan, killed_group)) return;
+  const auto ended = Steady::now();
+  next_scan_ = ended + kRest * (ended - began);
 }
 
 // In a chain of processes that fork and exit, each one becomes a child of this process when its
 // parent exits. This list is read faster than a process forks. Nothing is reaped meanwhile, so the
 // pids stay valid. Returns whether a process was killed that is not in `killed`.
-bool ProcessTree::kill_new_children(std::unordered_set<pid_t>& killed) const {
+bool ProcessTree::kill_new_children(std::unordered_set<pid_t>& killed, pid_t killed_group) const {
   if (!other_children_.empty()) return false;
   bool any = false;
   for (const pid_t pid : own_children()) {
+    if (killed_group != 0 && ::getpgid(pid) == killed_group) continue;
     if (!killed.insert(pid).second) continue;
     ::kill(pid, SIGKILL);
     any = true;

@@ -5,7 +5,10 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -55,7 +58,12 @@ class ProcessTree {
   bool is_killed_again() const { return kill_rounds_ > 1; }
 
  private:
-  bool kill_new_children(std::unordered_set<pid_t>& killed) const;
+  using Steady = std::chrono::steady_clock;
+  bool is_killed(const Process& process) const;
+  void kill(const Process& process);
+  // Whether a process was found that had no SIGKILL.
+  bool kill_found(DescendantScan& scan, pid_t killed_group);
+  bool kill_new_children(std::unordered_set<pid_t>& killed, pid_t killed_group) const;
   void signal_without_proc(int signo);
   bool is_thorough_round() const;
 
@@ -64,8 +72,10 @@ class ProcessTree {
   std::optional<OwnCgroup> cgroup_;
   pid_t leader_ = 0;
   pid_t group_ = 0;
-  int kill_rounds_ = 0;        // rounds of SIGKILL to this tree
-  bool group_killed_ = false;  // in one of them, while its number was valid
+  int kill_rounds_ = 0;                              // rounds of SIGKILL to this tree
+  bool group_killed_ = false;                        // in one of them, while its number was valid
+  std::unordered_map<pid_t, std::uint64_t> killed_;  // by a scan: start time by pid
+  Steady::time_point next_scan_{};
 };
 
 }  // namespace cronlatch
