@@ -33,6 +33,7 @@ constexpr std::array kReasons = {
     EventReason{"Skipped", kRoutine, !kState, !kRequired, kRun, "The lock was held or the run identity was done, and the run was skipped."},
     EventReason{"Stolen", kViolation, !kState, !kRequired, kRun, "A run took over a lock whose lease had expired, or its own lock was taken over."},
     EventReason{"StoreDown", kFailure, !kState, !kRequired, kRun, "The store was unavailable, and the command did not start."},
+    EventReason{"StoreSwitched", kFailure, !kState, !kRequired, "Pod", "The operator reads the store from another server, for example another master after a failover; the Event is on its pod."},
     EventReason{"TimedOut", kFailure, !kState, !kRequired, kRun, "The command took longer than `max-run` and was stopped."},
 };
 // clang-format on

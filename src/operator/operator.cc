@@ -141,6 +141,11 @@ Status Operator::connect_to_cluster(const EnvironmentVariable& environment) {
   };
   events_.emplace(
       EventRecorder::Dependencies{settings_, metrics_, clock_, log_, environment("POD_NAME")});
+  const kube::ObjectRef pod{"v1", "Pod", settings_.namespace_name, environment("POD_NAME"),
+                            environment("POD_UID")};
+  switch_event_.emplace(StoreSwitchEvent::Dependencies{
+      pod, [this] { return leading(); },
+      [this](const kube::Event& event) { return events_->record(*api_, event); }});
   controller_.emplace(ControllerDependencies{
       settings_, *api_, metrics_, exporter_, clock_, log_, *events_, environment("POD_NAME"),
       on_certificate, [this](std::string_view loop) { liveness_.progress(loop); },
@@ -195,6 +200,7 @@ void Operator::start_lock_stats_reader() {
       store_endpoint(settings_), access,
       [this](LockStatsUpdate update) {
         other_clusters_.update(update.locks, settings_.cluster_name);
+        if (switch_event_) switch_event_->update(update.switched);
         exporter_.set_lock_stats(std::move(update));
       },
       metrics_, clock_, log_, timeouts_.lock_stats, [this] { liveness_.progress("lock-stats"); }});

@@ -26,6 +26,7 @@
 #include "operator/node_watch.h"
 #include "operator/other_clusters.h"
 #include "operator/server_timeouts.h"
+#include "operator/store_switch_event.h"
 #include "operator/termination_signal.h"
 #include "operator/tls/certificate_files.h"
 #include "rest/rest_api.h"
@@ -81,6 +82,7 @@ class Operator {
   // With `injection: auto`: settings_ for a cluster that is proven to support image volumes.
   std::optional<Settings> settings_with_image_volumes_;
   std::optional<NodeWatch> node_watch_;
+  std::optional<StoreSwitchEvent> switch_event_;  // in a cluster; thread of the reader
   std::optional<LockStatsReader> reader_;
   std::optional<EventRecorder> events_;
   std::optional<Controller> controller_;  // its threads use all members above

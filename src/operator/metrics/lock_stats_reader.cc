@@ -56,7 +56,7 @@ void LockStatsReader::step() {
   LockStatsUpdate update;
   update.servers = std::exchange(states_, {});
   if (found) {
-    follow_server();
+    update.switched = follow_server();
     report_up();
     read_quarantine();
     update.locks = std::move(found).value();
@@ -125,10 +125,12 @@ void LockStatsReader::read_quarantine() {
 }
 
 // One series at a time: that of a former server would look like an outage.
-void LockStatsReader::follow_server() {
+std::optional<ServerSwitch> LockStatsReader::follow_server() {
   const std::string server = lock_stats_->server();
-  if (server.empty() || server == server_) return;
+  if (server.empty() || server == server_) return std::nullopt;
+  std::optional<ServerSwitch> switched;
   if (!server_.empty()) {
+    switched = ServerSwitch{server_, server, deps_.clock.wall()};
     deps_.metrics.count(kSwitches, {});
     deps_.log({Level::warn,
                "store_switched",
@@ -137,6 +139,7 @@ void LockStatsReader::follow_server() {
   }
   deps_.metrics.remove(kStoreUp, {{"endpoint", endpoint_}});
   endpoint_ = server_ = server;
+  return switched;
 }
 
 void LockStatsReader::report_up() {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "base/time.h"
 #include "core/lock_stats.h"
 #include "core/server_state.h"
+#include "core/server_switch.h"
 #include "operator/metrics/metrics.h"
 #include "operator/metrics/store_servers.h"
 
@@ -32,6 +34,7 @@ struct LockStatsUpdate {
   std::vector<LockView> locks;         // sorted by name
   std::string error;                   // not empty: the read failed, `locks` is empty
   std::vector<ServerState> servers{};  // of a quorum; empty: another store, or no connection yet
+  std::optional<ServerSwitch> switched{};  // since the last read, where the URL names several hosts
 };
 
 class LockStatsReader {
@@ -65,7 +68,7 @@ class LockStatsReader {
   Result<std::vector<LockView>> read();
   Status open();
   void update_servers();
-  void follow_server();
+  std::optional<ServerSwitch> follow_server();
   void read_quarantine();
   void report_up();
   void report_down(const Error& error);

@@ -194,6 +194,11 @@ TEST(LockStatsReader, FollowsTheMasterThatTheStoreUses) {
   EXPECT_NE(scene.lines[0].find("event=store_read"), std::string::npos);
   EXPECT_NE(scene.lines[1].find("event=store_switched"), std::string::npos);
   EXPECT_NE(scene.lines[1].find("m2.test:6379"), std::string::npos);
+  ASSERT_EQ(scene.news.size(), 4U);
+  for (const std::size_t without : {0U, 1U, 3U}) EXPECT_FALSE(scene.news[without].switched);
+  ASSERT_TRUE(scene.news[2].switched);
+  EXPECT_EQ(scene.news[2].switched->before, "m1.test:6379");
+  EXPECT_EQ(scene.news[2].switched->now, "m2.test:6379");
 }
 
 TEST(LockStatsReader, KeepsItsConnectionUntilAnErrorOrNewCredentials) {
