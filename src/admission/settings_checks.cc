@@ -39,7 +39,6 @@ Status check_store(const Settings& settings) {
   if (Status text = check_store_url(settings.store); !text.ok())
     return Error{Code::config, "store: " + text.error().message, text.error().hint};
   const Result<StoreUrl> url = parse_store_url(settings.store);
-  if (!url) return url.error();
   if (!url->postgres || url->postgres->sslmode != SslMode::disable) return Done{};
   for (const char* key : {"tls-server-name", "tls-skip-verify"})
     if (const auto given = settings.defaults.find(key);

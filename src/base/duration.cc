@@ -23,6 +23,15 @@ Error not_a_duration(std::string_view text) {
           "write it like 30s, 5m, 1h30m or 1500ms"};
 }
 
+// Of the last number in `text`; the units from `next` on can follow.
+Error no_unit(std::string_view text, std::size_t next) {
+  const std::string t(text);
+  if (next == kUnits.size()) return not_a_duration(text);
+  return {Code::usage, quoted(text) + " has no unit",
+          "write it like " +
+              (next == 0 ? t + "s, " + t + "m or " + t + "h" : t + std::string(kUnits[next].name))};
+}
+
 // Takes a run of `wanted` characters off the front of `rest`.
 template <class Wanted>
 std::string_view take_while(std::string_view& rest, Wanted wanted) {
@@ -56,11 +65,7 @@ Result<Millis> parse_duration(std::string_view text) {
     if (digits.empty()) return not_a_duration(text);
     if (digits.size() > kMaxDigits)
       return Error{Code::usage, quoted(text) + " is too long", "at most 36500d"};
-    if (unit.empty() && rest.empty()) {
-      const std::string n(digits);
-      return Error{Code::usage, quoted(text) + " has no unit",
-                   "write it like " + n + "s, " + n + "m or " + n + "h"};
-    }
+    if (unit.empty() && rest.empty()) return no_unit(text, next_unit);
     while (next_unit < kUnits.size() && kUnits[next_unit].name != unit) ++next_unit;
     if (next_unit == kUnits.size()) return not_a_duration(text);
     if (number(digits) > kMaxMillis / kUnits[next_unit].millis)

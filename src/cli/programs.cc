@@ -15,7 +15,6 @@ constexpr const char* kOutOfReach =
     "namespace, and cronlatch is not the first process of one; a descendant that leaves the "
     "command's process group can outlive the lease";
 
-// The error of a URL that is not valid is reported when the store is opened.
 std::string own_lock(const Options& options) {
   const Result<StoreUrl> url = parse_store_url(options.store);
   return held_lock(url ? store_identity(*url, options.key_prefix) : "", options.lock);

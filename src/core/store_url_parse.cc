@@ -18,13 +18,12 @@ constexpr std::uint16_t kSentinelPort = 26'379;
 constexpr std::size_t kMaxMasterName = 200;
 
 Error url_error(std::string message) {
-  return {Code::config, "store: " + std::move(message),
-          "write for example " + store_url_examples()};
+  return {Code::config, std::move(message), "write for example " + store_url_examples()};
 }
 
 Error quorum_error(std::string message) {
   return {
-      Code::config, "store: a list of URLs is a quorum, and " + std::move(message),
+      Code::config, "a list of URLs is a quorum, and " + std::move(message),
       "write for example rediss://r1.example.com,rediss://r2.example.com,rediss://r3.example.com"};
 }
 
@@ -107,7 +106,7 @@ Status parse_master(std::string_view& path, StoreUrl& url) {
 
 Status parse_user(std::string_view text, StoreUrl& url) {
   if (text.find(':') != std::string_view::npos)
-    return Error{Code::config, "store: the URL contains a password, which other users can read",
+    return Error{Code::config, "the URL contains a password, which other users can read",
                  "remove it and use password-file, credentials-dir or CRONLATCH_PASSWORD"};
   if (text.empty()) return url_error("the user name before '@' is empty");
   if (text.find('%') != std::string_view::npos)
@@ -189,7 +188,7 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
                                          StoreTransport::tls, StoreTransport::unknown}));
   if (!scheme->is_supported)
     return Error{Code::config,
-                 "store: the scheme " + std::string(scheme->name) + ":// is written postgres://",
+                 "the scheme " + std::string(scheme->name) + ":// is written postgres://",
                  "replace it by postgres://"};
   const std::string_view rest = text.substr(colon + 3);
   StoreUrl url;

@@ -7,6 +7,7 @@
 #include "core/lock_file.h"
 #include "core/shared_key.h"
 #include "core/store_schemes.h"
+#include "core/store_url.h"
 #include "options/options.h"
 
 namespace cronlatch {
@@ -212,6 +213,7 @@ Status check_store_url(std::string_view url) {
   if (url.find(':') == std::string_view::npos)
     return Error{Code::usage, "the store's URL has no scheme",
                  "write for example " + store_url_examples()};
+  if (const auto parsed = parse_store_url(url); !parsed) return parsed.error();
   return Done{};
 }
 

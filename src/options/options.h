@@ -163,7 +163,7 @@ std::optional<StrictSettings> strict_settings(const Options& options);
 // "1s to 5m": false if the limits are no range of durations, or of numbers.
 bool is_in_range(std::string_view limits, Millis value);
 bool is_in_range(std::string_view limits, std::size_t value);
-// No password and no blanks. parse_store_url (core/store_url.h) checks the rest.
+// A valid URL (core/store_url.h) without a password or a blank.
 Status check_store_url(std::string_view url);
 Status check_key_prefix(std::string_view prefix);
 

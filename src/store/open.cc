@@ -34,7 +34,7 @@ std::span<const StoreOpener> store_openers() { return kOpeners; }
 
 Result<std::unique_ptr<Backend>> open_store(const StoreSpec& spec) {
   const Result<StoreUrl> url = parse_store_url(spec.url);
-  if (!url) return url.error();
+  if (!url) return Error{url.error().code, "store: " + url.error().message, url.error().hint};
   if (url->layout == StoreLayout::quorum) return quorum::open_quorum(spec, *url);
   const auto opener = std::find_if(kOpeners.begin(), kOpeners.end(), [&](const StoreOpener& row) {
     return row.scheme == url->scheme;

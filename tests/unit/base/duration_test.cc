@@ -29,6 +29,8 @@ TEST(Duration, RefusesNumberWithoutUnitAndShowsHowToWriteIt) {
   EXPECT_EQ(d.error().code, Code::usage);
   EXPECT_EQ(d.error().message, "\"90\" has no unit");
   EXPECT_EQ(d.error().hint, "write it like 90s, 90m or 90h");
+  EXPECT_EQ(parse_duration("1m30").error().hint, "write it like 1m30s");
+  EXPECT_EQ(parse_duration("1h2m30s5").error().hint, "write it like 1h2m30s5ms");
 }
 
 TEST(Duration, RefusesWhatIsNoDuration) {

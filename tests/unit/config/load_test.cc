@@ -108,6 +108,13 @@ TEST(Load, ReturnsTheCodeOfEachError) {
   EXPECT_EQ(answer({{}, {"CRONLATCH_STORE=redis://u:p@h"}}),
             "64: CRONLATCH_STORE: the store's URL contains a password, which `ps` and logs would "
             "display");
+  EXPECT_EQ(answer({{"--store", "redis://h:99999"}}),
+            "78: --store: the port must be 1 to 65535, in digits");
+  EXPECT_EQ(answer({{}, {"CRONLATCH_STORE=redis://h/x"}}),
+            "78: CRONLATCH_STORE: the database number after the host must be 0 to 65535");
+  EXPECT_EQ(answer({{}, {}, {{kDefaultFile, "ttl: 30s\nstore: redis://h1,redis://h2\n"}}}),
+            "78: /etc/cronlatch.yaml:2: store: a list of URLs is a quorum, and it has 2 servers; "
+            "set 3, 5 or 7");
   EXPECT_TRUE(
       answer({{"--ttl", "5s", "--renew-every", "4s"}}).starts_with("78: ttl 5.0s is too short"));
   EXPECT_EQ(answer({{"--store", "redis://h", "--password-file", "/p"}}),

@@ -161,7 +161,7 @@ TEST(StoreUrl, IsRefusedWithAPasswordAndNeverShown) {
 
 TEST(StoreUrl, IsTakenWithoutAPassword) {
   for (const char* url : {"redis://host", "redis://user@host:6379/1", "rediss://user@[::1]:6379",
-                          "file:///tmp/a:b@c", "redis://h1:6379,redis://u@h2:6379"})
+                          "file:///tmp/a:b@c", "redis://u@h1:6379,redis://u@h2:6379,redis://u@h3"})
     EXPECT_TRUE(check_store_url(url).ok()) << url;
 }
 
