@@ -25,12 +25,15 @@ check "each Role is bound to the operator" holds '[.[] | select(.kind == "RoleBi
 check "the ClusterRole contains only objects without a namespace, by name" holds '
   one("ClusterRole"; "cronlatch-operator").rules | all(.[]; .resourceNames | length == 1)
   and (map(.resources[0]) | sort) == ["mutatingwebhookconfigurations", "namespaces"]'
+EVENTS='[.[] | select(.kind == "Role" and .metadata.name == "cronlatch-operator").rules[] | select(.resources == ["events"]).verbs[]]'
+check "the operator can record an Event on its own pod" holds "$EVENTS"' == ["create", "patch"]'
 check "webhook and policies apply to these namespaces only" holds "$SELECTORS"' == [range(4) |
   {matchExpressions: [{key: "kubernetes.io/metadata.name", operator: "In", values: ["shop", "bank"]}]}]'
 check "the operator reads these namespaces only" holds 'one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("namespaces: [\"shop\",\"bank\"]\n")'
 check "a test of the chart in another namespace would not be gated, and is not rendered" holds 'all(.[]; .kind != "Job")'
 render "${BASE[@]}" --set 'namespaces={shop,cronlatch}'
 check "the test is rendered where its namespace is served" holds 'one("Job"; "cronlatch-test")'
+check "no second right to Events is rendered there" holds "$EVENTS == []"
 render "${BASE[@]}" --set 'namespaces={shop}' --set webhook.namespaceSelector.matchLabels.team=reports
 check "the value webhook.namespaceSelector applies, too" holds "$SELECTORS"' | all(.[]; .matchLabels == {team: "reports"} and (.matchExpressions | length == 1))'
 render "${BASE[@]}" --set 'namespaces={shop}' --set clusterName=eu-1,certificates.mode=cert-manager
