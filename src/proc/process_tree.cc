@@ -41,6 +41,7 @@ void ProcessTree::begin(pid_t leader) {
   leader_ = group_ = leader;
   kill_rounds_ = 0;
   group_killed_ = false;
+  thorough_scan_due_ = false;
   killed_.clear();
   next_scan_ = {};
 }
@@ -84,15 +85,12 @@ void ProcessTree::signal_tree(int signo) {
   }
 }
 
-// A process that is blocked in the kernel must not hide one that has left the cgroup, nor a new
-// group with the same number.
-bool ProcessTree::is_thorough_round() const {
-  constexpr int kThoroughEvery = 5;
-  return kill_rounds_ % kThoroughEvery == 0;
-}
-
 bool ProcessTree::kill_in_one_step() {
-  ++kill_rounds_;
+  // A process that is blocked in the kernel must not hide one that has left the cgroup, nor a new
+  // group with the same number.
+  constexpr int kThoroughEvery = 5;
+  const bool is_thorough = ++kill_rounds_ % kThoroughEvery == 0;
+  thorough_scan_due_ = thorough_scan_due_ || is_thorough;
   if (is_first_process_) {
     // Also processes that entered the namespace from outside: they would end with this one anyway.
     ::kill(-1, SIGKILL);
@@ -100,7 +98,7 @@ bool ProcessTree::kill_in_one_step() {
   }
   // The group's number is the command's until the command is reaped.
   if (leader_ != 0) group_killed_ = ::killpg(group_, SIGKILL) == 0;
-  return cgroup_ && cgroup_->kill() && cgroup_->is_populated() && !is_thorough_round();
+  return cgroup_ && cgroup_->kill() && cgroup_->is_populated() && !is_thorough;
 }
 
 bool ProcessTree::is_killed(const Process& process) const {
@@ -151,8 +149,8 @@ void ProcessTree::kill_by_scan() {
   if (began < next_scan_) return;
   if (!proc_shows_own_namespace()) return signal_without_proc(SIGKILL);
   // While the command is not reaped, its group has the signal of this round.
-  const bool hides_nothing = leader_ != 0 || !is_thorough_round();
-  const pid_t killed_group = group_killed_ && hides_nothing ? group_ : 0;
+  const bool is_thorough = std::exchange(thorough_scan_due_, false) && leader_ == 0;
+  const pid_t killed_group = group_killed_ && !is_thorough ? group_ : 0;
   DescendantScan scan(::getpid(), other_children_, killed_group);
   if (kill_found(scan, killed_group)) return;
   const auto ended = Steady::now();

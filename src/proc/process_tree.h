@@ -65,7 +65,6 @@ class ProcessTree {
   bool kill_found(DescendantScan& scan, pid_t killed_group);
   bool kill_new_children(std::unordered_set<pid_t>& killed, pid_t killed_group) const;
   void signal_without_proc(int signo);
-  bool is_thorough_round() const;
 
   std::vector<Process> other_children_;  // that this process had before
   bool is_first_process_ = false;
@@ -74,6 +73,7 @@ class ProcessTree {
   pid_t group_ = 0;
   int kill_rounds_ = 0;                              // rounds of SIGKILL to this tree
   bool group_killed_ = false;                        // in one of them, while its number was valid
+  bool thorough_scan_due_ = false;                   // also of what is in the killed group
   std::unordered_map<pid_t, std::uint64_t> killed_;  // by a scan: start time by pid
   Steady::time_point next_scan_{};
 };
