@@ -96,8 +96,7 @@ TEST(StoreUrl, WithAPasswordIsRefusedAndTheErrorDoesNotContainIt) {
 }
 
 TEST(StoreUrl, OfAReservedSchemeIsNotSupported) {
-  EXPECT_EQ(refusal("postgresql://u@h/db"),
-            "the scheme postgresql:// is written postgres://");
+  EXPECT_EQ(refusal("postgresql://u@h/db"), "the scheme postgresql:// is written postgres://");
   EXPECT_THAT(refusal("redis://h1,h2"), HasSubstr("redis+sentinel:// or redis+cluster://"));
 }
 

@@ -18,9 +18,9 @@ namespace {
 std::set<std::string> words_in_operator() {
   std::set<std::string> words;
   const std::string operator_dir = cronlatch::testing::source_dir() + "/src/operator/";
-  for (const char* file : {"reconcile/decide.cc", "reconcile/decide_run.cc",
-                           "reconcile/decide_job.cc", "lookup/image_prefetcher.cc",
-                           "store_switch_event.cc"}) {
+  for (const char* file :
+       {"reconcile/decide.cc", "reconcile/decide_run.cc", "reconcile/decide_job.cc",
+        "lookup/image_prefetcher.cc", "store_switch_event.cc"}) {
     std::ifstream in(operator_dir + file);
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     static const std::regex reason(R"re((?:\{|reason = |\? |: )"([A-Z][A-Za-z]+)")re");
