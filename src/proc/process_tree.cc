@@ -158,14 +158,17 @@ void ProcessTree::kill_by_scan() {
 }
 
 // In a chain of processes that fork and exit, each one becomes a child of this process when its
-// parent exits. This list is read faster than a process forks. Nothing is reaped meanwhile, so the
-// pids stay valid. Returns whether a process was killed that is not in `killed`.
+// parent exits, behind all others in the list. The list is read faster than a process forks.
+// Nothing is reaped meanwhile, so the pids stay valid. Returns whether a process was killed that is
+// not in `killed`.
 bool ProcessTree::kill_new_children(std::unordered_set<pid_t>& killed, pid_t killed_group) const {
   if (!other_children_.empty()) return false;
   bool any = false;
-  for (const pid_t pid : own_children()) {
-    if (killed_group != 0 && ::getpgid(pid) == killed_group) continue;
+  const std::vector<pid_t> children = own_children();
+  for (auto newest = children.rbegin(); newest != children.rend(); ++newest) {
+    const pid_t pid = *newest;
     if (!killed.insert(pid).second) continue;
+    if (killed_group != 0 && ::getpgid(pid) == killed_group) continue;
     ::kill(pid, SIGKILL);
     any = true;
   }
