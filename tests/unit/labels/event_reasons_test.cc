@@ -16,13 +16,14 @@ namespace {
 
 // The words in quotes of the files that create Events.
 std::set<std::string> words_in_operator() {
+  namespace fs = std::filesystem;
   std::set<std::string> words;
-  const std::string operator_dir = cronlatch::testing::source_dir() + "/src/operator/";
-  for (const char* file :
-       {"reconcile/decide.cc", "reconcile/decide_run.cc", "reconcile/decide_job.cc",
-        "lookup/image_prefetcher.cc", "store_switch_event.cc"}) {
-    std::ifstream in(operator_dir + file);
+  for (const auto& file :
+       fs::recursive_directory_iterator(cronlatch::testing::source_dir() + "/src/operator")) {
+    if (file.path().extension() != ".cc") continue;
+    std::ifstream in(file.path());
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (text.find("kube::EventType::") == std::string::npos) continue;
     static const std::regex reason(R"re((?:\{|reason = |\? |: )"([A-Z][A-Za-z]+)")re");
     for (std::sregex_iterator at(text.begin(), text.end(), reason), end; at != end; ++at)
       words.insert((*at)[1]);
