@@ -27,7 +27,7 @@ esac
 RESULTS=$ROOT/build/test-results
 STAGES=$RESULTS/stages  # scripts/test_summary.py reads it: seconds, exit code, name of each stage
 ALONE=''                # the process group of the preset `alone`
-AT_ONCE=$((3 * JOBS))   # most tests wait more than they compute
+AT_ONCE=$((4 * JOBS))   # most tests wait more than they compute
 
 finish() {
   python3 -B scripts/test_summary.py "$RESULTS"
