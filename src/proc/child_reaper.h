@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ChildReaper: reaps the children that have ended, thousands of them at once, too. A wait for any
 // child walks over all that live, with a lock of the kernel that each of them needs to end
-// (do_wait, kernel/exit.c): behind 8,000 that live, 20,000 took 3 s. So the children are listed,
-// and reaped by pid. A pass over the list that took long is not repeated at once.
+// (do_wait, kernel/exit.c), so that its cost grows with the square of their number. So the children
+// are listed, and reaped by pid. A pass over the list that took long is not repeated at once.
 #pragma once
 
 #include <sys/types.h>
