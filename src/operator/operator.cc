@@ -50,7 +50,7 @@ Operator::Operator(Settings settings, const ServerTimeouts& timeouts, Log::Sink 
 // A thread that is stuck, for example in a handshake, is not noticed by any request that another
 // one answers.
 IoReports Operator::io_reports() {
-  constexpr Millis kInterval{10'000};
+  static constexpr Millis kInterval{10'000};
   return {.round = [this] { liveness_.begin("connections", kInterval); },
           .ended = [this] { liveness_.end(); },
           .interval = kInterval};
