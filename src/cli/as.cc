@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <climits>
-#include <csignal>
 #include <utility>
 #include <variant>
 
@@ -56,11 +55,6 @@ CommandOutput fail(const OtherProgram& program, const Error& error) {
   return {"", program.error_code};
 }
 
-CommandOutput print(std::string text) {
-  std::signal(SIGPIPE, SIG_IGN);
-  return {std::move(text)};
-}
-
 CommandOutput run_as(const OtherProgram& program, const NativeRun& run,
                      const Invocation& invocation) {
   if (!run.message.empty()) write_stderr(run.message);
@@ -86,7 +80,7 @@ CommandOutput release_as(const OtherProgram& program, const NativeRelease& relea
 Result<CommandOutput> as_command(const Invocation& invocation) {
   const std::vector<std::string>& words = invocation.arguments;
   if (!words.empty() && (words.front() == "--help" || words.front() == "-h"))
-    return print(help_page(*find_subcommand("as")));
+    return CommandOutput{help_page(*find_subcommand("as"))};
   const OtherProgram* const program = words.empty() ? nullptr : find_program(words.front());
   if (program == nullptr)
     return Error{Code::usage,
@@ -103,12 +97,12 @@ Result<CommandOutput> as_command(const Invocation& invocation) {
                            .read = read_file};
   Result<ParsedProgram> parsed = program->parse(input);
   if (!parsed) return fail(*program, parsed.error());
-  if (auto* text = std::get_if<ProgramText>(&*parsed)) return print(std::move(text->text));
+  if (auto* text = std::get_if<ProgramText>(&*parsed)) return CommandOutput{std::move(text->text)};
   if (const auto* release = std::get_if<NativeRelease>(&*parsed))
-    return release->explain ? print(native_command_line(*release))
+    return release->explain ? CommandOutput{native_command_line(*release)}
                             : release_as(*program, *release, invocation);
   const NativeRun& run = std::get<NativeRun>(*parsed);
-  if (run.explain) return print(native_command_line(run));
+  if (run.explain) return CommandOutput{native_command_line(run)};
   return run_as(*program, run, invocation);
 }
 

@@ -35,6 +35,12 @@ Result<CommandOutput> dispatch(const Subcommand& subcommand, const Invocation& i
   return subcommand.function(invocation);
 }
 
+// The last write: a reader that has read enough, such as head, ends this program as it ends others.
+Status print(const std::string& text, const struct sigaction& inherited_pipe) {
+  sigaction(SIGPIPE, &inherited_pipe, nullptr);
+  return write_stdout(text);
+}
+
 // The words after the program's name. A link with the name of another program is `as NAME`.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
@@ -58,10 +64,13 @@ int run_program(int argc, char** argv, char** environment) {
   const std::string& name = words.front();
   const Subcommand* subcommand = find_subcommand(name);
   if (subcommand == nullptr) return fail(unknown_subcommand(name));
+  struct sigaction inherited_pipe {};
+  sigaction(SIGPIPE, nullptr, &inherited_pipe);
   const Result<CommandOutput> printed = dispatch(*subcommand, invocation);
   if (!printed) return fail(printed.error());
   if (printed->text.empty()) return printed->exit_code;
-  if (const Status written = write_stdout(printed->text); !written) return fail(written.error());
+  if (const Status written = print(printed->text, inherited_pipe); !written)
+    return fail(written.error());
   return printed->exit_code;
 }
 

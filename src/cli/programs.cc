@@ -33,7 +33,8 @@ Result<Programs> find_programs(const LoadedOptions& loaded,
   if (!loaded.operands.empty()) command = resolve_command(loaded.operands, without_held(scrubbed));
   if (!command) return command.error();
   Result<Command> skip = Command{};
-  if (!options.skip_command.empty()) skip = resolve_command(options.skip_command, scrubbed);
+  if (!options.skip_command.empty())
+    skip = resolve_command(options.skip_command, child_environment(environment, options, {}));
   if (!skip)
     return Error{skip.error().code, "skip-command: " + skip.error().message, skip.error().hint};
   return Programs{std::move(command), std::move(skip), {}};

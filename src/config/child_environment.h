@@ -14,11 +14,12 @@
 namespace cronlatch {
 
 // The environment without the password, without the options that describe one run, and without the
-// variables that an outer run has set. The environment of a skip command.
+// variables that an outer run has set.
 std::vector<std::string> scrubbed_environment(std::span<const std::string> environment);
 
 struct GrantFacts {
-  // Zero: ungated; then CRONLATCH_FENCE and CRONLATCH_LEASE_MS are absent.
+  // Zero: a command without a lock, or a skip command; then CRONLATCH_FENCE and CRONLATCH_LEASE_MS
+  // are absent.
   Fence fence = 0;
   // False: held until closed (file store); then CRONLATCH_LEASE_MS is absent.
   bool leased = true;

@@ -83,7 +83,10 @@ std::string variable_section() {
               "store, "
               "separated by commas; a nested run that requests one of them is refused (78); it has "
               "no other effect"}) +
-         "\n" + wrapped("Removed variables: " + code(kPasswordVariable) + ", " + removed + ".") +
+         "\n" +
+         wrapped(
+             "The skip command gets them, too, without the fence and the length of the lease.") +
+         "\n\n" + wrapped("Removed variables: " + code(kPasswordVariable) + ", " + removed + ".") +
          "\n";
 }
 

@@ -40,7 +40,6 @@ class ClusterStatsTest : public ::testing::Test {
     EXPECT_EQ(run.exit_code(), 0) << run.err();
   }
 
-  // After the first runs: the keys are seldom searched for new locks (kScanInterval).
   void start_operator() {
     op_.emplace(
         OperatorProcess::Options{.timing = {"stats-interval=20", "stats-timeout=1500", "drain=50"},
@@ -66,6 +65,13 @@ TEST_F(ClusterStatsTest, ExportsTheLocksOfEveryMaster) {
     EXPECT_TRUE(shows(acquired(name), 1)) << name << "\n" << op_->program().err();
   EXPECT_THAT(Exported(op_->metrics()).outlaws(), IsEmpty());
   EXPECT_THAT(Exported(op_->metrics()).twice(), IsEmpty());
+}
+
+TEST_F(ClusterStatsTest, FindsANewLockSoonAfterItsFirstRun) {
+  start_operator();
+  ASSERT_TRUE(shows(up(), 1)) << op_->program().err();
+  run_once("new");
+  EXPECT_TRUE(shows(acquired("new"), 1)) << op_->program().err();
 }
 
 TEST_F(ClusterStatsTest, KeepsTheCountersOfAHashSlotThatMoves) {

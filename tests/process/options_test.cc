@@ -6,6 +6,7 @@ namespace cronlatch::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 
 class RunOptions : public Gated {
@@ -74,13 +75,15 @@ TEST_F(RunOptions, SkipCommandRunsInsteadAndItsCodeIsNotReturned) {
   const auto holder = holder_of_the_lock();
   const std::string json =
       "[\"" + talking_child() + "\", \"to\", \"" + file() +
-      "\", \"say\", \"instead\", \"env\", \"CRONLATCH_FENCE\", \"exit\", \"9\"]";
+      R"(", "say", "instead", "env", "CRONLATCH_FENCE", "env", "CRONLATCH_LEASE_MS",)"
+      R"("env", "CRONLATCH_LOCK_NAME", "env", "CRONLATCH_LOCK_HOLDER", "exit", "9"])";
   // When
   Program skipped(run({"--skip-command", json}, {"say", "ran"}));
   // Then
   EXPECT_EQ(skipped.exit_code(), 0) << skipped.err();
   EXPECT_EQ(skipped.out(), "");
-  EXPECT_EQ(read_file(file()), "instead\n");
+  EXPECT_THAT(read_file(file()),
+              MatchesRegex("instead\nenv CRONLATCH_LOCK_NAME=job\nenv CRONLATCH_LOCK_HOLDER=.+\n"));
   EXPECT_THAT(skipped.err(), HasSubstr("exit code 9"));
   touch(go());
   EXPECT_EQ(holder->exit_code(), 0);

@@ -2,6 +2,8 @@
 // What the command finds: its descriptors, its environment; and a standard output that belongs to
 // it alone.
 #include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -66,6 +68,24 @@ TEST_F(ProcessContext, StandardOutputBelongsToTheCommand) {
   EXPECT_THAT(skipped.err(), HasSubstr("skipped"));
   EXPECT_EQ(holder.exit_code(), 0);
   EXPECT_EQ(holder.out(), "mine\n");
+}
+
+TEST_F(ProcessContext, AReaderOfStandardOutputThatHasLeftEndsASubcommandSilently) {
+  for (const std::string& words :
+       Words{"help options", "config --store " + store, "as lockrun --help"}) {
+    // Given
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    ::close(ends[0]);
+    const std::string fd = std::to_string(ends[1]);
+    // When
+    Program program({.argv = {"/bin/bash", "-c", binary() + " " + words + " >&" + fd + "; exit $?"},
+                     .inherited = {ends[1]}});
+    // Then
+    EXPECT_EQ(program.exit_code(), 128 + SIGPIPE) << words << program.err();
+    EXPECT_EQ(program.err(), "") << words;
+    ::close(ends[1]);
+  }
 }
 
 TEST_F(ProcessContext, AStandardErrorWithoutAReaderDoesNotEndTheRun) {

@@ -77,7 +77,7 @@ Result<std::vector<HashSlotRange>> ClusterStore::read_hash_slots(TimePoint give_
 Result<std::vector<LockView>> ClusterStore::list(TimePoint give_up, std::size_t max_locks) {
   const auto ranges = read_hash_slots(give_up);
   if (!ranges) return ranges.error();
-  if (!scanned_at_ || boot_now() >= *scanned_at_ + kScanInterval)
+  if (!next_scan_ || boot_now() >= *next_scan_)
     if (Status scanned = scan(*ranges, give_up); !scanned) return scanned.error();
   std::vector<const StoreHost*> owners(kHashSlots, nullptr);
   std::map<std::string, std::pair<StoreHost, std::vector<std::string>>> by_master;
@@ -124,13 +124,15 @@ Status ClusterStore::add_views(std::vector<LockView>& all, const StoreHost& host
 // Names of earlier scans are kept: a key that moves between two nodes can be missing in one scan.
 // A lock whose keys have expired has no view, and is then omitted.
 Status ClusterStore::scan(const std::vector<HashSlotRange>& ranges, TimePoint give_up) {
+  const TimePoint begin = boot_now();
   std::map<std::string, StoreHost> masters;
   for (const HashSlotRange& range : ranges) masters.emplace(range.master.where(), range.master);
   for (auto at = masters_.begin(); at != masters_.end();)
     at = masters.contains(at->first) ? std::next(at) : masters_.erase(at);
   for (const auto& [where, host] : masters)
     if (Status scanned = scan_master(master_at(host), give_up); !scanned) return scanned;
-  scanned_at_ = boot_now();
+  const TimePoint end = boot_now();
+  next_scan_ = end + std::min<Micros>(kScanPauseFactor * (end - begin), kLongestScanPause);
   return Done{};
 }
 

@@ -16,9 +16,11 @@
 
 namespace cronlatch::redis {
 
-// Between two scans of the keys of all masters. Between scans, list() reads the locks of the last
-// scan, and does not contain new ones.
-inline constexpr Millis kScanInterval{600'000};
+// The pause after a scan of the keys of all masters is 100 times as long as the scan was, so that
+// scans take at most a hundredth of the time, but at most kLongestScanPause. In a pause, list()
+// reads the locks of the last scan, and does not contain new ones.
+inline constexpr int kScanPauseFactor = 100;
+inline constexpr Millis kLongestScanPause{600'000};
 
 class ClusterStore : public Backend {
  public:
@@ -57,7 +59,7 @@ class ClusterStore : public Backend {
   RedisStore locks_;
   std::map<std::string, std::unique_ptr<RedisStore>> masters_;  // by host:port
   std::set<std::string> names_;  // of the last scan, and of earlier ones while they have keys
-  std::optional<TimePoint> scanned_at_;
+  std::optional<TimePoint> next_scan_;
 };
 
 }  // namespace cronlatch::redis
