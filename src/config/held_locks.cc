@@ -40,10 +40,12 @@ Status refuse_nested(std::span<const std::string> environment, const std::string
                      const std::string& name) {
   const std::vector<std::string> held = held_around(environment);
   if (std::find(held.begin(), held.end(), lock) != held.end())
-    return Error{Code::config,
-                 "lock " + quoted(name) + " is held by an outer run of this one (" +
-                     std::string(kHeldVariable) + "), so this run would wait for its own end",
-                 "give the inner run another lock, or remove it"};
+    return Error{
+        Code::config,
+        "lock " + quoted(name) + " is held by an outer run of this one (" +
+            std::string(kHeldVariable) + "), so this run would wait for its own end",
+        "give the inner run another lock, or remove it; a process that outlives the outer run "
+        "removes the variable"};
   if (held.size() >= kMaxDepth)
     return Error{Code::config,
                  "runs are nested more than " + std::to_string(kMaxDepth) + " deep (" +

@@ -17,9 +17,10 @@ std::string counters_json(const Counters& counters) {
     else
       json.number(name, counters.get(name));
   }
-  // Only the histogram buckets that are not zero.
+  // Sums, and the histogram buckets that are not zero.
   for (const auto& [name, value] : counters.values)
-    if (name.starts_with("hold_") || name.starts_with("wait_")) json.number(name, value);
+    if ((name.starts_with("hold_") || name.starts_with("wait_")) && !is_counter(name))
+      json.number(name, value);
   return json.str();
 }
 

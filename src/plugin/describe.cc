@@ -125,7 +125,7 @@ Section counters_of(const CronJobStatus& status) {
   Section section{.title = "counters (from the store)"};
   if (status.counters == nullptr) return {};
   for (const auto& [name, value] : status.counters->values)
-    if (!name.starts_with("hold_") && !name.starts_with("wait_") && !name.starts_with("last_"))
+    if (is_counter(name) && !name.starts_with("last_"))
       section.table.push_back({"  " + name, std::to_string(value)});
   return section;
 }

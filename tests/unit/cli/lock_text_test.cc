@@ -95,6 +95,19 @@ TEST(LockText, JsonHasTheGrantsOfALockWithSlots) {
   EXPECT_EQ(one["grants"].size(), 0u);
 }
 
+TEST(LockText, JsonHasEachCounterOfAJobOnce) {
+  LockView view = held_lock();
+  view.jobs.clear();
+  for (const std::string_view name : kCounterNames) view.jobs["j"].values[std::string(name)] = 1;
+  const std::string json = lock_json(view);
+  const std::string of_job = json.substr(json.find("\"jobs\""));
+  for (const std::string_view name : kCounterNames) {
+    const std::string key = '"' + std::string(name) + "\":";
+    ASSERT_NE(of_job.find(key), std::string::npos) << of_job;
+    EXPECT_EQ(of_job.find(key), of_job.rfind(key)) << of_job;
+  }
+}
+
 TEST(LockText, LsHasOneRowForEachLock) {
   // given
   LockView free;

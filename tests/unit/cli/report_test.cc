@@ -9,6 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -232,6 +233,23 @@ TEST_F(Report, AMetricsFileThatIsNoRegularFileStaysWhatItIs) {
   EXPECT_EQ(code, 3);
   EXPECT_THAT(lines_, ElementsAre(HasSubstr("it is not a regular file")));
   EXPECT_TRUE(std::filesystem::is_fifo(options_.metrics_file));
+}
+
+// The command's standard output can be such a pipe.
+TEST_F(Report, AMetricsFileThatIsAPipeLosesNothingOfItsText) {
+  // given
+  options_.metrics_file = dir_ + "/metrics.prom";
+  ASSERT_EQ(mkfifo(options_.metrics_file.c_str(), 0600), 0);
+  const int pipe = open(options_.metrics_file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  ASSERT_EQ(write(pipe, "mine", 4), 4);
+
+  // when
+  report_of(Kind::ran, Reason::none);
+
+  // then
+  std::array<char, 8> left{};
+  EXPECT_EQ(read(pipe, left.data(), left.size()), 4);
+  close(pipe);
 }
 
 TEST_F(Report, RunErrorsAreAddedAndTheLastStatisticsStayWhileTheStoreIsUnavailable) {
