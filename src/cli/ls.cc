@@ -8,9 +8,7 @@ namespace cronlatch {
 Result<CommandOutput> ls_command(const Invocation& invocation) {
   const Result<StoreSession> session = open_session(invocation, Operands::nothing, kLocksFlags);
   if (!session) return session.error();
-  if (session->loaded.origin("lock").starts_with("flag"))
-    return Error{Code::usage, "ls lists every lock, and takes no --lock",
-                 "for one lock: cronlatch show " + session->loaded.options.lock};
+  if (const Status all = refuse_lock(session->loaded, "ls"); !all) return all.error();
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
   const Result<std::optional<Micros>> quarantine = session->store->quarantine(session->give_up);

@@ -9,6 +9,7 @@ namespace cronlatch {
 Result<CommandOutput> metrics_command(const Invocation& invocation) {
   const Result<StoreSession> session = open_session(invocation, Operands::nothing);
   if (!session) return session.error();
+  if (const Status all = refuse_lock(session->loaded, "metrics"); !all) return all.error();
   const Result<std::vector<LockView>> views = session->store->list(session->give_up);
   if (!views) return views.error();
   return CommandOutput{lock_stats_metrics(*views)};

@@ -29,14 +29,6 @@ Error io_error(const std::string& what, const std::string& path, int number,
       "cannot " + what + " the metrics file " + quoted(path) + ": " + std::strerror(number), hint};
 }
 
-Status check_regular(const struct stat& found, const std::string& path) {
-  if (S_ISREG(found.st_mode)) return Done{};
-  return Error{Code::system,
-               "cannot write the metrics file " + quoted(path) + ": it is not a regular file",
-               "name a file in the directory of node_exporter's textfile collector, or remove "
-               "the option"};
-}
-
 Reason run_error_of(const Outcome& outcome) {
   switch (outcome.kind) {
     case Kind::store_down:
@@ -77,13 +69,17 @@ std::string next_metrics_file(std::string_view old, const std::optional<LockView
 }
 
 Result<std::string> read_metrics_file(const std::string& path) {
+  // A read from a pipe, for example from /dev/stdout, would take the text from its reader; and
+  // rename(2) replaces a device, too: as root, /dev/null of the host.
+  struct stat old {};
+  if (stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode))
+    return Error{Code::system,
+                 "cannot write the metrics file " + quoted(path) + ": it is not a regular file",
+                 "name a file in the directory of node_exporter's textfile collector, or remove "
+                 "the option"};
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0 && errno == ENOENT) return std::string();
   if (fd.get() < 0) return io_error("read", path, errno, file_hint(errno));
-  // A read from a pipe, for example from /dev/stdout, would take the text from its reader.
-  struct stat found {};
-  if (fstat(fd.get(), &found) != 0) return io_error("read", path, errno, file_hint(errno));
-  if (const Status regular = check_regular(found, path); !regular) return regular.error();
   std::string text;
   std::array<char, 16384> buffer;
   while (text.size() < kMaxBytes) {
@@ -96,10 +92,6 @@ Result<std::string> read_metrics_file(const std::string& path) {
 }
 
 Status replace_metrics_file(const std::string& path, std::string_view text) {
-  // rename(2) replaces a device, too: as root, /dev/null of the host.
-  struct stat old {};
-  if (stat(path.c_str(), &old) == 0)
-    if (Status regular = check_regular(old, path); !regular) return regular;
   // node_exporter reads *.prom: the name must not end so until the text is complete.
   std::string temporary = path + ".XXXXXX";
   const Fd fd(mkostemp(temporary.data(), O_CLOEXEC));

@@ -24,9 +24,11 @@ std::vector<Reason> run_errors_of(const Outcome& outcome);
 std::string next_metrics_file(std::string_view old, const std::optional<LockView>& view,
                               const SeriesLabels& labels, std::span<const Reason> run_errors);
 
-// The whole file, "" when there is none.
+// The whole file, "" when there is none; Code::system where `path` is no regular file, and then
+// nothing was opened.
 Result<std::string> read_metrics_file(const std::string& path);
-// Readers see the old file or the new one. Mode 0644: the collector is another user.
+// Of a path that read_metrics_file has accepted. Readers see the old file or the new one. Mode
+// 0644: the collector is another user.
 Status replace_metrics_file(const std::string& path, std::string_view text);
 
 }  // namespace cronlatch

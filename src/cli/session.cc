@@ -61,6 +61,13 @@ Result<Format> output_format(const LoadedOptions& loaded) {
   return value == loaded.extras.end() ? Format::table : parse_format(value->second);
 }
 
+Status refuse_lock(const LoadedOptions& loaded, std::string_view subcommand) {
+  if (loaded.origin("lock") != "flag") return Done{};
+  return Error{Code::usage,
+               std::string(subcommand) + " reads every lock: a flag that names one has no effect",
+               "remove it, or read one lock: cronlatch show " + loaded.options.lock};
+}
+
 StoreSpec store_spec(const LoadedOptions& loaded, std::function<void(const LogLine&)> warn) {
   const Options& options = loaded.options;
   StoreSpec spec;

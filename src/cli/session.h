@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,10 @@ void show_warnings(const LoadedOptions& loaded);
 
 // The value of -o or --output: a table where neither is given.
 Result<Format> output_format(const LoadedOptions& loaded);
+
+// Code::usage where a flag names a lock: `subcommand` reads every lock. A variable or a file may
+// name one, for the runs that it was written for.
+Status refuse_lock(const LoadedOptions& loaded, std::string_view subcommand);
 
 // For a subcommand that reads the store. The store has not been contacted; warnings were printed.
 struct StoreSession {

@@ -45,7 +45,7 @@ Status refuse_nested(std::span<const std::string> environment, const std::string
         "lock " + quoted(name) + " is held by an outer run of this one (" +
             std::string(kHeldVariable) + "), so this run would wait for its own end",
         "give the inner run another lock, or remove it; a process that outlives the outer run "
-        "removes the variable"};
+        "must start without the variable"};
   if (held.size() >= kMaxDepth)
     return Error{Code::config,
                  "runs are nested more than " + std::to_string(kMaxDepth) + " deep (" +

@@ -19,8 +19,7 @@ std::string counters_json(const Counters& counters) {
   }
   // Sums, and the histogram buckets that are not zero.
   for (const auto& [name, value] : counters.values)
-    if ((name.starts_with("hold_") || name.starts_with("wait_")) && !is_counter(name))
-      json.number(name, value);
+    if (is_of_histogram(name)) json.number(name, value);
   return json.str();
 }
 
@@ -63,6 +62,11 @@ std::string_view name_of(LockState state) {
 std::string show_time(ServerTime t) { return t.us == 0 ? "" : rfc3339(WallTime{t.us}); }
 
 bool is_time(std::string_view counter) { return counter.starts_with("last_"); }
+
+bool is_of_histogram(std::string_view counter) {
+  if (!counter.starts_with("hold_") && !counter.starts_with("wait_")) return false;
+  return std::find(kCounterNames.begin(), kCounterNames.end(), counter) == kCounterNames.end();
+}
 
 std::int64_t sum_of(const LockView& view, std::string_view counter) {
   std::int64_t sum = 0;

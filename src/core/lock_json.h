@@ -21,6 +21,8 @@ std::string lock_json(const LockView& view);
 std::string_view name_of(LockState state);
 std::string show_time(ServerTime t);     // RFC 3339 in UTC; "" for no time
 bool is_time(std::string_view counter);  // stored among the counters, but a point in time
+// `hold_ms`, `hold_<i>`, `wait_ms`, `wait_<i>`; not `wait_timeouts`.
+bool is_of_histogram(std::string_view counter);
 std::int64_t sum_of(const LockView& view, std::string_view counter);      // over the jobs
 bool granted(const LockView& view);                                       // the state has a holder
 std::string when_granted(const LockView& view, const std::string& text);  // or ""

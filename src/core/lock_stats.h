@@ -4,7 +4,6 @@
 // `give_up` (they are not for the run's loop); list() and show() write nothing.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -55,10 +54,6 @@ inline constexpr std::array<std::string_view, 20> kCounterNames = {
     "ungated",     "restored",          "long",         "runs_succeeded",
     "runs_failed", "runs_skipped",      "runs_busy",    "runs_timed_out",
     "runs_lost",   "runs_cannot_start", "last_success", "last_skip"};
-// False for sums and buckets, which begin as `wait_timeouts` does.
-inline bool is_counter(std::string_view name) {
-  return std::find(kCounterNames.begin(), kCounterNames.end(), name) != kCounterNames.end();
-}
 
 enum class LockState {
   free,     // no holder; may have been held before

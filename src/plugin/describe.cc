@@ -3,6 +3,7 @@
 
 #include "base/rfc3339.h"
 #include "base/text.h"
+#include "core/lock_json.h"
 #include "plugin/cronjob_status.h"
 
 namespace cronlatch::plugin {
@@ -125,7 +126,7 @@ Section counters_of(const CronJobStatus& status) {
   Section section{.title = "counters (from the store)"};
   if (status.counters == nullptr) return {};
   for (const auto& [name, value] : status.counters->values)
-    if (is_counter(name) && !name.starts_with("last_"))
+    if (!is_of_histogram(name) && !is_time(name))
       section.table.push_back({"  " + name, std::to_string(value)});
   return section;
 }

@@ -52,11 +52,6 @@ TEST_F(Hold, IsTheHolderWithItsReasonUntilCtrlC) {
   EXPECT_EQ(list.exit_code(), 0) << list.err();
   EXPECT_THAT(list.out(), HasSubstr("disk is replaced"));
   // When
-  Program list_of_one({.argv = {binary(), "ls", "--store", store, "--lock", "job"}});
-  // Then
-  EXPECT_EQ(list_of_one.exit_code(), 64);
-  EXPECT_THAT(list_of_one.err(), HasSubstr("cronlatch show job"));
-  // When
   Program release({.argv = {binary(), "release", "job", "--store", store}});
   // Then
   EXPECT_EQ(release.exit_code(), 64) << release.err();

@@ -76,17 +76,31 @@ TEST_F(RunOptions, SkipCommandRunsInsteadAndItsCodeIsNotReturned) {
   const std::string json =
       "[\"" + talking_child() + "\", \"to\", \"" + file() +
       R"(", "say", "instead", "env", "CRONLATCH_FENCE", "env", "CRONLATCH_LEASE_MS",)"
-      R"("env", "CRONLATCH_LOCK_NAME", "env", "CRONLATCH_LOCK_HOLDER", "exit", "9"])";
+      R"("env", "CRONLATCH_LOCK_NAME", "env", "CRONLATCH_LOCK_HOLDER", "env", "CRONLATCH_SCHEDULED_TIME", "exit", "9"])";
   // When
-  Program skipped(run({"--skip-command", json}, {"say", "ran"}));
+  Program skipped(run({"--skip-command", json, "--once-per", "job@1763690000"}, {"say", "ran"}));
   // Then
   EXPECT_EQ(skipped.exit_code(), 0) << skipped.err();
   EXPECT_EQ(skipped.out(), "");
   EXPECT_THAT(read_file(file()),
-              MatchesRegex("instead\nenv CRONLATCH_LOCK_NAME=job\nenv CRONLATCH_LOCK_HOLDER=.+\n"));
+              MatchesRegex("instead\nenv CRONLATCH_LOCK_NAME=job\nenv CRONLATCH_LOCK_HOLDER=.+\n"
+                           "env CRONLATCH_SCHEDULED_TIME=2025-11-21T01:53:20Z\n"));
   EXPECT_THAT(skipped.err(), HasSubstr("exit code 9"));
   touch(go());
   EXPECT_EQ(holder->exit_code(), 0);
+}
+
+TEST_F(RunOptions, ALockIsNoOptionOfASubcommandThatReadsEveryLock) {
+  for (const std::string subcommand : {"ls", "metrics"}) {
+    // When
+    Program of_one({.argv = {binary(), subcommand, "--store", store, "--lock", "job"}});
+    Program of_all(
+        {.argv = {binary(), subcommand, "--store", store}, .env = {"CRONLATCH_LOCK=job"}});
+    // Then
+    EXPECT_EQ(of_one.exit_code(), 64) << subcommand;
+    EXPECT_THAT(of_one.err(), HasSubstr("cronlatch show job"));
+    EXPECT_EQ(of_all.exit_code(), 0) << of_all.err();
+  }
 }
 
 TEST_F(RunOptions, L0_MinHoldKeepsTheLockClosedAfterAShortRun) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/lock_json.h"
 #include "recorded.h"
 
 namespace cronlatch::plugin {
@@ -78,6 +79,24 @@ TEST(Describe, ContainsTheCommandOfEachArchitecture) {
                                R"(--command-by-arch={"amd64":["/a"],"arm64":["/b"]})", "--"}));
   EXPECT_THAT(text, HasSubstr(R"({"amd64":["/a"],"arm64":["/b"]})"));
   EXPECT_THAT(text, Not(HasSubstr("annotate")));
+}
+
+TEST(Describe, ShowsTheCountersWithoutTheHistograms) {
+  LockView view;
+  view.lock = "shop/nightly";
+  view.jobs["shop/nightly"].values = {
+      {"acquired", 100}, {"wait_timeouts", 7}, {"hold_3", 100}, {"wait_ms", 5}};
+  const auto page = read_status_page(R"({"v":1,"locks":[)" + lock_json(view) + "]}");
+  ASSERT_TRUE(page);
+  Cluster cluster = looked_up(nullptr, Json::array({"x"}));
+  cluster.status_page = *page;
+
+  const std::string text = described(cluster);
+
+  EXPECT_THAT(text, HasSubstr("  acquired|100|"));
+  EXPECT_THAT(text, HasSubstr("  wait_timeouts|7|"));
+  EXPECT_THAT(text, Not(HasSubstr("hold_")));
+  EXPECT_THAT(text, Not(HasSubstr("wait_ms")));
 }
 
 }  // namespace
