@@ -24,7 +24,37 @@ constexpr char kLock[] = "demo";
 constexpr Millis kPoll{20}, kPause{1500};
 constexpr Seconds kDeadline{10};
 
-void pause_for(Millis d) { usleep(static_cast<useconds_t>(d.count() * 1000)); }
+// Ctrl-C, TERM and HUP end the demo after its runs have ended and its directory is removed.
+class Interrupts {
+ public:
+  Interrupts() {
+    sigemptyset(&signals_);
+    for (const int signo : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signo);
+    sigprocmask(SIG_BLOCK, &signals_, &inherited_);
+    // A shell's background job ignores it. HUP stays ignored (nohup).
+    std::signal(SIGINT, SIG_DFL);
+  }
+  const sigset_t& inherited_mask() const { return inherited_; }
+  bool arrived() const { return signo_ != 0; }
+  // A command in the foreground of the terminal gets its Ctrl-C alone.
+  void note(int signo) { signo_ = signo; }
+  // Returns early when a signal arrives.
+  void pause_for(Millis d) {
+    const timespec limit{static_cast<time_t>(d.count() / 1000),
+                         static_cast<long>(d.count() % 1000) * 1'000'000};
+    if (arrived()) return;
+    if (const int signo = sigtimedwait(&signals_, nullptr, &limit); signo > 0) signo_ = signo;
+  }
+  // Ends this process by the signal that arrived.
+  void end_by_signal() const {
+    raise(signo_);
+    sigprocmask(SIG_SETMASK, &inherited_, nullptr);
+  }
+
+ private:
+  sigset_t signals_{}, inherited_{};
+  int signo_ = 0;
+};
 
 Error failed(const std::string& what) {
   return {Code::system, "the demo failed: " + what, "run it again; see docs/quickstart.md"};
@@ -53,9 +83,12 @@ class Folder {
 
 class Demo {
  public:
-  Demo(std::string program, std::string url, const Clock& clock)
-      : program_(std::move(program)), url_(std::move(url)), clock_(clock) {}
-  // After a failed step.
+  Demo(std::string program, std::string url, const Clock& clock, Interrupts& interrupts)
+      : program_(std::move(program)),
+        url_(std::move(url)),
+        clock_(clock),
+        interrupts_(interrupts) {}
+  // After a failed step, or an interrupted one.
   ~Demo() {
     for (const pid_t pid : running_) kill(pid, SIGTERM);
     for (const pid_t pid : running_) waitpid(pid, nullptr, 0);
@@ -78,7 +111,7 @@ class Demo {
     const pid_t c =
         start({"run", "--lock=demo", "--holder=C", "--on-busy=wait", "--", program_, "sleep", "1s"},
               " &");
-    pause_for(kPause);
+    interrupts_.pause_for(kPause);
     say("4. A is killed with SIGKILL. The kernel kills its command, and C takes the lock over.");
     print("$ kill -9 A\n");
     kill(a, SIGKILL);
@@ -110,9 +143,10 @@ class Demo {
     posix_spawnattr_init(&attributes);
     sigset_t ignored_here;
     sigemptyset(&ignored_here);
-    for (const int signo : {SIGINT, SIGPIPE, SIGXFSZ}) sigaddset(&ignored_here, signo);
+    for (const int signo : {SIGPIPE, SIGXFSZ}) sigaddset(&ignored_here, signo);
     posix_spawnattr_setsigdefault(&attributes, &ignored_here);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &interrupts_.inherited_mask());
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     pid_t pid = -1;
     const int error =
         posix_spawn(&pid, program_.c_str(), nullptr, &attributes, pointers.data(), no_environment);
@@ -122,9 +156,24 @@ class Demo {
     return pid;
   }
 
+  // By a signal to this process, or to the command of a run.
+  bool is_interrupted() {
+    for (const pid_t pid : running_) {
+      siginfo_t ended{};
+      if (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          ended.si_code == CLD_EXITED && ended.si_status == 128 + SIGINT)
+        interrupts_.note(SIGINT);
+    }
+    return interrupts_.arrived();
+  }
+
   Status expect(pid_t pid, int code) {
     int status = 0;
-    if (pid < 0 || waitpid(pid, &status, 0) != pid) return failed("a process could not be started");
+    pid_t ended = 0;
+    while (pid > 0 && !is_interrupted() && (ended = waitpid(pid, &status, WNOHANG)) == 0)
+      interrupts_.pause_for(kPoll);
+    if (interrupts_.arrived()) return failed("it was interrupted");
+    if (ended != pid) return failed("a process could not be started");
     std::erase(running_, pid);
     const int seen = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (seen == code) return Done{};
@@ -137,21 +186,31 @@ class Demo {
     const Result<std::unique_ptr<Backend>> store = open_store(spec);
     if (!store) return store.error();
     const TimePoint end = clock_.now() + kDeadline;
-    while (clock_.now() < end) {
+    while (clock_.now() < end && !is_interrupted()) {
       const Result<LockView> view = (*store)->show(kLock, end);
       if (view && view->open() && view->identity.holder == holder) {
-        pause_for(kPause);
+        interrupts_.pause_for(kPause);
         return Done{};
       }
-      pause_for(kPoll);
+      interrupts_.pause_for(kPoll);
     }
     return failed(holder + " does not hold the lock");
   }
 
   std::string program_, url_;
   const Clock& clock_;
+  Interrupts& interrupts_;
   std::vector<pid_t> running_;
 };
+
+Status play(const std::string& program, const Clock& clock, Interrupts& interrupts) {
+  const Folder folder;
+  if (!folder.is_made())
+    return Error{Code::system,
+                 std::string("cannot create a directory below /tmp: ") + std::strerror(errno),
+                 "make /tmp writable"};
+  return Demo(program, folder.url(), clock, interrupts).play();
+}
 
 }  // namespace
 
@@ -160,15 +219,10 @@ Result<CommandOutput> demo_command(const Invocation& invocation) {
     return Error{Code::usage, "demo takes no argument", "write: cronlatch demo"};
   const Result<std::string> program = own_path();
   if (!program) return program.error();
-  // Ctrl-C ends the runs; the step then fails, and the directory is removed.
-  std::signal(SIGINT, SIG_IGN);
-  const Folder folder;
-  if (!folder.is_made())
-    return Error{Code::system,
-                 std::string("cannot create a directory below /tmp: ") + std::strerror(errno),
-                 "make /tmp writable"};
-  if (const Status played = Demo(*program, folder.url(), invocation.clock).play(); !played)
-    return played.error();
+  Interrupts interrupts;
+  const Status played = play(*program, invocation.clock, interrupts);
+  if (interrupts.arrived()) interrupts.end_by_signal();
+  if (!played) return played.error();
   return CommandOutput{};
 }
 

@@ -53,6 +53,8 @@ std::vector<Row> unchecked(const ExplainFacts& e) {
     const std::string replicas =
         store_transport(options.store) == StoreTransport::unknown
             ? "a synchronous standby acknowledges"
+        : options.min_replicas == 1
+            ? "1 replica acknowledges"
             : std::to_string(options.min_replicas) + " replicas acknowledge";
     rows.push_back({"strict", replicas + " each grant"});
   }

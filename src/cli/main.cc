@@ -2,6 +2,7 @@
 // main: reserves descriptors 0 to 2, runs the subcommand, prints its text, returns its exit code.
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/session.h"
 #include "cli/subcommand.h"
+#include "config/environment.h"
 #include "core/outcome.h"
 #include "proc/guardian.h"
 #include "programs/program.h"
@@ -50,12 +52,21 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
+// Not readable in /proc/<pid>/environ any more, which shows the process's first environment.
+void erase_password(char** environment) {
+  for (char** entry = environment; *entry != nullptr; ++entry)
+    if (variable_name(*entry) == kPasswordVariable)
+      explicit_bzero(*entry + kPasswordVariable.size() + 1,
+                     std::strlen(*entry) - kPasswordVariable.size() - 1);
+}
+
 int run_program(int argc, char** argv, char** environment) {
   const KernelClock clock;
   Invocation invocation{{}, {}, clock};
   const std::vector<std::string> words = words_of(argc, argv);
   for (char** entry = environment; *entry != nullptr; ++entry)
     invocation.environment.emplace_back(*entry);
+  erase_password(environment);
   if (words.empty()) {
     write_stderr(help_page());
     return exit_code(Error{Code::usage, ""});

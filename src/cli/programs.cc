@@ -6,6 +6,7 @@
 #include "core/store_url.h"
 #include "proc/command.h"
 #include "proc/posix_supervisor.h"
+#include "proc/running_process.h"
 
 namespace cronlatch {
 namespace {
@@ -25,7 +26,8 @@ std::string own_lock(const Options& options) {
 Result<Programs> find_programs(const LoadedOptions& loaded,
                                std::span<const std::string> environment) {
   const Options& options = loaded.options;
-  if (const Status nested = refuse_nested(environment, own_lock(options), options.lock); !nested)
+  if (const Status nested = refuse_nested(environment, own_lock(options), options.lock, has_ended);
+      !nested)
     return nested.error();
   const std::vector<std::string> scrubbed = scrubbed_environment(environment);
   Result<Command> command = Command{};
@@ -45,7 +47,8 @@ std::vector<std::string> grant_variables(const Options& options,
                                          bool leased) {
   // The rest of the command's environment is known before the grant.
   std::vector<std::string> added = child_environment({}, options, {fence, leased});
-  for (std::string& held : held_variable(environment, fence == 0 ? "" : own_lock(options)))
+  for (std::string& held :
+       held_variable(environment, fence == 0 ? "" : own_lock(options), running_process()))
     added.push_back(std::move(held));
   return added;
 }

@@ -109,6 +109,23 @@ CommandOutput opened(const std::string& lock, const Revoked& revoked) {
                        show_time(until) + "\n"};
 }
 
+std::string lease_of(const std::string& holder, Fence fence) {
+  return "the lease of " + printable(holder) + ", fence " + std::to_string(fence);
+}
+
+// Those of all slots. The reply to the revocation contains the last grant only, and has to do when
+// the lock cannot be read.
+std::string revoked_leases(const StoreSession& session, const std::string& lock,
+                           const Revoked& revoked) {
+  std::string leases = lease_of(revoked.holder, revoked.fence);
+  const Result<LockView> view = session.store->show(lock, session.give_up);
+  if (!view) return leases;
+  for (const GrantView& grant : view->grants)
+    if (grant.state == LockState::revoked && grant.fence != revoked.fence)
+      leases += ", " + lease_of(grant.identity.holder, grant.fence);
+  return leases;
+}
+
 }  // namespace
 
 Result<CommandOutput> release_command(const Invocation& invocation) {
@@ -126,8 +143,7 @@ Result<CommandOutput> release_command(const Invocation& invocation) {
   if (!revoked) return revoked.error();
   if (revoked->was_cooling) return opened(lock, *revoked);
   if (!revoked->was_held) return CommandOutput{"lock " + lock + ": no run held it\n"};
-  const std::string what = "lock " + lock + ": revoked the lease of " + printable(revoked->holder) +
-                           ", fence " + std::to_string(revoked->fence);
+  const std::string what = "lock " + lock + ": revoked " + revoked_leases(*session, lock, *revoked);
   const std::string latest = show_duration(std::chrono::ceil<Seconds>(revoked->remaining));
   if (loaded.extras.contains(kNoWait))
     return CommandOutput{what + "; it can be granted again in at most " + latest + '\n'};

@@ -38,6 +38,8 @@ bool is_pipe(int fd) {
 std::string read_hint(int error) {
   if (error == ETIMEDOUT)
     return "it is a pipe that no process wrote to in time: start its writer first, or name a file";
+  if (error == EFBIG)
+    return "a file that cronlatch reads has at most " + std::to_string(kMaxBytes >> 20U) + " MiB";
   return errno_hint(error, "check the path, its owner and its mode");
 }
 

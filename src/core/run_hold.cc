@@ -32,6 +32,10 @@ constexpr const char* kKeepWrites =
     "the store must keep acknowledged writes: appendonly yes, appendfsync always, "
     "maxmemory-policy noeviction";
 
+constexpr const char* kKeepRenewing =
+    "no renewal arrived in time: set a longer ttl, and check that this host and the store were not "
+    "paused";
+
 // The cause, and how to prevent it.
 std::string loss_hint(LostReason reason) {
   switch (reason) {
@@ -39,12 +43,13 @@ std::string loss_hint(LostReason reason) {
       return "a user revoked it with release --force";
     case LostReason::gone:
       return std::string("the store lost this run's record; ") + kKeepWrites;
-    case LostReason::expired:
     case LostReason::taken:
+      return std::string(kKeepRenewing) +
+             "; or a program that does not respect the lock wrote its key";
+    case LostReason::expired:
       break;
   }
-  return "no renewal arrived in time: set a longer ttl, and check that this host and the store "
-         "were not paused";
+  return kKeepRenewing;
 }
 
 }  // namespace

@@ -33,16 +33,21 @@ bool read_number(std::string_view text, T& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+Status refuse_query(std::string_view rest) {
+  if (rest.find_first_of("?#") == std::string_view::npos) return Done{};
+  return url_error("the URL has a '?' or '#' part; set options by their own keys");
+}
+
 Result<StoreUrl> parse_path(std::string_view rest, StoreUrl url) {
   if (!rest.starts_with('/'))
     return url_error("the directory of a file:// URL must be absolute: write three slashes");
+  if (const Status plain = refuse_query(rest); !plain) return plain.error();
   url.directory = rest;
   return url;
 }
 
 Status parse_db(std::string_view text, StoreUrl& url) {
-  if (text.find_first_of("?#") != std::string_view::npos)
-    return url_error("the URL has a '?' or '#' part; set options by their own keys");
+  if (const Status plain = refuse_query(text); !plain) return plain;
   if (text.empty()) return Done{};
   if (!read_number(text, url.db) || url.db < 0 || url.db > kMaxDb)
     return url_error("the database number after the host must be 0 to 65535");

@@ -80,9 +80,8 @@ std::string variable_section() {
               "if `once-per` ends in `@<seconds since 1970>`: that time, RFC 3339"}) +
          row({code(kHeldVariable),
               "digests of the locks that this run and its enclosing runs hold, each with its "
-              "store, "
-              "separated by commas; a nested run that requests one of them is refused (78); it has "
-              "no other effect"}) +
+              "store and the process of its run, separated by commas; a nested run that requests "
+              "one of them is refused (78) while that process lives; it has no other effect"}) +
          "\n" +
          wrapped(
              "The skip command gets them, too, without the fence and the length of the lease.") +

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cronlatch demo`: its story, and nothing is left behind.
+#include <csignal>
+#include <filesystem>
+
 #include "gated.h"
 
 namespace cronlatch::testing {
 namespace {
 
 using ::testing::HasSubstr;
+
+// The processes with `text` in their arguments.
+std::vector<std::string> commands_with(const std::string& text) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string command = read_file(entry.path() / "cmdline");
+    if (command.find(text) != std::string::npos) found.push_back(command);
+  }
+  return found;
+}
 
 TEST(DemoCommand, ShowsARunASkipAndATakeover) {
   // Given: a variable that no run of the demo may use
@@ -33,9 +46,24 @@ TEST(DemoCommand, RemovesItsDirectoryAfterCtrlC) {
   // When
   demo.type("\x03");
   // Then
-  const auto code = demo.exit_code();
-  EXPECT_TRUE(code && *code != 0) << demo.out();
+  EXPECT_EQ(demo.exit_code(), 128 + SIGINT) << demo.out();
   EXPECT_FALSE(exists(folder)) << folder;
+}
+
+TEST(DemoCommand, EndsItsRunsAfterASignal) {
+  for (const int signo : {SIGTERM, SIGHUP}) {
+    // Given
+    Program demo({.argv = {binary(), "demo"}});
+    ASSERT_TRUE(demo.says("2. B is started")) << demo.out();
+    const std::string folder = demo.word_after("file://");
+    // When
+    demo.signal(signo);
+    // Then
+    EXPECT_EQ(demo.exit_code(), 128 + signo) << demo.out() << demo.err();
+    EXPECT_FALSE(exists(folder)) << folder;
+    EXPECT_EQ(demo.err().find("demo failed"), std::string::npos) << demo.err();
+    EXPECT_EQ(commands_with(folder), std::vector<std::string>{});
+  }
 }
 
 TEST(DemoCommand, RunsOnATerminal) {

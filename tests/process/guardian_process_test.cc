@@ -131,6 +131,8 @@ TEST_F(GuardianProcess, HasNoSecretAndNoConnection) {
   EXPECT_GT(memory.size(), 1'000'000U);
   EXPECT_EQ(memory.find(secret), std::string::npos);
   EXPECT_EQ(proc_file(guardian, "environ"), "");
+  EXPECT_THAT(proc_file(program.pid(), "environ"), ::testing::HasSubstr("CRONLATCH_PASSWORD="));
+  EXPECT_EQ(proc_file(program.pid(), "environ").find(secret), std::string::npos);
   EXPECT_EQ(sockets, 1U) << "the channel to the wrapper";
 }
 

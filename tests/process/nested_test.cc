@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gated command that starts cronlatch itself.
 #include <algorithm>
+#include <fstream>
 
 #include "gated.h"
 
@@ -32,6 +33,21 @@ TEST_F(NestedRun, OfTheSameLockIsRefused) {
   EXPECT_EQ(code, 78) << program.err();
   EXPECT_EQ(program.out(), "");
   EXPECT_THAT(program.err(), HasSubstr("is held by an outer run of this one"));
+}
+
+TEST_F(NestedRun, OfTheSameLockRunsInAProcessThatOutlivedTheOuterRun) {
+  // Given: it waits until the outer run has ended
+  const std::string ended = dir.path("ended");
+  const std::string ran = dir.path("ran");
+  std::string line = "while [ ! -e " + ended + " ]; do sleep 0.02; done; exec";
+  for (const std::string& word : around({"/bin/touch", ran}, "a")) line += " '" + word + "'";
+  Program program({.argv = around({"/bin/sh", "-c", "(" + line + ") >/dev/null 2>&1 & exit 0"}, "a",
+                                  {"--leftovers=leave"})});
+  ASSERT_EQ(program.exit_code(), 0) << program.err();
+  // When
+  std::ofstream(ended).flush();
+  // Then
+  EXPECT_TRUE(eventually([&] { return exists(ran); })) << program.err();
 }
 
 TEST_F(NestedRun, OfAnotherLockRuns) {

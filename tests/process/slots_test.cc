@@ -113,6 +113,23 @@ TEST_P(SlotsInAStore, AReleaseWithoutForceNamesTheNumberOfHolders) {
                                              "stopped"));
 }
 
+TEST_P(SlotsInAStore, AForcedReleaseNamesEachHolder) {
+  if (std::string_view(GetParam()) == "File") GTEST_SKIP() << "a lock in a file cannot be revoked";
+  // Given
+  Program one(with_slots(2, {"--holder", "first"}, {"say", "up", "forever"}));
+  Program two(with_slots(2, {"--holder", "second"}, {"say", "up", "forever"}));
+  ASSERT_TRUE(one.says("up"));
+  ASSERT_TRUE(two.says("up"));
+  // When
+  Program release({.argv = {binary(), "release", "job", "--force", "--store", store}});
+  // Then
+  EXPECT_EQ(release.exit_code(), 0) << release.err();
+  for (const char* holder : {"the lease of first, fence ", "the lease of second, fence "})
+    EXPECT_THAT(release.out(), ::testing::HasSubstr(holder));
+  EXPECT_EQ(one.exit_code(), 79) << one.err();
+  EXPECT_EQ(two.exit_code(), 79) << two.err();
+}
+
 // Each run has a file while it holds a slot: the directory lists the runs of this moment.
 TEST_P(SlotsInAStore, FiveOfManyRunAtATime) {
   constexpr unsigned kSlots = 5;

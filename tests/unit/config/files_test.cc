@@ -45,6 +45,7 @@ TEST_F(DiskTest, ReportsWhyItCannotRead) {
 
 TEST_F(DiskTest, RefusesWhatIsTooLongToBeConfiguration) {
   EXPECT_EQ(disk_.read(write("big", std::string((1U << 20U) + 1, 'x'))).error, EFBIG);
+  EXPECT_NE(read_hint(EFBIG).find("at most 1 MiB"), std::string::npos) << read_hint(EFBIG);
 }
 
 // Not an empty file, in which every option has its default.

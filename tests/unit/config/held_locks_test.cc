@@ -11,13 +11,20 @@ using Environment = std::vector<std::string>;
 const std::string kStore = "redis://h 6379 0 cronlatch:";
 const std::string kA = held_lock(kStore, "a");
 const std::string kB = held_lock(kStore, "b");
+const std::string kOuter = "1.20.300";
+const std::string kEnded = "1.21.300";
 
 Status nested(const Environment& environment, const std::string& lock) {
-  return refuse_nested(environment, held_lock(kStore, lock), lock);
+  return refuse_nested(environment, held_lock(kStore, lock), lock,
+                       [](std::string_view process) { return process == kEnded; });
+}
+
+Environment inside(const Environment& around, const std::string& lock) {
+  return held_variable(around, lock, kOuter);
 }
 
 TEST(Nested, IsRefusedForTheLockOfTheRunAround) {
-  const Status refused = nested(held_variable({}, kA), "a");
+  const Status refused = nested(inside({}, kA), "a");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::config);
   EXPECT_NE(refused.error().message.find("\"a\""), std::string::npos);
@@ -25,15 +32,15 @@ TEST(Nested, IsRefusedForTheLockOfTheRunAround) {
 }
 
 TEST(Nested, IsRefusedForALockFurtherOut) {
-  const Environment inner = held_variable(held_variable({}, kA), kB);
+  const Environment inner = inside(inside({}, kA), kB);
   EXPECT_FALSE(nested(inner, "a").ok());
   EXPECT_FALSE(nested(inner, "b").ok());
   EXPECT_TRUE(nested(inner, "c").ok());
 }
 
 TEST(Nested, IsAllowedForTheSameNameInAnotherStore) {
-  const Environment inside = held_variable({}, held_lock("file:///run/cronlatch", "a"));
-  EXPECT_TRUE(nested(inside, "a").ok());
+  const Environment around = inside({}, held_lock("file:///run/cronlatch", "a"));
+  EXPECT_TRUE(nested(around, "a").ok());
 }
 
 TEST(Nested, IsNotRefusedForANameAlone) {
@@ -42,25 +49,30 @@ TEST(Nested, IsNotRefusedForANameAlone) {
 }
 
 TEST(Nested, StillKnowsTheRunsAroundWhenTheOneBetweenHoldsNoLock) {
-  const Environment between = held_variable(held_variable({}, kA), "");
+  const Environment between = inside(inside({}, kA), "");
   EXPECT_FALSE(nested(between, "a").ok());
-  EXPECT_TRUE(held_variable({}, "").empty());
+  EXPECT_TRUE(inside({}, "").empty());
+}
+
+TEST(Nested, IsNotRefusedForARunThatHasEnded) {
+  EXPECT_TRUE(nested(held_variable({}, kA, kEnded), "a").ok());
+  EXPECT_FALSE(nested(inside(held_variable({}, kA, kEnded), kA), "a").ok());
 }
 
 TEST(Nested, HandsOnOnlyWhatItCouldHaveWritten) {
   const Environment changed = {"_CRONLATCH_HELD=,x," + std::string(5'000, 'a') + "," + kA +
-                               ",ABCDEF0123456789\n"};
+                               ",ABCDEF0123456789\n," + kB + "@$(date)"};
   EXPECT_FALSE(nested(changed, "a").ok());
-  EXPECT_EQ(held_variable(changed, kB), (Environment{"_CRONLATCH_HELD=" + kA + "," + kB}));
+  EXPECT_EQ(inside(changed, kB), (Environment{"_CRONLATCH_HELD=" + kA + "," + kB + "@" + kOuter}));
 }
 
 TEST(Nested, IsRefusedWhenItIsTooDeep) {
-  Environment inside;
+  Environment around;
   for (int depth = 0; depth < 64; ++depth) {
-    EXPECT_TRUE(nested(inside, "a").ok()) << depth;
-    inside = held_variable(inside, held_lock(kStore, std::to_string(depth)));
+    EXPECT_TRUE(nested(around, "a").ok()) << depth;
+    around = inside(around, held_lock(kStore, std::to_string(depth)));
   }
-  const Status refused = nested(inside, "a");
+  const Status refused = nested(around, "a");
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("64"), std::string::npos);
 }

@@ -151,6 +151,7 @@ TEST(Run, LogsWhyTheLeaseIsLostAndHowToPreventIt) {
   EXPECT_THAT(hint_of(LostReason::revoked), HasSubstr("release --force"));
   EXPECT_THAT(hint_of(LostReason::gone), HasSubstr("appendfsync always"));
   EXPECT_THAT(hint_of(LostReason::taken), HasSubstr("set a longer ttl"));
+  EXPECT_THAT(hint_of(LostReason::taken), HasSubstr("wrote its key"));
   EXPECT_THAT(hint_of(LostReason::expired), HasSubstr("set a longer ttl"));
 }
 

@@ -61,6 +61,7 @@ TEST(StoreUrl, OfAFileStoreIsADirectory) {
   EXPECT_EQ(url.directory, "/run/cronlatch");
   EXPECT_EQ(url.endpoint(), "/run/cronlatch");
   EXPECT_THAT(refusal("file://run/cronlatch"), HasSubstr("absolute"));
+  EXPECT_THAT(refusal("file:///run/cronlatch?ttl=1m"), HasSubstr("'?'"));
 }
 
 TEST(StoreUrl, ErrorNamesTheWrongPart) {
