@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/kernel_clock.h"
+#include "cli/interrupts.h"
 #include "cli/self.h"
 #include "cli/subcommand.h"
 #include "store/open.h"
@@ -23,38 +24,6 @@ namespace {
 constexpr char kLock[] = "demo";
 constexpr Millis kPoll{20}, kPause{1500};
 constexpr Seconds kDeadline{10};
-
-// Ctrl-C, TERM and HUP end the demo after its runs have ended and its directory is removed.
-class Interrupts {
- public:
-  Interrupts() {
-    sigemptyset(&signals_);
-    for (const int signo : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signo);
-    sigprocmask(SIG_BLOCK, &signals_, &inherited_);
-    // A shell's background job ignores it. HUP stays ignored (nohup).
-    std::signal(SIGINT, SIG_DFL);
-  }
-  const sigset_t& inherited_mask() const { return inherited_; }
-  bool arrived() const { return signo_ != 0; }
-  // A command in the foreground of the terminal gets its Ctrl-C alone.
-  void note(int signo) { signo_ = signo; }
-  // Returns early when a signal arrives.
-  void pause_for(Millis d) {
-    const timespec limit{static_cast<time_t>(d.count() / 1000),
-                         static_cast<long>(d.count() % 1000) * 1'000'000};
-    if (arrived()) return;
-    if (const int signo = sigtimedwait(&signals_, nullptr, &limit); signo > 0) signo_ = signo;
-  }
-  // Ends this process by the signal that arrived.
-  void end_by_signal() const {
-    raise(signo_);
-    sigprocmask(SIG_SETMASK, &inherited_, nullptr);
-  }
-
- private:
-  sigset_t signals_{}, inherited_{};
-  int signo_ = 0;
-};
 
 Error failed(const std::string& what) {
   return {Code::system, "the demo failed: " + what, "run it again; see docs/quickstart.md"};
