@@ -93,6 +93,19 @@ bool CertificateKeeper::create_first() {
   return false;  // found by the next load()
 }
 
+// Without a stored certificate, that of this replica without the key of its CA: the plan then adds
+// a new CA to the bundle, and the replicas serve the old certificate until all clients trust it.
+std::optional<StoredCertificate> CertificateKeeper::last_known(
+    const std::optional<Json>& secret) const {
+  if (secret)
+    if (auto stored = stored_in(*secret); stored != StoredCertificate{}) return stored;
+  if (!current_) return std::nullopt;
+  return StoredCertificate{.ca_pem = current_->ca_pem,
+                           .ca_key_pem = {},
+                           .leaf_pem = current_->chain_pem,
+                           .leaf_key_pem = current_->key_pem};
+}
+
 Status CertificateKeeper::store(const std::optional<Json>& secret, const StoredCertificate& next) {
   const std::string name = secret_name(installation_);
   Json body = secret ? *secret : Json::object();
@@ -101,7 +114,8 @@ Status CertificateKeeper::store(const std::optional<Json>& secret, const StoredC
   body["metadata"]["name"] = name;
   body["metadata"]["namespace"] = installation_.namespace_name;
   body["metadata"].erase("managedFields");
-  if (!secret) body["type"] = "kubernetes.io/tls";
+  // The type is immutable. That of the chart, whose next upgrade would otherwise fail.
+  if (!secret) body["type"] = "Opaque";
   body["data"] = {{"ca.crt", encode_base64(next.ca_pem)},
                   {"ca.key", encode_base64(next.ca_key_pem)},
                   {"tls.crt", encode_base64(next.leaf_pem)},
@@ -151,8 +165,7 @@ Result<bool> CertificateKeeper::step(const std::function<bool()>& may_write) {
   if (!secret) return secret.error();
   const auto configuration = read(configuration_path(installation_));
   if (!configuration) return configuration.error();
-  CertificateView view{.stored = {}, .dns_names = dns_names(installation_)};
-  if (*secret) view.stored = stored_in(**secret);
+  CertificateView view{.stored = last_known(*secret), .dns_names = dns_names(installation_)};
   // Without a configuration (an installation without webhooks) nothing has to trust the bundle.
   const std::string bundle = view.stored ? view.stored->ca_pem : "";
   view.trusted = !*configuration || trusts(**configuration, bundle);

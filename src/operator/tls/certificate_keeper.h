@@ -36,6 +36,7 @@ class CertificateKeeper {
 
  private:
   Result<std::optional<kube::Json>> read(const std::string& path);
+  std::optional<StoredCertificate> last_known(const std::optional<kube::Json>& secret) const;
   Status store(const std::optional<kube::Json>& secret, const StoredCertificate& next);
   Status trust(const kube::Json& configuration, const std::string& bundle);
   Result<bool> step(const std::function<bool()>& may_write);  // true: no step is left

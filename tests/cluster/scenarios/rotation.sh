@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The webhook's CA and certificate are rotated while annotated Jobs are created continuously: no admission fails.
+# The webhook's CA and certificate are rotated, after a lost key and after a lost Secret, while annotated Jobs are created
+# continuously: no admission fails.
 # shellcheck source=tests/cluster/lib.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 # shellcheck source=tests/cluster/load.sh
@@ -36,6 +37,17 @@ other() { [ "$(stored tls.crt | openssl x509 -noout -fingerprint)" != "$old" ]; 
 becomes -t 180 "the certificate is replaced by one of the new CA" other
 new=$(stored tls.crt | openssl x509 -noout -fingerprint)
 all_serve_it() { [ "$(served)" = "$new" ]; }
+becomes "all replicas serve it" all_serve_it
+
+lose_secret() { kubectl -n cronlatch delete secret cronlatch-webhook-tls; }
+check "the Secret is deleted" lose_secret
+three() { [ "$(authorities)" = 3 ] && [ "$(trusted | grep -c BEGIN)" = 6 ]; }
+becomes -t 120 "the operator creates it again: a new CA beside those that clients may have" three
+check "helm upgrade accepts the Secret" set_values --set logLevel=debug
+check "helm upgrade to the earlier setting succeeds" set_values
+old=$new
+becomes -t 240 "the certificate is replaced by one of the new CA" other
+new=$(stored tls.crt | openssl x509 -noout -fingerprint)
 becomes "all replicas serve it" all_serve_it
 end_load
 check "no admission failed meanwhile" none_failed

@@ -63,7 +63,30 @@ TEST(CertificateKeeper, CreatesTheSecretSetsBothBundlesAndReportsTheCertificate)
   EXPECT_EQ(scene.trusted(1), scene.stored("ca.crt"));
   ASSERT_EQ(scene.shown.size(), 1U);
   EXPECT_EQ(scene.shown[0].chain_pem, scene.stored("tls.crt"));
-  EXPECT_EQ(string_at(*scene.api.at(kSecret), {"type"}), "kubernetes.io/tls");
+  EXPECT_EQ(string_at(*scene.api.at(kSecret), {"type"}), "Opaque");  // as in the chart
+}
+
+TEST(CertificateKeeper, ClientsOfTheFormerCaAreServedAfterTheSecretIsLost) {
+  for (const bool is_deleted : {true, false}) {
+    Scene scene;
+    scene.keep();
+    scene.keeper.load();
+    const std::string ca = scene.stored("ca.crt"), leaf = scene.stored("tls.crt");
+    scene.api.erase(kSecret);
+    if (!is_deleted) scene.api.put(kSecret, {{"type", "Opaque"}});  // created by helm upgrade
+
+    EXPECT_TRUE(scene.keep());
+    EXPECT_EQ(split_bundle(scene.stored("ca.crt")).size(), 2U);
+    EXPECT_TRUE(scene.stored("ca.crt").ends_with(ca));
+    EXPECT_EQ(scene.trusted(1), scene.stored("ca.crt"));
+    EXPECT_EQ(scene.stored("tls.crt"), leaf) << "until every API server trusts the new CA";
+    EXPECT_EQ(string_at(*scene.api.at(kSecret), {"type"}), "Opaque");
+
+    scene.clock.pass(61s);
+    EXPECT_TRUE(scene.keep());
+    EXPECT_NE(scene.stored("tls.crt"), leaf);
+    EXPECT_TRUE(inspect(scene.stored("tls.crt"), {.ca_pem = scene.stored("ca.crt")})->signed_by_ca);
+  }
 }
 
 // As in an update to certificate-mode own: the leader is still an old replica.
