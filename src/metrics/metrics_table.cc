@@ -76,7 +76,7 @@ constexpr std::array kMetrics = {
     Metric{"cronlatch_entrypoint_lookups_total", kCounter, "result", "Commands of containers without a command, by source: image index, cache, registry, or error.", kOperator, {}},
     Metric{"cronlatch_entrypoint_lookup_duration_seconds", kHistogram, "", "Time to read one image from its registry, including failures.", kOperator, {}},
     Metric{"cronlatch_registry_requests_total", kCounter, "registry, kind, result", "Requests to registries by kind: head, manifest, config (a manifest and its blob); result: ok, refused, busy (a limit of the registry), error.", kOperator, {}},
-    Metric{"cronlatch_certificate_expiry_timestamp_seconds", kGauge, "use", "Time at which the certificate in use expires.", kOperator, {}},
+    Metric{"cronlatch_certificate_expiry_timestamp_seconds", kGauge, "use", "Time at which a certificate expires: that of the webhook (serving), or the CA that signed it (ca), if the operator has its certificate.", kOperator, {}},
     Metric{"cronlatch_leader", kGauge, "", "1 in the replica that reconciles and renews certificates.", kOperator, {}},
     Metric{"cronlatch_build_info", kGauge, "version", "Always 1; the label is the version of the operator.", kOperator, {}},
     Metric{"process_cpu_seconds_total", kCounter, "", "Processor time that the operator has used.", kOperator, {}},

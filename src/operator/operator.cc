@@ -91,6 +91,7 @@ Status Operator::install(const Certificate& certificate) {
   if (protected_)
     if (Status installed = protected_->set_certificate(certificate); !installed) return installed;
   metrics_.certificate_expiry("serving", certificate.not_after);
+  metrics_.certificate_expiry("ca", certificate.ca_not_after);
   readiness_.certificate = true;
   return Done{};
 }

@@ -220,7 +220,9 @@ TEST(Health, ExportsMetricsFromTheFirstScrapeAndCountsAdmissions) {
   EXPECT_THAT(first->body, HasSubstr("cronlatch_leader 1\n"));
   EXPECT_THAT(first->body, HasSubstr("\nprocess_open_fds "));
   EXPECT_THAT(first->body, HasSubstr("cronlatch_build_info{version=\""));
-  EXPECT_THAT(first->body, HasSubstr("cronlatch_certificate_expiry_timestamp_seconds{use="));
+  for (const std::string use : {"serving", "ca"})
+    EXPECT_THAT(first->body,
+                HasSubstr("cronlatch_certificate_expiry_timestamp_seconds{use=\"" + use + "\"} "));
   EXPECT_THAT(second->body, HasSubstr(skipped + "1\n"));
   EXPECT_THAT(second->body, HasSubstr(error + "1\n"));
   for (const std::string resource : {"cronjob", "job"})

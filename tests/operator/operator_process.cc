@@ -68,6 +68,7 @@ void OperatorProcess::install(const std::string& cert_file, const std::string& k
   fs::create_directory(fresh);
   fs::copy_file(cert_file, fresh + "/tls.crt");
   fs::copy_file(key_file, fresh + "/tls.key");
+  fs::copy_file(certificates_.ca(), fresh + "/ca.crt");
   fs::create_directory_symlink(fresh, dir_.path("next"));
   fs::rename(dir_.path("next"), dir_.path("current"));
 }

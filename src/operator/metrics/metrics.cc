@@ -125,8 +125,10 @@ void Metrics::entrypoint_answered(std::string_view result) {
   count(kEntrypointLookups, {{"result", std::string(result)}});
 }
 
-void Metrics::certificate_expiry(std::string_view use, WallTime not_after) {
-  set(kCertificateExpiry, {{"use", std::string(use)}}, static_cast<double>(not_after.us) / 1e6);
+void Metrics::certificate_expiry(std::string_view use, std::optional<WallTime> not_after) {
+  const MetricLabels labels{{"use", std::string(use)}};
+  if (!not_after) return remove(kCertificateExpiry, labels);
+  set(kCertificateExpiry, labels, static_cast<double>(not_after->us) / 1e6);
 }
 
 void Metrics::leader(bool leading) { set(kLeader, {}, leading ? 1 : 0); }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,7 +48,8 @@ class Metrics {
   // Of a request to a registry, with any result.
   void entrypoint_lookup_took(Micros took);
   void entrypoint_answered(std::string_view result);  // index, cache, registry, error
-  void certificate_expiry(std::string_view use, WallTime not_after);  // use: serving, ca
+  // use: serving, ca. Without a time the series ends.
+  void certificate_expiry(std::string_view use, std::optional<WallTime> not_after);
   void leader(bool leading);
 
   // For metrics of other modules. An update of a name without a row, or that does not fit the type

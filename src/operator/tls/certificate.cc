@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "operator/tls/certificate_issue.h"
 #include "operator/tls/openssl.h"
 
 namespace cronlatch::op {
@@ -26,7 +27,10 @@ Result<Certificate> parse_certificate(std::string chain_pem, std::string key_pem
                      "use a key and a certificate that were issued together");
   }
   const WallTime not_after = wall_time(X509_get0_notAfter(leaf.get()));
-  return Certificate{std::move(chain_pem), std::move(key_pem), std::move(ca_pem), not_after};
+  std::optional<WallTime> ca_not_after;
+  if (const auto ca = inspect(signer_in(ca_pem, chain_pem), {})) ca_not_after = ca->not_after;
+  return Certificate{std::move(chain_pem), std::move(key_pem), std::move(ca_pem), not_after,
+                     ca_not_after};
 }
 
 }  // namespace cronlatch::op

@@ -149,4 +149,11 @@ std::vector<std::string> split_bundle(const std::string& bundle_pem) {
   return out;
 }
 
+std::string signer_in(const std::string& bundle_pem, const std::string& cert_pem) {
+  for (const std::string& ca : split_bundle(bundle_pem))
+    if (const auto facts = inspect(cert_pem, {.ca_pem = ca}); facts && facts->signed_by_ca)
+      return ca;
+  return "";
+}
+
 }  // namespace cronlatch::op

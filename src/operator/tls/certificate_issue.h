@@ -44,5 +44,7 @@ Result<CertFacts> inspect(const std::string& cert_pem, const CertExpectations& e
 
 // Each certificate of a bundle as a separate PEM; invalid parts are skipped.
 std::vector<std::string> split_bundle(const std::string& bundle_pem);
+// The certificate of the bundle that signed `cert_pem`; "" if none did.
+std::string signer_in(const std::string& bundle_pem, const std::string& cert_pem);
 
 }  // namespace cronlatch::op

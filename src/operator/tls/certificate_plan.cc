@@ -24,14 +24,10 @@ bool ca_usable(const StoredCertificate& stored, WallTime now) {
 
 // Valid, not expired, with all names, and signed by a CA of the bundle.
 bool leaf_usable(const StoredCertificate& stored, const CertificateView& view, WallTime now) {
-  for (const std::string& ca : split_bundle(stored.ca_pem)) {
-    const auto facts =
-        inspect(stored.leaf_pem,
-                {.key_pem = stored.leaf_key_pem, .ca_pem = ca, .dns_names = view.dns_names});
-    if (facts && facts->signed_by_ca)
-      return facts->key_matches && facts->names_match && now < facts->not_after;
-  }
-  return false;
+  if (signer_in(stored.ca_pem, stored.leaf_pem).empty()) return false;
+  const auto facts =
+      inspect(stored.leaf_pem, {.key_pem = stored.leaf_key_pem, .dns_names = view.dns_names});
+  return facts && facts->key_matches && facts->names_match && now < facts->not_after;
 }
 
 Result<CertificatePlan> plan_leaf(StoredCertificate next, const CertificateView& view, WallTime now,

@@ -40,6 +40,8 @@ TEST(Metrics, ExportNoExpiryWithoutACertificate) {
   EXPECT_THAT(
       metrics.text(),
       HasSubstr("cronlatch_certificate_expiry_timestamp_seconds{use=\"serving\"} 1800000000\n"));
+  metrics.certificate_expiry("serving", std::nullopt);
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("use=\"serving\"")));
 }
 
 TEST(Metrics, CountAdmissionsByResourceAndResultWithTheirTime) {

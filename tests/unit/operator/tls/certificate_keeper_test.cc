@@ -160,6 +160,27 @@ TEST(CertificateKeeper, RenewsTheCaOverThreeRounds) {
   EXPECT_NE(scene.stored("tls.crt"), first_leaf);
 }
 
+// Of a bundle, the time of the CA that signed the certificate in use.
+TEST(CertificateKeeper, ReportsWhenTheCaOfTheCertificateExpires) {
+  Scene scene;
+  const WallTime first = {scene.clock.wall().us + Micros(kCaLife).count()};
+  const auto seconds = [&] { return scene.shown.back().ca_not_after->us / 1'000'000; };
+  scene.keep();
+  scene.keeper.load();
+  ASSERT_TRUE(scene.shown.back().ca_not_after);
+  EXPECT_EQ(seconds(), first.us / 1'000'000);
+
+  scene.clock.pass(60s);
+  scene.api.erase(kSecret);
+  scene.keep();
+  scene.keeper.load();
+  EXPECT_EQ(seconds(), first.us / 1'000'000);
+  scene.clock.pass(61s);
+  scene.keep();
+  scene.keeper.load();
+  EXPECT_EQ(seconds(), first.us / 1'000'000 + 60);
+}
+
 TEST(CertificateKeeper, WritesNothingWithoutPermission) {
   Scene scene;
   scene.leads = false;
