@@ -11,12 +11,22 @@ namespace {
 constexpr MetricName kResets{"cronlatch_store_resets_total"};
 constexpr MetricName kOmitted{"cronlatch_ledger_left_out"};
 
-// Statistics of deleted CronJobs are not exported although the store still has them.
-constexpr std::size_t kMaxDeleted = 5'000;
+// Statistics of former CronJobs are not exported although the store still has them.
+constexpr std::size_t kMaxFormer = 5'000;
 // Longer than any name of Kubernetes: a longer one was invented by a tenant.
 constexpr std::size_t kMaxName = 520;
 
 std::string job_of(const kube::ObjectKey& key) { return key.namespace_name + "/" + key.name; }
+
+bool contains(const std::deque<std::string>& jobs, const std::string& job) {
+  return std::find(jobs.begin(), jobs.end(), job) != jobs.end();
+}
+
+void add_to(std::deque<std::string>& jobs, const std::string& job) {
+  if (contains(jobs, job)) return;
+  jobs.push_back(job);
+  if (jobs.size() > kMaxFormer) jobs.pop_front();
+}
 
 // Prometheus rejects the whole page if one label is invalid UTF-8.
 bool is_valid_label(std::string_view name) {
@@ -62,29 +72,35 @@ void Exporter::set_lock_stats(LockStatsUpdate update) {
 void Exporter::set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts, Gated since) {
   const std::lock_guard lock(mutex_);
   cronjobs_.set(job_of(key), facts, since, clock_.wall());
+  std::erase(former_, job_of(key));
   std::erase(deleted_, job_of(key));
 }
 
-void Exporter::add_deleted(const std::string& job) {
-  if (std::find(deleted_.begin(), deleted_.end(), job) != deleted_.end()) return;
-  deleted_.push_back(job);
-  if (deleted_.size() > kMaxDeleted) deleted_.pop_front();
+bool Exporter::end_export(const std::string& job) {
+  if (!cronjobs_.remove(job)) return false;
+  add_to(former_, job);
+  return true;
+}
+
+bool Exporter::ungate_cronjob(const kube::ObjectKey& key) {
+  const std::lock_guard lock(mutex_);
+  std::erase(deleted_, job_of(key));
+  return end_export(job_of(key));
 }
 
 bool Exporter::remove_cronjob(const kube::ObjectKey& key) {
   const std::lock_guard lock(mutex_);
   const std::string job = job_of(key);
   run_errors_.erase(job);
-  if (!cronjobs_.remove(job)) return false;
-  add_deleted(job);
-  return true;
+  add_to(deleted_, job);
+  return end_export(job);
 }
 
 void Exporter::remember_deleted(const std::vector<std::string>& jobs) {
   const std::lock_guard lock(mutex_);
   for (const std::string& job : jobs) {
     if (cronjobs_.contains(job)) continue;
-    add_deleted(job);
+    add_to(former_, job);
     run_errors_.erase(job);
   }
 }
@@ -92,6 +108,7 @@ void Exporter::remember_deleted(const std::vector<std::string>& jobs) {
 void Exporter::forget_cronjobs() {
   const std::lock_guard lock(mutex_);
   cronjobs_.clear();
+  deleted_.clear();
   unknown_pairs_.clear();
   for (auto& [job, counts] : run_errors_)
     for (auto& [key, errors] : counts) errors.earlier = errors.exported;
@@ -101,6 +118,7 @@ void Exporter::count_run_error(const std::string& namespace_name, const std::str
                                Reason reason) {
   const std::lock_guard lock(mutex_);
   const std::string job = namespace_name + "/" + cronjob;
+  if (contains(deleted_, job)) return;  // nothing would remove the series
   ++run_errors_[job][{cronjobs_.lock_of(job), reason}].count;
 }
 
@@ -130,13 +148,13 @@ void Exporter::add_unknown_pairs(std::vector<LockStatsRow>& rows,
 
 std::vector<LockStatsRow> Exporter::rows(GatedCronJobs::CountersByJob& counters_of_ours) {
   std::vector<LockStatsRow> ours, unknown_pairs;
-  const std::set<std::string_view> deleted(deleted_.begin(), deleted_.end());
+  const std::set<std::string_view> former(former_.begin(), former_.end());
   std::size_t invalid = 0;
   const auto take = [&](const LockView& view, const std::string& job, const Counters& counters) {
     if (const std::string* const known = cronjobs_.find(job, view.lock)) {
       counters_of_ours.emplace(*known, &counters);
       ours.push_back({render(SeriesLabels{job, view.lock}), &view, &job, &counters});
-    } else if (deleted.contains(job)) {
+    } else if (former.contains(job)) {
       return;
     } else if (is_valid_label(job) && is_valid_label(view.lock)) {
       unknown_pairs.push_back({"", &view, &job, &counters});

@@ -48,7 +48,9 @@ class Exporter {
   // ---- for the leader ----
   void set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts,
                    Gated since = Gated::before);
-  // Deleted, or no longer gated. False if it was not known as gated.
+  // It exists and requests no lock; its runs may have one. False if it was not known as gated.
+  bool ungate_cronjob(const kube::ObjectKey& key);
+  // It was deleted: errors of its last runs are not counted. False as above.
   bool remove_cronjob(const kube::ObjectKey& key);
   // "namespace/name" of CronJobs that were deleted while another replica led.
   void remember_deleted(const std::vector<std::string>& jobs);
@@ -73,7 +75,7 @@ class Exporter {
 
  private:
   using Pair = std::pair<std::string, std::string>;  // job, lock
-  void add_deleted(const std::string& job);
+  bool end_export(const std::string& job);
   // Requires a read. Also returns the counters of the CronJobs of this cluster.
   std::vector<LockStatsRow> rows(GatedCronJobs::CountersByJob& counters_of_ours);
   void add_unknown_pairs(std::vector<LockStatsRow>& rows, std::vector<LockStatsRow> unknown_pairs);
@@ -90,7 +92,9 @@ class Exporter {
   MonotonicCounters counters_;
   Status status_;
   GatedCronJobs cronjobs_;
-  std::deque<std::string> deleted_;  // of this cluster, the newest last
+  // CronJobs of this cluster, the newest last.
+  std::deque<std::string> former_;   // that were gated
+  std::deque<std::string> deleted_;  // in this term, gated or not
   std::set<Pair> unknown_pairs_;     // exported before
   // The count never decreases: after a short change of the leader, Prometheus compares it with the
   // value before.

@@ -29,7 +29,7 @@ void Reconciler::reconcile_cronjob(Item item) {
     if (reported_.cronjob_exists(key.namespace_name + "/" + key.name)) checkpoint_changed_ = true;
     deps_.metrics.count(kUngatedJobs, {{"namespace", key.namespace_name}}, 0);
   } else if (verdict.state != CronJobState::invalid) {  // existing Jobs may still run
-    cronjob_deleted(key);
+    remember_former(key, deps_.exporter.ungate_cronjob(key));
   }
   if (verdict.decisions.empty()) return;
   submit(
@@ -114,9 +114,8 @@ ApplyResult Reconciler::report(PodReport& report,
   return decision_executor_.execute(decisions);
 }
 
-void Reconciler::cronjob_deleted(const kube::ObjectKey& key) {
-  if (deps_.exporter.remove_cronjob(key) &&
-      reported_.cronjob_deleted(key.namespace_name + "/" + key.name))
+void Reconciler::remember_former(const kube::ObjectKey& key, bool was_gated) {
+  if (was_gated && reported_.cronjob_deleted(key.namespace_name + "/" + key.name))
     checkpoint_changed_ = true;
 }
 

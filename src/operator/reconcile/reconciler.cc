@@ -97,7 +97,7 @@ void Reconciler::deleted(const ObjectChange& change) {
       cancel_retry(item_key(change.kind, change.key));
       cronjob_states_.remove(change.key);
       demands_.erase(change.key);
-      cronjob_deleted(change.key);
+      remember_former(change.key, deps_.exporter.remove_cronjob(change.key));
       return;
     case ObjectKind::pod:
       reported_.forget(change.uid);

@@ -102,7 +102,7 @@ class Reconciler {
   const LockDemand* demand_on(const kube::ObjectRef& job_owner) const;
   std::optional<kube::ObjectRef> cronjob_of(const kube::ObjectRef& job) const;
   ApplyResult report(PodReport& report, const std::optional<kube::ObjectRef>& known_cronjob) const;
-  void cronjob_deleted(const kube::ObjectKey& key);
+  void remember_former(const kube::ObjectKey& key, bool was_gated);
   void save_checkpoint();
   void count_checkpointed();
 

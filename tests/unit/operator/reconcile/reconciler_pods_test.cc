@@ -59,6 +59,36 @@ TEST(Reconciler, CountsOnlyWhatTheCheckpointContains) {
   EXPECT_EQ(leader.counted("unreachable"), "1");
 }
 
+// As a CronJob whose command was written out with the wrapper.
+TEST(Reconciler, KeepsTheErrorsOfACronJobWithoutAnnotationsUntilItIsDeleted) {
+  World world;
+  world.cronjob("true");
+  Json cronjob = *world.api.at(kCronJob);
+  cronjob["metadata"].erase("annotations");
+  Leader leader(world, "one");
+  const auto fail = [&](const char* uid) {
+    leader.reconciler.process(updated(ObjectKind::pod, pod(uid, "store_down", "unreachable")));
+    leader.settle();
+  };
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  fail("p1");
+
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));  // its status has changed
+  EXPECT_EQ(leader.counted("unreachable"), "1");
+
+  leader.reconciler.process({.kind = ObjectKind::cronjob,
+                             .type = ObjectChange::Type::deleted,
+                             .key = {"demo", "nightly"},
+                             .uid = "cronjob-uid"});
+  fail("p2");  // its last run
+  EXPECT_EQ(leader.counted("unreachable"), "");
+
+  leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  fail("p3");
+  EXPECT_EQ(leader.counted("unreachable"), "1");
+}
+
 // A second one would replace the first one before a renewal of the Lease wrote it.
 TEST(Reconciler, CountsARunThatEndedWhileACheckpointWaits) {
   World world;
