@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // StoreServer with a real Redis: the server has its users whatever happens to it.
+#include <algorithm>
+
+#include "kube/secrets.h"
 #include "store_server_scene.h"
 
 namespace cronlatch::testing {
@@ -28,10 +31,11 @@ TEST_F(StoreServerTest, GivesEachNamespaceACredentialThatTheServerAccepts) {
 TEST_F(StoreServerTest, ASecondCallAndAnotherLeaderChangeNothing) {
   NEEDS_TLS_SERVER();
   start();
-  api_.forget_requests();
-  EXPECT_TRUE(maintain());
-  EXPECT_THAT(api_.writes(), IsEmpty());
   const auto before = api_.at(secret_path())->at("data");
+  const std::string password = of_namespace("shop", "password");
+  EXPECT_TRUE(maintain());
+  EXPECT_EQ(api_.at(secret_path())->at("data"), before);
+  EXPECT_EQ(of_namespace("shop", "password"), password);
   new_leader();
   EXPECT_TRUE(maintain());
   EXPECT_EQ(api_.at(secret_path())->at("data"), before);
@@ -65,6 +69,34 @@ TEST_F(StoreServerTest, AddsANamespaceAndRemovesOne) {
   EXPECT_TRUE(accepts("ns-late", of_namespace("late", "password")));
   EXPECT_FALSE(accepts("ns-shop-2", removed));
   EXPECT_TRUE(accepts("ns-shop", of_namespace("shop", "password")));
+}
+
+TEST_F(StoreServerTest, ANamespaceThatIsCreatedAgainGetsItsSecretInTheNextRound) {
+  NEEDS_TLS_SERVER();
+  settings_.store_server_namespace_labels = {{"team", "reports"}};
+  const auto create = [&](const char* uid) {
+    api_.put("/api/v1/namespaces/labeled", {{"metadata", {{"name", "labeled"}, {"uid", uid}}}});
+    api_.erase(kube::secret_path("labeled", "cronlatch-store"));
+  };
+  create("first");
+  start();
+  ASSERT_NE(of_namespace("labeled", "password"), "");
+  const auto writes_to_it = [&] {
+    api_.forget_requests();
+    EXPECT_TRUE(maintain());
+    const auto writes = api_.writes();
+    return std::count_if(writes.begin(), writes.end(), [](const kube::Request& request) {
+      return request.path == kube::secret_path("labeled", "cronlatch-store");
+    });
+  };
+  EXPECT_EQ(writes_to_it(), 0);  // the UID shows that it is the same one
+
+  create("second");
+  api_.erase(kube::secret_path("shop", "cronlatch-store"));  // listed: it has no UID
+  EXPECT_EQ(writes_to_it(), 1);
+
+  for (const std::string name : {"labeled", "shop"})
+    EXPECT_TRUE(accepts("ns-" + name, of_namespace(name, "password"))) << name;
 }
 
 TEST_F(StoreServerTest, ARestartedServerGetsItsUsersAgain) {

@@ -27,7 +27,7 @@ bool SecretCopier::copy(const std::function<bool()>& may_write) {
   bool all = true;
   for (const std::string& target : settings_.copy_secret_namespaces) {
     if (target == own && settings_.store_secret == name) continue;
-    if (!writer_.write(target, content, may_write)) all = false;
+    if (!writer_.write({target, ""}, content, may_write)) all = false;
   }
   return all;
 }

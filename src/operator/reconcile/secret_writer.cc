@@ -28,8 +28,7 @@ bool SecretWriter::fail(const std::string& namespace_name, const std::string& so
   return false;
 }
 
-bool SecretWriter::apply(const std::string& namespace_name, const Content& content,
-                         const std::string& text) {
+bool SecretWriter::apply(const std::string& namespace_name, const Content& content) {
   const std::string& name = settings_.store_secret;
   Json body{{"apiVersion", "v1"},
             {"kind", "Secret"},
@@ -47,19 +46,24 @@ bool SecretWriter::apply(const std::string& namespace_name, const Content& conte
                                  .patch_type = kube::PatchType::apply});
   if (!answer) return fail(namespace_name, content.source, answer.error().message);
   if (!answer->ok()) return fail(namespace_name, content.source, answer->error_text());
-  written_[namespace_name] = {text, clock_.now()};
   last_errors_.erase(namespace_name);
   return true;
 }
 
-bool SecretWriter::write(const std::string& namespace_name, const Content& content,
+bool SecretWriter::write(const Namespace& target, const Content& content,
                          const std::function<bool()>& may_write) {
+  const TimePoint now = clock_.now();
+  std::erase_if(written_, [&](const auto& entry) {  // also those of deleted namespaces
+    return now - entry.second.at >= kRewriteInterval;
+  });
   const std::string text = content.data.is_null() ? "" : kube::to_text(content.data);
-  const auto before = written_.find(namespace_name);
-  const bool is_current = before != written_.end() && before->second.content == text &&
-                          clock_.now() - before->second.at < kRewriteInterval;
+  const auto before = written_.find(target.name);
+  const bool is_current = before != written_.end() && before->second.uid == target.uid &&
+                          before->second.content == text;
   if (is_current || !may_write()) return true;
-  return apply(namespace_name, content, text);
+  if (!apply(target.name, content)) return false;
+  if (!target.uid.empty()) written_.insert_or_assign(target.name, Written{target.uid, text, now});
+  return true;
 }
 
 }  // namespace cronlatch::op

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SecretWriter: writes the Secret `store-secret` of a namespace, with the credentials of its runs.
-// It writes only changes, and does not touch a Secret of that name that another client created. One
-// thread.
+// It does not touch a Secret of that name that another client created. One thread.
 #pragma once
 
 #include <functional>
@@ -23,19 +22,24 @@ class SecretWriter {
     kube::Json data;  // its member `data`; null: none
   };
   SecretWriter(const Settings& settings, kube::Api& api, const Clock& clock, const Log& log);
-  // Writes the Secret if that is due and `may_write` returns true. False after an error, which is
-  // logged once.
-  bool write(const std::string& namespace_name, const Content& content,
+  struct Namespace {
+    std::string name;
+    std::string uid;  // "": not known
+  };
+  // Writes the Secret if that is due and `may_write` returns true: at each call without a UID,
+  // because the namespace may have been created again. Otherwise after a change, and at intervals.
+  // False after an error, which is logged once.
+  bool write(const Namespace& target, const Content& content,
              const std::function<bool()>& may_write);
   // Logs an error of this namespace, once; returns false.
   bool fail(const std::string& namespace_name, const std::string& source, const std::string& what);
 
  private:
   struct Written {
-    std::string content;
+    std::string uid, content;
     TimePoint at;
   };
-  bool apply(const std::string& namespace_name, const Content& content, const std::string& text);
+  bool apply(const std::string& namespace_name, const Content& content);
 
   const Settings& settings_;
   kube::Api& api_;

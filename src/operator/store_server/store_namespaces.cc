@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/store_server/store_namespaces.h"
 
-#include <set>
-
 namespace cronlatch::op {
 namespace {
 
@@ -22,10 +20,9 @@ bool is_terminating(const Json& item) {
 
 }  // namespace
 
-Result<std::vector<std::string>> store_namespaces(const Settings& settings, kube::Api& api) {
-  std::set<std::string> names(settings.store_server_namespaces.begin(),
-                              settings.store_server_namespaces.end());
-  names.insert(settings.namespace_name);
+Result<NamespaceUids> store_namespaces(const Settings& settings, kube::Api& api) {
+  NamespaceUids namespaces{{settings.namespace_name, ""}};
+  for (const std::string& name : settings.store_server_namespaces) namespaces.emplace(name, "");
   if (!settings.store_server_namespace_labels.empty()) {
     const auto answer = api.call(
         {.path = kNamespaces,
@@ -34,9 +31,11 @@ Result<std::vector<std::string>> store_namespaces(const Settings& settings, kube
     if (!answer->ok())
       return Error{Code::unreachable, "cannot list namespaces: " + answer->error_text()};
     for (const Json& item : kube::items_at(answer->body, {"items"}))
-      if (!is_terminating(item)) names.insert(kube::string_at(item, {"metadata", "name"}));
+      if (!is_terminating(item))
+        namespaces.insert_or_assign(kube::string_at(item, {"metadata", "name"}),
+                                    kube::string_at(item, {"metadata", "uid"}));
   }
-  return std::vector<std::string>(names.begin(), names.end());
+  return namespaces;
 }
 
 }  // namespace cronlatch::op

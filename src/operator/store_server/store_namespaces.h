@@ -3,8 +3,8 @@
 // those with the labels in the settings.
 #pragma once
 
+#include <map>
 #include <string>
-#include <vector>
 
 #include "admission/settings.h"
 #include "base/result.h"
@@ -12,8 +12,11 @@
 
 namespace cronlatch::op {
 
-// Sorted, each once. An error if the API server does not list the namespaces: a part of them would
+using NamespaceUids = std::map<std::string, std::string>;  // by name
+
+// With the UID; "" for those that are named without labels, which the operator may not
+// read. An error if the API server does not list the namespaces: a part of them would
 // remove the users of the others.
-Result<std::vector<std::string>> store_namespaces(const Settings& settings, kube::Api& api);
+Result<NamespaceUids> store_namespaces(const Settings& settings, kube::Api& api);
 
 }  // namespace cronlatch::op

@@ -6,7 +6,6 @@
 #include "core/store_url.h"
 #include "kube/secrets.h"
 #include "labels/names.h"
-#include "operator/store_server/store_namespaces.h"
 #include "options/options.h"
 
 namespace cronlatch::op {
@@ -46,8 +45,10 @@ bool StoreServer::fail(const Error& error) {
   return false;
 }
 
-UserScope StoreServer::scope(const std::vector<std::string>& namespaces) const {
-  return {key_prefix(settings_), namespaces, settings_.cluster_lock_namespaces};
+UserScope StoreServer::scope(const NamespaceUids& namespaces) const {
+  UserScope scope{key_prefix(settings_), {}, settings_.cluster_lock_namespaces};
+  for (const auto& [name, uid] : namespaces) scope.namespaces.push_back(name);
+  return scope;
 }
 
 Result<StoreServerState> StoreServer::next_state(const StoreServerState& state) const {
@@ -74,7 +75,7 @@ Result<StoreServerState> StoreServer::next_state(const StoreServerState& state) 
 }
 
 Result<std::optional<StoreServerState>> StoreServer::keep_state(
-    const std::vector<std::string>& namespaces, const std::function<bool()>& may_write) {
+    const NamespaceUids& namespaces, const std::function<bool()>& may_write) {
   const std::string path = kube::secret_path(settings_.namespace_name, secret_name());
   const auto found = api_.call({.path = path});
   if (!found) return found.error();
@@ -110,11 +111,12 @@ void StoreServer::observe_published(const std::string& bundle, bool all) {
   if (all && !published_since_) published_since_ = clock_.now();
 }
 
-bool StoreServer::publish(const StoreServerState& state, const std::vector<std::string>& namespaces,
+bool StoreServer::publish(const StoreServerState& state, const NamespaceUids& namespaces,
                           const std::function<bool()>& may_write) {
   bool all = true;
-  for (const std::string& name : namespaces)
-    if (!writer_.write(name, {secret_name(), "Opaque", namespace_data(state, name)}, may_write))
+  for (const auto& [name, uid] : namespaces)
+    if (!writer_.write({name, uid}, {secret_name(), "Opaque", namespace_data(state, name)},
+                       may_write))
       all = false;
   all = all && may_write();
   observe_published(state.certificate->ca_pem, all);

@@ -17,6 +17,7 @@
 #include "operator/reconcile/secret_writer.h"
 #include "operator/store_server/server_link.h"
 #include "operator/store_server/server_secret.h"
+#include "operator/store_server/store_namespaces.h"
 
 namespace cronlatch::op {
 
@@ -31,12 +32,12 @@ class StoreServer {
 
  private:
   std::string secret_name() const { return settings_.name + "-redis"; }
-  UserScope scope(const std::vector<std::string>& namespaces) const;
+  UserScope scope(const NamespaceUids& namespaces) const;
   Result<StoreServerState> next_state(const StoreServerState& state) const;
   // The state that the Secret has now; nothing: it was not written.
-  Result<std::optional<StoreServerState>> keep_state(const std::vector<std::string>& namespaces,
+  Result<std::optional<StoreServerState>> keep_state(const NamespaceUids& namespaces,
                                                      const std::function<bool()>& may_write);
-  bool publish(const StoreServerState& state, const std::vector<std::string>& namespaces,
+  bool publish(const StoreServerState& state, const NamespaceUids& namespaces,
                const std::function<bool()>& may_write);
   void observe_published(const std::string& bundle, bool all);
   bool fail(const Error& error);

@@ -23,14 +23,15 @@ struct Scene {
   Scene() { settings.store_server_namespaces = {"shop", "billing", "shop"}; }
   void add(const std::string& name, const std::string& phase) {
     api.put("/api/v1/namespaces/" + name,
-            Json{{"metadata", {{"name", name}}}, {"status", {{"phase", phase}}}});
+            Json{{"metadata", {{"name", name}, {"uid", "uid-" + name}}},
+                 {"status", {{"phase", phase}}}});
   }
 };
 
 TEST(StoreNamespaces, TheNamedOnesAndThatOfTheOperator) {
   Scene scene;
   EXPECT_THAT(*store_namespaces(scene.settings, scene.api),
-              ElementsAre("billing", "cronlatch", "shop"));
+              ElementsAre(Pair("billing", ""), Pair("cronlatch", ""), Pair("shop", "")));
   EXPECT_THAT(scene.api.requests(), IsEmpty());  // needs no right
 }
 
@@ -41,7 +42,8 @@ TEST(StoreNamespaces, ThoseWithTheLabels) {
   scene.add("going", "Terminating");
 
   EXPECT_THAT(*store_namespaces(scene.settings, scene.api),
-              ElementsAre("billing", "cronlatch", "labeled", "shop"));
+              ElementsAre(Pair("billing", ""), Pair("cronlatch", ""),
+                          Pair("labeled", "uid-labeled"), Pair("shop", "")));
   EXPECT_THAT(scene.api.requests().front().query,
               Contains(Pair("labelSelector", "a=b,team=reports")));
 }
