@@ -34,7 +34,7 @@ def status():
         row("Status"),
         stat("Replicas", "Replicas of the operator that are scraped. Each replica answers admission requests.", f"count(cronlatch_build_info{{{OWN}}}) or vector(0)",
              thresholds=steps((None, "red"), (1, "orange"), (2, "green")), size=(3, 4), runbooks=["CronlatchDown"]),
-        stat("Leaders", "Replicas that are the leader, for each cluster. The expected value is 1.", f"max(sum by (cluster) (cronlatch_leader{{{OWN}}}))",
+        stat("Leaders", "Replicas that are the leader, the largest number of a release. The expected value is 1.", f"max(sum by (cluster, namespace, job) (cronlatch_leader{{{OWN}}}))",
              thresholds=steps((None, "red"), (1, "green"), (2, "red")), size=(3, 4), runbooks=["CronlatchNoLeader"]),
         stat("Store connected", "Replicas whose last request to the store succeeded.", f"sum(cronlatch_store_up{{{OWN}}})",
              thresholds=steps((None, "red"), (1, "green")), size=(3, 4), runbooks=["CronlatchRedisDown"]),
