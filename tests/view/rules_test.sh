@@ -37,7 +37,7 @@ is_runbook() {
   done
 }
 # The first command of a runbook reads the state of the locks, and no command of the diagnosis changes anything.
-CHANGES=' (restart|delete|undo|annotate|patch|set|scale|apply|create job [a-z]+ --from|upgrade|--force)( |$)'
+CHANGES=' (restart|delete|undo|rollback|annotate|patch|set|scale|apply|create job [a-z]+ --from|upgrade|--force)( |$)'
 looks_first() {
   local commands
   commands=$(sed -n '/^## What to look at/,/^## What to do/p' "$ROOT/docs/runbooks/$1.md" | sed -n '/^```$/,/^```$/p' | grep -v '^```')
