@@ -9,6 +9,7 @@ namespace cronlatch {
 namespace {
 
 constexpr std::size_t kMaxLockName = 200;
+constexpr std::size_t kShown = 32;  // of one that is too long: it begins with the namespace
 
 bool is_lock_character(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -34,7 +35,8 @@ Status check_lock_name(std::string_view name) {
     return wrong_lock("lock name " + quoted(name) + " contains " + describe(*bad) +
                       " at position " + std::to_string(bad - name.begin() + 1));
   if (name.size() > kMaxLockName)
-    return wrong_lock("the lock name is " + std::to_string(name.size()) + " characters long");
+    return wrong_lock("lock name " + quoted(std::string(name.substr(0, kShown)) + "...") + " is " +
+                      std::to_string(name.size()) + " characters long");
   return Done{};
 }
 

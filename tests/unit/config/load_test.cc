@@ -102,7 +102,7 @@ TEST(Load, ReturnsTheCodeOfEachError) {
       answer({{}, {}, {{kDefaultFile, "lock: \"a\\0b\""}}}),
       "78: /etc/cronlatch.yaml:1: lock: lock name \"a\\x00b\" contains a NUL byte at position 2");
   EXPECT_EQ(answer({{"--lock", std::string(201, 'x')}}),
-            "78: --lock: the lock name is 201 characters long");
+            "78: --lock: lock name \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" is 201 characters long");
   EXPECT_EQ(answer({{"--store", "redis://u:p@h"}}),
             "64: --store: the store's URL contains a password, which `ps` and logs would display");
   EXPECT_EQ(answer({{}, {"CRONLATCH_STORE=redis://u:p@h"}}),
