@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/job_restrictions.h"
 
+#include <filesystem>
+
 #include "base/text.h"
 #include "labels/names.h"
 
@@ -59,13 +61,16 @@ void check_pods(const JobView& job, const LockRequest& request, Findings& findin
 }
 
 void check_windows(const JobView& job, Findings& findings) {
-  const auto check = [&](const char* field, const std::string& os) {
-    if (os == "windows")
-      findings.add(job.pod_path(field), "windows is not supported: the wrapper is a Linux program",
-                   "remove cronlatch.dev/lock");
-  };
-  check("os.name", job.os);
-  check("nodeSelector[kubernetes.io/os]", job.node_selector_os);
+  for (const std::string& field : job.windows_fields)
+    findings.add(job.pod_path(field), "windows is not supported: the wrapper is a Linux program",
+                 "remove cronlatch.dev/lock");
+}
+
+// Kubernetes compares mount paths as text, so two texts can mount one directory twice.
+std::string normalized(const std::string& mount_path) {
+  std::string path = std::filesystem::path(mount_path).lexically_normal();
+  if (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
 }
 
 // Volumes and mount paths of the user with a name that the rewrite adds.
@@ -83,12 +88,13 @@ void check_reserved_names(const JobView& job, std::size_t container, Findings& f
                [](const VolumeView& volume) { return volume.is_secret || volume.is_projected; });
   const auto& mounts = job.containers[container].volume_mounts;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
-    const auto& [name, path] = mounts[i];
+    const std::string& name = mounts[i].name;
+    const std::string path = normalized(mounts[i].mount_path);
     if ((path == kBinDirectory && name != kBinVolume) ||
         (path == kStoreDirectory && name != kStoreVolume))
       findings.add(
           job.container_path(container) + ".volumeMounts[" + std::to_string(i) + "].mountPath",
-          path + " is reserved for a volume that the operator adds",
+          mounts[i].mount_path + " is reserved for a volume that the operator adds",
           "mount the volume at another path");
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "admission/windows_pod.h"
 #include "labels/names.h"
 
 namespace cronlatch::op {
@@ -83,8 +84,7 @@ void parse_pod(const Json& pod, JobView& view) {
         {kube::string_at(volume, {"name"}), kube::find(volume, {"emptyDir"}) != nullptr,
          kube::find(volume, {"secret"}) != nullptr, kube::find(volume, {"projected"}) != nullptr,
          kube::find(volume, {"image"}) != nullptr});
-  view.os = kube::string_at(pod, {"os", "name"});
-  view.node_selector_os = kube::string_at(pod, {"nodeSelector", "kubernetes.io/os"});
+  view.windows_fields = windows_fields(pod);
   view.host_network = kube::is_true(pod, {"hostNetwork"});
   view.host_pid = kube::is_true(pod, {"hostPID"});
   view.runtime_class = kube::string_at(pod, {"runtimeClassName"});

@@ -88,7 +88,7 @@ struct JobView {
   std::string default_container;  // annotation kubectl.kubernetes.io/default-container
   std::vector<ContainerView> containers, init_containers;
   std::vector<VolumeView> volumes;
-  std::string os, node_selector_os;
+  std::vector<std::string> windows_fields;  // that require a Windows node
   bool host_network = false, host_pid = false;
   std::string dns_policy, runtime_class;
   std::optional<std::int64_t> termination_grace_period_seconds;

@@ -63,8 +63,7 @@ TEST(JobView, HasTheFieldsOfTheJob) {
   EXPECT_TRUE(view.manual_selector);
   EXPECT_EQ(view.active_deadline, Millis(30'000));
   EXPECT_EQ(view.default_container, "work");
-  EXPECT_EQ(view.os, "linux");
-  EXPECT_EQ(view.node_selector_os, "linux");
+  EXPECT_TRUE(view.windows_fields.empty());
   EXPECT_TRUE(view.host_network);
   EXPECT_EQ(view.dns_policy, "Default");
   EXPECT_EQ(view.termination_grace_period_seconds, 7);
