@@ -45,6 +45,7 @@ void Reconciler::reconcile_job(Item item) {
   if (is_finished || reported_jobs_.contains(item.uid)) return;
   // The annotations of its CronJob may not be known yet.
   if (!item.cronjob.name.empty() && !cronjobs_listed_) return schedule_retry(std::move(item));
+  if (item.is_incomplete) return complete_job(std::move(item));
   auto decisions =
       decide_job(item.object, demand_on(item.cronjob), deps_.settings, reported_.enforcement());
   if (decisions.empty()) return;
@@ -61,6 +62,19 @@ void Reconciler::reconcile_job(Item item) {
       });
 }
 
+void Reconciler::complete_job(Item item) {
+  submit(
+      std::move(item),
+      [this](Item& job) {
+        auto found = read_job(kube::key_of(job.object), job.uid);
+        if (!found) return ApplyResult::retry;
+        job.object = std::move(*found);
+        job.is_incomplete = false;
+        return ApplyResult::done;
+      },
+      [this](Item& job, ApplyResult) { reconcile_job(std::move(job)); });
+}
+
 const LockDemand* Reconciler::demand_on(const kube::ObjectRef& job_owner) const {
   const auto demand = demands_.find({job_owner.namespace_name, job_owner.name});
   // A CronJob that was created again with the same name does not own the Job.
@@ -68,15 +82,22 @@ const LockDemand* Reconciler::demand_on(const kube::ObjectRef& job_owner) const 
                                                                                  : &demand->second;
 }
 
+// Nothing: the API server did not answer. null: there is no such Job. One that was created again
+// with the same name has another UID.
+std::optional<kube::Json> Reconciler::read_job(const kube::ObjectKey& key,
+                                               const std::string& uid) const {
+  auto answer = deps_.api.call(
+      {.path = "/apis/batch/v1/namespaces/" + key.namespace_name + "/jobs/" + key.name});
+  if (!answer || answer->status >= 500 || answer->status == 429) return std::nullopt;
+  if (!answer->ok() || string_at(answer->body, {"metadata", "uid"}) != uid) return kube::Json();
+  return std::move(answer->body);
+}
+
 // Nothing: the API server did not answer.
 std::optional<kube::ObjectRef> Reconciler::cronjob_of(const kube::ObjectRef& job) const {
-  const auto answer = deps_.api.call(
-      {.path = "/apis/batch/v1/namespaces/" + job.namespace_name + "/jobs/" + job.name});
-  if (!answer || answer->status >= 500 || answer->status == 429) return std::nullopt;
-  // A Job that was created again with the same name does not own the pod.
-  if (!answer->ok() || string_at(answer->body, {"metadata", "uid"}) != job.uid)
-    return kube::ObjectRef{};
-  return kube::owner_of(answer->body, "CronJob");
+  const auto found = read_job({job.namespace_name, job.name}, job.uid);
+  if (!found) return std::nullopt;
+  return kube::owner_of(*found, "CronJob");
 }
 
 void Reconciler::reconcile_pod(Item item) {

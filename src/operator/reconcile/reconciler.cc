@@ -149,8 +149,14 @@ void Reconciler::finish(Item& item, ApplyResult result, const Done& done) {
 }
 
 void Reconciler::schedule_retry(Item item) {
-  // The next list reports a CronJob or a Job again. has_room() limits the pods.
-  if (!item.pod && retries_.size() - waiting_pods_ >= kMaxRetries) return;
+  // The next list reports a CronJob again. has_room() limits the pods. Jobs that wait for the first
+  // list of the CronJobs can be many, and a watch does not report them again.
+  if (!item.pod && retries_.size() - waiting_pods_ >= kMaxRetries) {
+    if (item.kind != ObjectKind::job) return;
+    const kube::ObjectKey key = kube::key_of(item.object);
+    item.object = {{"metadata", {{"namespace", key.namespace_name}, {"name", key.name}}}};
+    item.is_incomplete = true;
+  }
   if (item.pod) ++waiting_pods_;
   const TimePoint at = deps_.clock.now() + item.wait;
   item.wait = std::min(item.wait * 2, kMaxRetry);

@@ -72,6 +72,7 @@ class Reconciler {
     kube::ObjectRef cronjob{};       // as in ObjectChange
     std::optional<PodReport> pod{};  // a pod
     Millis wait{};                   // before the next retry
+    bool is_incomplete = false;      // a Job with namespace and name only
   };
   struct Retry {
     Item item;
@@ -92,6 +93,7 @@ class Reconciler {
   void handle(Item item);
   void reconcile_cronjob(Item item);
   void reconcile_job(Item item);
+  void complete_job(Item item);
   void reconcile_pod(Item item);
   void submit(Item item, Work work, Done done);
   void finish(Item& item, ApplyResult result, const Done& done);
@@ -100,6 +102,7 @@ class Reconciler {
   void retry_due();
   void cancel_retry(const std::string& item);
   const LockDemand* demand_on(const kube::ObjectRef& job_owner) const;
+  std::optional<kube::Json> read_job(const kube::ObjectKey& key, const std::string& uid) const;
   std::optional<kube::ObjectRef> cronjob_of(const kube::ObjectRef& job) const;
   ApplyResult report(PodReport& report, const std::optional<kube::ObjectRef>& known_cronjob) const;
   void remember_former(const kube::ObjectKey& key, bool was_gated);

@@ -149,6 +149,37 @@ TEST(Reconciler, ChecksAJobAfterTheCronJobsAreListed) {
               HasSubstr("cronlatch_ungated_jobs_total{namespace=\"demo\"} 1"));
 }
 
+TEST(Reconciler, ChecksEachOfManyJobsAfterTheCronJobsAreListed) {
+  World world;
+  world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
+  world.cronjob("true");
+  Leader leader(world, "one");
+  Json other = unmirrored_job();
+  other["metadata"]["ownerReferences"] = cronlatch::testing::owned_by("CronJob", "other", "o");
+  for (int i = 0; i < 2'000; ++i) {
+    other["metadata"]["name"] = other["metadata"]["uid"] = "other-" + std::to_string(i);
+    leader.reconciler.process(updated(ObjectKind::job, other));
+  }
+  const std::string jobs = "/apis/batch/v1/namespaces/demo/jobs/";
+  Json renamed = unmirrored_job();
+  renamed["metadata"]["name"] = renamed["metadata"]["uid"] = "nightly-4";
+  Json finished = unmirrored_job();
+  finished["metadata"]["name"] = finished["metadata"]["uid"] = "nightly-5";
+  for (const Json& job : {unmirrored_job(), renamed, finished})
+    leader.reconciler.process(updated(ObjectKind::job, job));
+  // When
+  world.api.put(jobs + "nightly-3", unmirrored_job());
+  renamed["metadata"]["uid"] = "created-again";
+  world.api.put(jobs + "nightly-4", renamed);
+  finished["status"]["conditions"] = {{{"type", "Complete"}, {"status", "True"}}};
+  world.api.put(jobs + "nightly-5", finished);
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
+  leader.settle();
+  // Then
+  EXPECT_THAT(world.events(), UnorderedElementsAre("CronJob Mirrored", "Job AdmissionBypassed"));
+}
+
 TEST(Reconciler, ChecksNoJobAgainstACronJobThatReusedTheName) {
   World world;
   world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
