@@ -5,7 +5,12 @@
 
 #include <string_view>
 
+#include "base/time.h"
+
 namespace cronlatch::op {
+
+// Of alert-after; CronJobs run once a minute at most.
+inline constexpr Millis kLeastAlertAfter{60'000};
 
 struct ExtraKey {
   std::string_view key;

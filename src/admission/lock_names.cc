@@ -2,8 +2,8 @@
 #include "admission/lock_names.h"
 
 #include <algorithm>
-#include <array>
 
+#include "admission/lock_words.h"
 #include "core/lock_name.h"
 
 namespace cronlatch::op {
@@ -11,11 +11,6 @@ namespace {
 
 // No namespace can have this name: "_" is not in a DNS label.
 constexpr std::string_view kClusterLocks = "_cluster/";
-
-// None of these becomes a lock's name: two teams that both write "on" must not share a lock "on".
-constexpr std::array<std::string_view, 16> kYesAndNo = {
-    "true", "false", "yes", "no", "on",     "off",     "y",       "n",
-    "t",    "f",     "1",   "0",  "enable", "enabled", "disable", "disabled"};
 
 std::string lower(std::string_view text) {
   std::string out(text);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "admission/annotation_table.h"
 #include "base/text.h"
 
 namespace cronlatch::op {
@@ -168,7 +169,7 @@ class LockRequestReader {
     const Result<Millis> after = parse_duration(annotation.value);
     if (!after.ok())
       findings_.add(invalid_value(annotation, after.error(), "alert-after"));
-    else if (*after < Millis(60'000))
+    else if (*after < kLeastAlertAfter)
       findings_.add(annotation.where,
                     cronlatch::quoted(annotation.value) + " is below the minimum of 1m",
                     for_example("alert-after"));

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "core/timing_rule.h"
+
 namespace cronlatch {
 namespace {
 
@@ -18,30 +20,30 @@ constexpr Millis kScheduling{200};
 constexpr Millis kReap{1'000};
 constexpr Millis kReapBase{200};
 constexpr Micros kReapPerTask{120};
-constexpr Millis kLeastGrace{200};
-constexpr Millis kLongestRenew{10'000};
-constexpr Millis kLongestOp{3'000};
+constexpr const TimingRule& kRule = kTimingRule;
 
 Millis room_for_grace(const Timings& t) {
-  return t.ttl - t.renew_every * 11 / 10 - t.op_timeout - t.retry_gap - t.reap - t.margin;
+  return t.ttl - t.renew_every * kRule.renew_percent / 100 - t.op_timeout - t.retry_gap - t.reap -
+         t.margin;
 }
 
 Timings timings_for(Millis ttl, const TimingOptions& options) {
   Timings t;
   t.ttl = ttl;
-  t.renew_every = options.renew_every.value_or(std::min(ttl / 3, kLongestRenew));
-  t.op_timeout = options.op_timeout.value_or(std::min(ttl / 10, kLongestOp));
-  t.retry_gap = std::clamp(ttl / 30, Millis(200), Millis(1'000));
+  t.renew_every =
+      options.renew_every.value_or(std::min(ttl / kRule.renew_share, kRule.longest_renew));
+  t.op_timeout = options.op_timeout.value_or(std::min(ttl / kRule.op_share, kRule.longest_op));
+  t.retry_gap = std::clamp(ttl / kRule.gap_share, kRule.least_gap, kRule.longest_gap);
   t.margin = lease_margin(ttl);
   t.reap = reap_time(0);
-  t.grace = std::min({options.kill_after, ttl / 3, room_for_grace(t)});
+  t.grace = std::min({options.kill_after, ttl / kRule.grace_share, room_for_grace(t)});
   return t;
 }
 
 // The smallest lease in whole seconds for which the options hold, or zero.
 Millis smallest_ttl(const TimingOptions& options) {
   for (Millis ttl = kMinTtl; ttl <= kMaxTtl; ttl += Millis(1'000))
-    if (room_for_grace(timings_for(ttl, options)) >= kLeastGrace) return ttl;
+    if (room_for_grace(timings_for(ttl, options)) >= kRule.least_grace) return ttl;
   return Millis(0);
 }
 
@@ -57,7 +59,7 @@ Millis Timings::outage_tolerance() const {
   return std::max(Millis(0), ttl - margin - reap - grace - renew_every * 11 / 10);
 }
 
-Millis lease_margin(Millis ttl) { return ttl / 100 + kWallStep + kScheduling; }
+Millis lease_margin(Millis ttl) { return ttl / kRule.margin_share + kWallStep + kScheduling; }
 
 Millis reap_time(std::size_t tasks) {
   const Micros each = kReapPerTask * static_cast<Micros::rep>(tasks);
@@ -66,7 +68,7 @@ Millis reap_time(std::size_t tasks) {
 
 Result<Timings> plan_timings(const TimingOptions& options) {
   const Timings t = timings_for(options.ttl, options);
-  if (room_for_grace(t) >= kLeastGrace) return t;
+  if (room_for_grace(t) >= kRule.least_grace) return t;
   const Millis enough = smallest_ttl(options);
   std::string hint = "lower renew-every or op-timeout";
   if (enough.count() > 0)
