@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option values in charts/cronlatch/values.schema.json: `runOptions` (cronJobs.<name>.options)
-// and `allOptions` (defaults).
+// The option values in charts/cronlatch/values.schema.json: `runOptions` (cronJobs.<name>.options),
+// `allOptions` (defaults) and `annotations` (select[].annotations).
 #include <algorithm>
 #include <string>
 #include <type_traits>
 #include <variant>
 
+#include "admission/annotation_table.h"
 #include "base/overloaded.h"
 #include "base/text.h"
 #include "gen/pages.h"
@@ -14,34 +15,50 @@
 namespace cronlatch::gen {
 namespace {
 
-// The operator checks the range; the schema checks the form. YAML reads 0 as a number.
+constexpr std::string_view kBoolean =
+    R"("type": ["boolean", "string"], "enum": [true, false, "true", "false"])";
+// Of `command` and `skip-command`: the text of an array whose first string is not empty.
+constexpr std::string_view kJsonStrings =
+    R"x("pattern": "^\\s*\\[\\s*\"([^\"\\\\]|\\\\.)+\"(\\s*,\\s*\"([^\"\\\\]|\\\\.)*\")*\\s*\\]\\s*$")x";
+// Of a name in Kubernetes.
+constexpr std::string_view kName = R"("$ref": "#/definitions/name")";
+
+// The range is checked by templates/_options_check.tpl, the form by the schema. YAML reads 0 as a
+// number.
 std::string duration_type(const Option& option) {
-  const std::string text = R"("pattern": "^(0|([0-9]+(ms|[smhd]))+)$")";
+  const std::string text = R"("$ref": "#/definitions/time")";
   if (option.limits.starts_with("0 "))
-    return R"("type": ["string", "integer"], "minimum": 0, "maximum": 0, )" + text;
-  return R"("type": "string", )" + text;
+    return R"("anyOf": [{"type": "integer", "minimum": 0, "maximum": 0}, {)" + text + "}]";
+  return text;
+}
+
+std::string text_type(const Option& option) {
+  // Printable ASCII without blanks and braces (check_key_prefix).
+  if (option.key == "key-prefix") return R"("type": "string", "pattern": "^[!-z|~]+$")";
+  // YAML reads a long number as a floating-point one: 20240101 would become 2.0240101e+07.
+  return R"("type": "string", "pattern": "^[^\\x00-\\x1f\\x7f]+$")";
 }
 
 // One case for each alternative of Field: a new kind of option does not compile without a type.
 std::string type_of(const Option& option) {
   return std::visit(
       Overloaded{
-          // YAML reads a long number as a floating-point one: 20240101 would become 2.0240101e+07.
-          [](std::string Options::*) {
-    return std::string(R"("type": "string")");
-          },
+          [&](std::string Options::*) {
+    return text_type(option); },
           [&](Millis Options::*) {
     return duration_type(option); },
           [&](std::optional<Millis> Options::*) {
     return duration_type(option); },
           [](bool Options::*) {
-    return std::string(R"("type": ["boolean", "string"], "enum": [true, false, "true", "false"])");
-          },
+    return std::string(kBoolean); },
           [](int Options::*) {
-    return std::string(R"("type": ["integer", "string"])"); },
-          [](std::vector<std::string> Options::*) {
     return std::string(
-        R"("type": ["array", "string"], "items": {"type": "string"}, "minItems": 1)");
+        R"("type": ["integer", "string"], "minimum": 0, "pattern": "^(0|[1-9][0-9]{0,8})$")");
+          },
+          [](std::vector<std::string> Options::*) {
+    return R"("type": ["array", "string"], "items": [{"type": "string", "minLength": 1}], )"
+           R"("additionalItems": {"type": "string"}, "minItems": 1, )" +
+           std::string(kJsonStrings);
           },
           [](StringLists Options::*) {
     return std::string(R"("type": "string")"); },
@@ -52,6 +69,18 @@ std::string type_of(const Option& option) {
 ,
       option.field);
 }  // namespace cronlatch::gen
+
+// Of an annotation that is not an option.
+std::string type_of(const op::ExtraKey& extra) {
+  if (extra.key == "once-per-schedule") return std::string(kBoolean);
+  if (extra.key == "lock-scope")
+    return R"("type": "string", "enum": [)" + quoted_words(extra.allowed) + "]";
+  if (extra.key == "command") return R"("type": "string", )" + std::string(kJsonStrings);
+  if (extra.key == "alert-after")
+    return R"("anyOf": [{"type": "string", "enum": ["off"]}, {"$ref": "#/definitions/time"}])";
+  if (extra.key == "container" || extra.key == "store-secret") return std::string(kName);
+  return R"("type": "string")";
+}
 
 std::string member(std::string_view key, const std::string& schema) {
   return "        " + json_quoted(key) + ": {" + schema + "}";
@@ -78,6 +107,8 @@ std::string quoted_words(std::string_view limits) {
 
 std::string chart_options() {
   std::string of_runs, of_all;
+  // A lock of the name 2024 may be written without quotes.
+  std::string annotations = member("lock", R"("type": ["string", "boolean", "integer"])");
   for (const Option& option : option_table()) {
     // The lock is a value of its own.
     const bool is_of_runs = option.annotatable() && option.key != "lock";
@@ -85,18 +116,26 @@ std::string chart_options() {
     const std::string description =
         json_quoted(std::string(option.help) + ". Allowed: " + std::string(option.limits));
     const std::string schema = "\"description\": " + description + ", " + type_of(option);
-    if (is_of_runs) of_runs += (of_runs.empty() ? "" : ",\n") + member(option.key, schema);
-    if (!option.cluster_default) continue;
     const std::string reference =
         "\"$ref\": \"#/definitions/runOptions/properties/" + std::string(option.key) + "\"";
+    if (is_of_runs) {
+      of_runs += (of_runs.empty() ? "" : ",\n") + member(option.key, schema);
+      annotations += ",\n" + member(option.key, reference);
+    }
+    if (!option.cluster_default) continue;
     of_all += (of_all.empty() ? "" : ",\n") + member(option.key, is_of_runs ? reference : schema);
   }
+  for (const op::ExtraKey& extra : op::kExtraKeys)
+    annotations += ",\n" + member(extra.key, type_of(extra));
   return definition("Options that may differ between runs. Rendered by ./dev gen; do not edit.",
                     of_runs) +
          "    \"allOptions\": {\n" +
          definition(
              "Options of runs, and options of the platform. Rendered by ./dev gen; do not edit.",
-             of_all);
+             of_all) +
+         "    \"annotations\": {\n" +
+         definition("Annotations, without the prefix. Rendered by ./dev gen; do not edit.",
+                    annotations);
 }
 
 }  // namespace cronlatch::gen

@@ -12,6 +12,7 @@ std::vector<Page> pages() {
           {"docs/reference/events.md", events_page()},
           {"manifests/examples/all_options.yaml", all_options_example()},
           {"charts/cronlatch/templates/_cel_options.tpl", policy_options()},
+          {"charts/cronlatch/templates/_limits.tpl", chart_limits()},
           {"packaging/man/cronlatch.1", manual_page()},
           {"packaging/man/kubectl-cronlatch.1", kubectl_manual_page()},
           {"packaging/completions/cronlatch.bash", bash_completion()},

@@ -43,6 +43,7 @@ std::string all_options_example();
 std::string annotation_table();
 std::string chart_options();
 std::string policy_options();
+std::string chart_limits();
 std::string kubectl_verbs_table();
 std::string kubectl_flags_table();
 std::string manual_page();

@@ -37,7 +37,8 @@ ttl (30 s) and a ttl that other values limit are left to the operator, which che
 {{- define "cronlatch.cel.durations" -}}
 {{- $defaults := include "cronlatch.defaults" . | fromYaml -}}
 {{- $limits := (include "cronlatch.cel.options" . | fromJson).durations -}}
-{{- $_ := set $limits "alert-after" (list 60 31536000) -}}
+{{- $alert := index (include "cronlatch.limits" . | fromJson).durations "alert-after" -}}
+{{- $_ := set $limits "alert-after" (list (div (first $alert) 1000) (last (index $limits "max-run"))) -}}
 {{- if or (hasKey $defaults "renew-every") (hasKey $defaults "op-timeout") (hasKey $defaults "max-ttl") (hasKey $defaults "strict")
       (include "cronlatch.isQuorum" .) -}}
 {{- $_ := unset $limits "ttl" -}}

@@ -24,11 +24,9 @@ _cluster/{{ $lock }}
       "job" (printf "%s/%s" .namespace .name)
       "credentials-dir" "/var/run/secrets/cronlatch"
       "outcome-file" "/dev/termination-log" -}}
-{{- $options := merge (dict) (.job.options | default dict) (include "cronlatch.defaults" .root | fromYaml) -}}
-{{- include "cronlatch.checkTtl" (dict "root" .root "options" $options "name" (printf "cronJobs.%s.options" .name)) -}}
-{{- if and (include "cronlatch.isQuorum" .root) (ne (get $options "slots" | default 1 | toString | int) 1) -}}
-{{- fail (printf "cronJobs.%s.options.slots: a quorum has one slot. Remove it" .name) -}}
-{{- end -}}
+{{- $own := dict "root" .root "options" (.job.options | default dict) "name" (printf "cronJobs.%s.options" .name) -}}
+{{- include "cronlatch.checkOptions" $own -}}
+{{- $options := include "cronlatch.effectiveOptions" $own | fromJson -}}
 {{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey $options "on-busy")) -}}
 {{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the previous run is terminated while this run starts, and a skip would leave no run. Set options.on-busy: wait, and options.wait-timeout" .name) -}}
 {{- end -}}

@@ -16,15 +16,6 @@ The operator's configuration file. Strings are quoted, because YAML reads a name
 {{- end -}}
 {{- end -}}
 
-{{- define "cronlatch.checkSelect" -}}
-{{- range $i, $rule := .Values.select -}}
-{{- if and $.Values.namespaces (not (has $rule.namespace $.Values.namespaces)) -}}
-{{- fail (printf "select[%d].namespace: %s is not in namespaces, so that the operator does not serve it. Add it to namespaces" $i $rule.namespace) -}}
-{{- end -}}
-{{- include "cronlatch.checkTtl" (dict "root" $ "options" (merge (dict) $rule.annotations $.Values.defaults) "name" (printf "select[%d].annotations" $i)) -}}
-{{- end -}}
-{{- end -}}
-
 {{- define "cronlatch.settings" -}}
 {{- include "cronlatch.checkStore" . -}}
 {{- include "cronlatch.checkPorts" . -}}

@@ -20,7 +20,7 @@ Refuses combinations of the store with options that the operator and each run wo
 {{- end -}}
 {{- include "cronlatch.checkServers" . -}}
 {{- include "cronlatch.checkStrict" . -}}
-{{- include "cronlatch.checkTtl" (dict "root" . "options" $defaults "name" "defaults") -}}
+{{- include "cronlatch.checkOptions" (dict "root" . "options" (include "cronlatch.defaults" . | fromYaml) "name" "defaults") -}}
 {{- end -}}
 
 {{- /* "true" with several redis:// URLs. */ -}}
@@ -85,8 +85,8 @@ max-ttl. */ -}}
 {{- define "cronlatch.checkTtl" -}}
 {{- $isPostgres := hasPrefix "postgres:" (include "cronlatch.storeUrl" .root) -}}
 {{- if or (include "cronlatch.isQuorum" .root) (and (include "cronlatch.isStrict" .root) (not $isPostgres)) -}}
-{{- $ttl := get .options "ttl" | default "2m" -}}
-{{- $limit := index .root.Values.defaults "max-ttl" | default "10m" -}}
+{{- $ttl := get .options "ttl" | default (include "cronlatch.defaultOf" (dict "root" .root "key" "ttl")) -}}
+{{- $limit := index .root.Values.defaults "max-ttl" | default (include "cronlatch.defaultOf" (dict "root" .root "key" "max-ttl")) -}}
 {{- if gt (include "cronlatch.millis" $ttl | int64) (include "cronlatch.millis" $limit | int64) -}}
 {{- fail (printf "%s.ttl: %s is above max-ttl, which is %s. Lower it, or raise defaults.max-ttl in every cluster with this store" .name $ttl $limit) -}}
 {{- end -}}
