@@ -72,21 +72,6 @@ ttl (30 s) and a ttl that other values limit are left to the operator, which che
 {{ include "cronlatch.cel.literal" (merge (dict "name" "cronlatch-store") $source) | replace (toJson $name) "variables.storeSecret" }}
 {{- end -}}
 
-{{- /* The container that copies the wrapper (src/admission/inject.cc). dict: root, asRoot (the pod runs as root) */ -}}
-{{- define "cronlatch.cel.installContainer" -}}
-{{- $small := dict "cpu" "50m" "memory" "32Mi" -}}
-{{- $security := include "cronlatch.containerSecurity" . | fromYaml -}}
-{{- if .asRoot }}{{ $_ := set $security "runAsUser" 65532 }}{{ end -}}
-{{- dict "name" "cronlatch-install"
-      "image" (include "cronlatch.injectedImage" .root)
-      "imagePullPolicy" .root.Values.inject.pullPolicy
-      "command" (list "/cronlatch" "install" "/cronlatch-bin")
-      "resources" (.root.Values.inject.resources | default (dict "requests" $small "limits" $small))
-      "securityContext" $security
-      "terminationMessagePolicy" "FallbackToLogsOnError"
-      "volumeMounts" (list (dict "name" "cronlatch-bin" "mountPath" "/cronlatch-bin")) | include "cronlatch.cel.literal" -}}
-{{- end -}}
-
 {{- /* The options with a fixed set of words. */ -}}
 {{- define "cronlatch.cel.words" -}}
 {{- merge (include "cronlatch.cel.options" . | fromJson).words

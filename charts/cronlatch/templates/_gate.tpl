@@ -6,12 +6,35 @@ The flags of a gate that is written out (jobs/cronjobs.yaml). They are the same 
 {{- replace "$" "$$" . -}}
 {{- end -}}
 
+{{- /* dict: scope, namespace. The part of a lock's name before that of the values (src/admission/lock_names.cc). */ -}}
+{{- define "cronlatch.lockPrefix" -}}
+{{- if eq (.scope | default "namespace") "cluster" }}_cluster/{{ else }}{{ .namespace }}/{{ end -}}
+{{- end -}}
+
+{{- /* dict: root, name, namespace, job. */ -}}
 {{- define "cronlatch.lockName" -}}
-{{- $lock := .job.lock | default .name -}}
-{{- if eq (.job.lockScope | default "namespace") "cluster" -}}
-_cluster/{{ $lock }}
-{{- else -}}
-{{ .namespace }}/{{ $lock }}
+{{- $prefix := include "cronlatch.lockPrefix" (dict "scope" .job.lockScope "namespace" .namespace) -}}
+{{- with .job.lock -}}
+{{- include "cronlatch.checkLock" (dict "root" $.root "name" (printf "cronJobs.%s.lock" $.name) "lock" . "prefix" $prefix) -}}
+{{- end -}}
+{{ $prefix }}{{ .job.lock | default .name }}
+{{- end -}}
+
+{{- /* dict: root, job. The pull Secrets of the CronJob and those of `inject`, each once, as JSON; "" without any. */ -}}
+{{- define "cronlatch.gatedPullSecrets" -}}
+{{- $all := .job.imagePullSecrets | default list -}}
+{{- range .root.Values.inject.pullSecrets -}}{{- $all = append $all (dict "name" .) -}}{{- end -}}
+{{- with uniq $all }}{{ toJson . }}{{ end -}}
+{{- end -}}
+
+{{- /* dict: name, pod, container (their security contexts). The kubelet does not start such a container. */ -}}
+{{- define "cronlatch.checkUser" -}}
+{{- $all := dict -}}
+{{- range list .pod .container -}}
+{{- range $key, $value := pick . "runAsUser" "runAsNonRoot" -}}{{- $_ := set $all $key (toString $value) -}}{{- end -}}
+{{- end -}}
+{{- if and (eq (get $all "runAsUser") "0") (eq (get $all "runAsNonRoot") "true") -}}
+{{- fail (printf "cronJobs.%s: runAsUser is 0, and runAsNonRoot is true, so that the container would not start. Set runAsNonRoot to false in podSecurityContext or securityContext, or another runAsUser" .name) -}}
 {{- end -}}
 {{- end -}}
 

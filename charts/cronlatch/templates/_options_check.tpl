@@ -91,7 +91,7 @@ its retry and the end of the command. It always holds without renew-every and op
 {{- fail (printf "%s.lock: a lock with cluster scope needs a name, and true is none. Write a name" $name) -}}
 {{- end -}}
 {{- if not (has $lock (list "true" "false")) -}}
-{{- include "cronlatch.checkLock" (dict "root" $ "name" (printf "%s.lock" $name) "lock" $lock "prefix" ($isCluster | ternary "_cluster/" (printf "%s/" $rule.namespace))) -}}
+{{- include "cronlatch.checkLock" (dict "root" $ "name" (printf "%s.lock" $name) "lock" $lock "prefix" (include "cronlatch.lockPrefix" (dict "scope" (get $rule.annotations "lock-scope") "namespace" $rule.namespace))) -}}
 {{- end -}}
 {{- include "cronlatch.checkOptions" (dict "root" $ "options" (omit $rule.annotations "lock") "name" $name) -}}
 {{- end -}}

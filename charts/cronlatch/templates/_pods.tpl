@@ -29,6 +29,22 @@ Common parts of the chart's pods: the image, and a security context that Pod Sec
 {{ merge (dict "name" "cronlatch-bin") $source | toJson }}
 {{- end -}}
 
+{{- /* dict: root, asRoot (the pod runs as root, and runAsNonRoot requires another uid). The container that copies the wrapper, as
+JSON (src/admission/wrapper_source.cc). */ -}}
+{{- define "cronlatch.installContainer" -}}
+{{- $small := dict "cpu" "50m" "memory" "32Mi" -}}
+{{- $security := include "cronlatch.containerSecurity" .root | fromYaml -}}
+{{- if .asRoot }}{{ $_ := set $security "runAsUser" 65532 }}{{ end -}}
+{{- dict "name" "cronlatch-install"
+      "image" (include "cronlatch.injectedImage" .root)
+      "imagePullPolicy" .root.Values.inject.pullPolicy
+      "command" (list "/cronlatch" "install" "/cronlatch-bin")
+      "resources" (.root.Values.inject.resources | default (dict "requests" $small "limits" $small))
+      "securityContext" $security
+      "terminationMessagePolicy" "FallbackToLogsOnError"
+      "volumeMounts" (list (dict "name" "cronlatch-bin" "mountPath" "/cronlatch-bin")) | toJson -}}
+{{- end -}}
+
 {{- /* The pull Secrets of the chart and of the umbrella chart, each once, as JSON; "" without any. An umbrella chart may
 list names or maps. */ -}}
 {{- define "cronlatch.pullSecrets" -}}

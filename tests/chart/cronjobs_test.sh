@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The value cronJobs: a written-out CronJob has the pod that the operator would inject, and what cannot run is refused.
+# shellcheck disable=SC2016  # jq has variables of its own
+set -uo pipefail
+# shellcheck source=tests/chart/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+POD='one("CronJob"; "a").spec.jobTemplate.spec.template.spec'
+INSTALL="$POD.initContainers[0].securityContext"
+values() { printf 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"]%s}}' "$1"; }
+render_with() { render "${BASE[@]}" --set-json "$(values "$1")" "${@:2}"; }
+refuses_with() { check "refuses $1" refused_with "$2" "${BASE[@]}" --set-json "$(values "$3")"; }
+
+render_with ''
+check "the init container has the user of the image, which is not root" holds "$INSTALL | .runAsNonRoot and (has(\"runAsUser\") | not)"
+check "without pull Secrets there is no list" holds "$POD | has(\"imagePullSecrets\") | not"
+render_with ',"podSecurityContext":{"runAsUser":0}'
+check "in a pod that runs as root, the init container runs as another user" holds "$INSTALL == {allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true, runAsNonRoot: true, runAsUser: 65532, capabilities: {drop: [\"ALL\"]}, seccompProfile: {type: \"RuntimeDefault\"}}"
+render_with ',"podSecurityContext":{"runAsUser":1000}'
+check "in a pod with another user, the init container has that user" holds "$INSTALL | has(\"runAsUser\") | not"
+# The container that the policy of admission.mode policy injects is the same (policy_mode_test.sh compares it with the operator's).
+render_with ',"podSecurityContext":{"runAsUser":0}' --set admission.mode=policy,clusterName=eu-1
+check "the policy has the same user" holds "$INSTALL.runAsUser as \$uid"' | [.[] | select(.kind == "MutatingAdmissionPolicy").spec.variables[]
+  | select(.name == "install").expression] | length == 1 and (.[0] | contains("\"runAsUser\": dyn(\($uid))"))'
+render_with ',"imagePullSecrets":[{"name":"own"},{"name":"mirror"}]' --set 'inject.pullSecrets={mirror,more}'
+check "the pull Secrets of the CronJob and of inject are listed, each once" holds "$POD.imagePullSecrets == [{name: \"own\"}, {name: \"mirror\"}, {name: \"more\"}]"
+render_with '' --set 'inject.pullSecrets={mirror}'
+check "those of inject alone" holds "$POD.imagePullSecrets == [{name: \"mirror\"}]"
+
+for word in true Yes on 0 disabled; do
+  refuses_with "the lock $word" "cronJobs.a.lock: \"$word\" is a word for yes or no" ",\"lock\":\"$word\""
+done
+refuses_with "a lock that is no text" "lock" ',"lock":true'
+refuses_with "a lock whose name is too long with the namespace" "has 201 characters" ",\"lock\":\"$(printf 'a%.0s' {1..191})\""
+refuses_with "a deadline of zero" "activeDeadlineSeconds" ',"activeDeadlineSeconds":0'
+refuses_with "root in the container, and no root in the pod" "Set runAsNonRoot to false" ',"securityContext":{"runAsUser":0}'
+refuses_with "root and no root in the pod" "Set runAsNonRoot to false" ',"podSecurityContext":{"runAsUser":0,"runAsNonRoot":true}'
+check "accepts root in the container only" render_with ',"securityContext":{"runAsUser":0,"runAsNonRoot":false}'
+check "its init container has the user of the image" holds "$INSTALL | has(\"runAsUser\") | not"
+check "accepts a name that is part of a word" render_with ',"lock":"online","lockScope":"cluster"'
+check "the lock has its scope" holds "$POD"'.containers[0].command | index("--lock=_cluster/online")'
+finish
