@@ -41,6 +41,13 @@ check "the notes describe CronJobs that are selected by labels" notes_contain "b
 check "a selection gives no warning" no_warning "${BASE[@]}" --set-json "$SELECT"
 mentions_select() { notes_contain "select" "${BASE[@]}"; }
 refuses "the notes do not mention select without a selection" mentions_select
+names_test() { notes_contain "test cronlatch" "${BASE[@]}" "$@"; }
+check "the notes name the test of the chart" names_test
+refuses "but not where it is not rendered: without the webhook" names_test --set webhook.enabled=false
+refuses "but not where it is not rendered: with helmTest.enabled=false" names_test --set helmTest.enabled=false
+refuses "but not where it is not rendered: with other namespaces" names_test --set 'namespaces={shop}'
+refuses "but not where it is not rendered: with another namespace selected by its name" names_test --set 'webhook.namespaceSelector.matchLabels.kubernetes\.io/metadata\.name=shop'
+check "with a selector, the notes contain why the test can fail" notes_contain "does not select namespace cronlatch" "${BASE[@]}" --set webhook.namespaceSelector.matchLabels.team=a
 hazard() { check "warning: $1" notes_contain "$2" "${BASE[@]}" "${@:3}"; }
 check "warning: no store" notes_contain "store.url is empty"
 hazard "one replica" "one replica" --set replicaCount=1

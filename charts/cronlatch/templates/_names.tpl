@@ -29,6 +29,14 @@ Names, labels and the metadata block of every object. `toYaml` quotes a name tha
 {{- if and .Values.enabled .Values.operator.enabled -}}true{{- end -}}
 {{- end -}}
 
+{{- /* "true" where the chart renders the Job of `helm test`: not where the values exclude the namespace of the release. */ -}}
+{{- define "cronlatch.hasTest" -}}
+{{- $labels := (.Values.webhook.namespaceSelector | default dict).matchLabels | default dict -}}
+{{- $isServed := or (not .Values.namespaces) (has .Release.Namespace .Values.namespaces) -}}
+{{- $isSelected := eq (get $labels "kubernetes.io/metadata.name" | default .Release.Namespace) .Release.Namespace -}}
+{{- if and (include "cronlatch.hasOperator" .) .Values.webhook.enabled .Values.helmTest.enabled $isServed $isSelected -}}true{{- end -}}
+{{- end -}}
+
 {{- /* "true" where metrics and status page require a token. */ -}}
 {{- define "cronlatch.metricsToken" -}}
 {{- if and (include "cronlatch.hasOperator" .) (eq .Values.metrics.auth "token") -}}true{{- end -}}

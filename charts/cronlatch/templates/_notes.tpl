@@ -34,8 +34,13 @@ cronlatch {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespac
 3. Test the installation:
 
      kubectl -n {{ .Release.Namespace }} rollout status deployment/{{ $fullname }}-operator
-{{- if and $v.webhook.enabled $v.helmTest.enabled }}
+{{- if include "cronlatch.hasTest" . }}
      helm -n {{ .Release.Namespace }} test {{ .Release.Name }}
+{{- if $v.webhook.namespaceSelector }}
+
+   The test fails if webhook.namespaceSelector does not select namespace {{ .Release.Namespace }}: its container does not start, because
+   /cronlatch-bin/cronlatch exists in gated pods only.
+{{- end }}
 {{- end }}
 
 {{- if and $v.webhook.enabled (not $v.networkPolicy.enabled) (not (include "cronlatch.clientCA" .)) }}
