@@ -216,6 +216,9 @@ renders_user_labels() {
 }
 check "labels of the user do not replace those of the chart, and no key occurs twice" renders_user_labels
 check "a release whose name begins with a digit is refused" refused_with "begins with a digit" "${BASE[@]}" --set fullnameOverride=9a
+has_dot() { [[ $("$HELM" template eu.west "$CHART" --kube-version "$KUBE_VERSION" "$@" 2>&1) == *'the name "eu.west-cronlatch" contains a dot, and Kubernetes refuses such a Service'* ]]; }
+check "a release whose name contains a dot is refused" has_dot "${BASE[@]}"
+check "but not with fullnameOverride" "$HELM" template eu.west "$CHART" --kube-version "$KUBE_VERSION" "${BASE[@]}" --set fullnameOverride=locks
 check "a pause before the end that is too long is refused" refused_with "preStopSleepSeconds" "${BASE[@]}" --set terminationGracePeriodSeconds=4
 check "select names a namespace that the operator does not serve" refused_with "is not in namespaces" "${BASE[@]}" --set-json 'namespaces=["shop"]' \
   --set-json 'select=[{"namespace":"other","annotations":{"lock":"true"}}]'

@@ -6,9 +6,12 @@ Names, labels and the metadata block of every object. `toYaml` quotes a name tha
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
+{{- /* The name of a Service is a DNS label; that of a release may contain a dot. */ -}}
 {{- define "cronlatch.checkName" -}}
-{{- if regexMatch "^[0-9]" (include "cronlatch.fullname" .) -}}
-{{- fail (printf "the name %q begins with a digit, and Kubernetes refuses such a Service. Use another name of the release, or set fullnameOverride" (include "cronlatch.fullname" .)) -}}
+{{- $name := include "cronlatch.fullname" . -}}
+{{- $fault := contains "." $name | ternary "contains a dot" (regexMatch "^[0-9]" $name | ternary "begins with a digit" "") -}}
+{{- with $fault -}}
+{{- fail (printf "the name %q %s, and Kubernetes refuses such a Service. Use another name of the release, or set fullnameOverride" $name .) -}}
 {{- end -}}
 {{- end -}}
 
