@@ -97,7 +97,7 @@ for sizes in 256mb=256Mi 1gb=512Mi 1gb=1G 192mb=0.1Gi 201mb=200e6 192mb=20132659
     --set "redis.maxMemory=${sizes%=*}" --set-string "redis.resources.limits.memory=${sizes#*=}"
 done
 check "refuses a limit that is a small number" refused_with "is not below redis.resources.limits.memory" "${REDIS[@]}" --set-json redis.resources.limits.memory=201326592
-check "refuses a limit that is no quantity" refused_with "is not a quantity" "${REDIS[@]}" --set redis.resources.limits.memory=1GB
+check "refuses a limit that is no quantity" refused_with "/redis/resources/limits/memory" "${REDIS[@]}" --set redis.resources.limits.memory=1GB
 for sizes in 192mb=201326593 1gb=1.1Gi 190mb=200e6 3gb=1Ti 192mb=0.21G; do
   check "accepts maxMemory ${sizes%=*} with the limit ${sizes#*=}" chart_template "${REDIS[@]}" \
     --set "redis.maxMemory=${sizes%=*}" --set-string "redis.resources.limits.memory=${sizes#*=}"

@@ -51,9 +51,6 @@ true
       "Pi" 1125899906842624 "Ei" 1152921504606846976 "mb" 1048576 "gb" 1073741824 -}}
 {{- $number := regexFind "^[+]?[0-9.]+([eE][+-]?[0-9]+)?" $text -}}
 {{- $unit := trimPrefix $number $text -}}
-{{- if not (and $number (hasKey $units $unit)) -}}
-{{- fail (printf "redis.resources.limits.memory: %s is not a quantity. Write it like 256Mi" $text) -}}
-{{- end -}}
 {{- mulf (float64 $number) (get $units $unit) -}}
 {{- end -}}
 

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Values that cannot work are refused at the rendering: the API server, the kubelet or the operator would refuse them later.
+set -uo pipefail
+# shellcheck source=tests/chart/lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+refuses_value() { check "refuses $1" refused_with "$2" "${BASE[@]}" --set-json "$3" "${@:4}"; }
+accepts_value() { check "accepts $1" chart_template "${BASE[@]}" --set-json "$2" "${@:3}"; }
+JOB='"schedule":"@daily","image":"i","command":["a"]'
+LONG=$(printf 'a%.0s' {1..64})
+
+# ---- the form of a value ----
+for key in commonLabels podLabels redis.podLabels redis.namespaceLabels nodeSelector serviceMonitor.additionalLabels webhook.namespaceSelector.matchLabels; do
+  at=/${key//./\/}
+  refuses_value "a label with a blank in $key" "$at/team" "$key={\"team\":\"a b\"}"
+  refuses_value "a label of 64 characters in $key" "$at/team" "$key={\"team\":\"$LONG\"}"
+  refuses_value "a label's name with a blank in $key" "$at" "$key={\"a team\":\"b\"}"
+  accepts_value "an empty label, one of 63 characters, and a prefix in $key" "$key={\"a\":\"\",\"example.com/b_C\":\"${LONG:1}\"}"
+done
+refuses_value "a label of 64 characters in cronJobs" "labels" "cronJobs={\"a\":{$JOB,\"labels\":{\"team\":\"$LONG\"}}}"
+refuses_value "a label of 64 characters in select" "labels" "select=[{\"namespace\":\"a\",\"labels\":{\"team\":\"$LONG\"},\"annotations\":{\"lock\":\"true\"}}]"
+refuses_value "a label of dashboards with a blank" "labelValue" 'dashboards.labelValue="a b"'
+for key in podDisruptionBudget.maxUnavailable maxUnavailable; do
+  refuses_value "more than all pods in $key" "/${key//./\/}" "$key=\"101%\""
+  accepts_value "all pods in $key" "$key=\"100%\""
+done
+for value in '"abc"' '"1GB"' '"-1Mi"' '"1.2.3Gi"' '""' -1; do
+  refuses_value "the quantity $value" "/resources/limits/memory" "resources.limits.memory=$value"
+done
+for value in '"128974848"' '"1.5Gi"' '"129e6"' '"100m"' '"0.5"' 134217728 0.5; do
+  accepts_value "the quantity $value" "resources.requests.memory=$value"
+done
+refuses_value "a size of no number" "size" 'redis.persistence.size="..Gi"'
+refuses_value "a size of zero" "size" 'redis.persistence.size="0Gi"'
+for key in priorityClassName runtimeClassName redis.priorityClassName; do
+  refuses_value "a blank in $key" "lassName" "$key=\"A B\""
+done
+refuses_value "a blank in a PriorityClass of cronJobs" "lassName" "cronJobs={\"a\":{$JOB,\"priorityClassName\":\"A B\"}}"
+for cidr in 10.0.0.0/99 10.0.0.0/33 10.0.0.256/8 10.0.0/8 fd00::/129 10/8; do
+  refuses_value "the addresses $cidr" "apiServerCIDRs" "networkPolicy.apiServerCIDRs=[\"$cidr\"]"
+done
+for cidr in 10.0.0.0/8 0.0.0.0/0 192.0.2.255/32 fd00::/8 ::/0 fd00::1/128; do
+  accepts_value "the addresses $cidr" "networkPolicy.apiServerCIDRs=[\"$cidr\"]"
+done
+refuses_value "an issuer without a name" "name" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}' --set certificates.mode=cert-manager
+finish
