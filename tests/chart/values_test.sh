@@ -44,4 +44,32 @@ for cidr in 10.0.0.0/8 0.0.0.0/0 192.0.2.255/32 fd00::/8 ::/0 fd00::1/128; do
   accepts_value "the addresses $cidr" "networkPolicy.apiServerCIDRs=[\"$cidr\"]"
 done
 refuses_value "an issuer without a name" "name" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}' --set certificates.mode=cert-manager
+
+# ---- combinations ----
+refuses_value "Deny and Warn together" "Deny and Warn exclude each other" 'policies.validationActions=["Deny","Warn"]'
+accepts_value "Warn and Audit together" 'policies.validationActions=["Warn","Audit"]'
+refuses_value "a user namespace on the host's network" "cannot have a user namespace" hostUsers=false --set hostNetwork=true
+accepts_value "the host's users on the host's network" hostUsers=true --set hostNetwork=true
+refuses_value "dnsPolicy None without name servers" "Set dnsConfig.nameservers" 'dnsPolicy="None"'
+refuses_value "dnsPolicy None with options only" "Set dnsConfig.nameservers" 'dnsPolicy="None"' --set-json 'dnsConfig={"options":[{"name":"ndots","value":"1"}]}'
+accepts_value "dnsPolicy None with a name server" 'dnsPolicy="None"' --set-json 'dnsConfig={"nameservers":["192.0.2.1"]}'
+for times in 24h:48h 24h:24h 24h:1440m 1h:3600s; do
+  refuses_value "renewBefore ${times#*:} of a certificate for ${times%:*}" "renewBefore: ${times#*:} is not below duration, which is ${times%:*}" \
+    "certificates.certManager.duration=\"${times%:*}\"" --set "certificates.certManager.renewBefore=${times#*:},certificates.mode=cert-manager"
+done
+accepts_value "renewBefore below the duration" 'certificates.certManager.duration="24h"' --set certificates.certManager.renewBefore=8h,certificates.mode=cert-manager
+refuses_value "a webhook that cannot wait for a lookup" "webhook.timeoutSeconds: 3 is too short" webhook.timeoutSeconds=3
+accepts_value "a webhook that waits for a lookup" webhook.timeoutSeconds=4
+accepts_value "a shorter wait without lookups" webhook.timeoutSeconds=1 --set entrypointLookup.enabled=false
+for time in 0s 999h 99999h 301s; do
+  refuses_value "a lookup for $time" "entrypointLookup.timeout: $time is out of range. Allowed: 1s to 5m" "entrypointLookup.timeout=\"$time\""
+done
+accepts_value "a lookup for 5m" 'entrypointLookup.timeout="5m"'
+for port in 0 65536 99999 100000; do
+  check "refuses port $port of the store" refused_with "store.url: the port $port of redis.shop.:$port" --set "store.url=rediss://redis.shop.:$port"
+  check "refuses port $port of a second host of the store" refused_with "store.url: the port $port of b" \
+    --set-json "store.url=\"postgres://u@a:5432,b:$port/db\""
+done
+refuses_value "a registry with port 99999" "entrypointLookup.registries: the port 99999 of registry.corp:99999" 'entrypointLookup.registries=["registry.corp:99999"]'
+check "accepts the greatest port" chart_template --set store.url=rediss://redis.shop.:65535 --set-json 'entrypointLookup.registries=["[fd00::1]:65535","ghcr.io"]'
 finish

@@ -2,23 +2,9 @@
 The operator's configuration file. Strings are quoted, because YAML reads a name like `on` or `0123` as another type.
 */ -}}
 
-{{- /* Each server of a pod needs a port of its own. */ -}}
-{{- define "cronlatch.checkPorts" -}}
-{{- $used := dict -}}
-{{- $names := list "admission" "plain" -}}
-{{- if include "cronlatch.metricsToken" . }}{{ $names = append $names "metrics" }}{{ end -}}
-{{- range $name := $names -}}
-{{- $port := toString (int (index $.Values.ports $name)) -}}
-{{- if hasKey $used $port -}}
-{{- fail (printf "ports.%s: %s is also ports.%s. Set different ports" $name $port (get $used $port)) -}}
-{{- end -}}
-{{- $_ := set $used $port $name -}}
-{{- end -}}
-{{- end -}}
-
 {{- define "cronlatch.settings" -}}
 {{- include "cronlatch.checkStore" . -}}
-{{- include "cronlatch.checkPorts" . -}}
+{{- include "cronlatch.checkValues" . -}}
 {{- include "cronlatch.checkName" . -}}
 {{- include "cronlatch.checkSelect" . -}}
 {{- $v := .Values -}}

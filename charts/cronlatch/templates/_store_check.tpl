@@ -35,6 +35,9 @@ Refuses combinations of the store with options that the operator and each run wo
 
 {{- define "cronlatch.checkServers" -}}
 {{- $url := include "cronlatch.storeUrl" . -}}
+{{- range splitList "," (include "cronlatch.storeAuthority" .) -}}
+{{- include "cronlatch.checkPortOf" (dict "name" "store.url" "host" .) -}}
+{{- end -}}
 {{- if hasPrefix "redis" $url -}}
 {{- $port := include "cronlatch.storeDefaultPort" . -}}
 {{- $servers := list -}}

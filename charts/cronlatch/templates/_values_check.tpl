@@ -1,0 +1,75 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+Refuses combinations of values that the API server, cert-manager or the operator would refuse later. values.schema.json checks the
+form of each value alone. */ -}}
+
+{{- define "cronlatch.checkValues" -}}
+{{- include "cronlatch.checkPorts" . -}}
+{{- include "cronlatch.checkPod" . -}}
+{{- include "cronlatch.checkWebhook" . -}}
+{{- include "cronlatch.checkLookup" . -}}
+{{- end -}}
+
+{{- /* Each server of a pod needs a port of its own. */ -}}
+{{- define "cronlatch.checkPorts" -}}
+{{- $used := dict -}}
+{{- $names := list "admission" "plain" -}}
+{{- if include "cronlatch.metricsToken" . }}{{ $names = append $names "metrics" }}{{ end -}}
+{{- range $name := $names -}}
+{{- $port := toString (int (index $.Values.ports $name)) -}}
+{{- if hasKey $used $port -}}
+{{- fail (printf "ports.%s: %s is also ports.%s. Set different ports" $name $port (get $used $port)) -}}
+{{- end -}}
+{{- $_ := set $used $port $name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "cronlatch.checkPod" -}}
+{{- $v := .Values -}}
+{{- if and $v.hostNetwork (eq (toString $v.hostUsers) "false") -}}
+{{- fail "hostUsers: false with hostNetwork: true, and a pod on the host's network cannot have a user namespace. Remove one of the two" -}}
+{{- end -}}
+{{- if and (eq $v.dnsPolicy "None") (not (get ($v.dnsConfig | default dict) "nameservers")) -}}
+{{- fail "dnsPolicy: None requires the addresses of name servers. Set dnsConfig.nameservers, or another dnsPolicy" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "cronlatch.checkWebhook" -}}
+{{- $v := .Values -}}
+{{- if and (has "Deny" $v.policies.validationActions) (has "Warn" $v.policies.validationActions) -}}
+{{- fail "policies.validationActions: Deny and Warn exclude each other, and the API server refuses both together. Remove Warn: a refusal contains the message" -}}
+{{- end -}}
+{{- $cm := $v.certificates.certManager -}}
+{{- $isLate := ge (include "cronlatch.millis" $cm.renewBefore | int64) (include "cronlatch.millis" $cm.duration | int64) -}}
+{{- if and (eq $v.certificates.mode "cert-manager") $isLate -}}
+{{- fail (printf "certificates.certManager.renewBefore: %s is not below duration, which is %s, and cert-manager refuses such a Certificate. Set a shorter renewBefore" $cm.renewBefore $cm.duration) -}}
+{{- end -}}
+{{- /* src/operator/endpoints.h: an admission waits up to 3 s for a lookup, and then answers. */ -}}
+{{- if and $v.webhook.enabled $v.entrypointLookup.enabled (lt (int $v.webhook.timeoutSeconds) 4) -}}
+{{- fail (printf "webhook.timeoutSeconds: %d is too short, because an admission waits up to 3 s for the lookup of an image. Set 4 or more, or entrypointLookup.enabled to false" (int $v.webhook.timeoutSeconds)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "cronlatch.checkLookup" -}}
+{{- $lookup := .Values.entrypointLookup -}}
+{{- if $lookup.enabled -}}
+{{- $range := index (include "cronlatch.limits" . | fromJson).settings "lookup-timeout" -}}
+{{- $timeout := include "cronlatch.millis" $lookup.timeout | int64 -}}
+{{- if or (lt $timeout (int64 (index $range 0))) (gt $timeout (int64 (index $range 1))) -}}
+{{- fail (printf "entrypointLookup.timeout: %s is out of range. Allowed: %s. Set a value within this range" $lookup.timeout (index $range 2)) -}}
+{{- end -}}
+{{- range $lookup.registries -}}
+{{- include "cronlatch.checkPortOf" (dict "name" "entrypointLookup.registries" "host" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* dict: name (of the value, in messages), host (`host` or `host:port`). */ -}}
+{{- define "cronlatch.checkPortOf" -}}
+{{- if regexMatch ":[0-9]+$" .host -}}
+{{- $digits := regexFind "[0-9]+$" .host -}}
+{{- $port := regexReplaceAll "^0+" $digits "" | default "0" -}}
+{{- if or (gt (len $port) 5) (not (and (ge (int $port) 1) (le (int $port) 65535))) -}}
+{{- fail (printf "%s: the port %s of %s is out of range. Allowed: 1 to 65535. Set the port of the server" .name $digits .host) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
