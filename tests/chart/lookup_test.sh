@@ -36,6 +36,9 @@ render "${BASE[@]}" --set entrypointLookup.enabled=false --set 'entrypointLookup
 check "disabled: the settings contain no lookup" holds "$SETTINGS"' | contains("lookup: false") and (contains("lookup-") | not)'
 check "disabled: no directory, no right" holds "($POD"'.volumes | map(.name) | index("tmp") | not) and '"($SECRETS == [])"
 
+check "disabled: no right to get CronJobs, whose pull Secrets it would use" holds '[.[] | select(.kind == "ClusterRole") | .rules[] | select(.resources == ["cronjobs"]).verbs]
+  == [["list", "watch", "patch"]]'
+
 check "a registry with a path is refused" refused_with "registries" "${BASE[@]}" --set 'entrypointLookup.registries={ghcr.io/team}'
 check "a registry with a login is refused" refused_with "registries" "${BASE[@]}" --set 'entrypointLookup.registries={me@ghcr.io}'
 check "an unknown key is refused" refused_with "entrypointLookup" "${BASE[@]}" --set entrypointLookup.on=true
