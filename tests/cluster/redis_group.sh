@@ -9,6 +9,7 @@ SERVERS=()
 
 # make_group: the certificate of all servers, and the Secrets `redis-group` with the user of the runs.
 make_group() {
+  # shellcheck disable=SC2153  # use_cluster sets NAME
   authority "$GROUP_HOME" "Redis servers of $NAME"
   leaf "$GROUP_HOME/server" /CN=redis "IP:$NODE_IP"
   printf cron >"$GROUP_HOME/username"

@@ -20,7 +20,7 @@ group_is_complete() {
   done
   redis server-1 info replication | grep -q state=online
 }
-needs "the Sentinels know each other and the replica" group_is_complete
+needs "each Sentinel has found the others and the replica" group_is_complete
 URL=rediss+sentinel://$(address_of sentinel-1),$(address_of sentinel-2),$(address_of sentinel-3)/mymaster
 check "the chart is installed with the Sentinels" use_group "$URL"
 becomes "the operator reads the master" exported "cronlatch_store_up{endpoint=\"$(address_of server-1)\"} 1"
