@@ -25,6 +25,9 @@ constexpr mode_t kMode = 0555;
 Error io_error(const std::string& what, const std::string& path, int number) {
   Error error{Code::config, "cannot " + what + ' ' + quoted(path) + ": " + std::strerror(number)};
   if (number == ENOENT || number == ENOTDIR) error.hint = "create the directory first";
+  if (path == kSelf) error.hint = "mount /proc";
+  if (number == ENOSPC || number == EDQUOT)
+    error.hint = "the file system needs 8 MiB of free space; check the sizeLimit of the volume";
   if (number == EROFS) error.hint = "mount the volume writable in the init container";
   return error;
 }
