@@ -131,7 +131,7 @@ class Demo {
       siginfo_t ended{};
       if (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
           ended.si_code == CLD_EXITED && ended.si_status == 128 + SIGINT)
-        interrupts_.note(SIGINT);
+        interrupts_.set_arrived(SIGINT);
     }
     return interrupts_.arrived();
   }

@@ -7,9 +7,13 @@ namespace cronlatch {
 
 Interrupts::Interrupts() {
   sigemptyset(&signals_);
-  for (const int signo : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signo);
+  for (const int signo : {SIGINT, SIGTERM}) sigaddset(&signals_, signo);
+  // nohup. The kernel would keep a blocked signal although it is ignored.
+  struct sigaction hang_up {};
+  sigaction(SIGHUP, nullptr, &hang_up);
+  if (hang_up.sa_handler != SIG_IGN) sigaddset(&signals_, SIGHUP);
   sigprocmask(SIG_BLOCK, &signals_, &inherited_);
-  // A shell's background job ignores it. HUP stays ignored (nohup).
+  // A shell's background job ignores it.
   std::signal(SIGINT, SIG_DFL);
 }
 

@@ -17,7 +17,7 @@ class Interrupts {
   const sigset_t& inherited_mask() const { return inherited_; }
   bool arrived() const { return signo_ != 0; }
   // A command in the foreground of the terminal gets its Ctrl-C alone.
-  void note(int signo) { signo_ = signo; }
+  void set_arrived(int signo) { signo_ = signo; }
   // Returns early when a signal arrives, and at once when one has arrived.
   void pause_for(Millis d);
   // Ends this process by the signal that arrived.

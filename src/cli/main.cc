@@ -55,9 +55,9 @@ std::vector<std::string> words_of(int argc, char** argv) {
 // Not readable in /proc/<pid>/environ any more, which shows the process's first environment.
 void erase_password(char** environment) {
   for (char** entry = environment; *entry != nullptr; ++entry)
-    if (variable_name(*entry) == kPasswordVariable)
-      explicit_bzero(*entry + kPasswordVariable.size() + 1,
-                     std::strlen(*entry) - kPasswordVariable.size() - 1);
+    if (char* const value = std::strchr(*entry, '='); value != nullptr)
+      if (variable_name(*entry) == kPasswordVariable)
+        explicit_bzero(value + 1, std::strlen(value + 1));
 }
 
 int run_program(int argc, char** argv, char** environment) {

@@ -21,6 +21,12 @@ std::string own_lock(const Options& options) {
   return held_lock(url ? store_identity(*url, options.key_prefix) : "", options.lock);
 }
 
+// The process whose end ends the lock. A lock without a lease is held by every process that
+// inherited its descriptor, unless the run ends it and leaves them.
+std::string holder(const Options& options, bool leased) {
+  return leased || options.leftovers == Leftovers::leave ? running_process() : "";
+}
+
 }  // namespace
 
 Result<Programs> find_programs(const LoadedOptions& loaded,
@@ -47,8 +53,8 @@ std::vector<std::string> grant_variables(const Options& options,
                                          bool leased) {
   // The rest of the command's environment is known before the grant.
   std::vector<std::string> added = child_environment({}, options, {fence, leased});
-  for (std::string& held :
-       held_variable(environment, fence == 0 ? "" : own_lock(options), running_process()))
+  const std::string lock = fence == 0 ? "" : own_lock(options);
+  for (std::string& held : held_variable(environment, lock, holder(options, leased), has_ended))
     added.push_back(std::move(held));
   return added;
 }

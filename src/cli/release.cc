@@ -113,8 +113,8 @@ std::string lease_of(const std::string& holder, Fence fence) {
   return "the lease of " + printable(holder) + ", fence " + std::to_string(fence);
 }
 
-// Those of all slots. The reply to the revocation contains the last grant only, and has to do when
-// the lock cannot be read.
+// With several slots the reply contains one of the leases. The others are read afterwards, so that
+// a slow answer does not delay the revocation; an earlier command may have revoked some of them.
 std::string revoked_leases(const StoreSession& session, const std::string& lock,
                            const Revoked& revoked) {
   std::string leases = lease_of(revoked.holder, revoked.fence);
@@ -122,7 +122,7 @@ std::string revoked_leases(const StoreSession& session, const std::string& lock,
   if (!view) return leases;
   for (const GrantView& grant : view->grants)
     if (grant.state == LockState::revoked && grant.fence != revoked.fence)
-      leases += ", " + lease_of(grant.identity.holder, grant.fence);
+      leases += "; " + lease_of(grant.identity.holder, grant.fence) + ", is revoked, too";
   return leases;
 }
 

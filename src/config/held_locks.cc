@@ -32,13 +32,16 @@ bool is_held(std::string_view word) {
          process_in(word).find_first_not_of("0123456789.") == word.npos;
 }
 
-// Other text is ignored: another program may have changed the variable.
-std::vector<std::string> held_around(std::span<const std::string> environment) {
+// Those of runs that have not ended. Other text is ignored: another program may have changed the
+// variable.
+std::vector<std::string> held_around(std::span<const std::string> environment,
+                                     const HasEnded& has_ended) {
   const std::optional<std::string> text = variable(environment, kHeldVariable);
   std::vector<std::string> held;
   for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(','));
-    if (is_held(word) && held.size() <= kMaxDepth) held.emplace_back(word);
+    if (is_held(word) && held.size() <= kMaxDepth && !has_ended(process_in(word)))
+      held.emplace_back(word);
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
   }
   return held;
@@ -52,8 +55,7 @@ std::string held_lock(const std::string& store, const std::string& lock) {
 
 Status refuse_nested(std::span<const std::string> environment, const std::string& lock,
                      const std::string& name, const HasEnded& has_ended) {
-  std::vector<std::string> held = held_around(environment);
-  std::erase_if(held, [&](const std::string& word) { return has_ended(process_in(word)); });
+  const std::vector<std::string> held = held_around(environment, has_ended);
   if (std::any_of(held.begin(), held.end(),
                   [&](const std::string& word) { return lock_in(word) == lock; }))
     return Error{Code::config,
@@ -69,9 +71,10 @@ Status refuse_nested(std::span<const std::string> environment, const std::string
 }
 
 std::vector<std::string> held_variable(std::span<const std::string> environment,
-                                       const std::string& lock, const std::string& process) {
-  std::vector<std::string> held = held_around(environment);
-  if (!lock.empty()) held.push_back(lock + '@' + process);
+                                       const std::string& lock, const std::string& process,
+                                       const HasEnded& has_ended) {
+  std::vector<std::string> held = held_around(environment, has_ended);
+  if (!lock.empty()) held.push_back(process.empty() ? lock : lock + '@' + process);
   if (held.empty()) return {};
   std::string entry = std::string(kHeldVariable) + "=";
   for (std::size_t i = 0; i < held.size(); ++i) entry += (i == 0 ? "" : ",") + held[i];

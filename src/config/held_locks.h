@@ -14,7 +14,7 @@
 namespace cronlatch {
 
 // Passed from run to run: the locks, separated by commas, the outermost first. Each is the digest
-// of (store, lock), '@' and the name of the process that holds it (running_process() of
+// of (store, lock), '@' and mostly the name of the process that holds it (running_process() of
 // proc/running_process.h). A process that outlives the run inherits it; the lock is not held any
 // more when that process has ended.
 // Not CRONLATCH_HELD: version 0.1.0, which may be the inner run, refuses unknown variables with
@@ -32,10 +32,11 @@ using HasEnded = std::function<bool(std::string_view process)>;
 Status refuse_nested(std::span<const std::string> environment, const std::string& lock,
                      const std::string& name, const HasEnded& has_ended);
 
-// The variable for a command: `lock`, held by `process`, and the locks in its environment; `lock`
-// is empty for an ungated run. Empty when there is no lock.
+// The variable for a command: `lock`, held by `process` (empty: as long as the command runs), and
+// the locks in its environment; `lock` is empty for an ungated run. Empty when there is no lock.
 std::vector<std::string> held_variable(std::span<const std::string> environment,
-                                       const std::string& lock, const std::string& process);
+                                       const std::string& lock, const std::string& process,
+                                       const HasEnded& has_ended);
 
 // The environment without the variable.
 std::vector<std::string> without_held(std::span<const std::string> environment);

@@ -56,7 +56,7 @@ std::string seconds(Millis d) {
 }  // namespace
 
 Millis Timings::outage_tolerance() const {
-  return std::max(Millis(0), ttl - margin - reap - grace - renew_every * 11 / 10);
+  return std::max(Millis(0), ttl - margin - reap - grace - renew_every * kRule.renew_percent / 100);
 }
 
 Millis lease_margin(Millis ttl) { return ttl / kRule.margin_share + kWallStep + kScheduling; }

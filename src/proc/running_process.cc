@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 
@@ -45,7 +47,9 @@ bool has_ended(std::string_view name) {
   name.remove_prefix(1);
   if (!take_number(name, named.start_time) || !name.empty()) return false;
   const std::optional<Process> now = read_process(named.pid);
-  return !now || !now->same_as(named) || !now->alive;
+  // /proc can hide the processes of other users (hidepid).
+  if (!now) return ::kill(named.pid, 0) != 0 && errno == ESRCH;
+  return !now->same_as(named) || !now->alive;
 }
 
 }  // namespace cronlatch

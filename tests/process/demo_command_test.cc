@@ -66,6 +66,16 @@ TEST(DemoCommand, EndsItsRunsAfterASignal) {
   }
 }
 
+TEST(DemoCommand, ContinuesAfterAHangUpThatItsParentIgnores) {
+  // Given
+  Program demo({.argv = {"/usr/bin/nohup", binary(), "demo"}});
+  ASSERT_TRUE(demo.says("2. B is started")) << demo.out();
+  // When
+  demo.signal(SIGHUP);
+  // Then
+  EXPECT_EQ(demo.exit_code(), 0) << demo.out() << demo.err();
+}
+
 TEST(DemoCommand, RunsOnATerminal) {
   Program demo({.argv = {binary(), "demo"}, .stdio = Stdio::terminal});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gated command that starts cronlatch itself.
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 
 #include "gated.h"
@@ -48,6 +49,49 @@ TEST_F(NestedRun, OfTheSameLockRunsInAProcessThatOutlivedTheOuterRun) {
   std::ofstream(ended).flush();
   // Then
   EXPECT_TRUE(eventually([&] { return exists(ran); })) << program.err();
+}
+
+// A child of the command has inherited the file's lock.
+TEST_F(NestedRun, OfTheSameLockIsRefusedAfterTheWrapperWasKilled) {
+  // Given
+  const std::string killed = dir.path("killed");
+  const std::string code = dir.path("code");
+  std::string line = "echo up; while [ ! -e " + killed + " ]; do sleep 0.02; done; timeout 20";
+  for (const std::string& word : around({"/bin/true"}, "a", {"--on-busy=wait"}))
+    line += " '" + word + "'";
+  line += "; echo $? >" + code + ".new; mv " + code + ".new " + code;
+  Program program(
+      {.argv = around({"/bin/sh", "-c", "(" + line + ") & wait"}, "a", {"--guardian=off"})});
+  ASSERT_TRUE(program.says("up")) << program.err();
+  // When
+  program.signal(SIGKILL);
+  std::ofstream(killed).flush();
+  // Then
+  ASSERT_TRUE(eventually([&] { return exists(code); })) << program.err();
+  EXPECT_EQ(read_file(code), "78\n") << program.err();
+}
+
+TEST_F(NestedRun, OfTheSameLockIsRefusedWhereProcHidesTheOuterRun) {
+  if (::geteuid() != 0) GTEST_SKIP() << "NOT TESTED: only root can mount";
+  // Given
+  const auto redis = RedisServer::start();
+  store = "redis://127.0.0.1:" + std::to_string(redis->port());
+  std::string line = "exec setpriv --reuid 65534 --clear-groups --";
+  for (const std::string& word : around(innermost(), "a")) line += " '" + word + "'";
+  Words argv = {"/usr/bin/unshare",
+                "-m",
+                "/bin/sh",
+                "-c",
+                "mount -t proc -o hidepid=2 proc /proc && exec \"$@\"",
+                "sh"};
+  const Words outer = around({"/bin/sh", "-c", line}, "a");
+  argv.insert(argv.end(), outer.begin(), outer.end());
+  Program program({.argv = argv});
+  // When
+  const auto code = program.exit_code();
+  // Then
+  EXPECT_EQ(code, 78) << program.err();
+  EXPECT_EQ(program.out(), "");
 }
 
 TEST_F(NestedRun, OfAnotherLockRuns) {

@@ -18,6 +18,11 @@ class RunOptions : public Gated {
   }
 };
 
+TEST(Environment, WithAPasswordVariableWithoutAValueIsAccepted) {
+  Program program({.argv = {binary(), "version"}, .env = {"CRONLATCH_PASSWORD"}});
+  EXPECT_EQ(program.exit_code(), 0) << program.err();
+}
+
 TEST_F(RunOptions, MaxRunEndsTheCommandWith124) {
   // Given
   Program program(run({"--max-run", "300ms"},

@@ -14,13 +14,15 @@ const std::string kB = held_lock(kStore, "b");
 const std::string kOuter = "1.20.300";
 const std::string kEnded = "1.21.300";
 
+bool is_ended(std::string_view process) { return process == kEnded; }
+
 Status nested(const Environment& environment, const std::string& lock) {
-  return refuse_nested(environment, held_lock(kStore, lock), lock,
-                       [](std::string_view process) { return process == kEnded; });
+  return refuse_nested(environment, held_lock(kStore, lock), lock, is_ended);
 }
 
-Environment inside(const Environment& around, const std::string& lock) {
-  return held_variable(around, lock, kOuter);
+Environment inside(const Environment& around, const std::string& lock,
+                   const std::string& process = kOuter) {
+  return held_variable(around, lock, process, is_ended);
 }
 
 TEST(Nested, IsRefusedForTheLockOfTheRunAround) {
@@ -55,8 +57,22 @@ TEST(Nested, StillKnowsTheRunsAroundWhenTheOneBetweenHoldsNoLock) {
 }
 
 TEST(Nested, IsNotRefusedForARunThatHasEnded) {
-  EXPECT_TRUE(nested(held_variable({}, kA, kEnded), "a").ok());
-  EXPECT_FALSE(nested(inside(held_variable({}, kA, kEnded), kA), "a").ok());
+  const Environment left = {"_CRONLATCH_HELD=" + kA + "@" + kEnded};
+  EXPECT_TRUE(nested(left, "a").ok());
+  EXPECT_FALSE(nested(inside(left, kA), "a").ok());
+}
+
+TEST(Nested, IsRefusedForALockWithoutAProcess) {
+  EXPECT_FALSE(nested(inside({}, kA, ""), "a").ok());
+}
+
+// A process that was left behind can start the next one for ever.
+TEST(Nested, ForgetsRunsThatHaveEnded) {
+  std::string left = "_CRONLATCH_HELD=";
+  for (int i = 0; i < 100; ++i) left += kB + "@" + kEnded + ",";
+  const Environment around = inside({left}, kA);
+  EXPECT_EQ(around, (Environment{"_CRONLATCH_HELD=" + kA + "@" + kOuter}));
+  EXPECT_FALSE(nested(around, "a").ok());
 }
 
 TEST(Nested, HandsOnOnlyWhatItCouldHaveWritten) {
