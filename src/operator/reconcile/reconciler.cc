@@ -194,8 +194,9 @@ void Reconciler::tick() {
 }
 
 void Reconciler::save_checkpoint() {
-  if (!pods_listed_ || !(reported_.changed() || checkpoint_changed_) || !in_checkpoint_.empty())
-    return;
+  // An error is counted after its checkpoint, with the lock of its CronJob.
+  if (!pods_listed_ || !cronjobs_listed_) return;
+  if (!(reported_.changed() || checkpoint_changed_) || !in_checkpoint_.empty()) return;
   auto checkpoint = reported_.checkpoint();
   if (!checkpoint) return;
   in_checkpoint_ = std::exchange(recorded_, {});

@@ -91,6 +91,7 @@ TEST(EventRecorder, CountsEveryErrorWhateverEventsAreWritten) {
     world.settings.events_per_second = 1;
     Leader leader(world, "one");
     leader.reconciler.process(listed(ObjectKind::pod));
+    leader.reconciler.process(listed(ObjectKind::cronjob));
 
     finish(leader, 500, "refused", "auth");
     leader.reconciler.process(position("1"));

@@ -36,6 +36,7 @@ TEST(Reconciler, RecordsARunOnJobAndCronJobAndCountsItOnce) {
 
   leader.reconciler.process(updated(ObjectKind::pod, end));
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.settle();
   leader.reconciler.process(updated(ObjectKind::pod, end));  // the watch delivers it again
   leader.settle();
@@ -48,6 +49,7 @@ TEST(Reconciler, CountsOnlyWhatTheCheckpointContains) {
   World world;
   Leader leader(world, "one");
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "store_down", "unreachable")));
   leader.reconciler.tick();
   leader.reconciler.tick();
@@ -71,6 +73,7 @@ TEST(Reconciler, KeepsTheErrorsOfACronJobWithoutAnnotationsUntilItIsDeleted) {
     leader.settle();
   };
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
   fail("p1");
 
@@ -89,11 +92,31 @@ TEST(Reconciler, KeepsTheErrorsOfACronJobWithoutAnnotationsUntilItIsDeleted) {
   EXPECT_EQ(leader.counted("unreachable"), "1");
 }
 
+// Only the list shows the locks of the CronJobs.
+TEST(Reconciler, CountsErrorsAfterTheCronJobsAreListed) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "refused", "auth")));
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.settle();
+
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
+  leader.settle();
+
+  std::string text;
+  leader.exporter.append_text(text);
+  EXPECT_THAT(text, HasSubstr(R"(lock="demo/nightly",reason="auth"} 1)"));
+  EXPECT_EQ(leader.counted("auth"), "");
+}
+
 // A second one would replace the first one before a renewal of the Lease wrote it.
 TEST(Reconciler, CountsARunThatEndedWhileACheckpointWaits) {
   World world;
   Leader leader(world, "one");
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "store_down", "unreachable")));
   leader.reconciler.tick();
   leader.reconciler.process(updated(ObjectKind::pod, pod("p2", "store_down", "unreachable")));
@@ -113,6 +136,7 @@ TEST(Reconciler, WritesNoCheckpointBeforeThePodsAreListed) {
   EXPECT_EQ(leader.election.saved_checkpoint(), "");
 
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.settle();
   EXPECT_NE(leader.election.saved_checkpoint(), "");
 }
@@ -122,6 +146,7 @@ TEST(Reconciler, NextLeaderNeitherRecordsNorCountsTwice) {
   const Json end = pod("p1", "refused", "auth");
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
   one.reconciler.process(updated(ObjectKind::pod, end));
   one.reconciler.process(position("1"));
   one.settle();
@@ -132,6 +157,7 @@ TEST(Reconciler, NextLeaderNeitherRecordsNorCountsTwice) {
   Leader two(world, "two");
   two.reconciler.process(updated(ObjectKind::pod, end));
   two.reconciler.process(listed(ObjectKind::pod));
+  two.reconciler.process(listed(ObjectKind::cronjob));
   two.settle();
 
   EXPECT_EQ(two.counted("auth"), "");
@@ -143,6 +169,7 @@ TEST(Reconciler, NextLeaderCountsRecordedRunsWithoutCheckpoint) {
   const Json end = pod("p1", "refused", "auth");
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
   one.reconciler.process(updated(ObjectKind::pod, end));
   one.reconciler.tick();  // recorded; then it dies before the next renewal
   world.clock.pass(1min);
@@ -158,6 +185,7 @@ TEST(Reconciler, NextLeaderCountsRecordedRunsWithoutCheckpoint) {
   }();
   two.reconciler.process(updated(ObjectKind::pod, end));
   two.reconciler.process(listed(ObjectKind::pod));
+  two.reconciler.process(listed(ObjectKind::cronjob));
   two.settle();
 
   EXPECT_EQ(two.counted("auth"), "1");
@@ -176,6 +204,7 @@ TEST(Reconciler, CountsEveryPodOfALongFirstListInAnyOrder) {
   }
   leader.reconciler.process(position("1"));
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.settle();
 
   EXPECT_EQ(leader.counted("config"), "500");
@@ -187,6 +216,7 @@ TEST(Reconciler, ReportsAPodThatIsDeliveredLate) {
   World world;
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
   for (int i = 1; i <= 5'000; ++i) {
     const std::string version = std::to_string(i);
     one.reconciler.process(
@@ -200,6 +230,7 @@ TEST(Reconciler, ReportsAPodThatIsDeliveredLate) {
   Leader two(world, "two");
   two.reconciler.process(updated(ObjectKind::pod, late));
   two.reconciler.process(listed(ObjectKind::pod));
+  two.reconciler.process(listed(ObjectKind::cronjob));
   two.settle();
 
   EXPECT_EQ(two.counted("auth"), "1");
@@ -216,6 +247,7 @@ TEST(Reconciler, NextLeaderReportsAPodThatWaitedForARetry) {
   const Json other = with_version(pod("p2", "refused", "acl"), "2");
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
   for (const Json& each : {stuck, other}) one.reconciler.process(updated(ObjectKind::pod, each));
   one.reconciler.process(position("2"));
   one.settle();
@@ -228,6 +260,7 @@ TEST(Reconciler, NextLeaderReportsAPodThatWaitedForARetry) {
   for (const Json& each : {stuck, other}) two.reconciler.process(updated(ObjectKind::pod, each));
   two.reconciler.process(position("3"));
   two.reconciler.process(listed(ObjectKind::pod));
+  two.reconciler.process(listed(ObjectKind::cronjob));
   two.settle();
 
   EXPECT_EQ(two.counted("unreachable"), "1");
@@ -240,6 +273,7 @@ TEST(Reconciler, NextLeaderCountsWhatWasNotCountedAtTheEndOfATerm) {
   const Json end = pod("p1", "refused", "auth");
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
   one.reconciler.process(updated(ObjectKind::pod, end));
   one.reconciler.process(position("1"));
   one.reconciler.tick();
@@ -251,6 +285,7 @@ TEST(Reconciler, NextLeaderCountsWhatWasNotCountedAtTheEndOfATerm) {
   two.reconciler.process(updated(ObjectKind::pod, end));
   two.reconciler.process(position("1"));
   two.reconciler.process(listed(ObjectKind::pod));
+  two.reconciler.process(listed(ObjectKind::cronjob));
   two.settle();
 
   EXPECT_EQ(two.counted("auth"), "1");
@@ -261,6 +296,7 @@ TEST(Reconciler, CountsWhatTheCheckpointContainsAtTheEndOfATerm) {
   World world;
   Leader leader(world, "one");
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "refused", "auth")));
   leader.reconciler.tick();
   leader.election.step();
@@ -290,6 +326,7 @@ TEST(Reconciler, AcceptsNoChangeWhileTooManyPodsWaitForARetry) {
   EXPECT_TRUE(leader.reconciler.has_room());
   leader.reconciler.process(position("1"));
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.settle();
 
   EXPECT_EQ(leader.counted("config"), "2000");
@@ -340,6 +377,7 @@ TEST(Reconciler, ReportsPodsInParallelAndEachOnce) {
     }
   leader.reconciler.process(position("1"));
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   EXPECT_TRUE(cronlatch::testing::eventually([&] {
     leader.settle();
     return leader.counted("config") == "200";
@@ -368,6 +406,7 @@ TEST(Reconciler, SendsTheRequestsForOnePodOneAtATime) {
   };
   Leader leader(world, "one", 2);
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   for (const char* version : {"1", "2"})
     leader.reconciler.process(
         updated(ObjectKind::pod, with_version(pod("p1", "usage", "config"), version)));
@@ -425,6 +464,7 @@ TEST(Reconciler, RecordsAndCountsARunThatWasKilledBeforeItsResult) {
 
   leader.reconciler.process(updated(ObjectKind::pod, end));
   leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
   leader.settle();
 
   EXPECT_THAT(world.events(), UnorderedElementsAre("Job Killed", "CronJob Killed"));

@@ -200,6 +200,7 @@ TEST(Reconciler, StoresTheEnforcementTimesInTheLease) {
   world.settings.select = {{"demo", "night*", {}, {{"lock", "true"}}}};
   const auto kept = [](Leader& leader) {
     leader.reconciler.process(listed(ObjectKind::pod));
+    leader.reconciler.process(listed(ObjectKind::cronjob));
     leader.settle();
     return ReportedPods(leader.election.saved_checkpoint()).enforcement();
   };
@@ -363,6 +364,7 @@ TEST(Reconciler, NextLeaderKnowsDeletedAndRecreatedCronJobs) {
   };
   Leader one(world, "one");
   one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
   one.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
   one.reconciler.process({.kind = ObjectKind::cronjob,
                           .type = ObjectChange::Type::deleted,
@@ -374,6 +376,7 @@ TEST(Reconciler, NextLeaderKnowsDeletedAndRecreatedCronJobs) {
   Leader two(world, "two");
   EXPECT_THAT(exported(two), Not(HasSubstr("nightly")));
   two.reconciler.process(listed(ObjectKind::pod));
+  two.reconciler.process(listed(ObjectKind::cronjob));
   two.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
   two.settle();
   EXPECT_THAT(exported(two), HasSubstr("lock=\"demo/nightly\"} 5"));
@@ -425,6 +428,7 @@ TEST(Reconciler, ACronJobIsNotOverdueForTheTimeBeforeItsAnnotation) {
   {
     Leader first(world, "one");
     first.reconciler.process(listed(ObjectKind::pod));
+    first.reconciler.process(listed(ObjectKind::cronjob));
     first.settle();
     first.election.release();
   }
@@ -467,6 +471,7 @@ TEST(Reconciler, ACronJobIsNotOverdueForTheTimeBeforeItWasSelected) {
     Leader leader(world, name);
     leader.reconciler.process(listed(ObjectKind::pod));
     leader.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+    leader.reconciler.process(listed(ObjectKind::cronjob));
     leader.settle();
     const std::string overdue = overdue_at(leader);
     leader.election.release();
