@@ -73,6 +73,10 @@ void Exporter::set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts
   const std::lock_guard lock(mutex_);
   cronjobs_.set(job_of(key), facts, since, clock_.wall());
   std::erase(former_, job_of(key));
+}
+
+void Exporter::cronjob_exists(const kube::ObjectKey& key) {
+  const std::lock_guard lock(mutex_);
   std::erase(deleted_, job_of(key));
 }
 
@@ -84,7 +88,6 @@ bool Exporter::end_export(const std::string& job) {
 
 bool Exporter::ungate_cronjob(const kube::ObjectKey& key) {
   const std::lock_guard lock(mutex_);
-  std::erase(deleted_, job_of(key));
   return end_export(job_of(key));
 }
 
@@ -101,6 +104,7 @@ void Exporter::remember_deleted(const std::vector<std::string>& jobs) {
   for (const std::string& job : jobs) {
     if (cronjobs_.contains(job)) continue;
     add_to(former_, job);
+    add_to(deleted_, job);
     run_errors_.erase(job);
   }
 }

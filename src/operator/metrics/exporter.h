@@ -46,13 +46,16 @@ class Exporter {
   void set_lock_stats(LockStatsUpdate update);
 
   // ---- for the leader ----
+  // At each change of a CronJob, whatever its annotations are: errors of its runs are counted.
+  void cronjob_exists(const kube::ObjectKey& key);
   void set_cronjob(const kube::ObjectKey& key, const GatedCronJob& facts,
                    Gated since = Gated::before);
   // It exists and requests no lock; its runs may have one. False if it was not known as gated.
   bool ungate_cronjob(const kube::ObjectKey& key);
   // It was deleted: errors of its last runs are not counted. False as above.
   bool remove_cronjob(const kube::ObjectKey& key);
-  // "namespace/name" of CronJobs that were deleted while another replica led.
+  // "namespace/name" of CronJobs that were gated and deleted while another replica led. Errors of
+  // their last runs are not counted. One that exists is passed to cronjob_exists() later.
   void remember_deleted(const std::vector<std::string>& jobs);
   // At the end of the term. A series of run errors is not exported again before its next error: a
   // later term would begin it with errors that an alert has counted.
@@ -94,7 +97,7 @@ class Exporter {
   GatedCronJobs cronjobs_;
   // CronJobs of this cluster, the newest last.
   std::deque<std::string> former_;   // that were gated
-  std::deque<std::string> deleted_;  // in this term, gated or not
+  std::deque<std::string> deleted_;  // in this term, gated or not; before, if they were gated
   std::set<Pair> unknown_pairs_;     // exported before
   // The count never decreases: after a short change of the leader, Prometheus compares it with the
   // value before.

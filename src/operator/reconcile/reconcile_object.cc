@@ -16,6 +16,7 @@ void Reconciler::reconcile_cronjob(Item item) {
   CronJobVerdict verdict = decide_cronjob(item.object, deps_.settings);
   const kube::ObjectKey key = kube::key_of(item.object);
   cronjob_states_.set(key, verdict.state);
+  deps_.exporter.cronjob_exists(key);
   demands_.erase(key);
   if (verdict.demand) demands_.emplace(key, *verdict.demand);
   if (verdict.gated) {

@@ -194,7 +194,7 @@ void Reconciler::tick() {
 }
 
 void Reconciler::save_checkpoint() {
-  // An error is counted after its checkpoint, with the lock of its CronJob.
+  // An error is counted after its checkpoint, for a CronJob that exists and with its lock.
   if (!pods_listed_ || !cronjobs_listed_) return;
   if (!(reported_.changed() || checkpoint_changed_) || !in_checkpoint_.empty()) return;
   auto checkpoint = reported_.checkpoint();

@@ -92,7 +92,54 @@ TEST(Reconciler, KeepsTheErrorsOfACronJobWithoutAnnotationsUntilItIsDeleted) {
   EXPECT_EQ(leader.counted("unreachable"), "1");
 }
 
-// Only the list shows the locks of the CronJobs.
+ObjectChange deleted_cronjob() {
+  return {.kind = ObjectKind::cronjob,
+          .type = ObjectChange::Type::deleted,
+          .key = {"demo", "nightly"},
+          .uid = "cronjob-uid"};
+}
+
+// No event of the API server would remove the series.
+TEST(Reconciler, NextLeaderCountsNoErrorOfADeletedCronJob) {
+  World world;
+  world.cronjob("true");
+  Leader one(world, "one");
+  one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
+  one.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  one.reconciler.process(deleted_cronjob());
+  one.settle();
+  one.election.release();
+
+  Leader two(world, "two");
+  two.reconciler.process(listed(ObjectKind::cronjob));
+  two.reconciler.process(updated(ObjectKind::pod, pod("p1", "refused", "auth")));  // its last run
+  two.reconciler.process(listed(ObjectKind::pod));
+  two.settle();
+
+  EXPECT_EQ(two.counted("auth"), "");
+}
+
+TEST(Reconciler, CountsErrorsOfARecreatedCronJobWithInvalidAnnotations) {
+  World world;
+  world.cronjob("true");
+  Leader leader(world, "one");
+  leader.reconciler.process(listed(ObjectKind::pod));
+  leader.reconciler.process(listed(ObjectKind::cronjob));
+  leader.reconciler.process(updated(ObjectKind::cronjob, *world.api.at(kCronJob)));
+  leader.reconciler.process(deleted_cronjob());
+
+  Json invalid = *world.api.at(kCronJob);
+  invalid["metadata"]["annotations"]["cronlatch.dev/ttl"] = "invalid";
+  leader.reconciler.process(updated(ObjectKind::cronjob, invalid));
+  leader.reconciler.process(updated(ObjectKind::pod, pod("p1", "refused", "auth")));
+  leader.settle();
+
+  ASSERT_THAT(leader.metrics.text(), HasSubstr("cronlatch_gated_cronjobs{state=\"invalid\"} 1"));
+  EXPECT_EQ(leader.counted("auth"), "1");
+}
+
+// Only the list shows which CronJobs of the checkpoint exist, and the lock of each.
 TEST(Reconciler, CountsErrorsAfterTheCronJobsAreListed) {
   World world;
   world.cronjob("true");
@@ -109,6 +156,30 @@ TEST(Reconciler, CountsErrorsAfterTheCronJobsAreListed) {
   leader.exporter.append_text(text);
   EXPECT_THAT(text, HasSubstr(R"(lock="demo/nightly",reason="auth"} 1)"));
   EXPECT_EQ(leader.counted("auth"), "");
+}
+
+TEST(Reconciler, NextLeaderCountsErrorsOfACronJobThatRequestsNoLockNow) {
+  World world;
+  world.cronjob("true");
+  Json cronjob = *world.api.at(kCronJob);
+  Leader one(world, "one");
+  one.reconciler.process(listed(ObjectKind::pod));
+  one.reconciler.process(listed(ObjectKind::cronjob));
+  one.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  cronjob["metadata"].erase("annotations");
+  one.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  one.settle();
+  one.election.release();
+
+  Leader two(world, "two");
+  two.reconciler.process(updated(ObjectKind::pod, pod("p1", "refused", "auth")));
+  two.reconciler.process(listed(ObjectKind::pod));
+  two.settle();
+  two.reconciler.process(updated(ObjectKind::cronjob, cronjob));
+  two.reconciler.process(listed(ObjectKind::cronjob));
+  two.settle();
+
+  EXPECT_EQ(two.counted("auth"), "1");
 }
 
 // A second one would replace the first one before a renewal of the Lease wrote it.
