@@ -10,7 +10,11 @@ namespace {
 
 using kube::Json;
 
-constexpr Seconds kRewriteInterval{600};  // restores copies that were deleted or changed
+// An unchanged Secret is written again because it may have been deleted or changed.
+constexpr Seconds kRewriteInterval{600};
+// Without the UID, also because the namespace may have been created again. 300 namespaces are five
+// requests per second.
+constexpr Seconds kRewriteIntervalWithoutUid{60};
 
 }  // namespace
 
@@ -54,7 +58,8 @@ bool SecretWriter::write(const Namespace& target, const Content& content,
                          const std::function<bool()>& may_write) {
   const TimePoint now = clock_.now();
   std::erase_if(written_, [&](const auto& entry) {  // also those of deleted namespaces
-    return now - entry.second.at >= kRewriteInterval;
+    return now - entry.second.at >=
+           (entry.second.uid.empty() ? kRewriteIntervalWithoutUid : kRewriteInterval);
   });
   const std::string text = content.data.is_null() ? "" : kube::to_text(content.data);
   const auto before = written_.find(target.name);
@@ -62,7 +67,7 @@ bool SecretWriter::write(const Namespace& target, const Content& content,
                           before->second.content == text;
   if (is_current || !may_write()) return true;
   if (!apply(target.name, content)) return false;
-  if (!target.uid.empty()) written_.insert_or_assign(target.name, Written{target.uid, text, now});
+  written_.insert_or_assign(target.name, Written{target.uid, text, now});
   return true;
 }
 

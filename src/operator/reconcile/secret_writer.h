@@ -26,9 +26,9 @@ class SecretWriter {
     std::string name;
     std::string uid;  // "": not known
   };
-  // Writes the Secret if that is due and `may_write` returns true: at each call without a UID,
-  // because the namespace may have been created again. Otherwise after a change, and at intervals.
-  // False after an error, which is logged once.
+  // Writes the Secret if that is due and `may_write` returns true: after a change of the content or
+  // of the UID, and again every ten minutes. Without a UID again every minute, because the
+  // namespace may have been created again. False after an error, which is logged once.
   bool write(const Namespace& target, const Content& content,
              const std::function<bool()>& may_write);
   // Logs an error of this namespace, once; returns false.

@@ -66,10 +66,19 @@ TEST(SecretCopier, CopiesAChange) {
   EXPECT_EQ(scene.password("one"), "new");
 }
 
+TEST(SecretCopier, WritesNoUnchangedCopyWithinAMinute) {
+  Scene scene;
+  scene.copy();
+  scene.api.forget_requests();
+  scene.copy();
+  EXPECT_TRUE(scene.api.writes().empty());
+}
+
 TEST(SecretCopier, CopiesIntoANamespaceThatWasCreatedAgain) {
   Scene scene;
   scene.copy();
   scene.api.erase(kube::secret_path("two", "cronlatch-store"));
+  scene.clock.pass(1min);
   scene.copy();
   EXPECT_EQ(scene.password("two"), "secret");
 }
