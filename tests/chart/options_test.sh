@@ -112,6 +112,18 @@ refuses_written_out "slots out of range" "cronJobs.a.options.slots: 5000 is out 
 refuses_written_out "slots that are no number" "slots" '"options":{"slots":"many"}'
 check "cronJobs: a ttl that is too short for the default renew-every" refused_with "cronJobs.a.options: ttl 20s is too short" "${BASE[@]}" \
   --set defaults.renew-every=18s --set-json "cronJobs=$(written_out '"options":{"ttl":"20s"}')"
+# Without the operator, only the options of each run count.
+NO_OPERATOR=("${BASE[@]}" --set operator.enabled=false)
+check "cronJobs without the operator: defaults that only its own ttl permits" chart_template "${NO_OPERATOR[@]}" --set defaults.renew-every=5m \
+  --set-json "cronJobs=$(written_out '"options":{"ttl":"1h"}')"
+check "cronJobs without the operator: defaults out of range that its own value replaces" chart_template "${NO_OPERATOR[@]}" --set defaults.ttl=2h \
+  --set-json "cronJobs=$(written_out '"options":{"ttl":"1h"}')"
+check "cronJobs without the operator: its own ttl does not permit the defaults" refused_with "cronJobs.a.options: ttl 10m is too short" "${NO_OPERATOR[@]}" \
+  --set defaults.renew-every=15m --set-json "cronJobs=$(written_out '"options":{"ttl":"10m"}')"
+check "cronJobs without the operator: defaults out of range" refused_with "defaults.connect-timeout: 61s is out of range" "${NO_OPERATOR[@]}" \
+  --set defaults.connect-timeout=61s --set-json "cronJobs=$(written_out '"options":{"ttl":"1h"}')"
+check "with the operator, the defaults alone are refused" refused_with "defaults: ttl 2m is too short" "${BASE[@]}" --set defaults.renew-every=5m \
+  --set-json "cronJobs=$(written_out '"options":{"ttl":"1h"}')"
 render "${BASE[@]}" --set defaults.wait-timeout=10m --set-json "cronJobs=$(written_out '"options":{"wait-timeout":0}')"
 check "cronJobs: a zero replaces the value of defaults" holds 'one("CronJob"; "a").spec.jobTemplate.spec.template.spec.containers[0].command | index("--wait-timeout=0")'
 finish

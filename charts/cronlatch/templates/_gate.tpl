@@ -48,7 +48,7 @@ The flags of a gate that is written out (jobs/cronjobs.yaml). They are the same 
       "credentials-dir" "/var/run/secrets/cronlatch"
       "outcome-file" "/dev/termination-log" -}}
 {{- $own := dict "root" .root "options" (.job.options | default dict) "name" (printf "cronJobs.%s.options" .name) -}}
-{{- include "cronlatch.checkOptions" $own -}}
+{{- include "cronlatch.checkGateOptions" $own -}}
 {{- $options := include "cronlatch.effectiveOptions" $own | fromJson -}}
 {{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey $options "on-busy")) -}}
 {{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the previous run is terminated while this run starts, and a skip would leave no run. Set options.on-busy: wait, and options.wait-timeout" .name) -}}

@@ -14,6 +14,19 @@ src/admission/settings_checks.cc). _limits.tpl has the limits; values.schema.jso
 {{- end -}}
 {{- end -}}
 
+{{- /* Of the operator, which applies `defaults` without options of a CronJob. */ -}}
+{{- define "cronlatch.checkDefaults" -}}
+{{- include "cronlatch.checkOptions" (dict "root" . "options" (include "cronlatch.defaults" . | fromYaml) "name" "defaults") -}}
+{{- end -}}
+
+{{- /* dict: root, options, name. Of a written-out gate: also the ranges of those `defaults` that it does not replace. */ -}}
+{{- define "cronlatch.checkGateOptions" -}}
+{{- $inherited := include "cronlatch.defaults" .root | fromYaml -}}
+{{- range $key, $_ := .options -}}{{- $_ := unset $inherited $key -}}{{- end -}}
+{{- include "cronlatch.checkRanges" (dict "root" .root "options" $inherited "name" "defaults") -}}
+{{- include "cronlatch.checkOptions" . -}}
+{{- end -}}
+
 {{- /* dict: root, options. With `defaults`, as JSON. sprig's merge would replace a value of 0 or false by that of `defaults`. */ -}}
 {{- define "cronlatch.effectiveOptions" -}}
 {{- $all := include "cronlatch.defaults" .root | fromYaml -}}

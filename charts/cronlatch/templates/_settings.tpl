@@ -4,6 +4,7 @@ The operator's configuration file. Strings are quoted, because YAML reads a name
 
 {{- define "cronlatch.settings" -}}
 {{- include "cronlatch.checkStore" . -}}
+{{- include "cronlatch.checkDefaults" . -}}
 {{- include "cronlatch.checkValues" . -}}
 {{- include "cronlatch.checkName" . -}}
 {{- include "cronlatch.checkSelect" . -}}

@@ -20,7 +20,6 @@ Refuses combinations of the store with options that the operator and each run wo
 {{- end -}}
 {{- include "cronlatch.checkServers" . -}}
 {{- include "cronlatch.checkStrict" . -}}
-{{- include "cronlatch.checkOptions" (dict "root" . "options" (include "cronlatch.defaults" . | fromYaml) "name" "defaults") -}}
 {{- end -}}
 
 {{- /* "true" with several redis:// URLs. */ -}}
