@@ -74,6 +74,9 @@ hazard "policies that only warn" "has no Deny" --set 'policies.validationActions
 hazard "a selection without policies" "select without policies that deny" --set policies.enabled=false --set-json "$SELECT"
 hazard "a selection without patchCronJobs" "is not annotated until it is applied again" --set patchCronJobs=false --set-json "$SELECT"
 hazard "no webhook" "annotated Jobs are refused" --set webhook.enabled=false
+hazard "a webhook that cannot wait for a lookup" "webhook.timeoutSeconds below 4" --set webhook.timeoutSeconds=3
+check "a webhook that waits for a lookup gives no warning" no_warning "${BASE[@]}" --set webhook.timeoutSeconds=4
+check "a shorter wait without lookups gives no warning" no_warning "${BASE[@]}" --set webhook.timeoutSeconds=1,entrypointLookup.enabled=false
 hazard "excluded namespaces" "this is not reported" --set webhook.namespaceSelector.matchLabels.a=b
 hazard "API servers that must send a client certificate" "AdmissionConfiguration" --set webhook.clientCA.secretName=x
 hazard "a certificate without caBundle" "caBundle is empty" --set certificates.mode=existing,certificates.existingSecret=x

@@ -74,6 +74,10 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if include "cronlatch.clientCA" . -}}
 {{- $found = append $found "webhook.clientCA: an API server whose AdmissionConfiguration names no client certificate for webhooks gets no response, and annotated Jobs are refused" -}}
 {{- end -}}
+{{- /* src/operator/endpoints.h: an admission waits up to 3 s for a lookup, and then answers. */ -}}
+{{- if and $v.webhook.enabled $v.entrypointLookup.enabled (lt (int $v.webhook.timeoutSeconds) 4) -}}
+{{- $found = append $found "webhook.timeoutSeconds below 4: an admission waits up to 3 s for the lookup of an image, and the API server can refuse the Job before. Set 4 or more, or entrypointLookup.enabled to false" -}}
+{{- end -}}
 {{- if and $v.webhook.enabled (gt (int $v.webhook.timeoutSeconds) 10) -}}
 {{- $found = append $found "webhook.timeoutSeconds above 10: an operator that does not respond delays the creation of annotated Jobs" -}}
 {{- end -}}

@@ -43,10 +43,6 @@ form of each value alone. */ -}}
 {{- if and (eq $v.certificates.mode "cert-manager") $isLate -}}
 {{- fail (printf "certificates.certManager.renewBefore: %s is not below duration, which is %s, and cert-manager refuses such a Certificate. Set a shorter renewBefore" $cm.renewBefore $cm.duration) -}}
 {{- end -}}
-{{- /* src/operator/endpoints.h: an admission waits up to 3 s for a lookup, and then answers. */ -}}
-{{- if and $v.webhook.enabled $v.entrypointLookup.enabled (lt (int $v.webhook.timeoutSeconds) 4) -}}
-{{- fail (printf "webhook.timeoutSeconds: %d is too short, because an admission waits up to 3 s for the lookup of an image. Set 4 or more, or entrypointLookup.enabled to false" (int $v.webhook.timeoutSeconds)) -}}
-{{- end -}}
 {{- end -}}
 
 {{- define "cronlatch.checkLookup" -}}
