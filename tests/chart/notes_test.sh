@@ -63,6 +63,10 @@ hazard "a host that is not fully qualified" 'Write "redis.shop.svc.cluster.local
 hazard "a host that other namespaces cannot resolve" "has no dot" --set store.url=rediss://redis
 hazard "selected namespaces" "namespaces: annotations in other namespaces" --set 'namespaces={shop}'
 hazard "the host's network" "hostNetwork" --set hostNetwork=true
+hazard "a user namespace on the host's network" "UserNamespacesHostNetworkSupport" --set hostNetwork=true --set-json hostUsers=false
+warns_of_users() { notes_contain "hostUsers" "${BASE[@]}" "$@"; }
+refuses "but not with the host's users" warns_of_users --set hostNetwork=true --set-json hostUsers=true
+refuses "but not with a user namespace alone" warns_of_users --set-json hostUsers=false
 hazard "the host's network with a port for the metrics" "8080 and 8444 must be free" --set hostNetwork=true,metrics.auth=token
 hazard "a NetworkPolicy without addresses" "networkPolicy without apiServerCIDRs" --set networkPolicy.enabled=true
 check "a NetworkPolicy with addresses gives no warning" no_warning "${BASE[@]}" --set 'networkPolicy.enabled=true,networkPolicy.apiServerCIDRs={192.0.2.1/32}'

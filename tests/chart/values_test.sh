@@ -48,8 +48,7 @@ refuses_value "an issuer without a name" "name" 'certificates.certManager.issuer
 # ---- combinations ----
 refuses_value "Deny and Warn together" "Deny and Warn exclude each other" 'policies.validationActions=["Deny","Warn"]'
 accepts_value "Warn and Audit together" 'policies.validationActions=["Warn","Audit"]'
-refuses_value "a user namespace on the host's network" "cannot have a user namespace" hostUsers=false --set hostNetwork=true
-accepts_value "the host's users on the host's network" hostUsers=true --set hostNetwork=true
+accepts_value "a user namespace on the host's network" hostUsers=false --set hostNetwork=true
 refuses_value "dnsPolicy None without name servers" "Set dnsConfig.nameservers" 'dnsPolicy="None"'
 refuses_value "dnsPolicy None with options only" "Set dnsConfig.nameservers" 'dnsPolicy="None"' --set-json 'dnsConfig={"options":[{"name":"ndots","value":"1"}]}'
 accepts_value "dnsPolicy None with a name server" 'dnsPolicy="None"' --set-json 'dnsConfig={"nameservers":["192.0.2.1"]}'

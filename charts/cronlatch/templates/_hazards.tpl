@@ -42,6 +42,10 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if $v.hostNetwork -}}
 {{- $found = append $found (printf "hostNetwork: ports %d and %d%s must be free on every node, NetworkPolicies do not apply, and the namespace cannot enforce Pod Security above privileged" (int $v.ports.admission) (int $v.ports.plain) (eq $v.metrics.auth "token" | ternary (printf " and %d" (int $v.ports.metrics)) "")) -}}
 {{- end -}}
+{{- /* https://kep.k8s.io/5607 */ -}}
+{{- if and $v.hostNetwork (eq (toString $v.hostUsers) "false") -}}
+{{- $found = append $found "hostUsers false with hostNetwork: the API server refuses the operator's pods, except with Kubernetes 1.35 or newer and the feature gate UserNamespacesHostNetworkSupport. Remove one of the two" -}}
+{{- end -}}
 {{- if and $v.networkPolicy.enabled (not $v.networkPolicy.apiServerCIDRs) -}}
 {{- $found = append $found "networkPolicy without apiServerCIDRs: each pod of the cluster can connect to the port of the webhook. docs/operations.md describes how to find the addresses" -}}
 {{- end -}}

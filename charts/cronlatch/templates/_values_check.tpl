@@ -25,9 +25,6 @@ form of each value alone. */ -}}
 
 {{- define "cronlatch.checkPod" -}}
 {{- $v := .Values -}}
-{{- if and $v.hostNetwork (eq (toString $v.hostUsers) "false") -}}
-{{- fail "hostUsers: false with hostNetwork: true, and a pod on the host's network cannot have a user namespace. Remove one of the two" -}}
-{{- end -}}
 {{- if and (eq $v.dnsPolicy "None") (not (get ($v.dnsConfig | default dict) "nameservers")) -}}
 {{- fail "dnsPolicy: None requires the addresses of name servers. Set dnsConfig.nameservers, or another dnsPolicy" -}}
 {{- end -}}
