@@ -16,8 +16,15 @@ render "${BASE[@]}"
 check "the command of the test is below the mount of the wrapper" holds "$MAIN.command == [\"/cronlatch-bin/cronlatch\", \"version\"]"
 check "which a Job that is not gated does not have: nothing is mounted, and the image has the wrapper elsewhere" holds "
   ($TEST.spec.template.spec | has(\"volumes\") | not) and ($MAIN | has(\"volumeMounts\") | not)"
-image_has_it_elsewhere() { grep -rqF '/cronlatch' "$ROOT/packaging" && ! grep -rnF '/cronlatch-bin' "$ROOT/packaging"; }
-check "the image has no folder /cronlatch-bin" image_has_it_elsewhere
+# image_has_it_elsewhere FILE: a file that builds an image.
+image_has_it_elsewhere() { grep -qiE 'entrypoint"?[: ] ?[[]"/cronlatch"[]]' "$1" && ! grep -nF 'cronlatch-bin' "$1"; }
+for file in Dockerfile scripts/release.sh scripts/cluster_product_image.sh; do
+  check "the image of $file has no folder /cronlatch-bin" image_has_it_elsewhere "$ROOT/$file"
+done
+sed 's,"/cronlatch",/cronlatch-wrapper,' "$ROOT/Dockerfile" >"$STAGE/moved"
+refuses "control: another place of the wrapper is detected" image_has_it_elsewhere "$STAGE/moved"
+{ cat "$ROOT/Dockerfile" && echo 'COPY cronlatch /cronlatch-bin/'; } >"$STAGE/copied"
+refuses "control: a folder /cronlatch-bin is detected" image_has_it_elsewhere "$STAGE/copied"
 gates_the_test() {  # gates_the_test OPTION...: the result of the operator
   render "${BASE[@]}" --set clusterName=eu-1 "$@"
   jq -r '.[] | select(.kind == "ConfigMap" and .metadata.name == "cronlatch-operator").data["operator.yaml"]' "$STAGE/objects.json" >"$STAGE/settings.yaml"
@@ -37,6 +44,17 @@ fi
 for excluded in 'namespaces={shop}' webhook.enabled=false helmTest.enabled=false 'webhook.namespaceSelector.matchLabels.kubernetes\.io/metadata\.name=shop'; do
   render "${BASE[@]}" --set "$excluded"
   check "not rendered with ${excluded//\\/}" holds "$NONE"
+done
+# by_name OPERATOR NAMESPACES: a selector by the names of namespaces.
+by_name() { printf 'webhook.namespaceSelector.matchExpressions=[{"key":"team","operator":"Exists"},{"key":"kubernetes.io/metadata.name","operator":"%s","values":%s}]' "$1" "$2"; }
+for excluded in "$(by_name In '["shop","billing"]')" "$(by_name NotIn '["kube-system","cronlatch"]')"; do
+  render "${BASE[@]}" --set-json "$excluded"
+  check "not rendered with ${excluded#*,}" holds "$NONE"
+done
+for included in "$(by_name In '["shop","cronlatch"]')" "$(by_name NotIn '["kube-system"]')" \
+  'webhook.namespaceSelector.matchExpressions=[{"key":"team","operator":"NotIn","values":["cronlatch"]}]'; do
+  render "${BASE[@]}" --set-json "$included"
+  check "rendered with ${included#*,}" holds "$TEST"
 done
 for included in 'namespaces={shop,cronlatch}' 'webhook.namespaceSelector.matchLabels.kubernetes\.io/metadata\.name=cronlatch' webhook.namespaceSelector.matchLabels.team=a; do
   render "${BASE[@]}" --set "$included"

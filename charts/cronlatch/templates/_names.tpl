@@ -34,9 +34,17 @@ Names, labels and the metadata block of every object. `toYaml` quotes a name tha
 
 {{- /* "true" where the chart renders the Job of `helm test`: not where the values exclude the namespace of the release. */ -}}
 {{- define "cronlatch.hasTest" -}}
-{{- $labels := (.Values.webhook.namespaceSelector | default dict).matchLabels | default dict -}}
+{{- $namespace := .Release.Namespace -}}
+{{- $selector := .Values.webhook.namespaceSelector | default dict -}}
+{{- $labels := $selector.matchLabels | default dict -}}
 {{- $isServed := or (not .Values.namespaces) (has .Release.Namespace .Values.namespaces) -}}
 {{- $isSelected := eq (get $labels "kubernetes.io/metadata.name" | default .Release.Namespace) .Release.Namespace -}}
+{{- range $selector.matchExpressions -}}
+{{- if eq (get . "key" | toString) "kubernetes.io/metadata.name" -}}
+{{- $isListed := has $namespace (get . "values" | default list) -}}
+{{- if or (and (eq .operator "In") (not $isListed)) (and (eq .operator "NotIn") $isListed) -}}{{- $isSelected = false -}}{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and (include "cronlatch.hasOperator" .) .Values.webhook.enabled .Values.helmTest.enabled $isServed $isSelected -}}true{{- end -}}
 {{- end -}}
 
