@@ -10,6 +10,9 @@ def with($values): .metadata.annotations += ($values | with_entries(.key |= "cro
 def scheduled($at): .metadata.annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = $at;
 def pod(f): .spec.template.spec |= f;
 def main(f): .spec.template.spec.containers[0] |= f;
+# $terms: for each term of the required node affinity its expressions [KEY, OPERATOR, VALUE...].
+def affinity($terms): pod(.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms
+  = [$terms[] | {matchExpressions: [.[] | {key: .[0], operator: .[1]} + if .[2:] == [] then {} else {values: .[2:]} end]}]);
 def gate: ["/cronlatch-bin/cronlatch", "run", "--isolated", "--lock=other/x", "--"];
 
 def shapes: {
@@ -44,6 +47,12 @@ def shapes: {
   "yes-default-container-missing": (job | .spec.template.metadata.annotations["kubectl.kubernetes.io/default-container"] = "gone"),
   "yes-deadline": (job | .spec.activeDeadlineSeconds = 60),
   "yes-linux": (job | pod(.os.name = "linux" | .nodeSelector = {"kubernetes.io/os": "linux"})),
+  "yes-affinity-not-windows": (job | affinity([[["kubernetes.io/os", "NotIn", "windows"]]])),
+  "yes-affinity-not-windows-beta": (job | affinity([[["beta.kubernetes.io/os", "NotIn", "windows"]]])),
+  "yes-affinity-linux-or-windows": (job | affinity([[["kubernetes.io/os", "In", "linux", "windows"]]])),
+  "yes-affinity-windows-in-one-term": (job | affinity([[["kubernetes.io/os", "In", "windows"]], [["kubernetes.io/os", "In", "linux"]]])),
+  "yes-affinity-any-os": (job | affinity([[["kubernetes.io/os", "Exists"]]])),
+  "yes-affinity-of-another-label": (job | affinity([[["pool", "In", "windows"]]])),
   "yes-all-options": (job | with({ttl: "5m", "on-busy": "wait", "wait-timeout": "10m", slots: "3", "min-hold": "1m", "max-run": "1h", "kill-after": "20s",
     leftovers: "wait", guardian: "off", "warn-after": "30m", "on-lost": "term", "on-store-down": "wait", "once-ttl": "7d", "store-secret": "my-store",
     "alert-after": "26h", container: "main", "lock-scope": "namespace"})),
@@ -66,8 +75,9 @@ def shapes: {
   "no-windows": (job | pod(.os.name = "windows")),
   "no-windows-selector": (job | pod(.nodeSelector = {"kubernetes.io/os": "windows"})),
   "no-windows-selector-beta": (job | pod(.nodeSelector = {"beta.kubernetes.io/os": "windows"})),
-  "no-windows-affinity": (job | pod(.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms
-    = [{matchExpressions: [{key: "kubernetes.io/os", operator: "In", values: ["windows"]}]}])),
+  "no-windows-affinity": (job | affinity([[["kubernetes.io/os", "In", "windows"]]])),
+  "no-windows-affinity-beta": (job | affinity([[["kubernetes.io/arch", "In", "amd64"], ["beta.kubernetes.io/os", "In", "windows"]]])),
+  "no-windows-affinity-in-each-term": (job | affinity([[["kubernetes.io/os", "In", "windows"]], [["zone", "Exists"], ["kubernetes.io/os", "In", "windows"]]])),
   "no-volume": (job | pod(.volumes = [{name: "cronlatch-store", emptyDir: {}}])),
   "no-bin-volume": (job | pod(.volumes = [{name: "cronlatch-bin", emptyDir: {}}])),
   "no-mount": (job | pod(.volumes = [{name: "v", emptyDir: {}}]) | main(.volumeMounts = [{name: "v", mountPath: "/cronlatch-bin"}])),
