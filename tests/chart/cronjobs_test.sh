@@ -29,8 +29,12 @@ check "the pull Secrets of the CronJob and of inject are listed, each once" hold
 render_with '' --set 'inject.pullSecrets={mirror}'
 check "those of inject alone" holds "$POD.imagePullSecrets == [{name: \"mirror\"}]"
 
-for word in true Yes on 0 disabled; do
-  refuses_with "the lock $word" "cronJobs.a.lock: \"$word\" is a word for yes or no" ",\"lock\":\"$word\""
+for word in true True FALSE; do
+  refuses_with "the lock $word" "cronJobs.a.lock: \"$word\" is a boolean" ",\"lock\":\"$word\""
+done
+for word in Yes on t 0 disabled; do
+  check "accepts the lock $word, a reserved word of annotations" render_with ",\"lock\":\"$word\""
+  check "the lock is $word of the namespace" holds "$POD.containers[0].command | index(\"--lock=cronlatch/$word\")"
 done
 refuses_with "a lock that is no text" "lock" ',"lock":true'
 refuses_with "a lock whose name is too long with the namespace" "has 201 characters" ",\"lock\":\"$(printf 'a%.0s' {1..191})\""

@@ -15,7 +15,11 @@ The flags of a gate that is written out (jobs/cronjobs.yaml). They are the same 
 {{- define "cronlatch.lockName" -}}
 {{- $prefix := include "cronlatch.lockPrefix" (dict "scope" .job.lockScope "namespace" .namespace) -}}
 {{- with .job.lock -}}
-{{- include "cronlatch.checkLock" (dict "root" $.root "name" (printf "cronJobs.%s.lock" $.name) "lock" . "prefix" $prefix) -}}
+{{- /* Unlike in an annotation, any other reserved word is a name. */ -}}
+{{- if has (lower .) (list "true" "false") -}}
+{{- fail (printf "cronJobs.%s.lock: %q is a boolean, and not the name of a lock. Write a name, or remove lock: the lock then has the name of the CronJob" $.name .) -}}
+{{- end -}}
+{{- include "cronlatch.checkLockName" (dict "root" $.root "name" (printf "cronJobs.%s.lock" $.name) "lock" . "prefix" $prefix) -}}
 {{- end -}}
 {{ $prefix }}{{ .job.lock | default .name }}
 {{- end -}}

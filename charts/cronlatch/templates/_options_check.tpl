@@ -81,7 +81,15 @@ its retry and the end of the command. It always holds without renew-every and op
 {{- $hint := printf "Write a name of %s" (index $limits.texts.lock 2) -}}
 {{- if has (lower .lock) $limits.reservedLocks -}}
 {{- fail (printf "%s: %q is a word for yes or no, which is never the name of a lock. %s" .name .lock $hint) -}}
-{{- else if not (regexMatch "^[A-Za-z0-9._/-]+$" .lock) -}}
+{{- end -}}
+{{- include "cronlatch.checkLockName" . -}}
+{{- end -}}
+
+{{- /* The same dict. The form of a name; a reserved word has it, too. */ -}}
+{{- define "cronlatch.checkLockName" -}}
+{{- $limits := include "cronlatch.limits" .root | fromJson -}}
+{{- $hint := printf "Write a name of %s" (index $limits.texts.lock 2) -}}
+{{- if not (regexMatch "^[A-Za-z0-9._/-]+$" .lock) -}}
 {{- fail (printf "%s: %q is not the name of a lock. %s" .name .lock $hint) -}}
 {{- else if gt (len (printf "%s%s" .prefix .lock)) (int (index $limits.texts.lock 1)) -}}
 {{- fail (printf "%s: %s%s has %d characters, and the name of a lock has at most %d. Write a shorter name" .name .prefix .lock (len (printf "%s%s" .prefix .lock)) (int (index $limits.texts.lock 1))) -}}
