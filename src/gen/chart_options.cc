@@ -53,7 +53,7 @@ std::string type_of(const Option& option) {
     return std::string(kBoolean); },
           [](int Options::*) {
     return std::string(
-        R"("type": ["integer", "string"], "minimum": 0, "pattern": "^(0|[1-9][0-9]{0,8})$")");
+        R"("type": ["integer", "string"], "minimum": 0, "pattern": "^0*[0-9]{1,9}$")");
           },
           [](std::vector<std::string> Options::*) {
     return R"("type": ["array", "string"], "items": [{"type": "string", "minLength": 1}], )"
@@ -107,8 +107,8 @@ std::string quoted_words(std::string_view limits) {
 
 std::string chart_options() {
   std::string of_runs, of_all;
-  // A lock of the name 2024 may be written without quotes.
-  std::string annotations = member("lock", R"("type": ["string", "boolean", "integer"])");
+  // A lock of the name 2024 or 1.5 may be written without quotes.
+  std::string annotations = member("lock", R"("type": ["string", "boolean", "number"])");
   for (const Option& option : option_table()) {
     // The lock is a value of its own.
     const bool is_of_runs = option.annotatable() && option.key != "lock";

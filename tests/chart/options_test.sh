@@ -102,6 +102,14 @@ both refuse "an alert-after below its minimum" "select[0].annotations.alert-afte
 both accept "each annotation" "" select "$(rule '{"lock":"nightly","ttl":"5m","on-busy":"wait","skip-command":"[\"sh\"]","wait-timeout":0,"slots":3,"min-hold":"1m",
   "max-run":"30m","kill-after":"20s","leftovers":"wait","guardian":"off","warn-after":"20m","on-lost":"term","on-store-down":"wait","once-ttl":"7d",
   "lock-scope":"namespace","once-per-schedule":true,"container":"main","command":"[\"python3\", \"main.py\"]","store-secret":"locks","alert-after":"off"}')"
+both accept "a fraction as lock" "" select "$(rule '{"lock":1.5}')"
+for slots in 02 08 0000000000010 01000; do both accept "slots $slots" "" select "$(rule "{\"lock\":\"true\",\"slots\":\"$slots\"}")"; done
+both refuse "slots 00" "select[0].annotations.slots: 00 is out of range" select "$(rule '{"lock":"true","slots":"00"}')"
+both refuse "slots 01001" "select[0].annotations.slots: 01001 is out of range" select "$(rule '{"lock":"true","slots":"01001"}')"
+both accept "min-replicas 00" "" defaults '{"min-replicas":"00"}'
+both accept "min-replicas 08" "" defaults '{"min-replicas":"08","strict":true}'
+both refuse "min-replicas 08 without strict" "min-replicas is set without defaults.strict" defaults '{"min-replicas":"08"}'
+both refuse "min-replicas 040" "defaults.min-replicas: 040 is out of range" defaults '{"min-replicas":"040","strict":true}'
 both accept "a boolean and a number as lock" "" select '[{"namespace":"a","annotations":{"lock":true}},{"namespace":"b","annotations":{"lock":2024,"alert-after":"1m"}},{"namespace":"c","annotations":{"lock":false}}]'
 
 # ---- cronJobs ----

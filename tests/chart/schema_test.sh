@@ -93,6 +93,7 @@ check "accepts a strict PostgreSQL, whose ttl has no limit" chart_template --set
 check "accepts a long ttl without strict" chart_template "${BASE[@]}" --set defaults.ttl=1h,defaults.strict=false,defaults.min-replicas=0
 check "accepts a selection without a ttl" chart_template "$QUORUM" --set defaults.ttl=30s,defaults.max-ttl=1m --set-json 'select=[{"namespace":"a","annotations":{"lock":"true"}}]'
 check "accepts a CronJob with one slot and a quorum" chart_template "$QUORUM" --set-json 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"slots":1,"ttl":"90s"}}}'
+check "accepts slots 01 and a quorum" chart_template "$QUORUM" --set-json 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"slots":"01"}}}'
 refuses_value "a store of another kind" 'store.url="http://redis.shop"'
 refuses_value "a number as text" 'replicaCount="two"'
 refuses_value "a negative number of replicas" 'replicaCount=-1'

@@ -28,11 +28,12 @@ done
 for value in '"abc"' '"1GB"' '"-1Mi"' '"1.2.3Gi"' '""' -1; do
   refuses_value "the quantity $value" "/resources/limits/memory" "resources.limits.memory=$value"
 done
-for value in '"128974848"' '"1.5Gi"' '"129e6"' '"100m"' '"0.5"' 134217728 0.5; do
+for value in '"100u"' '"5000n"' '"128974848"' '"1.5Gi"' '"129e6"' '"100m"' '"0.5"' 134217728 0.5; do
   accepts_value "the quantity $value" "resources.requests.memory=$value"
 done
 refuses_value "a size of no number" "size" 'redis.persistence.size="..Gi"'
-refuses_value "a size of zero" "size" 'redis.persistence.size="0Gi"'
+for size in 0Gi 00Gi 0.0Gi; do refuses_value "the size $size" "size" "redis.persistence.size=\"$size\""; done
+for size in 01Gi 00.5Gi 1.Gi 10Gi .5Ti; do accepts_value "the size $size" "redis.persistence.size=\"$size\"" --set redis.enabled=true,store.url=; done
 for key in priorityClassName runtimeClassName redis.priorityClassName; do
   refuses_value "a blank in $key" "lassName" "$key=\"A B\""
 done
@@ -43,7 +44,8 @@ done
 for cidr in 10.0.0.0/8 0.0.0.0/0 192.0.2.255/32 fd00::/8 ::/0 fd00::1/128; do
   accepts_value "the addresses $cidr" "networkPolicy.apiServerCIDRs=[\"$cidr\"]"
 done
-refuses_value "an issuer without a name" "name" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}' --set certificates.mode=cert-manager
+refuses_value "an issuer without a name" "issuerRef: the name is missing" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}' --set certificates.mode=cert-manager
+accepts_value "an issuer without a name in mode own, which does not use it" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}'
 
 # ---- combinations ----
 refuses_value "Deny and Warn together" "Deny and Warn exclude each other" 'policies.validationActions=["Deny","Warn"]'

@@ -9,7 +9,7 @@ src/admission/settings_checks.cc). _limits.tpl has the limits; values.schema.jso
 {{- $effective := dict "root" .root "options" $all "name" .name -}}
 {{- include "cronlatch.checkTimings" $effective -}}
 {{- include "cronlatch.checkTtl" $effective -}}
-{{- if and (include "cronlatch.isQuorum" .root) (ne (get $all "slots" | default 1 | toString) "1") -}}
+{{- if and (include "cronlatch.isQuorum" .root) (ne (get $all "slots" | default 1 | include "cronlatch.number") "1") -}}
 {{- fail (printf "%s.slots: a quorum has one slot. Remove it" .name) -}}
 {{- end -}}
 {{- end -}}
@@ -40,7 +40,7 @@ src/admission/settings_checks.cc). _limits.tpl has the limits; values.schema.jso
 {{- $name := .name -}}
 {{- range $key, $value := .options -}}
 {{- $text := toString $value -}}
-{{- $sizes := dict "durations" (include "cronlatch.millis" $text) "numbers" $text "texts" (len $text | toString) -}}
+{{- $sizes := dict "durations" (include "cronlatch.millis" $text) "numbers" (include "cronlatch.number" $text) "texts" (len $text | toString) -}}
 {{- range $kind, $size := $sizes -}}
 {{- with get (get $limits $kind) $key -}}
 {{- $isOff := and (eq $key "alert-after") (eq $text "off") -}}
@@ -50,6 +50,11 @@ src/admission/settings_checks.cc). _limits.tpl has the limits; values.schema.jso
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{- /* Without leading zeros, which would make the number octal. */ -}}
+{{- define "cronlatch.number" -}}
+{{- regexReplaceAll "^0+" (toString .) "" | default "0" -}}
 {{- end -}}
 
 {{- /* dict: root, key. The option's default, as text. */ -}}

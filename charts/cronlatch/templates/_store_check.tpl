@@ -63,7 +63,7 @@ Refuses combinations of the store with options that the operator and each run wo
 
 {{- define "cronlatch.checkStrict" -}}
 {{- $url := include "cronlatch.storeUrl" . -}}
-{{- $replicas := index .Values.defaults "min-replicas" | default 0 | toString | int -}}
+{{- $replicas := index .Values.defaults "min-replicas" | default 0 | include "cronlatch.number" | int -}}
 {{- if not (include "cronlatch.isStrict" .) -}}
 {{- if $replicas -}}
 {{- fail "defaults.min-replicas is set without defaults.strict. Set defaults.strict to true, or remove defaults.min-replicas" -}}

@@ -36,6 +36,9 @@ form of each value alone. */ -}}
 {{- fail "policies.validationActions: Deny and Warn exclude each other, and the API server refuses both together. Remove Warn: a refusal contains the message" -}}
 {{- end -}}
 {{- $cm := $v.certificates.certManager -}}
+{{- if and (eq $v.certificates.mode "cert-manager") $cm.issuerRef (not (get $cm.issuerRef "name")) -}}
+{{- fail "certificates.certManager.issuerRef: the name is missing, and cert-manager refuses such a Certificate. Set issuerRef.name, or remove issuerRef" -}}
+{{- end -}}
 {{- $isLate := ge (include "cronlatch.millis" $cm.renewBefore | int64) (include "cronlatch.millis" $cm.duration | int64) -}}
 {{- if and (eq $v.certificates.mode "cert-manager") $isLate -}}
 {{- fail (printf "certificates.certManager.renewBefore: %s is not below duration, which is %s, and cert-manager refuses such a Certificate. Set a shorter renewBefore" $cm.renewBefore $cm.duration) -}}
@@ -60,7 +63,7 @@ form of each value alone. */ -}}
 {{- define "cronlatch.checkPortOf" -}}
 {{- if regexMatch ":[0-9]+$" .host -}}
 {{- $digits := regexFind "[0-9]+$" .host -}}
-{{- $port := regexReplaceAll "^0+" $digits "" | default "0" -}}
+{{- $port := include "cronlatch.number" $digits -}}
 {{- if or (gt (len $port) 5) (not (and (ge (int $port) 1) (le (int $port) 65535))) -}}
 {{- fail (printf "%s: the port %s of %s is out of range. Allowed: 1 to 65535. Set the port of the server" .name $digits .host) -}}
 {{- end -}}
