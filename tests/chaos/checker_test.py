@@ -173,6 +173,14 @@ class Checker(unittest.TestCase):
             story.stats.update(stats)
             self.expect(["C2"], story)
 
+    def test_c2_counts_an_interrupted_run_at_most_once(self):
+        for skipped, found in (("0", []), ("1", []), ("2", ["C2"])):
+            story = Story()
+            story.run("c2", None, None, began=1, ended=2, code=143, outcome={"outcome": "interrupted", "reason": "signal"})
+            story.fault(1, 1.5, **{"class": "process", "kind": "term", "who": "wrapper", "contender": "c2"})
+            story.stats["runs_skipped|a"] = skipped
+            self.expect(found, story)
+
     def test_secret(self):
         story = Story()
         story.files["out/c0.log"] = f"password {PASSWORD}"

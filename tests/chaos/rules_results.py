@@ -170,13 +170,15 @@ def c2_counts(history):
         return
     counted, everyone = counters(history), history.contenders.values()
     unknown = sum(1 for who in everyone if who.killed_at or who.outcome is None)
+    # A signal can arrive after the store has decided to skip the run, and before its answer.
+    interrupted = sum(1 for who in everyone if who.kind == "interrupted")
     reported = {
         "runs_skipped": sum(1 for who in everyone if who.kind == "skipped"),
         "acquired": len({who.fence for who in history.ran}),
     }
     for name, number in reported.items():
         count = counted.get(name, 0)
-        too_many = name == "runs_skipped" and count > number + unknown
+        too_many = name == "runs_skipped" and count > number + unknown + interrupted
         if count < number or too_many:
             yield f"{name} is {count}, but {number} runs report it ({unknown} reported nothing)", ["contents"]
     succeeded = sum(1 for who in everyone if who.kind == "ran" and who.code == 0)
