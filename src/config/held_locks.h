@@ -14,9 +14,9 @@
 namespace cronlatch {
 
 // Passed from run to run: the locks, separated by commas, the outermost first. Each is the digest
-// of (store, lock), '@' and mostly the name of the process that holds it (running_process() of
-// proc/running_process.h). A process that outlives the run inherits it; the lock is not held any
-// more when that process has ended.
+// of (store, lock). Where the end of one process ends the lock, '@' and the name of that process
+// follow (running_process() of proc/running_process.h): a process that outlives the run inherits
+// the variable, and the lock is not held any more.
 // Not CRONLATCH_HELD: version 0.1.0, which may be the inner run, refuses unknown variables with
 // that prefix. The variable can only cause a refusal.
 inline constexpr std::string_view kHeldVariable = "_CRONLATCH_HELD";

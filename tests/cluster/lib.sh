@@ -226,6 +226,13 @@ event() {
     grep "^$1 $2 " | grep -F -- "$3"
 }
 
+# exported LINE: a replica exports this line. Only the leader exports lock statistics, and the Service selects any replica.
+exported() {
+  kubectl get --raw /api/v1/namespaces/cronlatch/services/http:cronlatch-metrics:8080/proxy/metrics | grep -xF -- "$1"
+}
+# lock_of CRONJOB LOCK [LABELS]: the labels of a lock's series.
+lock_of() { printf '{namespace="%s",cronjob="%s",lock="%s/%s"%s}' "$NS" "$1" "$NS" "$2" "${3:-}"; }
+
 # A command that prints `began` and runs until end_command, so that its run holds the lock.
 HOLD='echo began; while [ ! -e /tmp/end ]; do sleep 0.1; done; echo ended'
 holds() { log_has "$1" began; }

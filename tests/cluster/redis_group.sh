@@ -84,23 +84,17 @@ kill_server() {
   pid=$(cat "$DIR/pid/redis-$NS-$1") && kill -KILL "$pid" && wait_until 10 gone "$pid"
 }
 
-# Only the leader exports lock statistics, and the Service selects any replica.
-exported() {  # exported LINE
-  kubectl get --raw /api/v1/namespaces/cronlatch/services/http:cronlatch-metrics:8080/proxy/metrics | grep -xF -- "$1"
-}
-lock_of() { printf '{namespace="%s",cronjob="%s",lock="%s/shared"%s}' "$NS" "$1" "$NS" "${2:-}"; }
-
 # run_and_skip: a run holds the lock as `holder`, another one is skipped, and both are exported.
 run_and_skip() {
-  cronjob first lock=shared ttl=10s -- "$HOLD"
+  cronjob first lock=shared -- "$HOLD"
   cronjob second lock=shared -- "echo ran"
   start_job first holder
   needs "a run holds the lock" holds holder
   start_job second other
   becomes "a run of the second CronJob completes" complete other
   check "it was skipped" outcome_has other '"outcome":"skipped"' '"reason":"held"' "$NS/$(pod_of holder)"
-  becomes "the grant is exported" exported "cronlatch_lock_acquired_total$(lock_of first) 1"
-  becomes "the skip is exported" exported "cronlatch_lock_skipped_total$(lock_of second ',reason="held"') 1"
+  becomes "the grant is exported" exported "cronlatch_lock_acquired_total$(lock_of first shared) 1"
+  becomes "the skip is exported" exported "cronlatch_lock_skipped_total$(lock_of second shared ',reason="held"') 1"
 }
 
 # still_held: after a failover the holder has its lock, and a later run is granted it after the release.
@@ -112,7 +106,7 @@ still_held() {
   end_command holder
   becomes "the holder completes" complete holder
   check "its outcome is ran" outcome_has holder '"outcome":"ran"'
-  becomes "the release is exported" exported "cronlatch_lock_released_total$(lock_of first) 1"
+  becomes "the release is exported" exported "cronlatch_lock_released_total$(lock_of first shared) 1"
   start_job second later
   becomes "after that, the second CronJob runs" log_has later ran
 }

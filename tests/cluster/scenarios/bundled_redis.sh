@@ -53,11 +53,6 @@ credentials() { kubectl -n cronlatch get secret cronlatch-redis -o 'jsonpath={.d
 has_credentials() { [ -n "$1" ] && [ "$(credentials)" = "$1" ]; }
 has_secret() { [ "$(kubectl -n "$1" get secret "$SECRET" -o 'jsonpath={.data.username}' | base64 -d)" = "ns-$1" ]; }
 operator_may() { kubectl auth can-i "$@" --as=system:serviceaccount:cronlatch:cronlatch-operator; }
-# Only the leader exports lock statistics, and the Service selects any replica.
-exported() {
-  kubectl get --raw /api/v1/namespaces/cronlatch/services/http:cronlatch-metrics:8080/proxy/metrics | grep -xF -- "$1"
-}
-lock_of() { printf '{namespace="%s",cronjob="nightly",lock="%s/nightly"%s}' "$NS" "$NS" "${1:-}"; }
 
 check "the chart is installed with redis.enabled, and its Redis becomes ready" use_redis
 needs "Redis is ready" redis_ready
@@ -73,7 +68,7 @@ becomes "a second run completes" complete two
 check "it was skipped, and its outcome contains the holder" outcome_has two '"outcome":"skipped"' '"reason":"held"' "$NS/$(pod_of one)"
 becomes "an Event on its Job contains the holder" event Skipped Job/two "$(pod_of one)"
 # The kubelet mounts the operator's credentials a minute or two after the first start.
-becomes -t 200 "the skip is exported" exported "cronlatch_lock_skipped_total$(lock_of ',reason="held"') 1"
+becomes -t 200 "the skip is exported" exported "cronlatch_lock_skipped_total$(lock_of nightly nightly ',reason="held"') 1"
 
 pod=$(redis_pod)
 check "the pod of Redis is deleted during the run" kubectl -n cronlatch delete pod cronlatch-redis-0 --wait=false
@@ -97,7 +92,7 @@ check "the holder runs during the upgrade" unfinished four
 start_job nightly five
 becomes "a run after the upgrade completes" complete five
 check "it was skipped: the upgrade kept the lock" outcome_has five '"outcome":"skipped"' "$NS/$(pod_of four)"
-becomes "the counter of skipped runs was kept" exported "cronlatch_lock_skipped_total$(lock_of ',reason="held"') 3"
+becomes "the counter of skipped runs was kept" exported "cronlatch_lock_skipped_total$(lock_of nightly nightly ',reason="held"') 3"
 end_command four
 becomes "it completes" complete four
 

@@ -49,12 +49,6 @@ spec:
       volumes: [{name: owner, secret: {secretName: postgres-owner}}]
 YAML
 }
-# Only the leader exports lock statistics, and the Service selects any replica.
-exported() {  # exported LINE
-  kubectl get --raw /api/v1/namespaces/cronlatch/services/http:cronlatch-metrics:8080/proxy/metrics | grep -xF -- "$1"
-}
-lock_of() { printf '{namespace="%s",cronjob="%s",lock="%s/shared"%s}' "$NS" "$1" "$NS" "${2:-}"; }
-
 cronjob first lock=shared -- "$HOLD"
 cronjob second lock=shared -- "echo ran"
 start_job first early
@@ -71,8 +65,8 @@ start_job second other
 becomes "a run of the second CronJob completes" complete other
 check "it was skipped, and its outcome contains the holder" outcome_has other '"outcome":"skipped"' '"reason":"held"' "$NS/$(pod_of holder)"
 becomes "an Event on its Job contains the holder" event Skipped Job/other "$(pod_of holder)"
-becomes "the grant is exported" exported "cronlatch_lock_acquired_total$(lock_of first) 1"
-becomes "the skip is exported" exported "cronlatch_lock_skipped_total$(lock_of second ',reason="held"') 1"
+becomes "the grant is exported" exported "cronlatch_lock_acquired_total$(lock_of first shared) 1"
+becomes "the skip is exported" exported "cronlatch_lock_skipped_total$(lock_of second shared ',reason="held"') 1"
 
 fence=$(sql cronlatch "SELECT fence FROM cronlatch.locks WHERE lock = '$NS/shared'")
 check "the server is killed" kill_postgres
@@ -88,8 +82,8 @@ check "its outcome is skipped" outcome_has again '"outcome":"skipped"'
 end_command holder
 becomes "the holder completes" complete holder
 check "its outcome is ran" outcome_has holder '"outcome":"ran"'
-becomes "the release is exported" exported "cronlatch_lock_released_total$(lock_of first) 1"
-becomes "no grant was restored" exported "cronlatch_lock_restored_total$(lock_of first) 0"
+becomes "the release is exported" exported "cronlatch_lock_released_total$(lock_of first shared) 1"
+becomes "no grant was restored" exported "cronlatch_lock_restored_total$(lock_of first shared) 0"
 start_job second later
 becomes "after that, the second CronJob runs" log_has later ran
 finish
