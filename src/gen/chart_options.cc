@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "admission/annotation_table.h"
-#include "base/overloaded.h"
 #include "base/text.h"
 #include "gen/pages.h"
 #include "options/options.h"
@@ -20,6 +19,11 @@ constexpr std::string_view kBoolean =
 // Of `command` and `skip-command`: the text of an array whose first string is not empty.
 constexpr std::string_view kJsonStrings =
     R"x("pattern": "^\\s*\\[\\s*\"([^\"\\\\]|\\\\.)+\"(\\s*,\\s*\"([^\"\\\\]|\\\\.)*\")*\\s*\\]\\s*$")x";
+constexpr std::string_view kNumber =
+    R"("type": ["integer", "string"], "minimum": 0, "pattern": "^0*[0-9]{1,9}$")";
+constexpr std::string_view kList =
+    R"("type": ["array", "string"], "items": [{"type": "string", "minLength": 1}], )"
+    R"("additionalItems": {"type": "string"}, "minItems": 1, )";
 // Of a name in Kubernetes.
 constexpr std::string_view kName = R"("$ref": "#/definitions/name")";
 
@@ -40,35 +44,25 @@ std::string text_type(const Option& option) {
 }
 
 // One case for each alternative of Field: a new kind of option does not compile without a type.
-std::string type_of(const Option& option) {
-  return std::visit(
-      Overloaded{
-          [&](std::string Options::*) {
-    return text_type(option); },
-          [&](Millis Options::*) {
-    return duration_type(option); },
-          [&](std::optional<Millis> Options::*) {
-    return duration_type(option); },
-          [](bool Options::*) {
-    return std::string(kBoolean); },
-          [](int Options::*) {
-    return std::string(
-        R"("type": ["integer", "string"], "minimum": 0, "pattern": "^0*[0-9]{1,9}$")");
-          },
-          [](std::vector<std::string> Options::*) {
-    return R"("type": ["array", "string"], "items": [{"type": "string", "minLength": 1}], )"
-           R"("additionalItems": {"type": "string"}, "minItems": 1, )" +
-           std::string(kJsonStrings);
-          },
-          [](StringLists Options::*) {
-    return std::string(R"("type": "string")"); },
-          [&]<class Word>(Word Options::*) requires std::is_enum_v<Word> {
-            return R"("type": "string", "enum": [)" + quoted_words(option.limits) + "]";
-}
-}  // namespace
-,
-      option.field);
-}  // namespace cronlatch::gen
+struct TypeOf {
+  const Option& option;
+
+  std::string operator()(std::string Options::*) const { return text_type(option); }
+  std::string operator()(Millis Options::*) const { return duration_type(option); }
+  std::string operator()(std::optional<Millis> Options::*) const { return duration_type(option); }
+  std::string operator()(bool Options::*) const { return std::string(kBoolean); }
+  std::string operator()(int Options::*) const { return std::string(kNumber); }
+  std::string operator()(std::vector<std::string> Options::*) const {
+    return std::string(kList) + std::string(kJsonStrings);
+  }
+  std::string operator()(StringLists Options::*) const { return R"("type": "string")"; }
+  template <class Word>
+  requires std::is_enum_v<Word> std::string operator()(Word Options::*) const {
+    return R"("type": "string", "enum": [)" + quoted_words(option.limits) + "]";
+  }
+};
+
+std::string type_of(const Option& option) { return std::visit(TypeOf{option}, option.field); }
 
 // Of an annotation that is not an option.
 std::string type_of(const op::ExtraKey& extra) {

@@ -47,11 +47,11 @@ for excluded in 'namespaces={shop}' webhook.enabled=false helmTest.enabled=false
 done
 # by_name OPERATOR NAMESPACES: a selector by the names of namespaces.
 by_name() { printf 'webhook.namespaceSelector.matchExpressions=[{"key":"team","operator":"Exists"},{"key":"kubernetes.io/metadata.name","operator":"%s","values":%s}]' "$1" "$2"; }
-for excluded in "$(by_name In '["shop","billing"]')" "$(by_name NotIn '["kube-system","cronlatch"]')"; do
+for excluded in "$(by_name In '["shop","billing"]')" "$(by_name NotIn '["kube-system","cronlatch"]')" "$(by_name DoesNotExist '[]')"; do
   render "${BASE[@]}" --set-json "$excluded"
   check "not rendered with ${excluded#*,}" holds "$NONE"
 done
-for included in "$(by_name In '["shop","cronlatch"]')" "$(by_name NotIn '["kube-system"]')" \
+for included in "$(by_name In '["shop","cronlatch"]')" "$(by_name NotIn '["kube-system"]')" "$(by_name Exists '[]')" \
   'webhook.namespaceSelector.matchExpressions=[{"key":"team","operator":"NotIn","values":["cronlatch"]}]'; do
   render "${BASE[@]}" --set-json "$included"
   check "rendered with ${included#*,}" holds "$TEST"

@@ -1,5 +1,5 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
-Rendered from src/options/option_table.cc, src/admission and src/core/timing_rule.h by `./dev gen`. Do not edit. JSON for
+Rendered from src/options/option_table.cc, src/admission, src/core/lease.h and src/core/timing_rule.h by `./dev gen`. Do not edit. JSON for
 _options_check.tpl: the least and the greatest value (milliseconds, or bytes of a text), what the documents call them, and the
 default; the words that are no lock's name; the terms of the rule for timings. */ -}}
 

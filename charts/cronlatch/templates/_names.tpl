@@ -42,7 +42,8 @@ Names, labels and the metadata block of every object. `toYaml` quotes a name tha
 {{- range $selector.matchExpressions -}}
 {{- if eq (get . "key" | toString) "kubernetes.io/metadata.name" -}}
 {{- $isListed := has $namespace (get . "values" | default list) -}}
-{{- if or (and (eq .operator "In") (not $isListed)) (and (eq .operator "NotIn") $isListed) -}}{{- $isSelected = false -}}{{- end -}}
+{{- /* Every namespace has this label. */ -}}
+{{- if or (and (eq .operator "In") (not $isListed)) (and (eq .operator "NotIn") $isListed) (eq .operator "DoesNotExist") -}}{{- $isSelected = false -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if and (include "cronlatch.hasOperator" .) .Values.webhook.enabled .Values.helmTest.enabled $isServed $isSelected -}}true{{- end -}}
