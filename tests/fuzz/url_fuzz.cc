@@ -11,7 +11,16 @@ using namespace cronlatch;
 
 constexpr std::string_view kPassword = "c4n4ry-Pa55";
 
+std::string written_quorum(const StoreUrl& url) {
+  std::string text;
+  for (const StoreHost& host : url.hosts)
+    text += (text.empty() ? "" : ",") + std::string(url.scheme) + "://" +
+            (url.user.empty() ? "" : url.user + "@") + host.where() + "/" + std::to_string(url.db);
+  return text;
+}
+
 std::string written(const StoreUrl& url) {
+  if (url.layout == StoreLayout::quorum) return written_quorum(url);
   std::string text = std::string(url.scheme) + "://";
   if (url.transport == StoreTransport::local) return text + url.directory;
   if (!url.user.empty()) text += url.user + "@";
