@@ -23,7 +23,10 @@ make_postgres() {
   printf '%s\n' 'local all all trust' 'hostssl all all 0.0.0.0/0 scram-sha-256' >"$POSTGRES_HOME/data/pg_hba.conf"
   start_postgres
   k apply -f - >/dev/null <<YAML
-{apiVersion: v1, kind: Service, metadata: {name: postgres}, spec: {ports: [{name: postgres, port: 5432}]}}
+apiVersion: v1
+kind: Service
+metadata: {name: postgres}
+spec: {ports: [{name: postgres, port: 5432}]}
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice

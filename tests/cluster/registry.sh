@@ -40,7 +40,10 @@ YAML
 name_registry() {
   local folder=$DIR/containerd/registries/$REGISTRY
   k apply -f - >/dev/null <<YAML
-{apiVersion: v1, kind: Service, metadata: {name: registry}, spec: {ports: [{name: https, port: ${REGISTRY#*:}}]}}
+apiVersion: v1
+kind: Service
+metadata: {name: registry}
+spec: {ports: [{name: https, port: ${REGISTRY#*:}}]}
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
