@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and files of lock names. Oracles: two names do not share a key or a file; all keys of one
 // lock have its tag and one hash slot (computed here, from the Cluster specification); the lock
-// name can be computed from the file name. Input: key-prefix, newline, a lock name, newline,
-// another lock name.
+// name can be computed from the file name. The tag is the lock name, or the key of another program
+// that the lock shares; that key has neither prefix nor tag. Input: key-prefix, newline, a lock
+// name, newline, another lock name.
 #include <algorithm>
 #include <set>
 
@@ -56,15 +57,30 @@ std::set<std::string> keys_of(const std::string& prefix, const std::string& lock
   return keys;
 }
 
+// Removes the key of another program, the only one without prefix and brace. Returns the tag.
+std::string take_tag(std::set<std::string>& keys, const std::string& prefix,
+                     const std::string& lock) {
+  const auto foreign = std::find_if_not(keys.begin(), keys.end(), [&](const std::string& key) {
+    return key.starts_with(prefix + "{");
+  });
+  if (foreign == keys.end()) return lock;
+  fuzz::must(lock.starts_with("_cronlock/") || lock.starts_with("_redlock/"),
+             "only a shared lock has a key of another program");
+  std::string tag = *foreign;
+  keys.erase(foreign);
+  return tag;
+}
+
 bool disjoint(const std::set<std::string>& a, const std::set<std::string>& b) {
   return std::none_of(a.begin(), a.end(), [&](const std::string& key) { return b.contains(key); });
 }
 
 void check_keys(const std::string& prefix, const std::string& lock, const std::string& other) {
-  const std::set<std::string> keys = keys_of(prefix, lock);
-  const unsigned hash_slot = hash_slot_of(lock);
+  std::set<std::string> keys = keys_of(prefix, lock);
+  const std::string tag = take_tag(keys, prefix, lock);
+  const unsigned hash_slot = hash_slot_of(tag);
   for (const std::string& key : keys) {
-    fuzz::must(key.starts_with(prefix + "{" + lock + "}"), "a key begins with prefix and tag");
+    fuzz::must(key.starts_with(prefix + "{" + tag + "}"), "a key begins with prefix and tag");
     fuzz::must(hash_slot_of(key) == hash_slot, "all keys of a lock have its hash slot");
     fuzz::must(key != redis::index_key(prefix), "no lock's key is the index");
   }
