@@ -10,7 +10,11 @@ namespace {
 // A schema is created in one transaction, which waits for another one that creates it.
 constexpr Seconds kInitTimeout{30};
 
-Result<CommandOutput> print_definition(std::string_view url) {
+// Without a URL it prints the only definition that there is. Other options have no effect.
+Result<CommandOutput> print_definition(const Flags& flags) {
+  std::string url = "postgres:";
+  for (const Setting& setting : flags.settings)
+    if (setting.option->key == "store") url = setting.text;
   const std::string_view definition = store_definition(url);
   if (definition.empty())
     return Error{Code::usage, "this store has no definition to print",
@@ -23,16 +27,14 @@ Result<CommandOutput> print_definition(std::string_view url) {
 Result<CommandOutput> store_command(const Invocation& invocation) {
   if (parse_flags(invocation.arguments, Operands::nothing, kStoreFlags))
     return Error{Code::usage, "store: no action is given", "write: cronlatch store init"};
+  const Result<Flags> flags = parse_flags(invocation.arguments, Operands::name, kStoreFlags);
+  if (!flags) return flags.error();
+  if (flags->operands.front() != "init")
+    return Error{Code::usage, "store: unknown action " + quoted(flags->operands.front()),
+                 "write: cronlatch store init"};
+  if (flags->extras.contains(kPrint)) return print_definition(*flags);
   const Result<LoadedOptions> loaded = load_options(invocation, Operands::name, kStoreFlags);
   if (!loaded) return loaded.error();
-  if (loaded->operands.front() != "init")
-    return Error{Code::usage, "store: unknown action " + quoted(loaded->operands.front()),
-                 "write: cronlatch store init"};
-  if (loaded->extras.contains(kPrint)) {
-    // Without a URL it prints the only definition that there is.
-    const bool is_given = loaded->origin("store") != "default";
-    return print_definition(is_given ? loaded->options.store : "postgres:");
-  }
   show_warnings(*loaded);
   const TimePoint give_up = invocation.clock.now() + loaded->options.connect_timeout + kInitTimeout;
   const Result<std::string> done = init_store(store_spec(*loaded, show_warning), give_up);

@@ -61,7 +61,8 @@ Status refuse_nested(std::span<const std::string> environment, const std::string
     return Error{Code::config,
                  "lock " + quoted(name) + " is held by an outer run of this one (" +
                      std::string(kHeldVariable) + "), so this run would wait for its own end",
-                 "give the inner run another lock, or remove it"};
+                 "give the inner run another lock, or remove it; a lock in a configuration file "
+                 "applies to both runs"};
   if (held.size() >= kMaxDepth)
     return Error{Code::config,
                  "runs are nested more than " + std::to_string(kMaxDepth) + " deep (" +

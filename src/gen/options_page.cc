@@ -30,7 +30,11 @@ std::string_view note_of(Scope scope) {
   switch (scope) {
     case Scope::run:
       return "cronlatch removes the variables of these options from the command's environment. A "
-             "`cronlatch run` inside a\ngated script therefore has its own lock.";
+             "`cronlatch run` inside a\ngated script therefore has its own lock. It has the same "
+             "lock if it "
+             "reads the same file (`CRONLATCH_CONFIG`,\n`/etc/cronlatch.yaml`) with `lock`: write "
+             "options of one run as flags or variables. Flags do not reach it: not `--store`,\n"
+             "either.";
     case Scope::policy:
       return "";
     case Scope::store:

@@ -198,6 +198,11 @@ TEST_F(PostgresRun, PrintsTheSchemaWithoutAServer) {
   EXPECT_EQ(print.exit_code(), 0) << print.err();
   EXPECT_THAT(print.out(), AllOf(HasSubstr("CREATE SCHEMA IF NOT EXISTS cronlatch"),
                                  HasSubstr("SECURITY DEFINER"), HasSubstr("COMMIT;")));
+  // Options that are for a server do not matter.
+  Program other_options({.argv = {binary(), "store", "init", "--print"},
+                         .env = {"CRONLATCH_TLS_CA=/missing/ca.pem"}});
+  EXPECT_EQ(other_options.exit_code(), 0) << other_options.err();
+  EXPECT_EQ(other_options.out(), print.out());
   Program cluster({.argv = {binary(), "store", "init", "--store", "redis+cluster://127.0.0.1"}});
   EXPECT_EQ(cluster.exit_code(), 64);
   Program other({.argv = {binary(), "store", "drop"}});

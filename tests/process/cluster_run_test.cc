@@ -57,6 +57,16 @@ TEST_F(ClusterRun, KeepsTheLockWhenItsMasterIsKilled) {
   group.wait_until_ok();
 }
 
+TEST_F(ClusterRun, NamesTheDeniedCommandThatHasNoKey) {
+  for (std::size_t i = 0; i < group.size(); ++i)
+    redis_command(group.node(i).port(), {"ACL", "SETUSER", "reader", "reset", "on", ">secret", "~*",
+                                         "&*", "+@all", "-cluster|slots"});
+  Program ls({.argv = {binary(), "ls", "--store", store, "--redis-username", "reader"},
+              .env = {"CRONLATCH_PASSWORD=secret"}});
+  EXPECT_EQ(ls.exit_code(), 77);
+  EXPECT_THAT(ls.err(), HasSubstr("(CLUSTER SLOTS)"));
+}
+
 TEST_F(ClusterRun, ExitsWith69ForUncoveredHashSlots) {
   const auto lonely = RedisServer::start_node();
   store = "redis+cluster://127.0.0.1:" + std::to_string(lonely->port());

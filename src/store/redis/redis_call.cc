@@ -11,7 +11,17 @@ namespace cronlatch::redis {
 namespace {
 
 // The first key of a command; "" when it has none.
+// A command of two words, without a key.
+bool is_container(const std::vector<std::string>& command) {
+  return command.front() == "CLUSTER" && command.size() > 1;
+}
+
+std::string name_of(const std::vector<std::string>& command) {
+  return is_container(command) ? command[0] + ' ' + command[1] : command.front();
+}
+
 std::string_view key_of(const std::vector<std::string>& command) {
+  if (is_container(command)) return "";
   const std::size_t at = command.front().starts_with("EVAL") ? 3 : 1;
   return at < command.size() ? std::string_view(command[at]) : "";
 }
@@ -78,7 +88,7 @@ Error RedisStore::error_of(const std::string& text, const std::vector<std::strin
     return redis_error(foreign, config_.login.where, std::string(foreign.word) + ' ' + key);
   }
   Error error = redis_error(row, config_.login.where,
-                            with_refused_command(session_->redact(text), command.front(), key));
+                            with_refused_command(session_->redact(text), name_of(command), key));
   if (row.kind == RedisErrorClass::wrongtype) error.message += ": " + quotable(key);
   return error;
 }

@@ -233,6 +233,21 @@ TEST(Run, ThatWasUngatedReportsThatItIsNotCountedAndNoRelease) {
   EXPECT_TRUE(message.starts_with("the run without lock ")) << message;
 }
 
+// Its request may have arrived.
+TEST(Run, WithoutAReplyReportsThatTheGrantIsNotKnown) {
+  RunDriver d(spec_with(Millis(30'000)));
+  d.on(Millis(0), Begin{}).on(Millis(90), down());
+  for (Millis now(100); !d.run.outcome() && now < Millis(60'000); now += Millis(1'000))
+    d.on(now, down()).tick_until(now + Millis(900));
+  ASSERT_TRUE(d.run.outcome());
+  std::string message;
+  for (const Action& action : d.all)
+    if (const LogLine* line = std::get_if<LogLine>(&action))
+      if (line->event == "release_failed") message = line->message;
+  EXPECT_TRUE(message.starts_with("whether lock reports/nightly was granted is not known"))
+      << message;
+}
+
 TEST(Run, RetriesInsteadOfStartingOnALateGrant) {
   RunSpec spec = spec_with(Millis(5'000));
   spec.connect_timeout = Millis(20'000);
