@@ -20,11 +20,12 @@
 #include <thread>
 
 #include "base/kernel_clock.h"
-#include "store/postgres/link.h"
 #include "store/postgres/open_postgres.h"
+#include "support/base_backup.h"
 #include "support/certificates.h"
 #include "support/eventually.h"
 #include "support/redis_server.h"
+#include "support/superuser.h"
 
 namespace cronlatch::testing {
 namespace {
@@ -137,17 +138,13 @@ void PostgresServer::initialize() {
 }
 
 void PostgresServer::copy_data_of(const PostgresServer& primary, const std::string& name) {
+  const std::string data = dir_ + "/data";
   std::error_code ignored;
-  fs::remove_all(dir_ + "/data", ignored);
-  const pid_t pid =
-      spawn({programs() / "pg_basebackup", "-D", dir_ + "/data", "--write-recovery-conf",
-             "--wal-method=stream", "--no-sync", "--checkpoint=fast", "-d",
-             "host=127.0.0.1 port=" + std::to_string(primary.port()) +
-                 " user=postgres application_name=" + name},
-            dir_ + "/log");
-  int status = 1;
-  waitpid(pid, &status, 0);
-  if (status != 0) give_up("pg_basebackup failed:\n" + log());
+  fs::remove_all(data, ignored);
+  const std::string failed = copy_as_standby(primary.port(), primary.dir() + "/data", data, name);
+  if (!failed.empty()) give_up("no copy for the standby: " + failed + "\n" + primary.log());
+  own(data);
+  for (const auto& entry : fs::recursive_directory_iterator(data)) own(entry.path());
 }
 
 const Certificates& PostgresServer::certificates() {
@@ -155,10 +152,15 @@ const Certificates& PostgresServer::certificates() {
   return created;
 }
 
-std::unique_ptr<PostgresServer> PostgresServer::start(bool with_schema) {
+std::unique_ptr<PostgresServer> PostgresServer::start_bare() {
   std::unique_ptr<PostgresServer> server(new PostgresServer);
   server->initialize();
   server->launch_or_abort();
+  return server;
+}
+
+std::unique_ptr<PostgresServer> PostgresServer::start(bool with_schema) {
+  auto server = start_bare();
   (*server)(kRoles, "postgres");
   (*server)("CREATE DATABASE cronlatch OWNER cronlatch_owner", "postgres");
   if (!with_schema) return server;
@@ -220,6 +222,7 @@ bool PostgresServer::launch() {
         std::string("unix_socket_directories="), std::string("fsync=off"),
         std::string("full_page_writes=off"), std::string("shared_buffers=16MB"),
         std::string("max_connections=130"), std::string("ssl=on"),
+        std::string("password_encryption=scram-sha-256"),  // the default since PostgreSQL 14
         "ssl_cert_file=" + dir_ + "/cert.pem", "ssl_key_file=" + dir_ + "/key.pem"}) {
     args.emplace_back("-c");
     args.push_back(setting);
@@ -238,34 +241,19 @@ bool PostgresServer::launch() {
   return false;
 }
 
-namespace {
-
-Result<std::vector<postgres::Row>> query(int port, const std::string& database,
-                                         const std::string& sql) {
-  postgres::LinkConfig config;
-  config.target.hosts = {{"127.0.0.1", static_cast<std::uint16_t>(port)}};
-  config.target.database = database;
-  config.target.sslmode = SslMode::disable;
-  config.user = "postgres";
-  postgres::Link link(std::move(config), postgres::Purpose::schema);
-  const auto answers =
-      link.execute([&] { return postgres::simple_query(sql); }, 1, boot_now() + Seconds(30));
-  if (!answers) return answers.error();
-  if (answers->front().error) return Error{Code::bug, answers->front().error->text};
-  return answers->front().rows;
-}
-
-}  // namespace
-
-// A standby refuses the session, and that is an answer, too.
+// A session that is refused by a standby, or because of a version that is too old, is an answer,
+// too.
 bool PostgresServer::answers() const {
-  const auto found = query(port_, "postgres", "SELECT 1");
-  return found || found.error().message.find("standby") != std::string::npos;
+  const auto found = Superuser(port_, "postgres")("SELECT 1");
+  const auto has = [&](const char* text) {
+    return found.error().message.find(text) != std::string::npos;
+  };
+  return found || has("standby") || has("too old");
 }
 
 std::vector<postgres::Row> PostgresServer::operator()(const std::string& sql,
                                                       const std::string& database) const {
-  auto found = query(port_, database, sql);
+  auto found = Superuser(port_, database)(sql);
   if (found) return std::move(*found);
   ADD_FAILURE() << sql << ": " << found.error().message;
   return {};
@@ -353,7 +341,7 @@ void PostgresServer::promote() {
   if (!eventually([&] {
         write("data/promote", "");
         kill(pid_, SIGUSR1);
-        return query(port_, "postgres", "SELECT 1").ok();
+        return Superuser(port_, "postgres")("SELECT 1").ok();
       }))
     give_up("the standby was not promoted:\n" + log());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PostgresServer: a real server on a free port of 127.0.0.1, in a directory of its own, with TLS.
 // It ends with the test program. It is the newest version below /usr/lib/postgresql, or the
-// programs in TEST_POSTGRES_BIN. As root it runs as the user postgres, or as nobody: the server
-// refuses root.
+// programs initdb and postgres in TEST_POSTGRES_BIN (scripts/servers.sh). As root it runs as the
+// user postgres, or as nobody: the server refuses root.
 //
 // Roles, in the database `cronlatch`: postgres (superuser, no password), cronlatch_owner and
 // cronlatch_user's members cron and, with unusual logins, clear (password) and old (md5); stranger
@@ -26,6 +26,8 @@ class PostgresServer {
  public:
   // Initializes a directory and starts. Aborts the test program with the server's log on a failure.
   static std::unique_ptr<PostgresServer> start(bool with_schema = true);
+  // With the role and the database postgres only.
+  static std::unique_ptr<PostgresServer> start_bare();
   // A hot standby that streams from `primary`, under this name.
   static constexpr const char* kStandby = "standby";
   static std::unique_ptr<PostgresServer> start_standby(const PostgresServer& primary,
