@@ -94,6 +94,15 @@ TEST(PostgresStore, RefusesMd5) {
   EXPECT_THAT(error.error.message, HasSubstr("md5"));
 }
 
+// As each password of a PostgreSQL 13 with its default for password_encryption.
+TEST(PostgresStore, RefusesAPasswordThatTheServerHasAsMd5Only) {
+  server()("SET password_encryption = 'md5'; CREATE ROLE short LOGIN PASSWORD 'secret'");
+  const Unavailable error = refusal(sent(server().spec("short"), acquire("login/stored-md5")));
+  EXPECT_EQ(error.error.code, Code::auth);
+  EXPECT_FALSE(error.transient);
+  EXPECT_THAT(error.error.message, HasSubstr("refused the user name or the password"));
+}
+
 TEST(PostgresStore, ReportsAWrongPasswordAndAnUnknownRoleWithoutTheSecret) {
   StoreSpec wrong = server().spec("cron");
   wrong.password = Secret("canary-password");
