@@ -24,6 +24,13 @@ void keep_newest_answers(std::map<std::string, std::int64_t>& answers) {
                          [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
+// Also in a record that is written again because it was lost: readers look for the holder in this
+// namespace.
+void name_this_process(Stored& stored) {
+  stored.pid = getpid();
+  stored.pid_namespace = own_pid_namespace();
+}
+
 }  // namespace
 
 Unavailable unavailable(const Error& error) {
@@ -59,10 +66,9 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
     return Busy{BusyReason::held, grant.identity.holder, grant.identity.job, grant.fence,
                 transaction.now - grant.acquired};
   }
-  if (std::holds_alternative<Granted>(reply) && choice.taken) {
+  if (std::holds_alternative<Granted>(reply)) {
     const OpenSlot open(stored, choice.slot);
-    stored.pid = getpid();
-    stored.pid_namespace = own_pid_namespace();
+    name_this_process(stored);
   }
   if (Status saved = save(transaction); !saved)
     return unavailable(saved.error());  // releases `taken`
@@ -72,8 +78,9 @@ Reply FileBackend::execute(Transaction& transaction, const Acquire& request) {
     held_.push_back({request.lock, transaction.files.base, request.claim, choice.slot,
                      std::move(*choice.taken)});
   }
-  if (auto* busy = std::get_if<Busy>(&reply);
-      busy && busy->reason == BusyReason::held && busy->holder.empty()) {
+  if (auto* busy = std::get_if<Busy>(&reply); busy && busy->reason == BusyReason::held &&
+                                              busy->holder.empty() &&
+                                              choice.expiry == rules::Expiry::holder_present) {
     // Taken without a record: by another program, or by a background process of a run.
     const Holder holder = find_holder(HolderTable(), transaction.files, 0, choice.slot);
     if (holder.pid != 0) busy->holder = "pid " + std::to_string(holder.pid);
@@ -98,6 +105,7 @@ Reply FileBackend::execute(Transaction& transaction, const Renew& request) {
   const Reply reply =
       rules::decide(record, of_slot, transaction.now, transaction.not_after,
                     is_holder ? rules::Expiry::holder_gone : rules::Expiry::holder_present);
+  if (std::holds_alternative<Renewed>(reply)) name_this_process(transaction.stored);
   open.reset();
   if (Status saved = save(transaction); !saved) return unavailable(saved.error());
   return reply;

@@ -42,6 +42,29 @@ TEST_F(FileStore, AReleaseOverAnOlderRecordFreesTheKernelLock) {
   EXPECT_EQ(breach_of_law(two.show(), false), "");
 }
 
+// The record that a renewal writes again names the process, too.
+TEST_F(FileStore, IsFreeAfterTheDeathOfAHolderWhoseRecordWasLostOnce) {
+  Gate has_it;
+  Child holder([&] {
+    Caller one = program("1");
+    const std::optional<Reply> granted = one(one.acquire());
+    unlink(file(".rec").c_str());
+    const auto renewed = one(one.renew(std::get<Granted>(granted.value()).fence));
+    if (!renewed || !std::holds_alternative<Renewed>(*renewed)) return 1;
+    has_it.open();
+    pause();
+    return 0;
+  });
+  has_it.wait();
+  Caller two = program("2");
+  EXPECT_EQ(two.show().pid, holder.pid());
+  holder.end(SIGKILL);
+
+  EXPECT_EQ(two.show().state, LockState::expired);
+  EXPECT_TRUE(two.backend().revoke("a/b", boot_now()).ok());
+  EXPECT_TRUE(expect<Granted>(two(two.acquire())).stole);
+}
+
 // ---- death and inheritance ----
 
 TEST_F(FileStore, IsTakenOverAfterTheHolderDied) {
@@ -201,6 +224,15 @@ TEST_F(FileStore, ShowsAndNamesAForeignHolderOfTheKernelLock) {
   EXPECT_EQ(two.show().acquired, ServerTime{});
   EXPECT_EQ(expect<Busy>(two(two.acquire())).holder, "pid " + std::to_string(getpid()));
   close(fd);
+}
+
+// The answer stays busy. The caller has the kernel lock while it decides, and must not name itself.
+TEST_F(FileStore, ARepeatedBusyReplyOfAFreeLockNamesNoProcess) {
+  Caller one = program("1"), two = program("2");
+  const Fence fence = expect<Granted>(one(one.acquire())).fence;
+  expect<Busy>(two(two.acquire()));
+  one(one.release(fence));
+  EXPECT_EQ(expect<Busy>(two(two.acquire())).holder, "");
 }
 
 }  // namespace
