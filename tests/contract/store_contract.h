@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of every store (core/store.h, core/lock_stats.h). Each test of the suite runs on the
-// memory store, the file store, Redis with and without TLS, Redis Sentinel, Redis Cluster and
-// PostgreSQL (store_worlds.cc). A test that needs a lease is skipped on the file store;
+// memory store, the file store, Redis with and without TLS, Redis Sentinel, Redis Cluster, a
+// quorum and PostgreSQL (store_worlds.cc). A test that needs a lease is skipped on the file store;
 // file_store_test.cc tests what only the file store has.
 #pragma once
 

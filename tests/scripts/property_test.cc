@@ -21,11 +21,6 @@ namespace {
 using rules::HoldState;
 using rules::Record;
 
-std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
-}
-
 // How often each answer occurred; a test must see every answer at least once.
 using Occurred = std::map<std::string, int>;
 

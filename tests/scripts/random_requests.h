@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdlib>
 #include <initializer_list>
 #include <random>
 #include <string>
@@ -13,6 +14,12 @@
 namespace cronlatch::testing {
 
 using namespace std::chrono_literals;
+
+// For CRONLATCH_SEED, which repeats a failed test.
+inline std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
 
 class Dice {
  public:
@@ -46,6 +53,13 @@ class RandomRequests {
   unsigned slots = 1;
   unsigned most_slots = 1;
 
+  Request any() {
+    ++calls;
+    const auto verb = dice_.below(20);
+    if (verb < 10) return acquire();
+    if (verb < 14) return renew();
+    return release();
+  }
   Acquire acquire() {
     Acquire a;
     a.lock = lock;
