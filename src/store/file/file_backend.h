@@ -74,6 +74,7 @@ class FileBackend final : public Backend {
   };
 
   std::optional<Reply> attempt(TimePoint now);
+  Reply not_begun(const Error& error);
   Result<std::optional<Transaction>> begin(const std::string& lock);
   Reply execute(Transaction& transaction, const Acquire& request);
   Reply execute(Transaction& transaction, const Renew& request);

@@ -78,17 +78,25 @@ std::optional<Reply> FileBackend::attempt(TimePoint now) {
   const Micros left = give_up_of(request) - now;
   if (left < Micros(0)) {
     if (pending_->tries == 0) return TooLate{};
-    return unavailable({Code::unreachable,
-                        "the record of lock " + lock_of(request) + " in " + directory_ +
-                            " was locked by other processes until the deadline",
-                        "check whether one of them is stopped (SIGSTOP)"});
+    return not_begun({Code::unreachable,
+                      "the record of lock " + lock_of(request) + " in " + directory_ +
+                          " was locked by other processes until the deadline",
+                      "check whether one of them is stopped (SIGSTOP)"});
   }
   Result<std::optional<Transaction>> begun = begin(lock_of(request));
-  if (!begun) return unavailable(begun.error());
+  if (!begun) return not_begun(begun.error());
   if (!*begun) return std::nullopt;
   Transaction& transaction = **begun;
   transaction.not_after = transaction.now + left;
   return std::visit([&](const auto& r) { return execute(transaction, r); }, request);
+}
+
+// A release frees the kernel lock in every case: the run has ended, and its background processes
+// must not hold the lock.
+Reply FileBackend::not_begun(const Error& error) {
+  if (const auto* release = std::get_if<Release>(&pending_->request))
+    unlock(find(release->lock, release->claim));
+  return unavailable(error);
 }
 
 Result<std::optional<FileBackend::Transaction>> FileBackend::begin(const std::string& lock) {

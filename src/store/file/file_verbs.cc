@@ -124,8 +124,6 @@ Reply FileBackend::execute(Transaction& transaction, const Release& request) {
   // The last release: the next grant sets the number, and version 0.1.0 can read the record.
   if (stored.slots > 1 && is_unused(stored)) set_slots(stored, 1);
   const Status saved = save(transaction);
-  // Also when the record could not be written: the run has ended, and its background processes must
-  // not hold the lock.
   unlock(find(request.lock, request.claim));
   if (!saved) return unavailable(saved.error());
   return reply;

@@ -85,10 +85,11 @@ void QuorumStore::start_round(TimePoint now) {
 void QuorumStore::finish_round(TimePoint now) {
   const Replies all = replies();
   const Verdict verdict = judge_acquire(all);
-  if (verdict == Verdict::pending) return;
+  // Without a majority, too, the other servers get their time: their errors decide whether a retry
+  // can help.
+  if (verdict == Verdict::pending || !is_settled(now)) return;
   if (verdict == Verdict::unavailable)
     return finish(unavailable_of(all));  // the run repeats the claim, or releases it
-  if (!is_settled(now)) return;
   if (const auto pair = same_server(all)) {
     decision_ = same_server_error(voters_[pair->first], voters_[pair->second]);
     is_counted_ = true;

@@ -53,13 +53,32 @@ LockView best_of(const std::vector<LockView>& views, std::size_t needed) {
   return best;
 }
 
+// As of a request (unavailable_of): only errors that a retry cannot help with, on so many servers
+// that the others are no majority, are the error of the quorum.
+Error no_majority_of(const std::vector<ServerState>& states, std::size_t found) {
+  const auto needs_user = [](const ServerState& state) {
+    return state.error && state.error->code != Code::unreachable;
+  };
+  const std::size_t needed = majority_of(states.size());
+  const auto finals =
+      static_cast<std::size_t>(std::count_if(states.begin(), states.end(), needs_user));
+  auto shown = std::find_if(states.begin(), states.end(), needs_user);
+  if (shown == states.end())
+    shown = std::find_if(states.begin(), states.end(),
+                         [](const ServerState& state) { return state.error.has_value(); });
+  return {states.size() - finals < needed ? shown->error->code : Code::unreachable,
+          "only " + std::to_string(found) + " of the quorum's " + std::to_string(states.size()) +
+              " servers answered, and " + std::to_string(needed) +
+              " are needed: " + shown->error->message,
+          shown->error->hint};
+}
+
 }  // namespace
 
 // A server that does not answer uses its share of the time only.
 template <class T, class Read>
 Result<std::vector<T>> QuorumStore::read_majority(TimePoint give_up, const Read& read) {
   std::vector<T> found;
-  std::optional<Error> failure;
   states_.clear();
   for (std::size_t i = 0; i < voters_.size(); ++i) {
     const TimePoint start = boot_now();
@@ -72,15 +91,10 @@ Result<std::vector<T>> QuorumStore::read_majority(TimePoint give_up, const Read&
       found.push_back(std::move(result).value());
     else
       state.error = result.error();
-    if (!failure) failure = state.error;
     states_.push_back(std::move(state));
   }
-  const std::size_t needed = majority_of(voters_.size());
-  if (found.size() >= needed) return found;
-  failure->message = "only " + std::to_string(found.size()) + " of the quorum's " +
-                     std::to_string(voters_.size()) + " servers answered, and " +
-                     std::to_string(needed) + " are needed: " + failure->message;
-  return *failure;
+  if (found.size() >= majority_of(voters_.size())) return found;
+  return no_majority_of(states_, found.size());
 }
 
 Result<LockView> QuorumStore::show(const std::string& lock, TimePoint give_up) {

@@ -91,7 +91,7 @@ void QuorumStore::advance(TimePoint now) {
         if (now >= *pause_ends_) start_round(now);
         break;
       case Phase::renewing:
-        finish_renewal();
+        finish_renewal(now);
         break;
       case Phase::releasing:
         finish_release(now);
@@ -100,7 +100,7 @@ void QuorumStore::advance(TimePoint now) {
   }
 }
 
-void QuorumStore::finish_renewal() {
+void QuorumStore::finish_renewal(TimePoint now) {
   const Replies all = replies();
   switch (judge_renew(all)) {
     case Verdict::pending:
@@ -120,7 +120,8 @@ void QuorumStore::finish_renewal() {
     case Verdict::no:
       return finish(NotHolder{loss_of(all)});
     case Verdict::unavailable:
-      return finish(unavailable_of(all));
+      if (is_settled(now)) finish(unavailable_of(all));
+      return;
   }
 }
 

@@ -80,7 +80,7 @@ class QuorumStore : public Backend, public ServerStates {
 
   // ---- quorum_store.cc ----
   void advance(TimePoint now);
-  void finish_renewal();
+  void finish_renewal(TimePoint now);
   void finish_release(TimePoint now);
   void on_deadline();
   void finish(Reply reply);
