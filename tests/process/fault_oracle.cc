@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "fault_events.h"
 #include "fault_trial.h"
 
 namespace cronlatch::testing {
@@ -30,13 +31,13 @@ std::vector<std::int64_t> times_of(const std::string& told, const std::string& n
   return times;
 }
 
-std::int64_t fence_in(const std::string& outcome) {
-  const std::string key = "\"fence\":\"";
-  const std::size_t at = outcome.find(key);
-  return at == std::string::npos ? 0 : std::atoll(outcome.c_str() + at + key.size());
-}
-
 }  // namespace
+
+std::int64_t FaultTrial::fence_of(const std::string& outcome) const {
+  const std::string text = read_file(dir_.path(outcome)), key = "\"fence\":\"";
+  const std::size_t at = text.find(key);
+  return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + key.size());
+}
 
 void FaultTrial::judge_outcome(int code) const {
   const std::string outcome = read_file(dir_.path("outcome"));
@@ -67,9 +68,8 @@ void FaultTrial::judge_lifetimes() const {
     EXPECT_LT(first.back(), second.front()) << "two commands at the same time";
   }
   if (started && !case_.ungated()) {
-    EXPECT_LT(fence_in(read_file(dir_.path("outcome"))),
-              fence_in(read_file(dir_.path("rival-outcome"))));
-    EXPECT_GT(fence_in(read_file(dir_.path("outcome"))), 0);
+    EXPECT_LT(fence_of("outcome"), fence_of("rival-outcome"));
+    EXPECT_GT(fence_of("outcome"), 0);
   }
 }
 
@@ -129,6 +129,8 @@ void FaultTrial::judge_done_mark() {
   EXPECT_THAT(read_file(dir_.path("again-outcome")),
               HasSubstr(R"("outcome":"skipped","reason":"done")"));
   EXPECT_EQ(count(read_file(dir_.path("told")), "start\n"), 1u);
+  expect_events(dir_.path("again-outcome"), 0,
+                {{"Normal", "Skipped", "skipped because .*is already done"}}, "");
 }
 
 }  // namespace cronlatch::testing

@@ -110,6 +110,8 @@ void FaultTrial::judge() {
   judge_record(1);
   judge_lifetimes();
   judge_done_mark();
+  judge_events(code.value_or(-1));
+  judge_events_of_rival();
 }
 
 }  // namespace cronlatch::testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FaultTrial: one run of the real program against a real Redis behind a FaultProxy, and a rival
-// past the proxy that is granted the lock next. What must hold afterwards is in fault_oracle.cc.
+// past the proxy that is granted the lock next. What must hold afterwards is in fault_oracle.cc and
+// fault_events.cc.
 #pragma once
 
 #include <chrono>
@@ -39,6 +40,9 @@ class FaultTrial {
   void judge_record(long rivals);
   void judge_runs(const Hash& stats, long others) const;
   void judge_done_mark();
+  void judge_events(int exit_code) const;
+  void judge_events_of_rival() const;
+  std::int64_t fence_of(const std::string& outcome) const;
   Hash hash_at(const std::string& key);
 
   FaultCase case_;

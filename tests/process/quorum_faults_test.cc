@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "fault_events.h"
 #include "gated.h"
 #include "support/fault_proxy.h"
 #include "support/quorum_group.h"
@@ -67,6 +68,13 @@ class QuorumTrial {
     EXPECT_THAT(read_file(dir_.path("outcome")), HasSubstr(R"("outcome":"ran","reason":"")"));
     EXPECT_LT(fence("outcome"), fence("next-outcome"));
     for (const std::size_t server : {1u, 2u}) judge_stats(server);
+    expect_events(
+        dir_.path("outcome"), kOwnCode,
+        {{"Normal", "Acquired",
+          "held lock job for .*fence " + std::to_string(fence("outcome")) + ".; exit code 7"}},
+        "");
+    expect_events(dir_.path("other-outcome"), 75,
+                  {{"Warning", "Busy", "not started because lock job is held by .*"}}, "");
   }
 
  private:
