@@ -29,6 +29,20 @@ check "the pull Secrets of the CronJob and of inject are listed, each once" hold
 render_with '' --set 'inject.pullSecrets={mirror}'
 check "those of inject alone" holds "$POD.imagePullSecrets == [{name: \"mirror\"}]"
 
+# Of a run that records its scheduled time: the wrapper must stop its retries before the kubelet kills the pod.
+COMMAND="$POD.containers[0].command"
+for times in 10:10s 1:1s 3600:3600s 100000:86400s; do
+  render_with ",\"oncePerSchedule\":true,\"terminationGracePeriodSeconds\":${times%:*}"
+  check "a grace period of ${times%:*} s is that of the wrapper" holds "$COMMAND"' | .[: index("--")] | index("--grace-period='"${times#*:}"'")'
+done
+GRACE="$COMMAND"' | any(.[]; startswith("--grace-period")) | not'
+render_with ',"oncePerSchedule":true'
+check "without a grace period of the pod, both have their default of 30 s" holds "$GRACE"
+render_with ',"oncePerSchedule":true,"terminationGracePeriodSeconds":0'
+check "a grace period of 0 leaves no time for a retry" holds "$GRACE"
+render_with ',"terminationGracePeriodSeconds":10'
+check "a run that records no scheduled time needs no grace period" holds "$GRACE"
+
 for word in true True FALSE; do
   refuses_with "the lock $word" "cronJobs.a.lock: \"$word\" is a boolean" ",\"lock\":\"$word\""
 done

@@ -57,6 +57,10 @@ The flags of a gate that is written out (jobs/cronjobs.yaml). They are the same 
 {{- if and (eq (.job.concurrencyPolicy | default "Allow") "Replace") (not (hasKey $options "on-busy")) -}}
 {{- fail (printf "cronJobs.%s: with concurrencyPolicy Replace the previous run is terminated while this run starts, and a skip would leave no run. Set options.on-busy: wait, and options.wait-timeout" .name) -}}
 {{- end -}}
+{{- /* Without the key the pod has 30 s, which is the default of the option. src/admission/wrapper_command.cc has the same rule. */ -}}
+{{- if and .job.oncePerSchedule .job.terminationGracePeriodSeconds -}}
+{{- $_ := set $flags "grace-period" (printf "%ds" (min (int64 .job.terminationGracePeriodSeconds) 86400)) -}}
+{{- end -}}
 {{- range $key, $value := $options -}}
 {{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
 {{- end -}}
