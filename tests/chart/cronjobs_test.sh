@@ -43,6 +43,23 @@ check "a grace period of 0 leaves no time for a retry" holds "$GRACE"
 render_with ',"terminationGracePeriodSeconds":10'
 check "a run that records no scheduled time needs no grace period" holds "$GRACE"
 
+# The wait for the lock is a part of the deadline. The operator refuses the same.
+DEADLINE=',"activeDeadlineSeconds":300,"options":{"on-busy":"wait"'
+for wait in 10m 300s 5m1ms; do
+  refuses_with "a wait for $wait within a deadline of 300 s" "cronJobs.a.options.wait-timeout: $wait is not below activeDeadlineSeconds, which is 300" \
+    "$DEADLINE,\"wait-timeout\":\"$wait\"}"
+done
+refuses_with "a wait within a deadline of 1 s" "Write for example 500ms" ',"activeDeadlineSeconds":1,"options":{"wait-timeout":"1s"}'
+check "accepts a shorter wait" render_with "$DEADLINE,\"wait-timeout\":\"299999ms\"}"
+check "accepts a wait without a limit" render_with "$DEADLINE,\"wait-timeout\":0}" --set defaults.wait-timeout=10m
+check "which the deadline ends" holds "$COMMAND"' | index("--wait-timeout=0")'
+render_with "$DEADLINE}" --set defaults.wait-timeout=10m
+check "a wait of the defaults is limited to half of the deadline" holds "$COMMAND"' | index("--wait-timeout=150s")'
+render_with "$DEADLINE}" --set defaults.wait-timeout=299s
+check "a shorter wait of the defaults is not changed" holds "$COMMAND"' | index("--wait-timeout=299s")'
+render_with "" --set defaults.wait-timeout=10m
+check "nor is one without a deadline" holds "$COMMAND"' | index("--wait-timeout=10m")'
+
 for word in true True FALSE; do
   refuses_with "the lock $word" "cronJobs.a.lock: \"$word\" is a boolean" ",\"lock\":\"$word\""
 done

@@ -31,17 +31,6 @@ The flags of a gate that is written out (jobs/cronjobs.yaml). They are the same 
 {{- with uniq $all }}{{ toJson . }}{{ end -}}
 {{- end -}}
 
-{{- /* dict: name, pod, container (their security contexts). The kubelet does not start such a container. */ -}}
-{{- define "cronlatch.checkUser" -}}
-{{- $all := dict -}}
-{{- range list .pod .container -}}
-{{- range $key, $value := pick . "runAsUser" "runAsNonRoot" -}}{{- $_ := set $all $key (toString $value) -}}{{- end -}}
-{{- end -}}
-{{- if and (eq (get $all "runAsUser") "0") (eq (get $all "runAsNonRoot") "true") -}}
-{{- fail (printf "cronJobs.%s: runAsUser is 0, and runAsNonRoot is true, so that the container would not start. Set runAsNonRoot to false in podSecurityContext or securityContext, or another runAsUser" .name) -}}
-{{- end -}}
-{{- end -}}
-
 {{- /* dict: root, name, namespace, job, url */ -}}
 {{- define "cronlatch.gate" -}}
 {{- include "cronlatch.checkStore" .root -}}
@@ -61,6 +50,7 @@ The flags of a gate that is written out (jobs/cronjobs.yaml). They are the same 
 {{- if and .job.oncePerSchedule .job.terminationGracePeriodSeconds -}}
 {{- $_ := set $flags "grace-period" (printf "%ds" (min (int64 .job.terminationGracePeriodSeconds) 86400)) -}}
 {{- end -}}
+{{- with include "cronlatch.waitWithinDeadline" (dict "name" .name "job" .job "options" $options) }}{{ $_ := set $options "wait-timeout" . }}{{ end -}}
 {{- range $key, $value := $options -}}
 {{- $_ := set $flags $key (kindIs "slice" $value | ternary (toJson $value) (toString $value)) -}}
 {{- end -}}

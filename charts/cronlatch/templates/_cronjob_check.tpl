@@ -1,0 +1,30 @@
+{{- /* SPDX-License-Identifier: Apache-2.0
+Refuses a value of `cronJobs` that the API server or the kubelet would refuse later, or that the operator refuses in an annotated
+CronJob (src/admission/job_restrictions.cc). */ -}}
+
+{{- /* dict: name, pod, container (their security contexts). The kubelet does not start such a container. */ -}}
+{{- define "cronlatch.checkUser" -}}
+{{- $all := dict -}}
+{{- range list .pod .container -}}
+{{- range $key, $value := pick . "runAsUser" "runAsNonRoot" -}}{{- $_ := set $all $key (toString $value) -}}{{- end -}}
+{{- end -}}
+{{- if and (eq (get $all "runAsUser") "0") (eq (get $all "runAsNonRoot") "true") -}}
+{{- fail (printf "cronJobs.%s: runAsUser is 0, and runAsNonRoot is true, so that the container would not start. Set runAsNonRoot to false in podSecurityContext or securityContext, or another runAsUser" .name) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* dict: name, job, options (with `defaults`). The wait-timeout of a run with a deadline, if it is another than in the options;
+else "". A Job that reaches its deadline does not name the lock: the wait must end before. */ -}}
+{{- define "cronlatch.waitWithinDeadline" -}}
+{{- $deadline := mul 1000 (int64 (.job.activeDeadlineSeconds | default 0)) -}}
+{{- $wait := get .options "wait-timeout" | toString -}}
+{{- if and $deadline (ge (include "cronlatch.millis" $wait | int64) $deadline) -}}
+{{- /* Half of the deadline, in whole seconds. */ -}}
+{{- $half := div $deadline 2 -}}
+{{- $fit := lt $half 1000 | ternary (printf "%dms" $half) (printf "%ds" (div $half 1000)) -}}
+{{- if hasKey (.job.options | default dict) "wait-timeout" -}}
+{{- fail (printf "cronJobs.%s.options.wait-timeout: %s is not below activeDeadlineSeconds, which is %d and includes the wait for the lock. Write for example %s" .name $wait (int64 .job.activeDeadlineSeconds) $fit) -}}
+{{- end -}}
+{{- $fit -}}
+{{- end -}}
+{{- end -}}
