@@ -60,6 +60,29 @@ check "a shorter wait of the defaults is not changed" holds "$COMMAND"' | index(
 render_with "" --set defaults.wait-timeout=10m
 check "nor is one without a deadline" holds "$COMMAND"' | index("--wait-timeout=10m")'
 
+for name in CRONLATCH_POD CRONLATCH_JOB_NAME CRONLATCH_JOB_UID; do
+  refuses_with "the variable $name" "cronJobs.a.env[1].name: $name is reserved" ",\"env\":[{\"name\":\"A\"},{\"name\":\"$name\",\"value\":\"const\"}]"
+done
+for name in cronlatch-bin cronlatch-store; do
+  refuses_with "the volume $name" "cronJobs.a.volumes[0].name: $name is reserved" ",\"volumes\":[{\"name\":\"$name\",\"emptyDir\":{}}]"
+done
+for path in /cronlatch-bin /cronlatch-bin/ //cronlatch-bin /var//run/./secrets/cronlatch; do
+  refuses_with "a mount at $path" "cronJobs.a.volumeMounts[0].mountPath: $path is reserved" ",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"$path\"}]"
+done
+refuses_with "the name of the init container" "cronJobs.a.containerName: cronlatch-install is reserved" ',"containerName":"cronlatch-install"'
+check "accepts other names, and a mount beside those of the gate" render_with ',"containerName":"main","env":[{"name":"CRONLATCH_X"}],
+  "volumes":[{"name":"v","emptyDir":{}}],"volumeMounts":[{"name":"v","mountPath":"/cronlatch-bin2"}]'
+# Each name that the template writes is refused: a new one needs a check, too.
+render_with ''
+OWN="$POD | (.volumes, .containers[0].env, .initContainers)[].name, .containers[0].volumeMounts[].mountPath"
+each_name_is_checked() {
+  local name
+  for name in $(jq -r "def one(\$kind; \$name): map(select(.kind == \$kind and .metadata.name == \$name))[0]; $OWN" "$STAGE/objects.json"); do
+    grep -qF "\"$name\"" "$CHART/templates/_cronjob_check.tpl" || { echo "not checked: $name"; return 1; }
+  done
+}
+check "each name of the gate is refused" each_name_is_checked
+
 for word in true True FALSE; do
   refuses_with "the lock $word" "cronJobs.a.lock: \"$word\" is a boolean" ",\"lock\":\"$word\""
 done

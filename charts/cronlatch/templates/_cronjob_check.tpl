@@ -28,3 +28,26 @@ else "". A Job that reaches its deadline does not name the lock: the wait must e
 {{- $fit -}}
 {{- end -}}
 {{- end -}}
+
+{{- /* dict: name, job. Names that the gate adds: of two entries with one name, the API server refuses the object, or the last wins. */ -}}
+{{- define "cronlatch.checkReservedNames" -}}
+{{- $at := printf "cronJobs.%s" .name -}}
+{{- if eq (.job.containerName | default "") "cronlatch-install" -}}
+{{- fail (printf "%s.containerName: cronlatch-install is reserved for the init container of the gate. Write another name" $at) -}}
+{{- end -}}
+{{- range $i, $variable := .job.env -}}
+{{- if has (get $variable "name" | toString) (list "CRONLATCH_POD" "CRONLATCH_JOB_NAME" "CRONLATCH_JOB_UID") -}}
+{{- fail (printf "%s.env[%d].name: %s is reserved for a variable of the gate. Rename the variable" $at $i (get $variable "name")) -}}
+{{- end -}}
+{{- end -}}
+{{- range $i, $volume := .job.volumes -}}
+{{- if has (get $volume "name" | toString) (list "cronlatch-bin" "cronlatch-store") -}}
+{{- fail (printf "%s.volumes[%d].name: %s is reserved for a volume of the gate. Rename the volume" $at $i (get $volume "name")) -}}
+{{- end -}}
+{{- end -}}
+{{- range $i, $mount := .job.volumeMounts -}}
+{{- if has (get $mount "mountPath" | toString | clean) (list "/cronlatch-bin" "/var/run/secrets/cronlatch") -}}
+{{- fail (printf "%s.volumeMounts[%d].mountPath: %s is reserved for a volume of the gate. Mount the volume at another path" $at $i (get $mount "mountPath")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
