@@ -103,6 +103,17 @@ refuses "but not with a NetworkPolicy" says_open --set 'networkPolicy.enabled=tr
 refuses "but not with webhook.clientCA" says_open --set webhook.clientCA.secretName=x
 refuses "but not without the webhook" says_open --set webhook.enabled=false
 hazard "a disabled certificate check" "impersonate the store" --set defaults.tls-skip-verify=true
+# Each word that the table of options calls unsafe, in each place.
+for pair in on-lost=warn on-lost=term leftovers=leave on-store-down=run guardian=off; do
+  hazard "$pair as a default" "defaults.$pair: " --set "defaults.$pair"
+  hazard "$pair in select" "select[0].annotations.$pair: " --set-json "select=[{\"namespace\":\"a\",\"annotations\":{\"lock\":\"true\",\"${pair%=*}\":\"${pair#*=}\"}}]"
+  hazard "$pair in cronJobs" "cronJobs.a.options.$pair: " --set operator.enabled=false \
+    --set-json "cronJobs={\"a\":{\"schedule\":\"@daily\",\"image\":\"i\",\"command\":[\"a\"],\"options\":{\"${pair%=*}\":\"${pair#*=}\"}}}"
+done
+check "the safe words give no warning" no_warning "${BASE[@]}" --set defaults.on-lost=kill,defaults.leftovers=wait,defaults.on-store-down=wait,defaults.guardian=auto,defaults.tls-skip-verify=false
+unsafe_options() { jq -r '.definitions | .runOptions, .allOptions | .properties | to_entries[] | select(.value.description // "" | contains("unsafe")).key' "$CHART/values.schema.json" | sort; }
+each_unsafe_option_is_listed() { [ "$(unsafe_options)" = "$(grep -oP '^ +"\K[a-z-]+(?==)' "$CHART/templates/_hazards_options.tpl" | grep -vx guardian | sort -u)" ]; }
+check "each option that the table calls unsafe is listed" each_unsafe_option_is_listed
 check "an IPv4 address gives no warning" no_warning --set store.url=rediss://10.0.0.7:6379
 check "an IPv6 address gives no warning" no_warning --set 'store.url=rediss://[2001:db8::7]:6379'
 check "the notes state that annotations have no effect without an operator" notes_contain "Annotations have no effect" --values "$CHART/ci/no-operator-values.yaml"

@@ -28,9 +28,7 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if eq (toString (index $v.defaults "tls-skip-verify" | default "false")) "true" -}}
-{{- $found = append $found "defaults.tls-skip-verify: the store's certificate is not verified, so another server in the network path can impersonate the store. Remove it" -}}
-{{- end -}}
+{{- $found = concat $found (include "cronlatch.optionHazards" . | fromJsonArray) -}}
 {{- $mounts := or (eq $v.injection "image-volume") (and (include "cronlatch.hasOperator" .) (eq (include "cronlatch.injection" .) "auto")) -}}
 {{- if and $mounts (not (contains "@" (include "cronlatch.injectedImage" .))) -}}
 {{- $found = append $found (printf "injection %s with an image that has no digest: gated pods mount what the tag of %s names when their node pulls it. Set image.digest, or inject.image with a digest" $v.injection (include "cronlatch.injectedImage" .)) -}}
