@@ -59,7 +59,7 @@ true
 {{- if include "cronlatch.hasRedis" . -}}
 rediss://{{ include "cronlatch.fullname" . }}-redis.{{ .Release.Namespace }}.svc.{{ .Values.redis.clusterDomain }}.:6379
 {{- else -}}
-{{- .Values.store.url -}}
+{{- with .Values.store.url }}{{ include "cronlatch.checkStoreUrl" . }}{{ . }}{{ end -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,6 +1,6 @@
 {{- /* SPDX-License-Identifier: Apache-2.0
 Refuses combinations of the store with options that the operator and each run would refuse at their start
-(src/options/option_check.cc, src/core/store_url_parse.cc). */ -}}
+(src/options/option_check.cc). */ -}}
 
 {{- /* Of the operator's settings and of each written-out gate. */ -}}
 {{- define "cronlatch.checkStore" -}}
@@ -34,9 +34,6 @@ Refuses combinations of the store with options that the operator and each run wo
 
 {{- define "cronlatch.checkServers" -}}
 {{- $url := include "cronlatch.storeUrl" . -}}
-{{- range splitList "," (include "cronlatch.storeAuthority" .) -}}
-{{- include "cronlatch.checkPortOf" (dict "name" "store.url" "host" .) -}}
-{{- end -}}
 {{- if hasPrefix "redis" $url -}}
 {{- $port := include "cronlatch.storeDefaultPort" . -}}
 {{- $servers := list -}}
