@@ -76,9 +76,9 @@ std::optional<Injection> inject(Json& job, const JobView& view, const LockReques
   std::optional<UserCommand> user;
   if (index) user = user_command(view, *index, request, source, findings);
   if (index)
-    check_restrictions(view, *index, request, findings);
+    check_restrictions(view, *index, request, settings, findings);
   else
-    check_restrictions(without_containers(view), 0, request, findings);
+    check_restrictions(without_containers(view), 0, request, settings, findings);
   const std::string message_path = index ? view.containers[*index].termination_message_path : "";
   std::vector<std::string> command = wrapper_command(
       view, request, settings, message_path.empty() ? kDefaultMessagePath : message_path, findings);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/job_restrictions.h"
 
-#include <filesystem>
-
+#include "admission/reserved_names.h"
 #include "base/text.h"
-#include "labels/names.h"
 
 namespace cronlatch::op {
 namespace {
@@ -66,39 +64,6 @@ void check_windows(const JobView& job, Findings& findings) {
                  "remove cronlatch.dev/lock");
 }
 
-// Kubernetes compares mount paths as text, so two texts can mount one directory twice.
-std::string normalized(const std::string& mount_path) {
-  std::string path = std::filesystem::path(mount_path).lexically_normal();
-  if (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
-}
-
-// Volumes and mount paths of the user with a name that the rewrite adds.
-void check_reserved_names(const JobView& job, std::size_t container, Findings& findings) {
-  const auto check_volume = [&](std::string_view name, auto has_our_kind) {
-    const auto index = index_of_name(job.volumes, name);
-    if (index && !has_our_kind(job.volumes[*index]))
-      findings.add(job.pod_path("volumes[" + std::to_string(*index) + "].name"),
-                   std::string(name) + " is reserved for a volume that the operator adds",
-                   "rename the volume");
-  };
-  check_volume(kBinVolume,
-               [](const VolumeView& volume) { return volume.is_empty_dir || volume.is_image; });
-  check_volume(kStoreVolume,
-               [](const VolumeView& volume) { return volume.is_secret || volume.is_projected; });
-  const auto& mounts = job.containers[container].volume_mounts;
-  for (std::size_t i = 0; i < mounts.size(); ++i) {
-    const std::string& name = mounts[i].name;
-    const std::string path = normalized(mounts[i].mount_path);
-    if ((path == kBinDirectory && name != kBinVolume) ||
-        (path == kStoreDirectory && name != kStoreVolume))
-      findings.add(
-          job.container_path(container) + ".volumeMounts[" + std::to_string(i) + "].mountPath",
-          mounts[i].mount_path + " is reserved for a volume that the operator adds",
-          "mount the volume at another path");
-  }
-}
-
 void check_wait_timeout(const JobView& job, const LockRequest& request, Findings& findings) {
   if (!job.active_deadline || request.annotated.count("wait-timeout") == 0) return;
   if (request.options.wait_timeout < *job.active_deadline) return;
@@ -113,10 +78,10 @@ void check_wait_timeout(const JobView& job, const LockRequest& request, Findings
 }  // namespace
 
 void check_restrictions(const JobView& job, std::size_t container, const LockRequest& request,
-                        Findings& findings) {
+                        const Settings& settings, Findings& findings) {
   check_pods(job, request, findings);
   check_windows(job, findings);
-  check_reserved_names(job, container, findings);
+  check_reserved_names(job, container, settings, findings);
   check_wait_timeout(job, request, findings);
   if (job.containers[container].has_post_start)
     findings.add(job.container_path(container) + ".lifecycle.postStart",

@@ -11,7 +11,7 @@
 namespace cronlatch::op {
 
 void check_restrictions(const JobView& job, std::size_t container, const LockRequest& request,
-                        Findings& findings);
+                        const Settings& settings, Findings& findings);
 
 // The longest wait for the lock that leaves the command half of the deadline.
 Millis max_wait_within(Millis deadline);

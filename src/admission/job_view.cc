@@ -79,25 +79,12 @@ std::vector<ContainerView> parse_containers(const Json& pod, std::string_view ke
 void parse_pod(const Json& pod, JobView& view) {
   view.containers = parse_containers(pod, "containers");
   view.init_containers = parse_containers(pod, "initContainers");
-  for (const Json& volume : kube::items_at(pod, {"volumes"}))
-    view.volumes.push_back(
-        {kube::string_at(volume, {"name"}), kube::find(volume, {"emptyDir"}) != nullptr,
-         kube::find(volume, {"secret"}) != nullptr, kube::find(volume, {"projected"}) != nullptr,
-         kube::find(volume, {"image"}) != nullptr});
   view.windows_fields = windows_fields(pod);
   view.host_network = kube::is_true(pod, {"hostNetwork"});
   view.host_pid = kube::is_true(pod, {"hostPID"});
   view.runtime_class = kube::string_at(pod, {"runtimeClassName"});
   view.dns_policy = kube::string_at(pod, {"dnsPolicy"});
   view.termination_grace_period_seconds = kube::number_at(pod, {"terminationGracePeriodSeconds"});
-}
-
-template <class Item>
-std::optional<std::size_t> find_name(const std::vector<Item>& items, std::string_view name) {
-  const auto at =
-      std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.name == name; });
-  if (at == items.end()) return std::nullopt;
-  return static_cast<std::size_t>(at - items.begin());
 }
 
 }  // namespace
@@ -187,12 +174,10 @@ std::string owning_cronjob(const Json& job) {
 
 std::optional<std::size_t> index_of_name(const std::vector<ContainerView>& items,
                                          std::string_view name) {
-  return find_name(items, name);
-}
-
-std::optional<std::size_t> index_of_name(const std::vector<VolumeView>& items,
-                                         std::string_view name) {
-  return find_name(items, name);
+  const auto at =
+      std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
+  if (at == items.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - items.begin());
 }
 
 }  // namespace cronlatch::op

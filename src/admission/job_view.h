@@ -59,14 +59,6 @@ struct ContainerView {
   std::vector<std::string> argv() const;
 };
 
-struct VolumeView {
-  std::string name;
-  bool is_empty_dir = false;
-  bool is_secret = false;
-  bool is_projected = false;
-  bool is_image = false;
-};
-
 // The origin of a Job, which the Job itself does not contain.
 struct JobOrigin {
   std::string path;  // before every field path in a message: "" or "spec.jobTemplate."
@@ -87,12 +79,12 @@ struct JobView {
   AnnotationValues pod_annotations;
   std::string default_container;  // annotation kubectl.kubernetes.io/default-container
   std::vector<ContainerView> containers, init_containers;
-  std::vector<VolumeView> volumes;
   std::vector<std::string> windows_fields;  // that require a Windows node
   bool host_network = false, host_pid = false;
   std::string dns_policy, runtime_class;
   std::optional<std::int64_t> termination_grace_period_seconds;
-  // For EntrypointSource, which reads the placement and the pull secrets. Valid as long as the Job.
+  // For EntrypointSource, which reads the placement and the pull secrets, and for the reserved
+  // names. Valid as long as the Job.
   const kube::Json* pod_spec = nullptr;
 
   // Whether pods of the Job run at the same time, or after another one has succeeded.
@@ -122,8 +114,6 @@ std::string owning_cronjob(const kube::Json& job);
 
 // The index of the item with this name.
 std::optional<std::size_t> index_of_name(const std::vector<ContainerView>& items,
-                                         std::string_view name);
-std::optional<std::size_t> index_of_name(const std::vector<VolumeView>& items,
                                          std::string_view name);
 
 }  // namespace cronlatch::op

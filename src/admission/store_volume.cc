@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/store_volume.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "labels/names.h"
 
 namespace cronlatch::op {
@@ -15,6 +18,12 @@ Json config_map_source(const Settings& settings) {
   const Json items = Json::array({{{"key", settings.store_ca_key}, {"path", "ca.crt"}}});
   return {{"configMap",
            {{"name", settings.store_ca_config_map}, {"optional", true}, {"items", items}}}};
+}
+
+// Each source is optional: the pod starts without it.
+bool is_optional(const Json& source) {
+  return kube::is_true(source, {"secret", "optional"}) ||
+         kube::is_true(source, {"configMap", "optional"});
 }
 
 }  // namespace
@@ -34,6 +43,16 @@ Json store_volume(const LockRequest& request, const Settings& settings) {
   if (!secret.empty()) sources.push_back({{"secret", {{"name", secret}, {"optional", true}}}});
   sources.push_back(config_map_source(settings));
   return {{"name", kStoreVolume}, {"projected", {{"sources", sources}, {"defaultMode", kMode}}}};
+}
+
+bool is_store_volume(const Json& volume, bool is_gated) {
+  const auto has_mode = [&](const char* kind) {
+    return is_gated || kube::number_at(volume, {kind, "defaultMode"}) == kMode;
+  };
+  if (kube::is_true(volume, {"secret", "optional"})) return has_mode("secret");
+  const std::vector<Json>& sources = kube::items_at(volume, {"projected", "sources"});
+  return !sources.empty() && std::all_of(sources.begin(), sources.end(), is_optional) &&
+         has_mode("projected");
 }
 
 }  // namespace cronlatch::op

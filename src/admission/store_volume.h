@@ -16,4 +16,8 @@ bool has_store_volume(const LockRequest& request, const Settings& settings);
 // credentials nor a CA of its own, and a run without the right CA ends with an error that says so.
 kube::Json store_volume(const LockRequest& request, const Settings& settings);
 
+// Whether the volume is one that a rewrite has added, also with another Secret or ConfigMap. In a
+// pod that runs the gate, it may be one of a written-out gate, which has the mode of Kubernetes.
+bool is_store_volume(const kube::Json& volume, bool is_gated);
+
 }  // namespace cronlatch::op

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/wrapper_source.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "admission/named_items.h"
 #include "labels/names.h"
 
@@ -13,6 +17,10 @@ constexpr char kInitContainers[] = "/spec/template/spec/initContainers";
 constexpr char kVolumes[] = "/spec/template/spec/volumes";
 // The init container's uid in a pod that runs as root: runAsNonRoot needs any other uid.
 constexpr int kNonRootUid = 65532;
+
+Json wrapper_directory() { return {{"emptyDir", {{"sizeLimit", "32Mi"}}}}; }
+
+Json install_command() { return Json::array({"/cronlatch", "install", kBinDirectory}); }
 
 Json small_resources() {
   // Requests equal to limits keep the pod in the QoS class Guaranteed.
@@ -37,7 +45,7 @@ Json install_container(const Json& pod, const Settings& settings) {
   return {{"name", kInstallContainer},
           {"image", settings.image},
           {"imagePullPolicy", settings.image_pull_policy},
-          {"command", Json::array({"/cronlatch", "install", kBinDirectory})},
+          {"command", install_command()},
           {"resources", settings.resources.is_null() ? small_resources() : settings.resources},
           {"securityContext", install_security(pod)},
           {"terminationMessagePolicy", "FallbackToLogsOnError"},
@@ -46,12 +54,22 @@ Json install_container(const Json& pod, const Settings& settings) {
 
 // Whether two names differ only in registry and digest: a webhook that runs later may change the
 // registry ("mirror.corp/x/cronlatch:1@sha256:..."), and a second call must not revert that.
+std::string tagged_name(const std::string& image) {
+  const std::string tagged = image.substr(0, image.find('@'));
+  return tagged.substr(tagged.rfind('/') + 1);
+}
+
 bool same_image(const std::string& a, const std::string& b) {
+  return a == b || tagged_name(a) == tagged_name(b);
+}
+
+// Whether they differ at most in the tag, too: one of them can be of another version.
+bool same_repository(const std::string& a, const std::string& b) {
   const auto name = [](const std::string& image) {
-    const std::string tagged = image.substr(0, image.find('@'));
-    return tagged.substr(tagged.rfind('/') + 1);
+    const std::string tagged = tagged_name(image);
+    return tagged.substr(0, tagged.find(':'));
   };
-  return a == b || name(a) == name(b);
+  return name(a) == name(b);
 }
 
 // The image has the program at its root, so the mount has it where the init container copies it.
@@ -85,9 +103,11 @@ bool mounts_image(const JobView& job, const Settings& settings) {
 void put_wrapper_volume(PatchBuilder& patch, const JobView& job, const Settings& settings) {
   if (mounts_image(job, settings))
     put_image_volume(patch, settings);
-  else
-    put_named(patch, kVolumes, "name",
-              {{"name", kBinVolume}, {"emptyDir", {{"sizeLimit", "32Mi"}}}});
+  else {
+    Json wanted = wrapper_directory();
+    wanted["name"] = kBinVolume;
+    put_named(patch, kVolumes, "name", wanted);
+  }
 }
 
 void put_install_container(PatchBuilder& patch, const JobView& job, const Settings& settings) {
@@ -110,6 +130,20 @@ void put_install_container(PatchBuilder& patch, const JobView& job, const Settin
                         existing["command"] == wanted["command"] &&
                         same_image(kube::string_at(existing, {"image"}), settings.image);
   if (!installs) patch.set(place, wanted);
+}
+
+bool is_wrapper_volume(const Json& volume, bool is_gated, const Settings& settings) {
+  if (contains(volume, wrapper_directory())) return true;
+  const std::string image = kube::string_at(volume, {"image", "reference"});
+  return !image.empty() && (is_gated || same_repository(image, settings.image));
+}
+
+bool is_install_container(const Json& container) {
+  std::vector<std::string> argv = kube::strings_at(container, {"command"});
+  const std::vector<std::string> args = kube::strings_at(container, {"args"});
+  argv.insert(argv.end(), args.begin(), args.end());
+  const auto wanted = install_command().get<std::vector<std::string>>();
+  return argv.size() >= wanted.size() && std::equal(wanted.rbegin(), wanted.rend(), argv.rbegin());
 }
 
 }  // namespace cronlatch::op

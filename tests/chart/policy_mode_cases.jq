@@ -80,6 +80,8 @@ def shapes: {
   "no-windows-affinity-in-each-term": (job | affinity([[["kubernetes.io/os", "In", "windows"]], [["zone", "Exists"], ["kubernetes.io/os", "In", "windows"]]])),
   "no-volume": (job | pod(.volumes = [{name: "cronlatch-store", emptyDir: {}}])),
   "no-bin-volume": (job | pod(.volumes = [{name: "cronlatch-bin", emptyDir: {}}])),
+  "no-init-container-of-the-gate": (job | pod(.initContainers = [{name: "cronlatch-install", image: "i", command: ["x"]}])),
+  "no-container-of-that-name": (job | with({container: "main"}) | pod(.containers += [{name: "cronlatch-install", image: "i"}])),
   "no-mount": (job | pod(.volumes = [{name: "v", emptyDir: {}}]) | main(.volumeMounts = [{name: "v", mountPath: "/cronlatch-bin"}])),
   "no-mount-with-slash": (job | pod(.volumes = [{name: "v", emptyDir: {}}]) | main(.volumeMounts = [{name: "v", mountPath: "/cronlatch-bin/"}])),
   "no-mount-with-slashes": (job | pod(.volumes = [{name: "v", emptyDir: {}}]) | main(.volumeMounts = [{name: "v", mountPath: "/var//run/secrets/cronlatch"}])),

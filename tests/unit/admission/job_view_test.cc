@@ -89,9 +89,6 @@ TEST(JobView, HasTheFieldsOfItsContainersAndVolumes) {
   EXPECT_TRUE(work.restart_rules[0].restarts_after(3));
   EXPECT_FALSE(work.restart_rules[0].restarts_after(4));
   EXPECT_EQ(view.init_containers.at(0).restart_policy, "Always");
-  EXPECT_TRUE(view.volumes.at(0).is_empty_dir);
-  EXPECT_TRUE(view.volumes.at(1).is_secret);
-  EXPECT_TRUE(view.volumes.at(2).is_projected);
 }
 
 // What the API server would reject counts as absent.
