@@ -3,7 +3,7 @@
 # ./dev test [all]: builds release, dev and asan, then runs every test with ctest (presets: CMakePresets.json). It goes on after a
 # failure; a few tests that failed are repeated, one at a time (docs/decisions/0032). The last line is `N passed, N failed, N skipped`; the exit code is 1 when a test failed or none passed. `all` sets
 # LONG_TESTS=1: tests that have a long form run it, and the tests that are long as a whole run, among them the presets versions (other
-# servers), tsan, asan-process (the process tests on a wrapper with sanitizers), dev-arm64 (unit tests for arm64), and the scenarios on
+# servers), tsan, asan-process (the process tests on a wrapper with sanitizers), dev-arm64 and process-arm64 (the wrapper for arm64), and the scenarios on
 # other versions of Kubernetes; IMAGE_FROM=Dockerfile: the scenarios use the image that ships. The
 # variables do not begin with CRONLATCH_, because the program refuses unknown variables of that prefix.
 set -uo pipefail
@@ -28,6 +28,7 @@ RESULTS=$ROOT/build/test-results
 STAGES=$RESULTS/stages  # scripts/test_summary.py reads it: seconds, exit code, name of each stage
 ALONE=''                # the process group of the preset `alone`
 AT_ONCE=$((4 * JOBS))   # most tests wait more than they compute
+CTEST=(ctest)
 
 finish() {
   python3 -B scripts/test_summary.py "$RESULTS"
@@ -47,7 +48,7 @@ ctest_stage() {
   local preset=$1 start=$SECONDS status=0
   shift
   say "ctest --preset $preset"
-  ctest --preset "$preset" "$@" || status=$?
+  "${CTEST[@]}" --preset "$preset" "$@" || status=$?
   echo "$((SECONDS - start)) $status $preset" >>"$STAGES"
 }
 
@@ -56,7 +57,7 @@ second_try() {
   local pattern
   pattern=$(python3 -B scripts/test_summary.py --failed "$RESULTS/$1.xml") || return 0
   say "ctest --preset $1: second try of the tests that failed"
-  ctest --preset "$1" --parallel 1 --output-junit "$RESULTS/$1.second.xml" -R "$pattern" || true
+  "${CTEST[@]}" --preset "$1" --parallel 1 --output-junit "$RESULTS/$1.second.xml" -R "$pattern" || true
 }
 
 stopped() {
@@ -98,7 +99,13 @@ if [ -n "${LONG_TESTS:-}" ]; then
     ctest_stage tsan --parallel "$JOBS"
     ctest_stage asan-process --parallel "$JOBS"
     second_try asan-process
-    [ -z "$TESTS_ARM64" ] || { ctest_stage dev-arm64 --parallel "$JOBS" && second_try dev-arm64; }
+    if [ -n "$TESTS_ARM64" ]; then
+      ctest_stage dev-arm64 --parallel "$JOBS"
+      second_try dev-arm64
+      CTEST=(bash scripts/with_arm64.sh ctest)  # the tests are for this host, the program is for arm64
+      ctest_stage process-arm64 --parallel "$JOBS"
+      second_try process-arm64
+    fi
   )
 fi
 say "waiting for the last scenarios (build/test-results/alone.log)"

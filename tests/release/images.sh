@@ -59,3 +59,14 @@ each_is_owned() {  # each library that the loader loads belongs to a listed pack
   done
 }
 is_data_of() { cat "$root"/var/lib/dpkg/status.d/* | grep '^Architecture:' | sort | uniq -c | tee /dev/stderr | awk -v wanted="$architecture" '$3 != wanted && $3 != "all" { exit 1 }'; }
+
+# With the containerd of cluster `release`, each architecture in a namespace of its own.
+node_ctr() { ctr --address "$ROOT/build/cluster/release/containerd/containerd.sock" --namespace "release-$1" "${@:2}"; }
+chosen_by_containerd() {  # IMAGE ARCHITECTURE OTHER-ARCHITECTURE OPTION...: it pulls the image for the architecture alone
+  local image=$1 architecture=$2 other=$3 content
+  shift 3
+  node_ctr "$architecture" images pull --plain-http --user releaser:secret "$@" "$LOCAL/$image:$VERSION" >/dev/null || return
+  content=$(node_ctr "$architecture" content ls --quiet)
+  grep -qxF "$(digest_for "$image" "$architecture")" <<<"$content" || return
+  ! grep -xF "$(digest_for "$image" "$other")" <<<"$content"
+}

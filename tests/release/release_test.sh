@@ -191,6 +191,10 @@ else
 fi
 if unshare --net true 2>/dev/null && bash "$ROOT/scripts/baseline.sh" image >"$STAGE/baseline.log" 2>&1; then
   check "a cluster starts" bash "$ROOT/scripts/cluster.sh" up release --quick
+  for image in cronlatch-wrapper cronlatch; do
+    check "containerd on this node chooses $image for amd64" chosen_by_containerd "$image" amd64 arm64
+    check "containerd chooses $image for arm64 where a node has it" chosen_by_containerd "$image" arm64 amd64 --platform linux/arm64
+  done
   check "it is upgraded from version 0.1.0 to the release, and back" \
     env DIST="$FIRST" CLUSTER=release bash "$ROOT/tests/cluster/scenarios/upgrade_from_0_1_0.sh"
   check "the cluster stops" bash "$ROOT/scripts/cluster.sh" down release
