@@ -8,6 +8,7 @@
 #include "base/host_port.h"
 #include "base/text.h"
 #include "core/store_url.h"
+#include "image/reference.h"
 #include "image/registry_policy.h"
 #include "labels/event_reasons.h"
 #include "labels/holder.h"
@@ -18,6 +19,11 @@ namespace {
 Status check_texts(const Settings& settings) {
   if (settings.image.empty())
     return Error{Code::config, "image: the setting is missing", "set the operator's image"};
+  if (const auto parsed = image::parse_reference(settings.image); !parsed.ok())
+    return Error{Code::config,
+                 "image: " + cronlatch::quoted(settings.image, image::kMaxShownName) +
+                     " is not the name of an image: " + parsed.error().message,
+                 parsed.error().hint};
   for (const auto& [key, address] : {std::pair{"admission-address", settings.admission_address},
                                      std::pair{"plain-address", settings.plain_address},
                                      std::pair{"metrics-address", settings.metrics_address}})

@@ -33,8 +33,8 @@ for value in init-container auto; do
   check "a written-out CronJob with $value: an init container copies the wrapper" holds "$POD"' | .initContainers[0].name == "cronlatch-install"
     and .volumes[0] == {name: "cronlatch-bin", emptyDir: {sizeLimit: "32Mi"}}'
 done
-render "${BASE[@]}" "${JOB[@]}" --set injection=image-volume,inject.image=mirror.corp/cronlatch@sha256:0a,inject.pullPolicy=Always
+render "${BASE[@]}" "${JOB[@]}" --set injection=image-volume,inject.image=mirror.corp/cronlatch@sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a,inject.pullPolicy=Always
 check "a written-out CronJob with image-volume: the image is mounted, read-only, by its digest" holds "$POD"' | .initContainers == null
-  and .volumes[0] == {name: "cronlatch-bin", image: {reference: "mirror.corp/cronlatch@sha256:0a", pullPolicy: "Always"}}
+  and .volumes[0] == {name: "cronlatch-bin", image: {reference: "mirror.corp/cronlatch@sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", pullPolicy: "Always"}}
   and .containers[0].volumeMounts[0] == {name: "cronlatch-bin", mountPath: "/cronlatch-bin", readOnly: true}'
 finish

@@ -120,7 +120,7 @@ YAML
 compare image-volume <<'YAML'
 store: {url: "rediss://redis.cronlatch.svc:6379"}
 injection: image-volume
-inject: {image: "mirror.corp/cronlatch@sha256:0a", pullPolicy: Always, pullSecrets: [mirror]}
+inject: {image: "mirror.corp/cronlatch@sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", pullPolicy: Always, pullSecrets: [mirror]}
 YAML
 mounts_many() { jq -e '[.[] | select(any(.object.spec.template.spec | [.volumes[]?, .initContainers[]?][]; .image | objects))] | length >= 150' "$STAGE/image-volume/by_policy.json"; }
 check "image-volume: the gated Jobs mount the image" mounts_many

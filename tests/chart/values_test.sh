@@ -47,6 +47,13 @@ done
 refuses_value "an issuer without a name" "issuerRef: the name is missing" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}' --set certificates.mode=cert-manager
 accepts_value "an issuer without a name in mode own, which does not use it" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}'
 
+for image in 'foo bar' https://mirror.corp/cronlatch a/B cronlatch: cronlatch@sha256:0a mirror.corp:0/cronlatch 'a;b' -a a/ /a a//b; do
+  refuses_value "the image '$image'" "inject/image" "inject.image=\"$image\""
+done
+for image in cronlatch mirror.corp:5000/a/b_c-d:1.0 localhost/cronlatch "[fd00::1]:5000/cronlatch@sha256:$(printf '0%.0s' {1..64})" Mirror.corp/x__y.z:v1@sha256:$(printf 'f%.0s' {1..64}); do
+  accepts_value "the image $image" "inject.image=\"$image\""
+done
+
 # ---- combinations ----
 refuses_value "Deny and Warn together" "Deny and Warn exclude each other" 'policies.validationActions=["Deny","Warn"]'
 accepts_value "Warn and Audit together" 'policies.validationActions=["Warn","Audit"]'

@@ -111,6 +111,9 @@ TEST(Settings, ErrorsNameLineKeyAndFix) {
   EXPECT_EQ(parse_settings("store: redis://x").error().message,
             "settings:1: image: the setting is missing");
   EXPECT_EQ(error_of("").substr(0, 8), "accepted");
+  EXPECT_EQ(
+      parse_settings("image: foo bar").error().message,
+      "settings:1: image: \"foo bar\" is not the name of an image: its repository is invalid");
   EXPECT_TRUE(parse_settings("image: x").ok());  // the store may be set later
 }
 
