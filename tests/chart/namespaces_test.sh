@@ -40,5 +40,9 @@ render "${BASE[@]}" --set 'namespaces={shop}' --set clusterName=eu-1,certificate
 check "with a name and certificates of cert-manager there is no ClusterRole" holds 'all(.[]; .kind != "ClusterRole" and .kind != "ClusterRoleBinding")'
 render "${BASE[@]}" --set 'namespaces={shop}' --set patchCronJobs=false
 check "without patchCronJobs no Role has the right to patch CronJobs" holds "$ROLES | all(.[]; .rules[0].verbs == [\"list\", \"watch\"])"
+check "Secrets of another namespace are refused" refused_with "pullSecretNamespaces: bank is not in namespaces" "${BASE[@]}" \
+  --set 'namespaces={shop},entrypointLookup.pullSecretNamespaces={shop,bank}'
+check "and accepted without lookups, which need no right" chart_template "${BASE[@]}" \
+  --set 'namespaces={shop},entrypointLookup.pullSecretNamespaces={bank},entrypointLookup.enabled=false'
 check "the same namespace twice is refused" refused_with "namespaces" "${BASE[@]}" --set 'namespaces={shop,shop}'
 finish

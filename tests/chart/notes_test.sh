@@ -25,6 +25,12 @@ notes_contain() {
   seen=$(notes "$@") || return 1
   [[ $seen == *"$text"* ]] || { printf 'no "%s" in:\n%s\n' "$text" "$seen" && return 1; }
 }
+notes_lack() {
+  local text=$1 seen
+  shift
+  seen=$(notes "$@") || return 1
+  [[ $seen != *"$text"* ]] || { printf '%s\n' "$seen" && return 1; }
+}
 no_warning() {
   local seen
   seen=$(notes "$@") || return 1
@@ -51,6 +57,9 @@ check "with a selector, the notes contain why the test can fail" notes_contain "
 hazard() { check "warning: $1" notes_contain "$2" "${BASE[@]}" "${@:3}"; }
 check "warning: no store" notes_contain "store.url is empty"
 hazard "one replica" "one replica" --set replicaCount=1
+hazard "no replica" "replicaCount is 0: no operator runs" --set replicaCount=0
+check "which is not one replica" notes_lack "one replica" "${BASE[@]}" --set replicaCount=0
+check "with ha there are three" no_warning "${BASE[@]}" --set replicaCount=0,ha.enabled=true
 hazard "a store without TLS" "not encrypted" --set store.url=redis://redis.shop.svc.cluster.local.
 hazard "a PostgreSQL without TLS" "sslmode=disable and is not encrypted" --set 'store.url=postgres://cron@db.example./cronlatch?sslmode=disable'
 hazard "a PostgreSQL that is not verified" "certificate is not verified" --set 'store.url=postgres://cron@db.example./cronlatch?sslmode=require'
@@ -84,6 +93,8 @@ check "a shorter wait without lookups gives no warning" no_warning "${BASE[@]}" 
 hazard "excluded namespaces" "this is not reported" --set webhook.namespaceSelector.matchLabels.a=b
 hazard "API servers that must send a client certificate" "AdmissionConfiguration" --set webhook.clientCA.secretName=x
 hazard "a certificate without caBundle" "caBundle is empty" --set certificates.mode=existing,certificates.existingSecret=x
+hazard "two monitors" "scrapes each pod twice" --set serviceMonitor.enabled=true,podMonitor.enabled=true
+check "but not of one" notes_lack "scrapes each pod twice" "${BASE[@]}" --set serviceMonitor.enabled=true
 hazard "dashboards without the recording rules" "have no data" --set dashboards.enabled=true
 hazard "a monitor that was not rendered" "not rendered" --set podMonitor.enabled=true
 hazard "rules that were not rendered" "prometheusRule.enabled, but" --set prometheusRule.enabled=true
@@ -117,6 +128,27 @@ check "each option that the table calls unsafe is listed" each_unsafe_option_is_
 check "an IPv4 address gives no warning" no_warning --set store.url=rediss://10.0.0.7:6379
 check "an IPv6 address gives no warning" no_warning --set 'store.url=rediss://[2001:db8::7]:6379'
 check "the notes state that annotations have no effect without an operator" notes_contain "Annotations have no effect" --values "$CHART/ci/no-operator-values.yaml"
+# ---- values without an effect ----
+unused() {  # unused VALUE ASSIGNMENT OPTION...: the note names the value, and not with the option that uses it
+  hazard "$1 without effect" "$1" --set "$2"
+  check "but not where it is used: ${*:3}" notes_lack "  * $1" "${BASE[@]}" --set "$2" "${@:3}"
+}
+unused copier.source copier.source=x --set 'copier.namespaces={shop}'
+unused "copier.namespaces without copier.source" 'copier.namespaces={shop}' --set copier.source=x
+unused certificates.existingSecret certificates.existingSecret=x --set certificates.mode=existing
+unused certificates.caBundle certificates.caBundle=-----BEGIN\ CERTIFICATE----- --set certificates.mode=existing,certificates.existingSecret=x
+unused certificates.certManager.issuerRef certificates.certManager.issuerRef.name=x --set certificates.mode=cert-manager
+unused networkPolicy.apiServerCIDRs 'networkPolicy.apiServerCIDRs={192.0.2.1/32}' --set networkPolicy.enabled=true
+unused networkPolicy.storePorts 'networkPolicy.storePorts={7000}' --set networkPolicy.enabled=true
+unused networkPolicy.extraEgress 'networkPolicy.extraEgress[0].ports[0].port=5353' --set networkPolicy.enabled=true
+for key in dockerConfigSecret caConfigMap; do
+  hazard "entrypointLookup.$key without lookups" "entrypointLookup.$key has no effect" --set "entrypointLookup.enabled=false,entrypointLookup.$key=x"
+  check "but not with lookups" no_warning "${BASE[@]}" --set "entrypointLookup.$key=x"
+done
+hazard "pullSecretNamespaces without lookups" "entrypointLookup.pullSecretNamespaces has no effect" --set 'entrypointLookup.enabled=false,entrypointLookup.pullSecretNamespaces={shop}'
+hazard "cluster-wide locks for another namespace" "clusterLockNamespaces: bank is not in namespaces" --set 'namespaces={shop},clusterLockNamespaces={shop,bank}'
+hazard "a copy for another namespace" "copier.namespaces: bank is not in namespaces" --set 'namespaces={shop},copier.namespaces={bank},copier.source=x'
+check "without namespaces, each namespace is served" no_warning "${BASE[@]}" --set 'clusterLockNamespaces={bank},copier.namespaces={bank},copier.source=x'
 REDIS=(--set redis.enabled=true)
 check "the Redis of the chart gives no warning" no_warning "${REDIS[@]}"
 check "its notes contain what it is not, and its namespaces" notes_contain "It has no failover" "${REDIS[@]}"

@@ -34,7 +34,9 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- $found = append $found (printf "injection %s with an image that has no digest: gated pods mount what the tag of %s names when their node pulls it. Set image.digest, or inject.image with a digest" $v.injection (include "cronlatch.injectedImage" .)) -}}
 {{- end -}}
 {{- if include "cronlatch.hasOperator" . -}}
-{{- if lt (int (include "cronlatch.replicas" .)) 2 -}}
+{{- if eq (int (include "cronlatch.replicas" .)) 0 -}}
+{{- $found = append $found "replicaCount is 0: no operator runs, and annotated Jobs that need it are refused; other Jobs run. Set 2 or more" -}}
+{{- else if lt (int (include "cronlatch.replicas" .)) 2 -}}
 {{- $found = append $found "one replica: annotated Jobs that need the operator are refused while its pod is replaced; other Jobs run. Set replicaCount to 2 or more" -}}
 {{- end -}}
 {{- if $v.hostNetwork -}}
@@ -46,9 +48,6 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- end -}}
 {{- if and $v.networkPolicy.enabled (not $v.networkPolicy.apiServerCIDRs) -}}
 {{- $found = append $found "networkPolicy without apiServerCIDRs: each pod of the cluster can connect to the port of the webhook. docs/operations.md describes how to find the addresses" -}}
-{{- end -}}
-{{- if and (eq $v.metrics.auth "none") $v.metrics.readers -}}
-{{- $found = append $found "metrics.readers has no effect with metrics.auth none" -}}
 {{- end -}}
 {{- if not $v.policies.enabled -}}
 {{- $found = append $found (printf "policies are disabled: a Job that bypasses the webhook runs ungated, and is reported only afterwards (Event AdmissionBypassed). Policies of an earlier revision are kept. To delete them: kubectl delete validatingadmissionpolicybinding,validatingadmissionpolicy -l app.kubernetes.io/instance=%s" .Release.Name) -}}
@@ -95,19 +94,15 @@ Warnings about dangerous values, one line each; NOTES.txt contains them. */ -}}
 {{- if and $v.prometheusRule.enabled (not (or $v.serviceMonitor.enabled $v.podMonitor.enabled)) -}}
 {{- $found = append $found "prometheusRule without serviceMonitor or podMonitor: CronlatchDown fires unless Prometheus discovers the pods by other means" -}}
 {{- end -}}
-{{- if and $v.copier.source (not $v.copier.namespaces) -}}
-{{- $found = append $found "copier.source without copier.namespaces: the Secret is not copied" -}}
-{{- end -}}
 {{- if include "cronlatch.hasRedis" . -}}
 {{- if not $v.redis.persistence.enabled -}}
 {{- $found = append $found "redis.persistence.enabled is false: when the pod of Redis is replaced, all locks are lost, and two runs of one lock are possible. Enable it" -}}
 {{- end -}}
-{{- else if or $v.redis.namespaces $v.redis.namespaceLabels -}}
-{{- $found = append $found "redis.namespaces and redis.namespaceLabels have no effect without redis.enabled" -}}
 {{- end -}}
-{{- if hasKey $v "uninstall" -}}
-{{- $found = append $found "uninstall.guard and uninstall.policy have no effect: an uninstall always keeps the policies. Remove them from your values" -}}
+{{- if and $v.serviceMonitor.enabled $v.podMonitor.enabled -}}
+{{- $found = append $found "serviceMonitor and podMonitor are both enabled: Prometheus scrapes each pod twice, and sums of counters are doubled. Disable one of them" -}}
 {{- end -}}
+{{- $found = concat $found (include "cronlatch.unusedValues" . | fromJsonArray) -}}
 {{- end -}}
 {{- range $found }}
   * {{ . }}

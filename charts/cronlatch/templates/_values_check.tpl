@@ -53,6 +53,11 @@ form of each value alone. */ -}}
 {{- if or (lt $timeout (int64 (index $range 0))) (gt $timeout (int64 (index $range 1))) -}}
 {{- fail (printf "entrypointLookup.timeout: %s is out of range. Allowed: %s. Set a value within this range" $lookup.timeout (index $range 2)) -}}
 {{- end -}}
+{{- range $lookup.pullSecretNamespaces -}}
+{{- if and $.Values.namespaces (not (has . $.Values.namespaces)) -}}
+{{- fail (printf "entrypointLookup.pullSecretNamespaces: %s is not in namespaces, so that the operator would have the right to read each Secret there, and no use for it. Add it to namespaces, or remove it" .) -}}
+{{- end -}}
+{{- end -}}
 {{- range $lookup.registries -}}
 {{- include "cronlatch.checkPortOf" (dict "name" "entrypointLookup.registries" "host" .) -}}
 {{- end -}}
