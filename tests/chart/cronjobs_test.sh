@@ -60,6 +60,13 @@ check "a shorter wait of the defaults is not changed" holds "$COMMAND"' | index(
 render_with "" --set defaults.wait-timeout=10m
 check "nor is one without a deadline" holds "$COMMAND"' | index("--wait-timeout=10m")'
 
+with_schedule() { "$@" "${BASE[@]}" --set-json "cronJobs={\"a\":{\"schedule\":\"$SCHEDULE\",\"image\":\"i\",\"command\":[\"a\"]}}"; }
+for SCHEDULE in bad '* * * *' '* * * * * *' @never '@every' '@every 5' '@Daily' 'TZ=UTC 0 2 * * *' '0 2 * * $' ' '; do
+  check "refuses the schedule '$SCHEDULE'" with_schedule refused_with "cronJobs.a.schedule: \"$SCHEDULE\" is not a schedule"
+done
+for SCHEDULE in '0 2 * * *' '*/5 0-6,9 1 JAN-DEC ?' ' 0  2 * * 7 ' @hourly @midnight '@every 1h30m'; do
+  check "accepts the schedule '$SCHEDULE'" with_schedule chart_template
+done
 for name in CRONLATCH_POD CRONLATCH_JOB_NAME CRONLATCH_JOB_UID; do
   refuses_with "the variable $name" "cronJobs.a.env[1].name: $name is reserved" ",\"env\":[{\"name\":\"A\"},{\"name\":\"$name\",\"value\":\"const\"}]"
 done

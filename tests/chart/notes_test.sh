@@ -79,7 +79,7 @@ refuses "but not with a user namespace alone" warns_of_users --set-json hostUser
 hazard "the host's network with a port for the metrics" "8080 and 8444 must be free" --set hostNetwork=true,metrics.auth=token
 hazard "a NetworkPolicy without addresses" "networkPolicy without apiServerCIDRs" --set networkPolicy.enabled=true
 check "a NetworkPolicy with addresses gives no warning" no_warning "${BASE[@]}" --set 'networkPolicy.enabled=true,networkPolicy.apiServerCIDRs={192.0.2.1/32}'
-hazard "readers without tokens" "metrics.readers has no effect" --set 'metrics.readers[0].kind=User'
+hazard "readers without tokens" "metrics.readers has no effect" --set 'metrics.readers[0].kind=User,metrics.readers[0].name=x'
 check "the notes contain the right that Prometheus needs" notes_contain "--clusterrole=cronlatch-metrics-reader" "${BASE[@]}" --set metrics.auth=token
 check "metrics with tokens give no warning" no_warning "${BASE[@]}" --set metrics.auth=token
 hazard "disabled policies" "policies are disabled" --set policies.enabled=false

@@ -54,6 +54,17 @@ for image in cronlatch mirror.corp:5000/a/b_c-d:1.0 localhost/cronlatch "[fd00::
   accepts_value "the image $image" "inject.image=\"$image\""
 done
 
+for key in statusReaders metrics.readers; do
+  at=/${key//./\/}/0
+  refuses_value "a subject without a kind in $key" "$at" "$key=[{\"name\":\"x\"}]"
+  refuses_value "a subject without a name in $key" "$at" "$key=[{\"kind\":\"User\"}]"
+  refuses_value "a subject of another kind in $key" "$at/kind" "$key=[{\"kind\":\"user\",\"name\":\"x\"}]"
+  refuses_value "a subject of another API in $key" "$at/apiGroup" "$key=[{\"kind\":\"User\",\"name\":\"x\",\"apiGroup\":\"v1\"}]"
+  accepts_value "each kind of subject in $key" "$key=[{\"kind\":\"User\",\"name\":\"a@corp\"},{\"kind\":\"Group\",\"name\":\"system:masters\",\"apiGroup\":\"rbac.authorization.k8s.io\"},{\"kind\":\"ServiceAccount\",\"name\":\"s\",\"namespace\":\"n\"}]"
+done
+refuses_value "a ServiceAccount without a namespace in a ClusterRoleBinding" "metrics.readers[0]: the namespace of ServiceAccount s is missing" 'metrics.readers=[{"kind":"ServiceAccount","name":"s"}]'
+accepts_value "a ServiceAccount without a namespace in a RoleBinding" 'statusReaders=[{"kind":"ServiceAccount","name":"s"}]'
+
 # ---- combinations ----
 refuses_value "Deny and Warn together" "Deny and Warn exclude each other" 'policies.validationActions=["Deny","Warn"]'
 accepts_value "Warn and Audit together" 'policies.validationActions=["Warn","Audit"]'

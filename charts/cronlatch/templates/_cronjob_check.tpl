@@ -29,6 +29,15 @@ else "". A Job that reaches its deadline does not name the lock: the wait must e
 {{- end -}}
 {{- end -}}
 
+{{- /* dict: name, job. Five fields, or a macro (robfig/cron, as in Kubernetes); the API server refuses TZ=. */ -}}
+{{- define "cronlatch.checkSchedule" -}}
+{{- $macro := "@(yearly|annually|monthly|weekly|daily|midnight|hourly|every ([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+)" -}}
+{{- $field := "[-0-9A-Za-z*/,?]+" -}}
+{{- if not (regexMatch (printf "^(%s|%s( +%s){4})$" $macro $field $field) (trim .job.schedule)) -}}
+{{- fail (printf "cronJobs.%s.schedule: %q is not a schedule. Write five fields, for example 0 2 * * *, or for example @daily; timeZone sets the time zone" .name .job.schedule) -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* dict: name, job. Names that the gate adds: of two entries with one name, the API server refuses the object, or the last wins. */ -}}
 {{- define "cronlatch.checkReservedNames" -}}
 {{- $at := printf "cronJobs.%s" .name -}}

@@ -7,6 +7,7 @@ form of each value alone. */ -}}
 {{- include "cronlatch.checkPod" . -}}
 {{- include "cronlatch.checkWebhook" . -}}
 {{- include "cronlatch.checkLookup" . -}}
+{{- include "cronlatch.checkSubjects" . -}}
 {{- end -}}
 
 {{- /* Each server of a pod needs a port of its own. */ -}}
@@ -60,6 +61,15 @@ form of each value alone. */ -}}
 {{- end -}}
 {{- range $lookup.registries -}}
 {{- include "cronlatch.checkPortOf" (dict "name" "entrypointLookup.registries" "host" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Only a RoleBinding has a namespace that its ServiceAccounts can have, too. */ -}}
+{{- define "cronlatch.checkSubjects" -}}
+{{- range $i, $subject := .Values.metrics.readers -}}
+{{- if and (eq $subject.kind "ServiceAccount") (not $subject.namespace) -}}
+{{- fail (printf "metrics.readers[%d]: the namespace of ServiceAccount %s is missing, and the API server refuses such a ClusterRoleBinding. Set namespace" $i $subject.name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
