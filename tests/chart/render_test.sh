@@ -94,6 +94,12 @@ check "global.imageRegistry and global.imagePullSecrets apply to the operator, t
   | all(.[]; .imagePullSecrets == [{name: "other"}, {name: "pull"}] and (.containers[0].image | startswith("mirror.example/cronlatch/")))'
 check "the injected image has the registry of global" holds '
   one("ConfigMap"; "cronlatch-operator").data["operator.yaml"] | contains("image: \"mirror.example/cronlatch/cronlatch:")'
+# helm removes a key whose value is null.
+check "an umbrella chart with null for global and defaults renders" umbrella "
+global: {imageRegistry: null, imagePullSecrets: null}
+cronlatch: {enabled: true, global: null, defaults: null, $STORE}"
+check "as without both" holds 'one("Deployment"; "cronlatch-operator").spec.template.spec | (has("imagePullSecrets") | not)
+  and (.containers[0].image | startswith("ghcr.io/cronlatch/"))'
 disabled_renders_nothing() { umbrella "cronlatch: {enabled: false, $STORE}" && holds 'length == 0'; }
 check "cronlatch.enabled=false in an umbrella chart renders nothing" disabled_renders_nothing
 for values in $(values_files); do

@@ -25,6 +25,12 @@ refuses_value "a registry with a slash at its end" 'global.imageRegistry="mirror
 for key in networkPolicy.apiServerPorts ports.plain podAnnotations store image.repository redis.image.tag dashboards.labelValue events.perSecond; do
   refuses_value "no value of $key" "$key=null"
 done
+for key in global global.imageRegistry global.imagePullSecrets defaults; do
+  check "accepts no value of $key, as an umbrella chart may set it" render "${BASE[@]}" --set-json "$key=null"
+  check "with the Redis of the chart, too" render --set redis.enabled=true --set-json "$key=null"
+done
+check "accepts no value of defaults in written-out gates" render "${BASE[@]}" --set operator.enabled=false --set-json 'defaults=null' \
+  --set-json 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"]}}'
 for key in resources.limits resources nodeSelector podSecurityContext affinity redis.resources inject.resources tolerations; do
   check "accepts no value of $key" render "${BASE[@]}" --set-json "$key=null"
 done

@@ -5,7 +5,7 @@ Common parts of the chart's pods: the image, and a security context that Pod Sec
 {{- define "cronlatch.image" -}}
 {{- $i := .Values.image -}}
 {{- $tag := $i.tag | default .Chart.AppVersion -}}
-{{- with .Values.global.imageRegistry | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
+{{- with get (.Values.global | default dict) "imageRegistry" | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
 {{- if $i.digest }}@{{ $i.digest }}{{ else }}:{{ $tag }}{{ end }}
 {{- end -}}
 
@@ -49,7 +49,7 @@ JSON (src/admission/wrapper_source.cc). */ -}}
 list names or maps. */ -}}
 {{- define "cronlatch.pullSecrets" -}}
 {{- $all := list -}}
-{{- range concat .Values.image.pullSecrets .Values.global.imagePullSecrets -}}
+{{- range concat .Values.image.pullSecrets (get (.Values.global | default dict) "imagePullSecrets" | default list) -}}
 {{- $all = append $all (kindIs "string" . | ternary (dict "name" .) .) -}}
 {{- end -}}
 {{- with uniq $all }}{{ toJson . }}{{ end -}}

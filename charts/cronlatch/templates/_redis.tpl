@@ -20,8 +20,9 @@ template would change them at each rendering. */ -}}
 {{- if .Values.store.caConfigMap -}}
 {{- fail "redis.enabled: store.caConfigMap is set, too, and the operator creates the CA itself. Remove it" -}}
 {{- end -}}
+{{- $defaults := .Values.defaults | default dict -}}
 {{- range list "redis-username" "tls-server-name" "tls-skip-verify" "strict" -}}
-{{- if and (hasKey $.Values.defaults .) (ne (toString (index $.Values.defaults .)) "false") -}}
+{{- if and (hasKey $defaults .) (ne (toString (get $defaults .)) "false") -}}
 {{- fail (printf "defaults.%s: does not apply to the Redis of the chart. Remove it" .) -}}
 {{- end -}}
 {{- end -}}
@@ -71,7 +72,7 @@ app.kubernetes.io/component: redis
 
 {{- define "cronlatch.redisImage" -}}
 {{- $i := .Values.redis.image -}}
-{{- with .Values.global.imageRegistry | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
+{{- with get (.Values.global | default dict) "imageRegistry" | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
 {{- if $i.digest }}@{{ $i.digest }}{{ else }}:{{ $i.tag }}{{ end }}
 {{- end -}}
 

@@ -5,7 +5,7 @@ Refuses combinations of the store with options that the operator and each run wo
 {{- /* Of the operator's settings and of each written-out gate. */ -}}
 {{- define "cronlatch.checkStore" -}}
 {{- $url := include "cronlatch.storeUrl" . -}}
-{{- $defaults := .Values.defaults -}}
+{{- $defaults := .Values.defaults | default dict -}}
 {{- if and $url (hasKey $defaults "sentinel-username") (not (regexMatch "^rediss?[+]sentinel:" $url)) -}}
 {{- fail "defaults.sentinel-username: the store has no Sentinels. Remove it, or set store.url to a rediss+sentinel:// URL" -}}
 {{- end -}}
@@ -14,7 +14,7 @@ Refuses combinations of the store with options that the operator and each run wo
 {{- if hasKey $defaults "tls-server-name" -}}
 {{- fail (printf "defaults.tls-server-name: the store does not use TLS. %s" $hint) -}}
 {{- end -}}
-{{- if eq (toString (index $defaults "tls-skip-verify" | default "false")) "true" -}}
+{{- if eq (toString (get $defaults "tls-skip-verify" | default "false")) "true" -}}
 {{- fail (printf "defaults.tls-skip-verify: the store does not use TLS. %s" $hint) -}}
 {{- end -}}
 {{- end -}}
@@ -29,7 +29,7 @@ Refuses combinations of the store with options that the operator and each run wo
 
 {{- /* "true" with the option strict. */ -}}
 {{- define "cronlatch.isStrict" -}}
-{{- if eq (toString (index .Values.defaults "strict" | default "false")) "true" -}}true{{- end -}}
+{{- if eq (toString (get (.Values.defaults | default dict) "strict" | default "false")) "true" -}}true{{- end -}}
 {{- end -}}
 
 {{- define "cronlatch.checkServers" -}}
@@ -60,7 +60,7 @@ Refuses combinations of the store with options that the operator and each run wo
 
 {{- define "cronlatch.checkStrict" -}}
 {{- $url := include "cronlatch.storeUrl" . -}}
-{{- $replicas := index .Values.defaults "min-replicas" | default 0 | include "cronlatch.number" | int -}}
+{{- $replicas := get (.Values.defaults | default dict) "min-replicas" | default 0 | include "cronlatch.number" | int -}}
 {{- if not (include "cronlatch.isStrict" .) -}}
 {{- if $replicas -}}
 {{- fail "defaults.min-replicas is set without defaults.strict. Set defaults.strict to true, or remove defaults.min-replicas" -}}
@@ -85,7 +85,7 @@ max-ttl. */ -}}
 {{- $isPostgres := hasPrefix "postgres:" (include "cronlatch.storeUrl" .root) -}}
 {{- if or (include "cronlatch.isQuorum" .root) (and (include "cronlatch.isStrict" .root) (not $isPostgres)) -}}
 {{- $ttl := get .options "ttl" | default (include "cronlatch.defaultOf" (dict "root" .root "key" "ttl")) -}}
-{{- $limit := index .root.Values.defaults "max-ttl" | default (include "cronlatch.defaultOf" (dict "root" .root "key" "max-ttl")) -}}
+{{- $limit := get (.root.Values.defaults | default dict) "max-ttl" | default (include "cronlatch.defaultOf" (dict "root" .root "key" "max-ttl")) -}}
 {{- if gt (include "cronlatch.millis" $ttl | int64) (include "cronlatch.millis" $limit | int64) -}}
 {{- fail (printf "%s.ttl: %s is above max-ttl, which is %s. Lower it, or raise defaults.max-ttl in every cluster with this store" .name $ttl $limit) -}}
 {{- end -}}
