@@ -153,7 +153,7 @@ void Run::retry_release(const Error& error) {
   log(Level::warn, "release_failed",
       (ungated_         ? "the run without lock " + spec_.lock + " could not be counted: "
        : maybe_granted_ ? "whether lock " + spec_.lock +
-                              " was granted is not known, and it could not be given back: "
+                              " was granted is not known, and it could not be released: "
                         : "lock " + spec_.lock + " could not be released: ") +
           error.message +
           (certain ? "; its lease ends at " + wall(lease_->sent_at + spec_.timings.ttl) : ""),

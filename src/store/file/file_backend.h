@@ -33,6 +33,8 @@ class FileBackend final : public Backend {
 
   FileBackend(std::string directory, WallClock clock)
       : directory_(std::move(directory)), clock_(std::move(clock)) {}
+  // Unlocks what a run that ended could not release: its background processes must not hold it.
+  ~FileBackend() override;
 
   void send(const Request& request, TimePoint now) override;
   void watch(PollSet& set) const override;
@@ -57,6 +59,7 @@ class FileBackend final : public Backend {
     Claim claim;
     unsigned slot = 1;
     KernelLock kernel_lock;
+    bool has_ended = false;  // the last request was its release
   };
   struct SlotsView {
     LockView view;
@@ -74,7 +77,6 @@ class FileBackend final : public Backend {
   };
 
   std::optional<Reply> attempt(TimePoint now);
-  Reply not_begun(const Error& error);
   Result<std::optional<Transaction>> begin(const std::string& lock);
   Reply execute(Transaction& transaction, const Acquire& request);
   Reply execute(Transaction& transaction, const Renew& request);

@@ -48,7 +48,19 @@ TimePoint give_up_of(const Request& request) {
 
 }  // namespace
 
-void FileBackend::send(const Request& request, TimePoint now) { pending_ = {request, now, now, 0}; }
+FileBackend::~FileBackend() {
+  for (HeldLock& held : held_)
+    if (held.has_ended) held.kernel_lock.unlock();
+}
+
+// A release that fails keeps the kernel lock: it is repeated until the done mark is recorded, and
+// no other run may be granted the lock before.
+void FileBackend::send(const Request& request, TimePoint now) {
+  const Claim& claim = std::visit([](const auto& r) -> const Claim& { return r.claim; }, request);
+  if (HeldLock* held = find(lock_of(request), claim))
+    held->has_ended = std::holds_alternative<Release>(request);
+  pending_ = {request, now, now, 0};
+}
 
 void FileBackend::watch(PollSet& set) const {
   if (pending_) set.wake_by(pending_->try_at);
@@ -78,25 +90,17 @@ std::optional<Reply> FileBackend::attempt(TimePoint now) {
   const Micros left = give_up_of(request) - now;
   if (left < Micros(0)) {
     if (pending_->tries == 0) return TooLate{};
-    return not_begun({Code::unreachable,
-                      "the record of lock " + lock_of(request) + " in " + directory_ +
-                          " was locked by other processes until the deadline",
-                      "check whether one of them is stopped (SIGSTOP)"});
+    return unavailable({Code::unreachable,
+                        "the record of lock " + lock_of(request) + " in " + directory_ +
+                            " was locked by other processes until the deadline",
+                        "check whether one of them is stopped (SIGSTOP)"});
   }
   Result<std::optional<Transaction>> begun = begin(lock_of(request));
-  if (!begun) return not_begun(begun.error());
+  if (!begun) return unavailable(begun.error());
   if (!*begun) return std::nullopt;
   Transaction& transaction = **begun;
   transaction.not_after = transaction.now + left;
   return std::visit([&](const auto& r) { return execute(transaction, r); }, request);
-}
-
-// A release frees the kernel lock in every case: the run has ended, and its background processes
-// must not hold the lock.
-Reply FileBackend::not_begun(const Error& error) {
-  if (const auto* release = std::get_if<Release>(&pending_->request))
-    unlock(find(release->lock, release->claim));
-  return unavailable(error);
 }
 
 Result<std::optional<FileBackend::Transaction>> FileBackend::begin(const std::string& lock) {

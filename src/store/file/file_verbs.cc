@@ -24,7 +24,7 @@ void keep_newest_answers(std::map<std::string, std::int64_t>& answers) {
                          [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
-// Also in a record that is written again because it was lost: readers look for the holder in this
+// Also in a record that is written again because it was lost: other processes find the holder by this
 // namespace.
 void name_this_process(Stored& stored) {
   stored.pid = getpid();
@@ -123,9 +123,8 @@ Reply FileBackend::execute(Transaction& transaction, const Release& request) {
   if (std::holds_alternative<TooLate>(reply)) return reply;
   // The last release: the next grant sets the number, and version 0.1.0 can read the record.
   if (stored.slots > 1 && is_unused(stored)) set_slots(stored, 1);
-  const Status saved = save(transaction);
+  if (const Status saved = save(transaction); !saved) return unavailable(saved.error());
   unlock(find(request.lock, request.claim));
-  if (!saved) return unavailable(saved.error());
   return reply;
 }
 

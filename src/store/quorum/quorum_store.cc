@@ -10,8 +10,9 @@
 namespace cronlatch::quorum {
 namespace {
 
-// How long a decision of a majority waits for the other servers: longer than an answer takes in one
-// network. A server that is late can lack the grant, or keep the lease until it ends.
+// How long a decision waits for the other servers: longer than an answer takes in one network.
+// After a majority: a server that is late can lack the grant, or keep the lease until it ends.
+// Without one: the error must not depend on the order of the answers.
 constexpr Millis kGrace{200};
 
 TimePoint give_up_of(const Request& request) {

@@ -42,7 +42,7 @@ std::optional<Retry> ClusterRoute::after_error(std::string_view text) {
     return Retry{retry_pause(retries_++), /*reconnect=*/asked};
   }
   if (kind == RedisErrorClass::loading) return Retry{retry_pause(retries_++), false};
-  // A redirection without an address: another node can know it.
+  // A redirection without an address: another node may have it.
   const bool is_lost = kind == RedisErrorClass::moved || kind == RedisErrorClass::ask;
   if (is_lost || kind == RedisErrorClass::clusterdown || kind == RedisErrorClass::readonly ||
       kind == RedisErrorClass::masterdown) {

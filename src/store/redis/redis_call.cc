@@ -10,7 +10,6 @@
 namespace cronlatch::redis {
 namespace {
 
-// The first key of a command; "" when it has none.
 // A command of two words, without a key.
 bool is_container(const std::vector<std::string>& command) {
   return command.front() == "CLUSTER" && command.size() > 1;
@@ -20,6 +19,7 @@ std::string name_of(const std::vector<std::string>& command) {
   return is_container(command) ? command[0] + ' ' + command[1] : command.front();
 }
 
+// The first key of a command; "" when it has none.
 std::string_view key_of(const std::vector<std::string>& command) {
   if (is_container(command)) return "";
   const std::size_t at = command.front().starts_with("EVAL") ? 3 : 1;

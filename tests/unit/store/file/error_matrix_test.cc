@@ -2,6 +2,8 @@
 // The error matrix of the file store, for every verb.
 #include <gmock/gmock.h>
 
+#include <memory>
+
 #include "base/fd.h"
 #include "unit/store/file/file_error_cases.h"
 #include "unit/store/file/file_store_fixture.h"
@@ -44,24 +46,25 @@ TEST_P(FileErrorMatrix, HasTheListedOutcome) {
 INSTANTIATE_TEST_SUITE_P(Cases, FileErrorMatrix, ::testing::ValuesIn(file_cases()),
                          [](const auto& file_case) { return std::string(file_case.param.name); });
 
-// The run has ended: the processes that it left must not keep the lock.
-TEST_P(FileErrorMatrix, DoesNotKeepTheLockAfterTheRelease) {
+// A failed release is repeated, and no other run may be granted the lock before. When the run has
+// ended, the processes that it left must not keep the lock.
+TEST_P(FileErrorMatrix, KeepsTheLockUntilTheRunHasEnded) {
   const FileCase& each = GetParam();
   if (each.needs_root && geteuid() != 0) GTEST_SKIP() << "NOT TESTED: needs root";
   FileWorld world;
-  Caller one(world, "a/b", "1");
-  Release release = one.release(expect<Granted>(one(one.acquire())).fence);
-  const int lock = open((world.path() + kLock).c_str(), O_RDONLY | O_CLOEXEC);
-  {
-    const Fd inherited(dup(one.backend().inherited_fd()));
-    Scene scene(world.path());
-    each.change(scene);
-    EXPECT_NE(flock(lock, LOCK_EX | LOCK_NB), 0) << "the holder's";
-    release.give_up = boot_now() + Millis(200);
-    EXPECT_TRUE(one(release));
-    EXPECT_EQ(flock(lock, LOCK_EX | LOCK_NB), 0);
-  }
-  close(lock);
+  auto one = std::make_unique<Caller>(world, "a/b", "1");
+  Release release = one->release(expect<Granted>((*one)(one->acquire())).fence);
+  const Fd lock(open((world.path() + kLock).c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd inherited(dup(one->backend().inherited_fd()));
+  Scene scene(world.path());
+  each.change(scene);
+  release.give_up = boot_now() + Millis(200);
+  const auto reply = (*one)(release);
+  ASSERT_TRUE(reply);
+  const bool has_failed = std::holds_alternative<Unavailable>(*reply);
+  EXPECT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB) != 0, has_failed);
+  one.reset();
+  EXPECT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
 }
 
 }  // namespace
