@@ -24,8 +24,8 @@ void keep_newest_answers(std::map<std::string, std::int64_t>& answers) {
                          [](const auto& a, const auto& b) { return a.second < b.second; }));
 }
 
-// Also in a record that is written again because it was lost: other processes find the holder by this
-// namespace.
+// Also in a record that is written again because it was lost: other processes find the holder by
+// this namespace.
 void name_this_process(Stored& stored) {
   stored.pid = getpid();
   stored.pid_namespace = own_pid_namespace();
