@@ -14,6 +14,7 @@ source "$ROOT/scripts/quickstart_page.sh"
 
 quickstart() {
   local dist started=$SECONDS version
+  unset REGISTRY_AUTH_FILE  # a login of skopeo, which docker-registry would read as its own setting
   dist=$(realpath -- "${1:-$ROOT/dist}")
   version=$(sed -nE 's/^project\(cronlatch VERSION ([0-9.]+).*/\1/p' "$ROOT/CMakeLists.txt")
   [ -s "$dist/SHA256SUMS" ] || stop_here "$dist contains no release: run ./dev release $version first"
