@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admission/named_items.h"
 
+#include <algorithm>
+
 namespace cronlatch::op {
 
 using kube::Json;
@@ -14,6 +16,12 @@ bool contains(const Json& existing, const Json& wanted) {
     return true;
   }
   return existing == wanted;
+}
+
+bool has_source(const Json& volume, std::initializer_list<std::string_view> sources) {
+  return std::any_of(sources.begin(), sources.end(), [&](std::string_view source) {
+    return kube::find(volume, {source}) != nullptr;
+  });
 }
 
 std::optional<std::size_t> index_of(const PatchBuilder& patch, const std::string& array,

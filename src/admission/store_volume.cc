@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "admission/named_items.h"
 #include "labels/names.h"
 
 namespace cronlatch::op {
@@ -46,8 +47,9 @@ Json store_volume(const LockRequest& request, const Settings& settings) {
 }
 
 bool is_store_volume(const Json& volume, bool is_gated) {
+  if (is_gated) return has_source(volume, {"secret", "projected", "csi"});
   const auto has_mode = [&](const char* kind) {
-    return is_gated || kube::number_at(volume, {kind, "defaultMode"}) == kMode;
+    return kube::number_at(volume, {kind, "defaultMode"}) == kMode;
   };
   if (kube::is_true(volume, {"secret", "optional"})) return has_mode("secret");
   const std::vector<Json>& sources = kube::items_at(volume, {"projected", "sources"});

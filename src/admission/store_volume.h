@@ -17,7 +17,8 @@ bool has_store_volume(const LockRequest& request, const Settings& settings);
 kube::Json store_volume(const LockRequest& request, const Settings& settings);
 
 // Whether the volume is one that a rewrite has added, also with another Secret or ConfigMap. In a
-// pod that runs the gate, it may be one of a written-out gate, which has the mode of Kubernetes.
+// pod that runs the gate, it may be any Secret, projected or CSI volume: another webhook may have
+// changed it, and a written-out gate has another mode.
 bool is_store_volume(const kube::Json& volume, bool is_gated);
 
 }  // namespace cronlatch::op

@@ -52,13 +52,15 @@ Json install_container(const Json& pod, const Settings& settings) {
           {"volumeMounts", Json::array({{{"name", kBinVolume}, {"mountPath", kBinDirectory}}})}};
 }
 
-// Whether two names differ only in registry and digest: a webhook that runs later may change the
-// registry ("mirror.corp/x/cronlatch:1@sha256:..."), and a second call must not revert that.
+// The name without registry, path and digest: "cronlatch:1" of
+// "mirror.corp/x/cronlatch:1@sha256:...".
 std::string tagged_name(const std::string& image) {
   const std::string tagged = image.substr(0, image.find('@'));
   return tagged.substr(tagged.rfind('/') + 1);
 }
 
+// Whether two names differ only in registry and digest: a webhook that runs later may change the
+// registry, and a second call must not revert that.
 bool same_image(const std::string& a, const std::string& b) {
   return a == b || tagged_name(a) == tagged_name(b);
 }
@@ -133,9 +135,9 @@ void put_install_container(PatchBuilder& patch, const JobView& job, const Settin
 }
 
 bool is_wrapper_volume(const Json& volume, bool is_gated, const Settings& settings) {
-  if (contains(volume, wrapper_directory())) return true;
-  const std::string image = kube::string_at(volume, {"image", "reference"});
-  return !image.empty() && (is_gated || same_repository(image, settings.image));
+  if (is_gated) return has_source(volume, {"emptyDir", "ephemeral", "image"});
+  return contains(volume, wrapper_directory()) ||
+         same_repository(kube::string_at(volume, {"image", "reference"}), settings.image);
 }
 
 bool is_install_container(const Json& container) {

@@ -20,7 +20,7 @@ void put_wrapper_volume(PatchBuilder& patch, const JobView& job, const Settings&
 void put_install_container(PatchBuilder& patch, const JobView& job, const Settings& settings);
 
 // Whether the volume is one that a rewrite has added, also with other settings. In a pod that runs
-// the gate, it may mount any image.
+// the gate, another webhook may have changed it, to any emptyDir, ephemeral or image volume.
 bool is_wrapper_volume(const kube::Json& volume, bool is_gated, const Settings& settings);
 // The same of the init container, also behind a program that another webhook has inserted.
 bool is_install_container(const kube::Json& container);
