@@ -61,11 +61,14 @@ render_with "" --set defaults.wait-timeout=10m
 check "nor is one without a deadline" holds "$COMMAND"' | index("--wait-timeout=10m")'
 
 with_schedule() { "$@" "${BASE[@]}" --set-json "cronJobs={\"a\":{\"schedule\":\"$SCHEDULE\",\"image\":\"i\",\"command\":[\"a\"]}}"; }
-for SCHEDULE in bad '* * * *' '* * * * * *' @never '@every' '@every 5' '@Daily' 'TZ=UTC 0 2 * * *' '0 2 * * $' ' '; do
+for SCHEDULE in bad '* * * *' '* * * * * *' @never '@every' '@every 5' '@Daily' '0 2 * * $' ' ' ' @daily' '@daily ' '@every  1h' '@every 1h ' '@every .h' '@every -1h'; do
   check "refuses the schedule '$SCHEDULE'" with_schedule refused_with "cronJobs.a.schedule: \"$SCHEDULE\" is not a schedule"
 done
-for SCHEDULE in '0 2 * * *' '*/5 0-6,9 1 JAN-DEC ?' ' 0  2 * * 7 ' @hourly @midnight '@every 1h30m'; do
+for SCHEDULE in '0 2 * * *' '*/5 0-6,9 1 JAN-DEC ?' ' 0  2 * * 7 ' @hourly @midnight '@every 1h30m' '0\t2 * * *' '0 2\n* * *\n' '@every .5h' '@every +1h' '@every 1.h' '@every 1µs' '@every 1μs1h'; do
   check "accepts the schedule '$SCHEDULE'" with_schedule chart_template
+done
+for SCHEDULE in 'TZ=UTC 0 2 * * *' 'CRON_TZ=Europe/Berlin 0 2 * * *' 'TZ=UTC @daily'; do
+  check "refuses the schedule '$SCHEDULE'" with_schedule refused_with "Remove TZ= or CRON_TZ= with its zone, and set timeZone to that zone"
 done
 for name in CRONLATCH_POD CRONLATCH_JOB_NAME CRONLATCH_JOB_UID; do
   refuses_with "the variable $name" "cronJobs.a.env[1].name: $name is reserved" ",\"env\":[{\"name\":\"A\"},{\"name\":\"$name\",\"value\":\"const\"}]"

@@ -121,6 +121,8 @@ for pair in on-lost=warn on-lost=term leftovers=leave on-store-down=run guardian
   hazard "$pair in cronJobs" "cronJobs.a.options.$pair: " --set operator.enabled=false \
     --set-json "cronJobs={\"a\":{\"schedule\":\"@daily\",\"image\":\"i\",\"command\":[\"a\"],\"options\":{\"${pair%=*}\":\"${pair#*=}\"}}}"
 done
+check "without the chart's objects, no option is unsafe" notes_lack "on-lost=warn" "${BASE[@]}" --set enabled=false,defaults.on-lost=warn \
+  --set-json 'cronJobs={"a":{"schedule":"@daily","image":"i","command":["a"],"options":{"on-lost":"warn"}}}'
 check "the safe words give no warning" no_warning "${BASE[@]}" --set defaults.on-lost=kill,defaults.leftovers=wait,defaults.on-store-down=wait,defaults.guardian=auto,defaults.tls-skip-verify=false
 unsafe_options() { jq -r '.definitions | .runOptions, .allOptions | .properties | to_entries[] | select(.value.description // "" | contains("unsafe")).key' "$CHART/values.schema.json" | sort; }
 each_unsafe_option_is_listed() { [ "$(unsafe_options)" = "$(grep -oP '^ +"\K[a-z-]+(?==)' "$CHART/templates/_hazards_options.tpl" | grep -vx guardian | sort -u)" ]; }

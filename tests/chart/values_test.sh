@@ -47,11 +47,28 @@ done
 refuses_value "an issuer without a name" "issuerRef: the name is missing" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}' --set certificates.mode=cert-manager
 accepts_value "an issuer without a name in mode own, which does not use it" 'certificates.certManager.issuerRef={"kind":"ClusterIssuer"}'
 
-for image in 'foo bar' https://mirror.corp/cronlatch a/B cronlatch: cronlatch@sha256:0a mirror.corp:0/cronlatch 'a;b' -a a/ /a a//b; do
-  refuses_value "the image '$image'" "inject/image" "inject.image=\"$image\""
+# The operator decides in the same way.
+ADMIT=$ROOT/build/dev/tests/admit_jobs
+[ -x "$ADMIT" ] || skip "the operator's decisions" "build/dev/tests/admit_jobs not found"
+operator_accepts() {
+  jq -n --arg image "$1" '{image: $image}' >"$STAGE/operator.yaml"
+  "$ADMIT" "$STAGE/operator.yaml" <<<'[]'
+}
+operator_refuses() { ! operator_accepts "$1" 2>"$STAGE/error" && grep "is not the name of an image" "$STAGE/error"; }
+refuses_image() {  # refuses_image IMAGE [TEXT]
+  refuses_value "the image '$1'" "${2:-inject/image}" "inject.image=\"$1\""
+  [ ! -x "$ADMIT" ] || check "so does the operator: '$1'" operator_refuses "$1"
+}
+DIGITS=$(printf '0%.0s' {1..64})
+for image in 'foo bar' https://mirror.corp/cronlatch a/B Registry/a cronlatch: cronlatch@sha256:0a "cronlatch@sha256:$DIGITS$DIGITS" "cronlatch@sha512:$DIGITS" mirror.corp:0/cronlatch \
+  'a;b' -a a/ /a a//b registry_x.corp/a:1 a..b/c a../b -a.b/c a.b-/c Registry.corp_x/a registry:123456/a; do
+  refuses_image "$image"
 done
-for image in cronlatch mirror.corp:5000/a/b_c-d:1.0 localhost/cronlatch "[fd00::1]:5000/cronlatch@sha256:$(printf '0%.0s' {1..64})" Mirror.corp/x__y.z:v1@sha256:$(printf 'f%.0s' {1..64}); do
+for port in 65536 70000 99999; do refuses_image "reg.corp:$port/a" "inject.image: the port $port of reg.corp:$port is out of range"; done
+for image in cronlatch mirror.corp:5000/a/b_c-d:1.0 localhost/cronlatch "[fd00::1]:5000/cronlatch@sha256:$DIGITS" "Mirror.corp/x__y.z:v1@sha256:${DIGITS//0/f}" \
+  "a/b@sha512:$DIGITS$DIGITS" registry:65535/a a.b a/b.c:1 a-b.c--d/e; do
   accepts_value "the image $image" "inject.image=\"$image\""
+  [ ! -x "$ADMIT" ] || check "so does the operator: $image" operator_accepts "$image"
 done
 
 for key in statusReaders metrics.readers; do
@@ -62,7 +79,8 @@ for key in statusReaders metrics.readers; do
   refuses_value "a subject of another API in $key" "$at/apiGroup" "$key=[{\"kind\":\"User\",\"name\":\"x\",\"apiGroup\":\"v1\"}]"
   accepts_value "each kind of subject in $key" "$key=[{\"kind\":\"User\",\"name\":\"a@corp\"},{\"kind\":\"Group\",\"name\":\"system:masters\",\"apiGroup\":\"rbac.authorization.k8s.io\"},{\"kind\":\"ServiceAccount\",\"name\":\"s\",\"namespace\":\"n\"}]"
 done
-refuses_value "a ServiceAccount without a namespace in a ClusterRoleBinding" "metrics.readers[0]: the namespace of ServiceAccount s is missing" 'metrics.readers=[{"kind":"ServiceAccount","name":"s"}]'
+refuses_value "a ServiceAccount without a namespace in a ClusterRoleBinding" "metrics.readers[0]: the namespace of ServiceAccount s is missing" 'metrics.readers=[{"kind":"ServiceAccount","name":"s"}]' --set metrics.auth=token
+accepts_value "the same without tokens, which renders no binding" 'metrics.readers=[{"kind":"ServiceAccount","name":"s"}]'
 accepts_value "a ServiceAccount without a namespace in a RoleBinding" 'statusReaders=[{"kind":"ServiceAccount","name":"s"}]'
 
 # ---- combinations ----

@@ -29,12 +29,18 @@ else "". A Job that reaches its deadline does not name the lock: the wait must e
 {{- end -}}
 {{- end -}}
 
-{{- /* dict: name, job. Five fields, or a macro (robfig/cron, as in Kubernetes); the API server refuses TZ=. */ -}}
+{{- /* dict: name, job. Five fields, or a macro without blanks around it (robfig/cron, as in Kubernetes). */ -}}
 {{- define "cronlatch.checkSchedule" -}}
-{{- $macro := "@(yearly|annually|monthly|weekly|daily|midnight|hourly|every ([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+)" -}}
+{{- $schedule := .job.schedule -}}
+{{- if contains "TZ=" $schedule -}}
+{{- fail (printf "cronJobs.%s.schedule: %q contains a time zone, and the API server refuses such a CronJob. Remove TZ= or CRON_TZ= with its zone, and set timeZone to that zone" .name $schedule) -}}
+{{- end -}}
+{{- $every := "every [+]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+" -}}
+{{- $macro := printf "@(yearly|annually|monthly|weekly|daily|midnight|hourly|%s)" $every -}}
 {{- $field := "[-0-9A-Za-z*/,?]+" -}}
-{{- if not (regexMatch (printf "^(%s|%s( +%s){4})$" $macro $field $field) (trim .job.schedule)) -}}
-{{- fail (printf "cronJobs.%s.schedule: %q is not a schedule. Write five fields, for example 0 2 * * *, or for example @daily; timeZone sets the time zone" .name .job.schedule) -}}
+{{- $fields := printf "[[:space:]]*%s([[:space:]]+%s){4}[[:space:]]*" $field $field -}}
+{{- if not (regexMatch (printf "^(%s|%s)$" $macro $fields) $schedule) -}}
+{{- fail (printf "cronJobs.%s.schedule: %q is not a schedule. Write five fields, for example 0 2 * * *, or for example @daily; timeZone sets the time zone" .name $schedule) -}}
 {{- end -}}
 {{- end -}}
 

@@ -3,11 +3,12 @@ Warnings about the options that docs/reference/options.md calls unsafe: in `defa
 
 {{- /* A JSON list. */ -}}
 {{- define "cronlatch.optionHazards" -}}
-{{- $places := dict "defaults" (include "cronlatch.defaults" . | fromYaml) -}}
+{{- $places := dict -}}
+{{- if .Values.enabled -}}{{- $_ := set $places "defaults" (include "cronlatch.defaults" . | fromYaml) -}}{{- end -}}
 {{- if include "cronlatch.hasOperator" . -}}
 {{- range $i, $rule := .Values.select -}}{{- $_ := set $places (printf "select[%d].annotations" $i) $rule.annotations -}}{{- end -}}
 {{- end -}}
-{{- range $name, $job := .Values.cronJobs -}}{{- $_ := set $places (printf "cronJobs.%s.options" $name) ($job.options | default dict) -}}{{- end -}}
+{{- range $name, $job := .Values.enabled | ternary .Values.cronJobs dict -}}{{- $_ := set $places (printf "cronJobs.%s.options" $name) ($job.options | default dict) -}}{{- end -}}
 {{- $unsafe := dict
       "on-lost=warn" "a command continues after its lease is lost, and another run can start. Use kill"
       "on-lost=term" "a command that ignores TERM continues after its lease is lost, and another run can start. Use kill"

@@ -49,8 +49,8 @@ compares the decisions with those of the operator. */ -}}
 {{- include "cronlatch.badUrl" (list "the URL contains a password, which other users can read" "Remove it, and write it into the Secrets of the store (store.secretName), as password") -}}
 {{- else if not $user -}}
 {{- include "cronlatch.badUrl" (list "the user name before '@' is empty") -}}
-{{- else if regexMatch "[%/@,]" $user -}}
-{{- include "cronlatch.badUrl" (list "the user name contains a '%', '/', ',' or '@'" "Remove it from the URL, and set defaults.redis-username") -}}
+{{- else if regexMatch "[%/@]" $user -}}
+{{- include "cronlatch.badUrl" (list "the user name contains a '%', '/' or '@'" "Remove it from the URL, and set defaults.redis-username") -}}
 {{- end -}}
 {{- $rest = regexFind "[^@]*$" $rest -}}
 {{- end -}}
@@ -104,13 +104,16 @@ compares the decisions with those of the operator. */ -}}
 {{- else if or (regexMatch "[/%]" $database) (gt (len $database) 63) -}}
 {{- include "cronlatch.badUrl" (list "the database must be 1 to 63 bytes without blanks, '/', '%', '#' and '@'") -}}
 {{- end -}}
-{{- range splitList "&" (trimPrefix $target . | trimPrefix "?") | compact -}}
+{{- /* An '&' at the end is followed by no option. */ -}}
+{{- with trimPrefix $target . | trimPrefix "?" -}}
+{{- range splitList "&" (trimSuffix "&" .) -}}
 {{- if and (hasPrefix "sslmode=" .) (not (has . (list "sslmode=verify-full" "sslmode=require" "sslmode=disable"))) -}}
 {{- include "cronlatch.badUrl" (list "sslmode must be verify-full, require or disable" "Remove it: the default verify-full verifies the certificate and the host's name") -}}
 {{- else if and (hasPrefix "wake=" .) (ne . "wake=poll") -}}
 {{- include "cronlatch.badUrl" (list "wake must be poll, or must be removed") -}}
 {{- else if not (or (hasPrefix "sslmode=" .) (eq . "wake=poll" "target_session_attrs=read-write")) -}}
 {{- include "cronlatch.badUrl" (list "the URL can have the options sslmode and wake only" "Set others in defaults") -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -8,6 +8,9 @@ form of each value alone. */ -}}
 {{- include "cronlatch.checkWebhook" . -}}
 {{- include "cronlatch.checkLookup" . -}}
 {{- include "cronlatch.checkSubjects" . -}}
+{{- with regexFind "^[^/@]*/" .Values.inject.image -}}
+{{- include "cronlatch.checkPortOf" (dict "name" "inject.image" "host" (trimSuffix "/" .)) -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* Each server of a pod needs a port of its own. */ -}}
@@ -65,11 +68,13 @@ form of each value alone. */ -}}
 {{- end -}}
 {{- end -}}
 
-{{- /* Only a RoleBinding has a namespace that its ServiceAccounts can have, too. */ -}}
+{{- /* metrics.readers, without tokens, render nothing. Only a RoleBinding has a namespace that its ServiceAccounts can have, too. */ -}}
 {{- define "cronlatch.checkSubjects" -}}
+{{- if include "cronlatch.metricsToken" . -}}
 {{- range $i, $subject := .Values.metrics.readers -}}
 {{- if and (eq $subject.kind "ServiceAccount") (not $subject.namespace) -}}
 {{- fail (printf "metrics.readers[%d]: the namespace of ServiceAccount %s is missing, and the API server refuses such a ClusterRoleBinding. Set namespace" $i $subject.name) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
