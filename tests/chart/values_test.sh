@@ -65,6 +65,7 @@ for image in 'foo bar' https://mirror.corp/cronlatch a/B Registry/a cronlatch: c
   refuses_image "$image"
 done
 for port in 65536 70000 99999; do refuses_image "reg.corp:$port/a" "inject.image: the port $port of reg.corp:$port is out of range"; done
+refuses_value "the port in written-out gates, too" "inject.image: the port 70000" "cronJobs={\"a\":{$JOB}}" --set operator.enabled=false,inject.image=reg.corp:70000/a
 for image in cronlatch mirror.corp:5000/a/b_c-d:1.0 localhost/cronlatch "[fd00::1]:5000/cronlatch@sha256:$DIGITS" "Mirror.corp/x__y.z:v1@sha256:${DIGITS//0/f}" \
   "a/b@sha512:$DIGITS$DIGITS" registry:65535/a a.b a/b.c:1 a-b.c--d/e; do
   accepts_value "the image $image" "inject.image=\"$image\""

@@ -55,10 +55,6 @@ ttl (30 s) and a ttl that other values limit are left to the operator, which che
 {{ toJson $limits }}
 {{- end -}}
 
-{{- define "cronlatch.isQuorum" -}}
-{{- if regexMatch ",rediss?://" (include "cronlatch.storeUrl" .) -}}true{{- end -}}
-{{- end -}}
-
 {{- /* The volume of the store's credentials and CA certificates (src/admission/store_volume.cc). */ -}}
 {{- define "cronlatch.cel.storeVolume" -}}
 {{- $store := .Values.store -}}

@@ -2,15 +2,22 @@
 Common parts of the chart's pods: the image, and a security context that Pod Security's level `restricted` admits.
 */ -}}
 
+{{- /* dict: root, image (registry, repository, tag, digest). The tag is by default that of the chart. */ -}}
+{{- define "cronlatch.imageName" -}}
+{{- $i := .image -}}
+{{- with get (.root.Values.global | default dict) "imageRegistry" | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
+{{- if $i.digest }}@{{ $i.digest }}{{ else }}:{{ $i.tag | default .root.Chart.AppVersion }}{{ end }}
+{{- end -}}
+
 {{- define "cronlatch.image" -}}
-{{- $i := .Values.image -}}
-{{- $tag := $i.tag | default .Chart.AppVersion -}}
-{{- with get (.Values.global | default dict) "imageRegistry" | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
-{{- if $i.digest }}@{{ $i.digest }}{{ else }}:{{ $tag }}{{ end }}
+{{- include "cronlatch.imageName" (dict "root" . "image" .Values.image) -}}
 {{- end -}}
 
 {{- /* The image that gated pods copy the wrapper from. */ -}}
 {{- define "cronlatch.injectedImage" -}}
+{{- with regexFind "^[^/@]*/" .Values.inject.image -}}
+{{- include "cronlatch.checkPortOf" (dict "name" "inject.image" "host" (trimSuffix "/" .)) -}}
+{{- end -}}
 {{- .Values.inject.image | default (include "cronlatch.image" .) -}}
 {{- end -}}
 

@@ -71,9 +71,7 @@ app.kubernetes.io/component: redis
 {{- end -}}
 
 {{- define "cronlatch.redisImage" -}}
-{{- $i := .Values.redis.image -}}
-{{- with get (.Values.global | default dict) "imageRegistry" | default $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}
-{{- if $i.digest }}@{{ $i.digest }}{{ else }}:{{ $i.tag }}{{ end }}
+{{- include "cronlatch.imageName" (dict "root" . "image" .Values.redis.image) -}}
 {{- end -}}
 
 {{- /* The client program of the image, for the probes. */ -}}

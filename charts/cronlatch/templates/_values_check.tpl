@@ -8,9 +8,6 @@ form of each value alone. */ -}}
 {{- include "cronlatch.checkWebhook" . -}}
 {{- include "cronlatch.checkLookup" . -}}
 {{- include "cronlatch.checkSubjects" . -}}
-{{- with regexFind "^[^/@]*/" .Values.inject.image -}}
-{{- include "cronlatch.checkPortOf" (dict "name" "inject.image" "host" (trimSuffix "/" .)) -}}
-{{- end -}}
 {{- end -}}
 
 {{- /* Each server of a pod needs a port of its own. */ -}}
