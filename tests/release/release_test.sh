@@ -61,7 +61,7 @@ check "a release is made" env DIST="$FIRST" bash scripts/release.sh "$VERSION"
 # its builds.
 mkdir -p "$STAGE/tree/build"
 cp -a build/sysroot "$STAGE/tree/build/"
-git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$STAGE/tree"
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --no-dereference -t "$STAGE/tree"
 again() {
   (
     cd "$STAGE/tree" || exit
