@@ -43,7 +43,7 @@ complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metric
 complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l ttl -x -d 'length of the lease'
 complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l renew-every -x -d 'time between renewals of the lease'
 complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l on-busy -x -a 'skip wait fail' -d 'if another run holds the lock: skip (exit 0), wait, fail (exit 75)'
-complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l skip-command -x -d 'runs instead of the command if the run is skipped, without the limit of max-run'
+complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l skip-command -x -d 'runs in place of a skipped command, not limited by max-run'
 complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l wait-timeout -x -d 'longest wait for the lock (then exit 75) and for the store (then exit 69)'
 complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l slots -x -d 'how many runs may hold the lock at once'
 complete -c cronlatch -n '__cronlatch_is run explain hold ls show release metrics advise config store' -l min-hold -x -d 'the lock stays closed for at least this time after it was granted'

@@ -45,7 +45,7 @@ constexpr Option kOptions[] = {
     {"renew-every", &O::renew_every, "", "ttl/3, at most 10s", "200ms to 20m", kPolicy, kYes, "time between renewals of the lease; a renewal detects a lost or revoked lease"},
     {"on-busy", &O::on_busy, "skip", "", "skip, wait, fail", kPolicy, kYes, "if another run holds the lock: `skip` (exit 0), `wait`, `fail` (exit 75)",
      {"skip", "With `concurrencyPolicy: Replace` the default is `wait`: the predecessor is being stopped, and a skip would leave no run. The wait lasts at most two leases, or half of `activeDeadlineSeconds` if that is not longer than two leases. A warning at the apply reports this."}},
-    {"skip-command", &O::skip_command, "", "none", "a JSON array of strings", kPolicy, kYes, "runs instead of the command if the run is skipped, without the limit of `max-run`; its exit code is reported, not returned",
+    {"skip-command", &O::skip_command, "", "none", "a JSON array of strings", kPolicy, kYes, "runs in place of a skipped command, not limited by `max-run`; its exit code is reported, not returned",
      {"[\"sh\", \"-c\", \"echo skipped\"]", "For example, to stop a sidecar or to log."}},
     {"wait-timeout", &O::wait_timeout, "0", "", kYear, kRun, kYes, "longest wait for the lock (then exit 75) and for the store (then exit 69); 0: no limit",
      {"30m", "Must be below `activeDeadlineSeconds`."}},
