@@ -103,13 +103,10 @@ bool mounts_image(const JobView& job, const Settings& settings) {
 }
 
 void put_wrapper_volume(PatchBuilder& patch, const JobView& job, const Settings& settings) {
-  if (mounts_image(job, settings))
-    put_image_volume(patch, settings);
-  else {
-    Json wanted = wrapper_directory();
-    wanted["name"] = kBinVolume;
-    put_named(patch, kVolumes, "name", wanted);
-  }
+  if (mounts_image(job, settings)) return put_image_volume(patch, settings);
+  Json wanted = wrapper_directory();
+  wanted["name"] = kBinVolume;
+  put_named(patch, kVolumes, "name", wanted);
 }
 
 void put_install_container(PatchBuilder& patch, const JobView& job, const Settings& settings) {

@@ -30,11 +30,10 @@ std::string_view note_of(Scope scope) {
   switch (scope) {
     case Scope::run:
       return "cronlatch removes the variables of these options from the command's environment. A "
-             "`cronlatch run` inside a\ngated script therefore has its own lock. It has the same "
-             "lock if it "
-             "reads the same file (`CRONLATCH_CONFIG`,\n`/etc/cronlatch.yaml`) with `lock`: write "
-             "options of one run as flags or variables. Flags do not reach it: not `--store`,\n"
-             "either.";
+             "`cronlatch run` inside a\ngated script therefore has its own lock. A file that "
+             "both read (`CRONLATCH_CONFIG`, `/etc/cronlatch.yaml`)\nsets these options for both: "
+             "write them as flags or variables. Flags, also `--store`, do not reach the\n"
+             "inner run.";
     case Scope::policy:
       return "";
     case Scope::store:

@@ -81,15 +81,8 @@ inline std::vector<ErrorCase> cluster_error_cases() {
       {"OneDeadOneClusterdown", down, false, any, kExitDown, "redis at 127.0.0.1",
        to_script_after_a_dead_node(error_answer("CLUSTERDOWN The cluster is down"))},
   };
-  for (const ScriptError& each : script_errors()) {
-    // These are sent again until the deadline.
-    const bool is_retried = std::string(each.name) == "Readonly" ||
-                            std::string(each.name) == "Masterdown" ||
-                            std::string(each.name) == "Loading";
-    cases.push_back({std::string("Node") + each.name, each.code, each.is_final,
-                     is_retried ? any : each.execution, each.exit_code, each.text,
-                     to_script(each.answer)});
-  }
+  for (const ScriptError& each : script_errors())
+    cases.push_back(routed_case("Node", each, to_script(each.answer)));
   return cases;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -68,17 +69,26 @@ struct ScriptError {
   Execution execution;  // of a store with one server
   int exit_code;
   const char* text;
+  bool can_be_elsewhere = false;  // a store that asks which server it is sends it again
 };
+// The case of such a store with `servers`. What is sent again can be in progress at its deadline.
+inline ErrorCase routed_case(const std::string& prefix, const ScriptError& error,
+                             std::vector<RedisPeer::Script> servers) {
+  return {prefix + error.name, error.code,
+          error.is_final,      error.can_be_elsewhere ? Execution::any : error.execution,
+          error.exit_code,     error.text,
+          std::move(servers)};
+}
 inline std::vector<ScriptError> script_errors() {
   using enum Execution;
   const Code down = Code::unreachable;
   return {
       {"Readonly", error_answer("READONLY You can't write against a read only replica."), down,
-       false, none, kExitDown, "read-only replica"},
+       false, none, kExitDown, "read-only replica", true},
       {"Masterdown", error_answer("MASTERDOWN Link with MASTER is down"), down, false, none,
-       kExitDown, "without a connection to its master"},
+       kExitDown, "without a connection to its master", true},
       {"Loading", error_answer("LOADING Redis is loading the dataset in memory"), down, false, none,
-       kExitDown, "still loading"},
+       kExitDown, "still loading", true},
       {"Busy", error_answer("BUSY Redis is busy running a script."), down, false, none, kExitDown,
        "busy with a script"},
       {"Oom", error_answer("OOM command not allowed when used memory > 'maxmemory'."), down, false,

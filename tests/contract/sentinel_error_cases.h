@@ -140,19 +140,9 @@ inline std::vector<ErrorCase> sentinel_error_cases() {
        {nullptr, nullptr, nullptr,
         answers("EVAL", error_answer("MOVED 1 127.0.0.1:7001"), master)}},
   };
-  for (const ScriptError& each : script_errors()) {
-    // These are sent again until the deadline.
-    const bool is_retried = std::string(each.name) == "Readonly" ||
-                            std::string(each.name) == "Masterdown" ||
-                            std::string(each.name) == "Loading";
-    cases.push_back({std::string("Master") + each.name,
-                     each.code,
-                     each.is_final,
-                     is_retried ? any : each.execution,
-                     each.exit_code,
-                     each.text,
-                     {nullptr, nullptr, nullptr, answers("EVAL", each.answer, master)}});
-  }
+  for (const ScriptError& each : script_errors())
+    cases.push_back(routed_case("Master", each,
+                                {nullptr, nullptr, nullptr, answers("EVAL", each.answer, master)}));
   return cases;
 }
 

@@ -53,22 +53,20 @@ LockView best_of(const std::vector<LockView>& views, std::size_t needed) {
   return best;
 }
 
-// As of a request (unavailable_of): only errors that a retry cannot help with, on so many servers
-// that the others are no majority, are the error of the quorum.
+// As unavailable_of for a request.
 Error no_majority_of(const std::vector<ServerState>& states, std::size_t found) {
   const auto needs_user = [](const ServerState& state) {
     return state.error && state.error->code != Code::unreachable;
   };
-  const std::size_t needed = majority_of(states.size());
   const auto finals =
       static_cast<std::size_t>(std::count_if(states.begin(), states.end(), needs_user));
   auto shown = std::find_if(states.begin(), states.end(), needs_user);
   if (shown == states.end())
     shown = std::find_if(states.begin(), states.end(),
                          [](const ServerState& state) { return state.error.has_value(); });
-  return {states.size() - finals < needed ? shown->error->code : Code::unreachable,
+  return {is_final(states.size(), finals) ? shown->error->code : Code::unreachable,
           "only " + std::to_string(found) + " of the quorum's " + std::to_string(states.size()) +
-              " servers answered, and " + std::to_string(needed) +
+              " servers answered, and " + std::to_string(majority_of(states.size())) +
               " are needed: " + shown->error->message,
           shown->error->hint};
 }

@@ -57,6 +57,10 @@ Share share_of_caller(const Replies& replies) {
 
 std::size_t majority_of(std::size_t servers) { return servers / 2 + 1; }
 
+bool is_final(std::size_t servers, std::size_t failed_for_the_user) {
+  return servers - failed_for_the_user < majority_of(servers);
+}
+
 Verdict judge_acquire(const Replies& replies) {
   const std::size_t granted = count_of<Granted>(replies);
   std::size_t refused = 0;
@@ -144,10 +148,9 @@ Unavailable unavailable_of(const Replies& replies) {
     const Unavailable* down = reply ? std::get_if<Unavailable>(&*reply) : nullptr;
     if (down == nullptr || !down->unsent) unsent = false;
   }
-  // Without the servers that only the user can repair, there is no majority.
-  const bool is_final = replies.size() - final_failures < needed;
+  const bool no_retry = is_final(replies.size(), final_failures);
   Error error{
-      is_final ? shown->error.code : Code::unreachable,
+      no_retry ? shown->error.code : Code::unreachable,
       "the quorum has " + std::to_string(replies.size()) + " servers and needs " +
           std::to_string(needed) + "; " +
           std::to_string(failed + needed > replies.size() ? failed : failed + missing(replies)) +
@@ -158,7 +161,7 @@ Unavailable unavailable_of(const Replies& replies) {
   } else {
     error.hint = "check that the servers are not stopped or overloaded";
   }
-  return {std::move(error), !is_final, unsent};
+  return {std::move(error), !no_retry, unsent};
 }
 
 }  // namespace cronlatch::quorum

@@ -17,6 +17,9 @@ namespace cronlatch::quorum {
 using Replies = std::vector<std::optional<Reply>>;
 
 std::size_t majority_of(std::size_t servers);
+// Whether a retry is useless: so many servers returned an error that only the user can repair that
+// the others are no majority.
+bool is_final(std::size_t servers, std::size_t failed_for_the_user);
 
 enum class Verdict {
   pending,      // more replies are needed

@@ -36,8 +36,6 @@ const Json kJob = Json::parse(R"({
         "activeDeadlineSeconds": 30, "terminationGracePeriodSeconds": 7,
         "hostNetwork": true, "dnsPolicy": "Default",
         "os": {"name": "linux"}, "nodeSelector": {"kubernetes.io/os": "linux"},
-        "volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "secret": {}},
-                    {"name": "c", "projected": {}}],
         "initContainers": [{"name": "proxy", "restartPolicy": "Always"}],
         "containers": [
           7,
@@ -70,7 +68,7 @@ TEST(JobView, HasTheFieldsOfTheJob) {
   EXPECT_EQ(view.container_path(1), "spec.jobTemplate.spec.template.spec.containers[1]");
 }
 
-TEST(JobView, HasTheFieldsOfItsContainersAndVolumes) {
+TEST(JobView, HasTheFieldsOfItsContainers) {
   const JobView view = parse_job(kJob, {});
   ASSERT_EQ(view.containers.size(), 2U);  // the indexes are those of the Job
   EXPECT_EQ(index_of_name(view.containers, "work"), 1U);
